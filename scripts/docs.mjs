@@ -5,7 +5,7 @@ import { format, resolveConfig } from 'prettier';
 import { bundleOptions } from './bundle-options.mjs';
 
 /** Writes docs/configuration.md, and what the chart's schema says of it, from the schema of the configuration. */
-const { configurationReference } = await load('reference');
+const { configurationReference } = await load('configuration-reference');
 const { chartConfigurationSchema, chartArgumentsSchema } = await load('chart-schema');
 
 await writeFile('docs/configuration.md', configurationReference());
@@ -20,7 +20,7 @@ await writeFile(chartSchema, await format(JSON.stringify(values), style));
 async function load(name) {
   const { outputFiles } = await build({
     ...bundleOptions,
-    entryPoints: [`src/bootstrap/configuration/${name}.ts`],
+    entryPoints: [`scripts/docs/${name}.ts`],
     write: false,
     sourcemap: false,
     banner: {},

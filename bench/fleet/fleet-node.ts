@@ -21,7 +21,7 @@ export class FleetNode implements ObjectSink {
     const clock = new SystemClock();
     const client = new ApiClient({ kubeconfig }, clock, { observer });
     this.source = new KubernetesSource(
-      client,
+      () => Promise.resolve(client),
       { nodeName: NODE_NAME, timings: { streamLists } },
       clock,
       QUIET,

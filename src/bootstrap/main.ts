@@ -1,6 +1,4 @@
 import 'reflect-metadata';
-import { readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { ManifestPathError } from '../adapters/manifests/manifest-errors.js';
 import { ManifestFiles } from '../adapters/manifests/files/manifest-files.js';
 import { exitAtOnce } from '../adapters/process/exit-at-once.js';
@@ -33,10 +31,7 @@ const FOR_PEOPLE = [
 async function main(argv: readonly string[]): Promise<number> {
   const logger = PinoLogger.open({ verbosity: 0, format: 'text' });
   try {
-    const commandLine = completeCommandLine(argv, {
-      readFile: (path) => readFileSync(path, 'utf8'),
-      hostname,
-    });
+    const commandLine = completeCommandLine(argv);
     logger.adjust(logSettings(commandLine.configuration));
     for (const warning of commandLine.warnings) logger.warn({}, warning);
     if (commandLine.configuration.logging.verbosity >= 1) logFlags(commandLine, logger);

@@ -4,7 +4,6 @@ import type { IpFamily } from '../domain/net/ip-family.js';
 import type { CommandLine } from './configuration/command-line.js';
 import { serveFamily } from './family/serve-family.js';
 import { Container } from './injection/container.js';
-import { LifeCycle } from './life-cycle/life-cycle.js';
 import { runningParts } from './life-cycle/running-parts.js';
 import { clusterModule } from './modules/cluster-module.js';
 import { eventsModule } from './modules/events-module.js';
@@ -56,9 +55,10 @@ export function composeProxy(
     // A start that fails has changed nothing: the machine is set up when nothing but writing rules is left to do.
     ready({ awaitNode, setUpMachine }) {
       const promise = awaitNode.ready.then(setUpMachine);
+      const failure = promise.then(() => new Promise<never>(() => {}));
       // Whoever runs the proxy listens from then on.
-      promise.catch(() => {});
-      return { promise };
+      failure.catch(() => {});
+      return { promise, failure };
     },
     running: runningParts,
     ...replacements,
@@ -74,42 +74,4 @@ function readingModules(commandLine: CommandLine, families: readonly IpFamily[],
     ...eventsModule,
     ...syncModule,
   };
-}
-
-/** A proxy that can run. Rules stay in the kernel when it is stopped. */
-export class Proxy {
-  /** Rejects when it cannot go on; never resolves. */
-  readonly failure: Promise<never>;
-  private readonly life: LifeCycle;
-
-  /** @param life where its parts are registered, if they start and stop together with others */
-  constructor({ parts }: Container<ProxyParts>, life?: LifeCycle) {
-    const { running, ready, clock, logger } = parts;
-    this.life = life ?? new LifeCycle(clock, logger.child({ caller: 'life-cycle' }));
-    this.life.add(...running);
-    this.failure = ready.promise.then(() => new Promise<never>(() => {}));
-    // Whoever runs the proxy listens from then on.
-    this.failure.catch(() => {});
-  }
-
-  /** The names of what runs, in the order in which it starts. */
-  get parts(): readonly string[] {
-    return this.life.names;
-  }
-
-  /**
-   * Starts everything, once. When the source cannot be started, or with bindAddressHardFail a server, it stops again what
-   * was started and rejects.
-   */
-  start(): Promise<void> {
-    return this.life.start();
-  }
-
-  /**
-   * Stops all parts, each whatever becomes of the others, within four seconds in all; those that fail or hang are logged.
-   * Also ends a start under way. Never rejects; idempotent.
-   */
-  stop(): Promise<void> {
-    return this.life.stop();
-  }
 }

@@ -9,12 +9,13 @@ import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../src/testing/fakes/recording-backend.js';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
 import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
-import { composeProxy, Proxy } from '../../src/bootstrap/proxy.js';
+import { EmbeddedProxy } from '../../src/bootstrap/embedding/embedded-proxy.js';
+import { composeProxy } from '../../src/bootstrap/proxy.js';
 
 /** The program as it is put together, on a folder of manifests, but for the kernel, the servers and the time. */
 
 let folder: string;
-let proxy: Proxy | undefined;
+let proxy: EmbeddedProxy | undefined;
 
 beforeEach(() => {
   folder = fs.mkdtempSync(join(tmpdir(), 'broken-manifests-'));
@@ -70,7 +71,7 @@ async function start(left: RecordingBackend) {
     metricsServer: () => undefined,
   });
   const { source, readiness } = container.parts;
-  proxy = new Proxy(container);
+  proxy = new EmbeddedProxy(container);
   await proxy.start();
   const programmed = (): string =>
     [...backend.programmed.keys()]

@@ -2,7 +2,8 @@ import 'reflect-metadata';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
 import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
 import type { Module } from '../../src/bootstrap/parts/proxy-parts.js';
-import { composeProxy, Proxy } from '../../src/bootstrap/proxy.js';
+import { EmbeddedProxy } from '../../src/bootstrap/embedding/embedded-proxy.js';
+import { composeProxy } from '../../src/bootstrap/proxy.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
 import { MemoryConntrack } from '../../src/testing/fakes/memory-conntrack.js';
@@ -94,15 +95,15 @@ describe('composeProxy', () => {
   });
 });
 
-describe('Proxy', () => {
+describe('EmbeddedProxy', () => {
   const NODE = {
     metadata: { name: 'node1' },
     status: { addresses: [{ type: 'InternalIP', address: '192.0.2.4' }] },
   };
 
   /** Without anything of this machine. */
-  const from = (source: ScriptedSource, ...flags: readonly string[]): Proxy =>
-    new Proxy(
+  const from = (source: ScriptedSource, ...flags: readonly string[]): EmbeddedProxy =>
+    new EmbeddedProxy(
       compose(flags, {
         ...NO_SERVERS,
         source: () => source,
@@ -159,11 +160,11 @@ describe('Proxy', () => {
   });
 
   it('starts its parts in this order', () => {
-    expect(new Proxy(compose([])).parts).toEqual(ORDER);
+    expect(new EmbeddedProxy(compose([])).parts).toEqual(ORDER);
   });
 
   it('has no part that the configuration does not ask for', () => {
-    const proxy = new Proxy(compose(['--once'], NO_SERVERS));
+    const proxy = new EmbeddedProxy(compose(['--once'], NO_SERVERS));
     const absent = ['healthz server', 'traffic', 'metrics', 'metrics server', 'service health checks'];
     expect(proxy.parts).toEqual(ORDER.filter((name) => !absent.includes(name)));
   });
@@ -191,7 +192,7 @@ describe('Proxy', () => {
       open: () => void closed.push('open'),
       close: () => void closed.push('close'),
     };
-    const proxy = new Proxy(
+    const proxy = new EmbeddedProxy(
       compose([], {
         ...NO_SERVERS,
         source: () => source,

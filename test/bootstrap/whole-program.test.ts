@@ -6,7 +6,8 @@ import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../src/testing/fakes/recording-backend.js';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
 import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
-import { composeProxy, Proxy } from '../../src/bootstrap/proxy.js';
+import { EmbeddedProxy } from '../../src/bootstrap/embedding/embedded-proxy.js';
+import { composeProxy } from '../../src/bootstrap/proxy.js';
 import { StandInApiServer } from '../support/api-server/api-server.js';
 import { makeCertificates, type Certificates } from '../support/api-server/certificates.js';
 import { writeKubeconfig } from '../support/api-server/kubeconfig.js';
@@ -22,7 +23,7 @@ let api: StandInApiServer;
 let clock: FakeClock;
 let logger: MemoryLogger;
 let backend: RecordingBackend;
-let proxy: Proxy | undefined;
+let proxy: EmbeddedProxy | undefined;
 
 beforeAll(async () => {
   certificates = await makeCertificates();
@@ -42,7 +43,7 @@ afterEach(async () => {
   await api.close();
 });
 
-async function start(...flags: string[]): Promise<Proxy> {
+async function start(...flags: string[]): Promise<EmbeddedProxy> {
   const args = ['--kubeconfig', await writeKubeconfig(api), '--hostname-override', 'node1', ...flags];
   const commandLine = parseCommandLine(['--proxy-mode', 'nftables', ...args], {
     readFile: () => '',
@@ -62,7 +63,7 @@ async function start(...flags: string[]): Promise<Proxy> {
     healthServer: () => undefined,
     metricsServer: () => undefined,
   });
-  proxy = new Proxy(container);
+  proxy = new EmbeddedProxy(container);
   await proxy.start();
   return proxy;
 }

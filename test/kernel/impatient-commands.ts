@@ -1,16 +1,11 @@
 import 'reflect-metadata';
-import { readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { PinoLogger } from '../../src/adapters/process/pino-logger.js';
 import { once } from '../../src/bootstrap/commands/once.js';
 import { plan } from '../../src/bootstrap/commands/plan.js';
 import { parseCommandLine, type Asked } from '../../src/bootstrap/configuration/command-line.js';
 
 /** `--once` and `plan` as the program has them, but that they wait for a silent API server for a second only. */
-const commandLine = parseCommandLine(process.argv.slice(2), {
-  readFile: (path) => readFileSync(path, 'utf8'),
-  hostname,
-});
+const commandLine = parseCommandLine(process.argv.slice(2));
 const logger = PinoLogger.open({ verbosity: 0, format: 'text' });
 setInterval(() => {}, 2 ** 30);
 const isPlan = commandLine.request.name === 'plan';

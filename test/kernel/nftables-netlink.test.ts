@@ -1,6 +1,6 @@
 import { execa } from 'execa';
 import { Readable } from 'node:stream';
-import { renderTable } from '../../src/domain/nftables/text/render-text.js';
+import { renderTable } from '../../src/adapters/nftables/text/render-text.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import type { Rule } from '../../src/domain/nftables/layout/rule.js';
 import type { Operation, SetDefinition, SetElement } from '../../src/domain/nftables/layout/table.js';
@@ -70,7 +70,7 @@ async function listing(where: Namespace): Promise<readonly string[]> {
 
 describe.each<IpFamily>(['IPv4', 'IPv6'])('a table written over netlink (%s)', (family) => {
   const table = wholeTable(family);
-  const text = renderTable(family, table);
+  const text = renderTable(family, table).replace('{\n', `{\n\tcomment "${table.comment}"\n`);
   const name = family === 'IPv4' ? 'ip' : 'ip6';
 
   it('is what nft loads from the same table as text, and loads again from its listing', async () => {
@@ -289,7 +289,7 @@ describe('a change', () => {
       { op: 'flush-chain', chain: 'a' },
       { op: 'delete-chain', chain: 'b' },
       { op: 'delete-elements', set: ADDRESSES, elements: [second!] },
-      { op: 'flush-set', set: PORTS },
+      { op: 'delete-elements', set: PORTS, elements: ports(1, 3) },
     ]);
     const state = (await driver.ask('read', 'IPv4', [ADDRESSES, PORTS]))!;
     expect(state.chains).toEqual([{ name: 'a', fingerprint: 'regular chain', rules: [] }]);

@@ -20,7 +20,7 @@ describe('the connection', () => {
     await served.killProxy();
     await page.getByText(/disconnected since \d\d:\d\d:\d\d, trying again/).waitFor();
     // What was known stays.
-    expect(await text(page, 'section[aria-labelledby=health]')).toContain('node1');
+    expect(await text(page, '#health')).toContain('node1');
     await served.startProxy();
     await page.getByText('live', { exact: true }).waitFor();
     await page.context().close();

@@ -17,7 +17,7 @@ describe('the overview', () => {
   it('says how the proxy is, why, and what it is', async () => {
     const { page, complaints } = await served.window('');
     await page.getByText('Degraded').waitFor();
-    const health = await text(page, 'section[aria-labelledby=health]');
+    const health = await text(page, '#health');
     for (const fact of ['node1', 'nftables', '10,002 service ports programmed'])
       expect(health).toContain(fact);
     expect(await text(page, 'header')).toContain('live');

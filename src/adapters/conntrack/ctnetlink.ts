@@ -1,7 +1,5 @@
 /** The constants of linux/netfilter/nfnetlink_conntrack.h that are used here. */
 
-import type { IpFamily } from '../../domain/net/ip-family.js';
-
 const NFNL_SUBSYS_CTNETLINK = 1 << 8;
 export const CT_GET = NFNL_SUBSYS_CTNETLINK | 1;
 export const CT_DELETE = NFNL_SUBSYS_CTNETLINK | 2;
@@ -10,10 +8,6 @@ export const CT_EVENT = { new: NFNL_SUBSYS_CTNETLINK | 0, delete: NFNL_SUBSYS_CT
 /** As bits: NFNLGRP_CONNTRACK_NEW, _UPDATE and _DESTROY. */
 export const CT_EVENT_GROUPS = 0b111;
 
-/** struct nfgenmsg as a word: family, version 0, resource id 0. */
-export function familyWord(family: IpFamily): number {
-  return family === 'IPv4' ? 2 : 10;
-}
 /** In place of one: of both. */
 export const BOTH_FAMILIES = 0;
 /** Bytes of struct nfgenmsg. */
@@ -46,7 +40,3 @@ export const STATUS_ASSURED = 1 << 2;
 /** States of a TCP connection (linux/netfilter/nf_conntrack_tcp.h) after both ends have closed it. */
 export const TCP_TIME_WAIT = 7;
 export const TCP_CLOSE = 8;
-
-export const IPPROTO_TCP = 6;
-export const IPPROTO_UDP = 17;
-export const IPPROTO_SCTP = 132;

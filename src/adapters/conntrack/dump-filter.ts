@@ -1,7 +1,8 @@
+import { PROTOCOL_NUMBERS } from '../../domain/model/protocol-number.js';
 import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
 import { addressBytes } from '../netlink/address-bytes.js';
 import type { MessageWriter } from '../netlink/message-writer.js';
-import { CTA, FILTER, FILTER_FLAG, IPPROTO_UDP, TUPLE, TUPLE_IP, TUPLE_PROTO } from './ctnetlink.js';
+import { CTA, FILTER, FILTER_FLAG, TUPLE, TUPLE_IP, TUPLE_PROTO } from './ctnetlink.js';
 
 /**
  * Writes the filter that makes the kernel send only UDP flows that match the query. Kernels before 5.8 ignore it and send
@@ -16,7 +17,7 @@ export function writeDumpFilter(writer: MessageWriter, { address, port }: FlowQu
     writer.endNest(ip);
   }
   const protocol = writer.beginNest(TUPLE.PROTO);
-  writer.putU8(TUPLE_PROTO.NUM, IPPROTO_UDP);
+  writer.putU8(TUPLE_PROTO.NUM, PROTOCOL_NUMBERS.UDP);
   if (port !== undefined) writer.putBytes(TUPLE_PROTO.DST_PORT, Uint8Array.of(port >>> 8, port & 0xff));
   writer.endNest(protocol);
   writer.endNest(tuple);

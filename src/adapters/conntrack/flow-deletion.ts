@@ -3,8 +3,8 @@ import { ENOENT, EPERM } from '../netlink/errno.js';
 import { NetlinkPermissionError, NetlinkRequestError } from '../netlink/errors.js';
 import { MessageWriter } from '../netlink/message-writer.js';
 import type { NetlinkSocket } from '../netlink/netlink-socket.js';
-import { NLM_F_REQUEST } from '../netlink/protocol.js';
-import { CT_DELETE, familyWord } from './ctnetlink.js';
+import { familyNumber, NLM_F_REQUEST } from '../netlink/protocol.js';
+import { CT_DELETE } from './ctnetlink.js';
 import type { FlowReader } from './flow-reader.js';
 
 /** Deletions sent together: a millisecond's work, and far fewer than the errors that the receive buffer holds. */
@@ -32,7 +32,7 @@ export class FlowDeletion {
   add(flow: FlowReader): void {
     const { writer } = this;
     const start = writer.beginMessage(CT_DELETE, NLM_F_REQUEST, ++this.count);
-    writer.putWord(familyWord(this.family));
+    writer.putWord(familyNumber(this.family));
     flow.writeIdentity(writer);
     writer.endMessage(start);
   }

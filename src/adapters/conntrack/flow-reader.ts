@@ -1,64 +1,121 @@
-import type { Flow } from '../../domain/conntrack/flow.js';
 import { hostPort } from '../../domain/net/address.js';
+import { protocolOfNumber } from '../../domain/model/protocol-number.js';
+import type { Protocol } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { flowHash, inSample } from '../../domain/traffic/sample.js';
+import type { SeenFlow } from '../../domain/traffic/seen-flow.js';
 import { addressText } from '../netlink/address-bytes.js';
 import { AttributeReader } from '../netlink/attribute-reader.js';
 import type { NetlinkMessage } from '../netlink/message-reader.js';
 import type { MessageWriter } from '../netlink/message-writer.js';
 import { NLA_F_NESTED } from '../netlink/protocol.js';
-import { CTA, GENERIC_HEADER_LENGTH, IPPROTO_UDP } from './ctnetlink.js';
-import { TupleReader } from './tuple-reader.js';
+import {
+  COUNTERS,
+  CTA,
+  GENERIC_HEADER_LENGTH,
+  PROTOINFO,
+  PROTOINFO_TCP,
+  STATUS_SEEN_REPLY,
+  TCP_CLOSE,
+  TCP_TIME_WAIT,
+} from './ctnetlink.js';
+import { TupleReader, type TupleSide } from './tuple-reader.js';
 
 const NOTHING = Buffer.alloc(0);
+const IPV4_LENGTH = 4;
 
 /**
- * Reads tracked connections from the messages of a dump, one at a time, and is itself the last one read. Text is made only
- * on demand: most flows are skipped by their port.
+ * Reads tracked connections from events and dumps, one at a time, and is itself the last one read. Those that are not wanted are
+ * given up after their first tuple; text is made only on demand.
  */
-export class FlowReader implements Flow {
-  private bytes: Buffer = NOTHING;
-  private readonly outer = new AttributeReader(NOTHING);
-  private readonly original = new TupleReader();
-  private readonly replies = new TupleReader();
+export class FlowReader implements SeenFlow {
+  hash = 0;
+  protocol: Protocol = 'TCP';
+  replied = false;
+  closed = false;
+  bytes: number | undefined;
+  private buffer: Buffer = NOTHING;
+  private kernelId = 0;
   /** Offsets in the buffer; -1 for parts that the message lacks. */
   private reply = -1;
   private replyEnd = -1;
-  private id = -1;
+  private idAt = -1;
   private zone = -1;
+  private readonly outer = new AttributeReader(NOTHING);
+  private readonly inner = new AttributeReader(NOTHING);
+  private readonly innermost = new AttributeReader(NOTHING);
+  private readonly original = new TupleReader();
+  private readonly replies = new TupleReader();
 
-  /** Returns false if this is not a UDP connection with all required parts. */
-  read({ bytes, start, end }: NetlinkMessage): boolean {
+  /**
+   * Returns false if this is not a connection with all required parts that is wanted.
+   * @param shift one of the sample of one in 2^shift
+   * @param only one of this protocol
+   */
+  read({ bytes, start, end }: NetlinkMessage, shift: number, only?: Protocol): boolean {
     const { original, replies } = this;
-    this.bytes = bytes;
-    this.reply = this.id = this.zone = -1;
+    this.buffer = bytes;
+    this.replied = this.closed = false;
+    this.bytes = undefined;
+    this.kernelId = 0;
+    this.idAt = this.zone = -1;
     original.clear();
     replies.clear();
     const outer = this.outer.over(bytes, start + GENERIC_HEADER_LENGTH, end);
     while (outer.next()) {
-      if (outer.type === CTA.TUPLE_ORIG) {
-        original.read(bytes, outer.start, outer.end);
-        if (original.protocol !== IPPROTO_UDP) return false;
-      } else if (outer.type === CTA.TUPLE_REPLY) {
-        this.reply = outer.start;
-        this.replyEnd = outer.end;
-        replies.read(bytes, outer.start, outer.end);
-      } else if (outer.type === CTA.ID) this.id = outer.start;
-      else if (outer.type === CTA.ZONE) this.zone = outer.start;
+      switch (outer.type) {
+        case CTA.TUPLE_ORIG:
+          original.read(bytes, outer.start, outer.end);
+          if (!this.isWanted(shift, only)) return false;
+          break;
+        case CTA.TUPLE_REPLY:
+          this.reply = outer.start;
+          this.replyEnd = outer.end;
+          replies.read(bytes, outer.start, outer.end);
+          break;
+        case CTA.STATUS:
+          this.replied = (outer.number() & STATUS_SEEN_REPLY) !== 0;
+          break;
+        case CTA.PROTOINFO:
+          this.readState();
+          break;
+        case CTA.COUNTERS_ORIG:
+        case CTA.COUNTERS_REPLY:
+          this.readBytes();
+          break;
+        case CTA.ID:
+          this.idAt = outer.start;
+          this.kernelId = outer.number();
+          break;
+        case CTA.ZONE:
+          this.zone = outer.start;
+          break;
+      }
     }
     return original.complete && replies.complete;
   }
 
-  get destination(): string {
+  /** The kernel's own is a hash; with the client's port no two are the same by accident. */
+  get id(): number {
+    return this.kernelId * 0x1_0000 + this.portOf(this.original.source);
+  }
+
+  get family(): IpFamily {
     const { address, addressEnd } = this.original.destination;
-    return addressText(this.bytes, address, addressEnd);
+    return addressEnd - address === IPV4_LENGTH ? 'IPv4' : 'IPv6';
+  }
+
+  get destination(): string {
+    return this.addressOf(this.original.destination);
   }
 
   get destinationPort(): number {
-    return this.bytes.readUInt16BE(this.original.destination.port);
+    return this.portOf(this.original.destination);
   }
 
   get replySource(): string {
-    const { address, addressEnd, port } = this.replies.source;
-    return hostPort(addressText(this.bytes, address, addressEnd), this.bytes.readUInt16BE(port));
+    const { source } = this.replies;
+    return hostPort(this.addressOf(source), this.portOf(source));
   }
 
   /**
@@ -66,9 +123,48 @@ export class FlowReader implements Flow {
    * reply tuple and compares the id, which it derives from the original tuple.
    */
   writeIdentity(writer: MessageWriter): void {
-    const { bytes } = this;
-    writer.putBytes(CTA.TUPLE_REPLY | NLA_F_NESTED, bytes.subarray(this.reply, this.replyEnd));
-    if (this.zone >= 0) writer.putBytes(CTA.ZONE, bytes.subarray(this.zone, this.zone + 2));
-    if (this.id >= 0) writer.putBytes(CTA.ID, bytes.subarray(this.id, this.id + 4));
+    const { buffer } = this;
+    writer.putBytes(CTA.TUPLE_REPLY | NLA_F_NESTED, buffer.subarray(this.reply, this.replyEnd));
+    if (this.zone >= 0) writer.putBytes(CTA.ZONE, buffer.subarray(this.zone, this.zone + 2));
+    if (this.idAt >= 0) writer.putBytes(CTA.ID, buffer.subarray(this.idAt, this.idAt + 4));
+  }
+
+  private isWanted(shift: number, only: Protocol | undefined): boolean {
+    const { original } = this;
+    const protocol = protocolOfNumber(original.protocol);
+    if (protocol === undefined || !original.complete) return false;
+    if (only !== undefined && protocol !== only) return false;
+    const { source } = original;
+    this.protocol = protocol;
+    this.hash = flowHash(this.buffer.readUInt32BE(source.addressEnd - IPV4_LENGTH), this.portOf(source));
+    return inSample(this.hash, shift);
+  }
+
+  private readState(): void {
+    const { outer, inner, innermost, buffer } = this;
+    inner.over(buffer, outer.start, outer.end);
+    while (inner.next()) {
+      if (inner.type !== PROTOINFO.TCP) continue;
+      innermost.over(buffer, inner.start, inner.end);
+      while (innermost.next()) {
+        if (innermost.type !== PROTOINFO_TCP.STATE) continue;
+        const state = innermost.number();
+        this.closed = state === TCP_TIME_WAIT || state === TCP_CLOSE;
+      }
+    }
+  }
+
+  private readBytes(): void {
+    const { outer, inner, buffer } = this;
+    inner.over(buffer, outer.start, outer.end);
+    while (inner.next()) if (inner.type === COUNTERS.BYTES) this.bytes = (this.bytes ?? 0) + inner.number();
+  }
+
+  private addressOf({ address, addressEnd }: TupleSide): string {
+    return addressText(this.buffer, address, addressEnd);
+  }
+
+  private portOf({ port }: TupleSide): number {
+    return this.buffer.readUInt16BE(port);
   }
 }

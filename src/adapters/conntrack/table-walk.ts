@@ -5,8 +5,8 @@ import type { KernelReply } from '../netlink/message-reader.js';
 import { MessageWriter } from '../netlink/message-writer.js';
 import { writeRequest } from '../netlink/netlink-request.js';
 import type { NetlinkSocket } from '../netlink/netlink-socket.js';
-import { NLM_F_DUMP, NLM_F_DUMP_INTR } from '../netlink/protocol.js';
-import { CT_GET, familyWord } from './ctnetlink.js';
+import { familyNumber, NLM_F_DUMP, NLM_F_DUMP_INTR } from '../netlink/protocol.js';
+import { CT_GET } from './ctnetlink.js';
 import { writeDumpFilter } from './dump-filter.js';
 import type { FlowDeletion } from './flow-deletion.js';
 import { FlowReader } from './flow-reader.js';
@@ -33,7 +33,7 @@ export class TableWalk {
     const sequence = ++this.sequence;
     request.length = 0;
     const put = (): void => {
-      request.putWord(familyWord(this.family));
+      request.putWord(familyNumber(this.family));
       if (query) writeDumpFilter(request, query);
     };
     writeRequest(request, { type: CT_GET, put }, NLM_F_DUMP, sequence);
@@ -44,7 +44,7 @@ export class TableWalk {
         sequence,
         (message) => {
           interrupted ||= (message.flags & NLM_F_DUMP_INTR) !== 0;
-          if (!flow.read(message)) return;
+          if (!flow.read(message, 0, 'UDP')) return;
           this.examined++;
           if (this.isStale(flow)) deletion.add(flow);
         },

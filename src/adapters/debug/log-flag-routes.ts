@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { respond, TEXT_TYPE } from '../http/plain-response.js';
+import { HTML_TYPE, respond, TEXT_TYPE } from '../http/plain-response.js';
 import type { Handler, Routes } from '../http/router.js';
 
 const LONGEST_BODY = 1024;
-const HTML = 'text/html; charset=utf-8';
 
 /** `/debug/flags`: flags that can be changed at run time, which is only the log verbosity (docs/spec/server.md §9). */
 export function logFlagRoutes(setVerbosity: (verbosity: number) => void): Routes {
@@ -11,7 +10,7 @@ export function logFlagRoutes(setVerbosity: (verbosity: number) => void): Routes
     respond(
       response,
       200,
-      HTML,
+      HTML_TYPE,
       '<html><head><title>/debug/flags/</title></head><body><p>/debug/flags/</p><a href="/debug/flags/v">v</a></body></html>\n',
     );
   return {

@@ -1,6 +1,7 @@
 import type { ExplainAddress } from '../../application/explain/explain-address.js';
 import type { Explain } from '../../application/explain/explain.js';
 import { parseSubject } from '../../application/explain/subject.js';
+import type { ReportStatus } from '../../application/status/report-status.js';
 import { respondJson } from '../http/plain-response.js';
 import type { Handler, Query, Routes } from '../http/router.js';
 
@@ -22,9 +23,13 @@ const SERVICES = '/debug/services/';
 export function serviceRoutes(
   explain: Explain,
   addresses: ExplainAddress,
+  report: Pick<ReportStatus, 'status'>,
   syncState: () => SyncState,
 ): Routes {
-  const overview: Handler = (_, response) => respondJson(response, 200, explain.overview());
+  const overview: Handler = (_, response) => {
+    const { families, ignored } = report.status();
+    respondJson(response, 200, { families, rejected: ignored });
+  };
   const service = async (key: string, response: Parameters<Handler>[1]): Promise<void> => {
     const explanation = await explain.service(key);
     const found = explanation.known || explanation.problems.length > 0;

@@ -24,7 +24,6 @@ export function zpageRoutes({ flags, status }: ZpageOptions, clock: Clock): Rout
     ...(flags && {
       '/flagz': zpageHandler({
         kind: 'Flagz',
-        title: 'flagz',
         lines: flags,
         fields: () => ({ flags: Object.fromEntries(flags()) }),
       }),
@@ -41,7 +40,6 @@ function statusHandler({ startTime, version, paths: served }: ComponentStatus, c
   const seconds = () => Math.floor((clock.now() - startTime) / 1000);
   return zpageHandler({
     kind: 'Statusz',
-    title: 'statusz',
     lines: () => [
       ['Started', unixDate(startTime)],
       ['Up', upTime(seconds())],

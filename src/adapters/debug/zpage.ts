@@ -8,8 +8,6 @@ import { acceptedTypes, zpageFormat } from './zpage-format.js';
 export interface Zpage {
   /** `Flagz`. */
   readonly kind: string;
-  /** `flagz`, for the heading. */
-  readonly title: string;
   /** Names and values for people, in order. */
   readonly lines: () => readonly (readonly [name: string, value: string])[];
   /** The fields besides kind, apiVersion and metadata. */
@@ -40,9 +38,9 @@ export function zpageHandler(page: Zpage): Handler {
   };
 }
 
-function textOf({ title, lines }: Zpage): string {
+function textOf({ kind, lines }: Zpage): string {
   const list = lines().map(([name, value]) => `${name}${SEPARATOR}${value}\n`);
-  return `\n${COMPONENT} ${title}\nWarning: this page is for people; its form is not machine parseable and may change at any time.\n\n${list.join('')}`;
+  return `\n${COMPONENT} ${kind.toLowerCase()}\nWarning: this page is for people; its form is not machine parseable and may change at any time.\n\n${list.join('')}`;
 }
 
 function warnOfAlpha(response: ServerResponse, kind: string): void {

@@ -8,7 +8,7 @@ import type { Routes } from '../http/router.js';
 export interface HealthSubject {
   readonly health: ProxyHealth;
   readonly readiness: Readiness;
-  readonly metrics: Pick<Metrics, 'healthzAnswered' | 'livezAnswered'>;
+  readonly metrics: Pick<Metrics, 'probed'>;
 }
 
 /**
@@ -21,13 +21,13 @@ export function healthRoutes({ health, readiness, metrics }: HealthSubject): Rou
     '/healthz': (_, response) => {
       const verdict = health.verdict();
       const code = verdict.healthy && verdict.nodeEligible ? 200 : 503;
-      metrics.healthzAnswered(code);
+      metrics.probed('healthz', code);
       respondJson(response, code, healthBody(verdict, code, verdict.nodeEligible));
     },
     '/livez': (_, response) => {
       const verdict = health.liveness();
       const code = verdict.healthy ? 200 : 503;
-      metrics.livezAnswered(code);
+      metrics.probed('livez', code);
       respondJson(response, code, healthBody(verdict, code));
     },
     '/readyz': (_, response) => {

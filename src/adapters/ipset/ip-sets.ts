@@ -10,7 +10,7 @@ export type IpSetStep =
 export type IpSetOutcome = Error | undefined;
 
 /**
- * The IP sets of this network namespace. Calls may overlap. A call rejects with an IpSetToolError when the tool is unusable;
+ * The IP sets of this network namespace. Calls may overlap. A call rejects with an ToolError when the tool is unusable;
  * nothing was changed then.
  */
 export interface IpSets {

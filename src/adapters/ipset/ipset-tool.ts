@@ -1,11 +1,5 @@
-import {
-  IpSetFailedError,
-  IpSetMissingError,
-  IpSetPermissionError,
-  IpSetRefusedError,
-  IpSetUnsupportedError,
-  type IpSetToolError,
-} from './errors.js';
+import { IpSetRefusedError, IpSetUnsupportedError } from './errors.js';
+import { ToolFailedError, ToolMissingError, ToolPermissionError, type ToolError } from '../tools/errors.js';
 import type { IpSetOutcome, IpSets, IpSetStep, ReadIpSets } from './ip-sets.js';
 import { ToolPrograms, type ToolOutcome } from '../tools/tool-programs.js';
 import { reportsTemporary } from '../netlink/errno.js';
@@ -41,29 +35,24 @@ export class IpSetTool implements IpSets {
     timeoutMilliseconds = 60_000,
     lookInKernel = hasIpSet,
   }: IpSetToolOptions = {}) {
-    this.programs = new ToolPrograms({
-      launcher,
-      timeoutMilliseconds,
-      missing: (_, cause) => new IpSetMissingError(cause),
-      failed: (attempt, reason, options) => new IpSetFailedError(attempt, reason, options),
-    });
+    this.programs = new ToolPrograms({ from: 'ipset (6.0 or later)', launcher, timeoutMilliseconds });
     this.lookInKernel = lookInKernel;
   }
 
-  /** The version of the tool, as `7.17`; undefined when it prints none. @throws IpSetMissingError */
+  /** The version of the tool, as `7.17`; undefined when it prints none. @throws ToolMissingError */
   async version(): Promise<string | undefined> {
     const { stdout } = await this.run(['--version']);
     return /\bv(\d+\.\d+)/.exec(stdout)?.[1];
   }
 
-  /** Rejects with IpSetMissingError only when some of the sets may exist. */
+  /** Rejects with ToolMissingError only when some of the sets may exist. */
   async read(names: ReadonlySet<string>, signal?: AbortSignal): Promise<ReadIpSets> {
     try {
       const { exitCode, stdout, stderr } = await this.run(['save'], undefined, signal);
       if (exitCode !== 0) throw failure('ipset save', stderr, exitCode);
       return parseSave(stdout, names);
     } catch (error) {
-      if (error instanceof IpSetMissingError && !(await this.mayExist(names)))
+      if (error instanceof ToolMissingError && !(await this.mayExist(names)))
         return { sets: [], foreign: [] };
       throw error;
     }
@@ -139,11 +128,11 @@ function addsToSameSet(step: IpSetStep, other: IpSetStep): boolean {
   return step.kind === 'add' && other.kind === 'add' && step.set === other.set;
 }
 
-function failure(attempt: string, stderr: string, exitCode: number): IpSetToolError {
+function failure(attempt: string, stderr: string, exitCode: number): ToolError {
   const said = stderr.trim().replace(PROGRAM, '');
-  if (NOT_PERMITTED.test(said)) return new IpSetPermissionError(attempt, said.split('\n')[0]!);
+  if (NOT_PERMITTED.test(said)) return new ToolPermissionError(attempt, said.split('\n')[0]!);
   if (NO_KERNEL_SUPPORT.test(said)) return new IpSetUnsupportedError(attempt, said);
-  return new IpSetFailedError(attempt, said || `exit status ${exitCode}`);
+  return new ToolFailedError(attempt, said || `exit status ${exitCode}`);
 }
 
 function notTried(step: IpSetStep): IpSetRefusedError {

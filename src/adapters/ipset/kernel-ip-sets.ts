@@ -1,5 +1,4 @@
 import { EINVAL, ENOENT } from '../netlink/errno.js';
-import { NetlinkRequestError } from '../netlink/errors.js';
 import type { MessageWriter } from '../netlink/message-writer.js';
 import { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
@@ -18,28 +17,22 @@ const ANY_FAMILY = 0;
  * Whether this network namespace has an IP set of one of the names, found out without the tool ipset.
  * @throws NetlinkError when the kernel does not answer
  */
-export async function hasIpSet(names: Iterable<string>): Promise<boolean> {
-  const channel = new NetlinkChannel(() => NetlinkSocket.open(NETLINK_NETFILTER));
-  try {
+export function hasIpSet(names: Iterable<string>): Promise<boolean> {
+  const openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER);
+  return NetlinkChannel.during(openSocket, async (channel) => {
     for (const name of names) {
-      const attempt = `looking for the IP set ${name}`;
       const request = {
         type: IPSET_CMD_HEADER,
-        attempt,
+        attempt: `looking for the IP set ${name}`,
         put: (writer: MessageWriter) => {
           writer.putWord(ANY_FAMILY);
           writer.putU8(ATTRIBUTE.PROTOCOL, PROTOCOL);
           writer.putText(ATTRIBUTE.SET_NAME, name);
         },
       };
-      const { errno, explanation } = await channel.ask(request, () => undefined);
-      if (errno === 0) return true;
-      // The kernel has no IP sets at all.
-      if (errno === EINVAL) return false;
-      if (errno !== ENOENT) throw new NetlinkRequestError(attempt, errno, explanation);
+      // EINVAL: the kernel has no IP sets at all.
+      if (await channel.find(request, [ENOENT, EINVAL], () => true)) return true;
     }
     return false;
-  } finally {
-    await channel.close();
-  }
+  });
 }

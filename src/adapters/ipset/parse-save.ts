@@ -1,4 +1,5 @@
 import type { IpSetHeader, IpSetType } from '../../domain/ipset/ip-set.js';
+import { protocolText } from '../../domain/model/protocol-number.js';
 import type { ReadIpSets } from './ip-sets.js';
 
 const TYPES: ReadonlySet<string> = new Set<IpSetType>([
@@ -10,7 +11,6 @@ const TYPES: ReadonlySet<string> = new Set<IpSetType>([
 ]);
 /** Options of every hash whose values change by themselves or do not matter. */
 const UNIMPORTANT = /^(?:hashsize|bucketsize|initval)$/;
-const NAMES: Readonly<Record<string, string>> = { '6': 'tcp', '17': 'udp', '132': 'sctp' };
 
 /** Parses the output of `ipset save`, of which only the named sets count. */
 export function parseSave(saved: string, names: ReadonlySet<string>): ReadIpSets {
@@ -46,5 +46,5 @@ function headerOf(name: string, type: string, words: readonly string[]): IpSetHe
 
 /** Replaces a protocol's number, which the tool prints when it does not know the name. */
 function named(member: string): string {
-  return member.replace(/,(6|17|132):/, (_, number: string) => `,${NAMES[number]}:`);
+  return member.replace(/,(6|17|132):/, (_, number: string) => `,${protocolText(Number(number))}:`);
 }

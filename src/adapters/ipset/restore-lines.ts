@@ -1,8 +1,7 @@
 import { addLine, createLine } from '../../domain/ipset/script-lines.js';
+import { PROTOCOL_NUMBERS } from '../../domain/model/protocol-number.js';
+import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpSetStep } from './ip-sets.js';
-
-/** Protocols by their numbers: the tool knows names only where there is an /etc/protocols. */
-const NUMBERS: Readonly<Record<string, string>> = { tcp: '6', udp: '17', sctp: '132' };
 
 /** The line of `ipset restore` for a step. */
 export function restoreLine(step: IpSetStep): string {
@@ -18,6 +17,10 @@ export function restoreLine(step: IpSetStep): string {
   }
 }
 
+/** Protocols by their numbers: the tool knows names only where there is an /etc/protocols. */
 function numbered(member: string): string {
-  return member.replace(/,(tcp|udp|sctp):/, (_, name: string) => `,${NUMBERS[name]}:`);
+  return member.replace(
+    /,(tcp|udp|sctp):/,
+    (_, name: string) => `,${PROTOCOL_NUMBERS[name.toUpperCase() as Protocol]}:`,
+  );
 }

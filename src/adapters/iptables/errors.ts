@@ -1,29 +1,9 @@
-/** The iptables tools could not be used, whatever the rules. What was committed before stands, as when a run is killed. */
-export abstract class IptablesToolError extends Error {
-  protected constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = new.target.name;
-  }
-}
-
-/** There is no such program to start. */
-export class IptablesMissingError extends IptablesToolError {
-  constructor(command: string, cause?: unknown) {
-    super(`cannot start ${command}: install the package iptables (1.8 or later), or put it into PATH`, {
-      cause,
-    });
-  }
-}
-
-/** The kernel, or the lock file, refuses this process. */
-export class IptablesPermissionError extends IptablesToolError {
-  constructor(attempt: string, output: string) {
-    super(`${attempt}: not permitted: run as root with CAP_NET_ADMIN in this network namespace (${output})`);
-  }
-}
+import { NamedError } from '../../domain/model/named-error.js';
+import { firstReasons } from '../tools/first-reasons.js';
+import { ToolError } from '../tools/errors.js';
 
 /** Another program held the xtables lock all the time that we waited. */
-export class XtablesLockedError extends IptablesToolError {
+export class XtablesLockedError extends ToolError {
   constructor(
     attempt: string,
     readonly waitedSeconds: number,
@@ -38,7 +18,7 @@ export class XtablesLockedError extends IptablesToolError {
 }
 
 /** The lock file cannot be opened, so no rule can be written. */
-export class XtablesLockFileError extends IptablesToolError {
+export class XtablesLockFileError extends ToolError {
   constructor(attempt: string, lockFile: string, output: string) {
     super(
       `${attempt}: the xtables lock ${lockFile} cannot be opened: mount the host's there, writable (${output})`,
@@ -47,7 +27,7 @@ export class XtablesLockFileError extends IptablesToolError {
 }
 
 /** The kernel lacks what this variant of the tools writes to, or some of its tables. */
-export class IptablesKernelError extends IptablesToolError {
+export class IptablesKernelError extends ToolError {
   constructor(attempt: string, output: string) {
     super(
       `${attempt}: this kernel does not support this variant of iptables: load its modules (ip_tables, iptable_nat; nf_tables, ` +
@@ -57,16 +37,9 @@ export class IptablesKernelError extends IptablesToolError {
 }
 
 /** The kernel could not take it at that moment, whatever it was: no memory, busy, interrupted. */
-export class IptablesTemporaryError extends IptablesToolError {
+export class IptablesTemporaryError extends ToolError {
   constructor(attempt: string, output: string) {
     super(`${attempt} cannot be done now: ${output}`);
-  }
-}
-
-/** Anything else: a tool was killed, ran into its time limit, or failed to list. */
-export class IptablesFailedError extends IptablesToolError {
-  constructor(attempt: string, reason: string, options?: ErrorOptions) {
-    super(`${attempt} failed: ${reason}`, options);
   }
 }
 
@@ -82,7 +55,7 @@ export interface RestoreFailure {
 /**
  * A restore was refused. Commits before the failing one are in the kernel; the failing one and those after it are not.
  */
-export class RestoreRefusedError extends Error {
+export class RestoreRefusedError extends NamedError {
   constructor(
     readonly attempt: string,
     readonly failures: readonly RestoreFailure[],
@@ -90,16 +63,9 @@ export class RestoreRefusedError extends Error {
     readonly lacking: readonly string[] = [],
   ) {
     const missing = lacking.length > 0 ? ` (this kernel lacks ${lacking.join(', ')})` : '';
-    super(`${attempt} was refused: ${describe(failures)}${missing}`);
-    this.name = 'RestoreRefusedError';
+    const reasons = failures.map(({ line, reason }) =>
+      line === undefined ? reason : `line ${line}: ${reason}`,
+    );
+    super(`${attempt} was refused: ${firstReasons(reasons)}${missing}`);
   }
-}
-
-function describe(failures: readonly RestoreFailure[]): string {
-  const shown = failures
-    .slice(0, 3)
-    .map(({ line, reason }) => (line === undefined ? reason : `line ${line}: ${reason}`));
-  return (
-    shown.join('; ') + (failures.length > 3 ? `; and ${failures.length - 3} more` : '') || 'no reason given'
-  );
 }

@@ -29,7 +29,7 @@ export interface IptablesCommands {
 
   /**
    * `iptables-restore --noflush`: each commit in the input is applied as a whole or not at all.
-   * Rejects with RestoreRefusedError when a commit was refused, and those before it stand; with an IptablesToolError
+   * Rejects with RestoreRefusedError when a commit was refused, and those before it stand; with an ToolError
    * when the tool could not be used.
    */
   restore(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome>;

@@ -37,7 +37,8 @@ import { IptablesTemporaryError, RestoreRefusedError } from './errors.js';
 import type { IptablesCommands } from './iptables-commands.js';
 import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
 import { changeScript } from './restore/change-script.js';
-import { cleanUpScripts, IPTABLES_OWNED_CHAINS } from './restore/clean-up-scripts.js';
+import { cleanUpScripts } from './restore/clean-up-scripts.js';
+import { IPTABLES_OWNED_CHAINS } from './restore/owned-chains.js';
 import { refusalOf } from './restore/refusal.js';
 import type { RestoreScript } from './restore/restore-script.js';
 import { ruleDifferences } from './restore/rule-differences.js';
@@ -110,7 +111,8 @@ export class IptablesDriver
   /** From now on the base rules are those for this node. Writes nothing: the next repair does. */
   expect(node: NodeNetwork): void {
     this.node = node;
-    this.baseRules = this.baseRulesFor(node);
+    const { baseRules = iptablesBaseRules } = this.options;
+    this.baseRules = baseRules(node, this.host);
   }
 
   prepare(changes: Iterable<ForwardingChange>, node: NodeNetwork): void {
@@ -194,11 +196,6 @@ export class IptablesDriver
   close(): Promise<void> {
     this.commands.close();
     return Promise.resolve();
-  }
-
-  private baseRulesFor(node: NodeNetwork): BaseRules {
-    const { baseRules = iptablesBaseRules } = this.options;
-    return baseRules(node, this.host);
   }
 
   private desiredTables(): DesiredTables {

@@ -2,7 +2,7 @@ import type { Planner } from '../../application/ports/planner.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { isServiceChain } from '../../domain/iptables/chain-names.js';
-import { ClusterSize } from '../../domain/iptables/compile/cluster-size.js';
+import { isLargeCluster } from '../../domain/iptables/compile/cluster-size.js';
 import { compileIptables } from '../../domain/iptables/compile/compile.js';
 import { IptablesDesiredState } from '../../domain/iptables/state/desired-state.js';
 import { iptablesBaseRules } from '../../domain/iptables/compile/base-rules.js';
@@ -19,9 +19,7 @@ export class IptablesPlanner implements Planner {
   plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): string {
     const { host } = this;
     const all = [...entries];
-    const size = new ClusterSize();
-    for (const entry of all) size.note(entry.key, entry);
-    const options = { node, host, largeCluster: size.isLarge };
+    const options = { node, host, largeCluster: isLargeCluster(all) };
     const desired = new IptablesDesiredState();
     for (const entry of all) desired.replace(entry.key, compileIptables(entry, options));
     const tables = new DesiredTables(desired, iptablesBaseRules(node, host));

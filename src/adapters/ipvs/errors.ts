@@ -1,4 +1,5 @@
 import { NetlinkError } from '../netlink/errors.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /** The kernel has no IPVS, or its module is not loaded. */
 export class IpvsUnavailableError extends NetlinkError {
@@ -10,36 +11,32 @@ export class IpvsUnavailableError extends NetlinkError {
 }
 
 /** A device has the name of ours, but another type. */
-export class ForeignDeviceError extends Error {
+export class ForeignDeviceError extends NamedError {
   constructor(name: string, kind: string) {
     super(
       `the device ${name} ${kind === '' ? 'is no virtual device' : `has type ${kind}`}, not dummy: rename or remove it`,
     );
-    this.name = 'ForeignDeviceError';
   }
 }
 
 /** Sets with names of ours have another type or other options. They cannot be replaced while rules use them. */
-export class ForeignIpSetError extends Error {
+export class ForeignIpSetError extends NamedError {
   constructor(foreign: readonly { readonly name: string; readonly description: string }[]) {
     const list = foreign.map(({ name, description }) => `${name} (${description})`).join(', ');
     super(`other IP sets have the names that mode ipvs needs: ${list}; remove them with: ipset destroy NAME`);
-    this.name = 'ForeignIpSetError';
   }
 }
 
 /** The kernel could not take something at that moment, whatever it was; the rest was written. */
-export class IpvsTemporaryError extends Error {
+export class IpvsTemporaryError extends NamedError {
   constructor(reason: string) {
     super(`the kernel cannot take everything now: ${reason}`);
-    this.name = 'IpvsTemporaryError';
   }
 }
 
 /** Sets cannot be made; without them no rule can be written. */
-export class IpSetsNotMadeError extends Error {
+export class IpSetsNotMadeError extends NamedError {
   constructor(names: readonly string[], reason: string) {
     super(`cannot make the IP sets ${names.join(', ')}: ${reason}`);
-    this.name = 'IpSetsNotMadeError';
   }
 }

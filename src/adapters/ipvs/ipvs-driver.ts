@@ -97,14 +97,14 @@ export class IpvsDriver
       kernel.addresses,
     );
     this.rules = new IpvsRules(kernel.rules);
-    this.watch = { seesEveryWrite: false, epoch: () => this.rules.watch.epoch() };
+    this.watch = { seesEveryWrite: false, epoch: () => this.rules.driver.watch.epoch() };
   }
 
   begin(node: NodeNetwork): Promise<void> {
     this.desired = new IpvsDesiredState();
     this.node = node;
     this.isStart = true;
-    return this.rules.begin(node);
+    return this.rules.driver.begin(node);
   }
 
   /** Learns schedulers. Asks again for one that is missing, because its module may have been installed. */
@@ -151,7 +151,7 @@ export class IpvsDriver
       servers: servers.removable(),
       addresses: addresses.all(),
       members: sets.members.all(),
-      rules: await this.rules.read(signal),
+      rules: await this.rules.driver.read({ signal }),
     };
   }
 
@@ -201,11 +201,14 @@ export class IpvsDriver
     const { family, rules, kernel, options } = this;
     const { servers, sets } = this.tables;
     const { addresses } = kernel;
-    return cleanUpIpvs({ family, servers, sets, rules, addresses, pause: options.pause }, this.logger);
+    return cleanUpIpvs(
+      { family, servers, sets, rules: rules.driver, addresses, pause: options.pause },
+      this.logger,
+    );
   }
 
   close(): Promise<void> {
-    return this.rules.close();
+    return this.rules.driver.close();
   }
 
   private async write(

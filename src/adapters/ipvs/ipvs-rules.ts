@@ -1,6 +1,5 @@
 import { RefusedError, type WriteResult } from '../../application/ports/driver/driver.js';
 import type { DifferenceLines } from '../../application/ports/driver/abilities.js';
-import type { WriteWatch } from '../../application/ports/driver/write-watch.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../domain/iptables/compile/options.js';
 import { IptablesChange } from '../../domain/iptables/state/iptables-change.js';
@@ -25,25 +24,14 @@ export type RulesDriverFactory = (
  * which sets have members.
  */
 export class IpvsRules {
-  private readonly driver: IptablesDriver;
+  /** What begins, reads, watches and removes them all. */
+  readonly driver: IptablesDriver;
   /** For which the base rules were written last. */
   private node: NodeNetwork | undefined;
   private filled: ReadonlySet<ServiceSet> = new Set();
 
   constructor(makeDriver: RulesDriverFactory) {
     this.driver = makeDriver((node, host) => ipvsBaseRules(node, host, this.filled));
-  }
-
-  get watch(): WriteWatch {
-    return this.driver.watch;
-  }
-
-  begin(node: NodeNetwork): Promise<void> {
-    return this.driver.begin(node);
-  }
-
-  read(signal?: AbortSignal): Promise<SavedTables> {
-    return this.driver.read({ signal });
   }
 
   /**
@@ -85,14 +73,6 @@ export class IpvsRules {
 
   differences(desired: IpvsDesiredState, saved: SavedTables, node: NodeNetwork): DifferenceLines {
     return ruleDifferences(ipvsDesiredTables(desired, node, this.driver.host).rules, saved);
-  }
-
-  cleanup(): Promise<void> {
-    return this.driver.cleanup();
-  }
-
-  close(): Promise<void> {
-    return this.driver.close();
   }
 
   /** @param write gets the node as another object: for that, base rules are made anew */

@@ -15,8 +15,6 @@ import { defaultReflectorTimings, type ReflectorTimings } from './watch/reflecto
 export interface KubernetesSourceOptions {
   /** Name of this node; only its Node object is read. */
   readonly nodeName: string;
-  /** Kinds to read; by default Services, EndpointSlices, the Node and ServiceCIDRs. */
-  readonly kinds?: readonly Exclude<ResourceKind, 'Endpoints'>[];
   readonly timings?: Partial<ReflectorTimings>;
 }
 
@@ -29,44 +27,47 @@ interface Running {
 /**
  * Delivers the objects of the API server, with one reflector for each kind. On a cluster too old for EndpointSlices it reads
  * Endpoints instead and delivers them as kind `Endpoints`; then both kinds become synced together. If the cluster offers
- * EndpointSlices later, after an upgrade, Endpoints are retracted as soon as the slices are delivered.
+ * EndpointSlices later, after an upgrade, Endpoints are retracted as soon as the slices are delivered. The client, which is slow to
+ * load, is asked for at the start.
  */
 export class KubernetesSource implements ClusterSource {
   private readonly running = new Map<ResourceKind, Running>();
   private readonly timings: ReflectorTimings;
-  private readonly rewinds: RewindCheck;
+  /** From the start on. */
+  private server: { readonly client: ApiClient; readonly rewinds: RewindCheck } | undefined;
   private readonly stopping = new AbortController();
   /** Always empty: objects from the API server are complete, and missing ones are waited for. */
   readonly problems: readonly string[] = [];
 
   constructor(
-    private readonly client: ApiClient,
+    private readonly client: () => Promise<ApiClient>,
     private readonly options: KubernetesSourceOptions,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {
     this.timings = { ...defaultReflectorTimings, ...options.timings };
-    const kinds = (): readonly Reflector[] => [...this.running.values()].map(({ reflector }) => reflector);
-    this.rewinds = new RewindCheck(client, kinds, this.timings, clock, logger, this.stopping.signal);
   }
 
   /** Rejects with KubeconfigError when the connection to the API server is not configured. */
   async start(sink: ObjectSink, signal: AbortSignal): Promise<void> {
-    const server = await this.client.load();
-    if (signal.aborted || this.stopping.signal.aborted) return;
+    const client = await this.client();
+    const { clock, logger, timings, stopping } = this;
+    const kinds = (): readonly Reflector[] => [...this.running.values()].map(({ reflector }) => reflector);
+    const rewinds = new RewindCheck(client, kinds, timings, clock, logger, stopping.signal);
+    this.server = { client, rewinds };
+    const { href } = await client.load();
+    if (signal.aborted || stopping.signal.aborted) return;
     signal.addEventListener('abort', () => void this.stop(), { once: true });
-    this.logger.info({ server: server.href, node: this.options.nodeName }, 'reading from the API server');
-    for (const kind of this.options.kinds ?? (['Node', 'Service', 'EndpointSlice', 'ServiceCIDR'] as const)) {
-      this.reflect(kind, sink);
-    }
+    this.logger.info({ server: href, node: this.options.nodeName }, 'reading from the API server');
+    for (const kind of ['Node', 'Service', 'EndpointSlice', 'ServiceCIDR'] as const) this.reflect(kind, sink);
   }
 
   async stop(): Promise<void> {
     this.stopping.abort();
     const all = [...this.running.values()];
     for (const { abort } of all) abort.abort();
-    await Promise.all([this.rewinds.stopped(), ...all.map(({ done }) => done)]);
-    this.client.close();
+    await Promise.all([this.server?.rewinds.stopped(), ...all.map(({ done }) => done)]);
+    this.server?.client.close();
   }
 
   status(): readonly SourceStatus[] {
@@ -74,16 +75,17 @@ export class KubernetesSource implements ClusterSource {
   }
 
   private reflect(kind: ResourceKind, sink: ObjectSink): void {
+    const { client, rewinds } = this.server!;
     const reflector = new Reflector(
       proxyResources(this.options.nodeName)[kind],
-      this.client,
+      client,
       {
         applied: (object) => sink.applied(kind, object),
         deleted: (reference) => sink.deleted(kind, reference),
         synced: () => this.onSynced(kind, sink),
         absent: () => this.onAbsent(kind, sink),
       },
-      this.rewinds,
+      rewinds,
       this.timings,
       this.clock,
       this.logger,

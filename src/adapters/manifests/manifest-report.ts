@@ -2,7 +2,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { ManifestContents, RejectedObject } from './objects/load-manifest.js';
 import { ManifestFileError, type ManifestSyntaxError } from './manifest-errors.js';
 import type { UnlistedFolder } from './files/manifest-files.js';
-import { rejectedText, placeOf, syntaxText, unreadText } from './problem-text.js';
+import { rejectedText, placeOf, unreadText } from './problem-text.js';
 
 /** How many items of a kind are listed for a file; the rest is counted. */
 const SHOWN = 10;
@@ -60,7 +60,7 @@ export class ManifestReport {
 
   syntax(file: string, error: ManifestSyntaxError, held: boolean): void {
     this.unreadFiles.delete(file);
-    this.fileProblems.set(file, [syntaxText(file, error)]);
+    this.fileProblems.set(file, [unreadText(file, error)]);
     const facts = { file: error.place(file), error: error.message };
     this.logger.error(
       facts,

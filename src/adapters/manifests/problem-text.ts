@@ -1,18 +1,14 @@
 import type { RejectedObject } from './objects/load-manifest.js';
-import type { ManifestSyntaxError } from './manifest-errors.js';
+import { ManifestSyntaxError } from './manifest-errors.js';
 
 /** `file:line: kind namespace/name: field: what is wrong`. */
 export function rejectedText(file: string, { line, subject, problem }: RejectedObject): string {
   return `${placeOf(file, line)}: ${subject}: ${problem}`;
 }
 
-export function syntaxText(file: string, error: ManifestSyntaxError): string {
-  return `${error.place(file)}: ${error.message}`;
-}
-
-/** For an unreadable file or folder. */
-export function unreadText(path: string, error: Error): string {
-  return `${path}: ${error.message}`;
+/** For a file that cannot be read or parsed. */
+export function unreadText(file: string, error: Error): string {
+  return `${error instanceof ManifestSyntaxError ? error.place(file) : file}: ${error.message}`;
 }
 
 /** `file:line`, if the line is known. */

@@ -1,9 +1,8 @@
 import { Allocations } from '../../domain/validation/allocations.js';
 import { loadManifest } from './objects/load-manifest.js';
-import { ManifestSyntaxError } from './manifest-errors.js';
 import { readManifestFile } from './files/manifest-file.js';
 import { ManifestFiles } from './files/manifest-files.js';
-import { rejectedText, syntaxText, unreadText } from './problem-text.js';
+import { rejectedText, unreadText } from './problem-text.js';
 import { TimeSlice } from './time-slice.js';
 
 /** The findings in manifests. */
@@ -35,8 +34,7 @@ export async function validateManifests(
       objects += contents.objects.length;
       problems.push(...contents.rejected.map((object) => rejectedText(shown(file), object)));
     } catch (error) {
-      const syntax = error instanceof ManifestSyntaxError;
-      problems.push(syntax ? syntaxText(shown(file), error) : unreadText(shown(file), error as Error));
+      problems.push(unreadText(shown(file), error as Error));
     }
   }
   return { files: files.length, objects, problems };

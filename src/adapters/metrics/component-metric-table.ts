@@ -1,11 +1,16 @@
-import { metric, type MetricTable } from './metric-spec.js';
+import { metricsWith, type MetricTable } from './metric-spec.js';
 
-const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+const alpha = metricsWith({ stability: 'ALPHA' });
+const beta = metricsWith({ stability: 'BETA' });
+const requestTime = metricsWith({
+  stability: 'ALPHA',
+  labels: ['verb', 'host'],
+  buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
+});
 
 /** The metrics that every Kubernetes component has (docs/spec/server.md §10, last paragraph). */
 export const COMPONENT_METRICS = {
-  buildInfo: metric('gauge', 'kubernetes_build_info', 'Always 1; the labels identify the build', {
-    stability: 'ALPHA',
+  buildInfo: alpha.gauge('kubernetes_build_info', 'Always 1; the labels identify the build', {
     labels: [
       'major',
       'minor',
@@ -18,34 +23,25 @@ export const COMPONENT_METRICS = {
       'platform',
     ],
   }),
-  featureEnabled: metric('gauge', 'kubernetes_feature_enabled', 'Whether a feature gate is enabled', {
-    stability: 'BETA',
+  featureEnabled: beta.gauge('kubernetes_feature_enabled', 'Whether a feature gate is enabled', {
     labels: ['name', 'stage'],
   }),
-  registered: metric('counter', 'registered_metrics_total', 'Metrics registered, by stability', {
-    stability: 'BETA',
+  registered: beta.counter('registered_metrics_total', 'Metrics registered, by stability', {
     labels: ['stability_level', 'deprecated_version'],
   }),
-  hidden: metric('counter', 'hidden_metrics_total', 'Metrics hidden because they are deprecated', {
-    stability: 'BETA',
-  }),
-  disabled: metric('counter', 'disabled_metrics_total', 'Metrics disabled', { stability: 'BETA' }),
-  restRequests: metric(
-    'counter',
+  hidden: beta.counter('hidden_metrics_total', 'Metrics hidden because they are deprecated'),
+  disabled: beta.counter('disabled_metrics_total', 'Metrics disabled'),
+  restRequests: alpha.counter(
     'rest_client_requests_total',
     'Requests to the API server, by status, method and host',
-    { stability: 'ALPHA', labels: ['code', 'method', 'host'] },
+    { labels: ['code', 'method', 'host'] },
   ),
-  restDuration: metric(
-    'histogram',
+  restDuration: requestTime.histogram(
     'rest_client_request_duration_seconds',
     'Time from a request to the API server to the beginning of its response',
-    { stability: 'ALPHA', labels: ['verb', 'host'], buckets: REQUEST_BUCKETS },
   ),
-  restWaiting: metric(
-    'histogram',
+  restWaiting: requestTime.histogram(
     'rest_client_rate_limiter_duration_seconds',
     'Time that clientConnection.qps delayed requests to the API server',
-    { stability: 'ALPHA', labels: ['verb', 'host'], buckets: REQUEST_BUCKETS },
   ),
 } satisfies MetricTable;

@@ -1,19 +1,18 @@
 import { Registry } from 'prom-client';
 import { expose, MetricSet } from './metric-set.js';
-import { metric, type MetricTable } from './metric-spec.js';
+import { metricsWith, type MetricTable } from './metric-spec.js';
+
+const stable = metricsWith({ stability: 'STABLE' });
 
 /** The metrics of `/metrics/slis` (docs/spec/server.md §9). */
 export const SLI_METRICS = {
-  healthcheck: metric('gauge', 'kubernetes_healthcheck', 'Whether a health check passed last time', {
-    stability: 'STABLE',
+  healthcheck: stable.gauge('kubernetes_healthcheck', 'Whether a health check passed last time', {
     labels: ['name', 'type'],
   }),
-  healthchecks: metric('counter', 'kubernetes_healthchecks_total', 'Health checks by result', {
-    stability: 'STABLE',
+  healthchecks: stable.counter('kubernetes_healthchecks_total', 'Health checks by result', {
     labels: ['name', 'type', 'status'],
   }),
-  startTime: metric(
-    'gauge',
+  startTime: metricsWith({}).gauge(
     'process_start_time_seconds',
     'When the process started, in seconds since the epoch',
   ),
@@ -44,7 +43,6 @@ export class HealthSlis {
 
   /** Forgets all checks. */
   reset(): void {
-    this.metrics.clear('healthcheck');
-    this.metrics.clear('healthchecks');
+    this.metrics.clear('healthcheck', 'healthchecks');
   }
 }

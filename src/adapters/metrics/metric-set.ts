@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { append } from '../../domain/model/grouped.js';
 import type { KeysOf, MetricSpec, MetricTable } from './metric-spec.js';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -51,18 +52,17 @@ export class MetricSet<Table extends MetricTable> {
     this.noted();
   }
 
-  /** Forgets all values. */
-  clear(key: KeysOf<Table, 'gauge' | 'counter'>): void {
-    this.sums.delete(key);
-    this.latest.delete(key);
-    this.metrics.get(key)?.reset();
+  /** Forgets all values of these. */
+  clear(...keys: readonly KeysOf<Table, 'gauge' | 'counter'>[]): void {
+    for (const key of keys) {
+      this.sums.delete(key);
+      this.latest.delete(key);
+      this.metrics.get(key)?.reset();
+    }
   }
 
   observe(key: KeysOf<Table, 'histogram'>, labels: Labels, value: number): void {
-    const observed = byLabels(this.observed, key);
-    const values = observed.get(labels);
-    if (values) values.push(value);
-    else observed.set(labels, [value]);
+    append(byLabels(this.observed, key), labels, value);
     this.noted();
   }
 
@@ -106,14 +106,9 @@ function makeMetric(spec: MetricSpec, registry: Registry, collect: () => void): 
     registers: [registry],
     collect,
   };
-  switch (spec.type) {
-    case 'counter':
-      return new Counter(common);
-    case 'gauge':
-      return new Gauge(common);
-    case 'histogram':
-      return new Histogram({ ...common, ...(spec.buckets && { buckets: [...spec.buckets] }) });
-  }
+  if (spec.type === 'counter') return new Counter(common);
+  if (spec.type === 'gauge') return new Gauge(common);
+  return new Histogram({ ...common, ...(spec.buckets && { buckets: [...spec.buckets] }) });
 }
 
 /** The Prometheus text, sorted by name. Vectors without an observation are omitted, as in Kubernetes' components. */

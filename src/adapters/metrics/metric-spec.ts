@@ -16,17 +16,24 @@ export interface MetricSpec {
   readonly needsCounters?: true;
 }
 
-/** What a metric may have besides its type, full name and help. */
-export type MetricOptions = Omit<MetricSpec, 'type' | 'name' | 'help'>;
+/** What a metric may have besides its type, name and help. */
+type MetricOptions = Omit<MetricSpec, 'type' | 'name' | 'help'>;
 
-/** Declares a metric; its type is kept for {@link KeysOf}. */
-export function metric<Type extends MetricSpec['type']>(
-  type: Type,
-  name: string,
-  help: string,
-  options: MetricOptions = {},
-) {
-  return { type, name, help, ...options };
+/**
+ * Declares metrics that have these options in common; the type of each is kept for {@link KeysOf}.
+ * @param prefix of their names
+ */
+export function metricsWith(common: MetricOptions, prefix = '') {
+  const declare =
+    <Type extends MetricSpec['type']>(type: Type) =>
+    (name: string, help: string, options: MetricOptions = {}) => ({
+      type,
+      name: prefix + name,
+      help,
+      ...common,
+      ...options,
+    });
+  return { counter: declare('counter'), gauge: declare('gauge'), histogram: declare('histogram') };
 }
 
 export type MetricTable = Readonly<Record<string, MetricSpec>>;

@@ -1,6 +1,8 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Clock } from '../../application/ports/clock.js';
-import type { Metrics, SyncOutcome, TrafficPolicy } from '../../application/ports/metrics.js';
+import type { Metrics } from '../../application/ports/metrics.js';
+import type { SyncReport } from '../../application/ports/sync-observer.js';
+import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { COMPONENT_METRICS } from './component-metric-table.js';
 import { describeComponent, type FeatureState } from './component.js';
@@ -50,6 +52,9 @@ export class PrometheusMetrics implements Metrics {
   private readonly clock: Clock;
   /** Families of which a restore failed since their last sync began. */
   private readonly refused = new Set<IpFamily>();
+  /** Accepted changes that no sync has processed yet. */
+  private slicesPending = 0;
+  private readonly servicesPending = new Set<ServiceKey>();
 
   constructor(private readonly options: PrometheusMetricsOptions) {
     const { clock, mode, packetCounters } = options;
@@ -88,53 +93,54 @@ export class PrometheusMetrics implements Metrics {
     return expose(this.registry);
   }
 
-  syncQueued(family: IpFamily): void {
+  loopStarted(family: IpFamily): void {
+    this.queued(family);
+  }
+
+  queued(family: IpFamily): void {
     this.proxy.set('lastQueued', labelOf(family), this.clock.now() / 1000);
   }
 
-  syncStarted(family: IpFamily): void {
+  dequeued(family: IpFamily): void {
     this.refused.delete(family);
+    this.slicesPending = 0;
+    this.servicesPending.clear();
+    this.proxy.set('endpointsPending', NO_LABELS, 0);
+    this.proxy.set('servicesPending', NO_LABELS, 0);
   }
 
-  syncFinished(family: IpFamily, { full, seconds, ok, written }: SyncOutcome): void {
+  finished(family: IpFamily, report: SyncReport): void {
+    const { full, seconds, ok, written, programmingLatencies, noLocalEndpoints } = report;
     const labels = labelOf(family);
     this.proxy.observe('sync', labels, seconds);
     this.proxy.observe(full ? 'fullSync' : 'partialSync', labels, seconds);
     // As in kube-proxy, where a rejected restore fails the sync; here it may have been recovered.
     if (!full && (!ok || this.refused.has(family))) this.proxy.count('partialRestoreFailures', labels);
-    if (ok) {
-      this.proxy.set('lastSync', labels, this.clock.now() / 1000);
-      this.own.observe('syncSteps', labels, written);
-    } else this.proxy.count('nftablesSyncFailures', labels);
+    if (!ok) return this.proxy.count('nftablesSyncFailures', labels);
+    this.proxy.set('lastSync', labels, this.clock.now() / 1000);
+    this.own.observe('syncSteps', labels, written);
+    for (const latency of programmingLatencies) this.proxy.observe('programming', labels, latency);
+    for (const policy of POLICIES)
+      this.proxy.set('noLocalEndpoints', POLICY_LABELS[policy][family], noLocalEndpoints[policy]);
   }
+
+  verified(): void {}
 
   repaired(family: IpFamily, steps: number): void {
     this.own.count('driftFound', labelOf(family));
     this.own.count('driftRepaired', labelOf(family), steps);
   }
 
-  networkProgramming(family: IpFamily, seconds: number): void {
-    this.proxy.observe('programming', labelOf(family), seconds);
-  }
-
-  endpointChange(): void {
-    this.proxy.count('endpoints');
-  }
-
-  endpointChangesPending(count: number): void {
-    this.proxy.set('endpointsPending', NO_LABELS, count);
-  }
-
-  serviceChange(): void {
+  serviceEvent(service: ServiceKey, changed: boolean): void {
     this.proxy.count('services');
+    if (!changed) return;
+    this.servicesPending.add(service);
+    this.proxy.set('servicesPending', NO_LABELS, this.servicesPending.size);
   }
 
-  serviceChangesPending(count: number): void {
-    this.proxy.set('servicesPending', NO_LABELS, count);
-  }
-
-  noLocalEndpoints(policy: TrafficPolicy, family: IpFamily, count: number): void {
-    this.proxy.set('noLocalEndpoints', POLICY_LABELS[policy][family], count);
+  endpointSliceEvent(changed: boolean): void {
+    this.proxy.count('endpoints');
+    if (changed) this.proxy.set('endpointsPending', NO_LABELS, ++this.slicesPending);
   }
 
   conntrackReconciled(family: IpFamily, { seconds, deleted }: { seconds: number; deleted: number }): void {
@@ -142,12 +148,8 @@ export class PrometheusMetrics implements Metrics {
     this.proxy.count('conntrackDeleted', labelOf(family), deleted);
   }
 
-  healthzAnswered(code: 200 | 503): void {
-    this.proxy.count('healthz', { code: String(code) });
-  }
-
-  livezAnswered(code: 200 | 503): void {
-    this.proxy.count('livez', { code: String(code) });
+  probed(path: 'healthz' | 'livez', code: 200 | 503): void {
+    this.proxy.count(path, { code: String(code) });
   }
 
   /** nftables failed to delete unused chains. */
@@ -205,12 +207,10 @@ function labelOf(family: IpFamily): { readonly ip_family: IpFamily } {
   return LABELS[family];
 }
 
-const POLICY_LABELS: Readonly<Record<TrafficPolicy, Readonly<Record<IpFamily, Labels>>>> = {
-  internal: policyLabels('internal'),
-  external: policyLabels('external'),
-};
+const POLICIES = ['internal', 'external'] as const;
+const POLICY_LABELS = { internal: policyLabels('internal'), external: policyLabels('external') };
 
-function policyLabels(policy: TrafficPolicy): Readonly<Record<IpFamily, Labels>> {
+function policyLabels(policy: string): Readonly<Record<IpFamily, Labels>> {
   return {
     IPv4: { traffic_policy: policy, ...LABELS.IPv4 },
     IPv6: { traffic_policy: policy, ...LABELS.IPv6 },

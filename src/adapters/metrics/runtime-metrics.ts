@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { MetricSet } from './metric-set.js';
-import { metric, type MetricTable } from './metric-spec.js';
+import { metricsWith, type MetricTable } from './metric-spec.js';
+
+const { gauge } = metricsWith({});
 
 /** Metrics of Go programs that dashboards use and that have a true equivalent here; the library adds the others. */
 export const RUNTIME_METRICS = {
-  goroutines: metric(
-    'gauge',
+  goroutines: gauge(
     'go_goroutines',
     'Active resources: sockets, timers, requests and processes that the event loop waits for',
   ),
-  threads: metric('gauge', 'go_threads', 'Threads of the process'),
-  allocated: metric('gauge', 'go_memstats_alloc_bytes', 'Heap bytes in use'),
-  heapAllocated: metric('gauge', 'go_memstats_heap_alloc_bytes', 'Heap bytes in use'),
-  heapSystem: metric('gauge', 'go_memstats_heap_sys_bytes', 'Heap bytes obtained from the system'),
-  virtualMaximum: metric(
-    'gauge',
+  threads: gauge('go_threads', 'Threads of the process'),
+  allocated: gauge('go_memstats_alloc_bytes', 'Heap bytes in use'),
+  heapAllocated: gauge('go_memstats_heap_alloc_bytes', 'Heap bytes in use'),
+  heapSystem: gauge('go_memstats_heap_sys_bytes', 'Heap bytes obtained from the system'),
+  virtualMaximum: gauge(
     'process_virtual_memory_max_bytes',
     'Maximum virtual memory of the process, in bytes',
   ),

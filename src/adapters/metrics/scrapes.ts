@@ -1,22 +1,16 @@
 import type { SourceStatus } from '../../application/ports/cluster-source.js';
+import type { ReportedLoop } from '../../application/status/report-status.js';
 import type { ServiceStatuses } from '../../application/status/service-statuses.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { SeriesValues } from '../../domain/traffic/traffic-series.js';
 import type { MetricSet } from './metric-set.js';
 import type { OWN_METRICS } from './own-metric-table.js';
 
 type Own = MetricSet<typeof OWN_METRICS>;
 
-/** The part of a sync loop that is shown. */
-export interface WatchedLoop {
-  readonly family: IpFamily;
-  readonly pending: { readonly serviceCount: number };
-}
-
 /** Service ports by state. The numbers are maintained elsewhere; nothing is counted here. */
 export function showServicePorts(
   own: Own,
-  { family, pending }: WatchedLoop,
+  { family, pending }: Pick<ReportedLoop, 'family' | 'pending'>,
   statuses: ServiceStatuses,
 ): void {
   const { programmed, degraded, failed } = statuses.counts(family);
@@ -30,10 +24,7 @@ export function showServicePorts(
 
 /** How fresh each kind is; kinds that the cluster does not have are skipped. */
 export function showSources(own: Own, sources: readonly SourceStatus[], now: number): void {
-  own.clear('watchSilence');
-  own.clear('watchConnected');
-  own.clear('watchRewinds');
-  own.clear('shortWatches');
+  own.clear('watchSilence', 'watchConnected', 'watchRewinds', 'shortWatches');
   for (const { kind, state, connected, rewinds, shortWatches, lastActivity } of sources) {
     if (state === 'absent' || state === 'stopped') continue;
     own.set('watchConnected', { kind }, connected ? 1 : 0);
@@ -51,9 +42,7 @@ export function showIgnoredObjects(own: Own, ignoredByKind: ReadonlyMap<string, 
 
 /** The traffic of Services; those that are gone are forgotten. */
 export function showTraffic(own: Own, series: readonly SeriesValues[]): void {
-  const gauges = ['trafficOpen', 'trafficUnanswered'] as const;
-  const counters = ['trafficConnections', 'trafficFailed', 'trafficBytes'] as const;
-  for (const metric of [...gauges, ...counters]) own.clear(metric);
+  own.clear('trafficOpen', 'trafficUnanswered', 'trafficConnections', 'trafficFailed', 'trafficBytes');
   for (const { labels, open, overdue, connections, failed, bytes } of series) {
     own.set('trafficOpen', labels, open);
     own.set('trafficUnanswered', labels, overdue);

@@ -1,12 +1,8 @@
-import { errnoName } from './errno.js';
+import { NamedError } from '../../domain/model/named-error.js';
+import { EINTR, errnoName } from './errno.js';
 
 /** A netlink socket itself failed. */
-export abstract class NetlinkError extends Error {
-  protected constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = new.target.name;
-  }
-}
+export abstract class NetlinkError extends NamedError {}
 
 /** Netlink cannot be used from this process at all. */
 export class NetlinkUnavailableError extends NetlinkError {
@@ -50,6 +46,16 @@ export class NetlinkRequestError extends NetlinkError {
   ) {
     super(`${request} was refused: ${errnoName(errno)}${details === '' ? '' : `: ${details}`}`);
     this.code = errnoName(errno);
+  }
+}
+
+/** How often a list that changed while it was read is read again. */
+export const LIST_ATTEMPTS = 5;
+
+/** What was listed changed each time that it was read. */
+export class NetlinkUnsteadyError extends NetlinkRequestError {
+  constructor(request: string) {
+    super(request, EINTR, `they changed during each of ${LIST_ATTEMPTS} attempts`);
   }
 }
 

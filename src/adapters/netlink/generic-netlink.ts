@@ -1,6 +1,5 @@
 import { AttributeReader } from './attribute-reader.js';
 import { ENOENT } from './errno.js';
-import { NetlinkRequestError } from './errors.js';
 import type { MessageWriter } from './message-writer.js';
 import type { NetlinkChannel } from './netlink-channel.js';
 
@@ -21,8 +20,7 @@ export function genericHeader(command: number, version: number): number {
  * The number that the kernel has given to a family of generic netlink; it may change when the family's module is loaded
  * again. Undefined if the kernel does not know the family.
  */
-export async function findGenericFamily(channel: NetlinkChannel, name: string): Promise<number | undefined> {
-  let id: number | undefined;
+export function findGenericFamily(channel: NetlinkChannel, name: string): Promise<number | undefined> {
   const request = {
     type: GENL_ID_CTRL,
     attempt: `asking for the netlink family ${name}`,
@@ -31,11 +29,9 @@ export async function findGenericFamily(channel: NetlinkChannel, name: string): 
       writer.putText(CTRL_ATTR_FAMILY_NAME, name);
     },
   };
-  const { errno, explanation } = await channel.ask(request, ({ bytes, start, end }) => {
+  return channel.find(request, [ENOENT], ({ bytes, start, end }) => {
     const attributes = new AttributeReader(bytes, start + GENERIC_HEADER_LENGTH, end);
-    while (attributes.next()) if (attributes.type === CTRL_ATTR_FAMILY_ID) id = attributes.hostNumber();
+    while (attributes.next()) if (attributes.type === CTRL_ATTR_FAMILY_ID) return attributes.hostNumber();
+    return undefined;
   });
-  if (errno === ENOENT) return undefined;
-  if (errno !== 0) throw new NetlinkRequestError(request.attempt, errno, explanation);
-  return id;
 }

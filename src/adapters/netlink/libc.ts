@@ -4,20 +4,7 @@ import { loadCLibrary, type CLibrary } from '../process/c-library.js';
 import { NetlinkUnavailableError } from './errors.js';
 
 /** The calls that a netlink socket needs. */
-export type Libc = Pick<
-  CLibrary,
-  | 'socket'
-  | 'bind'
-  | 'setsockopt'
-  | 'attachFilter'
-  | 'fcntl'
-  | 'send'
-  | 'sendInBackground'
-  | 'recv'
-  | 'recvInBackground'
-  | 'close'
-  | 'errno'
->;
+export type Libc = Omit<CLibrary, 'getsockopt' | 'flock' | 'sendto' | 'setrlimit' | 'exit'>;
 
 /** Throws NetlinkUnavailableError. */
 export function loadLibc(): Libc {

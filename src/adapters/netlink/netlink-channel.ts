@@ -1,8 +1,9 @@
-import { NetlinkClosedError, NetlinkRequestError } from './errors.js';
+import { LIST_ATTEMPTS, NetlinkClosedError, NetlinkRequestError, NetlinkUnsteadyError } from './errors.js';
 import type { KernelReply, NetlinkMessage } from './message-reader.js';
 import { NetlinkConversation } from './netlink-conversation.js';
-import type { NetlinkRequest } from './netlink-request.js';
+import { succeeded, type NetlinkRequest } from './netlink-request.js';
 import type { NetlinkSocket } from './netlink-socket.js';
+import { NLM_F_DUMP } from './protocol.js';
 
 /**
  * Requests to the kernel over its own socket, in the network namespace of this process. Calls run one after the other.
@@ -30,24 +31,57 @@ export class NetlinkChannel {
     void this.conversation.socket;
   }
 
-  /** Requests one object; `onAnswer` gets the message that carries it. Resolves with the error number, 0 if there is none. */
-  ask(request: NetlinkRequest, onAnswer: (message: NetlinkMessage) => void): Promise<KernelReply> {
-    return this.runExclusive((conversation) => conversation.ask(request, onAnswer));
+  /** Has a channel for as long as it is used. */
+  static async during<T>(
+    openSocket: () => NetlinkSocket,
+    use: (channel: NetlinkChannel) => Promise<T>,
+  ): Promise<T> {
+    const channel = new NetlinkChannel(openSocket);
+    try {
+      return await use(channel);
+    } finally {
+      await channel.close();
+    }
   }
 
   /**
-   * Requests all objects of a kind; `onEntry` gets each message. Rejects with NetlinkRequestError if the kernel
-   * refuses; `interrupted` means that the objects changed meanwhile.
+   * Requests one object, which `read` takes from the message that carries it. Undefined if the kernel answers with one of the
+   * error numbers that say that there is none; rejects with NetlinkRequestError at any other.
    */
-  dump(
+  async find<T>(
     request: NetlinkRequest,
-    onEntry: (message: NetlinkMessage) => void,
-  ): Promise<{ readonly interrupted: boolean }> {
+    absent: readonly number[],
+    read: (message: NetlinkMessage) => T | undefined,
+  ): Promise<T | undefined> {
+    let found: T | undefined;
+    const reply = await this.runExclusive((conversation) =>
+      conversation.exchange(request, 0, (message) => (found = read(message))),
+    );
+    return succeeded(request, reply, absent) ? found : undefined;
+  }
+
+  /**
+   * Requests all objects of a kind, again when they change meanwhile. `read` returns undefined for what does not count. Rejects
+   * with NetlinkRequestError if the kernel refuses, or they change all the time.
+   */
+  list<T>(request: NetlinkRequest, read: (message: NetlinkMessage) => T | undefined): Promise<readonly T[]> {
     return this.runExclusive(async (conversation) => {
-      const { errno, explanation, interrupted } = await conversation.dump(request, onEntry);
-      if (errno !== 0) throw new NetlinkRequestError(request.attempt, errno, explanation);
-      return { interrupted: interrupted ?? false };
+      for (let count = 0; count < LIST_ATTEMPTS; count++) {
+        const found: T[] = [];
+        const reply = await conversation.exchange(request, NLM_F_DUMP, (message) => {
+          const entry = read(message);
+          if (entry !== undefined) found.push(entry);
+        });
+        if (succeeded(request, reply) && !reply.interrupted) return found;
+      }
+      throw new NetlinkUnsteadyError(request.attempt);
     });
+  }
+
+  /** Performs one request. False at one of the error numbers that say that nothing had to be done. */
+  async carryOut(request: NetlinkRequest, needless: readonly number[] = []): Promise<boolean> {
+    const [reply] = await this.perform([request]);
+    return succeeded(request, reply!, needless);
   }
 
   /**

@@ -5,7 +5,7 @@ import type { KernelReply, NetlinkMessage } from './message-reader.js';
 import { MessageWriter } from './message-writer.js';
 import { writeRequest, type NetlinkRequest } from './netlink-request.js';
 import type { NetlinkSocket } from './netlink-socket.js';
-import { NLM_F_ACK, NLM_F_DUMP } from './protocol.js';
+import { NLM_F_ACK, type NLM_F_DUMP } from './protocol.js';
 
 /** Sequence numbers have 32 bits; they start over long before the end. */
 const MAX_SEQUENCE = 0x8000_0000;
@@ -38,24 +38,38 @@ export class NetlinkConversation {
     this.following = sequence;
   }
 
-  ask(request: NetlinkRequest, onAnswer: (message: NetlinkMessage) => void): Promise<KernelReply> {
-    return this.answered(request, 0, onAnswer);
-  }
-
-  /** Unlike NetlinkChannel.dump, returns refusals to the caller. */
-  dump(request: NetlinkRequest, onEntry: (message: NetlinkMessage) => void): Promise<KernelReply> {
-    return this.answered(request, NLM_F_DUMP, onEntry);
+  /**
+   * Requests something, and returns a refusal to the caller.
+   * @param answer NLM_F_DUMP for all objects of a kind, 0 for one
+   */
+  async exchange(
+    request: NetlinkRequest,
+    answer: typeof NLM_F_DUMP | 0,
+    onMessage: (message: NetlinkMessage) => void,
+  ): Promise<KernelReply> {
+    const { socket, writer } = this;
+    writer.length = 0;
+    const sequence = this.write(request, answer);
+    await socket.send(writer.bytes, writer.length);
+    const reply = await socket.receiveAnswer(sequence, answer === 0, onMessage);
+    if (reply.errno === EPERM) throw new NetlinkPermissionError(request.attempt);
+    return reply;
   }
 
   /**
-   * Requests several objects by one message; `onAnswer` gets a message for each, up to the first that does not exist. Reads all
-   * answers without yielding to the event loop, so they must be few and short.
+   * Requests something and reads the answer at once, without yielding to the event loop, so it must be short.
+   * @param answer NLM_F_DUMP for all objects of a kind, NLM_F_ACK for several named ones, up to the first that does not exist,
+   * 0 for one
    */
-  askForSeveral(request: NetlinkRequest, onAnswer: (message: NetlinkMessage) => void): KernelReply {
+  exchangeNow(
+    request: NetlinkRequest,
+    answer: typeof NLM_F_DUMP | typeof NLM_F_ACK | 0,
+    onMessage: (message: NetlinkMessage) => void,
+  ): KernelReply {
     const { socket, writer } = this;
     writer.length = 0;
-    const sequence = this.write(request, NLM_F_ACK);
-    const reply = socket.exchange(writer.bytes, writer.length, sequence, false, onAnswer);
+    const sequence = this.write(request, answer);
+    const reply = socket.exchange(writer.bytes, writer.length, sequence, answer === 0, onMessage);
     if (reply.errno === EPERM) throw new NetlinkPermissionError(request.attempt);
     return reply;
   }
@@ -73,20 +87,6 @@ export class NetlinkConversation {
   giveUp(): void {
     this.opened?.close();
     this.opened = undefined;
-  }
-
-  private async answered(
-    request: NetlinkRequest,
-    answer: typeof NLM_F_DUMP | 0,
-    onMessage: (message: NetlinkMessage) => void,
-  ): Promise<KernelReply> {
-    const { socket, writer } = this;
-    writer.length = 0;
-    const sequence = this.write(request, answer);
-    await socket.send(writer.bytes, writer.length);
-    const reply = await socket.receiveAnswer(sequence, answer === 0, onMessage);
-    if (reply.errno === EPERM) throw new NetlinkPermissionError(request.attempt);
-    return reply;
   }
 
   private async performed(requests: readonly NetlinkRequest[]): Promise<readonly KernelReply[]> {

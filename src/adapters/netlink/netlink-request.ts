@@ -1,3 +1,5 @@
+import { NetlinkRequestError } from './errors.js';
+import type { KernelReply } from './message-reader.js';
 import type { MessageWriter } from './message-writer.js';
 import { NLM_F_REQUEST } from './protocol.js';
 
@@ -26,4 +28,18 @@ export function writeRequest(
   const start = writer.beginMessage(type, NLM_F_REQUEST | flags | answer, sequence);
   put(writer);
   writer.endMessage(start);
+}
+
+/**
+ * Whether a request succeeded; false at one of the error numbers that the caller knows what to make of.
+ * @throws NetlinkRequestError at any other
+ */
+export function succeeded(
+  { attempt }: Pick<NetlinkRequest, 'attempt'>,
+  { errno, explanation }: KernelReply,
+  expected: readonly number[] = [],
+): boolean {
+  if (errno === 0) return true;
+  if (expected.includes(errno)) return false;
+  throw new NetlinkRequestError(attempt, errno, explanation);
 }

@@ -1,5 +1,7 @@
 /** Numbers of linux/netlink.h and bits/socket.h that every netlink family shares. */
 
+import type { IpFamily } from '../../domain/net/ip-family.js';
+
 export const NETLINK_ROUTE = 0;
 export const NETLINK_NETFILTER = 12;
 export const NETLINK_GENERIC = 16;
@@ -33,6 +35,11 @@ export const NLA_TYPE_MASK = 0x3fff;
 /** Attributes of an error reply. */
 export const NLMSGERR_ATTR_MSG = 1;
 export const NLMSGERR_ATTR_OFFS = 2;
+
+/** AF_INET or AF_INET6. As a word it is struct nfgenmsg, with version 0 and resource id 0. */
+export function familyNumber(family: IpFamily): number {
+  return family === 'IPv4' ? 2 : 10;
+}
 
 /** Rounds up: messages and attributes begin at multiples of four. */
 export function align(length: number): number {

@@ -10,6 +10,7 @@ import type { TablePart } from '../../domain/nftables/state/service-port-rules.j
 import { Transaction } from '../../domain/nftables/state/transaction.js';
 import { tableRepair } from './reading/repair.js';
 import type { NftTransport } from './transport.js';
+import { getOrMake } from '../../domain/model/get-or-make.js';
 
 /** Elements in one transaction: about a megabyte of netlink messages, and 15 ms in the kernel. */
 const ELEMENTS_AT_ONCE = 12_000;
@@ -65,8 +66,7 @@ class Piece {
     const { owner, part } = held;
     this.last = held;
     for (const element of part.elements) {
-      let additions = this.sets.get(element.set);
-      if (!additions) this.sets.set(element.set, (additions = { elements: [], owners: [] }));
+      const additions = getOrMake(this.sets, element.set, () => ({ elements: [], owners: [] }));
       additions.elements.push(element);
       additions.owners.push(owner);
       this.size++;

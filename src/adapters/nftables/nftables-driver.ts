@@ -89,7 +89,7 @@ export class NftablesDriver
   async commit(change: TableChange, node: NodeNetwork): Promise<WriteResult> {
     const former = this.node!;
     // Rules of unused chains were written for the former node.
-    if (former !== node) await this.removeUnusedStructures(change);
+    if (former !== node) await this.removeUnused(change);
     this.node = node;
     const { newStructures, unusedStructures } = change;
     const { structures, elements, unused } = changeTransactions(change, this.desired, node, this.unused);
@@ -157,8 +157,13 @@ export class NftablesDriver
     return lostUdpFrontends(setsOf(state), this.desired);
   }
 
-  removeUnused(): Promise<void> {
-    return this.removeUnusedStructures();
+  /** @param change the change about to be written: the kernel does not have its new structures yet, and still has those that it leaves unused */
+  async removeUnused(change = new TableChange()): Promise<void> {
+    const coming = new Set(change.newStructures.map(({ name }) => name));
+    const present = [...this.desired.structures()].filter(({ name }) => !coming.has(name));
+    const removals = removalsOf(this.unused, [...present, ...change.unusedStructures], this.node!);
+    this.unused.clear();
+    for (const removal of removals) await this.remove(removal);
   }
 
   async cleanup(): Promise<void> {
@@ -184,15 +189,6 @@ export class NftablesDriver
       if (!(error instanceof NftCommitError) || error.isTemporary) throw error;
       throw new RefusedError(error, culprits(error, transaction), whole.servicePorts(), isPartial);
     }
-  }
-
-  /** @param change the change about to be written: the kernel does not have its new structures yet, and still has those that it leaves unused */
-  private async removeUnusedStructures(change = new TableChange()): Promise<void> {
-    const coming = new Set(change.newStructures.map(({ name }) => name));
-    const present = [...this.desired.structures()].filter(({ name }) => !coming.has(name));
-    const removals = removalsOf(this.unused, [...present, ...change.unusedStructures], this.node!);
-    this.unused.clear();
-    for (const removal of removals) await this.remove(removal);
   }
 
   /** Removes what is unused. The next verification finds again what the kernel still holds on to. */

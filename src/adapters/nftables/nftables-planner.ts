@@ -3,7 +3,7 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { compileNftables } from '../../domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../domain/nftables/state/desired-state.js';
-import { renderTable } from '../../domain/nftables/text/render-text.js';
+import { renderTable } from './text/render-text.js';
 import { desiredTable } from '../../domain/nftables/state/desired-table.js';
 
 /** Plans nftables mode: the table, as `nft -f` reads it. */

@@ -1,13 +1,13 @@
 import type { Tracer, Walk } from '../../application/ports/tracer.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { DesiredWalk } from './netlink/trace/desired-walk.js';
+import { nftablesDesiredWalk } from './netlink/trace/desired-walk.js';
 
 /** Follows packets through nftables mode. */
 export class NftablesTracer implements Tracer {
   constructor(readonly actual: (signal?: AbortSignal) => Promise<Walk>) {}
 
   desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Walk {
-    return new DesiredWalk(entries, node);
+    return nftablesDesiredWalk(entries, node);
   }
 }

@@ -6,7 +6,9 @@ import type {
   SetDefinition,
   SetElement,
 } from '../../domain/nftables/layout/table.js';
+import { firstReasons } from '../tools/first-reasons.js';
 import { isTemporary } from '../netlink/errno.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /**
  * Access to the kernel's nf_tables, or to a table in memory in tests. It knows nothing about services; it commits
@@ -90,7 +92,7 @@ export interface NftFailure {
 }
 
 /** A transaction was refused; the kernel is unchanged, unless its answer was lost. */
-export class NftCommitError extends Error {
+export class NftCommitError extends NamedError {
   /** The same transaction may be taken later: nothing in it is to blame. */
   readonly isTemporary: boolean;
 
@@ -100,21 +102,12 @@ export class NftCommitError extends Error {
   ) {
     const temporary = failures.some(({ reason }) => isTemporary(reason));
     const did = temporary ? 'cannot take a transaction now' : 'refused a transaction';
-    super(`nftables ${did} on table kube-proxy (${family}): ${describe(failures)}`);
-    this.name = 'NftCommitError';
+    super(`nftables ${did} on table kube-proxy (${family}): ${firstReasons(failures.map(describe))}`);
     this.isTemporary = temporary;
   }
 }
 
-function describe(failures: readonly NftFailure[]): string {
-  const shown = failures.slice(0, 3).map(({ operation, element, reason }) => {
-    const place =
-      operation === undefined
-        ? ''
-        : ` at operation ${operation}${element === undefined ? '' : `, element ${element}`}`;
-    return `${reason}${place}`;
-  });
-  return (
-    shown.join('; ') + (failures.length > 3 ? `; and ${failures.length - 3} more` : '') || 'no reason given'
-  );
+function describe({ operation, element, reason }: NftFailure): string {
+  if (operation === undefined) return reason;
+  return `${reason} at operation ${operation}${element === undefined ? '' : `, element ${element}`}`;
 }

@@ -21,13 +21,10 @@ interface Window {
 }
 
 /** Shared by a guard and its children, so that the limit applies to a message whoever logs it. */
-interface Windows {
+interface Windows extends Required<FloodGuardOptions> {
   readonly open: Map<string, Window>;
   /** Reports the number of suppressed lines, without a child's facts. */
   readonly logger: Logger;
-  readonly clock: Clock;
-  readonly burst: number;
-  readonly windowMilliseconds: number;
 }
 
 /**

@@ -1,20 +1,16 @@
 import { parseAddress } from '../../domain/net/address.js';
 import { addressBits } from '../../domain/net/cidr.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
+import { familyOf, type IpFamily } from '../../domain/net/ip-family.js';
 import { addressBytes, addressText } from '../netlink/address-bytes.js';
 import { AttributeReader } from '../netlink/attribute-reader.js';
-import { EINTR } from '../netlink/errno.js';
-import { NetlinkRequestError } from '../netlink/errors.js';
+import { LIST_ATTEMPTS, NetlinkUnsteadyError } from '../netlink/errors.js';
 import type { NetlinkMessage } from '../netlink/message-reader.js';
 import type { NetlinkChannel } from '../netlink/netlink-channel.js';
-import type { NetlinkRequest } from '../netlink/netlink-request.js';
-import { exchangeNow } from '../netlink/exchange-now.js';
-import type { NetlinkSocket } from '../netlink/netlink-socket.js';
-import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from '../netlink/protocol.js';
+import type { NetlinkConversation } from '../netlink/netlink-conversation.js';
+import { succeeded, type NetlinkRequest } from '../netlink/netlink-request.js';
+import { familyNumber, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from '../netlink/protocol.js';
 import {
   ADDRESS_HEADER_LENGTH,
-  AF_INET,
-  AF_INET6,
   AF_UNSPEC,
   IFA_ADDRESS,
   IFA_LOCAL,
@@ -22,9 +18,6 @@ import {
   RTM_GETADDR,
   RTM_NEWADDR,
 } from './rtnetlink.js';
-
-/** How often a list that changed while it was read is read again. */
-const ATTEMPTS = 5;
 
 /** An address on a device. */
 export interface DeviceAddress {
@@ -37,45 +30,28 @@ export interface DeviceAddress {
 }
 
 /** All addresses of all devices of this network namespace, up or down; only of one family if it is given. */
-export async function listAddresses(
-  channel: NetlinkChannel,
-  family?: IpFamily,
-): Promise<readonly DeviceAddress[]> {
-  const request = listingRequest(family);
-  for (let count = 0; count < ATTEMPTS; count++) {
-    const found: DeviceAddress[] = [];
-    const { interrupted } = await channel.dump(request, (message) => {
-      const address = readAddress(message);
-      if (address && (family === undefined || address.family === family)) found.push(address);
-    });
-    if (!interrupted) return found;
-  }
-  throw neverConsistent(request);
+export function listAddresses(channel: NetlinkChannel, family?: IpFamily): Promise<readonly DeviceAddress[]> {
+  return channel.list(listingRequest(family), (message) => {
+    const address = readAddress(message);
+    return family === undefined || address?.family === family ? address : undefined;
+  });
 }
 
-/** The addresses of all devices except one, synchronously. The socket must have no unread messages. */
-export function readAddressesNow(socket: NetlinkSocket, except?: number): readonly DeviceAddress[] {
+/** The addresses of all devices except one, synchronously. */
+export function readAddressesNow(
+  conversation: NetlinkConversation,
+  except?: number,
+): readonly DeviceAddress[] {
   const request = listingRequest();
-  for (let count = 0; count < ATTEMPTS; count++) {
+  for (let count = 0; count < LIST_ATTEMPTS; count++) {
     const found: DeviceAddress[] = [];
-    const { errno, explanation, interrupted } = exchangeNow(socket, request, NLM_F_DUMP, (message) => {
+    const reply = conversation.exchangeNow(request, NLM_F_DUMP, (message) => {
       const address = deviceOf(message) === except ? undefined : readAddress(message);
       if (address) found.push(address);
     });
-    if (errno !== 0) throw new NetlinkRequestError(request.attempt, errno, explanation);
-    if (interrupted !== true) return found;
+    if (succeeded(request, reply) && !reply.interrupted) return found;
   }
-  throw neverConsistent(request);
-}
-
-/** Adds an address to a device, with its full length as the prefix, so without neighbors. */
-export function addAddress(device: number, address: string, attempt: string): NetlinkRequest {
-  return addressRequest(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, device, address, attempt);
-}
-
-/** Removes such an address from a device. */
-export function removeAddress(device: number, address: string, attempt: string): NetlinkRequest {
-  return addressRequest(RTM_DELADDR, 0, device, address, attempt);
+  throw new NetlinkUnsteadyError(request.attempt);
 }
 
 /** The address in a message or notification. */
@@ -111,21 +87,16 @@ function listingRequest(family?: IpFamily): NetlinkRequest {
   };
 }
 
-function neverConsistent({ attempt }: NetlinkRequest): NetlinkRequestError {
-  return new NetlinkRequestError(attempt, EINTR, `they changed during each of ${ATTEMPTS} attempts`);
-}
-
-function addressRequest(
-  type: number,
-  flags: number,
+/** Adds an address to a device, with its full length as the prefix, so without neighbors; or removes such an address. */
+export function addressRequest(
+  kind: 'add' | 'remove',
   device: number,
   address: string,
   attempt: string,
 ): NetlinkRequest {
-  const family = address.includes(':') ? 'IPv6' : 'IPv4';
+  const family = familyOf(address);
   return {
-    type,
-    flags,
+    ...(kind === 'add' ? { type: RTM_NEWADDR, flags: NLM_F_CREATE | NLM_F_EXCL } : { type: RTM_DELADDR }),
     attempt,
     put: (writer) => {
       writer.putWord(familyNumber(family) | (addressBits(family) << 8));
@@ -134,8 +105,4 @@ function addressRequest(
       writer.putBytes(IFA_ADDRESS, addressBytes(address));
     },
   };
-}
-
-function familyNumber(family: IpFamily): number {
-  return family === 'IPv4' ? AF_INET : AF_INET6;
 }

@@ -1,12 +1,9 @@
 import { AttributeReader } from '../netlink/attribute-reader.js';
 import { ENODEV, EEXIST, EOPNOTSUPP } from '../netlink/errno.js';
-import { NetlinkRequestError } from '../netlink/errors.js';
-import { exchangeNow } from '../netlink/exchange-now.js';
-import type { KernelReply, NetlinkMessage } from '../netlink/message-reader.js';
-import type { MessageWriter } from '../netlink/message-writer.js';
+import type { NetlinkMessage } from '../netlink/message-reader.js';
 import type { NetlinkChannel } from '../netlink/netlink-channel.js';
-import type { NetlinkRequest } from '../netlink/netlink-request.js';
-import type { NetlinkSocket } from '../netlink/netlink-socket.js';
+import type { NetlinkConversation } from '../netlink/netlink-conversation.js';
+import { succeeded, type NetlinkRequest } from '../netlink/netlink-request.js';
 import { NLM_F_CREATE, NLM_F_EXCL } from '../netlink/protocol.js';
 import {
   IFLA_IFNAME,
@@ -29,73 +26,50 @@ export interface Link {
 }
 
 /** The device with this name; undefined if there is none. */
-export async function findLink(channel: NetlinkChannel, name: string): Promise<Link | undefined> {
-  let link: Link | undefined;
-  const request = searchFor(name);
-  const reply = await channel.ask(request, (message) => (link = readLink(message)));
-  return found(request, reply, link);
+export function findLink(channel: NetlinkChannel, name: string): Promise<Link | undefined> {
+  return channel.find(searchFor(name), [ENODEV], readLink);
 }
 
-/** The same, synchronously. The socket must have no unread messages. */
-export function findLinkNow(socket: NetlinkSocket, name: string): Link | undefined {
+/** The same, synchronously. */
+export function findLinkNow(conversation: NetlinkConversation, name: string): Link | undefined {
   let link: Link | undefined;
   const request = searchFor(name);
-  const reply = exchangeNow(socket, request, 0, (message) => (link = readLink(message)));
-  return found(request, reply, link);
+  const reply = conversation.exchangeNow(request, 0, (message) => (link = readLink(message)));
+  return succeeded(request, reply, [ENODEV]) ? link : undefined;
 }
 
 /** The device with this index; undefined if there is none. */
-export async function linkOfIndex(channel: NetlinkChannel, index: number): Promise<Link | undefined> {
-  let link: Link | undefined;
-  const attempt = `looking for device number ${index}`;
-  const put = (writer: MessageWriter): void => putLinkHeader(writer, index);
-  const request = { type: RTM_GETLINK, attempt, put };
-  const reply = await channel.ask(request, (message) => (link = readLink(message)));
-  return found(request, reply, link);
+export function linkOfIndex(channel: NetlinkChannel, index: number): Promise<Link | undefined> {
+  return channel.find(
+    linkRequest(RTM_GETLINK, `looking for device number ${index}`, index),
+    [ENODEV],
+    readLink,
+  );
 }
 
 /** All devices of this network namespace. */
-export async function listLinks(channel: NetlinkChannel): Promise<readonly Link[]> {
-  const links = new Map<number, Link>();
-  const put = (writer: MessageWriter): void => putLinkHeader(writer, 0);
-  await channel.dump({ type: RTM_GETLINK, attempt: 'listing the devices of this node', put }, (message) => {
-    const link = readLink(message);
-    links.set(link.index, link);
-  });
-  return [...links.values()];
+export function listLinks(channel: NetlinkChannel): Promise<readonly Link[]> {
+  return channel.list(linkRequest(RTM_GETLINK, 'listing the devices of this node'), readLink);
 }
 
 /** Creates a device of type dummy, which is down. Returns false if a device with this name exists. */
 export async function addDummy(channel: NetlinkChannel, name: string): Promise<boolean> {
-  const attempt = `creating the device ${name} of type dummy`;
-  const put = (writer: MessageWriter): void => {
-    putLinkHeader(writer, 0);
+  const creation = linkRequest(RTM_NEWLINK, `creating the device ${name} of type dummy`, 0, (writer) => {
     writer.putText(IFLA_IFNAME, name);
     const info = writer.beginNest(IFLA_LINKINFO);
     writer.putText(IFLA_INFO_KIND, 'dummy');
     writer.endNest(info);
-  };
-  const request = { type: RTM_NEWLINK, flags: NLM_F_CREATE | NLM_F_EXCL, attempt, put };
+  });
+  const request = { ...creation, flags: NLM_F_CREATE | NLM_F_EXCL };
   const [reply] = await channel.perform([request]);
-  const { errno, explanation } = reply!;
-  if (errno === EEXIST) return false;
-  if (errno === EOPNOTSUPP)
-    throw new NetlinkRequestError(
-      attempt,
-      errno,
-      'the kernel does not support dummy devices; load the module (modprobe dummy)',
-    );
-  if (errno !== 0) throw new NetlinkRequestError(attempt, errno, explanation);
-  return true;
+  const advice = 'the kernel does not support dummy devices; load the module (modprobe dummy)';
+  const explained = reply!.errno === EOPNOTSUPP ? { ...reply!, explanation: advice } : reply!;
+  return succeeded(request, explained, [EEXIST]);
 }
 
 /** Removes a device with all its addresses. It is fine if it no longer exists. */
 export async function deleteLink(channel: NetlinkChannel, { index, name }: Link): Promise<void> {
-  const attempt = `removing the device ${name}`;
-  const put = (writer: MessageWriter): void => putLinkHeader(writer, index);
-  const [reply] = await channel.perform([{ type: RTM_DELLINK, attempt, put }]);
-  const { errno, explanation } = reply!;
-  if (errno !== 0 && errno !== ENODEV) throw new NetlinkRequestError(attempt, errno, explanation);
+  await channel.carryOut(linkRequest(RTM_DELLINK, `removing the device ${name}`, index), [ENODEV]);
 }
 
 /** The device in a message or notification. */
@@ -114,29 +88,24 @@ export function readLink({ bytes, start, end }: NetlinkMessage): Link {
 }
 
 function searchFor(name: string): NetlinkRequest {
+  return linkRequest(RTM_GETLINK, `looking for the device ${name}`, 0, (writer) =>
+    writer.putText(IFLA_IFNAME, name),
+  );
+}
+
+/** @param index 0 where another attribute tells the device, or all are meant */
+function linkRequest(
+  type: number,
+  attempt: string,
+  index = 0,
+  putAttributes?: NetlinkRequest['put'],
+): NetlinkRequest {
   return {
-    type: RTM_GETLINK,
-    attempt: `looking for the device ${name}`,
+    type,
+    attempt,
     put(writer) {
-      putLinkHeader(writer, 0);
-      writer.putText(IFLA_IFNAME, name);
+      for (const word of [0, index, 0, 0]) writer.putWord(word);
+      putAttributes?.(writer);
     },
   };
-}
-
-function found(
-  { attempt }: NetlinkRequest,
-  { errno, explanation }: KernelReply,
-  link: Link | undefined,
-): Link | undefined {
-  if (errno === ENODEV) return undefined;
-  if (errno !== 0) throw new NetlinkRequestError(attempt, errno, explanation);
-  return link;
-}
-
-function putLinkHeader(writer: MessageWriter, index: number): void {
-  writer.putWord(0);
-  writer.putWord(index);
-  writer.putWord(0);
-  writer.putWord(0);
 }

@@ -1,7 +1,10 @@
 import { connect } from 'node:net';
 import type { EndpointAccess } from '../../application/ports/node/endpoint-access.js';
 import type { Route } from '../../application/ports/node/routes.js';
-import { NetlinkNeighbours } from './netlink-neighbours.js';
+import { NetlinkChannel } from '../netlink/netlink-channel.js';
+import { NetlinkSocket } from '../netlink/netlink-socket.js';
+import { NETLINK_ROUTE } from '../netlink/protocol.js';
+import { neighbourState } from './neighbour-state.js';
 import { NetlinkRoutes } from './netlink-routes.js';
 
 /** How long a connection may take, in milliseconds. */
@@ -10,14 +13,14 @@ const TIMEOUT = 1_000;
 /** Routes and neighbours of this network namespace as the kernel tells them, and connections of this process. */
 export class NetlinkEndpointAccess implements EndpointAccess {
   private readonly routes = new NetlinkRoutes();
-  private readonly neighbours = new NetlinkNeighbours();
+  private readonly channel = new NetlinkChannel(() => NetlinkSocket.open(NETLINK_ROUTE));
 
   route(address: string): Promise<Route | undefined> {
     return this.routes.to(address);
   }
 
   neighbour(address: string, device: string): Promise<string | undefined> {
-    return this.neighbours.state(address, device);
+    return neighbourState(this.channel, address, device);
   }
 
   connect(address: string, port: number): Promise<string | undefined> {
@@ -35,6 +38,6 @@ export class NetlinkEndpointAccess implements EndpointAccess {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.routes.close(), this.neighbours.close()]);
+    await Promise.all([this.routes.close(), this.channel.close()]);
   }
 }

@@ -4,6 +4,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import { parseAddress } from '../../domain/net/address.js';
 import { isOwnAddress } from '../../domain/node/node-addresses.js';
 import type { NetlinkMessage } from '../netlink/message-reader.js';
+import { NetlinkConversation } from '../netlink/netlink-conversation.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_ROUTE } from '../netlink/protocol.js';
 import { deviceOf, readAddress, readAddressesNow } from './addresses.js';
@@ -127,14 +128,14 @@ export class NetlinkLocalAddresses implements LocalAddresses {
   }
 
   private readAll(): void {
-    const socket = this.openSocket(0);
+    const conversation = new NetlinkConversation(() => this.openSocket(0));
     try {
-      this.exceptIndex = findLinkNow(socket, this.exceptDevice)?.index;
-      const addresses = readAddressesNow(socket, this.exceptIndex);
+      this.exceptIndex = findLinkNow(conversation, this.exceptDevice)?.index;
+      const addresses = readAddressesNow(conversation, this.exceptIndex);
       this.known.clear();
       for (const { key, address } of addresses) this.known.set(key, address);
     } finally {
-      socket.close();
+      conversation.giveUp();
     }
     this.readAt = this.clock.now();
     this.arrange();

@@ -1,17 +1,16 @@
 import type { Route, Routes } from '../../application/ports/node/routes.js';
 import { addressBits } from '../../domain/net/cidr.js';
+import { familyOf } from '../../domain/net/ip-family.js';
 import { addressBytes, addressText } from '../netlink/address-bytes.js';
 import { AttributeReader } from '../netlink/attribute-reader.js';
 import { EACCES, EHOSTUNREACH, EINVAL, ENETUNREACH } from '../netlink/errno.js';
-import { NetlinkRequestError } from '../netlink/errors.js';
 import type { NetlinkMessage } from '../netlink/message-reader.js';
+import type { MessageWriter } from '../netlink/message-writer.js';
 import { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
-import { NETLINK_ROUTE } from '../netlink/protocol.js';
+import { familyNumber, NETLINK_ROUTE } from '../netlink/protocol.js';
 import { linkOfIndex } from './links.js';
 import {
-  AF_INET,
-  AF_INET6,
   ROUTE_HEADER_LENGTH,
   RTA_DST,
   RTA_GATEWAY,
@@ -23,7 +22,7 @@ import {
 } from './rtnetlink.js';
 
 /** What the kernel answers where no route leads on, or one that refuses: `unreachable`, `prohibit`, `blackhole`. */
-const NO_ROUTE: ReadonlySet<number> = new Set([ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL]);
+const NO_ROUTE = [ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL];
 
 /** A route, with the index of its device. */
 type FoundRoute = Omit<Route, 'device'> & { readonly device: number };
@@ -35,25 +34,15 @@ export class NetlinkRoutes implements Routes {
 
   /** Rejects with a NetlinkError if the kernel cannot be asked. */
   async to(address: string): Promise<Route | undefined> {
-    const isIPv6 = address.includes(':');
+    const family = familyOf(address);
     const attempt = `looking for the route to ${address}`;
-    let found: FoundRoute | undefined;
-    const { errno, explanation } = await this.channel.ask(
-      {
-        type: RTM_GETROUTE,
-        attempt,
-        put(writer) {
-          const prefixLength = addressBits(isIPv6 ? 'IPv6' : 'IPv4');
-          writer.putWord((isIPv6 ? AF_INET6 : AF_INET) | (prefixLength << 8));
-          writer.putWord(0);
-          writer.putWord(0);
-          writer.putBytes(RTA_DST, addressBytes(address));
-        },
-      },
-      (message) => (found = readRoute(message)),
-    );
-    if (NO_ROUTE.has(errno)) return undefined;
-    if (errno !== 0) throw new NetlinkRequestError(attempt, errno, explanation);
+    const put = (writer: MessageWriter): void => {
+      writer.putWord(familyNumber(family) | (addressBits(family) << 8));
+      writer.putWord(0);
+      writer.putWord(0);
+      writer.putBytes(RTA_DST, addressBytes(address));
+    };
+    const found = await this.channel.find({ type: RTM_GETROUTE, attempt, put }, NO_ROUTE, readRoute);
     return found && { ...found, device: await this.nameOf(found.device) };
   }
 

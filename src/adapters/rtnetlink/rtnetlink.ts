@@ -57,5 +57,3 @@ export const LINK_HEADER_LENGTH = 16;
 export const ADDRESS_HEADER_LENGTH = 8;
 
 export const AF_UNSPEC = 0;
-export const AF_INET = 2;
-export const AF_INET6 = 10;

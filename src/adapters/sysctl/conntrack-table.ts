@@ -9,6 +9,7 @@ import {
   type ConntrackSettings,
 } from '../../domain/node/conntrack-sysctls.js';
 import { ensureSysctl, isReadOnly, overwrite, readSysctl } from './sysctl.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 export interface KernelFolders {
   readonly proc: string;
@@ -16,12 +17,11 @@ export interface KernelFolders {
 }
 
 /** Connection tracking cannot be set up as configured. Retrying does not help. */
-export class ConntrackSettingsError extends Error {
+export class ConntrackSettingsError extends NamedError {
   constructor(cause: unknown) {
     super(`could not set conntrack parameters from kube-proxy configuration: ${errorMessage(cause)}`, {
       cause,
     });
-    this.name = 'ConntrackSettingsError';
   }
 }
 

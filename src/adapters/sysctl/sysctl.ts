@@ -1,11 +1,11 @@
 import { closeSync, constants, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { errorMessage } from '../../application/error-message.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /** A sysctl cannot be set; the message has its name, the value, and the reason. */
-export class SysctlError extends Error {
+export class SysctlError extends NamedError {
   constructor(name: string, value: string, cause: unknown) {
     super(`cannot set the sysctl ${name} to ${value}: ${errorMessage(cause)}`, { cause });
-    this.name = 'SysctlError';
   }
 }
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Options } from 'execa';
+import { ToolFailedError, ToolMissingError } from './errors.js';
 
 export interface ToolStreams {
   readonly input?: Iterable<string>;
@@ -26,10 +27,8 @@ export interface ToolOptions {
   /** A run that takes longer is killed. */
   readonly timeoutMilliseconds: number;
   readonly environment?: Readonly<Record<string, string>>;
-  /** The error when a program cannot be started. */
-  readonly missing: (name: string, cause: unknown) => Error;
-  /** The error when it was killed, or ran too long. */
-  readonly failed: (attempt: string, reason: string, options?: ErrorOptions) => Error;
+  /** The package that brings the programs, and how old it may be: `ipset (6.0 or later)`. */
+  readonly from: string;
 }
 
 /** Starts programs of one package, and ends them when it is closed. */
@@ -50,7 +49,8 @@ export class ToolPrograms {
 
   /**
    * Runs a program until it exits, with whatever status.
-   * @throws the errors of the options; the signal's reason when it is aborted
+   * @throws ToolMissingError when it cannot be started, ToolFailedError when it was killed or ran too long; the signal's reason
+   * when it is aborted
    */
   async run(
     command: readonly string[],
@@ -60,8 +60,8 @@ export class ToolPrograms {
     // Loaded for the first program only: mode nftables needs none.
     const { execa } = await import('execa');
     const attempt = command.join(' ');
-    const { launcher, environment, missing, failed } = this.tools;
-    if (this.closing.signal.aborted) throw failed(attempt, 'it is closed');
+    const { launcher, environment, from } = this.tools;
+    if (this.closing.signal.aborted) throw new ToolFailedError(attempt, 'it is closed');
     signal?.throwIfAborted();
     const [file, ...parameters] = [...launcher, ...command];
     let isRunning = true;
@@ -93,13 +93,14 @@ export class ToolPrograms {
     isRunning = false;
     signal?.throwIfAborted();
     if (problem !== undefined) throw problem;
-    if (result.code === 'ENOENT' || result.code === 'EACCES') throw missing(command[0]!, result.cause);
+    if (result.code === 'ENOENT' || result.code === 'EACCES')
+      throw new ToolMissingError(command[0]!, from, result.cause);
     if (result.exitCode === undefined)
-      throw failed(attempt, result.shortMessage ?? 'no exit status', { cause: result.cause });
+      throw new ToolFailedError(attempt, result.shortMessage ?? 'no exit status', { cause: result.cause });
     const stderr = result.stderr ?? '';
     // A launcher has its own way to say that there is no such program: env and nsenter, and `ip netns exec`.
     const isMissing = result.exitCode === 127 || /exec of .* failed: No such file/.test(stderr);
-    if (launcher.length > 0 && isMissing) throw missing(command[0]!, stderr);
+    if (launcher.length > 0 && isMissing) throw new ToolMissingError(command[0]!, from, stderr);
     const { pid } = running;
     return { pid, exitCode: result.exitCode, stdout: (result.stdout as string | undefined) ?? '', stderr };
   }

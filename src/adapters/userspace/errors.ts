@@ -3,31 +3,29 @@ import { belongsTo } from '../../application/status/frontend-conflicts.js';
 import type { PortClaim } from '../../domain/userspace/claims.js';
 import { hostPort } from '../../domain/net/address.js';
 import { serviceOf, type Protocol, type ServicePortKey } from '../../domain/model/service-port-name.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /** The proxy cannot listen for a service port. */
-export class ProxyPortError extends Error {
+export class ProxyPortError extends NamedError {
   constructor(where: string, protocol: Protocol, cause: unknown) {
     super(`cannot listen on ${where}/${protocol}: ${reasonOf(cause)}`, { cause });
-    this.name = 'ProxyPortError';
   }
 }
 
 /** There is no such proxy socket. */
-export class UnsupportedProtocolError extends Error {
+export class UnsupportedProtocolError extends NamedError {
   constructor(protocol: Protocol) {
     super(`mode userspace carries TCP and UDP, not ${protocol}: use another mode for this service port`);
-    this.name = 'UnsupportedProtocolError';
   }
 }
 
 /** A port of this machine that a service port needs belongs to another one, or to another program. */
-export class PortClaimError extends Error {
+export class PortClaimError extends NamedError {
   constructor({ address, port }: PortClaim, protocol: Protocol, reason: string, options?: ErrorOptions) {
     const what = address === undefined ? `node port ${port}` : `local address ${hostPort(address, port)}`;
     super(`${what}/${protocol} is unavailable: ${reason}; not serving it, nor the addresses after it`, {
       ...options,
     });
-    this.name = 'PortClaimError';
   }
 
   static taken(claim: PortClaim, protocol: Protocol, owner: ServicePortKey): PortClaimError {

@@ -33,11 +33,12 @@ export async function readHostNetwork(logger: Logger): Promise<HostNetwork> {
 }
 
 async function readAddresses(logger: Logger): Promise<readonly InterfaceAddress[]> {
-  const channel = new NetlinkChannel(() => NetlinkSocket.open(NETLINK_ROUTE));
+  const openSocket = () => NetlinkSocket.open(NETLINK_ROUTE);
   try {
-    const links = await listLinks(channel);
+    const links = await NetlinkChannel.during(openSocket, listLinks);
     const up = new Map(links.filter(({ flags }) => (flags & IFF_UP) !== 0).map((link) => [link.index, link]));
-    return (await listAddresses(channel)).flatMap(({ device, family, address }) => {
+    const addresses = await NetlinkChannel.during(openSocket, (channel) => listAddresses(channel));
+    return addresses.flatMap(({ device, family, address }) => {
       const link = up.get(device);
       if (!link) return [];
       const pointToPoint = (link.flags & IFF_POINTOPOINT) !== 0;
@@ -47,8 +48,6 @@ async function readAddresses(logger: Logger): Promise<readonly InterfaceAddress[
     if (!(error instanceof NetlinkError)) throw error;
     logger.warn({ error }, 'netlink is unavailable; ignoring addresses of interfaces without a carrier');
     return addressesWithCarrier();
-  } finally {
-    await channel.close();
   }
 }
 

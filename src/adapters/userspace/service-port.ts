@@ -3,7 +3,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { claimOf, type PortClaim } from '../../domain/userspace/claims.js';
+import { claimOf, claimText, type PortClaim } from '../../domain/userspace/claims.js';
 import type { PortAllocator } from '../../domain/userspace/port-allocator.js';
 import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import { RoundRobin, type Random } from '../../domain/userspace/round-robin.js';
@@ -115,8 +115,8 @@ export class ServicePort {
 
   /** Releases the ports that only former rules needed, once the rules are those of the entry. Returns whether there were any. */
   releaseUnused(): boolean {
-    const kept = new Set(this.held.map(textOf));
-    const surplus = this.former.filter((claim) => !kept.has(textOf(claim)));
+    const kept = new Set(this.held.map(claimText));
+    const surplus = this.former.filter((claim) => !kept.has(claimText(claim)));
     for (const claim of surplus) this.release(claim);
     this.former = [];
     return surplus.length > 0;
@@ -137,10 +137,6 @@ export class ServicePort {
   private release(claim: PortClaim): void {
     this.dependencies.claims.release(claim, this.current.name.protocol, this.current.key);
   }
-}
-
-function textOf({ address, port }: PortClaim): string {
-  return hostPort(address ?? '', port);
 }
 
 function openSocket(

@@ -25,6 +25,7 @@ import { proxiedFlows } from '../../domain/userspace/proxied-flows.js';
 import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
 import { proxied, type ProxiedPort } from '../../domain/userspace/walk/proxied-port.js';
+import { ANY_HOST } from '../iptables/restore/owned-chains.js';
 import type { IptablesBackendOptions } from '../iptables/iptables-driver.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
 import { PortClaimError } from './errors.js';
@@ -48,9 +49,6 @@ export type RulesBackendFactory = (
   readHost: () => Promise<IptablesHost>,
   options: IptablesBackendOptions,
 ) => Backend;
-
-/** What the rules of this mode never depend on. */
-const ANY_HOST = { randomFully: false, tcpLiberal: true, counters: new Set<never>() };
 
 /**
  * Programs one family through this process itself: every service port has a socket of the proxy, iptables leads the
@@ -91,6 +89,7 @@ export class UserspaceBackend implements Backend {
       clock,
       logger,
     };
+    // The rules of this mode do not depend on the host.
     this.rules = makeRules(() => Promise.resolve(ANY_HOST), {
       compile: (entry) => this.portals(entry),
       baseRules: () => USERSPACE_BASE_RULES,

@@ -2,10 +2,7 @@ import type { Shape } from '../../domain/shapes/shape.js';
 
 /** An answer is not what was asked for: no JSON, of another shape, or too large for what it says. */
 export class AnswerError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'AnswerError';
-  }
+  override readonly name = 'AnswerError';
 }
 
 /** Bytes of the largest answer that is read. A list of 100,000 Services has half of that. */

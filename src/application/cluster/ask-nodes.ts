@@ -21,12 +21,14 @@ export interface SilentNode {
   readonly reason: string;
 }
 
-/** What every node is asked. */
-interface NodeQuestion<Answer, Kept> extends ProxyQuestion {
+/** What becomes of each node's answer. */
+export interface KeptAnswers<Answer, Kept> {
   readonly shape: Shape<Answer>;
-  /** What is kept of an answer. */
+  /** What is kept of it while the others are asked: answers may be large, and nodes many. */
   keep(answer: Answer, node: string): Kept | Promise<Kept>;
 }
+
+type NodeQuestion<Answer, Kept> = ProxyQuestion & KeptAnswers<Answer, Kept>;
 
 /** Asks proxies the same, at most `parallel` at a time. A node that answers something else than a proxy would is silent. */
 export async function askNodes<Answer, Kept>(

@@ -1,3 +1,4 @@
+import { grouped } from '../../domain/model/grouped.js';
 import type { Explanation } from '../explain/explanation.js';
 import type { NodeAnswer } from './ask-nodes.js';
 import { factsOf, type Fact } from './explained-facts.js';
@@ -83,15 +84,9 @@ export function compareExplanations(
 
 /** The set that most have; of several as common the first. */
 function mostCommon(sets: readonly ReadonlySet<Fact>[]): ReadonlySet<Fact> {
-  const counts = new Map<string, { facts: ReadonlySet<Fact>; count: number }>();
-  for (const facts of sets) {
-    const key = [...facts].sort().join('\n');
-    const known = counts.get(key) ?? { facts, count: 0 };
-    known.count++;
-    counts.set(key, known);
-  }
-  const [first] = [...counts.values()].sort((a, b) => b.count - a.count);
-  return first?.facts ?? new Set();
+  const alike = grouped(sets, (facts) => [...facts].sort().join('\n'));
+  const [most] = [...alike.values()].sort((a, b) => b.length - a.length);
+  return most?.[0] ?? new Set();
 }
 
 function reasonsIn({ families }: Explanation, state: 'failed' | 'degraded'): readonly string[] {

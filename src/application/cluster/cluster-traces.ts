@@ -1,3 +1,4 @@
+import { grouped } from '../../domain/model/grouped.js';
 import { hostPort } from '../../domain/net/address.js';
 import type { TraceOutcome } from '../../domain/trace/trace.js';
 import type { FailedTrace } from '../trace/answer.js';
@@ -35,20 +36,16 @@ export function keptTrace(answer: TraceAnswer | FailedTrace): KeptTrace {
 }
 
 export function clusterTraces(answers: readonly NodeAnswer<KeptTrace>[]): ClusterTraces {
-  const fates = new Map<string, Fate & { readonly nodes: string[] }>();
-  const failed: { readonly node: string; readonly reason: string }[] = [];
-  for (const { node, answer } of answers) {
-    if ('error' in answer) {
-      failed.push({ node, reason: answer.error });
-      continue;
-    }
-    const key = JSON.stringify([answer.outcome, answer.endpoints, answer.sourceRewritten]);
-    const fate = fates.get(key) ?? { ...answer, nodes: [] };
-    fate.nodes.push(node);
-    fates.set(key, fate);
-  }
+  const traced = answers.flatMap(({ node, answer }) => ('error' in answer ? [] : [{ node, fate: answer }]));
+  const alike = grouped(traced, ({ fate }) => JSON.stringify(fate));
+  const fates = [...alike.values()].map((same) => ({
+    ...same[0]!.fate,
+    nodes: same.map(({ node }) => node),
+  }));
   return {
-    fates: [...fates.values()].sort((one, other) => other.nodes.length - one.nodes.length),
-    failed,
+    fates: fates.sort((one, other) => other.nodes.length - one.nodes.length),
+    failed: answers.flatMap(({ node, answer }) =>
+      'error' in answer ? [{ node, reason: answer.error }] : [],
+    ),
   };
 }

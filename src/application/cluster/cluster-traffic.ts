@@ -1,3 +1,4 @@
+import { grouped } from '../../domain/model/grouped.js';
 import { servicePortKey } from '../../domain/model/service-port-name.js';
 import { protocol } from '../../domain/shapes/net-shapes.js';
 import { fields, flag, list, number, optional, text } from '../../domain/shapes/shape.js';
@@ -35,31 +36,29 @@ export interface SummedTraffic extends PortCounts {
 
 /** Adds up what the nodes say, over both IP families. */
 export function sumTraffic(answers: readonly NodeAnswer<NodeTraffic>[], asked: number): ClusterTraffic {
-  const sums = new Map<string, PortCounts>();
-  const nodes = new Map<string, Set<string>>();
-  for (const { node, answer } of answers)
-    for (const traffic of answer.services) {
-      const key = servicePortKey(traffic);
-      sums.set(key, added(sums.get(key), traffic));
-      nodes.set(key, (nodes.get(key) ?? new Set()).add(node));
-    }
+  const reported = answers.flatMap(({ node, answer }) =>
+    answer.services.map((traffic) => ({ node, traffic })),
+  );
+  const byPort = grouped(reported, ({ traffic }) => servicePortKey(traffic));
+  const services = [...byPort.values()].map((all) => {
+    const { namespace, name, port, protocol } = all[0]!.traffic;
+    const sum = (count: 'open' | 'newPerSecond' | 'unanswered'): number =>
+      all.reduce((total, { traffic }) => total + traffic[count], 0);
+    return {
+      namespace,
+      name,
+      port,
+      protocol,
+      open: sum('open'),
+      newPerSecond: sum('newPerSecond'),
+      unanswered: sum('unanswered'),
+      nodes: new Set(all.map(({ node }) => node)).size,
+    };
+  });
   return {
-    services: [...sums].map(([key, sum]) => ({ ...sum, nodes: nodes.get(key)!.size })).sort(byConnections),
+    services: services.sort(byConnections),
     asked,
     untracked: answers.flatMap(({ node, answer }) => (answer.tracksServices === false ? node : [])),
-  };
-}
-
-function added(sum: PortCounts | undefined, traffic: PortCounts): PortCounts {
-  const { namespace, name, port, protocol } = traffic;
-  return {
-    namespace,
-    name,
-    port,
-    protocol,
-    open: (sum?.open ?? 0) + traffic.open,
-    newPerSecond: (sum?.newPerSecond ?? 0) + traffic.newPerSecond,
-    unanswered: (sum?.unanswered ?? 0) + traffic.unanswered,
   };
 }
 

@@ -1,13 +1,8 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { errorMessage } from '../error-message.js';
-import {
-  CANNOT_COMPARE,
-  familyDifference,
-  unknownDifference,
-  type DifferenceReport,
-  type FamilyDifference,
-} from './difference-report.js';
+import { familyDifference, unknownDifference } from './difference-report.js';
+import type { DifferenceReport, FamilyDifference } from './difference-report.js';
 import { SharedWork } from './shared-work.js';
 
 /** The part of a sync loop that is asked. */
@@ -17,12 +12,8 @@ export interface ComparedLoop {
   differences(signal?: AbortSignal): Promise<readonly RuleDifference[] | undefined>;
 }
 
-/** What a comparison of one family found, or why it could not. */
-interface Compared {
-  readonly family: IpFamily;
-  readonly lines?: readonly RuleDifference[];
-  readonly problem?: string;
-}
+/** What a comparison of one family found, or why it could not: of one Service, or of all. */
+type Compared = (service?: string) => FamilyDifference;
 
 const NEVER = new AbortController().signal;
 
@@ -48,7 +39,7 @@ export class Diff {
    */
   async report(service?: string, signal: AbortSignal = NEVER): Promise<DifferenceReport> {
     const compared = await this.comparison.ask(signal);
-    return { mode: this.mode, families: compared.map((one) => differenceOf(one, service)) };
+    return { mode: this.mode, families: compared.map((ofFamily) => ofFamily(service)) };
   }
 }
 
@@ -56,15 +47,9 @@ async function compare(loop: ComparedLoop, signal: AbortSignal): Promise<Compare
   const { family } = loop;
   try {
     const lines = await loop.differences(signal);
-    return lines ? { family, lines } : { family, problem: CANNOT_COMPARE };
+    return (service) => familyDifference(family, lines, service);
   } catch (error) {
     signal.throwIfAborted();
-    return { family, problem: errorMessage(error) };
+    return () => unknownDifference(family, errorMessage(error));
   }
-}
-
-function differenceOf({ family, lines = [], problem }: Compared, service?: string): FamilyDifference {
-  return problem === undefined
-    ? familyDifference(family, lines, service)
-    : unknownDifference(family, problem);
 }

@@ -1,3 +1,4 @@
+import { grouped } from '../../domain/model/grouped.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { family } from '../../domain/shapes/net-shapes.js';
@@ -19,17 +20,21 @@ export type DifferenceReport = ReturnType<typeof differenceAnswer>;
 export const differenceAnswer = fields({ mode: text, families: list(ofFamily) });
 
 /** The problem of backends that cannot tell differences. */
-export const CANNOT_COMPARE = 'this mode cannot compare';
+const CANNOT_COMPARE = 'this mode cannot compare';
 
 /** Lines of one family that are listed at most. */
 const LISTED = 10_000;
 
-/** @param service of which `namespace/name` alone; undefined: all */
+/**
+ * @param lines undefined if the backend cannot tell
+ * @param service of which `namespace/name` alone; undefined: all
+ */
 export function familyDifference(
   family: IpFamily,
-  lines: readonly RuleDifference[],
+  lines: readonly RuleDifference[] | undefined,
   service?: string,
 ): FamilyDifference {
+  if (!lines) return unknownDifference(family, CANNOT_COMPARE);
   const wanted = service === undefined ? lines : lines.filter((line) => serviceOfLine(line) === service);
   return {
     family,
@@ -54,13 +59,7 @@ function serviceOfLine({ servicePort }: RuleDifference): string | undefined {
 
 /** In their order within each service port. */
 function byServicePort(lines: readonly RuleDifference[]): readonly RuleDifference[] {
-  const groups = new Map<string | undefined, RuleDifference[]>();
-  for (const line of lines) {
-    const group = groups.get(line.servicePort);
-    if (group) group.push(line);
-    else groups.set(line.servicePort, [line]);
-  }
-  const ofNode = groups.get(undefined) ?? [];
-  groups.delete(undefined);
-  return [...[...groups.keys()].sort().flatMap((key) => groups.get(key)!), ...ofNode];
+  const groups = grouped(lines, ({ servicePort }) => servicePort);
+  // `undefined` is sorted behind everything else.
+  return [...groups.keys()].sort().flatMap((servicePort) => groups.get(servicePort)!);
 }

@@ -2,12 +2,7 @@ import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { Backend, StartOptions } from '../ports/backend.js';
 import type { FamilyContext } from '../sync/sync-family.js';
-import {
-  CANNOT_COMPARE,
-  familyDifference,
-  unknownDifference,
-  type FamilyDifference,
-} from './difference-report.js';
+import { familyDifference, type FamilyDifference } from './difference-report.js';
 
 /**
  * What a first sync of one family would change for the known objects. Changes nothing.
@@ -23,5 +18,5 @@ export async function plannedDifference(
   const { family } = backend;
   const entries = ForwardingTable.of(state, forwarding).entries();
   const lines = await backend.plannedDifferences?.(entries, network, options);
-  return lines ? familyDifference(family, lines) : unknownDifference(family, CANNOT_COMPARE);
+  return familyDifference(family, lines);
 }

@@ -1,6 +1,7 @@
 import { family, protocol } from '../../domain/shapes/net-shapes.js';
 import { fields, having, list, optional, text } from '../../domain/shapes/shape.js';
-import { endpointExplanation, serviceExplanation, frontendExplanation, portStatus } from './explanation.js';
+import { portStatus } from '../status/port-status.js';
+import { endpointExplanation, serviceExplanation, frontendExplanation } from './explanation.js';
 
 /** Of a service port; `port` is empty for an unnamed one. */
 const match = { service: text, port: text, protocol, family };

@@ -4,12 +4,12 @@ import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import { cidrContains, parseCidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { ListedLoop } from '../status/list-services.js';
 import type { AddressExplanation, EndpointMatch, FrontendMatch } from './address-explanation.js';
 import type { ExplainPort } from './explain-port.js';
-import type { ExplainedLoop } from './explain.js';
 import { subjectText, type AddressSubject } from './subject.js';
 
-type SearchedLoop = Pick<ExplainedLoop, 'family' | 'table'>;
+type SearchedLoop = Pick<ListedLoop, 'family' | 'table'>;
 
 /** What addresses mean on this node. */
 export interface ExplainedNode {
@@ -122,8 +122,8 @@ export class ExplainAddress {
     if (address === undefined) return this.unusedNodePort(port!, loops);
     if (services.size > 0)
       return `EndpointSlices of ${[...services].sort().join(', ')} list it, but no served port of that Service leads to it`;
-    const owner = this.ownerOf(address, loops);
-    if (owner) return this.unusedPort(address, owner);
+    const owned = this.ownerOf(address, loops);
+    if (owned.length > 0) return this.unusedPort(address, owned);
     const ranges = this.node.network(familyOf(address)).serviceCIDRs;
     const range = ranges.find((text) => cidrContains(parseCidr(text)!, address));
     if (range === undefined) return `no Service and no EndpointSlice has this address; ${UNTOUCHED}`;
@@ -152,15 +152,13 @@ export class ExplainAddress {
   }
 
   /** The entries of the Service that has this address. */
-  private ownerOf(address: string, loops: readonly SearchedLoop[]): readonly ForwardingEntry[] | undefined {
-    for (const { table } of loops) {
-      for (const { name, frontends } of table.entries()) {
-        if (!frontends.some((frontend) => frontend.address === address)) continue;
-        const entries = table.entriesOf(`${name.namespace}/${name.name}`);
-        return entries.filter((entry) => entry.frontends.some((frontend) => frontend.address === address));
-      }
-    }
-    return undefined;
+  private ownerOf(address: string, loops: readonly SearchedLoop[]): readonly ForwardingEntry[] {
+    const isAt = ({ frontends }: ForwardingEntry): boolean =>
+      frontends.some((frontend) => frontend.address === address);
+    const at = loops.flatMap(({ table }) => [...table.entries()].filter(isAt));
+    return at.filter(
+      ({ name }) => name.namespace === at[0]!.name.namespace && name.name === at[0]!.name.name,
+    );
   }
 }
 

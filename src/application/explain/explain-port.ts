@@ -5,7 +5,6 @@ import type { ClusterState } from '../../domain/state/cluster-state.js';
 import { holdsNothing, type ServiceStatuses } from '../status/service-statuses.js';
 import type { EndpointExplanation, PortExplanation } from './explanation.js';
 import { findingsOf } from './findings.js';
-import { misplacedSlices } from './misplaced-slices.js';
 import { explainedFrontend, unusedReason } from './reasons.js';
 
 /** Why no endpoint of a service port is used. */
@@ -24,19 +23,8 @@ export class ExplainPort {
     const service = `${name.namespace}/${name.name}`;
     const identity = { port: name.port, protocol: name.protocol };
     const endpoints = state.endpointsByPort(service, family)(identity);
-    const slices = state.slicesOf(service);
     const status = statuses.get(family, key);
-    const findings = findingsOf({
-      entry,
-      status,
-      endpoints,
-      sliceFamilies: [...new Set(slices.map((slice) => slice.family))],
-      slicePorts: state.slicePorts(service, family),
-      portless: slices.some((slice) => slice.family === family && slice.portless !== undefined),
-      servicePorts: state.service(service)?.ports ?? [],
-      misplacedSlices: () => misplacedSlices(state, service),
-      node: state.node,
-    });
+    const findings = findingsOf(state, entry, endpoints, status);
     const isReached = !holdsNothing(entry, status);
     const reachable = new Set(entry.endpoints.reachable.map(endpointPlace));
     return {

@@ -1,25 +1,15 @@
-import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
-import type { HealthCheckState } from '../health/service-health-check.js';
-import type { ServiceStatuses, TroubledPort } from '../status/service-statuses.js';
-import type { FamilyHistory, SyncHistory } from '../status/sync-history.js';
+import type { HealthCheckState } from '../health/health-check-state.js';
+import type { ListedLoop } from '../status/list-services.js';
+import type { ServiceStatuses } from '../status/service-statuses.js';
+import type { SyncHistory } from '../status/sync-history.js';
 import type { ObjectReports } from '../use-cases/object-reports.js';
 import { ExplainPort } from './explain-port.js';
 import type { Absence, Explanation, FamilyExplanation } from './explanation.js';
 import { heldBack } from './held-back.js';
 import type { UnservedServices } from './unserved-services.js';
-
-/** The part of a sync loop that is read. */
-export interface ExplainedLoop {
-  readonly family: IpFamily;
-  readonly table: ForwardingTable;
-  readonly pending: { readonly serviceCount: number };
-  /** What could not be read since the start. */
-  readonly keptFor: readonly string[];
-  isWaiting(service: ServiceKey): boolean;
-}
 
 /** The health checks of one family. */
 export interface ExplainedHealthChecks {
@@ -27,27 +17,10 @@ export interface ExplainedHealthChecks {
   state(service: ServiceKey): HealthCheckState | undefined;
 }
 
-/** A summary of all Services. */
-export interface Overview {
-  readonly families: readonly {
-    readonly family: IpFamily;
-    /** Service ports. */
-    readonly programmed: number;
-    /** Services that wait for the next sync. */
-    readonly waiting: number;
-    readonly failed: readonly TroubledPort[];
-    /** Programmed, but not as their Services ask for. */
-    readonly degraded: readonly TroubledPort[];
-    readonly sync: FamilyHistory;
-  }[];
-  /** Objects that are ignored, with the reason. */
-  readonly rejected: readonly string[];
-}
-
 /** What explanations are made of. */
 export interface ExplainSources {
   readonly state: ClusterState;
-  readonly loops: readonly ExplainedLoop[];
+  readonly loops: readonly ListedLoop[];
   readonly statuses: ServiceStatuses;
   readonly reports: ObjectReports;
   readonly history: SyncHistory;
@@ -68,20 +41,6 @@ export class Explain {
     this.ports = new ExplainPort(sources.state, sources.statuses);
   }
 
-  overview(): Overview {
-    return {
-      families: this.sources.loops.map(({ family, pending }) => ({
-        family,
-        programmed: this.sources.statuses.counts(family).programmed,
-        waiting: pending.serviceCount,
-        failed: this.sources.statuses.failures(family),
-        degraded: this.sources.statuses.degradations(family),
-        sync: this.sources.history.of(family),
-      })),
-      rejected: this.sources.reports.unusable,
-    };
-  }
-
   /** Asks the cluster about a Service that is not known here. Never rejects. */
   async service(service: ServiceKey): Promise<Explanation> {
     const problems = this.sources.reports.about(service, this.sources.state.sliceNames(service));
@@ -97,7 +56,7 @@ export class Explain {
     };
   }
 
-  private family(loop: ExplainedLoop, service: ServiceKey): FamilyExplanation {
+  private family(loop: ListedLoop, service: ServiceKey): FamilyExplanation {
     const { family } = loop;
     const waiting = loop.isWaiting(service);
     const waitingSeconds = waiting ? this.sources.waitingSeconds(family) : undefined;
@@ -114,7 +73,7 @@ export class Explain {
     };
   }
 
-  private absence({ family, table, keptFor }: ExplainedLoop, service: ServiceKey): Absence | undefined {
+  private absence({ family, table, keptFor }: ListedLoop, service: ServiceKey): Absence | undefined {
     if (table.has(service)) return undefined;
     if (this.sources.state.service(service)?.clusterIPs[family] === undefined)
       return { kind: 'no-cluster-ip', text: 'no cluster IP of this family' };

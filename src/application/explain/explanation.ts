@@ -1,29 +1,12 @@
 import type { Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import type { UnservedKind } from '../../domain/model/unserved.js';
 import { family, protocol } from '../../domain/shapes/net-shapes.js';
-import {
-  fields,
-  fieldsOf,
-  flag,
-  list,
-  number,
-  oneOf,
-  optional,
-  text,
-  time,
-  variants,
-  word,
-} from '../../domain/shapes/shape.js';
-import type {
-  DegradedStatus,
-  FailedStatus,
-  LostFrontend,
-  ProgrammedStatus,
-} from '../status/service-statuses.js';
-import type { HealthCheckState } from '../health/service-health-check.js';
+import { fields, flag, list, number, optional, text, word } from '../../domain/shapes/shape.js';
+import { healthCheckState } from '../health/health-check-state.js';
+import { portStatus } from '../status/port-status.js';
 import { familyHistory } from '../status/sync-history.js';
 import { kernelWalk, probedEndpoints } from './checks/results.js';
-import type { Finding } from './findings.js';
+import { finding } from './findings.js';
 
 /**
  * Why the proxy does not serve a Service. `invalid`: its object breaks a rule, which `problems` name. `absent`: there is none.
@@ -37,20 +20,6 @@ const unserved = fields({ kind: word<UnservedKind | 'invalid' | 'absent' | 'unde
 export type Absence = ReturnType<typeof absence>;
 /** The text is for people. */
 const absence = fields({ kind: word<'no-cluster-ip' | 'not-processed' | 'held-back'>(), text });
-
-/** The outcome of the last attempt, if there was one. */
-export type PortStatus = ReturnType<typeof portStatus>;
-export const portStatus = variants('state', {
-  pending: fields({ state: oneOf('pending') }),
-  programmed: fieldsOf<ProgrammedStatus>({ state: oneOf('programmed'), since: time }),
-  degraded: fieldsOf<DegradedStatus>({
-    state: oneOf('degraded'),
-    since: time,
-    reason: text,
-    lost: optional(list(fieldsOf<LostFrontend>({ frontend: text, holder: text }))),
-  }),
-  failed: fieldsOf<FailedStatus>({ state: oneOf('failed'), since: time, reason: text, attempts: number }),
-});
 
 export type FrontendExplanation = ReturnType<typeof frontendExplanation>;
 export const frontendExplanation = fields({
@@ -90,7 +59,7 @@ const portExplanation = fields({
   frontends: list(frontendExplanation),
   endpoints: list(endpointExplanation),
   /** What stops or limits its traffic, the most important first. */
-  findings: list(fieldsOf<Finding>({ kind: word<Finding['kind']>(), isFault: flag, text })),
+  findings: list(finding),
   /** Seconds that a client stays with its endpoint; 0 without session affinity. */
   affinitySeconds: number,
   /** Sources that may use the load-balancer IPs; empty when all may. */
@@ -107,14 +76,7 @@ const familyExplanation = fields({
   ports: list(portExplanation),
   /** Why nothing is to be programmed for it, if it has no ports here. */
   absence: optional(absence),
-  healthCheck: optional(
-    fieldsOf<HealthCheckState>({
-      port: number,
-      localEndpoints: number,
-      listening: flag,
-      problem: optional(text),
-    }),
-  ),
+  healthCheck: optional(healthCheckState),
   sync: familyHistory,
 });
 

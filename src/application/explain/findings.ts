@@ -1,77 +1,73 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace, type Endpoint, type PortIdentity } from '../../domain/model/endpoint.js';
 import type { Node } from '../../domain/model/node.js';
+import { serviceKey } from '../../domain/model/service-port-name.js';
 import type { ServicePortSpec } from '../../domain/model/service.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
+import { fields, flag, text, word } from '../../domain/shapes/shape.js';
+import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { ServiceStatus } from '../status/service-statuses.js';
 import { counted } from '../words/counted.js';
+import { misplacedSlices } from './misplaced-slices.js';
 
-/** Something that stops or limits the traffic of a service port. */
-export interface Finding {
-  readonly kind: FindingKind;
-  /** Clients are refused, or do not get what the Service asks for. Otherwise it is a matter of policy, or passes. */
-  readonly isFault: boolean;
-  /** For people. */
-  readonly text: string;
-}
+/** Why a service port has no endpoint that can be used. */
+export const LACKS = [
+  'no-slices',
+  'other-family',
+  'no-such-port',
+  'other-protocol',
+  'no-pod-port',
+  'no-endpoints',
+  'all-terminating',
+  'none-ready',
+] as const;
 
 export type FindingKind =
-  | 'failed'
-  | 'degraded'
-  | 'no-slices'
-  | 'other-family'
-  | 'no-such-port'
-  | 'other-protocol'
-  | 'no-pod-port'
-  | 'no-endpoints'
-  | 'all-terminating'
-  | 'none-ready'
-  | 'draining'
-  | 'none-local'
-  | 'other-zones';
+  (typeof LACKS)[number] | 'failed' | 'degraded' | 'draining' | 'none-local' | 'other-zones';
 
-/** What is known of one service port besides its entry. */
-export interface PortFacts {
-  readonly entry: ForwardingEntry;
-  /** Undefined if it was never attempted. */
-  readonly status: ServiceStatus | undefined;
-  /** All endpoints of the service port, whatever their state. */
-  readonly endpoints: readonly Endpoint[];
-  /** The families of the Service's slices; empty without slices. */
-  readonly sliceFamilies: readonly IpFamily[];
-  /** The ports of its slices of the entry's family. */
-  readonly slicePorts: readonly PortIdentity[];
-  /** Whether a slice of that family lists endpoints without any port. */
-  readonly portless: boolean;
-  /** Those of its Service. */
-  readonly servicePorts: readonly ServicePortSpec[];
-  /** Slices that look as if they were meant for the Service, for people. */
-  readonly misplacedSlices: () => readonly string[];
-  readonly node: Node | undefined;
-}
+/** Something that stops or limits the traffic of a service port. */
+export type Finding = ReturnType<typeof finding>;
+export const finding = fields({
+  kind: word<FindingKind>(),
+  /** Clients are refused, or do not get what the Service asks for. Otherwise it is a matter of policy, or passes. */
+  isFault: flag,
+  /** For people. */
+  text,
+});
 
-/** Everything that stops or limits the traffic of a service port, the most important first. */
-export function findingsOf(facts: PortFacts): readonly Finding[] {
-  const { entry, status, endpoints, node } = facts;
+/**
+ * Everything that stops or limits the traffic of a service port, the most important first.
+ * @param endpoints all of it, whatever their state
+ * @param status undefined if it was never attempted
+ */
+export function findingsOf(
+  state: ClusterState,
+  entry: ForwardingEntry,
+  endpoints: readonly Endpoint[],
+  status: ServiceStatus | undefined,
+): readonly Finding[] {
   const found: (Finding | undefined)[] = [
-    status?.state === 'failed' ? fault('failed', status.reason) : undefined,
-    status?.state === 'degraded' ? fault('degraded', status.reason) : undefined,
-    lackOfEndpoints(facts),
+    status && status.state !== 'programmed' ? fault(status.state, status.reason) : undefined,
+    lackOfEndpoints(state, entry, endpoints),
     draining(entry),
     noneLocal(entry),
-    otherZones(entry, endpoints, node),
+    otherZones(entry, endpoints, state.node),
   ];
-  return found.filter((finding) => finding !== undefined);
+  return found.filter((one) => one !== undefined);
 }
 
 /** Why no endpoint can be used; undefined if one can. */
-function lackOfEndpoints({ entry, ...facts }: PortFacts): Finding | undefined {
-  if (entry.endpoints.hasAny) return undefined;
-  const { family, name } = entry;
-  const { sliceFamilies, endpoints } = facts;
+function lackOfEndpoints(
+  state: ClusterState,
+  { name, family, endpoints: { hasAny } }: ForwardingEntry,
+  endpoints: readonly Endpoint[],
+): Finding | undefined {
+  if (hasAny) return undefined;
+  const service = serviceKey(name.namespace, name.name);
+  const slices = state.slicesOf(service);
+  const sliceFamilies = [...new Set(slices.map((slice) => slice.family))];
   if (sliceFamilies.length === 0) {
     const label = `no EndpointSlice carries its label kubernetes.io/service-name=${name.name}`;
-    const candidates = facts.misplacedSlices();
+    const candidates = misplacedSlices(state, service);
     return fault(
       'no-slices',
       candidates.length === 0 ? label : `${label}; these may be meant for it: ${candidates.join(', ')}`,
@@ -82,19 +78,24 @@ function lackOfEndpoints({ entry, ...facts }: PortFacts): Finding | undefined {
       'other-family',
       `all its EndpointSlices are of family ${sliceFamilies.join(', ')}, its cluster IP is ${family}`,
     );
-  return missingPort(name, facts) ?? unusable(endpoints);
+  const present = state.slicePorts(service, family);
+  const isPortless = slices.some((slice) => slice.family === family && slice.portless !== undefined);
+  // Slices without ports and endpoints are those of a Service that is scaled to zero.
+  if (present.length === 0 && !isPortless) return unusable(endpoints);
+  return missingPort(name, present, state.service(service)?.ports ?? []) ?? unusable(endpoints);
 }
 
 /**
- * The slices have other ports, or endpoints without any. A port that no pod has under its name is left out of the slices. Slices
- * without ports and endpoints are those of a Service that is scaled to zero.
+ * The slices have other ports, or endpoints without any. A port that no pod has under its name is left out of the slices.
+ * @param present the ports of the slices
  */
 function missingPort(
   { port, protocol }: PortIdentity,
-  { slicePorts: present, portless, servicePorts }: Omit<PortFacts, 'entry'>,
+  present: readonly PortIdentity[],
+  servicePorts: readonly ServicePortSpec[],
 ): Finding | undefined {
   const isIt = (one: PortIdentity): boolean => one.port === port && one.protocol === protocol;
-  if ((present.length === 0 && !portless) || present.some(isIt)) return undefined;
+  if (present.some(isIt)) return undefined;
   const isOfService = (one: PortIdentity): boolean =>
     servicePorts.some(({ name, protocol: its }) => one.port === name && one.protocol === its);
   const target = servicePorts.find((one) => isIt({ port: one.name, protocol: one.protocol }))?.targetName;
@@ -144,11 +145,11 @@ function noneLocal({ endpoints, frontends }: ForwardingEntry): Finding | undefin
   const silent = frontends.filter(({ outcome }) => outcome === 'drop');
   if (!endpoints.hasAny || silent.length === 0) return undefined;
   const kinds = [...new Set(silent.map(({ kind }) => kind))];
-  const text = `the policy of ${kinds.join(', ')} is Local, and no endpoint on this node is usable`;
+  const why = `the policy of ${kinds.join(', ')} is Local, and no endpoint on this node is usable`;
   // A load balancer goes elsewhere. Pods and programs of this node cannot.
   return kinds.includes('cluster-ip')
-    ? fault('none-local', `${text}: what pods here send there is dropped`)
-    : note('none-local', text);
+    ? fault('none-local', `${why}: what pods here send there is dropped`)
+    : note('none-local', why);
 }
 
 function otherZones(
@@ -172,10 +173,10 @@ function otherZones(
   );
 }
 
-function fault(kind: FindingKind, text: string): Finding {
-  return { kind, isFault: true, text };
+function fault(kind: FindingKind, what: string): Finding {
+  return { kind, isFault: true, text: what };
 }
 
-function note(kind: FindingKind, text: string): Finding {
-  return { kind, isFault: false, text };
+function note(kind: FindingKind, what: string): Finding {
+  return { kind, isFault: false, text: what };
 }

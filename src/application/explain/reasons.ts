@@ -4,7 +4,7 @@ import type { Endpoint } from '../../domain/model/endpoint.js';
 import { belongsTo } from '../status/frontend-conflicts.js';
 import type { ServiceStatus } from '../status/service-statuses.js';
 import type { FrontendExplanation } from './explanation.js';
-import type { Finding, FindingKind } from './findings.js';
+import { LACKS, type Finding } from './findings.js';
 import { counted } from '../words/counted.js';
 
 /** What clients outside this node get from a frontend, and why. */
@@ -26,7 +26,8 @@ function frontendReason(
   { policy, outcome }: Frontend,
   findings: readonly Finding[],
 ): string {
-  const { text } = findings.find(({ kind }) => LACKS.has(kind)) ?? { text: 'no endpoint is usable' };
+  const isLack = ({ kind }: Finding): boolean => LACKS.some((lack) => lack === kind);
+  const { text } = findings.find(isLack) ?? { text: 'no endpoint is usable' };
   switch (outcome) {
     case 'reject':
       return text;
@@ -41,17 +42,6 @@ function frontendReason(
     }
   }
 }
-
-const LACKS: ReadonlySet<FindingKind> = new Set([
-  'no-slices',
-  'other-family',
-  'no-such-port',
-  'other-protocol',
-  'no-pod-port',
-  'no-endpoints',
-  'all-terminating',
-  'none-ready',
-]);
 
 /** Why an endpoint is not used although it is ready. */
 export function unusedReason(endpoint: Endpoint, { endpoints }: ForwardingEntry): string | undefined {

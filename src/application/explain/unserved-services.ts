@@ -52,11 +52,9 @@ export class UnservedServices {
 
   private absence(service: ServiceKey): string {
     const [namespace = '', name = ''] = service.split('/');
-    const namesakes: string[] = [];
-    for (const key of this.state.serviceKeys()) {
-      if (key.endsWith(`/${name}`)) namesakes.push(key);
-      if (namesakes.length === MOST_NAMESAKES) break;
-    }
+    const namesakes = [...this.state.serviceKeys()]
+      .filter((key) => key.endsWith(`/${name}`))
+      .slice(0, MOST_NAMESAKES);
     const others = namesakes.length === 0 ? '' : `; of that name there is ${namesakes.sort().join(', ')}`;
     return `there is no Service ${name} in namespace ${namespace}${others}`;
   }

@@ -1,6 +1,7 @@
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock } from '../ports/clock.js';
 import type { SourceStatus } from '../ports/cluster-source.js';
+import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
 import { staleSources, type StaleSource } from './stale-sources.js';
 
 /** One family's state, as /healthz shows it. Times are milliseconds since the epoch. */
@@ -27,25 +28,25 @@ export interface HealthVerdict {
 }
 
 interface FamilyState {
-  lastUpdated: number | undefined;
+  lastUpdated?: number | undefined;
   /** When the oldest change was queued that no sync has dequeued. */
-  oldestPending: number | undefined;
+  oldestPending?: number | undefined;
   /** When the oldest change was queued that a sync has dequeued, until one succeeds. */
-  oldestDequeued: number | undefined;
+  oldestDequeued?: number | undefined;
 }
 
 /**
  * Whether the proxy works (docs/spec/server.md §8.1). Each served family is
- * - starting, from `loopStarted` until its first successful sync (`updated`);
- * - in sync, after `updated`, while nothing is queued;
- * - pending, from the first `queued` until a sync that `dequeued` it is `updated`; healthy until the timeout, then not.
+ * - starting, from `loopStarted` until its first successful sync (`finished`);
+ * - in sync, after that, while nothing is queued;
+ * - pending, from the first `queued` until a sync that `dequeued` it succeeds; healthy until the timeout, then not.
  * The proxy is healthy when every family is, and none is starting. An idle proxy never becomes unhealthy. It is alive as long
  * as no family is overdue, the first sync included: until the lists arrive, a restart would not help.
  *
  * kube-proxy reports healthy as soon as its loop starts. Here a proxy that has never synced is unhealthy: its node has no
  * rules, or those of an earlier process, and a load balancer would send it traffic that goes nowhere.
  */
-export class ProxyHealth {
+export class ProxyHealth implements Partial<SyncObserver> {
   private readonly families = new Map<IpFamily, FamilyState>();
   private nodeEligible = false;
 
@@ -66,14 +67,7 @@ export class ProxyHealth {
 
   /** The sync loop of a family runs; the family counts from now on. */
   loopStarted(family: IpFamily): void {
-    const state = this.families.get(family);
-    if (state) state.oldestPending = state.oldestDequeued = undefined;
-    else
-      this.families.set(family, {
-        lastUpdated: undefined,
-        oldestPending: undefined,
-        oldestDequeued: undefined,
-      });
+    this.families.set(family, { lastUpdated: this.families.get(family)?.lastUpdated });
   }
 
   /** A change was queued. */
@@ -90,10 +84,11 @@ export class ProxyHealth {
     state.oldestPending = undefined;
   }
 
-  /** A sync succeeded; what was queued since it began keeps waiting. */
-  updated(family: IpFamily): void {
+  /** A sync ended. If it succeeded, only what was queued since it began keeps waiting. */
+  finished(family: IpFamily, { ok }: Pick<SyncReport, 'ok'>): void {
+    if (!ok) return;
     const oldestPending = this.families.get(family)?.oldestPending;
-    this.families.set(family, { lastUpdated: this.clock.now(), oldestPending, oldestDequeued: undefined });
+    this.families.set(family, { lastUpdated: this.clock.now(), oldestPending });
   }
 
   /**

@@ -8,6 +8,7 @@ import type {
   OpenHealthCheck,
 } from '../ports/health-check-listener.js';
 import type { Logger } from '../ports/logger.js';
+import type { HealthCheckState } from './health-check-state.js';
 import { retryDelay } from '../sync/backoff.js';
 
 /** What every check needs. */
@@ -18,15 +19,6 @@ export interface HealthCheckDependencies {
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
-}
-
-/** The state of one Service's check. */
-export interface HealthCheckState {
-  readonly port: number;
-  readonly localEndpoints: number;
-  readonly listening: boolean;
-  /** Why it does not listen. */
-  readonly problem?: string;
 }
 
 /**

@@ -3,11 +3,8 @@ import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ForwardingListener, Programmed } from '../ports/forwarding-listener.js';
 import type { HealthCheckSocket } from '../ports/health-check-listener.js';
-import {
-  ServiceHealthCheck,
-  type HealthCheckState,
-  type HealthCheckDependencies,
-} from './service-health-check.js';
+import type { HealthCheckState } from './health-check-state.js';
+import { ServiceHealthCheck, type HealthCheckDependencies } from './service-health-check.js';
 
 export interface ServiceHealthChecksOptions extends HealthCheckDependencies {
   readonly family: IpFamily;
@@ -38,9 +35,6 @@ export class ServiceHealthChecks implements ForwardingListener {
     this.family = options.family;
   }
 
-  /** Health checks report what is programmed, not what is being written. */
-  programming(): void {}
-
   programmed({ changes, failed, network }: Programmed): void {
     if (this.stopped) return;
     this.follow(network);
@@ -58,8 +52,6 @@ export class ServiceHealthChecks implements ForwardingListener {
     }
     this.apply();
   }
-
-  repaired(): void {}
 
   /** Undefined for a Service without a health-check node port. */
   state(service: ServiceKey): HealthCheckState | undefined {

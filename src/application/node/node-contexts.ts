@@ -102,7 +102,9 @@ export class NodeContexts {
         masqueradeBit: settings.masqueradeBit,
         masqueradeAll: settings.masqueradeAll,
         ...this.nodePorts(family, resolvePrimary(settings.nodePortAddresses, nodeAddresses)),
-        ...(settings.namesNodeAddresses && { nodeAddresses: this.nodeAddresses(family) }),
+        ...(settings.namesNodeAddresses && {
+          nodeAddresses: ownAddresses(this.localAddresses.list(), family),
+        }),
         serviceCIDRs: serviceRanges(state.serviceCidrObjects(), family),
       },
     };
@@ -120,10 +122,6 @@ export class NodeContexts {
     if (localhostNodePorts) return { nodePortIPs: [...ips, ...loopback].sort(), ...localhost };
     for (const address of loopback) this.warnAboutLoopback(address);
     return { nodePortIPs: this.settings.namesNodeAddresses ? ownAddresses(ips, family) : [...ips].sort() };
-  }
-
-  private nodeAddresses(family: IpFamily): readonly string[] {
-    return ownAddresses(this.localAddresses.list(), family);
   }
 
   private warnAboutLoopback(address: string): void {

@@ -15,15 +15,15 @@ export interface Programmed {
 
 /**
  * Called with what one family forwards after each sync that did not fail as a whole, before the next one begins. Calls
- * are synchronous, their cost depends on the changes, and they never throw.
+ * are synchronous, their cost depends on the changes, and they never throw. Missing where it does not matter.
  */
 export interface ForwardingListener {
   /**
    * These changes are being written: packets may already meet them before `programmed` is called. Not called for what a
    * start programs.
    */
-  programming(changes: readonly ForwardingChange[]): void;
+  programming?(changes: readonly ForwardingChange[]): void;
   programmed(programmed: Programmed): void;
   /** Another program had changed the rules, so for a while packets may have met other rules than those programmed. */
-  repaired(): void;
+  repaired?(): void;
 }

@@ -11,6 +11,7 @@ export interface SyncObserver {
   queued(family: IpFamily): void;
   /** A sync begins and has dequeued everything that was waiting. */
   dequeued(family: IpFamily): void;
+  /** A sync ran, successfully or not. */
   finished(family: IpFamily, report: SyncReport): void;
   /** A verification ended, with the reason if it failed as a whole. */
   verified(family: IpFamily, problem?: string): void;
@@ -18,6 +19,7 @@ export interface SyncObserver {
   repaired(family: IpFamily, steps: number): void;
   /** An event of a Service; `changed` when it changes anything that the proxy reads. */
   serviceEvent(service: ServiceKey, changed: boolean): void;
+  /** An event of a slice of a served family; `changed` as above. */
   endpointSliceEvent(changed: boolean): void;
 }
 
@@ -34,7 +36,7 @@ export interface SyncReport {
   readonly written: number;
   /** Service ports that could not be programmed. */
   readonly failed: number;
-  /** Seconds from the change in the cluster to now, for each slice change in this sync. */
+  /** Seconds from the change of a pod (the endpoints' trigger time annotation) to now, for each slice change in this sync. */
   readonly programmingLatencies: readonly number[];
   /** Service ports with a Local policy that have endpoints elsewhere, but none here. */
   readonly noLocalEndpoints: { readonly internal: number; readonly external: number };

@@ -2,7 +2,7 @@ import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.
 import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock } from '../ports/clock.js';
-import type { SyncReport } from '../ports/sync-observer.js';
+import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
 import type { ProgrammedChanges } from '../sync/change-log.js';
 import type { ChangeEntry, FamilyChange, History, ServicePortChange } from './change-entry.js';
 import { endpointsChange, frontendsChange } from './list-changes.js';
@@ -17,7 +17,7 @@ const PROGRAMMED: Outcome = { result: 'programmed' };
 const REMOVED: Outcome = { result: 'removed' };
 
 /** Remembers the last changes of all families: small values in a ring, so that what changed can be told afterwards. */
-export class ChangeHistory {
+export class ChangeHistory implements Partial<SyncObserver> {
   private readonly ring: ChangeEntry[] = [];
   private count = 0;
   /** Why the last sync of a family failed, until one succeeds. */

@@ -1,7 +1,7 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { ApplyResult } from '../ports/backend.js';
 import { FrontendConflicts, lostFrontendText } from './frontend-conflicts.js';
-import type { DegradedStatus } from './service-statuses.js';
+import type { DegradedStatus } from './port-status.js';
 
 /** How what is programmed deviates from what was asked for: frontends that others hold, and notes of the backend. */
 export class Deviations {

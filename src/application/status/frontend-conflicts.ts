@@ -1,6 +1,6 @@
 import { serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { FrontendConflict } from '../../domain/reconcile/claims.js';
-import type { LostFrontend } from './service-statuses.js';
+import type { LostFrontend } from './port-status.js';
 
 /** A frontend that several service ports claim. */
 interface Contest {

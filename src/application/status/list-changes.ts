@@ -18,8 +18,8 @@ export function endpointsChange(
   while (old < former.length || fresh < present.length) {
     const [before, after] = [former[old], present[fresh]];
     const order = compare(before, after);
-    if (order < 0) change.remove(endpointPlace(before!));
-    if (order > 0) change.add(endpointPlace(after!));
+    if (order < 0) change.note('removed', endpointPlace(before!));
+    if (order > 0) change.note('added', endpointPlace(after!));
     if (order <= 0) old++;
     if (order >= 0) fresh++;
   }
@@ -43,42 +43,29 @@ export function frontendsChange(
       other.address === address && other.port === port;
   for (const frontend of present) {
     const before = former.find(isAt(frontend));
-    if (!before) change.add(frontendPlace(frontend));
+    if (!before) change.note('added', frontendPlace(frontend));
     else if (before.outcome !== frontend.outcome)
-      change.turn(`${frontendPlace(frontend)} ${before.outcome} → ${frontend.outcome}`);
+      change.note('turned', `${frontendPlace(frontend)} ${before.outcome} → ${frontend.outcome}`);
   }
-  for (const frontend of former) if (!present.some(isAt(frontend))) change.remove(frontendPlace(frontend));
+  for (const frontend of former)
+    if (!present.some(isAt(frontend))) change.note('removed', frontendPlace(frontend));
   return change.of(present);
 }
 
+const SIGNS = { added: '+', removed: '-', turned: '' } as const;
+
 /** Counts changes, and keeps the first of them as texts. */
 class ChangeCount {
-  private added = 0;
-  private removed = 0;
-  private turned = 0;
+  private readonly counts = { added: 0, removed: 0, turned: 0 };
   private some: readonly string[] = NOTHING;
 
-  add(text: string): void {
-    this.added++;
-    this.name('+', text);
-  }
-
-  remove(text: string): void {
-    this.removed++;
-    this.name('-', text);
-  }
-
-  turn(text: string): void {
-    this.turned++;
-    this.name('', text);
+  note(kind: keyof typeof SIGNS, text: string): void {
+    this.counts[kind]++;
+    if (this.some.length < NAMED) this.some = [...this.some, SIGNS[kind] + text];
   }
 
   of({ length: now }: readonly unknown[]): ListChange {
-    const { added, removed, turned, some } = this;
-    return { now, added, removed, turned, some };
-  }
-
-  private name(sign: string, text: string): void {
-    if (this.some.length < NAMED) this.some = [...this.some, sign + text];
+    const { added, removed, turned } = this.counts;
+    return { now, added, removed, turned, some: this.some };
   }
 }

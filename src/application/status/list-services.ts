@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
   frontendPlace,
+  isExternal,
   type ForwardingEntry,
   type Frontend,
 } from '../../domain/forwarding/forwarding-entry.js';
@@ -58,9 +59,10 @@ export class ListServices {
   async unserved({ namespace, names }: RowFilter): Promise<ServiceList> {
     const services: ServiceRow[] = [];
     const unknown: UnknownName[] = [];
+    const served = names.length > 0 ? [...this.state.serviceKeys()] : [];
     for (const name of names) {
       const isIt = chosenBy({ names: [name], ...(namespace !== undefined && { namespace }) });
-      if (some(this.state.serviceKeys(), isIt)) continue;
+      if (served.some(isIt)) continue;
       const left = sorted([...this.state.unservedKeys()].filter(isIt));
       const full = name.includes('/') ? [name] : namespace === undefined ? [] : [`${namespace}/${name}`];
       const keys = left.length > 0 ? left : full;
@@ -120,11 +122,6 @@ export class ListServices {
   }
 }
 
-function some(keys: Iterable<ServiceKey>, passing: (key: ServiceKey) => boolean): boolean {
-  for (const key of keys) if (passing(key)) return true;
-  return false;
-}
-
 function chosenBy({
   namespace,
   names,
@@ -150,15 +147,13 @@ function passes(row: ServiceRow, { failing, withoutEndpoints }: RowFilter): bool
   return (!failing || isFailing(row)) && (!withoutEndpoints || row.endpoints.used === 0);
 }
 
-const CLUSTER_IP_FIRST = (one: Frontend): boolean => one.kind === 'cluster-ip';
-
 function frontendTexts(entries: readonly ForwardingEntry[]): readonly string[] {
   const texts = (wanted: (frontend: Frontend) => boolean): readonly string[] =>
     entries.flatMap(({ frontends, name }) =>
       frontends.filter(wanted).map((frontend) => `${frontendPlace(frontend)}/${name.protocol}`),
     );
   // A node port is one for both families.
-  return [...new Set([...texts(CLUSTER_IP_FIRST), ...texts((one) => !CLUSTER_IP_FIRST(one))])];
+  return [...new Set([...texts((one) => !isExternal(one)), ...texts(isExternal)])];
 }
 
 function unservedRow(key: ServiceKey, { text }: Unserved): ServiceRow {

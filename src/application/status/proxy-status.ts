@@ -1,21 +1,9 @@
 import { family } from '../../domain/shapes/net-shapes.js';
-import {
-  fields,
-  fieldsOf,
-  flag,
-  list,
-  number,
-  oneOf,
-  optional,
-  text,
-  time,
-  word,
-} from '../../domain/shapes/shape.js';
+import { fields, flag, list, number, oneOf, optional, text, time, word } from '../../domain/shapes/shape.js';
 import type { ResourceKind, SourceState } from '../ports/cluster-source.js';
-import type { TroubledPort } from './service-statuses.js';
+import { troubledPort } from './port-status.js';
 import { familyHistory } from './sync-history.js';
 
-export type Versions = ReturnType<typeof versions>;
 const versions = fields({
   /** Of this program. */
   program: text,
@@ -24,8 +12,6 @@ const versions = fields({
   node: text,
   kernel: text,
 });
-
-const troubledPorts = list(fieldsOf<TroubledPort>({ key: text, reason: text, since: time }));
 
 export type FamilyStatus = ReturnType<typeof familyStatus>;
 const familyStatus = fields({
@@ -37,9 +23,9 @@ const familyStatus = fields({
   waitingSince: optional(time),
   /** Service ports. */
   programmed: number,
-  failed: troubledPorts,
+  failed: list(troubledPort),
   /** Programmed, but not as their Services ask for. */
-  degraded: troubledPorts,
+  degraded: list(troubledPort),
   sync: familyHistory,
 });
 

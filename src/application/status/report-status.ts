@@ -1,21 +1,16 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { counted } from '../words/counted.js';
+import { said } from '../words/said.js';
 import type { ProxyHealth } from '../health/proxy-health.js';
 import type { Clock } from '../ports/clock.js';
 import type { ResourceKind, SourceStatus } from '../ports/cluster-source.js';
 import type { ObjectReports } from '../use-cases/object-reports.js';
-import type { FamilyStatus, ProxyStatus, Versions, WatchStatus } from './proxy-status.js';
+import type { FamilyStatus, ProxyStatus, WatchStatus } from './proxy-status.js';
 import type { ServiceStatuses } from './service-statuses.js';
 import type { FamilyHistory, SyncHistory } from './sync-history.js';
 
 /** What does not change while the program runs. */
-export interface ProgramFacts {
-  readonly node: string;
-  readonly mode: string;
-  readonly versions: Versions;
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number;
-}
+export type ProgramFacts = Pick<ProxyStatus, 'node' | 'mode' | 'versions' | 'startedAt'>;
 
 /** The part of a sync loop that is read. */
 export interface ReportedLoop {
@@ -90,24 +85,25 @@ export class ReportStatus {
     const kept = new Set(this.loops.flatMap(({ keptFor }) => keptFor)).size;
     const refused = this.source.refusedConfiguration();
     return [
-      ...families.flatMap(({ family, sync, failed, degraded }) => [
-        ...(sync.lastSuccess === undefined ? [`${family} was never programmed`] : []),
-        ...(sync.failures > 0 ? [`${family}: ${failedSyncs(sync)}`] : []),
-        ...(sync.unverified ? [`${family}: the rules cannot be verified: ${sync.unverified.reason}`] : []),
-        ...(sync.lastSuccess && sync.failures === 0 ? overdue(family, verdicts.get(family)?.reason) : []),
-        ...(failed.length > 0
-          ? [`${family}: ${counted(failed.length, 'service port fails', 'service ports fail')}`]
-          : []),
-        ...(degraded.length > 0
-          ? [
-              `${family}: ${counted(degraded.length, 'service port is degraded', 'service ports are degraded')}`,
-            ]
-          : []),
-      ]),
-      ...(ignored > 0 ? [counted(ignored, 'object is ignored', 'objects are ignored')] : []),
-      ...(kept > 0 ? ['rules that no object explains are kept until everything has been readable once'] : []),
-      ...stale.map(({ kind, reason }) => `${kind}: ${reason}`),
-      ...(refused === undefined ? [] : [`the edited configuration is not in force: ${refused}`]),
+      ...families.flatMap(({ family, sync, failed, degraded }) => {
+        const reason = verdicts.get(family)?.reason;
+        return said(
+          sync.lastSuccess === undefined && `${family} was never programmed`,
+          sync.failures > 0 && `${family}: ${failedSyncs(sync)}`,
+          sync.unverified && `${family}: the rules cannot be verified: ${sync.unverified.reason}`,
+          sync.lastSuccess && sync.failures === 0 && reason && `${family}: ${reason}`,
+          failed.length > 0 &&
+            `${family}: ${counted(failed.length, 'service port fails', 'service ports fail')}`,
+          degraded.length > 0 &&
+            `${family}: ${counted(degraded.length, 'service port is degraded', 'service ports are degraded')}`,
+        );
+      }),
+      ...said(
+        ignored > 0 && counted(ignored, 'object is ignored', 'objects are ignored'),
+        kept > 0 && 'rules that no object explains are kept until everything has been readable once',
+        ...stale.map(({ kind, reason }) => `${kind}: ${reason}`),
+        refused !== undefined && `the edited configuration is not in force: ${refused}`,
+      ),
     ];
   }
 
@@ -156,8 +152,4 @@ export class ReportStatus {
 function failedSyncs({ failures, lastFailure }: FamilyHistory): string {
   const what = failures === 1 ? 'the last sync' : `the last ${failures} syncs`;
   return `${what} failed: ${lastFailure?.reason ?? 'unknown'}`;
-}
-
-function overdue(family: IpFamily, reason: string | undefined): readonly string[] {
-  return reason === undefined ? [] : [`${family}: ${reason}`];
 }

@@ -1,46 +1,9 @@
-import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { FailedStatus, PortStatus, TroubledPort } from './port-status.js';
 
-/** The outcome of the last attempt to program a service port. Times are milliseconds since the epoch. */
-export type ServiceStatus = ProgrammedStatus | DegradedStatus | FailedStatus;
-
-export interface ProgrammedStatus {
-  readonly state: 'programmed';
-  readonly since: number;
-}
-
-/** It is programmed, but not as its Service asks for. */
-export interface DegradedStatus {
-  readonly state: 'degraded';
-  /** Without an interruption. */
-  readonly since: number;
-  /** For people. */
-  readonly reason: string;
-  /** Its frontends that another service port holds; missing without any. */
-  readonly lost?: readonly LostFrontend[];
-}
-
-/** A frontend that a service port claims and another one holds. */
-export interface LostFrontend {
-  /** As `frontendName` makes it: `10.96.0.10:53/UDP`. */
-  readonly frontend: string;
-  readonly holder: ServiceKey;
-}
-
-export interface FailedStatus {
-  readonly state: 'failed';
-  /** The first of the consecutive failures. */
-  readonly since: number;
-  readonly reason: string;
-  readonly attempts: number;
-}
-
-/** A service port that failed to be programmed, or that is degraded. */
-export interface TroubledPort {
-  readonly key: ServicePortKey;
-  readonly reason: string;
-  readonly since: number;
-}
+/** The outcome of an attempt to program a service port. */
+export type ServiceStatus = Exclude<PortStatus, { readonly state: 'pending' }>;
 
 /** Whether other service ports hold all its frontends, so that nothing leads to its endpoints. */
 export function holdsNothing(

@@ -1,7 +1,7 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { fields, flag, number, optional, text, time } from '../../domain/shapes/shape.js';
 import type { Clock } from '../ports/clock.js';
-import type { SyncReport } from '../ports/sync-observer.js';
+import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
 
 /** The last syncs of one family. Times are milliseconds since the epoch. */
 export type FamilyHistory = ReturnType<typeof familyHistory>;
@@ -25,7 +25,7 @@ const NOTHING_YET: FamilyHistory = {
 };
 
 /** Remembers the last syncs and repairs of each family, for reports. */
-export class SyncHistory {
+export class SyncHistory implements Partial<SyncObserver> {
   private readonly families = new Map<IpFamily, FamilyHistory>();
 
   constructor(private readonly clock: Clock) {}
@@ -46,7 +46,7 @@ export class SyncHistory {
   }
 
   /** A verification ended; with a problem, it failed. */
-  verified(family: IpFamily, problem: string | undefined): void {
+  verified(family: IpFamily, problem?: string): void {
     const previous = this.of(family);
     if (problem === undefined && previous.unverified === undefined) return;
     const since = previous.unverified?.since ?? this.clock.now();

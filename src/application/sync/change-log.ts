@@ -1,18 +1,13 @@
-import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
-import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Logger } from '../ports/logger.js';
+import type { ProgramResult } from './sync-family.js';
 
 /** The outcome of a sync that dequeued changes and succeeded. */
-export interface ProgrammedChanges {
+export interface ProgrammedChanges extends Omit<ProgramResult, 'full'> {
   readonly family: IpFamily;
-  readonly changed: readonly ForwardingChange[];
   /** Every Service was due, as when the zone of the node changes. */
   readonly everyService: boolean;
-  /** Service ports that failed alone; each has its own error line. */
-  readonly failed: readonly ServicePortKey[];
-  /** Steps written into the kernel. */
-  readonly written: number;
   /** Duration of the sync in milliseconds. */
   readonly ms: number;
   /** Milliseconds from the first event that it dequeued to now, when the rules are in place. */

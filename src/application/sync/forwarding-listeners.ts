@@ -6,7 +6,7 @@ export class ForwardingListeners implements ForwardingListener {
   constructor(private readonly listeners: readonly ForwardingListener[]) {}
 
   programming(changes: readonly ForwardingChange[]): void {
-    for (const listener of this.listeners) listener.programming(changes);
+    for (const listener of this.listeners) listener.programming?.(changes);
   }
 
   programmed(programmed: Programmed): void {
@@ -14,6 +14,6 @@ export class ForwardingListeners implements ForwardingListener {
   }
 
   repaired(): void {
-    for (const listener of this.listeners) listener.repaired();
+    for (const listener of this.listeners) listener.repaired?.();
   }
 }

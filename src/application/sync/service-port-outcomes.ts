@@ -6,7 +6,8 @@ import type { ApplyResult, ServiceFailure } from '../ports/backend.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import { Deviations } from '../status/deviations.js';
-import type { ProgrammedStatus, ServiceStatuses } from '../status/service-statuses.js';
+import type { ProgrammedStatus } from '../status/port-status.js';
+import type { ServiceStatuses } from '../status/service-statuses.js';
 
 /** Of the service ports that fail in one sync, so many have a line of their own in the log. */
 const MOST_LOGGED = 10;

@@ -25,11 +25,16 @@ export interface FamilyContext {
 /** The outcome of programming a portion of the changes. */
 export interface ProgramResult {
   readonly full: boolean;
+  /** Steps written into the kernel. */
   readonly written: number;
+  /** Service ports that failed alone; each has its own error line. */
   readonly failed: readonly ServicePortKey[];
   /** The changes that were to be programmed. */
   readonly changed: readonly ForwardingChange[];
 }
+
+/** What one call of the backend is made with. */
+type Call = FamilyContext & { readonly signal: AbortSignal | undefined };
 
 /** The backend's result, and the changes that it is about. */
 interface Programmed {
@@ -85,10 +90,9 @@ export class SyncFamily {
    */
   async program(changes: DequeuedChanges, signal?: AbortSignal): Promise<ProgramResult> {
     const { forwarding, network } = this.contexts.of(this.family, changes.node || changes.everyService);
+    const call: Call = { forwarding, network, signal };
     const full = this.programsEverything;
-    const { result, changed } = full
-      ? await this.startBackend(network, forwarding, signal)
-      : await this.applyChanges(changes, network, forwarding, signal);
+    const { result, changed } = await (full ? this.startBackend(call) : this.applyChanges(changes, call));
     this.outcomes.record(changed, result);
     const failed = new Set(result.failed.map(({ key }) => key));
     this.listener?.programmed({
@@ -119,7 +123,7 @@ export class SyncFamily {
   async verify(how: VerificationKind, signal: AbortSignal): Promise<VerifyResult> {
     const result = await this.backend.verify(how, signal);
     this.outcomes.record([], result);
-    if (result.written > 0) this.listener?.repaired();
+    if (result.written > 0) this.listener?.repaired?.();
     return result;
   }
 
@@ -133,11 +137,8 @@ export class SyncFamily {
     return this.backend.differences?.(signal);
   }
 
-  private async startBackend(
-    network: NodeNetwork,
-    forwarding: ForwardingContext,
-    signal: AbortSignal | undefined,
-  ): Promise<Programmed> {
+  private async startBackend(call: Call): Promise<Programmed> {
+    const { network, forwarding, signal } = call;
     const keptFor = this.keptFor;
     const keepUnexplained = keptFor.length > 0;
     if (keepUnexplained)
@@ -153,7 +154,7 @@ export class SyncFamily {
     this.network = network;
     this.started = true;
     this.sawEverything = !keepUnexplained;
-    const rest = keepUnexplained ? await this.programHeldBack(network, forwarding, signal) : undefined;
+    const rest = keepUnexplained ? await this.programHeldBack(call) : undefined;
     return {
       result: rest ? together(result, rest) : result,
       changed: everyPort(this.table, this.statuses, this.family),
@@ -161,21 +162,17 @@ export class SyncFamily {
   }
 
   /** Now that the backend knows what it keeps: Services without slices of which it keeps nothing need not wait. */
-  private async programHeldBack(
-    network: NodeNetwork,
-    forwarding: ForwardingContext,
-    signal: AbortSignal | undefined,
-  ): Promise<ApplyResult | undefined> {
+  private async programHeldBack(call: Call): Promise<ApplyResult | undefined> {
     const isFree = (key: ServiceKey): boolean => !this.table.has(key) && this.isExplained(key);
-    const changes = this.table.update(this.state, [...this.state.serviceKeys()].filter(isFree), forwarding);
-    return changes.length === 0 ? undefined : this.apply(changes, network, signal);
+    const changes = this.table.update(
+      this.state,
+      [...this.state.serviceKeys()].filter(isFree),
+      call.forwarding,
+    );
+    return changes.length === 0 ? undefined : this.apply(changes, call);
   }
 
-  private async apply(
-    changes: readonly ForwardingChange[],
-    network: NodeNetwork,
-    signal: AbortSignal | undefined,
-  ): Promise<ApplyResult> {
+  private async apply(changes: readonly ForwardingChange[], { network, signal }: Call): Promise<ApplyResult> {
     try {
       return await this.backend.apply(changes, network, signal);
     } catch (error) {
@@ -184,12 +181,8 @@ export class SyncFamily {
     }
   }
 
-  private async applyChanges(
-    { services, everyService }: DequeuedChanges,
-    network: NodeNetwork,
-    forwarding: ForwardingContext,
-    signal: AbortSignal | undefined,
-  ): Promise<Programmed> {
+  private async applyChanges({ services, everyService }: DequeuedChanges, call: Call): Promise<Programmed> {
+    const { network, forwarding } = call;
     const all = everyService ? this.allServices() : services;
     const concerned = this.sawEverything ? all : [...all].filter((service) => this.isExplained(service));
     const ofServices = everyService ? undefined : services;
@@ -200,8 +193,8 @@ export class SyncFamily {
     const due = depend || everyService ? this.waiting.takeAll() : this.waiting.take();
     const changed = depend ? withEveryEntry(this.table, due) : due;
     this.network = network;
-    this.listener?.programming(changed);
-    return { result: await this.apply(changed, network, signal), changed };
+    this.listener?.programming?.(changed);
+    return { result: await this.apply(changed, call), changed };
   }
 
   /** Endpoints of a Service without slices may be in what could not be read; if it has rules, it keeps them. */

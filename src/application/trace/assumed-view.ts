@@ -21,7 +21,9 @@ export class AssumedView implements NodeView {
   }
 
   arrival(source: string): Promise<string> {
-    this.localEndpoints ??= localEndpointsOf(this.entries());
+    this.localEndpoints ??= new Set(
+      [...this.entries()].flatMap((entry) => entry.localEndpoints.map(({ address }) => address)),
+    );
     const isLocalEndpoint = this.localEndpoints.has(source);
     return Promise.resolve(this.node.arrival(source, isLocalEndpoint, this.network.detector));
   }
@@ -31,10 +33,4 @@ export class AssumedView implements NodeView {
     const isAssumed = !isLoopback(parseAddress(destination)!);
     return Promise.resolve(text === undefined ? undefined : { text, isAssumed });
   }
-}
-
-function localEndpointsOf(entries: Iterable<ForwardingEntry>): ReadonlySet<string> {
-  const addresses = new Set<string>();
-  for (const { localEndpoints } of entries) for (const { address } of localEndpoints) addresses.add(address);
-  return addresses;
 }

@@ -29,10 +29,7 @@ export type TracedRules = 'desired' | 'actual';
 
 /** The packet cannot be followed here; the message says why. */
 export class CannotTraceError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'CannotTraceError';
-  }
+  override readonly name = 'CannotTraceError';
 }
 
 /**
@@ -44,7 +41,7 @@ export class TracePackets {
   private nodePorts: ReadonlySet<string> | undefined;
 
   constructor(
-    private readonly families: ReadonlyMap<IpFamily, TracedFamily>,
+    private readonly families: readonly TracedFamily[],
     /** Why the proxy itself has a packet refused or dropped, for people; undefined if it has not. */
     private readonly refusalOf: (packet: Packet) => string | undefined = () => undefined,
   ) {}
@@ -56,7 +53,7 @@ export class TracePackets {
    */
   async trace(query: TraceQuery, rules: TracedRules, signal?: AbortSignal): Promise<TraceAnswer> {
     const { family } = query.to;
-    const traced = this.families.get(family);
+    const traced = this.families.find(({ network }) => network.family === family);
     if (!traced) throw new CannotTraceError(`this proxy does not serve ${family}`);
     const { view } = traced;
     const source = await sourceOf(query, traced);
@@ -116,7 +113,7 @@ export class TracePackets {
   }
 
   private toProcess(trace: Trace, { protocol, destinationPort }: Packet): Trace {
-    this.nodePorts ??= nodePortsOf(this.families.values());
+    this.nodePorts ??= nodePortsOf(this.families);
     return this.nodePorts.has(`${protocol} ${destinationPort}`)
       ? ended(
           trace,
@@ -207,11 +204,9 @@ function ended(trace: Trace, outcome: TraceOutcome, effect: string): Trace {
 }
 
 /** Protocol and port of each. */
-function nodePortsOf(families: Iterable<TracedFamily>): ReadonlySet<string> {
-  const nodePorts = new Set<string>();
-  for (const family of families)
-    for (const { name, frontends } of family.entries())
-      for (const { kind, port } of frontends)
-        if (kind === 'node-port') nodePorts.add(`${name.protocol} ${port}`);
-  return nodePorts;
+function nodePortsOf(families: readonly TracedFamily[]): ReadonlySet<string> {
+  const entries = families.flatMap((family) => [...family.entries()]);
+  const ofEntry = ({ name, frontends }: ForwardingEntry): readonly string[] =>
+    frontends.flatMap(({ kind, port }) => (kind === 'node-port' ? `${name.protocol} ${port}` : []));
+  return new Set(entries.flatMap(ofEntry));
 }

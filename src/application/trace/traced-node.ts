@@ -1,11 +1,7 @@
-import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { Node } from '../../domain/model/node.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
 import { AssumedNode } from '../../domain/trace/assumed-node.js';
 import type { LocalAddresses } from '../ports/node/local-addresses.js';
 import type { Routes } from '../ports/node/routes.js';
-import type { Tracer } from '../ports/tracer.js';
 import { AssumedView } from './assumed-view.js';
 import { MachineView } from './machine-view.js';
 import type { NodeView } from './node-view.js';
@@ -26,12 +22,7 @@ function isThisMachine(node: Node | undefined, addresses: readonly string[]): bo
 }
 
 /** What decides about the packets of one family. */
-export interface FamilyRules {
-  readonly family: IpFamily;
-  readonly network: NodeNetwork;
-  readonly tracer: Tracer;
-  entries(): Iterable<ForwardingEntry>;
-}
+export type FamilyRules = Omit<TracedFamily, 'view' | 'podCIDRs'>;
 
 /** The use case for a node, with its families. */
 export function tracePackets(
@@ -41,12 +32,7 @@ export function tracePackets(
 ): TracePackets {
   const podCIDRs = traced.node?.podCIDRs ?? [];
   return new TracePackets(
-    new Map(
-      families.map((rules): [IpFamily, TracedFamily] => [
-        rules.family,
-        { ...rules, entries: () => rules.entries(), podCIDRs, view: viewOf(traced, rules) },
-      ]),
-    ),
+    families.map((rules) => ({ ...rules, podCIDRs, view: viewOf(traced, rules) })),
     refusalOf,
   );
 }

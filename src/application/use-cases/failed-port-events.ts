@@ -1,7 +1,7 @@
 import { serviceKey, serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { EventRecorder } from '../ports/event-recorder.js';
-import type { FailedStatus } from '../status/service-statuses.js';
+import type { FailedStatus } from '../status/port-status.js';
 
 /**
  * Records an event on the Service when one of its ports fails to be programmed on this node; not for one that was never tried by

@@ -1,7 +1,8 @@
 import { readEndpointSlice } from '../../domain/decode/read-endpoint-slice.js';
 import type { EndpointSlice } from '../../domain/model/endpoint-slice.js';
-import { serviceKey } from '../../domain/model/service-port-name.js';
+import { serviceKey, type ServiceKey } from '../../domain/model/service-port-name.js';
 import type { ClusterState, SliceChange } from '../../domain/state/cluster-state.js';
+import type { PendingChanges } from '../../domain/state/pending-changes.js';
 import type { ObjectReference } from '../ports/cluster-source.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
 import type { ObjectUseCase } from './cluster-events.js';
@@ -42,16 +43,10 @@ export class OnEndpointSlice implements ObjectUseCase {
   }
 
   applySlice(slice: EndpointSlice): void {
-    const changes = this.state.applySlice(slice);
-    this.observer.endpointSliceEvent(changes.length > 0);
     const { triggerTime } = slice;
-    for (const { service, family } of changes) {
-      this.loops.note([family], (pending) => {
-        pending.serviceChanged(service);
-        if (triggerTime !== undefined && triggerTime > this.startTime)
-          pending.triggered(service, triggerTime);
-      });
-    }
+    this.note(this.state.applySlice(slice), (pending, service) => {
+      if (triggerTime !== undefined && triggerTime > this.startTime) pending.triggered(service, triggerTime);
+    });
   }
 
   removeSlice(namespace: string, name: string): void {
@@ -59,12 +54,19 @@ export class OnEndpointSlice implements ObjectUseCase {
   }
 
   private noteRemoved(changes: readonly SliceChange[]): void {
+    this.note(changes, (pending, service) => pending.forgetTriggers(service));
+  }
+
+  /** @param more what else to note for each Service */
+  private note(
+    changes: readonly SliceChange[],
+    more: (pending: PendingChanges, service: ServiceKey) => void,
+  ): void {
     this.observer.endpointSliceEvent(changes.length > 0);
-    for (const { service, family } of changes) {
+    for (const { service, family } of changes)
       this.loops.note([family], (pending) => {
         pending.serviceChanged(service);
-        pending.forgetTriggers(service);
+        more(pending, service);
       });
-    }
   }
 }

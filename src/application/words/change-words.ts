@@ -1,5 +1,6 @@
 import type { ChangeEntry, ListChange } from '../status/change-entry.js';
 import { counted } from './counted.js';
+import { said } from './said.js';
 
 /** What came of a change: on terminals and on the page alike. */
 export function resultWords(entry: ChangeEntry): string {
@@ -17,18 +18,14 @@ export function changeWords(entry: ChangeEntry): string {
   const { what, reason } = entry;
   if (what !== 'service-port') return reason ?? '';
   const { endpoints, frontends, result } = entry;
-  const parts = [
-    ...(reason === undefined ? [] : [reason]),
-    ...listWords('endpoints', endpoints),
-    ...listWords('frontends', frontends),
-  ];
+  const parts = said(reason, listWords('endpoints', endpoints), listWords('frontends', frontends));
   if (parts.length > 0) return parts.join('; ');
   return result === 'programmed' ? `${counted(endpoints.now, 'endpoint')} as before` : '';
 }
 
-function listWords(name: string, { now, added, removed, turned, some }: ListChange): readonly string[] {
+function listWords(name: string, { now, added, removed, turned, some }: ListChange): string {
   const more = added + removed + turned - some.length;
-  if (some.length === 0) return [];
+  if (some.length === 0) return '';
   const numbers = added + removed > 0 ? ` ${now - added + removed} → ${now}` : '';
-  return [`${name}${numbers}: ${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
+  return `${name}${numbers}: ${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

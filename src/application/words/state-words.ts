@@ -1,4 +1,4 @@
-import type { PortStatus } from '../explain/explanation.js';
+import type { PortStatus } from '../status/port-status.js';
 import type { RowState, ServiceRow } from '../status/service-row.js';
 import { counted } from './counted.js';
 

@@ -1,5 +1,6 @@
 import type { FamilyStatus, WatchStatus } from '../status/proxy-status.js';
 import { counted } from './counted.js';
+import { said } from './said.js';
 
 type Counting = (count: number, noun: string) => string;
 
@@ -13,18 +14,17 @@ export function familyWords(
   time: (milliseconds: number) => string,
   count: Counting = counted,
 ): string {
-  return [
+  return said(
     inSync ? 'in sync' : 'not in sync',
     `${count(programmed, 'service port')} programmed`,
-    ...(failed.length > 0 ? [`${failed.length} failing`] : []),
-    ...(degraded.length > 0 ? [`${degraded.length} degraded`] : []),
+    failed.length > 0 && `${failed.length} failing`,
+    degraded.length > 0 && `${degraded.length} degraded`,
     lastSuccess
       ? `last sync ${time(lastSuccess.at)} in ${Math.round(lastSuccess.seconds * 1000)} ms`
       : 'no sync yet',
-    ...(drift.last === undefined
-      ? []
-      : [`${count(drift.found, 'repair')} after another program, the last ${time(drift.last)}`]),
-  ].join(', ');
+    drift.last !== undefined &&
+      `${count(drift.found, 'repair')} after another program, the last ${time(drift.last)}`,
+  ).join(', ');
 }
 
 /** How a watch is. */
@@ -32,10 +32,10 @@ export function watchWords(
   { state, connected, objects, silence, failure }: WatchStatus,
   count: Counting = counted,
 ): string {
-  return [
+  return said(
     connected ? 'connected' : state.replace('-', ' '),
     count(objects, 'object'),
-    ...(silence === undefined ? [] : [`last news ${Math.round(silence)} s ago`]),
-    ...(failure === undefined ? [] : [failure]),
-  ].join(', ');
+    silence !== undefined && `last news ${Math.round(silence)} s ago`,
+    failure,
+  ).join(', ');
 }

@@ -37,7 +37,7 @@ const READERS: readonly Request['name'][] = ['run', 'plan', 'trace', 'validate']
 /** What this command line asks for. */
 export async function chosenCommand(commandLine: CommandLine): Promise<Command> {
   const { request, writeConfigTo } = commandLine;
-  if (writeConfigTo !== undefined) return (await import('./write-configuration.js')).writeConfiguration;
+  if (writeConfigTo !== '') return (await import('./write-configuration.js')).writeConfiguration;
   if (request.name !== 'run') return (await subcommands[request.name]()) as Command;
   if (commandLine.cleanup) return cleanup;
   if (commandLine.initOnly) return initOnly;

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { FileWatch } from '../../adapters/files/file-watch.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
@@ -32,8 +31,8 @@ export async function followConfiguration(
   logger: PinoLogger,
   signal: AbortSignal,
 ): Promise<void> {
-  const { argv, configFile } = asked;
-  if (configFile === undefined) return;
+  const { argv, config } = asked;
+  if (config === '') return;
   live.onChange((commandLine, former) => {
     const { configuration } = commandLine;
     const periods = modeSettings(configuration, modeInForce(configuration));
@@ -51,7 +50,7 @@ export async function followConfiguration(
     }
   };
   const edits = new ApplyConfiguration(live, editedFields, resync, logger);
-  const watch = new FileWatch(configFile, logger);
+  const watch = new FileWatch(config, logger);
   try {
     for (;;) {
       const contents = await watch.next(signal);
@@ -61,7 +60,7 @@ export async function followConfiguration(
         return contents.text;
       };
       const outcome = edits.apply(() => {
-        const commandLine = parseCommandLine(argv, { readFile, hostname });
+        const commandLine = parseCommandLine(argv, { readFile });
         const present = modeInForce(live.current.configuration);
         const configuration = withModeAsBefore(commandLine.configuration, asked.configuration.mode, present);
         const edited = { ...commandLine, configuration };

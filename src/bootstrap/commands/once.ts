@@ -4,7 +4,8 @@ import type { CommandLine } from '../configuration/command-line.js';
 import { ConfigurationError } from '../configuration/errors.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
 import { removeOtherModes } from '../modes/remove-other-modes.js';
-import { composeProxy, Proxy } from '../proxy.js';
+import { LifeCycle } from '../life-cycle/life-cycle.js';
+import { composeProxy } from '../proxy.js';
 import { complain } from '../../adapters/cli/output/print.js';
 
 /**
@@ -24,15 +25,16 @@ export async function once(asked: CommandLine, logger: Logger, timeout = LISTING
     ...commandLine,
     configuration: { ...configuration, healthzBindAddress: '', metricsBindAddress: '' },
   };
-  const container = composeProxy(silent, mode, logger);
-  const { source, served: families, statuses, reports, clock } = container.parts;
-  const proxy = new Proxy(container);
+  const { parts } = composeProxy(silent, mode, logger);
+  const { source, served: families, statuses, reports, clock, ready } = parts;
+  const life = new LifeCycle(clock, logger.child({ caller: 'life-cycle' }));
+  life.add(...parts.running);
   try {
-    await proxy.start();
+    await life.start();
     await awaitLists(source, timeout, clock);
     const loops = families.map(({ loop }) => loop);
     const attempts = Promise.all(loops.map((loop) => loop.firstAttempt));
-    const outcomes = await Promise.race([attempts, proxy.failure]);
+    const outcomes = await Promise.race([attempts, ready.failure]);
     await Promise.all(families.flatMap(({ conntrack }) => conntrack?.inSync() ?? []));
     const failures = families.flatMap(({ family }) =>
       statuses.failures(family).map(({ key, reason }) => `${key} (${family}): ${reason}`),
@@ -48,6 +50,6 @@ export async function once(asked: CommandLine, logger: Logger, timeout = LISTING
     for (const reason of left) complain(`not removed: ${reason}`);
     return reasons.length + left.length === 0 ? 0 : 1;
   } finally {
-    await proxy.stop();
+    await life.stop();
   }
 }

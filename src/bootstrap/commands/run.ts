@@ -15,7 +15,7 @@ import { LifeCycle } from '../life-cycle/life-cycle.js';
 import { suggestNftables } from '../modes/suggest-nftables.js';
 import { setUpHost } from '../node/host-setup.js';
 import { nodeEvent } from '../node/node-event.js';
-import { composeProxy, Proxy } from '../proxy.js';
+import { composeProxy } from '../proxy.js';
 import { versionLine } from '../version.js';
 
 const IPVS_ENDS = 'The ipvs proxy mode is deprecated and will be removed; use nftables instead.';
@@ -51,19 +51,19 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
         await mode.setUp?.();
       },
   });
-  const { eventRecorder: events, clock, health, served } = container.parts;
+  const { eventRecorder: events, clock, health, served, ready, running } = container.parts;
   life.add({
     name: 'OOM score',
     start: () => setOomScore(configuration.oomScoreAdj, clock, logger),
   });
-  const proxy = new Proxy(container, life);
+  life.add(...running);
   const loops = served.map(({ loop }) => loop);
   let edits: Promise<void> = Promise.resolve();
   life.add({
     name: 'clean-up of other modes',
     start: (stopping) => void cleanUpOtherModes(loops, commandLine, mode, logger, stopping),
   });
-  if (asked.configFile !== undefined)
+  if (asked.config !== '')
     life.add({
       name: 'configuration file',
       start(stopping) {
@@ -87,8 +87,8 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
     logger.error({ mode: name }, IPVS_ENDS);
     events.record(nodeEvent(nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
   }
-  await Promise.race([edits, proxy.failure]);
-  return proxy.failure;
+  await Promise.race([edits, ready.failure]);
+  return ready.failure;
 }
 
 /** Takes as long as connections through other modes last. */

@@ -1,17 +1,12 @@
 import { SystemClock } from '../../adapters/process/system-clock.js';
-import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
-import { ExplainAddress } from '../../application/explain/explain-address.js';
-import { ExplainPort } from '../../application/explain/explain-port.js';
-import { refusalOf } from '../../application/explain/refusal.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { ServiceStatuses } from '../../application/status/service-statuses.js';
-import { TracedAddresses, tracePackets, type FamilyRules } from '../../application/trace/traced-node.js';
+import { TracedAddresses } from '../../application/trace/traced-node.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
-import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
+import { IP_FAMILIES } from '../../domain/net/ip-family.js';
 import type { Asked } from '../configuration/command-line.js';
-import { modeInForce } from '../configuration/proxy-configuration.js';
 import type { ReadingModule } from '../parts/reading-parts.js';
 import { chooseMode } from '../modes/choose-mode.js';
+import { withTracing } from '../modules/tracing.js';
 import { NodeAddresses } from '../node/local-addresses.js';
 import { complain } from '../../adapters/cli/output/print.js';
 import { readObjects } from './read-objects.js';
@@ -38,31 +33,18 @@ async function traceManifests(asked: Asked<'trace'>, logger: Logger): Promise<nu
     localAddresses: ({ state }) => new TracedAddresses(machine, () => state.node),
   };
   const options = { families: IP_FAMILIES, replacements };
-  return readObjects(commandLine, options, logger, async ({ state, contexts, problems }) => {
+  return readObjects(commandLine, options, logger, async ({ state, contexts, problems, container }) => {
     for (const problem of problems) complain(`ignored: ${problem}`);
-    const tables: { readonly family: IpFamily; readonly table: ForwardingTable }[] = [];
-    const families = await Promise.all(
-      IP_FAMILIES.map(async (family): Promise<FamilyRules> => {
-        const { forwarding, network } = contexts.of(family, true);
-        const table = ForwardingTable.of(state, forwarding);
-        tables.push({ family, table });
-        return { family, network, tracer: await mode.tracer(family), entries: () => table.entries() };
-      }),
+    const tables = IP_FAMILIES.map((family) => ({
+      family,
+      table: ForwardingTable.of(state, contexts.of(family, true).forwarding),
+    }));
+    return withTracing(
+      container.parts,
+      tables,
+      machine,
+      (family) => mode.tracer(family),
+      (packets) => answerRequest(asked.request, (query) => packets.trace(query, asked.request.rules)),
     );
-    const explained = new ExplainAddress(new ExplainPort(state, new ServiceStatuses()), state, tables, {
-      mode: modeInForce(commandLine.configuration),
-      isListed: () => true,
-      network: (family) => contexts.of(family, false).network,
-      localAddresses: () => new TracedAddresses(machine, () => state.node).list(),
-    });
-    const routes = new NetlinkRoutes();
-    try {
-      const packets = tracePackets({ node: state.node, addresses: machine, routes }, families, (packet) =>
-        refusalOf(explained, packet),
-      );
-      return await answerRequest(asked.request, (query) => packets.trace(query, asked.request.rules));
-    } finally {
-      await routes.close();
-    }
   });
 }

@@ -5,7 +5,7 @@ import { configurationText } from '../configuration/configuration-text.js';
 
 /** Writes the configuration in effect to the file that `--write-config-to` names. Nothing else is touched. */
 export async function writeConfiguration(commandLine: CommandLine, logger: Logger): Promise<number> {
-  const { writeConfigTo: file = '' } = commandLine;
+  const { writeConfigTo: file } = commandLine;
   try {
     writeFileSync(file, configurationText(commandLine));
   } catch (cause) {

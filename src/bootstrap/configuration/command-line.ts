@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { errorMessage } from '../../application/error-message.js';
 import { KUBERNETES_VERSION, rawVersion, versionLine } from '../version.js';
 import { parseArguments } from './flags/arguments.js';
@@ -17,26 +19,16 @@ import { validationProblems } from './validation.js';
 const SCRAPE_PORT = 10246;
 
 /** What the command line and the configuration file ask for together. */
-export interface CommandLine {
+export interface CommandLine extends CommandFlags {
   readonly request: Request;
   /** The arguments as they were given, to read the configuration again with. */
   readonly argv: readonly string[];
   /** Files and folders to serve from, or to validate; none: the API server. */
   readonly manifests: readonly string[];
-  readonly once: boolean;
-  /** `IP:port` on which only metrics and health are served. */
-  readonly scrapeBindAddress?: string;
-  readonly cleanup: boolean;
-  readonly initOnly: boolean;
-  /** URL of the API server, before the kubeconfig's. */
-  readonly master?: string;
-  /** The file that the configuration was read from. */
-  readonly configFile?: string;
-  readonly writeConfigTo?: string;
-  /** The name of the Node object of this machine. */
-  readonly nodeName: string;
   /** The version to report, `v1.36.0` unless `--version=v…` says otherwise. */
   readonly version: string;
+  /** The name of the Node object of this machine. */
+  readonly nodeName: string;
   readonly configuration: ProxyConfiguration;
   /** The values of the flags that were given, by name. */
   readonly flags: ReadonlyMap<string, unknown>;
@@ -47,13 +39,15 @@ export interface CommandLine {
 /** A command line that asks for this subcommand. */
 export type Asked<Name> = CommandLine & { readonly request: Extract<Request, { readonly name: Name }> };
 
-/** How the outside is read to complete a configuration. */
+/** How the outside is read to complete a configuration; on this machine, what is not given. */
 export interface CommandLineDependencies {
   /** @throws any error when the file cannot be read */
   readonly readFile: (path: string) => string;
   /** The host name of the operating system. */
   readonly hostname: () => string;
 }
+
+const THIS_MACHINE: CommandLineDependencies = { readFile: (path) => readFileSync(path, 'utf8'), hostname };
 
 /**
  * Reads the arguments after the program's name, and the configuration file they name, and checks the outcome.
@@ -62,7 +56,7 @@ export interface CommandLineDependencies {
  */
 export function parseCommandLine(
   argv: readonly string[],
-  dependencies: CommandLineDependencies,
+  dependencies: Partial<CommandLineDependencies> = {},
 ): CommandLine {
   const commandLine = completeCommandLine(argv, dependencies);
   validateCommandLine(commandLine);
@@ -76,8 +70,9 @@ export function parseCommandLine(
  */
 export function completeCommandLine(
   argv: readonly string[],
-  dependencies: CommandLineDependencies,
+  replacements: Partial<CommandLineDependencies> = {},
 ): CommandLine {
+  const dependencies = { ...THIS_MACHINE, ...replacements };
   const { request, flags } = parseArguments(argv);
   const options = fromFlags(commandFlags, flags);
   const version = handleVersion(options.version);
@@ -94,18 +89,11 @@ export function completeCommandLine(
   check('initialize logging', loggingProblems(asked.logging, gates, 'logging'));
 
   return {
+    ...options,
     request,
     argv,
     manifests: request.name === 'validate' ? request.paths : options.manifests,
-    once: options.once,
-    ...(options.scrapeBindAddress && {
-      scrapeBindAddress: withPort(options.scrapeBindAddress, SCRAPE_PORT),
-    }),
-    cleanup: options.cleanup,
-    initOnly: options.initOnly,
-    ...(options.master && { master: options.master }),
-    ...(options.config && { configFile: options.config }),
-    ...(options.writeConfigTo && { writeConfigTo: options.writeConfigTo }),
+    scrapeBindAddress: withPort(options.scrapeBindAddress, SCRAPE_PORT),
     nodeName: nodeName(asked, dependencies),
     version,
     configuration: { ...asked, gates },
@@ -181,9 +169,9 @@ function hostnameOverride(flags: ReadonlyMap<string, unknown>, configuration: Co
 
 function nodeName(
   { hostnameOverride: override }: Configuration,
-  { hostname }: CommandLineDependencies,
+  dependencies: CommandLineDependencies,
 ): string {
-  const name = (override || hostname()).trim().toLowerCase();
+  const name = (override || dependencies.hostname()).trim().toLowerCase();
   if (name === '') throw new ConfigurationError('', ['empty hostname is invalid']);
   return name;
 }

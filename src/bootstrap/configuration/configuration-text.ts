@@ -1,9 +1,9 @@
 import { Document, parse, Scalar, visit } from 'yaml';
 import { effectiveConfiguration } from './effective-configuration.js';
-import type { ProxyConfiguration } from './proxy-configuration.js';
+import type { Configured } from './proxy-configuration.js';
 
 /** The configuration in effect as YAML, in the style in which kube-proxy writes it (docs/spec/configuration.md §5). */
-export function configurationText(commandLine: { readonly configuration: ProxyConfiguration }): string {
+export function configurationText(commandLine: Configured): string {
   const document = new Document(effectiveConfiguration(commandLine));
   visit(document, {
     Scalar(_, scalar) {

@@ -1,11 +1,7 @@
 import type { EditedField } from '../../application/configuration/apply-configuration.js';
 import { fieldEntries, valueAt } from './schema/field.js';
-import { modeInForce, type ProxyConfiguration } from './proxy-configuration.js';
+import { modeInForce, type Configured } from './proxy-configuration.js';
 import { schema } from './schema/schema.js';
-
-interface Configured {
-  readonly configuration: ProxyConfiguration;
-}
 
 /** The fields in which two configurations differ, and how each edit takes effect; `from` is the one in force. */
 export function editedFields(from: Configured, to: Configured): readonly EditedField[] {

@@ -6,6 +6,11 @@ export interface ProxyConfiguration extends Configuration {
   readonly gates: FeatureGates;
 }
 
+/** Whatever has a configuration, as a command line. */
+export interface Configured {
+  readonly configuration: ProxyConfiguration;
+}
+
 /** The values that exist once for each mode, as they apply to one mode. Periods are milliseconds. */
 export interface ModeSettings {
   readonly masqueradeBit: number;

@@ -65,16 +65,12 @@ export function validationProblems(configuration: ProxyConfiguration): readonly 
 }
 
 function fieldRules(modes: readonly ProxyMode[]): readonly Rule[] {
-  return fieldEntries(schema).flatMap(([path, { options }]) => {
+  return fieldEntries(schema).flatMap(([path, { options }]): readonly Rule[] => {
     const { rule, modes: known } = options;
     const applies = rule?.inEveryMode || known === undefined || modes.some((mode) => known.includes(mode));
     if (!rule || !applies) return [];
-    return [
-      {
-        number: rule.number,
-        problems: (configuration: ProxyConfiguration) => rule.problems(valueAt(configuration, path)),
-      },
-    ];
+    const { number } = rule;
+    return [{ number, problems: (configuration) => rule.problems(valueAt(configuration, path)) }];
   });
 }
 

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { LoggedEvents } from '../../adapters/events/logged-events.js';
 import { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { NO_WAIT } from '../../application/node/await-node.js';
@@ -11,13 +9,13 @@ import type { EventRecorder } from '../../application/ports/event-recorder.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { SyncObserver } from '../../application/ports/sync-observer.js';
-import { completeCommandLine, validateCommandLine, type CommandLine } from '../configuration/command-line.js';
+import { parseCommandLine, type CommandLine } from '../configuration/command-line.js';
 import { logSettings } from '../configuration/log-settings.js';
 import { withMode } from '../configuration/proxy-configuration.js';
 import { chooseMode } from '../modes/choose-mode.js';
 import type { OpenMode } from '../modes/open-mode.js';
 import type { Module } from '../parts/proxy-parts.js';
-import { composeProxy, Proxy } from '../proxy.js';
+import { composeProxy } from '../proxy.js';
 import { backendMode } from './backend-mode.js';
 import { EmbeddedProxy } from './embedded-proxy.js';
 
@@ -65,18 +63,12 @@ export async function createProxy(options: ProxyOptions = {}): Promise<EmbeddedP
   const { commandLine, mode } = options.backends
     ? withBackends(asked, options.backends)
     : await openChosenMode(asked, logger);
-  const container = composeProxy(commandLine, mode, logger, replacements(options, logger));
-  const { served, statuses } = container.parts;
-  return new EmbeddedProxy(new Proxy(container), served, statuses);
+  return new EmbeddedProxy(composeProxy(commandLine, mode, logger, replacements(options, logger)));
 }
 
 function readFlags(flags: readonly string[]): CommandLine {
-  const commandLine = completeCommandLine(flags, {
-    readFile: (path) => readFileSync(path, 'utf8'),
-    hostname,
-  });
-  validateCommandLine(commandLine);
-  if (commandLine.configFile !== undefined) return commandLine;
+  const commandLine = parseCommandLine(flags);
+  if (commandLine.config !== '') return commandLine;
   const { configuration } = commandLine;
   const asked = (flag: string, address: string) => (commandLine.flags.has(flag) ? address : '');
   return {

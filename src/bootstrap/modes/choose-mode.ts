@@ -7,14 +7,19 @@ import { NftablesMode } from './nftables-mode.js';
 import type { Mode } from './open-mode.js';
 import { UserspaceMode } from './userspace-mode.js';
 
-/** Every mode that this program has, for clean-up. Connections of mode ipvs may take their time to end, so it is the last. */
-export function allModes({ configuration }: CommandLine, logger: Logger): readonly Mode[] {
-  return [
-    new IptablesMode(false, logger),
-    new NftablesMode(logger),
-    new UserspaceMode(configuration, logger),
-    new IpvsMode(configuration.ipvs, logger),
-  ];
+/** Every mode that this program has. Connections of mode ipvs may take their time to end, so it is the last to be cleaned up. */
+function modesOf({ configuration }: CommandLine, logger: Logger) {
+  return {
+    iptables: new IptablesMode(configuration.iptables.localhostNodePorts, logger),
+    nftables: new NftablesMode(logger),
+    userspace: new UserspaceMode(configuration, logger),
+    ipvs: new IpvsMode(configuration.ipvs, logger),
+  };
+}
+
+/** For clean-up, in its order. */
+export function allModes(commandLine: CommandLine, logger: Logger): readonly Mode[] {
+  return Object.values(modesOf(commandLine, logger));
 }
 
 /** A command line with its mode chosen, and that mode. */
@@ -33,24 +38,12 @@ export async function chooseMode(commandLine: CommandLine, logger: Logger): Prom
   return { commandLine: { ...commandLine, configuration }, mode };
 }
 
-async function modeAskedFor({ configuration }: CommandLine, logger: Logger): Promise<Mode> {
-  const nftables = new NftablesMode(logger);
-  const iptables = new IptablesMode(configuration.iptables.localhostNodePorts, logger);
-  switch (configuration.mode) {
-    case 'nftables':
-      return nftables;
-    case '':
-    case 'iptables':
-      return iptables;
-    case 'userspace':
-      return new UserspaceMode(configuration, logger);
-    case 'ipvs':
-      return new IpvsMode(configuration.ipvs, logger);
-    case 'auto': {
-      const problem = await nftables.problem();
-      if (problem === undefined) return nftables;
-      logger.warn({ problem }, 'nftables is unavailable; falling back to iptables');
-      return iptables;
-    }
-  }
+async function modeAskedFor(commandLine: CommandLine, logger: Logger): Promise<Mode> {
+  const modes = modesOf(commandLine, logger);
+  const { mode } = commandLine.configuration;
+  if (mode !== 'auto') return modes[mode || 'iptables'];
+  const problem = await modes.nftables.problem();
+  if (problem === undefined) return modes.nftables;
+  logger.warn({ problem }, 'nftables is unavailable; falling back to iptables');
+  return modes.iptables;
 }

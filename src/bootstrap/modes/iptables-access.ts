@@ -1,5 +1,6 @@
 import { holdsProxyChains } from '../../adapters/iptables/restore/firewall-chain.js';
-import { cleanUpScripts, type OwnedChains } from '../../adapters/iptables/restore/clean-up-scripts.js';
+import { cleanUpScripts } from '../../adapters/iptables/restore/clean-up-scripts.js';
+import { type OwnedChains } from '../../adapters/iptables/restore/owned-chains.js';
 import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../../adapters/iptables/iptables-commands.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';

@@ -1,4 +1,4 @@
-import { IPTABLES_OWNED_CHAINS } from '../../adapters/iptables/restore/clean-up-scripts.js';
+import { IPTABLES_OWNED_CHAINS } from '../../adapters/iptables/restore/owned-chains.js';
 import { judgeFirewall, removableChains } from '../../adapters/iptables/restore/firewall-chain.js';
 import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader, type CounterMaker } from '../../adapters/iptables/detection/iptables-host.js';

@@ -17,7 +17,6 @@ import { requireIpvs } from '../../adapters/ipvs/host/requirements.js';
 import { ServerTable } from '../../adapters/ipvs/tables/server-table.js';
 import { servedByIptables } from '../../adapters/ipvs/host/served-by-iptables.js';
 import { SetTable } from '../../adapters/ipvs/tables/set-table.js';
-import type { IpvsReader } from '../../adapters/ipvs/trace/ipvs-reader.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
@@ -86,7 +85,7 @@ export class IpvsMode implements Mode {
 
   async tracer(family: IpFamily): Promise<Tracer> {
     const { IpvsTracer } = await import('../../adapters/ipvs/trace/ipvs-tracer.js');
-    return new IpvsTracer(family, this.scheduler, () => openReader(this.reader));
+    return new IpvsTracer(family, this.scheduler, () => ({ ...openKernel(), tables: this.reader }));
   }
 
   async cleanUp(successor?: Successor): Promise<readonly string[]> {
@@ -191,8 +190,4 @@ function openKernel(): KernelAccess {
       sets.close();
     },
   };
-}
-
-function openReader(tables: IptablesTool): IpvsReader {
-  return { ...openKernel(), tables };
 }

@@ -9,7 +9,7 @@ import { OnNode } from '../../application/use-cases/on-node.js';
 import { OnServiceCidr } from '../../application/use-cases/on-service-cidr.js';
 import { OnService } from '../../application/use-cases/on-service.js';
 import { ClusterState } from '../../domain/state/cluster-state.js';
-import { LazyKubernetesSource } from '../cluster/lazy-kubernetes-source.js';
+import { KubernetesSource } from '../../adapters/kubernetes/kubernetes-source.js';
 import type { ReadingModule } from '../parts/reading-parts.js';
 
 /** Where the objects come from, and what they change. */
@@ -30,7 +30,7 @@ export const clusterModule = {
     const logger = root.child({ caller: 'cluster-source' });
     if (manifests.length > 0)
       return new ManifestSource({ paths: manifests, watch: request.name === 'run' && !once, logger });
-    return new LazyKubernetesSource(apiClient, { nodeName }, clock, logger);
+    return new KubernetesSource(apiClient, { nodeName }, clock, logger);
   },
   clusterEvents({ state, reports, syncObserver, health, awaitNode, clock, logger, served, commandLine }) {
     const { nodeName, once, request, configuration } = commandLine;

@@ -9,8 +9,6 @@ import { HealthSlis } from '../../adapters/metrics/health-slis.js';
 import { metricsRoutes as routesOfMetrics } from '../../adapters/metrics/metrics-routes.js';
 import { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { Diff } from '../../application/difference/diff.js';
-import { ExplainAddress } from '../../application/explain/explain-address.js';
-import { ExplainPort } from '../../application/explain/explain-port.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { effectiveConfiguration } from '../configuration/effective-configuration.js';
 import { flagValues } from '../configuration/flags/flags.js';
@@ -18,6 +16,7 @@ import { modeInForce } from '../configuration/proxy-configuration.js';
 import type { ProxyParts } from '../parts/proxy-parts.js';
 import { reportRoutes } from './report-routes.js';
 import { traceRoutes } from './trace-routes.js';
+import { explainAddress } from './tracing.js';
 
 /** Everything that the metrics server answers, except profiles (docs/spec/server.md §9). */
 export function metricsRoutes(parts: ProxyParts): Routes {
@@ -37,32 +36,15 @@ export function metricsRoutes(parts: ProxyParts): Routes {
     ...zpageRoutes({ flags: ComponentFlagz ? () => flagValues(commandLine) : undefined }, clock),
   };
   const status = { startTime: clock.now(), version, paths: Object.keys(listed) };
-  const addresses = explainAddress(parts);
   return {
     ...listed,
     ...zpageRoutes({ status: ComponentStatusz ? status : undefined }, clock),
-    ...reportRoutes(parts, addresses),
-    ...traceRoutes(parts, addresses),
+    ...reportRoutes(parts, explainAddress(parts, loops)),
+    ...traceRoutes(parts),
     ...trafficRoutes(parts.trafficWatchers),
     ...differenceRoutes(new Diff(mode, loops)),
     ...(configuration.enableProfiling && logRoutes(parts.logger)),
   };
-}
-
-/** Tells whose an address is, for people who ask about it or about packets to it. */
-function explainAddress(parts: ProxyParts): ExplainAddress {
-  const { commandLine, state, statuses, clusterEvents, served, contexts, localAddresses } = parts;
-  return new ExplainAddress(
-    new ExplainPort(state, statuses),
-    state,
-    served.map(({ loop }) => loop),
-    {
-      mode: modeInForce(commandLine.configuration),
-      isListed: () => clusterEvents.missing.length === 0,
-      network: (family) => contexts.of(family, false).network,
-      localAddresses: () => localAddresses.list(),
-    },
-  );
 }
 
 /** An embedder's own log has no verbosity to set. */

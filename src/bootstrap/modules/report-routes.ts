@@ -49,15 +49,13 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     missing: () => clusterEvents.missing,
     refusedConfiguration: () => live.problem,
   };
+  const report = new ReportStatus(facts, loops, news, statuses, reports, history, health, clock);
   return {
-    ...serviceRoutes(explain, addresses, () => ({
+    ...serviceRoutes(explain, addresses, report, () => ({
       idle: loops.every((loop) => loop.inSync),
       appliedEvents: clusterEvents.eventCount,
     })),
     ...serviceListRoutes(list),
-    ...statusRoutes(
-      new ReportStatus(facts, loops, news, statuses, reports, history, health, clock),
-      changeHistory,
-    ),
+    ...statusRoutes(report, changeHistory),
   };
 }

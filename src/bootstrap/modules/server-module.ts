@@ -4,7 +4,7 @@ import { ApiServiceLookup } from '../../adapters/kubernetes/api-service-lookup.j
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
 import { ScrapeServer } from '../../adapters/metrics/scrape-server.js';
 import { splitHostPort } from '../../domain/net/listen-address.js';
-import type { Module } from '../parts/proxy-parts.js';
+import type { Module, ProxyParts } from '../parts/proxy-parts.js';
 import { metricsRoutes } from './metrics-routes.js';
 import { withPage } from './with-page.js';
 
@@ -16,50 +16,44 @@ export const serverModule = {
     commandLine.manifests.length > 0 ? undefined : new ApiServiceLookup(apiClient),
   healthCheckListener: ({ commandLine, logger, clock }) =>
     commandLine.once ? undefined : new ServiceHealthServer(logger.child({ caller: 'service-health' }), clock),
-  healthServer({ commandLine, health, readiness, metrics, logger, clock }) {
-    const { healthzBindAddress, bindAddressHardFail: hardFail } = commandLine.configuration;
+  healthServer(parts) {
+    const { healthzBindAddress } = parts.commandLine.configuration;
     if (healthzBindAddress === '') return undefined;
+    const { health, readiness, metrics } = parts;
     return new HealthServer({
       health,
       readiness,
       metrics,
-      logger: logger.child({ caller: 'healthz-server' }),
-      clock,
-      address: bindAddress(healthzBindAddress),
-      hardFail,
+      ...listening(parts, healthzBindAddress, 'healthz-server'),
     });
   },
-  metricsServer({ commandLine, metricsRoutes: routes, logger, clock }) {
-    const { metricsBindAddress, bindAddressHardFail: hardFail, enableProfiling } = commandLine.configuration;
+  metricsServer(parts) {
+    const { metricsBindAddress, enableProfiling: profiling } = parts.commandLine.configuration;
     if (metricsBindAddress === '') return undefined;
+    const routes = withPage(parts.metricsRoutes, parts.commandLine);
     return new MetricsServer({
-      routes: withPage(routes, commandLine),
-      profiling: enableProfiling,
-      logger: logger.child({ caller: 'metrics-server' }),
-      clock,
-      address: bindAddress(metricsBindAddress),
-      hardFail,
+      routes,
+      profiling,
+      ...listening(parts, metricsBindAddress, 'metrics-server'),
     });
   },
   /** For a monitoring system on another machine. */
-  scrapeServer({ commandLine, metricsRoutes: routes, health, readiness, metrics, logger, clock }) {
-    const { scrapeBindAddress, configuration } = commandLine;
-    if (scrapeBindAddress === undefined) return undefined;
-    return new ScrapeServer({
-      routes,
-      health,
-      readiness,
-      metrics,
-      clock,
-      logger: logger.child({ caller: 'scrape-server' }),
-      address: bindAddress(scrapeBindAddress),
-      hardFail: configuration.bindAddressHardFail,
-    });
+  scrapeServer(parts) {
+    const { scrapeBindAddress } = parts.commandLine;
+    if (scrapeBindAddress === '') return undefined;
+    const { metricsRoutes: routes, health, readiness, metrics } = parts;
+    const subject = { health, readiness, metrics };
+    return new ScrapeServer({ routes, ...subject, ...listening(parts, scrapeBindAddress, 'scrape-server') });
   },
 } satisfies Module;
 
-/** Validation has made sure that the text is `ip:port`. */
-function bindAddress(text: string): { readonly host: string; readonly port: number } {
-  const { host, port } = splitHostPort(text)!;
-  return { host, port: Number(port) };
+/** @param address `ip:port`, as validation has made sure */
+function listening({ commandLine, logger, clock }: ProxyParts, address: string, caller: string) {
+  const { host, port } = splitHostPort(address)!;
+  return {
+    address: { host, port: Number(port) },
+    hardFail: commandLine.configuration.bindAddressHardFail,
+    logger: logger.child({ caller }),
+    clock,
+  };
 }

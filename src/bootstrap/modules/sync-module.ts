@@ -4,7 +4,7 @@ import { Readiness } from '../../application/health/readiness.js';
 import { ChangeHistory } from '../../application/status/change-history.js';
 import { ServiceStatuses } from '../../application/status/service-statuses.js';
 import { SyncHistory } from '../../application/status/sync-history.js';
-import { SyncReporting } from '../../application/sync/sync-reporting.js';
+import { SyncObservers } from '../../application/sync/sync-observers.js';
 import { failedPortEvents } from '../../application/use-cases/failed-port-events.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import { featureGateStates } from '../configuration/schema/feature-gates.js';
@@ -17,7 +17,7 @@ export const syncModule = {
   syncHistory: ({ clock }) => new SyncHistory(clock),
   changeHistory: ({ statuses, clock }) => new ChangeHistory(statuses, clock),
   syncObserver: ({ health, metrics, syncHistory, changeHistory }) =>
-    new SyncReporting(health, metrics, syncHistory, changeHistory),
+    new SyncObservers([health, metrics, syncHistory, changeHistory]),
   health({ commandLine, source, clock }) {
     const { configuration } = commandLine;
     const { syncPeriod } = modeSettings(configuration, modeInForce(configuration));

@@ -20,8 +20,11 @@ export interface ProxyParts extends ReadingParts {
   readonly mode: OpenMode;
   /** Sets what the proxy needs of the machine besides rules. Idempotent. */
   readonly setUpMachine: () => Promise<void>;
-  /** Resolves when rules may be written: the Node is known and checked, the machine is set up. Rejects when that failed. */
-  readonly ready: { readonly promise: Promise<void> };
+  /**
+   * `promise` resolves when rules may be written: the Node is known and checked, the machine is set up. It rejects when that
+   * failed, as `failure` does, which never resolves.
+   */
+  readonly ready: { readonly promise: Promise<void>; readonly failure: Promise<never> };
   /** Undefined: tracked connections are left alone. */
   readonly conntrack: Conntrack | undefined;
   /** Undefined: health-check node ports stay closed. */

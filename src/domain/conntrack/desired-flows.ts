@@ -1,6 +1,12 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
 import { isTranslated, type Flow } from './flow.js';
-import { FrontendMap, NODE_PORT, type FrontendAddress } from './frontend-map.js';
+import {
+  FrontendMap,
+  FrontendOwners,
+  frontendText,
+  NODE_PORT,
+  type FrontendAddress,
+} from './frontend-map.js';
 import type { RemovedBackends, SuspectFlows } from './suspect-flows.js';
 import type { UdpServicePort } from './udp-service-port.js';
 
@@ -15,7 +21,7 @@ export type StaleReason =
   /** The Service, its address or its node port is gone. */
   | 'frontend gone';
 
-const NOTHING_PENDING: FrontendMap<readonly UdpServicePort[]> = new FrontendMap();
+const NOTHING_PENDING = new FrontendOwners<UdpServicePort>();
 const NONE_REMOVED: FrontendMap<RemovedBackends> = new FrontendMap();
 
 /**
@@ -26,7 +32,7 @@ const NONE_REMOVED: FrontendMap<RemovedBackends> = new FrontendMap();
 export class DesiredFlows {
   private readonly ports = new Map<ServicePortKey, UdpServicePort>();
   /** Two service ports may claim one frontend; then the endpoints of both are valid. */
-  private readonly owners = new FrontendMap<readonly UdpServicePort[]>();
+  private readonly owners = new FrontendOwners<UdpServicePort>();
   /** Rules that are being written. Their flows may already exist. */
   private pending = NOTHING_PENDING;
 
@@ -36,26 +42,27 @@ export class DesiredFlows {
 
   /** From now on the rules may also lead to these. Replaces what was expected before. */
   expect(pending: readonly UdpServicePort[]): void {
-    this.pending = pending.length === 0 ? NOTHING_PENDING : new FrontendMap();
-    for (const port of pending) for (const frontend of port.frontends) own(this.pending, frontend, port);
+    this.pending = pending.length === 0 ? NOTHING_PENDING : new FrontendOwners();
+    for (const port of pending) for (const frontend of port.frontends) this.pending.own(frontend, port);
   }
 
   /** Sets a service port, undefined when it is gone, and suspects the flows that this may have made stale. */
   update(key: ServicePortKey, after: UdpServicePort | undefined, suspects: SuspectFlows): void {
     const before = this.ports.get(key);
     if (!before && !after) return;
-    for (const frontend of before?.frontends ?? []) this.disown(frontend, before!);
-    for (const frontend of after?.frontends ?? []) own(this.owners, frontend, after!);
+    for (const frontend of before?.frontends ?? []) this.owners.disown(frontend, before!);
+    for (const frontend of after?.frontends ?? []) this.owners.own(frontend, after!);
     if (after) this.ports.set(key, after);
     else this.ports.delete(key);
-    const kept = new Set(after?.frontends.map(textOf));
+    const kept = new Set(after?.frontends.map(frontendText));
     for (const frontend of before?.frontends ?? [])
-      if (!kept.has(textOf(frontend))) suspects.add(frontend, before!.endpoints);
-    const had = new Set(before?.frontends.map(textOf));
+      if (!kept.has(frontendText(frontend))) suspects.add(frontend, before!.endpoints);
+    const had = new Set(before?.frontends.map(frontendText));
     const removed = [...(before?.endpoints ?? [])].filter((endpoint) => !after?.endpoints.has(endpoint));
     const wasRejected = before?.endpoints.size === 0 && after !== undefined && after.endpoints.size > 0;
     for (const frontend of after?.frontends ?? [])
-      if (removed.length > 0 || wasRejected || !had.has(textOf(frontend))) suspects.add(frontend, removed);
+      if (removed.length > 0 || wasRejected || !had.has(frontendText(frontend)))
+        suspects.add(frontend, removed);
   }
 
   /** Node ports no longer accept traffic on these addresses; suspects the flows that used them. */
@@ -102,20 +109,6 @@ export class DesiredFlows {
         : nodePort?.has(replySource) && !serves(nodePortOwners, replySource);
     return usedNodePort ? 'frontend gone' : undefined;
   }
-
-  private disown(frontend: FrontendAddress, owner: UdpServicePort): void {
-    const others = this.owners.get(frontend.port, frontend.address)?.filter((other) => other !== owner) ?? [];
-    if (others.length > 0) this.owners.set(frontend, others);
-    else this.owners.delete(frontend);
-  }
-}
-
-function own(
-  owners: FrontendMap<readonly UdpServicePort[]>,
-  frontend: FrontendAddress,
-  owner: UdpServicePort,
-): void {
-  owners.set(frontend, (owners.get(frontend.port, frontend.address) ?? []).concat(owner));
 }
 
 function judgeOwned(flow: Flow, owners: readonly UdpServicePort[]): StaleReason | undefined {
@@ -126,8 +119,4 @@ function judgeOwned(flow: Flow, owners: readonly UdpServicePort[]): StaleReason 
 
 function serves(owners: readonly UdpServicePort[] | undefined, endpoint: string): boolean {
   return owners?.some(({ endpoints }) => endpoints.has(endpoint)) ?? false;
-}
-
-function textOf({ address, port }: FrontendAddress): string {
-  return `${address} ${port}`;
 }

@@ -1,3 +1,6 @@
+import type { Frontend } from '../forwarding/forwarding-entry.js';
+import { getOrMake } from '../model/get-or-make.js';
+
 /** In place of an address for a node port, which has none. */
 export const NODE_PORT = '';
 
@@ -5,6 +8,19 @@ export const NODE_PORT = '';
 export interface FrontendAddress {
   readonly address: string;
   readonly port: number;
+}
+
+/** The address of a frontend, in these terms. */
+export function frontendAddress({
+  address = NODE_PORT,
+  port,
+}: Pick<Frontend, 'address' | 'port'>): FrontendAddress {
+  return { address, port };
+}
+
+/** Tells frontends apart. */
+export function frontendText({ address, port }: FrontendAddress): string {
+  return `${address} ${port}`;
 }
 
 /** A map by frontend, port first: flows to a port that no Service has are skipped by its number alone. */
@@ -24,9 +40,7 @@ export class FrontendMap<Value> {
   }
 
   set({ address, port }: FrontendAddress, value: Value): void {
-    const addresses = this.byPort.get(port);
-    if (addresses) addresses.set(address, value);
-    else this.byPort.set(port, new Map([[address, value]]));
+    getOrMake(this.byPort, port, () => new Map<string, Value>()).set(address, value);
   }
 
   delete({ address, port }: FrontendAddress): void {
@@ -42,5 +56,18 @@ export class FrontendMap<Value> {
   /** Each port with its addresses. */
   ports(): Iterable<[number, ReadonlyMap<string, Value>]> {
     return this.byPort.entries();
+  }
+}
+
+/** The owners of each frontend: several may claim one. */
+export class FrontendOwners<Owner> extends FrontendMap<readonly Owner[]> {
+  own(frontend: FrontendAddress, owner: Owner): void {
+    this.set(frontend, (this.get(frontend.port, frontend.address) ?? []).concat(owner));
+  }
+
+  disown(frontend: FrontendAddress, owner: Owner): void {
+    const others = this.get(frontend.port, frontend.address)?.filter((other) => other !== owner) ?? [];
+    if (others.length > 0) this.set(frontend, others);
+    else this.delete(frontend);
   }
 }

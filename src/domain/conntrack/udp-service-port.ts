@@ -1,6 +1,6 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { endpointPlace } from '../model/endpoint.js';
-import { NODE_PORT, type FrontendAddress } from './frontend-map.js';
+import { frontendAddress, type FrontendAddress } from './frontend-map.js';
 
 /** The frontends and endpoints of a UDP service port, for judging flows. */
 export interface UdpServicePort {
@@ -13,7 +13,7 @@ export interface UdpServicePort {
 export function udpServicePort(entry: ForwardingEntry): UdpServicePort | undefined {
   if (entry.name.protocol !== 'UDP') return undefined;
   return {
-    frontends: entry.frontends.map(({ address = NODE_PORT, port }) => ({ address, port })),
+    frontends: entry.frontends.map(frontendAddress),
     endpoints: new Set(entry.flowEligibleEndpoints.map(endpointPlace)),
   };
 }

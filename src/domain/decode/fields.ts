@@ -1,5 +1,6 @@
 import type { Protocol } from '../model/service-port-name.js';
-import { InvalidObject, quote } from './problem.js';
+import { subset } from '../model/subset.js';
+import { InvalidObject, quote, type Reading } from './problem.js';
 
 export type RawObject = Readonly<Record<string, unknown>>;
 
@@ -17,11 +18,47 @@ export function objectField(value: unknown, path: string): RawObject {
 
 const NO_MEMBERS: readonly never[] = [];
 
+/** Reads an object of this kind, given with its metadata. InvalidObject, when `read` throws it, makes the object unusable. */
+export function readObject<T, Ignored extends string = string>(
+  raw: unknown,
+  kind: string,
+  read: (object: RawObject, metadata: RawObject) => Reading<T, Ignored>,
+): Reading<T, Ignored> {
+  try {
+    const object = objectField(raw, kind);
+    return read(object, objectField(object.metadata, 'metadata'));
+  } catch (error) {
+    if (error instanceof InvalidObject) return { problems: [error.message] };
+    throw error;
+  }
+}
+
 /** A list; a missing one counts as empty, which is always the same list. */
 export function listField(value: unknown, path: string): readonly unknown[] {
   if (value === undefined || value === null) return NO_MEMBERS;
   if (!Array.isArray(value)) throw new InvalidObject(`${path} must be a list`);
   return value;
+}
+
+/**
+ * Reads the members of a list; of none, if it is missing. Members read as undefined are skipped. Errors are reported with their
+ * place, `path[index].…`. An empty list is always the same one.
+ */
+export function readEach<T>(
+  list: unknown,
+  path: string,
+  read: (member: unknown, index: number) => T | undefined,
+): readonly T[] {
+  const members = listField(list, path);
+  if (members.length === 0) return NO_MEMBERS;
+  const values = members.map((member, index) => {
+    try {
+      return read(member, index);
+    } catch (error) {
+      throw error instanceof InvalidObject ? new InvalidObject(`${path}[${index}]${error.message}`) : error;
+    }
+  });
+  return subset(values, (value) => value !== undefined);
 }
 
 /** A string; "" if it is missing. */

@@ -1,5 +1,3 @@
-import { subset } from '../model/subset.js';
-
 /**
  * Result of reading an object from outside. Without `value` the object is unusable, and `problems` say why. `ignored`: it is
  * valid, but not for this proxy; this is why. Otherwise `problems` name malformed parts that are ignored, and `notes` name what is unusual
@@ -33,22 +31,4 @@ function jsonOf(value: unknown): string | undefined {
     // A big integer, or a circular value, which aliases in YAML can create.
     return typeof value === 'bigint' ? String(value) : 'a value without a JSON form';
   }
-}
-
-/**
- * Reads the members of a list. Members read as undefined are skipped. Errors are reported with their place, `path[index].…`.
- */
-export function readEach<T>(
-  list: readonly unknown[],
-  path: string,
-  read: (member: unknown, index: number) => T | undefined,
-): readonly T[] {
-  const values = list.map((member, index) => {
-    try {
-      return read(member, index);
-    } catch (error) {
-      throw error instanceof InvalidObject ? new InvalidObject(`${path}[${index}]${error.message}`) : error;
-    }
-  });
-  return subset(values, (value) => value !== undefined);
 }

@@ -14,10 +14,13 @@ import {
   listField,
   objectField,
   protocolField,
+  readEach,
+  readObject,
   subdomainField,
   textField,
+  type RawObject,
 } from './fields.js';
-import { InvalidObject, quote, readEach, type Reading } from './problem.js';
+import { InvalidObject, quote, type Reading } from './problem.js';
 
 /** The Service that a slice belongs to. */
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
@@ -31,15 +34,11 @@ type IgnoredSlice = 'headless' | 'unlabeled' | 'address-type';
 
 const SERVICE_NAME_PATH = `metadata.labels[${SERVICE_NAME_LABEL}]`;
 
-const NO_HINTS: readonly string[] = [];
-
 /** Reads a `discovery.k8s.io/v1 EndpointSlice` as seen from the node of that name (docs/spec/model.md §3). */
 export function readEndpointSlice(raw: unknown, nodeName: string): Reading<EndpointSlice, IgnoredSlice> {
   const problems: string[] = [];
   const notes: string[] = [];
-  try {
-    const object = objectField(raw, 'EndpointSlice');
-    const metadata = objectField(object.metadata, 'metadata');
+  return readObject(raw, 'EndpointSlice', (object, metadata) => {
     const name = subdomainField(metadata.name, 'metadata.name');
     const namespace = labelField(metadata.namespace, 'metadata.namespace');
     if (hasLabel(metadata, HEADLESS_LABEL)) return { ignored: 'headless', problems };
@@ -52,10 +51,8 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
     if (family !== 'IPv4' && family !== 'IPv6') return { ignored: 'address-type', problems };
     const annotations = objectField(metadata.annotations, 'metadata.annotations');
     const triggerTime = readTriggerTime(annotations[TRIGGER_TIME_ANNOTATION], notes);
-    const ports = readEach(listField(object.ports, 'ports'), 'ports', (port, index) =>
-      readPort(port, index, notes),
-    );
-    const endpoints = readEach(listField(object.endpoints, 'endpoints'), 'endpoints', (endpoint, index) =>
+    const ports = readEach(object.ports, 'ports', (port, index) => readPort(port, index, notes));
+    const endpoints = readEach(object.endpoints, 'endpoints', (endpoint, index) =>
       readEndpoint(endpoint, index, family, nodeName, problems),
     );
     return {
@@ -71,10 +68,7 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
       problems,
       notes,
     };
-  } catch (error) {
-    if (error instanceof InvalidObject) return { problems: [error.message] };
-    throw error;
-  }
+  });
 }
 
 function readPort(raw: unknown, index: number, notes: string[]): NumberedPort | undefined {
@@ -87,10 +81,15 @@ function readPort(raw: unknown, index: number, notes: string[]): NumberedPort | 
     notes.push(`ports[${index}] has no port number; ignored`);
     return undefined;
   }
+  return numberedPort(port);
+}
+
+/** A port as slices and Endpoints have it, with a name, if only an empty one. */
+export function numberedPort({ name, port, protocol }: RawObject): NumberedPort {
   return {
-    name: port.name === '' ? '' : labelField(port.name, '.name'),
-    port: integerField(port.port, '.port', 1, 65535),
-    protocol: protocolField(port.protocol, '.protocol'),
+    name: name === '' ? '' : labelField(name, '.name'),
+    port: integerField(port, '.port', 1, 65535),
+    protocol: protocolField(protocol, '.protocol'),
   };
 }
 
@@ -126,10 +125,7 @@ function readEndpoint(
 }
 
 function readHints(raw: unknown, path: string): readonly string[] {
-  if (raw === undefined || raw === null) return NO_HINTS;
-  return listField(raw, path).map((hint, index) =>
-    textField(objectField(hint, `${path}[${index}]`).name, `${path}[${index}].name`),
-  );
+  return readEach(raw, path, (hint) => textField(objectField(hint, '').name, '.name'));
 }
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;

@@ -1,5 +1,5 @@
 import { cidrText, parseCidr, type Cidr } from '../net/cidr.js';
-import { listField, objectField, subdomainField } from './fields.js';
+import { objectField, readEach, readObject, subdomainField } from './fields.js';
 import { InvalidObject, quote, type Reading } from './problem.js';
 
 /** The ranges of a `networking.k8s.io/v1 ServiceCIDR`, with the object's name. */
@@ -9,19 +9,15 @@ export interface ServiceCidr {
 }
 
 export function readServiceCidr(raw: unknown): Reading<ServiceCidr> {
-  try {
-    const object = objectField(raw, 'ServiceCIDR');
-    const name = subdomainField(objectField(object.metadata, 'metadata').name, 'metadata.name');
-    const cidrs = listField(objectField(object.spec, 'spec').cidrs, 'spec.cidrs').map((text, index) => {
+  return readObject(raw, 'ServiceCIDR', (object, metadata) => {
+    const name = subdomainField(metadata.name, 'metadata.name');
+    const cidrs = readEach(objectField(object.spec, 'spec').cidrs, 'spec.cidrs', (text) => {
       const cidr = parseCidr(text);
-      if (!cidr) throw new InvalidObject(`spec.cidrs[${index}] ${quote(text)} is not a CIDR`);
+      if (!cidr) throw new InvalidObject(` ${quote(text)} is not a CIDR`);
       return cidr;
     });
     return { value: { name, cidrs }, problems: [] };
-  } catch (error) {
-    if (error instanceof InvalidObject) return { problems: [error.message] };
-    throw error;
-  }
+  });
 }
 
 /** The ranges of one family in all ServiceCIDR objects: canonical text, sorted, without duplicates. */

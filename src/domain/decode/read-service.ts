@@ -11,10 +11,12 @@ import {
   listField,
   objectField,
   protocolField,
+  readEach,
+  readObject,
   textField,
   type RawObject,
 } from './fields.js';
-import { InvalidObject, quote, readEach, type Reading } from './problem.js';
+import { InvalidObject, quote, type Reading } from './problem.js';
 
 /** Services with this label, whatever its value, belong to another proxy. */
 export const SERVICE_PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
@@ -32,9 +34,7 @@ const MAX_AFFINITY_SECONDS = 86400;
 export function readService(raw: unknown): Reading<Service, UnservedKind> {
   const problems: string[] = [];
   const notes: string[] = [];
-  try {
-    const object = objectField(raw, 'Service');
-    const metadata = objectField(object.metadata, 'metadata');
+  return readObject(raw, 'Service', (object, metadata) => {
     const spec = objectField(object.spec, 'spec');
     const namespace = labelField(metadata.namespace, 'metadata.namespace');
     const name = labelField(metadata.name, 'metadata.name');
@@ -48,10 +48,7 @@ export function readService(raw: unknown): Reading<Service, UnservedKind> {
       problems,
       notes,
     };
-  } catch (error) {
-    if (error instanceof InvalidObject) return { problems: [error.message] };
-    throw error;
-  }
+  });
 }
 
 function reasonToIgnore(metadata: RawObject, spec: RawObject): UnservedKind | undefined {
@@ -72,7 +69,7 @@ function readProxiedService(
   notes: string[],
 ): Service {
   const type = readType(spec);
-  const externalIPs = chosen(listField(spec.externalIPs, 'spec.externalIPs'), (text, index) =>
+  const externalIPs = readEach(spec.externalIPs, 'spec.externalIPs', (text, index) =>
     readAddress(text, `spec.externalIPs[${index}]`, problems),
   );
   const reachableFromOutside = type !== 'ClusterIP' || externalIPs.length > 0;
@@ -128,7 +125,7 @@ function readClusterIP(text: unknown, path: string, family?: IpFamily): Address 
 }
 
 function readPorts(spec: RawObject): readonly ServicePortSpec[] {
-  const ports = readEach(listField(spec.ports, 'spec.ports'), 'spec.ports', readPort);
+  const ports = readEach(spec.ports, 'spec.ports', readPort);
   const places = new Map<string, number>();
   for (const [index, { name, protocol }] of ports.entries()) {
     const first = places.get(`${protocol}/${name}`);
@@ -177,43 +174,31 @@ function readScheduler(metadata: RawObject, notes: string[]): Pick<Service, 'sch
   return {};
 }
 
-const NONE: readonly never[] = [];
-
-/** Flat-maps a list. An empty list gives always the same list, because most Services have none. */
-function chosen<T>(
-  list: readonly unknown[],
-  read: (member: unknown, index: number) => readonly T[],
-): readonly T[] {
-  return list.length === 0 ? NONE : list.flatMap(read);
-}
-
-/** The address, or none if the text is blank or, which is a problem, not an address. */
-function readAddress(text: unknown, path: string, problems: string[]): Address[] {
+/** The address; undefined if the text is blank or, which is a problem, not an address. */
+function readAddress(text: unknown, path: string, problems: string[]): Address | undefined {
   const trimmed = typeof text === 'string' ? text.trim() : text;
-  if (trimmed === '') return [];
+  if (trimmed === '') return undefined;
   const address = parseAddress(trimmed);
   if (!address) problems.push(`${path} ${quote(text)} is not an IP address; ignored`);
-  return address ? [address] : [];
+  return address;
 }
 
 function readLoadBalancerIPs(status: RawObject, problems: string[]): readonly Address[] {
-  const loadBalancer = objectField(status.loadBalancer, 'status.loadBalancer');
-  const ingress = listField(loadBalancer.ingress, 'status.loadBalancer.ingress');
-  return chosen(ingress, (raw, index) => {
-    const path = `status.loadBalancer.ingress[${index}]`;
-    const { ip, ipMode } = objectField(raw, path);
+  const { ingress } = objectField(status.loadBalancer, 'status.loadBalancer');
+  return readEach(ingress, 'status.loadBalancer.ingress', (raw, index) => {
+    const { ip, ipMode } = objectField(raw, '');
     const isVip = ipMode === undefined || ipMode === null || ipMode === 'VIP';
-    return isVip && ip !== undefined && ip !== null ? readAddress(ip, `${path}.ip`, problems) : [];
+    if (!isVip || ip === undefined || ip === null) return undefined;
+    return readAddress(ip, `status.loadBalancer.ingress[${index}].ip`, problems);
   });
 }
 
 /** An invalid range makes the Service invalid: without it, all sources might be let in. */
 function readSourceRanges(spec: RawObject): readonly Cidr[] {
-  const path = 'spec.loadBalancerSourceRanges';
-  const ranges = chosen(listField(spec.loadBalancerSourceRanges, path), (text, index) => {
+  const ranges = readEach(spec.loadBalancerSourceRanges, 'spec.loadBalancerSourceRanges', (text) => {
     const cidr = parseCidr(typeof text === 'string' ? text.trim() : text);
-    if (!cidr) throw new InvalidObject(`${path}[${index}] ${quote(text)} is not a CIDR`);
-    return [cidr];
+    if (!cidr) throw new InvalidObject(` ${quote(text)} is not a CIDR`);
+    return cidr;
   });
   // A range of length 0 admits all sources of its family, so the other ranges of that family have no effect.
   const open = new Set(ranges.filter(({ prefixLength }) => prefixLength === 0).map(({ family }) => family));

@@ -1,3 +1,4 @@
+import { append } from '../model/grouped.js';
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../model/service-port-name.js';
 import { frontendPlace, type ForwardingEntry } from './forwarding-entry.js';
 import type { ForwardingChange } from './forwarding-table.js';
@@ -100,11 +101,7 @@ function indexed(services: readonly ChangesOfService[]): Map<string, ForwardingC
 }
 
 function index(change: ForwardingChange, byFrontend: Map<string, ForwardingChange[]>): void {
-  for (const frontend of frontendsOf(change)) {
-    const present = byFrontend.get(frontend);
-    if (present) present.push(change);
-    else byFrontend.set(frontend, [change]);
-  }
+  for (const frontend of frontendsOf(change)) append(byFrontend, frontend, change);
 }
 
 /** Those that the service port had, and those that it gets. */

@@ -14,14 +14,18 @@ export interface Chain {
   readonly rules: readonly RuleText[];
   /** How many rules there are, where counting costs less than making them. */
   readonly size?: number;
+  /** Tells it apart from others of its service port, where that costs less than making the name. All of one have it, or none. */
+  readonly id?: string;
+  /** What the rules are made of, where there is an id: they are those of another state of the service port exactly when this is. */
+  readonly origin?: string;
 }
 
 /** What becomes of the chains of a service port when its rules are replaced. */
-export interface ChainsChange {
+export interface ChainsChange<C = Chain> {
   /** New, or with other rules: each must be emptied and filled with these. */
-  readonly written: readonly Chain[];
+  readonly written: readonly C[];
   /** The service port has them no more. Rules that jump to them go in the same batch. */
-  readonly removed: readonly Chain[];
+  readonly removed: readonly C[];
 }
 
 /** A rule in a chain that holds one entry for each service; the order of such entries means nothing. */
@@ -48,11 +52,6 @@ export interface IptablesServicePortRules {
    */
   readonly chains: readonly Chain[];
   readonly entries: readonly SharedEntry[];
-  /**
-   * What became of the chains since former rules of the same service port, where telling costs less than making the rules of
-   * both; else undefined, as where this is missing.
-   */
-  chainsSince?(former: IptablesServicePortRules): ChainsChange | undefined;
 }
 
 /**

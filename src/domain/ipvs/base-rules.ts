@@ -1,4 +1,5 @@
 import type { NodeNetwork } from '../forwarding/node-network.js';
+import { jump, sharedChain } from '../iptables/compile/jump.js';
 import { acceptRules, markRule, masqueradeRules } from '../iptables/compile/marked-traffic.js';
 import type { IptablesHost } from '../iptables/compile/options.js';
 import { comment } from '../iptables/text/quoting.js';
@@ -34,28 +35,24 @@ export function ipvsBaseRules(
 ): BaseRules {
   return {
     chains: [...natChains(node, host, filled), ...filterChains(node, filled)],
-    shared: [{ table: 'filter', name: OUT_FILTER, before: [], after: [] }],
+    shared: [sharedChain('filter', OUT_FILTER)],
     jumps: JUMPS,
     unmanagedChains: [],
   };
 }
 
 /** The jumps from built-in chains, in the order in which each is inserted at the head of its chain (docs/spec/ipvs.md §6.1). */
-export const JUMPS: readonly Jump[] = [
-  jump('nat', 'OUTPUT', SERVICES, 'kubernetes service portals'),
-  jump('nat', 'PREROUTING', SERVICES, 'kubernetes service portals'),
-  jump('nat', 'POSTROUTING', POSTROUTING, 'kubernetes postrouting rules'),
-  jump('filter', 'FORWARD', FORWARD, 'kubernetes forwarding rules'),
-  jump('filter', 'INPUT', NODE_PORT, 'kubernetes health check rules'),
-  jump('filter', 'INPUT', PROXY_FIREWALL, 'kube-proxy firewall rules'),
-  jump('filter', 'FORWARD', PROXY_FIREWALL, 'kube-proxy firewall rules'),
-  jump('filter', 'INPUT', IPVS_FILTER, 'kubernetes ipvs access filter'),
-  jump('filter', 'OUTPUT', OUT_FILTER, 'kubernetes ipvs access filter'),
+const JUMPS: readonly Jump[] = [
+  jump('nat', 'OUTPUT', SERVICES, [comment('kubernetes service portals')]),
+  jump('nat', 'PREROUTING', SERVICES, [comment('kubernetes service portals')]),
+  jump('nat', 'POSTROUTING', POSTROUTING, [comment('kubernetes postrouting rules')]),
+  jump('filter', 'FORWARD', FORWARD, [comment('kubernetes forwarding rules')]),
+  jump('filter', 'INPUT', NODE_PORT, [comment('kubernetes health check rules')]),
+  jump('filter', 'INPUT', PROXY_FIREWALL, [comment('kube-proxy firewall rules')]),
+  jump('filter', 'FORWARD', PROXY_FIREWALL, [comment('kube-proxy firewall rules')]),
+  jump('filter', 'INPUT', IPVS_FILTER, [comment('kubernetes ipvs access filter')]),
+  jump('filter', 'OUTPUT', OUT_FILTER, [comment('kubernetes ipvs access filter')]),
 ];
-
-function jump(table: TableName, chain: string, target: string, because: string): Jump {
-  return { table, chain, rule: ruleText({ matches: [comment(because)], target }), place: 'first' };
-}
 
 function chain(table: TableName, name: string, rules: readonly RuleText[]): Chain {
   return { table, name, rules };

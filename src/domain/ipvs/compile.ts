@@ -1,6 +1,6 @@
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import { frontendName } from '../forwarding/frontend-name.js';
-import { addressText, from, numberText, ruleText } from '../iptables/text/rule-parts.js';
+import { addressText, from, MAX_PORT, numberText, ruleText } from '../iptables/text/rule-parts.js';
 import type { SharedEntry } from '../iptables/table.js';
 import type { Endpoint } from '../model/endpoint.js';
 import { PROTOCOL_NUMBERS } from '../model/protocol-number.js';
@@ -8,11 +8,9 @@ import type { Protocol } from '../model/service-port-name.js';
 import { addressBits, cidrText, type Cidr } from '../net/cidr.js';
 import { OUT_FILTER } from './chain-names.js';
 import type { IpvsPart, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
-import { schedulerFor, type IpvsOptions } from './options.js';
+import type { IpvsOptions } from './options.js';
 import type { ServiceSet } from './service-sets.js';
 import { HASH_SOURCE_PORT, PERSISTENT, type VirtualServer } from './virtual-server.js';
-
-const MAX_PORT = 65535;
 
 /**
  * Compiles one service port (docs/spec/ipvs.md §4.3, §5, §6.3).
@@ -40,7 +38,10 @@ class ServicePortCompiler {
   ) {
     this.protocol = entry.name.protocol.toLowerCase() as Lowercase<Protocol>;
     this.nodeAddresses = new Set(options.node.nodeAddresses);
-    this.scheduler = schedulerFor(entry.scheduler, options);
+    // The one that it asks for, where the kernel has it.
+    const { scheduler } = entry;
+    const has = scheduler !== undefined && options.hasScheduler(scheduler);
+    this.scheduler = has ? scheduler : options.scheduler;
   }
 
   compile(): IpvsServicePortRules {

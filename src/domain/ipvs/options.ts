@@ -17,11 +17,3 @@ export function compilesAlike(one: IpvsOptions['node'], other: IpvsOptions['node
       JSON.stringify(one.nodeAddresses) === JSON.stringify(other.nodeAddresses))
   );
 }
-
-/** The scheduler for a Service: the one that it asks for, where the kernel has it. */
-export function schedulerFor(
-  wish: string | undefined,
-  { scheduler, hasScheduler }: Pick<IpvsOptions, 'scheduler' | 'hasScheduler'>,
-): string {
-  return wish !== undefined && hasScheduler(wish) ? wish : scheduler;
-}

@@ -1,17 +1,13 @@
 import type { Protocol } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
-import { HASH_SOURCE_PORT, type VirtualServer } from './virtual-server.js';
+import { HASH_SOURCE_PORT, type RealServer, type VirtualServer } from './virtual-server.js';
 
 const PROTOCOL_OPTION: Readonly<Record<Protocol, string>> = { TCP: '-t', UDP: '-u', SCTP: '--sctp-service' };
 
 /** A virtual server with its endpoints, of which those without a weight have weight 1. */
 interface WeighedServer {
   readonly server: VirtualServer;
-  readonly endpoints: readonly {
-    readonly address: string;
-    readonly port: number;
-    readonly weight?: number;
-  }[];
+  readonly endpoints: readonly (Pick<RealServer, 'address' | 'port'> & Partial<RealServer>)[];
 }
 
 /** Virtual servers as `ipvsadm -S -n` prints them. */

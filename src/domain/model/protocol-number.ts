@@ -11,3 +11,18 @@ const BY_NUMBER = new Map(
 export function protocolOfNumber(number: number): Protocol | undefined {
   return BY_NUMBER.get(number);
 }
+
+const TEXTS = Array.from(
+  { length: 256 },
+  (_, number) => protocolOfNumber(number)?.toLowerCase() ?? String(number),
+);
+
+/** As the tools of the kernel print it: `tcp`, or the number of a protocol that no Service can have. */
+export function protocolText(number: number): string {
+  return TEXTS[number]!;
+}
+
+/** Whether a Service can have the protocol. */
+export function isProtocol(name: string): name is Protocol {
+  return Object.hasOwn(PROTOCOL_NUMBERS, name);
+}

@@ -3,3 +3,8 @@ export type IpFamily = 'IPv4' | 'IPv6';
 
 /** Both families. */
 export const IP_FAMILIES: readonly IpFamily[] = ['IPv4', 'IPv6'];
+
+/** The family of an address in canonical text. */
+export function familyOf(address: string): IpFamily {
+  return address.includes(':') ? 'IPv6' : 'IPv4';
+}

@@ -1,9 +1,7 @@
+import { MAX_COMMENT_LENGTH } from './text/safe-text.js';
 import { displayName, type ServicePortName } from '../model/service-port-name.js';
 
-/** nft refuses comments longer than 128 characters, and with them the whole transaction. */
-const MAX_COMMENT = 128;
-
-/** The comment of a frontend's elements, which names its service port. */
+/** The comment of a frontend's elements, which names its service port. nft refuses longer ones, and with them the whole transaction. */
 export function frontendComment(name: ServicePortName): string {
-  return displayName(name).slice(0, MAX_COMMENT);
+  return displayName(name).slice(0, MAX_COMMENT_LENGTH);
 }

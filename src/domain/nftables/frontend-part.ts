@@ -67,14 +67,14 @@ export class FrontendPart implements TablePart {
     const comment = frontendComment(entry.name);
     const digest = digestOf(entry, source);
     const elements: PlacedElement[] = [];
-    if (source.outcome === 'reject') elements.push(marked(sets.noEndpoints, key, undefined, comment, digest));
+    if (source.outcome === 'reject') elements.push(placed(sets.noEndpoints, key, undefined, comment, digest));
     if (source.outcome === 'drop')
-      elements.push(marked(sets.noLocalEndpoints, key, undefined, comment, digest));
+      elements.push(placed(sets.noLocalEndpoints, key, undefined, comment, digest));
     for (const way of this.ways())
       if (way.map === sets.frontends)
-        elements.push(marked(way.map, key, this.classNumberOf(way), comment, digest));
+        elements.push(placed(way.map, key, this.classNumberOf(way), comment, digest));
     const sources = this.sources();
-    if (sources.size > 0) elements.push(marked(RESTRICTED_FRONTENDS, key, undefined, comment, digest));
+    if (sources.size > 0) elements.push(placed(RESTRICTED_FRONTENDS, key, undefined, comment, digest));
     for (const { address, prefixLength } of sources.values())
       elements.push(placed(sourcesSet(prefixLength), `${key} . ${address}`));
     return elements;
@@ -185,17 +185,13 @@ function numberText(position: number): string {
   return (numberTexts[position] ??= formatPriority(FIRST_NUMBER + position));
 }
 
-function placed(set: SetDefinition, key: string, value?: string): PlacedElement {
-  return marked(set, key, value, undefined, undefined);
-}
-
 /** All elements have the same fields in the same order, so that V8 keeps them alike. */
-function marked(
+function placed(
   set: SetDefinition,
   key: string,
-  value: string | undefined,
-  comment: string | undefined,
-  digest: number | undefined,
+  value?: string,
+  comment?: string,
+  digest?: number,
 ): PlacedElement {
   return { set, key, value, comment, digest };
 }

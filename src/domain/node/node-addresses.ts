@@ -36,10 +36,7 @@ export function furtherAddresses(statusAddresses: readonly NodeStatusAddress[]):
 
 function internalAndExternal(statusAddresses: readonly NodeStatusAddress[]): readonly Address[] {
   return ['InternalIP', 'ExternalIP'].flatMap((type) =>
-    statusAddresses.flatMap((entry) => {
-      const address = entry.type === type ? parseAddress(entry.address) : undefined;
-      return address ? [address] : [];
-    }),
+    statusAddresses.flatMap((entry) => (entry.type === type ? (parseAddress(entry.address) ?? []) : [])),
   );
 }
 

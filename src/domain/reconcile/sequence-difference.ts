@@ -1,3 +1,5 @@
+import { getOrMake } from '../model/get-or-make.js';
+
 /** What separates two lists in which the order counts. Both in their own order. */
 export interface SequenceDifference {
   /** Indices of what must go, or move, in the actual list. */
@@ -16,11 +18,8 @@ export function sequenceDifference(
   ordered = true,
 ): SequenceDifference {
   const places = new Map<string, number[]>();
-  for (let index = desired.length - 1; index >= 0; index--) {
-    const place = places.get(desired[index]!);
-    if (place) place.push(index);
-    else places.set(desired[index]!, [index]);
-  }
+  for (let index = desired.length - 1; index >= 0; index--)
+    getOrMake(places, desired[index]!, () => []).push(index);
   // The nth of equal lines belongs to the nth.
   const placeOf = actual.map((line) => places.get(line)?.pop());
   const found = placeOf.filter((place) => place !== undefined);

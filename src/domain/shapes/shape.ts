@@ -13,20 +13,18 @@ class ShapeError extends Error {
   }
 }
 
-export const text: Shape<string> = (value, at) => {
-  if (typeof value === 'string') return value;
-  throw new ShapeError(at, 'a text', value);
-};
+export const text = primitive<string>('string', 'a text');
 
-export const number: Shape<number> = (value, at) => {
-  if (typeof value === 'number') return value;
-  throw new ShapeError(at, 'a number', value);
-};
+export const number = primitive<number>('number', 'a number');
 
-export const flag: Shape<boolean> = (value, at) => {
-  if (typeof value === 'boolean') return value;
-  throw new ShapeError(at, 'true or false', value);
-};
+export const flag = primitive<boolean>('boolean', 'true or false');
+
+function primitive<Type>(type: 'string' | 'number' | 'boolean', expected: string): Shape<Type> {
+  return (value, at) => {
+    if (typeof value === type) return value as Type;
+    throw new ShapeError(at, expected, value);
+  };
+}
 
 /** The most milliseconds before or after 1970 that are a date. */
 const LAST_DATE = 8.64e15;

@@ -1,5 +1,6 @@
 import { sortedOnce, type Endpoint, type PortIdentity } from '../model/endpoint.js';
 import type { EndpointSlice, SlicePort } from '../model/endpoint-slice.js';
+import { append } from '../model/grouped.js';
 
 const NONE: readonly Endpoint[] = [];
 
@@ -30,12 +31,7 @@ function searched(ports: readonly SlicePort[]): (port: PortIdentity) => Lists {
 
 function indexed(ports: readonly SlicePort[]): (port: PortIdentity) => Lists {
   const lists = new Map<string, (readonly Endpoint[])[]>();
-  for (const { name, protocol, endpoints } of ports) {
-    const key = `${protocol}/${name}`;
-    const present = lists.get(key);
-    if (present) present.push(endpoints);
-    else lists.set(key, [endpoints]);
-  }
+  for (const { name, protocol, endpoints } of ports) append(lists, `${protocol}/${name}`, endpoints);
   return ({ port, protocol }) => lists.get(`${protocol}/${port}`) ?? [];
 }
 

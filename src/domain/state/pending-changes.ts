@@ -1,3 +1,4 @@
+import { append } from '../model/grouped.js';
 import type { ServiceKey } from '../model/service-port-name.js';
 
 /** How many times of changes are kept while nothing is programmed, the oldest first. */
@@ -31,9 +32,7 @@ export class PendingChanges {
 
   /** A slice changed; the time is that of its cause, for the network programming latency (docs/spec/model.md §8). */
   triggered(service: ServiceKey, time: number): void {
-    const times = this.triggers.get(service);
-    if (times) times.push(time);
-    else this.triggers.set(service, [time]);
+    append(this.triggers, service, time);
   }
 
   /** The times of changes that a failed sync had dequeued: the next sync programs them. */

@@ -1,5 +1,6 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import type { Packet } from './packet.js';
+import { getOrMake } from '../model/get-or-make.js';
 
 /** Finds the few entries whose rules a packet may meet, so that only those need to be compiled to follow it. */
 export class ConcernedEntries {
@@ -39,7 +40,5 @@ export class ConcernedEntries {
 }
 
 function put<Key>(index: Map<Key, ForwardingEntry[]>, key: Key, entry: ForwardingEntry): void {
-  const entries = index.get(key);
-  if (entries) entries.push(entry);
-  else index.set(key, [entry]);
+  getOrMake(index, key, () => []).push(entry);
 }

@@ -1,5 +1,7 @@
 import type { Protocol } from '../model/service-port-name.js';
 import { hostPort, parseAddress, type Address } from '../net/address.js';
+import { isProtocol } from '../model/protocol-number.js';
+import { NamedError } from '../model/named-error.js';
 
 /** Where a packet comes from. */
 export type TraceSource =
@@ -20,18 +22,7 @@ export interface TraceQuery {
 }
 
 /** The query cannot be read; the message says what was expected. */
-export class InvalidQueryError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'InvalidQueryError';
-  }
-}
-
-const PROTOCOLS: ReadonlyMap<string, Protocol> = new Map([
-  ['tcp', 'TCP'],
-  ['udp', 'UDP'],
-  ['sctp', 'SCTP'],
-]);
+export class InvalidQueryError extends NamedError {}
 
 const DESTINATION = /^(?:\[([^[\]]*)\]|([^[\]:]*)):(\d{1,5})(?:\/([a-zA-Z]+))?$/;
 
@@ -59,8 +50,9 @@ export function queryOf(from: string, address: string, port: number, protocol: s
   if (!to) throw new InvalidQueryError(`the destination ${quoted(address)} is not an IP address`);
   if (!Number.isInteger(port) || port < 1 || port > 65535)
     throw new InvalidQueryError(`the destination port ${port} is not from 1 to 65535`);
-  const known = PROTOCOLS.get(protocol.toLowerCase());
-  if (!known) throw new InvalidQueryError(`the protocol ${quoted(protocol)} is none of TCP, UDP and SCTP`);
+  const known = protocol.toUpperCase();
+  if (!isProtocol(known))
+    throw new InvalidQueryError(`the protocol ${quoted(protocol)} is none of TCP, UDP and SCTP`);
   const source = parseSource(from);
   if (source.kind !== 'node' && source.address && source.address.family !== to.family)
     throw new InvalidQueryError(`the source ${source.address.text} is not ${to.family}, as ${to.text} is`);

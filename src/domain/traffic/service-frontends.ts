@@ -1,9 +1,10 @@
 import { isTranslated } from '../conntrack/flow.js';
-import { FrontendMap, NODE_PORT, type FrontendAddress } from '../conntrack/frontend-map.js';
+import { frontendAddress, FrontendOwners, NODE_PORT } from '../conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import type { Protocol, ServicePortKey } from '../model/service-port-name.js';
 import type { IpFamily } from '../net/ip-family.js';
 import type { SeenFlow } from './seen-flow.js';
+import { getOrMake } from '../model/get-or-make.js';
 
 /** Identifies a service port among those of both families. */
 export type FamilyPortKey = `${IpFamily} ${ServicePortKey}`;
@@ -12,7 +13,7 @@ export function familyPortKey({ family, key }: Pick<ForwardingEntry, 'family' | 
   return `${family} ${key}`;
 }
 
-type Owners = FrontendMap<readonly ForwardingEntry[]>;
+type Owners = FrontendOwners<ForwardingEntry>;
 
 /** Which service port a connection belongs to, by where its client sent it. */
 export class ServiceFrontends {
@@ -57,8 +58,10 @@ export class ServiceFrontends {
     const port = flow.destinationPort;
     if (!owners?.hasPort(port)) return undefined;
     const { destination } = flow;
-    const [holder] = owners.get(port, destination) ?? this.nodePortOwners(owners, port, destination);
-    return holder && isTranslated(flow) ? holder : undefined;
+    const claimants = owners.get(port, destination) ?? this.nodePortOwners(owners, port, destination);
+    if (claimants.length === 0 || !isTranslated(flow)) return undefined;
+    // Of several claims the first by key counts.
+    return claimants.reduce((one, other) => (other.key < one.key ? other : one));
   }
 
   private nodePortOwners(owners: Owners, port: number, destination: string): readonly ForwardingEntry[] {
@@ -68,35 +71,15 @@ export class ServiceFrontends {
 
   private own(entry: ForwardingEntry): void {
     const owners = this.ownersLike(entry);
-    for (const frontend of frontendsOf(entry)) {
-      const others = owners.get(frontend.port, frontend.address) ?? [];
-      // Of several claims the first by key counts.
-      owners.set(
-        frontend,
-        [...others, entry].sort((a, b) => (a.key < b.key ? -1 : 1)),
-      );
-    }
+    for (const frontend of entry.frontends) owners.own(frontendAddress(frontend), entry);
   }
 
   private disown(entry: ForwardingEntry): void {
     const owners = this.ownersLike(entry);
-    for (const frontend of frontendsOf(entry)) {
-      const others = owners.get(frontend.port, frontend.address)?.filter((other) => other !== entry) ?? [];
-      if (others.length > 0) owners.set(frontend, others);
-      else owners.delete(frontend);
-    }
+    for (const frontend of entry.frontends) owners.disown(frontendAddress(frontend), entry);
   }
 
   private ownersLike({ family, name }: ForwardingEntry): Owners {
-    const kind = `${family} ${name.protocol}` as const;
-    const known = this.owners.get(kind);
-    if (known) return known;
-    const made: Owners = new FrontendMap();
-    this.owners.set(kind, made);
-    return made;
+    return getOrMake(this.owners, `${family} ${name.protocol}`, (): Owners => new FrontendOwners());
   }
-}
-
-function frontendsOf({ frontends }: ForwardingEntry): readonly FrontendAddress[] {
-  return frontends.map(({ address = NODE_PORT, port }) => ({ address, port }));
 }

@@ -12,7 +12,7 @@ import {
   type TrafficQuery,
   type TrafficReport,
 } from './traffic-report.js';
-import type { EndpointSnapshot, PortSnapshot, TrafficSnapshot } from './traffic-snapshot.js';
+import type { EndpointSnapshot, PortSnapshot, TrafficSnapshot, TrafficState } from './traffic-snapshot.js';
 
 const NOTHING: EndpointSnapshot = {
   connections: 0,
@@ -47,7 +47,7 @@ export function trafficBetween(
   const rows = concerned(after, query, entries).map((entry): Row => {
     const key = familyPortKey(entry);
     const [now, then] = [after.ports.get(key), before.ports.get(key)];
-    return { entry, numbers: numbersOf(wholeOf(now), wholeOf(then)), before: then, after: now };
+    return { entry, numbers: numbersOf(now ?? NOTHING, then ?? NOTHING), before: then, after: now };
   });
   rows.sort((a, b) => byMost(query.sort, a.numbers, b.numbers) || (a.entry.key < b.entry.key ? -1 : 1));
   const shown = rows.slice(0, query.limit);
@@ -74,7 +74,7 @@ function concerned(
   );
 }
 
-type Measure = (after: EndpointSnapshot, before: TrafficTotals) => TrafficNumbers;
+type Measure = (after: TrafficState, before: TrafficTotals) => TrafficNumbers;
 
 /** How numbers are made of what there was at the beginning and the end of the interval. */
 function measuring(seconds: number, countsBytes: boolean): Measure {
@@ -90,18 +90,6 @@ function measuring(seconds: number, countsBytes: boolean): Measure {
       ...(countsBytes && { bytes, bytesPerSecond: perSecond(bytes) }),
     };
   };
-}
-
-/** A service port as if it were one endpoint. */
-function wholeOf(port: PortSnapshot | undefined): EndpointSnapshot {
-  if (!port) return NOTHING;
-  const { connections, failed, bytes, endpoints } = port;
-  let [open, overdue] = [0, 0];
-  for (const endpoint of endpoints.values()) {
-    open += endpoint.open;
-    overdue += endpoint.overdue;
-  }
-  return { connections, failed, bytes, open, overdue, silent: false };
 }
 
 function portReport(

@@ -1,14 +1,12 @@
 import type { TrafficTotals } from './endpoint-traffic.js';
-import type { PortSnapshot, TrafficSnapshot } from './traffic-snapshot.js';
+import type { TrafficSnapshot, TrafficState } from './traffic-snapshot.js';
 
 /** In place of names, for all service ports without series of their own. */
 const OTHER = 'other';
 
 /** The traffic of one port of a Service, of both families and all protocols, as metrics show it. */
-export interface SeriesValues extends TrafficTotals {
+export interface SeriesValues extends TrafficState {
   readonly labels: { readonly namespace: string; readonly service: string; readonly port: string };
-  readonly open: number;
-  readonly overdue: number;
 }
 
 /**
@@ -69,25 +67,13 @@ export class TrafficSeries {
 
 function valuesByPort({ ports }: TrafficSnapshot): ReadonlyMap<string, SeriesValues> {
   const byPort = new Map<string, SeriesValues>();
-  for (const port of ports.values()) {
-    const { namespace, name: service, port: portName } = port.entry.name;
-    const key = `${namespace}/${service}/${portName}`;
-    const values = valuesOf(port, { namespace, service, port: portName });
-    byPort.set(key, sum(values, byPort.get(key)));
+  for (const { entry, connections, failed, bytes, open, overdue } of ports.values()) {
+    const { namespace, name: service, port } = entry.name;
+    const key = `${namespace}/${service}/${port}`;
+    const labels = { namespace, service, port };
+    byPort.set(key, sum({ labels, connections, failed, bytes, open, overdue }, byPort.get(key)));
   }
   return byPort;
-}
-
-function valuesOf(
-  { connections, failed, bytes, endpoints }: PortSnapshot,
-  labels: SeriesValues['labels'],
-): SeriesValues {
-  let [open, overdue] = [0, 0];
-  for (const endpoint of endpoints.values()) {
-    open += endpoint.open;
-    overdue += endpoint.overdue;
-  }
-  return { labels, connections, failed, bytes, open, overdue };
 }
 
 function sum(one: SeriesValues, other: SeriesValues | undefined): SeriesValues {

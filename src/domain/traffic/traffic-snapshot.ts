@@ -3,16 +3,20 @@ import type { EndpointTraffic, TrafficTotals } from './endpoint-traffic.js';
 import type { FamilyPortKey } from './service-frontends.js';
 import type { TrafficTable } from './traffic-table.js';
 
-/** What one endpoint had at a moment, in numbers of all connections. */
-export interface EndpointSnapshot extends TrafficTotals {
+/** What there was at a moment, in numbers of all connections. */
+export interface TrafficState extends TrafficTotals {
   readonly open: number;
   /** Waiting for an answer for too long. */
   readonly overdue: number;
+}
+
+/** What one endpoint had. */
+export interface EndpointSnapshot extends TrafficState {
   readonly silent: boolean;
 }
 
-/** What one service port had at a moment. */
-export interface PortSnapshot extends TrafficTotals {
+/** What one service port had, with all its endpoints. */
+export interface PortSnapshot extends TrafficState {
   readonly entry: ForwardingEntry;
   /** By `ip:port`. */
   readonly endpoints: ReadonlyMap<string, EndpointSnapshot>;
@@ -37,8 +41,14 @@ export function snapshotOf(
     const entry = entryOf(key);
     if (!entry) continue;
     const shown = new Map<string, EndpointSnapshot>();
-    for (const [text, endpoint] of endpoints) shown.set(text, endpointSnapshot(endpoint, weight));
-    ports.set(key, { entry, ...copied(totals), endpoints: shown });
+    let [open, overdue] = [0, 0];
+    for (const [text, endpoint] of endpoints) {
+      const snapshot = endpointSnapshot(endpoint, weight);
+      shown.set(text, snapshot);
+      open += snapshot.open;
+      overdue += snapshot.overdue;
+    }
+    ports.set(key, { entry, ...copied(totals), open, overdue, endpoints: shown });
   }
   return { time, ports };
 }

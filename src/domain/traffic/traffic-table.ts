@@ -3,6 +3,7 @@ import { EndpointTraffic, GrowingTotals, type CountedFlow } from './endpoint-tra
 import { inSample } from './sample.js';
 import type { SeenFlow } from './seen-flow.js';
 import { familyPortKey, type FamilyPortKey } from './service-frontends.js';
+import { getOrMake } from '../model/get-or-make.js';
 
 /** The connections of one service port. */
 export class PortTraffic {
@@ -11,11 +12,7 @@ export class PortTraffic {
   readonly endpoints = new Map<string, EndpointTraffic>();
 
   endpoint(text: string): EndpointTraffic {
-    const known = this.endpoints.get(text);
-    if (known) return known;
-    const made = new EndpointTraffic(this.totals);
-    this.endpoints.set(text, made);
-    return made;
+    return getOrMake(this.endpoints, text, () => new EndpointTraffic(this.totals));
   }
 }
 
@@ -86,10 +83,7 @@ export class TrafficTable {
 
   /** The walk met a connection. What it shows may be older than the last event. */
   found(flow: SeenFlow, now: number): void {
-    if (this.ended?.has(flow.id)) return;
-    const counted = this.flows.get(flow.id);
-    if (counted) this.advance(counted, flow);
-    else this.add(flow, now, false);
+    if (!this.ended?.has(flow.id)) this.changed(flow, now);
   }
 
   /** The walk is over. If it was complete, connections that it did not meet are gone; fold all events before. */
@@ -141,8 +135,9 @@ export class TrafficTable {
   private add(flow: SeenFlow, now: number, begun: boolean): CountedFlow | undefined {
     const owner = this.ownerOf(flow);
     if (!owner) return undefined;
+    const port = getOrMake(this.byPort, familyPortKey(owner), () => new PortTraffic());
     const counted: CountedFlow = {
-      endpoint: this.port(familyPortKey(owner)).endpoint(flow.replySource),
+      endpoint: port.endpoint(flow.replySource),
       hash: flow.hash,
       since: now,
       stage: flow.closed ? 'closed' : flow.replied ? 'answered' : 'waiting',
@@ -166,13 +161,5 @@ export class TrafficTable {
     if (more < 0) return;
     endpoint.totals.add('bytes', more * this.weight);
     counted.bytes = flow.bytes;
-  }
-
-  private port(key: FamilyPortKey): PortTraffic {
-    const known = this.byPort.get(key);
-    if (known) return known;
-    const made = new PortTraffic();
-    this.byPort.set(key, made);
-    return made;
   }
 }

@@ -1,7 +1,7 @@
+import { jump, sharedChain } from '../iptables/compile/jump.js';
 import type { Dispatch } from '../iptables/state/lost-frontends.js';
 import { comment } from '../iptables/text/quoting.js';
-import { ruleText } from '../iptables/text/rule-parts.js';
-import type { BaseRules, Jump, SharedChain, TableName } from '../iptables/table.js';
+import type { BaseRules } from '../iptables/table.js';
 import {
   NODEPORT_CONTAINER,
   NODEPORT_HOST,
@@ -21,41 +21,21 @@ const LOCAL = '-m addrtype --dst-type LOCAL';
 export const USERSPACE_BASE_RULES: BaseRules = {
   chains: [],
   shared: [
-    chain('nat', PORTALS_CONTAINER),
-    chain('nat', PORTALS_HOST),
-    chain('nat', NODEPORT_CONTAINER),
-    chain('nat', NODEPORT_HOST),
-    chain('filter', NODEPORT_NON_LOCAL),
+    sharedChain('nat', PORTALS_CONTAINER),
+    sharedChain('nat', PORTALS_HOST),
+    sharedChain('nat', NODEPORT_CONTAINER),
+    sharedChain('nat', NODEPORT_HOST),
+    sharedChain('filter', NODEPORT_NON_LOCAL),
   ],
   jumps: [
-    jump('nat', 'PREROUTING', 'first', [comment(PORTALS)], PORTALS_CONTAINER),
-    jump('nat', 'OUTPUT', 'first', [comment(PORTALS)], PORTALS_HOST),
-    jump('nat', 'PREROUTING', 'last', [LOCAL, comment(NODE_PORTS)], NODEPORT_CONTAINER),
-    jump('nat', 'OUTPUT', 'last', [LOCAL, comment(NODE_PORTS)], NODEPORT_HOST),
-    jump(
-      'filter',
-      'INPUT',
-      'first',
-      [comment('Ensure that non-local NodePort traffic can flow')],
-      NODEPORT_NON_LOCAL,
-    ),
+    jump('nat', 'PREROUTING', PORTALS_CONTAINER, [comment(PORTALS)]),
+    jump('nat', 'OUTPUT', PORTALS_HOST, [comment(PORTALS)]),
+    jump('nat', 'PREROUTING', NODEPORT_CONTAINER, [LOCAL, comment(NODE_PORTS)], 'last'),
+    jump('nat', 'OUTPUT', NODEPORT_HOST, [LOCAL, comment(NODE_PORTS)], 'last'),
+    jump('filter', 'INPUT', NODEPORT_NON_LOCAL, [comment('Ensure that non-local NodePort traffic can flow')]),
   ],
   unmanagedChains: [],
 };
 
 /** The portals of this host's own packets: one rule for each frontend. */
 export const PORTAL_DISPATCH: Dispatch = { chains: [PORTALS_HOST, NODEPORT_HOST], targets: 'DNAT' };
-
-function chain(table: TableName, name: string): SharedChain {
-  return { table, name, before: [], after: [] };
-}
-
-function jump(
-  table: TableName,
-  from: string,
-  place: Jump['place'],
-  matches: readonly string[],
-  target: string,
-): Jump {
-  return { table, chain: from, rule: ruleText({ matches, target }), place };
-}

@@ -1,3 +1,4 @@
+import { hostPort } from '../net/address.js';
 import type { Frontend } from '../forwarding/forwarding-entry.js';
 
 /** A port of this machine that no other program may take while it leads to a service (docs/spec/userspace.md §5.3). */
@@ -13,4 +14,9 @@ export function claimOf(
   isLocal: (address: string) => boolean,
 ): PortClaim | undefined {
   return address === undefined || isLocal(address) ? { address, port } : undefined;
+}
+
+/** Tells the claims of one protocol apart. */
+export function claimText({ address, port }: PortClaim): string {
+  return hostPort(address ?? '', port);
 }

@@ -1,14 +1,14 @@
 import type { PortRange } from './port-range.js';
 import type { Random } from './round-robin.js';
+import { NamedError } from '../model/named-error.js';
 
 /** Every port of the range is taken. */
-export class NoPortLeftError extends Error {
+export class NoPortLeftError extends NamedError {
   constructor({ low, high }: PortRange) {
     super(
       'port allocation failed; there are no remaining ports left to allocate in the accepted range ' +
         `${low}-${high}; widen --proxy-port-range`,
     );
-    this.name = 'NoPortLeftError';
   }
 }
 

@@ -1,7 +1,14 @@
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import { frontendName } from '../forwarding/frontend-name.js';
 import { comment } from '../iptables/text/quoting.js';
-import { addressText, numberText, protocolText, ruleText, to } from '../iptables/text/rule-parts.js';
+import {
+  addressText,
+  MAX_PORT,
+  numberText,
+  protocolText,
+  ruleText,
+  to,
+} from '../iptables/text/rule-parts.js';
 import type { IptablesServicePortRules, SharedEntry, TableName } from '../iptables/table.js';
 import { displayName } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
@@ -14,7 +21,6 @@ import {
 } from './chain-names.js';
 import type { ProxyAddress } from './proxy-address.js';
 
-const MAX_PORT = 65535;
 const NOT_BRIDGED = '-m physdev ! --physdev-is-in';
 const LOCAL = '-m addrtype --dst-type LOCAL';
 

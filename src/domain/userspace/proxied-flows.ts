@@ -1,6 +1,6 @@
 import type { UdpServicePort } from '../conntrack/udp-service-port.js';
 import type { Frontend } from '../forwarding/forwarding-entry.js';
-import { NODE_PORT } from '../conntrack/frontend-map.js';
+import { frontendAddress } from '../conntrack/frontend-map.js';
 import { hostPort } from '../net/address.js';
 
 /**
@@ -13,7 +13,7 @@ export function proxiedFlows(
   proxyPort: number,
 ): UdpServicePort {
   return {
-    frontends: frontends.map(({ address = NODE_PORT, port }) => ({ address, port })),
+    frontends: frontends.map(frontendAddress),
     endpoints: new Set(addresses.map((address) => hostPort(address, proxyPort))),
   };
 }

@@ -1,5 +1,6 @@
 import { endpointPlace, type Endpoint } from '../model/endpoint.js';
 import { ClientAffinity } from './client-affinity.js';
+import { NamedError } from '../model/named-error.js';
 
 /** Where a connection is made to. */
 export type EndpointAddress = Pick<Endpoint, 'address' | 'port'>;
@@ -8,10 +9,9 @@ export type EndpointAddress = Pick<Endpoint, 'address' | 'port'>;
 export type Random = () => number;
 
 /** There is no endpoint to connect to, and trying again will not help. */
-export class NoEndpointError extends Error {
+export class NoEndpointError extends NamedError {
   constructor() {
     super('the service port has no endpoints');
-    this.name = 'NoEndpointError';
   }
 }
 

@@ -1,39 +1,26 @@
-import { metadata } from './metadata.js';
+import { apiObject } from './metadata.js';
 import {
   anything,
   atMost,
   flag,
   object,
   objects,
+  oneOfEachFamily,
   required,
   text,
   texts,
-  type Rule,
-  membersOf,
   within,
 } from './schema.js';
 import { parseCidr } from '../net/cidr.js';
 import { canonicalCidr, cidr, dnsSubdomain, oneOf, qualifiedName, labelValue } from './text-checks.js';
 
-/** At most one network of each family. */
-function networksDiffer(name: string): Rule {
-  return (owner, field, report) => {
-    const networks = membersOf(owner[name]).map((text) => parseCidr(text)?.family);
-    for (const [index, family] of networks.entries()) {
-      const first = networks.indexOf(family);
-      if (family !== undefined && first < index)
-        report(`${field}.${name}[${index}]`, `is of the same family as ${field}.${name}[${first}]`);
-    }
-  };
-}
+const familyOf = (network: unknown): unknown => parseCidr(network)?.family;
 
 /** A `networking.k8s.io/v1 ServiceCIDR` (ValidateServiceCIDR). */
-export const serviceCidrSchema = object(
+export const serviceCidrSchema = apiObject(
+  dnsSubdomain,
   {
-    apiVersion: text(),
-    kind: text(),
-    metadata: metadata(dnsSubdomain),
-    spec: object({ cidrs: texts(canonicalCidr) }, networksDiffer('cidrs'), atMost('cidrs', 2)),
+    spec: object({ cidrs: texts(canonicalCidr) }, oneOfEachFamily('cidrs', familyOf), atMost('cidrs', 2)),
     status: anything,
   },
   (owner, field, report) =>
@@ -41,10 +28,7 @@ export const serviceCidrSchema = object(
 );
 
 /** A `v1 Node`, as far as the proxy reads it. */
-export const nodeSchema = object({
-  apiVersion: text(),
-  kind: text(),
-  metadata: metadata(dnsSubdomain),
+export const nodeSchema = apiObject(dnsSubdomain, {
   spec: object(
     {
       podCIDR: text(cidr),
@@ -64,7 +48,7 @@ export const nodeSchema = object({
       ),
       configSource: anything,
     },
-    networksDiffer('podCIDRs'),
+    oneOfEachFamily('podCIDRs', familyOf),
   ),
   status: anything,
 });

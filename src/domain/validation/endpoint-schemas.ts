@@ -1,4 +1,4 @@
-import { metadata } from './metadata.js';
+import { apiObject } from './metadata.js';
 import { portsAreNamed } from './service-rules.js';
 import {
   anything,
@@ -62,11 +62,9 @@ const addressesFit: Rule = ({ addressType, endpoints }, _field, report) => {
 };
 
 /** A `discovery.k8s.io/v1 EndpointSlice`, defaults applied (ValidateEndpointSliceCreate). */
-export const endpointSliceSchema = object(
+export const endpointSliceSchema = apiObject(
+  dnsSubdomain,
   {
-    apiVersion: text(),
-    kind: text(),
-    metadata: metadata(dnsSubdomain),
     addressType: text(oneOf('IPv4', 'IPv6', 'FQDN')),
     endpoints: objects(
       {
@@ -116,10 +114,7 @@ const subsetHasAddress: Rule = ({ addresses, notReadyAddresses }, field, report)
 };
 
 /** A `v1 Endpoints`, defaults applied (ValidateEndpointsCreate). */
-export const endpointsSchema = object({
-  apiVersion: text(),
-  kind: text(),
-  metadata: metadata(dnsSubdomain),
+export const endpointsSchema = apiObject(dnsSubdomain, {
   subsets: objects(
     {
       addresses: endpointsAddress,

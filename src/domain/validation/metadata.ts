@@ -42,8 +42,16 @@ const finalizer: TextCheck = (name) =>
     ? undefined
     : 'has no prefix such as example.com/');
 
-/** Metadata of a kind whose names have this form. */
-export function metadata(name: TextCheck): Schema {
+/** An object whose names have this form, with these fields besides those that every object has. */
+export function apiObject(
+  name: TextCheck,
+  fields: Readonly<Record<string, Schema>>,
+  ...rules: readonly Rule[]
+): Schema {
+  return object({ apiVersion: text(), kind: text(), metadata: metadata(name), ...fields }, ...rules);
+}
+
+function metadata(name: TextCheck): Schema {
   return object(
     {
       name: text(name),
@@ -67,10 +75,7 @@ export function metadata(name: TextCheck): Schema {
           controller: flag,
           blockOwnerDeletion: flag,
         },
-        required('apiVersion'),
-        required('kind'),
-        required('name'),
-        required('uid'),
+        ...['apiVersion', 'kind', 'name', 'uid'].map((field) => required(field)),
       ),
       finalizers: texts(finalizer),
       managedFields: anything,

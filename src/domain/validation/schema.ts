@@ -28,10 +28,7 @@ export const anything: Schema = () => undefined;
 
 /** A text for which to be empty is to be missing. */
 export function text(check?: TextCheck): Schema {
-  return typed('text', (value: string, field, report) => {
-    const wrong = value === '' ? undefined : check?.(value);
-    if (wrong !== undefined) report(field, `${quote(value)} ${wrong}`);
-  });
+  return givenText((value) => (value === '' ? undefined : check?.(value)));
 }
 
 /** A text that may be missing, but not empty, unless the check allows it. */
@@ -144,6 +141,20 @@ export function unique(
       }
       const path = within(field, name);
       report(`${path}[${index}]${at}`, `repeats the ${what} of ${path}[${earlier}]`);
+    }
+  };
+}
+
+/** At most one member of the list is of each family. */
+export function oneOfEachFamily(name: string, familyOf: (member: unknown) => unknown): Rule {
+  return (owner, field, report) => {
+    const members = membersOf(owner[name]);
+    const families = members.map(familyOf);
+    const path = within(field, name);
+    for (const [index, family] of families.entries()) {
+      const first = families.indexOf(family);
+      if (family !== undefined && first < index)
+        report(`${path}[${index}]`, `${quote(members[index])} is of the same family as ${path}[${first}]`);
     }
   };
 }

@@ -80,24 +80,6 @@ export const affinityTimeout: Rule = ({ sessionAffinity, sessionAffinityConfig }
   );
 };
 
-export const oneOfEachFamily: Rule = (spec, field, report) => {
-  for (const [name, familyOf] of [
-    ['clusterIPs', (ip: unknown) => parseAddress(ip)?.family],
-    ['ipFamilies', (family: unknown) => family],
-  ] as const) {
-    const values = membersOf(spec[name]);
-    for (const [index, value] of values.entries()) {
-      const family = familyOf(value);
-      const first = values.findIndex((other) => familyOf(other) === family);
-      if (family !== undefined && first < index)
-        report(
-          `${field}.${name}[${index}]`,
-          `${quote(value)} is of the same family as ${field}.${name}[${first}]`,
-        );
-    }
-  }
-};
-
 export const familiesFit: Rule = ({ clusterIPs, ipFamilies }, field, report) => {
   const families = membersOf(ipFamilies);
   for (const [index, ip] of membersOf(clusterIPs).slice(0, families.length).entries()) {

@@ -1,4 +1,5 @@
 import { quote } from '../decode/problem.js';
+import { parseAddress } from '../net/address.js';
 import {
   flag,
   integer,
@@ -6,6 +7,7 @@ import {
   givenText,
   object,
   objects,
+  oneOfEachFamily,
   only,
   required,
   text,
@@ -14,7 +16,7 @@ import {
   anything,
   isMissing,
 } from './schema.js';
-import { labels, metadata } from './metadata.js';
+import { apiObject, labels } from './metadata.js';
 import {
   affinityTimeout,
   clusterIPsFollow,
@@ -24,7 +26,6 @@ import {
   isOfType,
   mayHaveExternalPolicy,
   needsHealthCheck,
-  oneOfEachFamily,
   portsAreNamed,
   portsExist,
   singleStackIsSingle,
@@ -96,7 +97,8 @@ const spec = object(
   affinityTimeout,
   headlessFits,
   clusterIPsFollow,
-  oneOfEachFamily,
+  oneOfEachFamily('clusterIPs', (ip) => parseAddress(ip)?.family),
+  oneOfEachFamily('ipFamilies', (family) => family),
   familiesFit,
   singleStackIsSingle,
   ...['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'].map((name) =>
@@ -137,8 +139,9 @@ const status = object({
 });
 
 /** A `v1 Service`, defaults applied (ValidateServiceCreate, and the checks before addresses are allocated). */
-export const serviceSchema = object(
-  { apiVersion: text(), kind: text(), metadata: metadata(dnsLabel), spec, status },
+export const serviceSchema = apiObject(
+  dnsLabel,
+  { spec, status },
   topologyAnnotations,
   sourceRangesAnnotation,
 );

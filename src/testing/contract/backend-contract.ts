@@ -20,7 +20,7 @@ export function backendContract<Place>(subject: BackendSubject<Place>): readonly
     ...failureCases(subject),
     ...verificationCases(subject),
     ...differenceCases(subject),
-    ...removalCases(subject),
+    ...removalCases<Place>(),
   };
   return Object.entries(cases).map(([name, body]) => ({ name, run: () => Stage.run(subject, body) }));
 }

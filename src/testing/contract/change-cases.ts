@@ -9,7 +9,6 @@ import { changed, gone, succeeds, writesNothing, type CaseBodies } from './stage
 /** What `apply` promises. */
 export function changeCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
   const { family, reportsConflicts } = subject;
-  const node = sampleNode(family);
   const all = everyKind(family);
   const make = (name: string, parts: Parameters<typeof variant>[2] = {}) => variant(family, name, parts);
   const batches: readonly (readonly [what: string, changes: readonly ForwardingChange[]])[] = [
@@ -44,55 +43,55 @@ export function changeCases<Place>(subject: BackendSubject<Place>): CaseBodies<P
   ];
   return {
     'has the same rules after every change as after a fresh start': async (stage) => {
-      const backend = await stage.started([], node);
+      const backend = await stage.started([]);
       const present = new Map<string, ForwardingEntry>();
       for (const [what, changes] of batches) {
         for (const { key, entry } of changes)
           if (entry) present.set(key, entry);
           else present.delete(key);
-        succeeds(await backend.apply(changes, node));
-        await stage.holds([...present.values()], node, `after: ${what}`);
+        succeeds(await backend.apply(changes, stage.node));
+        await stage.holds([...present.values()], `after: ${what}`);
       }
     },
 
     'writes nothing for a change to the same': async (stage) => {
-      const backend = await stage.started(all, node);
+      const backend = await stage.started();
       const before = await stage.snapshot();
-      writesNothing(await backend.apply([], node), 'without a change');
-      writesNothing(await backend.apply(changed(...all), node), 'by a change to the same');
+      writesNothing(await backend.apply([], stage.node), 'without a change');
+      writesNothing(await backend.apply(changed(...stage.all), stage.node), 'by a change to the same');
       assert.deepEqual(await stage.snapshot(), before);
     },
 
     'ignores the removal of an unknown service': async (stage) => {
-      const backend = await stage.started(all.slice(1), node);
-      succeeds(await backend.apply(gone(all[0]!), node));
-      await stage.holds(all.slice(1), node, 'after the removal of a service that was not there');
+      const backend = await stage.started(stage.all.slice(1));
+      succeeds(await backend.apply(gone(stage.all[0]!), stage.node));
+      await stage.holds(stage.all.slice(1), 'after the removal of a service that was not there');
     },
 
     'follows changes of the node': async (stage) => {
-      const backend = await stage.started(all, node);
+      const backend = await stage.started();
       const other = sampleNode(family, { masqueradeAll: true, nodePortIPs: 'all' });
-      const everything = backend.rulesDependOn?.(node, other) ?? false;
-      succeeds(await backend.apply(everything ? changed(...all) : [], other));
-      await stage.holds(all, other, 'after the node changed');
-      const later = [make('plain', { endpoints: 1 }), ...all.slice(1)];
-      succeeds(await backend.apply(changed(...(everything ? later : later.slice(0, 1))), node));
-      await stage.holds(later, node, 'after it changed back');
+      const everything = backend.rulesDependOn?.(stage.node, other) ?? false;
+      succeeds(await backend.apply(everything ? changed(...stage.all) : [], other));
+      await stage.holds(stage.all, 'after the node changed', other);
+      const later = [make('plain', { endpoints: 1 }), ...stage.all.slice(1)];
+      succeeds(await backend.apply(changed(...(everything ? later : later.slice(0, 1))), stage.node));
+      await stage.holds(later, 'after it changed back');
     },
 
     'serves an address that two services share the same way, in whatever order they come, until one goes':
       async (stage) => {
         const [one, other] = [make('plain'), make('many', { number: 1 })];
-        const backend = await stage.started([one], node);
-        const { failed, conflicts } = await backend.apply(changed(other), node);
+        const backend = await stage.started([one]);
+        const { failed, conflicts } = await backend.apply(changed(other), stage.node);
         if (reportsConflicts !== false)
           assert.ok(
             failed.length > 0 || conflicts.length > 0,
             'the conflict of two services with one address was not reported',
           );
-        await stage.holds([other, one], node, 'with both');
-        succeeds(await backend.apply(gone(one), node));
-        await stage.holds([other], node, 'with the remaining one');
+        await stage.holds([other, one], 'with both');
+        succeeds(await backend.apply(gone(one), stage.node));
+        await stage.holds([other], 'with the remaining one');
       },
   };
 }

@@ -1,40 +1,37 @@
 import assert from 'node:assert/strict';
 import type { Backend } from '../../application/ports/backend.js';
 import type { BackendSubject } from './backend-subject.js';
-import { sampleNode } from './sample-services.js';
-import { everyKind, variant } from './sample-sets.js';
+import { variant } from './sample-sets.js';
 import { changed, gone, succeeds, type CaseBodies } from './stage.js';
 
 /** What `differences` and `plannedDifferences` promise, for backends that can tell. */
 export function differenceCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
   const { family } = subject;
-  const node = sampleNode(family);
-  const all = everyKind(family);
   return {
     'tells no difference after a start and after changes': async (stage) => {
-      const backend = await stage.started(all, node);
+      const backend = await stage.started();
       await differsNot(backend, 'after the start');
-      succeeds(await backend.apply(changed(variant(family, 'plain', { endpoints: 1 })), node));
+      succeeds(await backend.apply(changed(variant(family, 'plain', { endpoints: 1 })), stage.node));
       await differsNot(backend, 'after a change');
-      succeeds(await backend.apply(gone(variant(family, 'plain', {})), node));
+      succeeds(await backend.apply(gone(variant(family, 'plain', {})), stage.node));
       await differsNot(backend, 'after a removal');
     },
 
     'tells before a start what it would change, and changes nothing': async (stage) => {
       const planned = async (options = {}): Promise<readonly string[] | undefined> =>
-        signs(await (await stage.open()).plannedDifferences?.(all, node, options));
+        signs(await (await stage.open()).plannedDifferences?.(stage.all, stage.node, options));
       const empty = await stage.snapshot();
       const before = await planned();
       if (before) assert.deepEqual([...new Set(before)], ['+'], 'on an empty place');
       assert.deepEqual(await stage.snapshot(), empty);
-      await stage.started(all, node);
+      await stage.started();
       assert.deepEqual((await planned()) ?? [], [], 'what is programmed already');
       assert.deepEqual((await planned({ keepUnexplained: true })) ?? [], []);
     },
 
     ...(subject.damage && {
       'tells what another program changed, and leaves it': async (stage) => {
-        const backend = await stage.started(all, node);
+        const backend = await stage.started();
         await subject.damage!(stage.place);
         const damaged = await stage.snapshot();
         const found = signs(await backend.differences?.());

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
-import type { BackendSubject } from './backend-subject.js';
-import { sampleNode } from './sample-services.js';
-import { everyKind } from './sample-sets.js';
 import type { CaseBodies } from './stage.js';
 
 /** What `cleanup` and `close` promise. */
-export function removalCases<Place>({ family }: BackendSubject<Place>): CaseBodies<Place> {
-  const node = sampleNode(family);
-  const all = everyKind(family);
+export function removalCases<Place>(): CaseBodies<Place> {
   return {
     'removes everything that it made, and nothing else, also when called twice': async (stage) => {
       const before = await stage.snapshot();
-      const backend = await stage.started(all, node);
+      const backend = await stage.started();
       await backend.cleanup();
       assert.deepEqual(await stage.snapshot(), before);
       await backend.cleanup();
@@ -20,13 +15,13 @@ export function removalCases<Place>({ family }: BackendSubject<Place>): CaseBodi
 
     'removes what an earlier process left, without a start': async (stage) => {
       const before = await stage.snapshot();
-      await (await stage.started(all, node)).close();
+      await (await stage.started()).close();
       await (await stage.open()).cleanup();
       assert.deepEqual(await stage.snapshot(), before);
     },
 
     'removes nothing when it is closed, also when closed twice or without a start': async (stage) => {
-      const backend = await stage.started(all, node);
+      const backend = await stage.started();
       const before = await stage.snapshot();
       await backend.close();
       await backend.close();

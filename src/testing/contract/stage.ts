@@ -3,19 +3,28 @@ import type { ApplyResult, Backend } from '../../application/ports/backend.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { BackendSubject } from './backend-subject.js';
+import { everyKind } from './sample-sets.js';
+import { sampleNode } from './sample-services.js';
 
 /** What each case does, by its name. */
 export type CaseBodies<Place> = Readonly<Record<string, (stage: Stage<Place>) => Promise<void>>>;
 
 /** A place, and the backends that one case opens on it. */
 export class Stage<Place> {
+  readonly node: NodeNetwork;
+  /** A service of every kind. */
+  readonly all: readonly ForwardingEntry[];
   private readonly opened: Backend[] = [];
 
   private constructor(
     private readonly subject: BackendSubject<Place>,
     readonly place: Place,
-  ) {}
+  ) {
+    this.node = sampleNode(subject.family);
+    this.all = everyKind(subject.family);
+  }
 
   /** Runs a case on its own place, and cleans up whatever its outcome. */
   static async run<Place>(
@@ -38,8 +47,8 @@ export class Stage<Place> {
     return backend;
   }
 
-  /** A new process that has programmed these. */
-  async started(entries: readonly ForwardingEntry[], node: NodeNetwork): Promise<Backend> {
+  /** A new process that has programmed these, all of them unless some are given. */
+  async started(entries = this.all, node = this.node): Promise<Backend> {
     const backend = await this.open();
     succeeds(await backend.start(entries, node));
     return backend;
@@ -60,7 +69,7 @@ export class Stage<Place> {
   }
 
   /** Asserts that the place holds what a fresh start with these entries would leave. */
-  async holds(entries: readonly ForwardingEntry[], node: NodeNetwork, when: string): Promise<void> {
+  async holds(entries: readonly ForwardingEntry[], when: string, node = this.node): Promise<void> {
     assert.deepEqual(await this.snapshot(), await this.fresh(entries, node), when);
   }
 }
@@ -68,6 +77,11 @@ export class Stage<Place> {
 /** Asserts that every service port was programmed. */
 export function succeeds(result: ApplyResult): void {
   assert.deepEqual(result.failed, [], 'a service port could not be programmed');
+}
+
+/** Asserts that no other service port could not be programmed. */
+export function failsAtMost({ failed }: Pick<ApplyResult, 'failed'>, refused: ServicePortKey): void {
+  for (const { key } of failed) assert.equal(key, refused);
 }
 
 /** Asserts that nothing had to be written. */

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import type { BackendSubject } from './backend-subject.js';
-import { sampleNode } from './sample-services.js';
-import { everyKind, variant } from './sample-sets.js';
+import { variant } from './sample-sets.js';
 import { changed, succeeds, writesNothing, type CaseBodies } from './stage.js';
 
 /** What `verify` promises. */
 export function verificationCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
-  const { family } = subject;
-  const node = sampleNode(family);
-  const all = everyKind(family);
   return {
     'finds nothing to repair when nothing was changed': async (stage) => {
-      const backend = await stage.started(all, node);
-      succeeds(await backend.apply(changed(variant(family, 'plain', { endpoints: 1 })), node));
+      const backend = await stage.started();
+      succeeds(await backend.apply(changed(variant(subject.family, 'plain', { endpoints: 1 })), stage.node));
       const before = await stage.snapshot();
       for (const how of ['quick', 'full', 'quick'] as const)
         writesNothing(await backend.verify(how), `by the ${how} verification`);
@@ -20,7 +16,7 @@ export function verificationCases<Place>(subject: BackendSubject<Place>): CaseBo
     },
 
     'rejects only with the reason of the signal, and works as before': async (stage) => {
-      const backend = await stage.started(all, node);
+      const backend = await stage.started();
       const reason = new Error('something more urgent');
       try {
         await backend.verify('full', AbortSignal.abort(reason));
@@ -28,19 +24,19 @@ export function verificationCases<Place>(subject: BackendSubject<Place>): CaseBo
         assert.equal(error, reason);
       }
       writesNothing(await backend.verify('full'), 'by the next verification');
-      await stage.holds(all, node, 'after an aborted verification');
+      await stage.holds(stage.all, 'after an aborted verification');
     },
 
     ...(subject.damage && {
       'compares everything in a full verification, even if nothing was changed': async (stage) => {
-        const backend = await stage.started(all, node);
+        const backend = await stage.started();
         const result = await backend.verify('full');
         assert.equal(result.compared, true);
         writesNothing(result, 'by the verification');
       },
 
       'repairs what another program changed': async (stage) => {
-        const backend = await stage.started(all, node);
+        const backend = await stage.started();
         const before = await stage.snapshot();
         await subject.damage!(stage.place);
         assert.notDeepEqual(await stage.snapshot(), before, 'the damage changed nothing');

@@ -32,11 +32,7 @@ export class FakeClock implements Clock {
 
   advance(milliseconds: number): void {
     const end = this.time + milliseconds;
-    for (let next = this.nextDue(end); next; next = this.nextDue(end)) {
-      this.timers.delete(next);
-      this.time = next.due;
-      next.callback();
-    }
+    while (this.fireNext(end));
     this.time = end;
   }
 
@@ -44,21 +40,21 @@ export class FakeClock implements Clock {
   async advanceAsync(milliseconds: number): Promise<void> {
     const end = this.time + milliseconds;
     await settled();
-    for (let next = this.nextDue(end); next; next = this.nextDue(end)) {
-      this.timers.delete(next);
-      this.time = next.due;
-      next.callback();
-      await settled();
-    }
+    while (this.fireNext(end)) await settled();
     this.time = end;
   }
 
-  private nextDue(end: number): PendingTimer | undefined {
+  /** Fires the timer that falls due next, if one does until then. */
+  private fireNext(end: number): boolean {
     let next: PendingTimer | undefined;
     for (const timer of this.timers) {
       if (timer.due <= end && (!next || timer.due < next.due)) next = timer;
     }
-    return next;
+    if (!next) return false;
+    this.timers.delete(next);
+    this.time = next.due;
+    next.callback();
+    return true;
   }
 }
 

@@ -66,27 +66,15 @@ export class RecordingBackend implements Backend {
     node: NodeNetwork,
     { keepUnexplained = false }: StartOptions = {},
   ): Promise<ApplyResult> {
-    const list = [...entries];
-    await this.called(
-      'start',
-      list.map(({ key }) => key),
-    );
-    const wanted = new Set(list.map(({ key }) => key));
-    const gone = keepUnexplained ? [] : [...this.programmed.keys()].filter((key) => !wanted.has(key));
-    return this.program(
-      [
-        ...gone.map((key) => ({ key, entry: undefined })),
-        ...list.map((entry) => ({ key: entry.key, entry })),
-      ],
-      node,
-    );
+    const wanted = [...entries].map((entry) => ({ key: entry.key, entry }));
+    await this.called('start', wanted);
+    const keys = new Set(wanted.map(({ key }) => key));
+    const gone = keepUnexplained ? [] : [...this.programmed.keys()].filter((key) => !keys.has(key));
+    return this.program([...gone.map((key) => ({ key, entry: undefined })), ...wanted], node);
   }
 
   async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
-    await this.called(
-      'apply',
-      changes.map(({ key }) => key),
-    );
+    await this.called('apply', changes);
     return this.program(changes, node);
   }
 
@@ -117,8 +105,8 @@ export class RecordingBackend implements Backend {
     this.calls.push({ method: 'close', keys: [] });
   }
 
-  private async called(method: BackendCall['method'], keys: readonly ServicePortKey[]): Promise<void> {
-    this.calls.push({ method, keys });
+  private async called(method: BackendCall['method'], changes: readonly ForwardingChange[]): Promise<void> {
+    this.calls.push({ method, keys: changes.map(({ key }) => key) });
     await this.gate;
     if (this.failure) throw this.failure;
   }

@@ -66,13 +66,13 @@ describe('HealthServer', () => {
       },
     ]);
     expect(metrics.calls).toEqual([
-      ['healthzAnswered', 503],
-      ['livezAnswered', 200],
+      ['probed', 'healthz', 503],
+      ['probed', 'livez', 200],
     ]);
   });
 
   it('answers as kube-proxy does when all is well', async () => {
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     health.setNodeEligible(true);
     clock.advance(1_250);
     const response = await get('/healthz?verbose', '127.0.0.1', 'POST');
@@ -83,11 +83,11 @@ describe('HealthServer', () => {
       '{"lastUpdated":"2026-05-04T10:00:01.25Z","currentTime":"2026-05-04T10:00:01.25Z","nodeEligible":true,' +
         '"healthy":true,"status":{"IPv4":{"lastUpdated":"2026-05-04T10:00:00Z","healthy":true}}}',
     );
-    expect(metrics.calls).toEqual([['healthzAnswered', 200]]);
+    expect(metrics.calls).toEqual([['probed', 'healthz', 200]]);
   });
 
   it('refuses traffic for a node that is not eligible, but stays alive', async () => {
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     clock.advance(131_000);
     const healthz = await get('/healthz');
     expect(healthz.status).toBe(503);
@@ -101,8 +101,8 @@ describe('HealthServer', () => {
   });
 
   it('turns unhealthy when a sync is overdue', async () => {
-    health.updated('IPv4');
-    health.updated('IPv6');
+    health.finished('IPv4', { ok: true });
+    health.finished('IPv6', { ok: true });
     health.setNodeEligible(true);
     health.queued('IPv6');
     clock.advance(60_000);
@@ -124,7 +124,7 @@ describe('HealthServer', () => {
   });
 
   it('shows a watch that hangs, and is not ready then', async () => {
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     health.setNodeEligible(true);
     expect(await (await get('/readyz')).json()).toMatchObject({ ready: true });
     const watch = { kind: 'Service', state: 'watching', synced: true, connected: true, objects: 1 } as const;
@@ -155,6 +155,6 @@ describe('HealthServer', () => {
     expect((await get('/healthz', '[::1]')).status).toBe(503);
     expect((await get('/')).status).toBe(404);
     expect((await get('/healthz/')).status).toBe(404);
-    expect(metrics.of('healthzAnswered')).toEqual([[503]]);
+    expect(metrics.of('probed')).toEqual([['healthz', 503]]);
   });
 });

@@ -1,4 +1,4 @@
-import { IpSetMissingError } from '../../../src/adapters/ipset/errors.js';
+import { ToolMissingError } from '../../../src/adapters/tools/errors.js';
 import { IpSetTool } from '../../../src/adapters/ipset/ipset-tool.js';
 
 const NAMES = new Set(['KUBE-CLUSTER-IP', 'KUBE-NODE-PORT-TCP']);
@@ -25,6 +25,6 @@ describe('sets without the tool', () => {
     ['has some', () => Promise.resolve(true)],
     ['cannot be asked', () => Promise.reject(new Error('no netlink'))],
   ])('cannot be read where the kernel %s', async (_, lookInKernel) => {
-    await expect(read(lookInKernel)).rejects.toThrow(IpSetMissingError);
+    await expect(read(lookInKernel)).rejects.toThrow(ToolMissingError);
   });
 });

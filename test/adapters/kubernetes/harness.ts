@@ -160,7 +160,7 @@ export function setUp(
   const logger = new RecordingLogger();
   const client = new ApiClient(connection, clock, { timeouts });
   const options = { nodeName, timings: { ...quickTimings, ...timings } };
-  const source = new KubernetesSource(client, options, clock, logger);
+  const source = new KubernetesSource(() => Promise.resolve(client), options, clock, logger);
   return { source, client, sink: new RecordingSink(), logger, clock };
 }
 

@@ -12,7 +12,8 @@ import { ApiClient } from './src/adapters/kubernetes/client/api-client.js';
 import { KubernetesSource } from './src/adapters/kubernetes/kubernetes-source.js';
 const clock = { now: () => Date.now(), after: (ms, f) => { const t = setTimeout(f, ms); return { cancel: () => clearTimeout(t) }; } };
 const logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => logger };
-const source = new KubernetesSource(new ApiClient({ kubeconfig: process.argv[2] }, clock), { nodeName: 'n' }, clock, logger);
+const client = new ApiClient({ kubeconfig: process.argv[2] }, clock);
+const source = new KubernetesSource(async () => client, { nodeName: 'n' }, clock, logger);
 let synced = 0;
 const all = new Promise((resolve) => {
   const sink = { applied() {}, deleted() {}, synced: () => ++synced === 4 && resolve() };

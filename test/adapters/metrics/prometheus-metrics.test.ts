@@ -5,6 +5,7 @@ import {
   type PrometheusMetricsOptions,
 } from '../../../src/adapters/metrics/prometheus-metrics.js';
 import { showServicePorts, showSources, showTraffic } from '../../../src/adapters/metrics/scrapes.js';
+import type { SyncReport } from '../../../src/application/ports/sync-observer.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { parseExposition, type ShownMetric } from '../../support/metrics/exposition.js';
@@ -30,15 +31,31 @@ const shown = async (metrics: PrometheusMetrics): Promise<ReadonlyMap<string, Sh
 
 const packetCounters = { packets: () => Promise.resolve(7) };
 
+const REPORT: SyncReport = {
+  ok: true,
+  full: true,
+  seconds: 0.003,
+  written: 12,
+  failed: 0,
+  programmingLatencies: [0],
+  noLocalEndpoints: { internal: 3, external: 4 },
+};
+const FAILURE: SyncReport = {
+  ...REPORT,
+  ok: false,
+  full: false,
+  seconds: 20,
+  written: 0,
+  programmingLatencies: [9],
+  noLocalEndpoints: { internal: 8, external: 8 },
+};
+
 /** Everything that can happen, happens. */
 function exercise(metrics: PrometheusMetrics): void {
   for (const family of IP_FAMILIES) {
-    metrics.syncQueued(family);
-    metrics.syncFinished(family, { full: true, seconds: 0.003, ok: true, written: 12 });
-    metrics.syncFinished(family, { full: false, seconds: 20, ok: false, written: 0 });
-    metrics.networkProgramming(family, 0);
-    metrics.noLocalEndpoints('internal', family, 3);
-    metrics.noLocalEndpoints('external', family, 4);
+    metrics.queued(family);
+    metrics.finished(family, REPORT);
+    metrics.finished(family, FAILURE);
     metrics.conntrackReconciled(family, { seconds: 0.5, deleted: 6 });
     metrics.repaired(family, 5);
     metrics.cleanupFailed(family);
@@ -47,12 +64,11 @@ function exercise(metrics: PrometheusMetrics): void {
     metrics.restoreFailed(family);
     metrics.rulesCounted(family, { table: 'nat', owned: 30, written: 9 });
   }
-  metrics.endpointChange();
-  metrics.endpointChangesPending(3);
-  metrics.serviceChange();
-  metrics.serviceChangesPending(2);
-  metrics.healthzAnswered(503);
-  metrics.livezAnswered(200);
+  for (const changed of [true, true, false, true]) metrics.endpointSliceEvent(changed);
+  for (const service of ['a/b', 'a/b', 'a/c']) metrics.serviceEvent(service, true);
+  metrics.serviceEvent('a/d', false);
+  metrics.probed('healthz', 503);
+  metrics.probed('livez', 200);
 }
 
 describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {
@@ -77,11 +93,30 @@ describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {
     const metrics = made();
     let total = 0;
     for (const events of [1, 2_500, 3]) {
-      for (let event = 0; event < events; event++) metrics.endpointChange();
+      for (let event = 0; event < events; event++) metrics.endpointSliceEvent(false);
       total += events;
       const { samples } = (await shown(metrics)).get('kubeproxy_sync_proxy_rules_endpoint_changes_total')!;
       expect([...samples.values()]).toEqual([total]);
     }
+  });
+
+  it('know which changes wait for a sync', async () => {
+    const metrics = made();
+    const waiting = async (): Promise<readonly unknown[]> => {
+      const all = await shown(metrics);
+      return ['endpoint', 'service'].flatMap((what) => [
+        ...all.get(`kubeproxy_sync_proxy_rules_${what}_changes_pending`)!.samples.values(),
+      ]);
+    };
+    metrics.endpointSliceEvent(true);
+    metrics.serviceEvent('a/b', true);
+    metrics.serviceEvent('a/c', true);
+    expect(await waiting()).toEqual([1, 2]);
+    metrics.dequeued('IPv4');
+    expect(await waiting()).toEqual([0, 0]);
+    metrics.serviceEvent('a/b', true);
+    metrics.finished('IPv4', REPORT);
+    expect(await waiting()).toEqual([0, 1]);
   });
 
   it('say what happened', async () => {
@@ -100,10 +135,12 @@ describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {
       'kubeproxy_sync_proxy_rules_nftables_sync_failures_total{ip_family="IPv6"}': 1,
       'kubeproxy_sync_proxy_rules_nftables_cleanup_failures_total{ip_family="IPv4"}': 1,
       'kubeproxy_network_programming_duration_seconds_bucket{le="0",ip_family="IPv4"}': 1,
-      kubeproxy_sync_proxy_rules_endpoint_changes_total: 1,
+      'kubeproxy_network_programming_duration_seconds_count{ip_family="IPv4"}': 1,
+      kubeproxy_sync_proxy_rules_endpoint_changes_total: 4,
       kubeproxy_sync_proxy_rules_endpoint_changes_pending: 3,
-      kubeproxy_sync_proxy_rules_service_changes_total: 1,
+      kubeproxy_sync_proxy_rules_service_changes_total: 4,
       kubeproxy_sync_proxy_rules_service_changes_pending: 2,
+      'kubeproxy_sync_proxy_rules_no_local_endpoints_total{traffic_policy="internal",ip_family="IPv6"}': 3,
       'kubeproxy_sync_proxy_rules_no_local_endpoints_total{traffic_policy="external",ip_family="IPv4"}': 4,
       'kubeproxy_conntrack_reconciler_sync_duration_seconds_count{ip_family="IPv6"}': 1,
       'kubeproxy_conntrack_reconciler_deleted_entries_total{ip_family="IPv4"}': 6,
@@ -144,9 +181,9 @@ describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {
     const name = 'kubeproxy_sync_proxy_rules_iptables_partial_restore_failures_total';
     const counted = async () => [...((await shown(metrics)).get(name)?.samples.values() ?? [])];
     const sync = (full: boolean, refusals: number): void => {
-      metrics.syncStarted('IPv4');
+      metrics.dequeued('IPv4');
       for (let refusal = 0; refusal < refusals; refusal++) metrics.restoreFailed('IPv4');
-      metrics.syncFinished('IPv4', { full, seconds: 0.1, ok: true, written: 1 });
+      metrics.finished('IPv4', { ...REPORT, full });
     };
     sync(true, 1);
     sync(false, 0);
@@ -172,7 +209,7 @@ describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {
 
   it('leave a failed sync without the time of a success', async () => {
     const metrics = made();
-    metrics.syncFinished('IPv6', { full: true, seconds: 1, ok: false, written: 0 });
+    metrics.finished('IPv6', FAILURE);
     expect((await shown(metrics)).has('kubeproxy_sync_proxy_rules_last_timestamp_seconds')).toBe(false);
   });
 });

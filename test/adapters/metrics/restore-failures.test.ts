@@ -1,12 +1,11 @@
 import { iptablesBackend } from '../../support/backends.js';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
-import { IptablesMissingError, XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
+import { XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
+import { ToolMissingError } from '../../../src/adapters/tools/errors.js';
 import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metrics.js';
-import type { SyncReport } from '../../../src/application/ports/sync-observer.js';
 import { SyncFamily } from '../../../src/application/sync/sync-family.js';
 import { SyncLoop } from '../../../src/application/sync/sync-loop.js';
-import { RecordingObserver } from '../../support/recording-observer.js';
 import { Bench } from '../../application/sync/bench.js';
 import { HOST } from '../../support/iptables/services.js';
 import { parseExposition } from '../../support/metrics/exposition.js';
@@ -26,17 +25,8 @@ class Proxy {
       observer: metrics,
     });
     const sync = new SyncFamily(state, backend, { of: () => context }, statuses, clock, logger);
-    class Observer extends RecordingObserver {
-      override dequeued(family: 'IPv4'): void {
-        metrics.syncStarted(family);
-      }
-
-      override finished(family: 'IPv4', report: SyncReport): void {
-        metrics.syncFinished(family, report);
-      }
-    }
     const periods = { syncPeriod: 30_000, minSyncPeriod: undefined };
-    this.loop = new SyncLoop(sync, backend, periods, new Observer(), clock, logger);
+    this.loop = new SyncLoop(sync, backend, periods, metrics, clock, logger);
     this.metrics = metrics;
   }
 
@@ -73,7 +63,7 @@ class Proxy {
 
 describe('restores that fail', () => {
   it.each([
-    ['there is no such tool', new IptablesMissingError('iptables-restore')],
+    ['there is no such tool', new ToolMissingError('iptables-restore', 'iptables')],
     ['the lock stays held', new XtablesLockedError('iptables-restore', 5, '/run/xtables.lock')],
   ])('count as a failed sync of changes when %s, once until all is well', async (_, error) => {
     const proxy = await new Proxy().begin();

@@ -4,6 +4,7 @@ import {
   NetlinkRequestError,
 } from '../../../src/adapters/netlink/errors.js';
 import { NetlinkChannel } from '../../../src/adapters/netlink/netlink-channel.js';
+import type { NetlinkMessage } from '../../../src/adapters/netlink/message-reader.js';
 import type { NetlinkRequest } from '../../../src/adapters/netlink/netlink-request.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import { errorMessage, FakeLibc, plainMessage } from '../../support/fake-libc.js';
@@ -65,28 +66,66 @@ describe('a netlink channel', () => {
     expect(sent(libc)[2]).toEqual([[40, 5, 3]]);
   });
 
-  it('hands on the answer to a question, and the error', async () => {
-    const { channel, libc } = await opened(plainMessage(41, 1), errorMessage(2, ENOENT));
-    const types: number[] = [];
-    expect(await channel.ask(request, ({ type }) => types.push(type))).toEqual({ sequence: 1, errno: 0 });
-    expect(types).toEqual([41]);
-    expect(await channel.ask(request, () => undefined)).toMatchObject({ errno: ENOENT });
-    expect(sent(libc)).toEqual([[[40, 1, 1]], [[40, 1, 2]]]);
-  });
+  const typeOf = ({ type }: NetlinkMessage): number => type;
 
-  it('hands on each entry of a dump, and says when it was disturbed', async () => {
+  it('finds an object, or that there is none', async () => {
     const { channel, libc } = await opened(
-      Buffer.concat([plainMessage(41, 1), plainMessage(42, 1)]),
-      plainMessage(DONE, 1),
-      withFlags(plainMessage(DONE, 2), INTERRUPTED),
+      plainMessage(41, 1),
+      errorMessage(2, ENOENT),
       errorMessage(3, ENOENT),
     );
-    const types: number[] = [];
-    expect(await channel.dump(request, ({ type }) => types.push(type))).toEqual({ interrupted: false });
-    expect(types).toEqual([41, 42]);
-    expect(await channel.dump(request, () => undefined)).toEqual({ interrupted: true });
-    await expect(channel.dump(request, () => undefined)).rejects.toThrow('doing it was refused: ENOENT');
+    expect(await channel.find(request, [], typeOf)).toBe(41);
+    expect(await channel.find(request, [ENOENT], typeOf)).toBeUndefined();
+    await expect(channel.find(request, [], typeOf)).rejects.toThrow('doing it was refused: ENOENT');
+    expect(sent(libc)).toEqual([[[40, 1, 1]], [[40, 1, 2]], [[40, 1, 3]]]);
+  });
+
+  it('lists what counts, again when it was disturbed', async () => {
+    const { channel, libc } = await opened(
+      Buffer.concat([plainMessage(41, 1), plainMessage(42, 1)]),
+      withFlags(plainMessage(DONE, 1), INTERRUPTED),
+      Buffer.concat([plainMessage(42, 2), plainMessage(43, 2)]),
+      plainMessage(DONE, 2),
+      errorMessage(3, ENOENT),
+    );
+    const read = ({ type }: NetlinkMessage) => (type === 43 ? undefined : type);
+    expect(await channel.list(request, read)).toEqual([42]);
+    await expect(channel.list(request, read)).rejects.toThrow('doing it was refused: ENOENT');
     expect(sent(libc)[0]).toEqual([[40, 0x301, 1]]);
+  });
+
+  it('gives a list up that is disturbed all the time', async () => {
+    const { channel } = await opened(
+      ...[1, 2, 3, 4, 5].map((sequence) => withFlags(plainMessage(DONE, sequence), INTERRUPTED)),
+    );
+    await expect(channel.list(request, typeOf)).rejects.toThrow(
+      'doing it was refused: EINTR: they changed during each of 5 attempts',
+    );
+  });
+
+  it('carries one request out, or tells that there was nothing to do', async () => {
+    const { channel } = await opened(
+      errorMessage(1, 0),
+      11,
+      errorMessage(2, ENOENT),
+      11,
+      errorMessage(3, ENOENT),
+    );
+    expect(await channel.carryOut(request)).toBe(true);
+    expect(await channel.carryOut(request, [ENOENT])).toBe(false);
+    await expect(channel.carryOut(request)).rejects.toThrow('doing it was refused: ENOENT');
+  });
+
+  it('lasts as long as it is used', async () => {
+    const libc = new FakeLibc();
+    const open = () => NetlinkSocket.open(16, { libc });
+    const failed = NetlinkChannel.during(open, async (channel) => {
+      await channel.perform([]);
+      expect(libc.closed).toEqual([]);
+      throw new Error('no use');
+    });
+    await expect(failed).rejects.toThrow('no use');
+    expect(libc.closed).toEqual([5]);
   });
 
   it('performs many with one call, each with its own outcome', async () => {
@@ -120,8 +159,8 @@ describe('a netlink channel', () => {
 
   it('keeps its socket when a request is refused', async () => {
     const { channel, sockets } = await opened(errorMessage(1, ENOENT), errorMessage(2, EPERM));
-    await expect(channel.dump(request, () => undefined)).rejects.toThrow(NetlinkRequestError);
-    await expect(channel.ask(request, () => undefined)).rejects.toThrow(NetlinkPermissionError);
+    await expect(channel.list(request, () => undefined)).rejects.toThrow(NetlinkRequestError);
+    await expect(channel.find(request, [], () => undefined)).rejects.toThrow(NetlinkPermissionError);
     expect(sockets).toHaveLength(1);
   });
 

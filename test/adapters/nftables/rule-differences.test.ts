@@ -70,7 +70,7 @@ it('is nothing for what stays for a while although it is unused', async () => {
 });
 
 it('changes nothing', async () => {
-  await damage({ op: 'flush-set', set: frontends });
+  await damage({ op: 'delete-elements', set: endpoints, elements: [{ key: keyOf('10.244.2.1 . 8080') }] });
   const before = await kernel.generation();
   await lines();
   expect(await kernel.generation()).toBe(before);

@@ -49,10 +49,10 @@ describe('the addresses of this machine over netlink', () => {
       const libc = new FakeLibc();
       if (groups !== 0) return NetlinkSocket.open(NETLINK_ROUTE, { groups, libc: (watch = libc) });
       dumps++;
-      const listed = present.map((address) => message(NEW_ADDRESS, address, 1));
+      const listed = present.map((address) => message(NEW_ADDRESS, address, 2));
       libc.incoming =
         refusal === 0
-          ? [errorMessage(1, ENODEV), Buffer.concat(listed), plainMessage(DONE, 1)]
+          ? [errorMessage(1, ENODEV), Buffer.concat(listed), plainMessage(DONE, 2)]
           : [errorMessage(1, refusal)];
       return NetlinkSocket.open(NETLINK_ROUTE, { libc });
     });

@@ -10,7 +10,6 @@ import type { SliceEndpoint } from '../../../src/domain/model/endpoint-slice.js'
 import type { Service } from '../../../src/domain/model/service.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
-import { PendingChanges } from '../../../src/domain/state/pending-changes.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import { service, slice, sliceEndpoint } from '../../support/samples.js';
 
@@ -29,7 +28,6 @@ let reports: ObjectReports;
 let history: SyncHistory;
 let clock: FakeClock;
 let waiting: Set<string>;
-let pending: PendingChanges;
 let explain: Explain;
 let unread: string[];
 
@@ -42,11 +40,9 @@ beforeEach(() => {
   reports = new ObjectReports(new MemoryLogger(), () => unread);
   history = new SyncHistory(clock);
   waiting = new Set();
-  pending = new PendingChanges();
   const loop = {
     family: 'IPv4',
     table,
-    pending,
     keptFor: unread,
     isWaiting: (key: string) => waiting.has(key),
   } as const;
@@ -248,26 +244,6 @@ describe('Explain', () => {
       'EndpointSlice shop/cart-abcde: endpoints[1] has no address',
     );
   });
-
-  it('gives an overview', () => {
-    statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: 1 });
-    statuses.set('IPv4', 'a/c/tcp/', { state: 'failed', since: 2, reason: 'EINVAL', attempts: 1 });
-    pending.serviceChanged('a/d');
-    reports.report('Service', 'a/e', ['no name'], false);
-    expect(explain.overview()).toEqual({
-      families: [
-        {
-          family: 'IPv4',
-          programmed: 1,
-          waiting: 1,
-          failed: [{ key: 'a/c/tcp/', reason: 'EINVAL', since: 2 }],
-          degraded: [],
-          sync: { failures: 0, drift: { found: 0, repaired: 0 } },
-        },
-      ],
-      rejected: ['Service a/e: no name'],
-    });
-  });
 });
 
 it('names what the source leaves out of a Service, and all of it in short', async () => {
@@ -279,5 +255,5 @@ it('names what the source leaves out of a Service, and all of it in short', asyn
     'b.yaml: EACCES',
   ];
   expect((await explain.service('shop/cart')).problems).toEqual(unread.slice(0, 2));
-  expect(explain.overview().rejected).toEqual(unread);
+  expect(reports.unusable).toEqual(unread);
 });

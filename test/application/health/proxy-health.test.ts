@@ -21,7 +21,7 @@ describe('ProxyHealth', () => {
     clock.advance(10 * TIMEOUT);
     expect(health.verdict().healthy).toBe(false);
     health.dequeued('IPv4');
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     expect(health.verdict()).toMatchObject({ healthy: true, lastUpdated: clock.now() });
     expect(health.verdict()).not.toHaveProperty('reason');
   });
@@ -29,22 +29,22 @@ describe('ProxyHealth', () => {
   it('waits for every family that has started', () => {
     health.loopStarted('IPv4');
     health.loopStarted('IPv6');
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     const verdict = health.verdict();
     expect(verdict.reason).toBe('IPv6: no sync has succeeded yet');
     expect(verdict.families.get('IPv4')?.healthy).toBe(true);
-    health.updated('IPv6');
+    health.finished('IPv6', { ok: true });
     expect(health.verdict().healthy).toBe(true);
   });
 
   it('never becomes unhealthy by being idle', () => {
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     clock.advance(100 * TIMEOUT);
     expect(health.verdict().healthy).toBe(true);
   });
 
   it('becomes unhealthy when the oldest wanted sync reaches the timeout, and heals', () => {
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     const last = clock.now();
     clock.advance(1000);
     health.queued('IPv4');
@@ -59,7 +59,7 @@ describe('ProxyHealth', () => {
     });
     health.dequeued('IPv4');
     expect(health.verdict().healthy).toBe(false);
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     expect(health.verdict().healthy).toBe(true);
   });
 
@@ -82,7 +82,7 @@ describe('ProxyHealth', () => {
       healthy: false,
       reason: 'IPv4: a sync has been due for 60 s',
     });
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     expect(health.liveness().healthy).toBe(true);
     health.queued('IPv4');
     clock.advance(TIMEOUT);
@@ -91,7 +91,7 @@ describe('ProxyHealth', () => {
 
   it('uses another timeout once it is set', () => {
     health.loopStarted('IPv4');
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     health.queued('IPv4');
     clock.advance(TIMEOUT / 2);
     expect(health.verdict().healthy).toBe(true);
@@ -100,12 +100,12 @@ describe('ProxyHealth', () => {
   });
 
   it('keeps waiting for what was queued while a sync was running', () => {
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     health.queued('IPv4');
     health.dequeued('IPv4');
     clock.advance(1000);
     health.queued('IPv4');
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     clock.advance(TIMEOUT - 1);
     expect(health.verdict().healthy).toBe(true);
     clock.advance(1);
@@ -113,7 +113,7 @@ describe('ProxyHealth', () => {
   });
 
   it('waits for the oldest change of several syncs that failed', () => {
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     health.queued('IPv4');
     health.dequeued('IPv4');
     clock.advance(TIMEOUT - 1);
@@ -124,7 +124,7 @@ describe('ProxyHealth', () => {
   });
 
   it('keeps eligibility apart from health', () => {
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     health.setNodeEligible(false);
     expect(health.verdict()).toMatchObject({ healthy: true, nodeEligible: false });
   });
@@ -139,7 +139,7 @@ describe('ProxyHealth', () => {
       lastActivity: clock.now(),
     };
     health = new ProxyHealth(clock, TIMEOUT, () => [service]);
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     expect(health.verdict().stale).toEqual([]);
     clock.advance(180_000);
     expect(health.verdict()).toMatchObject({

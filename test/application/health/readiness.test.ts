@@ -46,9 +46,9 @@ describe('Readiness', () => {
     missing = [];
     health.loopStarted('IPv4');
     health.loopStarted('IPv6');
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     expect(reasons()).toEqual({ 'first-sync': 'IPv6: no sync has succeeded yet' });
-    health.updated('IPv6');
+    health.finished('IPv6', { ok: true });
     expect(readiness.verdict()).toEqual({
       ready: true,
       now: clock.now(),
@@ -59,7 +59,7 @@ describe('Readiness', () => {
   });
 
   it('waits until everything could be read that rules may have been made for', () => {
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     unread = ['/etc/services/shop.yaml:3: bad indentation'];
     expect(reasons()).toEqual({ sources: '/etc/services/shop.yaml:3: bad indentation' });
     unread = [];
@@ -67,14 +67,14 @@ describe('Readiness', () => {
   });
 
   it('is lost when a sync is overdue', () => {
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     health.queued('IPv4');
     clock.advance(60_000);
     expect(reasons()).toEqual({ sync: 'IPv4: a sync has been due for 60 s' });
   });
 
   it('bears a failing service port for a minute', () => {
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     fail('shop/cart/tcp/http');
     clock.advance(60_000);
     expect(readiness.verdict().ready).toBe(true);
@@ -85,14 +85,14 @@ describe('Readiness', () => {
   });
 
   it('names ten failing service ports at most', () => {
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     for (let index = 0; index < 12; index++) fail(`shop/s${index}/tcp/`);
     clock.advance(61_000);
     expect(reasons()).toMatchObject({ services: expect.stringMatching(/s9\/tcp.*; and 2 more$/) });
   });
 
   it('needs news from the cluster', () => {
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     sources = [
       {
         kind: 'EndpointSlice',

@@ -34,10 +34,10 @@ describe('Supervision', () => {
     supervise();
     health.loopStarted('IPv4');
     health.loopStarted('IPv6');
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     clock.advance(1_000);
     expect(tellings('ready')).toBe(0);
-    health.updated('IPv6');
+    health.finished('IPv6', { ok: true });
     clock.advance(1_000);
     expect(tellings('ready')).toBe(1);
     expect(told.at(-1)).not.toBe('ready');
@@ -54,7 +54,7 @@ describe('Supervision', () => {
   it('is alive twice in the time that the watchdog allows, and asks for nothing in between', () => {
     supervise(30_000);
     health.loopStarted('IPv4');
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     clock.advance(250);
     told = [];
     clock.advance(60_000);
@@ -65,7 +65,7 @@ describe('Supervision', () => {
   it('is not alive while a sync is overdue', () => {
     supervise(30_000);
     health.loopStarted('IPv4');
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     clock.advance(250);
     health.queued('IPv4');
     clock.advance(TIMEOUT);
@@ -73,7 +73,7 @@ describe('Supervision', () => {
     clock.advance(60_000);
     expect(tellings('alive')).toBe(0);
     health.dequeued('IPv4');
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     clock.advance(15_000);
     expect(tellings('alive')).toBe(1);
   });
@@ -81,7 +81,7 @@ describe('Supervision', () => {
   it('sleeps for good without a watchdog, once it is ready', () => {
     const supervision = supervise();
     health.loopStarted('IPv4');
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     clock.advance(250);
     expect(clock.pending).toBe(0);
     supervision.stop();

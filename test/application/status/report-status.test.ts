@@ -72,7 +72,7 @@ class Reported {
   finish(parts: Partial<typeof REPORT & { readonly error: string }> = {}): void {
     const report = { ...REPORT, ...parts };
     this.history.finished('IPv4', report);
-    if (report.ok) this.health.updated('IPv4');
+    if (report.ok) this.health.finished('IPv4', { ok: true });
     this.loop.inSync = report.ok;
   }
 

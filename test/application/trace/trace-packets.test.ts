@@ -65,7 +65,7 @@ function packets(...endings: readonly TracedEnding[]): TracePackets {
     podCIDRs: [],
     entries: () => [entry as unknown as ForwardingEntry],
   };
-  return new TracePackets(new Map([['IPv4', traced]]), ({ destination }) => `of ${destination}`);
+  return new TracePackets([traced], ({ destination }) => `of ${destination}`);
 }
 
 const drop = { hook: 'forward', where: 'inet guard f', rule: 'tcp dport 8080 drop', effect: 'drop' };

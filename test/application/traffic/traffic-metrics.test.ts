@@ -3,7 +3,7 @@ import { TrafficCount } from '../../../src/application/traffic/traffic-count.js'
 import { TrafficMetrics } from '../../../src/application/traffic/traffic-metrics.js';
 import { TrafficWatchers } from '../../../src/application/traffic/traffic-watchers.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
-import { MemoryFlowEvents } from '../../../src/testing/fakes/memory-flow-events.js';
+import { MemoryFlowEvents } from '../../support/traffic/memory-flow-events.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { entryOf, seenFlow } from '../../support/traffic/flows.js';
 

@@ -8,7 +8,7 @@ import {
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { TrafficQuery, TrafficReport } from '../../../src/domain/traffic/traffic-report.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
-import { MemoryFlowEvents } from '../../../src/testing/fakes/memory-flow-events.js';
+import { MemoryFlowEvents } from '../../support/traffic/memory-flow-events.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { entryOf, seenFlow } from '../../support/traffic/flows.js';
 

@@ -113,7 +113,7 @@ describe('followConfiguration', () => {
     await clock.advanceAsync(5_000);
     expect(backend.take().map(({ method }) => method)).toContain('full');
     health.loopStarted('IPv4');
-    health.updated('IPv4');
+    health.finished('IPv4', { ok: true });
     health.queued('IPv4');
     clock.advance(10_000);
     expect(health.verdict().healthy).toBe(false);

@@ -21,7 +21,7 @@ describe('commands and our own flags', () => {
       version: 'v1.36.0',
       warnings: [],
     });
-    expect(line).not.toHaveProperty('master');
+    expect(line.master).toBe('');
     expect(line.configuration).toMatchObject({
       mode: '',
       bindAddress: '0.0.0.0',

@@ -9,7 +9,7 @@ function snapshot(connections: Readonly<Record<string, number>>): TrafficSnapsho
   const ports = Object.entries(connections).map(([name, count]): PortSnapshot => {
     const totals: TrafficTotals = { connections: count, failed: 0, bytes: 10 * count };
     const endpoints = new Map([[FIRST, { ...totals, open: count, overdue: 0, silent: false }]]);
-    return { entry: entryOf({ name }), ...totals, endpoints };
+    return { entry: entryOf({ name }), ...totals, open: count, overdue: 0, endpoints };
   });
   return { time: 0, ports: new Map(ports.map((port) => [familyPortKey(port.entry), port])) };
 }

@@ -1,4 +1,4 @@
-import { UserspaceDesiredWalk } from '../../../src/domain/userspace/walk/desired-walk.js';
+import { userspaceDesiredWalk } from '../../../src/domain/userspace/walk/desired-walk.js';
 import type { ProxyAddress } from '../../../src/domain/userspace/proxy-address.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import type { Service } from '../../../src/domain/model/service.js';
@@ -14,11 +14,10 @@ const PARTS: Partial<Service> = {
 const fromNode: Partial<Packet> = { inputInterface: undefined, source: '198.51.100.1' };
 
 const walked = (packet: Partial<Packet>, endpoints: readonly number[], parts = PARTS, address = EVERYWHERE) =>
-  new UserspaceDesiredWalk(
-    [entryOf('a', [7]), entryOf('j', endpoints, parts)],
-    address,
-    () => undefined,
-  ).walk({ ...ARRIVING, ...packet }, NODE);
+  userspaceDesiredWalk([entryOf('a', [7]), entryOf('j', endpoints, parts)], address, () => undefined).walk(
+    { ...ARRIVING, ...packet },
+    NODE,
+  );
 
 describe('a packet in mode userspace', () => {
   it.each<[string, Partial<Packet>]>([

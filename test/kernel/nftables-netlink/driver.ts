@@ -3,7 +3,12 @@ import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netl
 import * as nf from '../../../src/adapters/nftables/netlink/nf-tables.js';
 import { attributesOf } from '../../../src/adapters/nftables/netlink/messages/attribute-layout.js';
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
-import { NETLINK_NETFILTER, NLM_F_DUMP, NLM_F_REQUEST } from '../../../src/adapters/netlink/protocol.js';
+import {
+  familyNumber,
+  NETLINK_NETFILTER,
+  NLM_F_DUMP,
+  NLM_F_REQUEST,
+} from '../../../src/adapters/netlink/protocol.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
@@ -79,8 +84,8 @@ const handlers = {
   async rawSets(family: IpFamily): Promise<string[]> {
     const writer = new MessageWriter();
     const start = writer.beginMessage(nf.GETSET, NLM_F_REQUEST | NLM_F_DUMP, 1);
-    writer.putWord(nf.familyWord(family));
-    writer.putText(nf.SET.TABLE, TABLE_NAME);
+    writer.putWord(familyNumber(family));
+    writer.putText(1, TABLE_NAME);
     writer.endMessage(start);
     const socket = NetlinkSocket.open(NETLINK_NETFILTER);
     await socket.send(writer.bytes, writer.length);
@@ -90,7 +95,7 @@ const handlers = {
       const parts: string[] = [];
       const handle = 16;
       while (attributes.next()) {
-        if (attributes.type === nf.SET.NAME) parts.unshift(attributes.text());
+        if (attributes.type === 2) parts.unshift(attributes.text());
         else if (attributes.type !== handle)
           parts.push(`${attributes.type}=${attributes.value().toString('hex')}`);
       }

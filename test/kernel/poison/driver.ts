@@ -5,7 +5,8 @@ import type { ResourceKind } from '../../../src/application/ports/cluster-source
 import type { ServiceStatus } from '../../../src/application/status/service-statuses.js';
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import type { ProxyParts } from '../../../src/bootstrap/parts/proxy-parts.js';
-import { composeProxy, Proxy } from '../../../src/bootstrap/proxy.js';
+import { EmbeddedProxy } from '../../../src/bootstrap/embedding/embedded-proxy.js';
+import { composeProxy } from '../../../src/bootstrap/proxy.js';
 import { serve } from '../../support/program/driver.js';
 import { poisonedIptables } from './iptables.js';
 import { poisonedNftables } from './nftables.js';
@@ -20,7 +21,7 @@ const source = new ScriptedSource();
 const logger = new MemoryLogger();
 const poisoned = new Map<string, Poison>();
 let shown: ProxyParts;
-let proxy: Proxy | undefined;
+let proxy: EmbeddedProxy | undefined;
 
 const handlers = {
   /** @param blind the kernel and the tools never say what it is that they refuse */
@@ -40,7 +41,7 @@ const handlers = {
     shown = container.parts;
     handlers.apply(objects);
     source.synced();
-    proxy = new Proxy(container);
+    proxy = new EmbeddedProxy(container);
     await proxy.start();
   },
   apply(objects: readonly RawObject[]): void {

@@ -17,7 +17,7 @@ function machine(isPermitted = true) {
   kernel.protocols.set(NETLINK_NETFILTER, netfilter);
   const channel = new NetlinkChannel(() => kernel.open(NETLINK_NETFILTER));
   return async (type: number, name: string): Promise<number> => {
-    const { errno } = await channel.ask(
+    const [reply] = await channel.perform([
       {
         type,
         attempt: 'asking',
@@ -27,9 +27,8 @@ function machine(isPermitted = true) {
           writer.putText(2, name);
         },
       },
-      () => undefined,
-    );
-    return errno;
+    ]);
+    return reply!.errno;
   };
 }
 

@@ -76,10 +76,6 @@ export class MemoryNftTable implements TableContents {
         return this.addSet(operation.set);
       case 'delete-set':
         return this.deleteSet(operation.set.name);
-      case 'flush-set': {
-        const { set, elements } = this.set(operation.set.name);
-        return [...elements.values()].forEach((element) => this.deleteElement(set, elements, element));
-      }
       case 'add-elements': {
         const { set, elements } = this.set(operation.set.name);
         return eachElement(operation.elements, (element) => this.addElement(set, elements, element));

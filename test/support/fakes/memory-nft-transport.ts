@@ -1,6 +1,6 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { renderDeclaration, setKeyword } from '../../../src/domain/nftables/text/render-set.js';
-import { renderHook, renderRule, renderTable } from '../../../src/domain/nftables/text/render-text.js';
+import { renderDeclaration, setKeyword } from '../../../src/adapters/nftables/text/render-set.js';
+import { renderHook, renderRule, renderTable } from '../../../src/adapters/nftables/text/render-text.js';
 import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
 import type {
   ChainDefinition,
@@ -181,7 +181,6 @@ export class MemoryNftTransport implements NftTransport {
     const table = this.tables.get(family);
     if (!table) return '';
     return renderTable(family, {
-      comment: table.comment,
       chains: sorted(table.chains),
       sets: sorted(table.sets).map(({ set, elements }) => ({ set, elements: sorted(elements) })),
     });

@@ -117,12 +117,6 @@ export class MemoryVirtualServers implements VirtualServers {
     return Promise.resolve();
   }
 
-  async flush(): Promise<void> {
-    this.check();
-    this.servers.clear();
-    return Promise.resolve();
-  }
-
   close(): void {
     this.outage = new Error('IPVS in memory is closed');
   }

@@ -19,13 +19,17 @@ export interface Sample {
 /** Statements that may stand in any chain. */
 export function matchSamples(family: IpFamily): readonly Sample[] {
   const ip = family === 'IPv4' ? 'ip' : 'ip6';
-  const [network, host] = family === 'IPv4' ? ['10.1.0.0/16', '10.1.2.3'] : ['fd00:10::/48', 'fd00:10::3'];
+  const [network, host, short] =
+    family === 'IPv4'
+      ? ['10.1.0.0/16', '10.1.2.3', '10.0.0.0/8']
+      : ['fd00:10::/48', 'fd00:10::3', 'fd00::/8'];
   const [length, mask] = family === 'IPv4' ? [20, '255.255.240.0'] : [60, 'ffff:ffff:ffff:fff0::'];
   const frontend = `${ip} daddr . meta l4proto . th dport`;
   const one = (statement: Statement, text: string): Sample => ({ statements: [statement], text });
   return [
     one({ kind: 'address', field: 'saddr', is: '==', network }, `${ip} saddr ${network}`),
     one({ kind: 'address', field: 'saddr', is: '!=', network }, `${ip} saddr != ${network}`),
+    one({ kind: 'address', field: 'saddr', is: '==', network: short }, `${ip} saddr ${short}`),
     one({ kind: 'address', field: 'daddr', is: '!=', network: host }, `${ip} daddr != ${host}`),
     one({ kind: 'input-interface', is: '==', name: 'cni0', wildcard: false }, 'iifname "cni0"'),
     one({ kind: 'input-interface', is: '!=', name: 'veth', wildcard: true }, 'iifname != "veth*"'),

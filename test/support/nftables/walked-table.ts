@@ -32,7 +32,7 @@ export class WalkedTable {
 
   constructor(family: IpFamily, { chains, sets }: Pick<TableContents, 'chains' | 'sets'>) {
     this.written = new WrittenTable(family, {
-      chains: chains.values(),
+      chains: [...chains.values()],
       sets: [...sets.values()].map(({ set, elements }) => ({ set, elements: [...elements.values()] })),
     });
     const { table } = this.written;

@@ -1,6 +1,6 @@
 import { parseSave as parseIpSets } from '../../../src/adapters/ipset/parse-save.js';
 import { IPVS_OWNED_CHAINS } from '../../../src/adapters/ipvs/clean-up/owned-chains.js';
-import { isOwned } from '../../../src/adapters/iptables/restore/clean-up-scripts.js';
+import { isOwned } from '../../../src/adapters/iptables/restore/owned-chains.js';
 import type { IpSet } from '../../../src/domain/ipset/ip-set.js';
 import { SavedRules } from '../../../src/domain/iptables/walk/saved-rules.js';
 import {

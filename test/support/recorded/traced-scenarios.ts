@@ -33,7 +33,7 @@ export function tracePackets(
     const object = document.toJS() as { kind: ResourceKind } | null;
     if (object) proxy.events.applied(object.kind, object);
   }
-  const families = IP_FAMILIES.map((family): [IpFamily, TracedFamily] => {
+  const families = IP_FAMILIES.map((family): TracedFamily => {
     const { forwarding, network } = proxy.contexts.of(family, true);
     const table = new ForwardingTable();
     table.update(proxy.state, proxy.state.serviceKeys(), forwarding);
@@ -42,12 +42,9 @@ export function tracePackets(
       tracing === 'node'
         ? new MachineView(localAddresses, routes)
         : new AssumedView(new AssumedNode(proxy.state.node!), network, entries);
-    return [
-      family,
-      { network, view, entries, tracer: tracerOf(family), podCIDRs: proxy.state.node!.podCIDRs },
-    ];
+    return { network, view, entries, tracer: tracerOf(family), podCIDRs: proxy.state.node!.podCIDRs };
   });
-  return new TracePackets(new Map(families));
+  return new TracePackets(families);
 }
 
 /** The routes of the test bed's node. */

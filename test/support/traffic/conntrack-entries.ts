@@ -2,7 +2,6 @@ import {
   CT_DELETE,
   CT_EVENT,
   CTA,
-  familyWord,
   PROTOINFO,
   PROTOINFO_TCP,
   TUPLE,
@@ -11,7 +10,8 @@ import {
 } from '../../../src/adapters/conntrack/ctnetlink.js';
 import { addressBytes } from '../../../src/adapters/netlink/address-bytes.js';
 import type { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
-import { NLM_F_CREATE, NLM_F_REQUEST } from '../../../src/adapters/netlink/protocol.js';
+import { familyNumber, NLM_F_CREATE, NLM_F_REQUEST } from '../../../src/adapters/netlink/protocol.js';
+import { familyOf as familyOfAddress } from '../../../src/domain/net/ip-family.js';
 
 /** A tracked connection to make out of nothing. */
 export interface EntryToMake {
@@ -93,5 +93,5 @@ export function putTcpState(writer: MessageWriter, state: number): void {
 }
 
 function familyOf({ source }: EntryToMake): number {
-  return familyWord(source.includes(':') ? 'IPv6' : 'IPv4');
+  return familyNumber(familyOfAddress(source));
 }

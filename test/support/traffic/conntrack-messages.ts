@@ -1,4 +1,6 @@
-import { CTA, familyWord } from '../../../src/adapters/conntrack/ctnetlink.js';
+import { CTA } from '../../../src/adapters/conntrack/ctnetlink.js';
+import { familyNumber } from '../../../src/adapters/netlink/protocol.js';
+import { familyOf } from '../../../src/domain/net/ip-family.js';
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { putTcpState, putTuple } from './conntrack-entries.js';
 
@@ -25,7 +27,7 @@ export interface ToldConnection {
 export function connectionMessage(told: ToldConnection): Buffer {
   const writer = new MessageWriter(512);
   const start = writer.beginMessage(told.type, told.flags ?? 0, told.sequence ?? 0);
-  writer.putWord(familyWord(told.client.includes(':') ? 'IPv6' : 'IPv4'));
+  writer.putWord(familyNumber(familyOf(told.client)));
   const client = [told.client, told.clientPort] as const;
   putTuple(writer, CTA.TUPLE_ORIG, told.protocol, client, [told.destination, told.destinationPort]);
   putTuple(writer, CTA.TUPLE_REPLY, told.protocol, [told.endpoint, told.endpointPort], client);

@@ -60,7 +60,7 @@ function incrementalEqualsFull<Place>(
       assert.deepEqual((await backend.apply(again, node)).failed, []);
       // What could not be removed, and what may still be in use, goes by the next verification.
       await backend.verify('full');
-      await stage.holds([...present.values()], node, 'after a batch');
+      await stage.holds([...present.values()], 'after a batch', node);
       assert.equal((await backend.verify('full')).written, 0);
     }
   };

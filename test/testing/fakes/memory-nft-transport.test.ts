@@ -59,7 +59,7 @@ describe('nf_tables in memory', () => {
       chain('one'),
       element('192.0.2.1'),
       element('192.0.2.2 . 80', '10.0.0.1 . 80'),
-      { op: 'flush-set', set: ADDRESSES },
+      { op: 'delete-elements', set: ADDRESSES, elements: [{ key: '192.0.2.1' }] },
       { op: 'delete-set', set: MAP },
       chain('two'),
       rule('two', { kind: 'goto', chain: 'one' }),
@@ -187,7 +187,7 @@ describe('nf_tables in memory', () => {
     });
     expect(state.sets.get('addresses')!.elements).toEqual(new Map([['192.0.2.1', { key: '192.0.2.1' }]]));
     expect(state.sets.get('verdicts')!.fingerprint).toBe(kernel.fingerprintSet('IPv4', VERDICTS));
-    kernel.tamper('IPv4', [{ op: 'flush-set', set: ADDRESSES }]);
+    kernel.tamper('IPv4', [{ op: 'delete-elements', set: ADDRESSES, elements: [{ key: '192.0.2.1' }] }]);
     expect(state.sets.get('addresses')!.elements.size).toBe(1);
   });
 

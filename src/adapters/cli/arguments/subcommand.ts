@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { optionalService } from './operands.js';
 
 /** The forms in which a command can print what it lists. `wide` is `text` with more columns. */
 export const OUTPUT_FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
@@ -38,6 +39,17 @@ export const outputOption = new Option('-o, --output <format>', 'How to print it
 /** The value of `outputOption`. */
 export interface OutputOptions {
   readonly output: OutputFormat;
+}
+
+/** About one Service, or about all if none is given. */
+export function aboutService<Name extends string>(name: Name, description: string) {
+  return subcommand({
+    name,
+    description,
+    usage: '[NAMESPACE/NAME] [flags]',
+    options: [outputOption],
+    request: (operands, { output }: OutputOptions) => ({ service: optionalService(name, operands), output }),
+  });
 }
 
 /** `-n NAMESPACE`, for subcommands that list Services. */

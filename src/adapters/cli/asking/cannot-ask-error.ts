@@ -3,8 +3,5 @@ export const CANNOT_ASK = 3;
 
 /** No running proxy can be asked, so nothing is known about it. The program exits with 3. */
 export class CannotAskError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'CannotAskError';
-  }
+  override readonly name = 'CannotAskError';
 }

@@ -5,11 +5,8 @@ import type { Asked } from '../arguments/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { CannotAskError } from './cannot-ask-error.js';
-import { RunningProxy } from './running-proxy.js';
+import { COMPARISON, RunningProxy } from './running-proxy.js';
 import { complainOf, withUnknown } from './unknown-service.js';
-
-/** Reading 100,000 Services with the iptables tools takes half of that, and changes come first. Milliseconds. */
-const TIMEOUT = 60_000;
 
 /**
  * Asks the proxy running on this node what the kernel has otherwise than desired, and prints it. 1 when there is anything, or
@@ -20,7 +17,7 @@ export async function diff({ request, configuration }: Asked<'diff'>): Promise<n
   const { service, output } = request;
   const query = service === undefined ? '' : `?service=${encodeURIComponent(service)}`;
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
-  const report = await proxy.ask(`/debug/diff${query}`, differenceAnswer, TIMEOUT);
+  const report = await proxy.ask(`/debug/diff${query}`, differenceAnswer, COMPARISON);
   const answer = await withUnknown(proxy, service, report, isNone(report));
   await print(formatted(output, answer, differenceLines));
   const problems = report.families.flatMap(({ problem }) => problem ?? []);

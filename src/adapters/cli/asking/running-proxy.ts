@@ -9,6 +9,9 @@ import { CannotAskError } from './cannot-ask-error.js';
 /** How long the proxy may take to answer most questions, in milliseconds. */
 const TIMEOUT = 10_000;
 
+/** How long it may take to compare everything: reading 100,000 Services with the iptables tools takes half of that, and changes come first. */
+export const COMPARISON = 60_000;
+
 /** Characters that are shown of what somebody else answers. */
 const SHOWN = 200;
 
@@ -80,10 +83,7 @@ export class RunningProxy {
       setTimeout(() => silent.abort(new Error(`nothing within ${milliseconds / 1_000} s`)), milliseconds);
     let timer = expire(Math.min(TIMEOUT, silence));
     try {
-      const response = await fetch(`${this.url}${path}`, {
-        redirect: 'manual',
-        signal: AbortSignal.any([signal, silent.signal]),
-      });
+      const response = await this.fetch(path, AbortSignal.any([signal, silent.signal]));
       clearTimeout(timer);
       timer = expire(silence);
       if (!response.ok || !response.body)
@@ -113,14 +113,15 @@ export class RunningProxy {
   ): Promise<{ readonly place: string; readonly status: number; readonly body: string }> {
     const place = this.placeOf(path);
     try {
-      const response = await fetch(`${this.url}${path}`, {
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeout),
-      });
+      const response = await this.fetch(path, AbortSignal.timeout(timeout));
       return { place, status: response.status, body: await bodyOf(response) };
     } catch (error) {
       throw noAnswer(place, error);
     }
+  }
+
+  private fetch(path: string, signal: AbortSignal): Promise<Response> {
+    return fetch(`${this.url}${path}`, { redirect: 'manual', signal });
   }
 
   /** Without what is asked for, which may be long. */

@@ -29,13 +29,7 @@ export async function askCluster(asked: Asked<'cluster'>, timeout?: number): Pro
   const put = await questions[question.kind](question);
   const { proxies, unknown } = await find(asked);
   for (const problem of unknown) complain(`not known: ${problem}`);
-  const { words } = question;
-  const limited = {
-    words,
-    timeout: timeout ?? put.timeout ?? TIMEOUT,
-    shape: put.shape,
-    keep: put.keep.bind(put),
-  };
+  const limited = { ...put, words: question.words, timeout: timeout ?? put.timeout ?? TIMEOUT };
   const { answers, silent } = await askNodes(proxies, limited, access.parallel);
   const result = { ...(await put.result(answers, silent)), silent };
   const lines = (shown: typeof result, isWide: boolean): readonly string[] => [

@@ -1,13 +1,9 @@
-import type { Shape } from '../../../domain/shapes/shape.js';
-import type { NodeAnswer, SilentNode } from '../../../application/cluster/ask-nodes.js';
+import type { KeptAnswers, NodeAnswer, SilentNode } from '../../../application/cluster/ask-nodes.js';
 
 /** What is made of the answers of nodes. One serves once. */
-export interface NodesQuestion<Answer, Kept, Result extends object> {
+export interface NodesQuestion<Answer, Kept, Result extends object> extends KeptAnswers<Answer, Kept> {
   /** Milliseconds that a node may take; missing: the usual time. */
   readonly timeout?: number;
-  readonly shape: Shape<Answer>;
-  /** What is kept of a node's answer while the others are asked: answers may be large, and nodes many. */
-  keep(answer: Answer, node: string): Kept | Promise<Kept>;
   /** @param silent those of all nodes asked that did not answer */
   result(answers: readonly NodeAnswer<Kept>[], silent: readonly SilentNode[]): Result | Promise<Result>;
   lines(result: Result, isWide: boolean): readonly string[];

@@ -12,6 +12,7 @@ import { differenceAnswer } from '../../../application/difference/difference-rep
 import { serviceExplanation } from '../../../application/explain/explanation.js';
 import { historyAnswer } from '../../../application/status/change-entry.js';
 import { aboutUnknown, servicesAnswer } from '../../../application/status/service-row.js';
+import { COMPARISON } from '../asking/running-proxy.js';
 import { clusterDifferencesLines } from '../texts/cluster-differences.js';
 import { clusterExplanationLines } from '../texts/cluster-explanation.js';
 import { clusterServicesLines } from '../texts/cluster-services.js';
@@ -29,9 +30,6 @@ const question = <Answer, Kept, Result extends object>(
 ): AnyQuestion => one;
 
 const historyOfNode = both(historyAnswer, aboutUnknown);
-
-/** A comparison of everything takes this long at most. Milliseconds. */
-const COMPARISON = 60_000;
 
 /** Everything that nodes can be asked, with the exit code of what they say. */
 export const questions: {

@@ -5,10 +5,7 @@ import { anything, fields } from '../../../domain/shapes/shape.js';
 import { statusAnswer } from '../../../application/status/proxy-status.js';
 import type { NodeBundle } from '../../../application/cluster/node-bundle.js';
 import { CannotAskError } from '../asking/cannot-ask-error.js';
-import type { RunningProxy } from '../asking/running-proxy.js';
-
-/** A comparison of everything takes this long at most. Milliseconds. */
-const COMPARISON = 60_000;
+import { COMPARISON, type RunningProxy } from '../asking/running-proxy.js';
 
 /** The name is kube-proxy's. */
 const configuration = fields({ 'kubeproxy.config.k8s.io': anything });

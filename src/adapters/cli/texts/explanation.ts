@@ -1,6 +1,7 @@
 import { frontendPlace } from '../../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../../domain/net/address.js';
 import { endpointWords } from '../../../application/words/endpoint-words.js';
+import { healthCheckWords } from '../../../application/words/health-check-words.js';
 import { portWords } from '../../../application/words/port-words.js';
 import { timeText } from '../../../application/words/time-text.js';
 import type {
@@ -9,8 +10,8 @@ import type {
   FamilyExplanation,
   FrontendExplanation,
   PortExplanation,
-  PortStatus,
 } from '../../../application/explain/explanation.js';
+import type { PortStatus } from '../../../application/status/port-status.js';
 import { kernelWalkLines, probedEndpointsLines } from './checks.js';
 import { acceptedSourcesText } from '../../../application/words/source-words.js';
 import type { FindingKind } from '../../../application/explain/findings.js';
@@ -39,11 +40,7 @@ function familyLines({
   const lines = [`  ${family}${waiting ? ', changes wait for the next sync' : ''}`];
   if (absence) lines.push(`    ${absence.text}`);
   for (const port of ports) lines.push(...portLines(port));
-  if (healthCheck) {
-    const { port, localEndpoints, listening, problem } = healthCheck;
-    const state = listening ? 'listening' : `not listening${problem === undefined ? '' : `: ${problem}`}`;
-    lines.push(`    health check on port ${port}: ${state}; endpoints on this node: ${localEndpoints}`);
-  }
+  if (healthCheck) lines.push(`    ${healthCheckWords(healthCheck)}`);
   if (sync.failures > 0 && sync.lastFailure)
     lines.push(
       `    no sync has succeeded since ${timeText(sync.lastFailure.at)}: ${sync.lastFailure.reason}`,

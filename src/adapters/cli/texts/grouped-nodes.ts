@@ -1,3 +1,4 @@
+import { grouped as groupedBy } from '../../../domain/model/grouped.js';
 import type { SilentNode } from '../../../application/cluster/ask-nodes.js';
 
 /** Names that are listed before the rest is only counted. */
@@ -15,9 +16,8 @@ export function grouped<Item extends { readonly node: string }>(
   items: readonly Item[],
   said: (item: Item) => string,
 ): readonly string[] {
-  const byText = new Map<string, string[]>();
-  for (const item of items) byText.set(said(item), [...(byText.get(said(item)) ?? []), item.node]);
-  return [...byText].map(([text, nodes]) => `${label}: ${named(nodes)} (${text})`);
+  const alike = [...groupedBy(items, said)];
+  return alike.map(([text, group]) => `${label}: ${named(group.map(({ node }) => node))} (${text})`);
 }
 
 /** Who did not answer, and why. @param each with a line for each node */

@@ -25,14 +25,8 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
     `  running since ${timeText(startedAt)}, for ${duration(now - startedAt)}`,
     ...listed('waiting', waiting),
     ...families.map((family) => `  ${family.family}: ${familyWords(family, timeText)}`),
-    ...listed(
-      'failing',
-      families.flatMap(({ family, failed }) => troubles(family, failed)),
-    ),
-    ...listed(
-      'degraded',
-      families.flatMap(({ family, degraded }) => troubles(family, degraded)),
-    ),
+    ...listed('failing', troubles(families, 'failed')),
+    ...listed('degraded', troubles(families, 'degraded')),
     ...listed('ignored', ignored),
     ...status.watches.map((watch) => `  watch ${watch.kind}: ${watchWords(watch)}`),
     ...listed(
@@ -48,8 +42,10 @@ function withoutQuery(url: string): string {
   return query < 0 ? url : `${url.slice(0, query)}${url.endsWith(':') ? ':' : ''}`;
 }
 
-function troubles(family: FamilyStatus['family'], ports: FamilyStatus['failed']): readonly string[] {
-  return ports.map(({ key, since, reason }) => `${key} (${family}) since ${timeText(since)}: ${reason}`);
+function troubles(families: readonly FamilyStatus[], state: 'failed' | 'degraded'): readonly string[] {
+  return families.flatMap(({ family, [state]: ports }) =>
+    ports.map(({ key, since, reason }) => `${key} (${family}) since ${timeText(since)}: ${reason}`),
+  );
 }
 
 /** `3 d 4 h`, `4 h 7 min`, `7 min 9 s`, `9 s`. */

@@ -10,30 +10,24 @@ import type {
 import { counted } from '../../../application/words/counted.js';
 import { columns } from '../output/columns.js';
 
+const HEADERS = ['SERVICE PORT', 'PROTOCOL', 'FAMILY', 'OPEN', 'NEW/S', 'UNANSWERED', 'BYTES/S', 'STATE'];
+
 /**
  * A report as a table: a line for each service port and, below it, its endpoints.
  * @param isWide with endpoints that have no connections, and more columns
  */
 export function trafficLines(report: TrafficReport, isWide: boolean): readonly string[] {
   const { services, countsBytes, omitted } = report;
-  const headers = [
-    'SERVICE PORT',
-    'PROTOCOL',
-    ...(isWide ? ['FAMILY'] : []),
-    'OPEN',
-    'NEW/S',
-    'UNANSWERED',
-    ...(countsBytes ? ['BYTES/S'] : []),
-    'STATE',
-  ];
+  const shown = (_: string, column: number): boolean =>
+    (isWide || HEADERS[column] !== 'FAMILY') && (countsBytes || HEADERS[column] !== 'BYTES/S');
   const cells = (name: string, protocol: string, family: string, numbers: TrafficNumbers, state: string) => [
     name,
     protocol,
-    ...(isWide ? [family] : []),
+    family,
     String(numbers.open),
     String(numbers.newPerSecond),
     String(numbers.unanswered),
-    ...(countsBytes ? [bytesText(numbers.bytesPerSecond ?? 0)] : []),
+    bytesText(numbers.bytesPerSecond ?? 0),
     state,
   ];
   const rows = services.flatMap((port) => [
@@ -46,7 +40,12 @@ export function trafficLines(report: TrafficReport, isWide: boolean): readonly s
   ]);
   return [
     ...headLines(report),
-    ...(services.length > 0 ? columns(headers, rows) : ['no connections of Services']),
+    ...(services.length > 0
+      ? columns(
+          HEADERS.filter(shown),
+          rows.map((row) => row.filter(shown)),
+        )
+      : ['no connections of Services']),
     ...(omitted > 0 ? [`and ${counted(omitted, 'more service port')}`] : []),
   ];
 }

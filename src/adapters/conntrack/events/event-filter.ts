@@ -1,3 +1,5 @@
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { PROTOCOL_NUMBERS } from '../../../domain/model/protocol-number.js';
 import { ADDRESS_FACTOR, PORT_FACTOR } from '../../../domain/traffic/sample.js';
 import {
   ATTRIBUTE,
@@ -5,19 +7,8 @@ import {
   WHOLE_MESSAGE,
   type FilterProgram,
 } from '../../netlink/packet-filter.js';
-import { NLM_F_CREATE } from '../../netlink/protocol.js';
-import {
-  CTA,
-  CT_EVENT,
-  familyWord,
-  IPPROTO_SCTP,
-  IPPROTO_TCP,
-  IPPROTO_UDP,
-  PROTOINFO,
-  PROTOINFO_TCP,
-  STATUS_ASSURED,
-  TCP_TIME_WAIT,
-} from '../ctnetlink.js';
+import { familyNumber, NLM_F_CREATE } from '../../netlink/protocol.js';
+import { CTA, CT_EVENT, PROTOINFO, PROTOINFO_TCP, STATUS_ASSURED, TCP_TIME_WAIT } from '../ctnetlink.js';
 
 /**
  * Places in a message. The kernel writes the original tuple first, and its parts always in this order: family; source and
@@ -41,17 +32,11 @@ const ONLY_BYTE = 4;
 export function eventFilter(shift: number): FilterProgram {
   return [
     ['loadByte', FAMILY],
-    ['ifEqual', familyWord('IPv4'), 'IPv4', 'or IPv6'],
+    ['ifEqual', familyNumber('IPv4'), 'IPv4', 'or IPv6'],
     'or IPv6',
-    ['ifEqual', familyWord('IPv6'), 'IPv6', 'drop'],
-    'IPv4',
-    ...ofServices(IPV4, 'sample IPv4'),
-    'sample IPv4',
-    ...(shift > 0 ? sampled(IPV4, shift) : [['ifAtLeast', 0, 'kind', 'kind'] as const]),
-    'IPv6',
-    ...ofServices(IPV6, 'sample IPv6'),
-    'sample IPv6',
-    ...(shift > 0 ? sampled(IPV6, shift) : []),
+    ['ifEqual', familyNumber('IPv6'), 'IPv6', 'drop'],
+    ...wanted('IPv4', IPV4, shift),
+    ...wanted('IPv6', IPV6, shift),
     'kind',
     ['loadByte', KIND],
     ['ifEqual', CT_EVENT.new & 0xff, 'begun or changed', 'pass'],
@@ -93,18 +78,22 @@ export function eventFilter(shift: number): FilterProgram {
 
 type Places = typeof IPV4 | typeof IPV6;
 
-function ofServices({ protocol }: Places, next: string): FilterProgram {
+function wanted(family: IpFamily, { protocol, client, clientPort }: Places, shift: number): FilterProgram {
+  const next = `sample ${family}`;
   return [
+    family,
     ['loadByte', protocol],
-    ['ifEqual', IPPROTO_TCP, next, `${next} or UDP`],
+    ['ifEqual', PROTOCOL_NUMBERS.TCP, next, `${next} or UDP`],
     `${next} or UDP`,
-    ['ifEqual', IPPROTO_UDP, next, `${next} or SCTP`],
+    ['ifEqual', PROTOCOL_NUMBERS.UDP, next, `${next} or SCTP`],
     `${next} or SCTP`,
-    ['ifEqual', IPPROTO_SCTP, next, 'drop'],
+    ['ifEqual', PROTOCOL_NUMBERS.SCTP, next, 'drop'],
+    next,
+    ...(shift > 0 ? sampled(client, clientPort, shift) : [['ifAtLeast', 0, 'kind', 'kind'] as const]),
   ];
 }
 
-function sampled({ client, clientPort }: Places, shift: number): FilterProgram {
+function sampled(client: number, clientPort: number, shift: number): FilterProgram {
   return [
     ['loadHalf', clientPort],
     ['multiply', PORT_FACTOR],

@@ -17,7 +17,7 @@ import { NETLINK_NETFILTER, NLM_F_CREATE, NLM_F_DUMP } from '../../netlink/proto
 import { readSysctl } from '../../sysctl/sysctl.js';
 import { BOTH_FAMILIES, CT_EVENT, CT_EVENT_GROUPS, CT_GET } from '../ctnetlink.js';
 import { eventFilter } from './event-filter.js';
-import { SeenFlowReader } from './seen-flow-reader.js';
+import { FlowReader } from '../flow-reader.js';
 
 /** Room for some thousand events: those of a tenth of a second on a busy node. */
 const RECEIVE_BUFFER = 8 * 1024 * 1024;
@@ -35,7 +35,7 @@ export interface FlowEventsOptions {
 export class NetlinkFlowEvents implements FlowEvents {
   private socket: NetlinkSocket | undefined;
   private shift = 0;
-  private readonly reader = new SeenFlowReader();
+  private readonly reader = new FlowReader();
 
   private readonly openSocket: (options: NetlinkSocketOptions) => NetlinkSocket;
 
@@ -76,7 +76,7 @@ export class NetlinkFlowEvents implements FlowEvents {
     signal: AbortSignal,
   ): Promise<void> {
     const socket = this.openSocket({});
-    const reader = new SeenFlowReader();
+    const reader = new FlowReader();
     const request = new MessageWriter(64);
     const sequence = 1;
     let walked = 0;

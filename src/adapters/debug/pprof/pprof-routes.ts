@@ -1,13 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { respond, TEXT_TYPE } from '../../http/plain-response.js';
+import { grouped } from '../../../domain/model/grouped.js';
+import { clientLeft } from '../../http/client-left.js';
+import { HTML_TYPE, respond, TEXT_TYPE } from '../../http/plain-response.js';
 import type { Query, Routes } from '../../http/router.js';
 import { ProfileBuilder } from './profile-builder.js';
 import { ProfilerBusyError, type Profiler } from './profiler.js';
 
 const compress = promisify(gzip);
-const HTML = 'text/html; charset=utf-8';
 const BINARY = 'application/octet-stream';
 const DEFAULT_SECONDS = 30;
 
@@ -27,7 +28,7 @@ export function pprofRoutes(profiler: Profiler): Routes {
       response.end();
     },
     '/debug/pprof/': ({ path }, response) => {
-      if (path === '/debug/pprof/') return respond(response, 200, HTML, index());
+      if (path === '/debug/pprof/') return respond(response, 200, HTML_TYPE, index());
       const name = path.slice('/debug/pprof/'.length);
       respond(response, 404, TEXT_TYPE, `Unknown profile: ${JSON.stringify(name)}\n`);
     },
@@ -50,10 +51,8 @@ export function pprofRoutes(profiler: Profiler): Routes {
 async function answerCpu(profiler: Profiler, { parameters }: Query, response: ServerResponse): Promise<void> {
   const asked = parameters.get('seconds') ?? '';
   const seconds = /^\d{1,4}$/.test(asked) && Number(asked) > 0 ? Number(asked) : DEFAULT_SECONDS;
-  const gone = new AbortController();
-  response.on('close', () => gone.abort());
   try {
-    await sendProfile(response, 'profile', await profiler.cpu(seconds, gone.signal));
+    await sendProfile(response, 'profile', await profiler.cpu(seconds, clientLeft(response)));
   } catch (error) {
     if (!(error instanceof ProfilerBusyError)) throw error;
     respond(response, 500, TEXT_TYPE, `${error.message}\n`);
@@ -67,9 +66,8 @@ async function sendProfile(response: ServerResponse, name: string, profile: Uint
 }
 
 function activeResources(): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const name of process.getActiveResourcesInfo()) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return counts;
+  const byName = grouped(process.getActiveResourcesInfo(), (name) => name);
+  return new Map([...byName].map(([name, { length }]) => [name, length]));
 }
 
 function countProfile(counts: ReadonlyMap<string, number>): Uint8Array {

@@ -1,6 +1,5 @@
 import { AttributeReader } from '../../netlink/attribute-reader.js';
 import { EBUSY, ENOENT } from '../../netlink/errno.js';
-import { NetlinkRequestError } from '../../netlink/errors.js';
 import type { MessageWriter } from '../../netlink/message-writer.js';
 import { NetlinkChannel } from '../../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
@@ -29,29 +28,24 @@ export class Nfacct {
   /** Makes the counter unless it is there. Rejects with NetlinkRequestError where the kernel has none. */
   async ensure(name: string): Promise<void> {
     if ((await this.packets(name)) !== undefined) return;
-    const attempt = `making the counter ${name}`;
     const put = (writer: MessageWriter): void => {
       putCounter(writer, name);
       writer.putBytes(ATTRIBUTE.PACKETS, Buffer.alloc(8));
       writer.putBytes(ATTRIBUTE.BYTES, Buffer.alloc(8));
     };
-    const [reply] = await this.channel.perform([{ type: NEW, flags: NLM_F_CREATE, attempt, put }]);
-    const { errno } = reply!;
-    if (errno !== 0 && errno !== EBUSY) throw new NetlinkRequestError(attempt, errno);
+    const attempt = `making the counter ${name}`;
+    await this.channel.carryOut({ type: NEW, flags: NLM_F_CREATE, attempt, put }, [EBUSY]);
   }
 
   /** How many packets were counted; undefined when there is no such counter. */
-  async packets(name: string): Promise<number | undefined> {
-    let packets = 0;
+  packets(name: string): Promise<number | undefined> {
     const attempt = `reading the counter ${name}`;
     const put = (writer: MessageWriter): void => putCounter(writer, name);
-    const { errno } = await this.channel.ask({ type: GET, attempt, put }, ({ bytes, start, end }) => {
+    return this.channel.find({ type: GET, attempt, put }, [ENOENT], ({ bytes, start, end }) => {
       const attributes = new AttributeReader(bytes, start + 4, end);
-      while (attributes.next()) if (attributes.type === ATTRIBUTE.PACKETS) packets = attributes.number();
+      while (attributes.next()) if (attributes.type === ATTRIBUTE.PACKETS) return attributes.number();
+      return 0;
     });
-    if (errno === ENOENT) return undefined;
-    if (errno !== 0) throw new NetlinkRequestError(attempt, errno);
-    return packets;
   }
 
   /** Idempotent. */

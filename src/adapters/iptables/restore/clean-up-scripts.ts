@@ -1,43 +1,12 @@
-import {
-  CANARY,
-  EXTERNAL_SERVICES,
-  FIREWALL,
-  FORWARD,
-  isServiceChain,
-  MARK_MASQ,
-  NODE_PORTS,
-  POSTROUTING,
-  PROXY_FIREWALL,
-  SERVICES,
-} from '../../../domain/iptables/chain-names.js';
-import { JUMPS } from '../../../domain/iptables/compile/base-rules.js';
 import type { SavedChain, SavedTables } from '../../../domain/iptables/text/saved-tables.js';
-import type { Jump, TableName } from '../../../domain/iptables/table.js';
+import type { Jump } from '../../../domain/iptables/table.js';
 import { removeChains } from './chain-lines.js';
+import { IPTABLES_OWNED_CHAINS, isOwned, type OwnedChains } from './owned-chains.js';
 import { RestoreScript } from './restore-script.js';
 
 const TARGET = /-j (KUBE-\S+)$/;
 /** What modes write into built-in chains. */
 const MODES_JUMP = /--comment "kube(?:rnetes|-proxy) .*" -j KUBE-/;
-
-/** The chains and jumps that a mode makes, whatever services there are. */
-export interface OwnedChains {
-  readonly jumps: readonly Jump[];
-  readonly chains: Readonly<Record<TableName, readonly string[]>>;
-  /** It has chains for each service, too. */
-  readonly serviceChains: boolean;
-}
-
-/** What mode iptables makes, but KUBE-FIREWALL: see `judgeFirewall`. */
-export const IPTABLES_OWNED_CHAINS: OwnedChains = {
-  jumps: JUMPS.filter(({ rule }) => !rule.endsWith(`-j ${FIREWALL}`)),
-  chains: {
-    nat: [SERVICES, NODE_PORTS, POSTROUTING, MARK_MASQ, CANARY],
-    filter: [SERVICES, EXTERNAL_SERVICES, FORWARD, NODE_PORTS, PROXY_FIREWALL, CANARY],
-    mangle: [CANARY],
-  },
-  serviceChains: true,
-};
 
 /**
  * Removes everything of a mode (docs/spec/iptables.md §18): for each table first the jumps, then the chains, so that a
@@ -92,12 +61,6 @@ function referencedByOthers(
       : rules.filter((rule) => MODES_JUMP.test(rule) && !jumps.some((jump) => jump.rule === rule)),
   );
   return new Set(others.map((rule) => TARGET.exec(rule)?.[1]));
-}
-
-/** Whether a chain is one of a mode's. */
-export function isOwned({ chains, serviceChains }: OwnedChains, table: string, name: string): boolean {
-  const named: Readonly<Record<string, readonly string[]>> = chains;
-  return named[table]?.includes(name) === true || (serviceChains && table === 'nat' && isServiceChain(name));
 }
 
 function sameJump(one: Jump, other: Jump): boolean {

@@ -1,7 +1,7 @@
 import { FIREWALL } from '../../../domain/iptables/chain-names.js';
-import { BLOCK_LOCALNET, JUMPS } from '../../../domain/iptables/compile/base-rules.js';
+import { BLOCK_LOCALNET } from '../../../domain/iptables/compile/base-rules.js';
 import { savedRules, type SavedTables } from '../../../domain/iptables/text/saved-tables.js';
-import { IPTABLES_OWNED_CHAINS, type OwnedChains } from './clean-up-scripts.js';
+import { IPTABLES_OWNED_CHAINS, OWNED_WITH_FIREWALL, type OwnedChains } from './owned-chains.js';
 
 /** What only a kubelet makes. */
 const KUBELET_CHAINS = ['KUBE-KUBELET-CANARY', 'KUBE-IPTABLES-HINT'];
@@ -32,13 +32,7 @@ export function judgeFirewall(saved: SavedTables, routesLocalnet: boolean): Fire
 
 /** What mode iptables makes and may be removed: KUBE-FIREWALL only if nothing needs it. */
 export function removableChains(verdict: FirewallVerdict): OwnedChains {
-  if (verdict !== 'unneeded') return IPTABLES_OWNED_CHAINS;
-  const { chains } = IPTABLES_OWNED_CHAINS;
-  return {
-    ...IPTABLES_OWNED_CHAINS,
-    jumps: JUMPS,
-    chains: { ...chains, filter: [...chains.filter, FIREWALL] },
-  };
+  return verdict === 'unneeded' ? OWNED_WITH_FIREWALL : IPTABLES_OWNED_CHAINS;
 }
 
 function isKubelets(name: string): boolean {

@@ -9,21 +9,20 @@ import {
   type IptablesChoice,
   type ProgramRunner,
 } from '../detection/choose-variant.js';
+import { IptablesKernelError, XtablesLockedError } from '../errors.js';
 import {
-  IptablesFailedError,
-  IptablesKernelError,
-  IptablesMissingError,
-  IptablesPermissionError,
-  XtablesLockedError,
-  type IptablesToolError,
-} from '../errors.js';
+  ToolFailedError,
+  ToolMissingError,
+  ToolPermissionError,
+  type ToolError,
+} from '../../tools/errors.js';
 import type { IptablesCommands, IptablesVariant, RestoreOutcome } from '../iptables-commands.js';
 import type { CommitListener } from '../../nftables/netlink/commit-listener.js';
 import { KERNEL_MATCHES } from '../detection/kernel-matches.js';
 import { legacyTables } from '../detection/legacy-tables.js';
 import { readLacking } from './restore-messages.js';
 import { knownFailure, restoreFailure } from './tool-failures.js';
-import { ToolPrograms } from '../../tools/tool-programs.js';
+import { ToolPrograms, type ToolOutcome, type ToolStreams } from '../../tools/tool-programs.js';
 import { XtablesLock } from './xtables-lock.js';
 
 export interface IptablesToolOptions {
@@ -44,6 +43,7 @@ export interface IptablesIdentity extends IptablesChoice {
   readonly randomFully: boolean;
 }
 
+const PACKAGE = 'iptables (1.8 or later)';
 /** How long a tool that lists waits for the lock, and we before a restore. */
 const WAIT_SECONDS = 5;
 /** Larger commits take nf_tables longer to build, smaller ones have it check all rules of a large table more often. */
@@ -58,27 +58,16 @@ export class IptablesTool implements IptablesCommands {
   private last: Promise<unknown> = Promise.resolve();
   private readonly runner: ProgramRunner = {
     output: async (name, parameters) => {
-      try {
-        const { exitCode, stdout, stderr } = await this.programs.run([name, ...parameters], {
-          stdout: 'all',
-        });
-        if (exitCode === 0) return stdout;
-        const failure = this.failure([name, ...parameters], stderr, exitCode);
-        if (failure instanceof IptablesPermissionError) throw failure;
-        return undefined;
-      } catch (error) {
-        if (error instanceof IptablesMissingError) return undefined;
-        throw error;
-      }
+      const command = [name, ...parameters];
+      const outcome = await this.runIfPresent(command, { stdout: 'all' });
+      if (!outcome || outcome.exitCode === 0) return outcome?.stdout;
+      const failure = this.failure(command, outcome.stderr, outcome.exitCode);
+      if (failure instanceof ToolPermissionError) throw failure;
+      return undefined;
     },
     complaint: async (name, parameters, input) => {
-      try {
-        const { exitCode, stderr } = await this.programs.run([name, ...parameters], { input: [input] });
-        return exitCode === 0 ? undefined : stderr;
-      } catch (error) {
-        if (error instanceof IptablesMissingError) return undefined;
-        throw error;
-      }
+      const outcome = await this.runIfPresent([name, ...parameters], { input: [input] });
+      return outcome?.exitCode === 0 ? undefined : outcome?.stderr;
     },
     // A launcher may lead into another network namespace.
     legacyTables: (family) => (this.launcher.length > 0 ? undefined : legacyTables(family)),
@@ -88,17 +77,16 @@ export class IptablesTool implements IptablesCommands {
     this.lock = options.lock ?? new XtablesLock();
     this.launcher = options.launcher ?? [];
     this.programs = new ToolPrograms({
+      from: PACKAGE,
       launcher: this.launcher,
       timeoutMilliseconds: options.timeoutMilliseconds ?? 300_000,
       environment: { XTABLES_LOCKFILE: this.lock.path },
-      missing: (name, cause) => new IptablesMissingError(name, cause),
-      failed: (attempt, reason, cause) => new IptablesFailedError(attempt, reason, cause),
     });
   }
 
   /**
    * Which tools these are. Found out once; again after a failure, for a package may be installed meanwhile.
-   * @throws IptablesMissingError when the host has none
+   * @throws ToolMissingError when the host has none
    */
   async identify(): Promise<IptablesIdentity> {
     this.identity ??= this.choose();
@@ -144,8 +132,7 @@ export class IptablesTool implements IptablesCommands {
     const reader = new SaveReader(family);
     const stdout = (piece: string) => reader.read(piece);
     const { exitCode, stderr } = await this.programs.run(command, { stdout }, signal);
-    if (reader.incompatible !== undefined)
-      throw new IptablesFailedError(command.join(' '), reader.incompatible);
+    if (reader.incompatible !== undefined) throw new ToolFailedError(command.join(' '), reader.incompatible);
     if (exitCode !== 0) throw this.failure(command, stderr, exitCode);
     return reader.finish();
   }
@@ -169,6 +156,18 @@ export class IptablesTool implements IptablesCommands {
 
   close(): void {
     this.programs.close();
+  }
+
+  private async runIfPresent(
+    command: readonly string[],
+    streams: ToolStreams,
+  ): Promise<ToolOutcome | undefined> {
+    try {
+      return await this.programs.run(command, streams);
+    } catch (error) {
+      if (error instanceof ToolMissingError) return undefined;
+      throw error;
+    }
   }
 
   private async restoreNow(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
@@ -206,17 +205,18 @@ export class IptablesTool implements IptablesCommands {
   private async choose(): Promise<IptablesIdentity> {
     const choice = await chooseVariant(this.runner, this.options.variant);
     if (!choice)
-      throw new IptablesMissingError(
+      throw new ToolMissingError(
         this.options.variant ? `iptables-${this.options.variant}` : 'iptables-nft, iptables-legacy, iptables',
+        PACKAGE,
       );
     return { ...choice, randomFully: reaches(choice.version, '1.6.2') };
   }
 
-  private failure(command: readonly string[], stderr: string, exitCode: number): IptablesToolError {
+  private failure(command: readonly string[], stderr: string, exitCode: number): ToolError {
     const attempt = command.join(' ');
     const lock = { path: this.lock.path, waitedSeconds: WAIT_SECONDS };
     const said = stderr.trim() || `exit status ${exitCode}`;
-    return knownFailure(attempt, stderr, lock) ?? new IptablesFailedError(attempt, said);
+    return knownFailure(attempt, stderr, lock) ?? new ToolFailedError(attempt, said);
   }
 
   private async waitForLock(command: readonly string[]): Promise<number | undefined> {

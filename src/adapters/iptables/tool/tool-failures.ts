@@ -1,14 +1,12 @@
 import { reportsTemporary } from '../../netlink/errno.js';
 import {
-  IptablesFailedError,
   IptablesKernelError,
-  IptablesPermissionError,
   IptablesTemporaryError,
   RestoreRefusedError,
   XtablesLockedError,
   XtablesLockFileError,
-  type IptablesToolError,
 } from '../errors.js';
+import { ToolFailedError, ToolPermissionError, type ToolError } from '../../tools/errors.js';
 import { namesKernelsReason, readLacking, readRestoreFailures } from './restore-messages.js';
 
 const LOCKED = /holding the xtables lock/;
@@ -26,11 +24,11 @@ export function knownFailure(
   attempt: string,
   messages: string,
   lock: { readonly path: string; readonly waitedSeconds: number },
-): IptablesToolError | undefined {
+): ToolError | undefined {
   for (const text of messages.split('\n').map((line) => line.trim())) {
     if (LOCKED.test(text)) return new XtablesLockedError(attempt, lock.waitedSeconds, lock.path);
     if (LOCK_FILE.test(text)) return new XtablesLockFileError(attempt, lock.path, text);
-    if (NOT_PERMITTED.test(text)) return new IptablesPermissionError(attempt, text);
+    if (NOT_PERMITTED.test(text)) return new ToolPermissionError(attempt, text);
     if (NO_KERNEL.test(text)) return new IptablesKernelError(attempt, text);
   }
   return undefined;
@@ -51,7 +49,7 @@ export function restoreFailure(
   exitCode: number,
   messages: string,
   lock: { readonly path: string; readonly waitedSeconds: number },
-): IptablesToolError | RestoreRefusedError {
+): ToolError | RestoreRefusedError {
   const known = knownFailure(attempt, messages, lock);
   if (known) return known;
   const said = messages.trim() || 'no reason given';
@@ -60,6 +58,6 @@ export function restoreFailure(
     return new IptablesTemporaryError(attempt, said);
   const failures = readRestoreFailures(messages);
   if (!(isRefused || REFUSING.includes(exitCode)) || failures.every(({ line }) => line === undefined))
-    return new IptablesFailedError(attempt, `exit status ${exitCode}: ${said}`);
+    return new ToolFailedError(attempt, `exit status ${exitCode}: ${said}`);
   return new RestoreRefusedError(attempt, failures, readLacking(messages));
 }

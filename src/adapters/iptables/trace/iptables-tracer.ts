@@ -3,7 +3,7 @@ import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entr
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../../domain/iptables/compile/options.js';
 import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
-import { IptablesDesiredWalk } from '../../../domain/iptables/walk/desired-walk.js';
+import { iptablesDesiredWalk } from '../../../domain/iptables/walk/desired-walk.js';
 import { walkWithDevices } from '../../../domain/iptables/walk/known-devices.js';
 import { SavedRules } from '../../../domain/iptables/walk/saved-rules.js';
 import { walkTables } from '../../../domain/iptables/walk/tables-walk.js';
@@ -13,7 +13,7 @@ import { isIptablesChain } from './own-chains.js';
 export class IptablesTracer implements Tracer {
   /**
    * @param readHost what the rules depend on
-   * @param readTables all tables of the family, as iptables-save prints them; rejects with an IptablesToolError
+   * @param readTables all tables of the family, as iptables-save prints them; rejects with an ToolError
    */
   constructor(
     private readonly readHost: () => Promise<IptablesHost>,
@@ -21,7 +21,7 @@ export class IptablesTracer implements Tracer {
   ) {}
 
   async desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Walk> {
-    return new IptablesDesiredWalk(entries, node, await this.readHost());
+    return iptablesDesiredWalk([...entries], node, await this.readHost());
   }
 
   async actual(signal?: AbortSignal): Promise<Walk> {

@@ -1,6 +1,6 @@
 import { FIREWALL } from '../../../domain/iptables/chain-names.js';
 import type { OwnChains } from '../../../domain/iptables/walk/saved-rules.js';
-import { IPTABLES_OWNED_CHAINS, isOwned } from '../restore/clean-up-scripts.js';
+import { IPTABLES_OWNED_CHAINS, isOwned } from '../restore/owned-chains.js';
 
 /** The chains of mode iptables, with the one that is the kubelet's too. */
 export const isIptablesChain: OwnChains = (table, chain) =>

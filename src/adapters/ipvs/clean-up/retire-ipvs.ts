@@ -3,7 +3,8 @@ import type { Clock } from '../../../application/ports/clock.js';
 import type { Logger } from '../../../application/ports/logger.js';
 import type { ServedAddress } from '../../../domain/ipvs/service-port-rules.js';
 import { virtualServerKey, type VirtualServerKey } from '../../../domain/ipvs/virtual-server.js';
-import { IpSetMissingError, IpSetUnsupportedError } from '../../ipset/errors.js';
+import { IpSetUnsupportedError } from '../../ipset/errors.js';
+import { ToolMissingError } from '../../tools/errors.js';
 import { IpvsUnavailableError } from '../errors.js';
 import { expectDone } from '../tables/planned-steps.js';
 import { SWEEP_PERIOD } from '../tables/server-table.js';
@@ -15,7 +16,7 @@ import { destroySets, unless, type IpvsHoldings } from './ipvs-holdings.js';
  * leaves them, and continues when called again. The device stays, because it may hold addresses of the other family. Without the
  * tool ipset, everything but the sets is removed.
  * @returns the number of virtual servers left
- * @throws IpSetMissingError when sets are left, or cannot be listed
+ * @throws ToolMissingError when sets are left, or cannot be listed
  */
 export async function retireIpvs(
   holdings: IpvsHoldings,
@@ -27,7 +28,7 @@ export async function retireIpvs(
   try {
     await holdings.sets.read().catch(unless(IpSetUnsupportedError));
   } catch (error) {
-    if (!(error instanceof IpSetMissingError)) throw error;
+    if (!(error instanceof ToolMissingError)) throw error;
     missing = error;
   }
   const left = await retire(holdings, clock, logger, signal);

@@ -1,18 +1,18 @@
 import type { VirtualServer } from '../../../domain/ipvs/virtual-server.js';
 import { IP_FAMILIES } from '../../../domain/net/ip-family.js';
-import { IpSetMissingError } from '../../ipset/errors.js';
+import { ToolMissingError } from '../../tools/errors.js';
 import type { IpSetTool } from '../../ipset/ipset-tool.js';
 import { NetlinkError } from '../../netlink/errors.js';
 import type { VirtualServers } from '../kernel/virtual-servers.js';
+import { NamedError } from '../../../domain/model/named-error.js';
 
 /** The oldest version of the tool ipset that mode ipvs can use. */
 const OLDEST_IPSET = 6;
 
 /** Mode ipvs cannot run on this host; the message has a line for each thing missing. */
-class IpvsRequirementsError extends Error {
+class IpvsRequirementsError extends NamedError {
   constructor(readonly missing: readonly string[]) {
     super(`mode ipvs cannot run on this host:\n${missing.map((thing) => `- ${thing}`).join('\n')}`);
-    this.name = 'IpvsRequirementsError';
   }
 }
 
@@ -51,7 +51,7 @@ async function missingOfTool(sets: Pick<IpSetTool, 'version'>): Promise<string |
     if (parseInt(version, 10) >= OLDEST_IPSET) return undefined;
     return `the tool ipset has version ${version}: install 6.0 or later`;
   } catch (error) {
-    if (error instanceof IpSetMissingError) return error.message;
+    if (error instanceof ToolMissingError) return error.message;
     throw error;
   }
 }

@@ -13,7 +13,6 @@ export const COMMAND = {
   DEL_DEST: 7,
   GET_DEST: 8,
   SET_CONFIG: 12,
-  FLUSH: 17,
 } as const;
 
 /** Attributes of a message. */
@@ -48,6 +47,3 @@ export const DEST = {
 export const HASHED = 0x2;
 /** Rewrites the destination of packets (`IP_VS_CONN_F_MASQ`). */
 export const MASQUERADING = 0;
-
-export const AF_INET = 2;
-export const AF_INET6 = 10;

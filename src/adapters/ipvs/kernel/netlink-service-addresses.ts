@@ -6,7 +6,7 @@ import { NetlinkRequestError, NetlinkUnavailableError } from '../../netlink/erro
 import { NetlinkChannel } from '../../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
 import { NETLINK_ROUTE } from '../../netlink/protocol.js';
-import { addAddress, listAddresses, removeAddress } from '../../rtnetlink/addresses.js';
+import { addressRequest, listAddresses } from '../../rtnetlink/addresses.js';
 import { addDummy, deleteLink, findLink, type Link } from '../../rtnetlink/links.js';
 import { ForeignDeviceError } from '../errors.js';
 import { SERVICE_DEVICE, type AddressStep, type ServiceAddresses } from './service-addresses.js';
@@ -49,11 +49,10 @@ export class NetlinkServiceAddresses implements ServiceAddresses {
   async apply(steps: readonly AddressStep[]): Promise<readonly StepOutcome[]> {
     if (steps.length === 0) return [];
     const index = (await this.find())?.index ?? NO_DEVICE;
-    const requests = steps.map(({ kind, address }) =>
-      kind === 'add'
-        ? addAddress(index, address, `adding the address ${address} to ${SERVICE_DEVICE}`)
-        : removeAddress(index, address, `removing the address ${address} from ${SERVICE_DEVICE}`),
-    );
+    const requests = steps.map(({ kind, address }) => {
+      const [doing, to] = kind === 'add' ? ['adding', 'to'] : ['removing', 'from'];
+      return addressRequest(kind, index, address, `${doing} the address ${address} ${to} ${SERVICE_DEVICE}`);
+    });
     const replies = await this.channel.perform(requests);
     return replies.map(({ errno, explanation }, position) =>
       errno === 0 || FINE[steps[position]!.kind].includes(errno)

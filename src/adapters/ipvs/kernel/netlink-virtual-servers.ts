@@ -5,20 +5,20 @@ import {
   type VirtualServerId,
 } from '../../../domain/ipvs/virtual-server.js';
 import { hostPort } from '../../../domain/net/address.js';
-import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { familyOf, type IpFamily } from '../../../domain/net/ip-family.js';
 import { EEXIST, ENOENT, ESRCH } from '../../netlink/errno.js';
 import { NetlinkRequestError } from '../../netlink/errors.js';
 import { findGenericFamily, genericHeader } from '../../netlink/generic-netlink.js';
-import type { KernelReply } from '../../netlink/message-reader.js';
+import type { KernelReply, NetlinkMessage } from '../../netlink/message-reader.js';
 import type { MessageWriter } from '../../netlink/message-writer.js';
 import { NetlinkChannel } from '../../netlink/netlink-channel.js';
-import type { NetlinkRequest } from '../../netlink/netlink-request.js';
+import { succeeded, type NetlinkRequest } from '../../netlink/netlink-request.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
 import { NETLINK_GENERIC } from '../../netlink/protocol.js';
 import { IpvsUnavailableError } from '../errors.js';
 import { ATTRIBUTE, COMMAND, FAMILY_NAME, VERSION } from './ip-vs.js';
 import { readRealServer, readServer } from './virtual-server-reader.js';
-import { putRealServer, putRealServerId, putServer, putServerId } from './virtual-server-writer.js';
+import { putRealServer, putServer, putServerId } from './virtual-server-writer.js';
 import type {
   IpvsTimeouts,
   ListedVirtualServer,
@@ -43,20 +43,18 @@ export class NetlinkVirtualServers implements VirtualServers {
   }
 
   async list(family: IpFamily, signal?: AbortSignal): Promise<readonly ListedVirtualServer[]> {
-    const servers: VirtualServer[] = [];
     const attempt = 'listing the virtual servers';
     const request = await this.request(COMMAND.GET_SERVICE, attempt, () => undefined);
-    try {
-      await this.channel.dump(request, (message) => {
-        signal?.throwIfAborted();
-        const server = readServer(message);
-        if (server && familyOf(server) === family) servers.push(server);
-      });
-    } catch (error) {
+    const read = (message: NetlinkMessage): VirtualServer | undefined => {
+      signal?.throwIfAborted();
+      const server = readServer(message);
+      return server && familyOf(server.address) === family ? server : undefined;
+    };
+    const servers = await this.channel.list(request, read).catch((error: unknown) => {
       // The module was unloaded. When it is loaded again, it has another number.
       if (error instanceof NetlinkRequestError && error.errno === ENOENT) this.family = undefined;
       throw error;
-    }
+    });
     const listed: ListedVirtualServer[] = [];
     for (const server of servers) {
       signal?.throwIfAborted();
@@ -68,24 +66,14 @@ export class NetlinkVirtualServers implements VirtualServers {
   async find(id: VirtualServerId): Promise<ListedVirtualServer | undefined> {
     const attempt = `looking for the virtual server ${virtualServerKey(id)}`;
     const request = await this.request(COMMAND.GET_SERVICE, attempt, (writer) => putServerId(writer, id));
-    let server: VirtualServer | undefined;
-    const { errno, explanation } = await this.channel.ask(request, (message) => {
-      server = readServer(message);
-    });
-    if (errno === ESRCH) return undefined;
-    if (errno !== 0) throw new NetlinkRequestError(attempt, errno, explanation);
+    const server = await this.channel.find(request, [ESRCH], readServer);
     return server && { ...server, realServers: await this.realServers(server) };
   }
 
   async realServers(server: VirtualServerId): Promise<readonly CountedRealServer[]> {
     const attempt = `listing the real servers of ${virtualServerKey(server)}`;
     const request = await this.request(COMMAND.GET_DEST, attempt, (writer) => putServerId(writer, server));
-    const found: CountedRealServer[] = [];
-    await this.channel.dump(request, (message) => {
-      const real = readRealServer(message, familyOf(server));
-      if (real) found.push(real);
-    });
-    return found;
+    return this.channel.list(request, (message) => readRealServer(message, familyOf(server.address)));
   }
 
   async apply(steps: readonly VirtualServerStep[]): Promise<readonly StepOutcome[]> {
@@ -104,10 +92,10 @@ export class NetlinkVirtualServers implements VirtualServers {
         ...{ scheduler: name, flags: 0, persistenceSeconds: 0 },
       };
       const attempt = `trying the scheduler ${name}`;
-      const errno = await this.perform(COMMAND.NEW_SERVICE, attempt, (writer) => putServer(writer, server));
-      if (errno === EEXIST) continue;
-      if (errno === ENOENT) return false;
-      if (errno !== 0) throw new NetlinkRequestError(attempt, errno);
+      const request = await this.request(COMMAND.NEW_SERVICE, attempt, (writer) => putServer(writer, server));
+      const [reply] = await this.channel.perform([request]);
+      if (reply!.errno === EEXIST) continue;
+      if (!succeeded(request, reply!, [ENOENT])) return false;
       await this.apply([{ kind: 'delete', server }]);
       return true;
     }
@@ -116,31 +104,16 @@ export class NetlinkVirtualServers implements VirtualServers {
 
   async setTimeouts({ tcp, tcpFin, udp }: IpvsTimeouts): Promise<void> {
     const attempt = `setting the timeouts of IPVS to ${tcp}, ${tcpFin} and ${udp} s`;
-    const errno = await this.perform(COMMAND.SET_CONFIG, attempt, (writer) => {
+    const request = await this.request(COMMAND.SET_CONFIG, attempt, (writer) => {
       writer.putHostU32(ATTRIBUTE.TIMEOUT_TCP, tcp);
       writer.putHostU32(ATTRIBUTE.TIMEOUT_TCP_FIN, tcpFin);
       writer.putHostU32(ATTRIBUTE.TIMEOUT_UDP, udp);
     });
-    if (errno !== 0) throw new NetlinkRequestError(attempt, errno);
-  }
-
-  async flush(): Promise<void> {
-    const attempt = 'removing all virtual servers';
-    const errno = await this.perform(COMMAND.FLUSH, attempt, () => undefined);
-    if (errno !== 0) throw new NetlinkRequestError(attempt, errno);
+    await this.channel.carryOut(request);
   }
 
   close(): void {
     void this.channel.close();
-  }
-
-  private async perform(
-    command: number,
-    attempt: string,
-    put: (writer: MessageWriter) => void,
-  ): Promise<number> {
-    const [reply] = await this.channel.perform([await this.request(command, attempt, put)]);
-    return reply!.errno;
   }
 
   private async request(
@@ -185,8 +158,8 @@ function requestOf(step: VirtualServerStep): [number, string, (writer: MessageWr
 function putStep(writer: MessageWriter, step: VirtualServerStep): void {
   if (step.kind === 'add' || step.kind === 'set') return putServer(writer, step.server);
   putServerId(writer, step.server);
-  if (step.kind === 'add-real' || step.kind === 'set-real') putRealServer(writer, step.real);
-  else if (step.kind === 'delete-real') putRealServerId(writer, step.real);
+  if (step.kind === 'delete-real') putRealServer(writer, step.real);
+  else if ('real' in step) putRealServer(writer, step.real, step.real.weight);
 }
 
 function outcomeOf(
@@ -206,8 +179,4 @@ function meaningOf(step: VirtualServerStep, errno: number): string | undefined {
   if (errno === ESRCH) return 'there is no such virtual server';
   if (errno === EEXIST) return 'it exists already';
   return undefined;
-}
-
-function familyOf({ address }: { readonly address: string }): IpFamily {
-  return address.includes(':') ? 'IPv6' : 'IPv4';
 }

@@ -6,7 +6,10 @@ import { addressText } from '../../netlink/address-bytes.js';
 import { AttributeReader } from '../../netlink/attribute-reader.js';
 import { GENERIC_HEADER_LENGTH } from '../../netlink/generic-netlink.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';
-import { AF_INET6, ATTRIBUTE, DEST, HASHED, SERVICE } from './ip-vs.js';
+import { familyNumber } from '../../netlink/protocol.js';
+import { ATTRIBUTE, DEST, HASHED, SERVICE } from './ip-vs.js';
+
+const IPV6 = familyNumber('IPv6');
 
 /** The virtual server of a message; undefined for one by firewall mark, which has no address. */
 export function readServer(message: NetlinkMessage): VirtualServer | undefined {
@@ -44,7 +47,7 @@ export function readServer(message: NetlinkMessage): VirtualServer | undefined {
  */
 export function readRealServer(message: NetlinkMessage, family: IpFamily): CountedRealServer | undefined {
   const attributes = attributesIn(message, ATTRIBUTE.DEST);
-  let addressFamily = family === 'IPv6' ? AF_INET6 : undefined;
+  let addressFamily = family === 'IPv6' ? IPV6 : undefined;
   let address = 0;
   let port = 0;
   let weight = 0;
@@ -70,7 +73,7 @@ export function readRealServer(message: NetlinkMessage, family: IpFamily): Count
 
 /** The kernel writes sixteen bytes for every address. An IPv4 address is in the first four. */
 function textOf({ bytes }: NetlinkMessage, start: number, family: number | undefined): string {
-  return addressText(bytes, start, start + (family === AF_INET6 ? 16 : 4));
+  return addressText(bytes, start, start + (family === IPV6 ? 16 : 4));
 }
 
 function attributesIn({ bytes, start, end }: NetlinkMessage, type: number): AttributeReader | undefined {

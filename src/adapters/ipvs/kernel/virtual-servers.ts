@@ -59,9 +59,6 @@ export interface VirtualServers {
 
   setTimeouts(timeouts: IpvsTimeouts): Promise<void>;
 
-  /** Removes all virtual servers of both families, including those of other programs. */
-  flush(): Promise<void>;
-
   /** Idempotent; later calls fail. */
   close(): void;
 }

@@ -4,9 +4,9 @@ import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
 import { SavedRules } from '../../../domain/iptables/walk/saved-rules.js';
 import { SERVICE_SETS, setName } from '../../../domain/ipvs/service-sets.js';
-import { IpvsDesiredWalk } from '../../../domain/ipvs/walk/desired-walk.js';
+import { ipvsDesiredWalk } from '../../../domain/ipvs/walk/desired-walk.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { isOwned } from '../../iptables/restore/clean-up-scripts.js';
+import { isOwned } from '../../iptables/restore/owned-chains.js';
 import { IPVS_OWNED_CHAINS } from '../clean-up/owned-chains.js';
 import type { IpvsReader } from './ipvs-reader.js';
 import { KernelWalk } from './kernel-walk.js';
@@ -25,7 +25,7 @@ export class IpvsTracer implements Tracer {
 
   desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Walk {
     const schedulers = { scheduler: this.scheduler, hasScheduler: () => true };
-    return new IpvsDesiredWalk(entries, node, { randomFully: true }, schedulers);
+    return ipvsDesiredWalk(entries, node, { randomFully: true }, schedulers);
   }
 
   async actual(signal?: AbortSignal): Promise<Walk> {

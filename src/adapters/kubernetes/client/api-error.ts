@@ -32,10 +32,8 @@ export class ApiError extends Error {
   }
 }
 
-/** The API server is unreachable, or the connection broke or fell silent. */
-export class ApiConnectionError extends Error {
-  override readonly name: string = 'ApiConnectionError';
-
+/** A request that came to no answer. */
+class RequestError extends Error {
   constructor(
     readonly request: string,
     problem: string,
@@ -43,6 +41,11 @@ export class ApiConnectionError extends Error {
   ) {
     super(`${request}: ${cutText(problem)}`, options);
   }
+}
+
+/** The API server is unreachable, or the connection broke or fell silent. */
+export class ApiConnectionError extends RequestError {
+  override readonly name: string = 'ApiConnectionError';
 }
 
 /** A connection received no data for a while. */
@@ -55,27 +58,19 @@ export class ApiSilenceError extends ApiConnectionError {
 }
 
 /** The API server violated its protocol. */
-export class ApiProtocolError extends Error {
+export class ApiProtocolError extends RequestError {
   override readonly name = 'ApiProtocolError';
-
-  constructor(
-    readonly request: string,
-    problem: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${request}: ${cutText(problem)}`, options);
-  }
 }
 
 /**
  * The server ended a watch as soon as it had begun, without an event, as one does that shuts down, or that a balancer has no other
  * for. It says nothing about what was watched.
  */
-export class ApiShortWatchError extends Error {
+export class ApiShortWatchError extends RequestError {
   override readonly name = 'ApiShortWatchError';
 
-  constructor(readonly request: string) {
-    super(`${request}: the server ended the watch at once`);
+  constructor(request: string) {
+    super(request, 'the server ended the watch at once');
   }
 }
 

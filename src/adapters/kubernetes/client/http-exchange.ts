@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../../application/ports/clock.js';
+import { readStatus, type ApiStatus } from '../encoding/encoding.js';
 import { encodingOf } from '../encoding/media-types.js';
 import { ApiConnectionError, ApiError, asConnectionError } from './api-error.js';
 import type { ApiTimeouts } from './api-timeouts.js';
@@ -88,13 +89,9 @@ export class HttpExchange {
   }
 }
 
-function parseStatus(contentType: string, body: Buffer): { reason: string; message: string } {
+function parseStatus(contentType: string, body: Buffer): Pick<ApiStatus, 'reason' | 'message'> {
   try {
-    const { reason, message } = encodingOf(contentType).status(body);
-    return {
-      reason: typeof reason === 'string' ? reason : '',
-      message: typeof message === 'string' ? message : '',
-    };
+    return readStatus(encodingOf(contentType).status(body));
   } catch {
     return { reason: '', message: body.toString('utf8', 0, 200).trim() };
   }

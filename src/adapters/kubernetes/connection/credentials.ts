@@ -78,7 +78,7 @@ export class Credentials {
 
   private async read(): Promise<Access> {
     const { config, tokenFile } = await this.load();
-    const { cluster } = config;
+    const cluster = config.getCurrentCluster();
     const file = this.connection.kubeconfig ?? 'in-cluster';
     if (!cluster || !URL.canParse(cluster.server)) {
       throw new KubeconfigError(
@@ -89,8 +89,9 @@ export class Credentials {
     }
     const options: RequestOptions = { timeout: PROXY_TIMEOUT };
     try {
-      if (tokenFile) config.useToken((await readFile(tokenFile, 'utf8')).trim());
-      await config.applyTo(options);
+      if (tokenFile)
+        Object.assign(config.getCurrentUser() ?? {}, { token: (await readFile(tokenFile, 'utf8')).trim() });
+      await config.applyToHTTPSOptions(options);
     } catch (error) {
       throw new KubeconfigError(
         file,

@@ -1,5 +1,6 @@
 import { isLoopback, parseAddress } from '../../../domain/net/address.js';
 import { cidrContains, parseCidr } from '../../../domain/net/cidr.js';
+import { splitHostPort } from '../../../domain/net/listen-address.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -48,8 +49,7 @@ function excludes(exclusion: string, { host, port }: Destination): boolean {
   const address = parseAddress(host);
   const cidr = parseCidr(exclusion);
   if (cidr) return address !== undefined && cidrContains(cidr, address.text);
-  const [, bracketed, plain, excludedPort] = /^(?:\[([^\]]*)\]|([^:]*)):([^:]*)$/.exec(exclusion) ?? [];
-  const excluded = bracketed ?? plain ?? exclusion;
+  const { host: excluded, port: excludedPort } = splitHostPort(exclusion) ?? { host: exclusion, port: '' };
   if (excluded === '' || (excludedPort && excludedPort !== port)) return false;
   const excludedAddress = parseAddress(excluded);
   if (excludedAddress) return excludedAddress.text === address?.text;

@@ -3,14 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import { errorMessage } from '../../../application/error-message.js';
-import { ClientNode, type Cluster, type User } from './client-node.js';
+import { emptyKubeConfig, prepareExecPlugin, useServer } from './client-node.js';
+import type { Cluster, KubeConfig, User } from './client-node.js';
 import { KubeconfigError, type Connection } from './connection.js';
 import type { ExecPlugins } from './exec-plugins.js';
 import { proxyUrlOf, serverUrl } from './server-url.js';
 
 /** A loaded configuration. */
 export interface LoadedKubeconfig {
-  readonly config: ClientNode;
+  readonly config: KubeConfig;
   /** Bearer token file of the current user, read again whenever credentials are renewed. */
   readonly tokenFile?: string;
 }
@@ -20,21 +21,25 @@ export async function loadKubeconfig(
   connection: Connection,
   plugins: ExecPlugins,
 ): Promise<LoadedKubeconfig> {
-  const config = await ClientNode.load(plugins);
+  const config = await emptyKubeConfig(plugins);
   let tokenFile: string | undefined;
   if (connection.kubeconfig) tokenFile = await loadFile(config, connection.kubeconfig, connection.context);
-  else if (connection.master) config.loadAnonymous();
+  else if (connection.master)
+    config.loadFromClusterAndUser(
+      { name: 'master', server: '', skipTLSVerify: false },
+      { name: 'anonymous' },
+    );
   else tokenFile = loadInCluster(config, connection.serviceAccountRoot ?? '');
-  const { cluster } = config;
+  const cluster = config.getCurrentCluster();
   if (cluster) {
-    const server = serverUrl(connection, cluster, config.user);
-    config.useServer(server, proxyUrlOf(connection, cluster, server));
+    const server = serverUrl(connection, cluster, config.getCurrentUser());
+    useServer(cluster, server, proxyUrlOf(connection, cluster, server));
   }
   return tokenFile ? { config, tokenFile } : { config };
 }
 
 async function loadFile(
-  config: ClientNode,
+  config: KubeConfig,
   file: string,
   context: string | undefined,
 ): Promise<string | undefined> {
@@ -49,7 +54,8 @@ async function loadFile(
   const directory = dirname(file);
   const resolvePath = (path: string): string => (isAbsolute(path) ? path : join(directory, path));
   try {
-    config.loadKubeconfig(text, directory);
+    config.loadFromString(text);
+    config.makePathsAbsolute(directory);
   } catch (error) {
     throw new KubeconfigError(
       file,
@@ -58,35 +64,40 @@ async function loadFile(
       { cause: error },
     );
   }
-  if (context !== undefined) config.useContext(context);
+  if (context !== undefined) config.setCurrentContext(context);
   requireCurrent(config, file);
-  requireOneWayToVerify(config.cluster, file);
-  const { user } = config;
+  requireOneWayToVerify(config.getCurrentCluster(), file);
+  const user = config.getCurrentUser();
   if (!user) return undefined;
   refuseAuthProvider(user, file);
-  config.prepareExecPlugin(resolvePath);
+  prepareExecPlugin(user, resolvePath);
   const tokenFile = tokenFileOf(text, user);
   return tokenFile && resolvePath(tokenFile);
 }
 
-function requireCurrent(config: ClientNode, file: string): void {
-  const { context, currentContext, contextNames } = config;
+function requireCurrent(config: KubeConfig, file: string): void {
+  const current = config.getCurrentContext();
+  const context = config.getContextObject(current);
   if (!context) {
+    const names = config.getContexts().map(({ name }) => name);
     throw new KubeconfigError(
       file,
-      `current-context is ${currentContext ? `"${currentContext}", which is not in contexts` : 'not set'}`,
-      `set it to one of: ${contextNames.join(', ') || '(no contexts in the file)'}`,
+      `current-context is ${current ? `"${current}", which is not in contexts` : 'not set'}`,
+      `set it to one of: ${names.join(', ') || '(no contexts in the file)'}`,
     );
   }
-  if (!config.cluster) {
+  if (!config.getCurrentCluster()) {
     throw new KubeconfigError(
       file,
       `context "${context.name}" names the cluster "${context.cluster}", which is not in clusters`,
       'add the cluster or correct the context',
     );
   }
-  if (!context.user) config.useAnonymous(context);
-  else if (!config.user) {
+  if (!context.user) {
+    // Otherwise KubeConfig ignores the cluster's certificate authority as well.
+    config.addUser({ name: 'anonymous' });
+    Object.assign(context, { user: 'anonymous' });
+  } else if (!config.getCurrentUser()) {
     throw new KubeconfigError(
       file,
       `context "${context.name}" names the user "${context.user}", which is not in users`,
@@ -102,8 +113,9 @@ function tokenFileOf(text: string, user: User): string | undefined {
   return typeof tokenFile === 'string' && tokenFile ? tokenFile : undefined;
 }
 
-function loadInCluster(config: ClientNode, root: string): string {
-  const tokenFile = config.loadServiceAccount(root);
+function loadInCluster(config: KubeConfig, root: string): string {
+  config.loadFromCluster(root);
+  const tokenFile = config.getCurrentUser()?.authProvider?.config?.tokenFile as string;
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
   if (!host || !port || !existsSync(tokenFile)) {
     throw new KubeconfigError(
@@ -118,7 +130,7 @@ function loadInCluster(config: ClientNode, root: string): string {
 }
 
 /** As in client-go: a contradiction about what is verified must not be guessed away. */
-function requireOneWayToVerify(cluster: Cluster | undefined, file: string): void {
+function requireOneWayToVerify(cluster: Cluster | null, file: string): void {
   if (!cluster?.skipTLSVerify || !(cluster.caFile || cluster.caData)) return;
   throw new KubeconfigError(
     file,

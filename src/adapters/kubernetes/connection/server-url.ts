@@ -12,11 +12,7 @@ interface Origin {
  * The URL of the API server: the master's, else the cluster's. Without a scheme it is HTTPS if anything about TLS is
  * configured, else HTTP, as in kube-proxy. Throws KubeconfigError.
  */
-export function serverUrl(
-  { master, kubeconfig }: Connection,
-  cluster: Cluster,
-  user: User | undefined,
-): string {
+export function serverUrl({ master, kubeconfig }: Connection, cluster: Cluster, user: User | null): string {
   const server = master || cluster.server;
   const usesTls =
     cluster.caFile || cluster.caData || cluster.skipTLSVerify || user?.certFile || user?.certData;

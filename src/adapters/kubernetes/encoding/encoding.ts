@@ -40,12 +40,23 @@ export interface WatchDecoder {
   next(): RawEvent | undefined;
 }
 
-/** A `metav1.Status`. */
+/** What is read of a `metav1.Status`. */
 export interface ApiStatus {
-  readonly code?: unknown;
-  readonly reason?: unknown;
-  readonly message?: unknown;
-  readonly details?: unknown;
+  readonly code: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly retryAfterSeconds: unknown;
+}
+
+/** Reads a Status as it was sent. What is missing or of another type is empty; the code is 500 then. */
+export function readStatus(sent: object): ApiStatus {
+  const { code, reason, message, details } = sent as Readonly<Record<string, unknown>>;
+  return {
+    code: typeof code === 'number' ? code : 500,
+    reason: typeof reason === 'string' ? reason : '',
+    message: typeof message === 'string' ? message : '',
+    retryAfterSeconds: (details as { retryAfterSeconds?: unknown } | undefined)?.retryAfterSeconds,
+  };
 }
 
 /**
@@ -55,8 +66,8 @@ export interface ApiStatus {
 export interface Encoding {
   listDecoder(kind: ResourceKind, onUnreadable: (object: UnreadableObject) => void): ListDecoder;
   watchDecoder(kind: ResourceKind): WatchDecoder;
-  /** Throws SyntaxError. */
-  status(body: Buffer): ApiStatus;
+  /** A Status as it was sent. Throws SyntaxError. */
+  status(body: Buffer): object;
 }
 
 /** An API object is at most 1.5 MiB in etcd unless configured otherwise; anything much longer is not one. Bytes. */

@@ -38,8 +38,13 @@ const objectMeta = message({
   12: entries('annotations', [TRIGGER_TIME_ANNOTATION, SCHEDULER_ANNOTATION, INITIAL_EVENTS_END]),
 });
 
+/** An object, with its metadata. */
+function apiObject(fields: Parameters<typeof message>[0]): Message {
+  return message({ 1: nested('metadata', objectMeta), ...fields });
+}
+
 /** The metadata alone, which every object has. */
-export const anyObject: Message = message({ 1: nested('metadata', objectMeta) });
+export const anyObject = apiObject({});
 
 const servicePort = message({
   1: text('name'),
@@ -72,8 +77,7 @@ const serviceStatus = message({
   1: nested('loadBalancer', message({ 1: repeated('ingress', loadBalancerIngress) })),
 });
 
-const service = message({
-  1: nested('metadata', objectMeta),
+const service = apiObject({
   2: nested('spec', serviceSpec),
   3: nested('status', serviceStatus),
 });
@@ -91,8 +95,7 @@ const endpoint = message({
 
 const slicePort = message({ 1: optionalText('name'), 2: optionalText('protocol'), 3: int32('port') });
 
-const endpointSlice = message({
-  1: nested('metadata', objectMeta),
+const endpointSlice = apiObject({
   2: repeated('endpoints', endpoint),
   3: repeated('ports', slicePort),
   4: text('addressType'),
@@ -108,8 +111,7 @@ const endpointSubset = message({
   3: repeated('ports', endpointPort),
 });
 
-const endpoints = message({
-  1: nested('metadata', objectMeta),
+const endpoints = apiObject({
   2: repeated('subsets', endpointSubset),
 });
 
@@ -119,14 +121,12 @@ const nodeStatus = message({
   5: repeated('addresses', message({ 1: text('type'), 2: text('address') })),
 });
 
-const node = message({
-  1: nested('metadata', objectMeta),
+const node = apiObject({
   2: nested('spec', nodeSpec),
   3: nested('status', nodeStatus),
 });
 
-const serviceCidr = message({
-  1: nested('metadata', objectMeta),
+const serviceCidr = apiObject({
   2: nested('spec', message({ 1: texts('cidrs') })),
 });
 

@@ -1,4 +1,4 @@
-import type { ApiStatus, Encoding } from '../encoding/encoding.js';
+import type { Encoding } from '../encoding/encoding.js';
 import { openEnvelope } from './envelope.js';
 import { readMessage } from './message.js';
 import { statusMessage } from './objects.js';
@@ -10,10 +10,10 @@ import { WireError, WireReader } from './wire-reader.js';
 export const protobufEncoding: Encoding = {
   listDecoder: (kind, onUnreadable) => new ProtobufListDecoder(kind, onUnreadable),
   watchDecoder: (kind) => new ProtobufWatchDecoder(kind),
-  status: readStatus,
+  status: decodeStatus,
 };
 
-function readStatus(body: Buffer): ApiStatus {
+function decodeStatus(body: Buffer): object {
   const { kind, raw } = openEnvelope(body);
   if (kind !== 'Status') throw new WireError(`its kind is ${JSON.stringify(kind)}, not "Status"`);
   return readMessage(new WireReader(raw), statusMessage);

@@ -1,32 +1,28 @@
 import type { ApiClient, Query } from '../client/api-client.js';
 import { ApiError, ApiProtocolError } from '../client/api-error.js';
-import type { ListMetadata, UnreadableObject } from '../encoding/encoding.js';
+import type { ListMetadata } from '../encoding/encoding.js';
 import { encodingOf } from '../encoding/media-types.js';
+import type { WatchRequest } from './open-watch.js';
+import type { Replacement } from './replacement.js';
 import type { Resource } from './resources.js';
 
-export interface ListRequest {
+interface ListRequest {
   readonly query: Query;
   /** Continues an earlier page. */
   readonly continued?: boolean;
   readonly signal: AbortSignal;
-  /** Called for each object while the list arrives, before it is known whether the whole list is readable. */
-  readonly onObject: (object: unknown) => void;
-  /** An object cannot be decoded; the others can. */
-  readonly onUnreadable: (object: UnreadableObject) => void;
+  /** Gets each object while the list arrives, before it is known whether the whole list is readable. */
+  readonly replacement?: Replacement;
   /** Something arrived. */
-  readonly onActivity: () => void;
+  readonly onActivity?: () => void;
 }
 
-export interface PagedListRequest extends Pick<
-  ListRequest,
-  'signal' | 'onObject' | 'onUnreadable' | 'onActivity'
-> {
-  /** Objects in a page. */
-  readonly pageSize: number;
+/** A whole list, by a watch or in pages. */
+export interface ListOptions extends Omit<WatchRequest, 'initialEvents'> {
   /** "0": anything the server has in its cache; "": the newest; else at least this resourceVersion. */
   readonly from: string;
-  /** The list expired between pages: everything comes again, without pages. */
-  readonly onRestart: () => void;
+  /** Objects in a page. */
+  readonly pageSize: number;
   /** The server has no time for the next page; resolves when it may be asked for that page again. */
   readonly onRefused: (error: ApiError) => Promise<void>;
 }
@@ -38,7 +34,7 @@ export interface PagedListRequest extends Pick<
 export async function requestList(
   client: ApiClient,
   { kind, path, labelSelector, fieldSelector }: Resource,
-  { query, continued = false, signal, onObject, onUnreadable, onActivity }: ListRequest,
+  { query, continued = false, signal, replacement, onActivity }: ListRequest,
 ): Promise<ListMetadata> {
   const { contentType, body } = await client.open({
     path,
@@ -48,11 +44,11 @@ export async function requestList(
     continued,
     signal,
   });
-  const decoder = encodingOf(contentType).listDecoder(kind, onUnreadable);
+  const decoder = encodingOf(contentType).listDecoder(kind, (object) => replacement?.addUnreadable(object));
   try {
     await body.read(client.silence, (piece) => {
-      onActivity();
-      for (const object of decoder.push(piece)) onObject(object);
+      onActivity?.();
+      for (const object of decoder.push(piece)) replacement?.add(object);
     });
     return decoder.end();
   } catch (error) {
@@ -65,13 +61,15 @@ export async function requestList(
 
 /**
  * Reads a whole list, page by page. A busy server may refuse any page; what came before is kept, otherwise a long list would
- * never end. Returns its resourceVersion. Throws as `requestList` does.
+ * never end. A list that expires between pages comes again, without pages. Returns its resourceVersion. Throws as `requestList` does.
  */
 export async function requestPages(
   client: ApiClient,
   resource: Resource,
-  { pageSize, from, onRestart, onRefused, ...request }: PagedListRequest,
+  { pageSize, from, signal, onActivity, onRefused }: ListOptions,
+  replacement: Replacement,
 ): Promise<string> {
+  const request = { signal, replacement, onActivity };
   const pinned = from !== '' && from !== '0';
   let limit: number | undefined = pageSize;
   const firstPage = (): Promise<ListMetadata> =>
@@ -92,12 +90,13 @@ export async function requestPages(
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.expired) {
-        onRestart();
+        replacement.restart();
         limit = undefined;
         page = await firstPage();
       } else if (error.retryAfter !== undefined) await onRefused(error);
       else throw error;
     }
   }
+  replacement.end();
   return page.resourceVersion;
 }

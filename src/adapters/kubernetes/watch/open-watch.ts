@@ -3,11 +3,16 @@ import type { ResponseBody } from '../client/response-body.js';
 import type { RawEvent, WatchDecoder } from '../encoding/encoding.js';
 import { checkEvent, type WatchEvent } from './watch-event.js';
 
-export interface OpenWatchOptions {
-  /** Names the watch in errors. */
-  readonly name: string;
+export interface WatchRequest {
+  /** The resourceVersion after which events are sent; with initial events, the least that they must show. */
+  readonly from: string;
+  /** Begins with an event for each object, up to a bookmark. */
+  readonly initialEvents?: boolean;
+  /** Milliseconds after which the server ends the watch; whole seconds reach it, at least one. */
+  readonly lifetime: number;
   /** Milliseconds without any data after which the watch is given up. */
   readonly silence: number;
+  readonly signal: AbortSignal;
   /** Something arrived. */
   readonly onActivity: () => void;
 }
@@ -17,7 +22,9 @@ export class OpenWatch {
   constructor(
     private readonly body: ResponseBody,
     private readonly decoder: WatchDecoder,
-    private readonly options: OpenWatchOptions,
+    /** Names the watch in errors. */
+    private readonly name: string,
+    private readonly request: Pick<WatchRequest, 'silence' | 'onActivity'>,
   ) {}
 
   /**
@@ -27,7 +34,7 @@ export class OpenWatch {
   async read(take: (event: WatchEvent) => boolean): Promise<boolean> {
     try {
       if (this.passOn(take)) return true;
-      const { silence, onActivity } = this.options;
+      const { silence, onActivity } = this.request;
       return await this.body.read(silence, (piece) => {
         onActivity();
         this.decoder.push(piece);
@@ -46,7 +53,7 @@ export class OpenWatch {
 
   private passOn(take: (event: WatchEvent) => boolean): boolean {
     for (let event = this.decode(); event; event = this.decode())
-      if (take(checkEvent(event, this.options.name))) return true;
+      if (take(checkEvent(event, this.name))) return true;
     return false;
   }
 
@@ -56,7 +63,7 @@ export class OpenWatch {
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       const problem = `an event is unreadable: ${error.message}`;
-      throw new ApiProtocolError(this.options.name, problem, { cause: error });
+      throw new ApiProtocolError(this.name, problem, { cause: error });
     }
   }
 }

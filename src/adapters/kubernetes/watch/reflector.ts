@@ -7,7 +7,7 @@ import { ApiError, ApiShortWatchError, ApiSilenceError } from '../client/api-err
 import { FailureLog } from './failure-log.js';
 import { KnownObjects, type ObjectListener } from './known-objects.js';
 import { Lister } from './lister.js';
-import type { OpenWatch } from './open-watch.js';
+import type { OpenWatch, WatchRequest } from './open-watch.js';
 import { Position } from './position.js';
 import type { ReflectorTimings } from './reflector-timings.js';
 import type { Resource } from './resources.js';
@@ -15,7 +15,7 @@ import { RetrySchedule } from './retry/retry-schedule.js';
 import type { CheckedKind, RewindCheck } from './rewind-check.js';
 import { isOlder, RewindDetector } from './rewind-detector.js';
 import { versionOf, type WatchEvent } from './watch-event.js';
-import { openWatch, watchName, type WatchRequest } from './watch-request.js';
+import { openWatch, watchName } from './watch-request.js';
 
 /** Receives what a reflector sees. Called synchronously. */
 export interface ReflectorListener extends ObjectListener {

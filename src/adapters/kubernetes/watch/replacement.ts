@@ -42,6 +42,7 @@ export class Replacement {
 
   /** Everything comes again. */
   restart(): void {
+    this.logger.debug({}, 'the list expired between pages; listing again without pages');
     this.missing = new Set(this.known.keys());
     this.namesEverything = true;
   }

@@ -105,17 +105,8 @@ export class RewindCheck {
     // Its watch may be ahead of the answer when that comes.
     const before = asked.newest;
     const { kind, path } = asked.resource;
-    const { resourceVersion } = await requestList(
-      this.client,
-      { kind, path },
-      {
-        query: { limit: 1 },
-        signal: this.signal,
-        onObject: () => {},
-        onUnreadable: () => {},
-        onActivity: () => {},
-      },
-    );
+    const request = { query: { limit: 1 }, signal: this.signal };
+    const { resourceVersion } = await requestList(this.client, { kind, path }, request);
     if (!isOlder(resourceVersion, before) || this.rewoundAt > moment) return;
     this.rewound(asked, before, resourceVersion);
     asked.listAgain();

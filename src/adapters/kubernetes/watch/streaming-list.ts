@@ -1,16 +1,17 @@
 import type { ApiClient } from '../client/api-client.js';
 import { ApiProtocolError } from '../client/api-error.js';
 import { INITIAL_EVENTS_END } from '../encoding/encoding.js';
-import type { OpenWatch } from './open-watch.js';
+import type { OpenWatch, WatchRequest } from './open-watch.js';
 import type { Replacement } from './replacement.js';
 import type { Resource } from './resources.js';
 import { versionOf, type WatchEvent } from './watch-event.js';
-import { openWatch, watchName, type WatchRequest } from './watch-request.js';
+import { openWatch, watchName } from './watch-request.js';
 
-export interface StreamedList {
+/** What came of a list. */
+export interface Listed {
   readonly version: string;
-  /** Continues with what changes afterwards. */
-  readonly watch: OpenWatch;
+  /** The watch that the list came with; its next event is the first after the list. */
+  readonly watch?: OpenWatch;
 }
 
 /**
@@ -23,7 +24,7 @@ export async function streamList(
   resource: Resource,
   request: Omit<WatchRequest, 'initialEvents'>,
   replacement: Replacement,
-): Promise<StreamedList> {
+): Promise<Listed> {
   const watch = await openWatch(client, resource, { ...request, initialEvents: true });
   const name = watchName(resource);
   let version = '';

@@ -1,7 +1,7 @@
 import { quote } from '../../../domain/decode/problem.js';
 import { ApiError, ApiProtocolError } from '../client/api-error.js';
 import { retryAfterOf } from '../client/retry-after.js';
-import type { ApiStatus, RawEvent } from '../encoding/encoding.js';
+import { readStatus, type RawEvent } from '../encoding/encoding.js';
 
 /** An event of a watch. */
 export interface WatchEvent {
@@ -28,14 +28,7 @@ export function versionOf({ type, object }: WatchEvent, request: string): string
   return version;
 }
 
-function errorOf(status: ApiStatus, request: string): ApiError {
-  const { code, reason, message, details } = status;
-  const seconds = (details as { retryAfterSeconds?: unknown } | undefined)?.retryAfterSeconds;
-  return new ApiError(
-    request,
-    typeof code === 'number' ? code : 500,
-    typeof reason === 'string' ? reason : '',
-    typeof message === 'string' ? message : '',
-    retryAfterOf(seconds),
-  );
+function errorOf(sent: object, request: string): ApiError {
+  const { code, reason, message, retryAfterSeconds } = readStatus(sent);
+  return new ApiError(request, code, reason, message, retryAfterOf(retryAfterSeconds));
 }

@@ -1,21 +1,7 @@
 import type { ApiClient } from '../client/api-client.js';
 import { encodingOf } from '../encoding/media-types.js';
-import { OpenWatch } from './open-watch.js';
+import { OpenWatch, type WatchRequest } from './open-watch.js';
 import type { Resource } from './resources.js';
-
-export interface WatchRequest {
-  /** The resourceVersion after which events are sent; with initial events, the least that they must show. */
-  readonly from: string;
-  /** Begins with an event for each object, up to a bookmark. */
-  readonly initialEvents?: boolean;
-  /** Milliseconds after which the server ends the watch; whole seconds reach it, at least one. */
-  readonly lifetime: number;
-  /** Milliseconds without any data after which the watch is given up. */
-  readonly silence: number;
-  readonly signal: AbortSignal;
-  /** Something arrived. */
-  readonly onActivity: () => void;
-}
 
 /** Names the watch in errors. */
 export function watchName({ path }: Resource): string {
@@ -47,5 +33,5 @@ export async function openWatch(
     signal,
   });
   const decoder = encodingOf(contentType).watchDecoder(resource.kind);
-  return new OpenWatch(body, decoder, { name: watchName(resource), silence, onActivity });
+  return new OpenWatch(body, decoder, watchName(resource), { silence, onActivity });
 }

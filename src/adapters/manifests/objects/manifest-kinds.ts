@@ -22,12 +22,10 @@ interface KindFacts {
   readonly apiVersions: readonly string[];
   readonly namespaced: boolean;
   /** What an API server adds before it validates. */
-  readonly defaults: (object: RawObject) => RawObject;
+  readonly defaults?: (object: RawObject) => RawObject;
   readonly schema: Schema;
   readonly read: (object: unknown) => Reading<unknown>;
 }
-
-const unchanged = (object: RawObject): RawObject => object;
 
 const KINDS: Readonly<Record<ResourceKind, KindFacts>> = {
   Service: {
@@ -47,8 +45,7 @@ const KINDS: Readonly<Record<ResourceKind, KindFacts>> = {
   Endpoints: {
     apiVersions: ['v1'],
     namespaced: true,
-    // A missing protocol is TCP to the reader, too.
-    defaults: unchanged,
+    // No defaults: a missing protocol is TCP to the reader, too.
     schema: endpointsSchema,
     read: (object) => readEndpoints(object, ''),
   },
@@ -62,7 +59,6 @@ const KINDS: Readonly<Record<ResourceKind, KindFacts>> = {
   ServiceCIDR: {
     apiVersions: ['networking.k8s.io/v1', 'networking.k8s.io/v1beta1'],
     namespaced: false,
-    defaults: unchanged,
     schema: serviceCidrSchema,
     read: readServiceCidr,
   },
@@ -110,7 +106,7 @@ export function checkObject(kind: ResourceKind, given: RawObject): CheckedObject
 /** As `checkObject`, by the API server's rules alone. */
 export function brokenRules(kind: ResourceKind, given: RawObject): CheckedObject {
   const { defaults, schema } = KINDS[kind];
-  const object = defaults(given);
+  const object = defaults?.(given) ?? given;
   const problems: FieldProblem[] = [];
   schema(object, '', (field, what) => problems.push({ field, what }));
   return { object, problems };

@@ -1,10 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { Rule } from '../../../domain/nftables/layout/rule.js';
 import { UnsafeTextError } from '../../../domain/nftables/text/safe-text.js';
 import {
   TABLE_NAME,
-  type ChainDefinition,
   type Operation,
   type SetDefinition,
   type SetElement,
@@ -16,7 +14,7 @@ import { MessageWriter } from '../../netlink/message-writer.js';
 import { NetlinkChannel } from '../../netlink/netlink-channel.js';
 import type { NetlinkConversation } from '../../netlink/netlink-conversation.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
-import { NETLINK_NETFILTER } from '../../netlink/protocol.js';
+import { familyNumber, NETLINK_NETFILTER } from '../../netlink/protocol.js';
 import { NftCommitError, type NftFailure, type NftTransport, type TableState } from '../transport.js';
 import { BatchEncoder } from './encode/batch-encoder.js';
 import { DisturbedReadError } from './read/disturbed-read-error.js';
@@ -41,6 +39,9 @@ const KEPT_BUFFER = 1024 * 1024;
  * when sending is done, and has replied with errors, or with the generation.
  */
 export class NetlinkNftTransport implements NftTransport {
+  readonly fingerprintRule = fingerprintRule;
+  readonly fingerprintSet = fingerprintSet;
+  readonly fingerprintChain = fingerprintChain;
   private writer = new MessageWriter();
 
   private constructor(private readonly channel: NetlinkChannel) {}
@@ -65,7 +66,7 @@ export class NetlinkNftTransport implements NftTransport {
     signal?: AbortSignal,
   ): Promise<TableState | undefined> {
     return this.channel.runExclusive(async (conversation) => {
-      const ask = askerOf(conversation, nf.familyWord(family), signal);
+      const ask = askerOf(conversation, familyNumber(family), signal);
       for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
         const before = await readGeneration(conversation);
         const listed = (await listTables(ask, ruleFingerprint, TABLE_NAME)).get(TABLE_NAME);
@@ -99,18 +100,6 @@ export class NetlinkNftTransport implements NftTransport {
 
   generation(): Promise<number> {
     return this.channel.runExclusive(readGeneration);
-  }
-
-  fingerprintRule(family: IpFamily, rule: Rule): string {
-    return fingerprintRule(family, rule);
-  }
-
-  fingerprintSet(family: IpFamily, set: SetDefinition): string {
-    return fingerprintSet(family, set);
-  }
-
-  fingerprintChain(chain: ChainDefinition): string {
-    return fingerprintChain(chain);
   }
 
   close(): Promise<void> {
@@ -176,5 +165,5 @@ export class NetlinkNftTransport implements NftTransport {
 
 /** Small messages that make the kernel free any number of elements before it answers. */
 function removesMuch({ op }: Operation): boolean {
-  return op === 'delete-table' || op === 'delete-set' || op === 'flush-set';
+  return op === 'delete-table' || op === 'delete-set';
 }

@@ -1,7 +1,5 @@
 /** Numbers of linux/netfilter/nf_tables.h and nfnetlink.h, as far as used here (docs/spec/nft-netlink.md §5, §6, §9). */
 
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-
 export const NFNL_MSG_BATCH_BEGIN = 0x10;
 export const NFNL_MSG_BATCH_END = 0x11;
 
@@ -26,47 +24,19 @@ export const GETGEN = NF_TABLES | 16;
 /** The multicast group of all notifications of nf_tables, NFNLGRP_NFTABLES, as a bit. */
 export const NOTIFICATIONS = 1 << 6;
 
-/** struct nfgenmsg as a word: family, version 0, resource id 0. */
-export function familyWord(family: IpFamily): number {
-  return family === 'IPv4' ? 2 : 10;
-}
-/** The word of tables for both IP families. */
+/** In place of the number of an IP family: tables for both. */
 export const INET_WORD = 1;
 /** The same before and after a batch: family 0, and the subsystem as resource id in network byte order. */
 export const BATCH_WORD = 10 << 24;
 
-export const TABLE = { NAME: 1, FLAGS: 2, HANDLE: 4, USERDATA: 6 } as const;
 /** Flag of a table whose chains are not run. */
 export const DORMANT = 1;
-export const CHAIN = { TABLE: 1, HANDLE: 2, NAME: 3, HOOK: 4, POLICY: 5, TYPE: 7 } as const;
-export const HOOK = { NUMBER: 1, PRIORITY: 2 } as const;
-export const RULE = { TABLE: 1, CHAIN: 2, EXPRESSIONS: 4, USERDATA: 7 } as const;
-export const SET = {
-  TABLE: 1,
-  NAME: 2,
-  FLAGS: 3,
-  KEY_TYPE: 4,
-  KEY_LENGTH: 5,
-  DATA_TYPE: 6,
-  DATA_LENGTH: 7,
-  DESCRIPTION: 9,
-  ID: 10,
-  USERDATA: 13,
-  /** Only in dumps of recent kernels. */
-  COUNT: 20,
-} as const;
-export const DESCRIPTION_SIZE = 1;
-/** The lengths of the fields of a concatenation. */
-export const DESCRIPTION_CONCATENATION = 2;
-export const FIELD_LENGTH = 1;
 export const ELEMENTS = { TABLE: 1, SET: 2, LIST: 3 } as const;
 export const ELEMENT = { KEY: 1, DATA: 2, FLAGS: 3, USERDATA: 6, LAST_KEY: 10 } as const;
 export const ELEMENT_FLAG = { INTERVAL_END: 1, CATCH_ALL: 2 } as const;
 export const DATA = { VALUE: 1, VERDICT: 2 } as const;
-export const VERDICT = { CODE: 1, CHAIN: 2 } as const;
 export const LIST_ELEMENT = 1;
 export const EXPRESSION = { NAME: 1, DATA: 2 } as const;
-export const GENERATION = { ID: 1, PROCESS: 2 } as const;
 
 export const SET_FLAG = { ANONYMOUS: 1, INTERVAL: 4, MAP: 8, TIMEOUT: 0x10, EVAL: 0x20 } as const;
 

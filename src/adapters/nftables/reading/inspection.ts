@@ -13,6 +13,7 @@ import {
 import type { NftTransport, TableState } from '../transport.js';
 import type { TableReading } from './table-reading.js';
 import { WantedElements } from './wanted-elements.js';
+import { getOrMake } from '../../../domain/model/get-or-make.js';
 
 /** Elements compiled and looked up before the event loop gets its turn: a millisecond's work. */
 const ELEMENTS_AT_ONCE = 256;
@@ -170,9 +171,7 @@ export class Inspection {
   }
 
   private put({ name }: SetDefinition, key: string, element: SetElement): void {
-    const elements = this.elements.get(name);
-    if (elements) elements.set(key, element);
-    else this.elements.set(name, new Map([[key, element]]));
+    getOrMake(this.elements, name, () => new Map<string, SetElement>()).set(key, element);
   }
 
   private rest(): TableState {

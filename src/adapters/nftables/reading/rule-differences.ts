@@ -3,8 +3,8 @@ import { nftFamily, TABLE_NAME, type SetElement } from '../../../domain/nftables
 import { POSSIBLE_SETS } from '../../../domain/nftables/layout/sets.js';
 import { classElement, type Structure } from '../../../domain/nftables/layout/structure.js';
 import type { DesiredSet, DesiredTable } from '../../../domain/nftables/state/desired-table.js';
-import { renderElement, setKeyword } from '../../../domain/nftables/text/render-set.js';
-import { renderRule } from '../../../domain/nftables/text/render-text.js';
+import { renderElement, setKeyword } from '../text/render-set.js';
+import { renderRule } from '../text/render-text.js';
 import { differing, type RuleDifference } from '../../../domain/reconcile/rule-difference.js';
 import { sequenceDifference } from '../../../domain/reconcile/sequence-difference.js';
 import type { NftTransport, TableState } from '../transport.js';

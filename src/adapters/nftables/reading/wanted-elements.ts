@@ -1,6 +1,7 @@
 import { LOOKED_UP_SETS } from '../../../domain/nftables/layout/sets.js';
 import type { SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
 import type { ElementLookup } from '../../../domain/nftables/state/adopted-rules.js';
+import { getOrMake } from '../../../domain/model/get-or-make.js';
 
 const BY_NAME = new Map([...LOOKED_UP_SETS].map((set) => [set.name, set]));
 
@@ -19,7 +20,7 @@ export class WantedElements implements ElementLookup {
   }
 
   add(set: SetDefinition, key: string): void {
-    keysOf(this.wanted, set).add(key);
+    getOrMake(this.wanted, set, () => new Set<string>()).add(key);
   }
 
   element(name: string, key: string): SetElement | undefined {
@@ -35,15 +36,8 @@ export class WantedElements implements ElementLookup {
 
   /** What was wanted has been looked up: what is still not known does not exist. */
   asked(): void {
-    for (const [set, keys] of this.wanted) for (const key of keys) keysOf(this.missing, set).add(key);
+    for (const [set, keys] of this.wanted)
+      for (const key of keys) getOrMake(this.missing, set, () => new Set<string>()).add(key);
     this.wanted = new Map();
   }
-}
-
-function keysOf(sets: Map<SetDefinition, Set<string>>, set: SetDefinition): Set<string> {
-  const present = sets.get(set);
-  if (present) return present;
-  const keys = new Set<string>();
-  sets.set(set, keys);
-  return keys;
 }

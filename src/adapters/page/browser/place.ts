@@ -37,16 +37,12 @@ export function hrefOf(place: Place): string {
   switch (place.view) {
     case 'overview':
       return '#/';
-    case 'services': {
-      const { search, show } = place;
-      return `#/services${queryOf({ search, show: show === 'all' ? '' : show })}`;
-    }
+    case 'services':
+      return `#/services${queryOf({ search: place.search, show: place.show === 'all' ? '' : place.show })}`;
     case 'service':
       return `#/service/${encodeURIComponent(place.namespace)}/${encodeURIComponent(place.name)}`;
-    case 'trace': {
-      const { from, to, kernel } = place;
-      return `#/trace${queryOf({ from, to, kernel: kernel ? 'yes' : '' })}`;
-    }
+    case 'trace':
+      return `#/trace${queryOf({ from: place.from, to: place.to, kernel: place.kernel ? 'yes' : '' })}`;
   }
 }
 

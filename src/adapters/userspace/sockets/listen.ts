@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import type { AddressInfo, Server } from 'node:net';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
@@ -14,27 +15,21 @@ export interface ListenOptions {
 const BACKLOG = 4096;
 
 /** Starts to listen, and returns the port. Later errors go to the server's own listeners. */
-export function listenTcp(server: Server, { family, address, port }: ListenOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    const host = address ?? everyAddress(family);
-    server.listen({ host, port, backlog: BACKLOG, ipv6Only: family === 'IPv6' }, () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
+export async function listenTcp(server: Server, { family, address, port }: ListenOptions): Promise<number> {
+  const host = address ?? everyAddress(family);
+  server.listen({ host, port, backlog: BACKLOG, ipv6Only: family === 'IPv6' });
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
 }
 
 /** Opens a UDP socket on a port. Later errors go to the socket's own listeners. */
-export function bindUdp({ family, address, port }: ListenOptions): Promise<UdpSocket> {
-  return new Promise((resolve, reject) => {
-    const socket = udpSocket(family);
-    socket.once('error', reject);
-    socket.bind({ address: address ?? everyAddress(family), port }, () => {
-      socket.off('error', reject);
-      resolve(socket);
-    });
-  });
+export async function bindUdp({ family, address, port }: ListenOptions): Promise<UdpSocket> {
+  const socket = udpSocket(family);
+  // Where there is no name to look up, it listens at once.
+  const listening = once(socket, 'listening');
+  socket.bind({ address: address ?? everyAddress(family), port });
+  await listening;
+  return socket;
 }
 
 /** A socket that takes addresses as they are: there is no name to be looked up. */

@@ -1,8 +1,7 @@
 import { createServer } from 'node:net';
 import type { Protocol, ServicePortKey } from '../../../domain/model/service-port-name.js';
-import { hostPort } from '../../../domain/net/address.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { PortClaim } from '../../../domain/userspace/claims.js';
+import { claimText, type PortClaim } from '../../../domain/userspace/claims.js';
 import { PortClaimError } from '../errors.js';
 import { bindUdp, listenTcp, type ListenOptions } from './listen.js';
 
@@ -31,7 +30,7 @@ export class PortClaims {
    * @throws PortClaimError
    */
   async claim(claim: PortClaim, protocol: Protocol, owner: ServicePortKey): Promise<void> {
-    const id = claimText(claim, protocol);
+    const id = `${claimText(claim)}/${protocol}`;
     const present = this.held.get(id);
     if (present?.owner === owner) return;
     if (present) throw PortClaimError.taken(claim, protocol, present.owner);
@@ -44,16 +43,12 @@ export class PortClaims {
 
   /** Does nothing to what the owner does not hold. */
   release(claim: PortClaim, protocol: Protocol, owner: ServicePortKey): void {
-    const id = claimText(claim, protocol);
+    const id = `${claimText(claim)}/${protocol}`;
     const present = this.held.get(id);
     if (present?.owner !== owner) return;
     present.release();
     this.held.delete(id);
   }
-}
-
-function claimText({ address, port }: PortClaim, protocol: Protocol): string {
-  return `${hostPort(address ?? '', port)}/${protocol}`;
 }
 
 async function holdBySocket(options: ListenOptions, protocol: Protocol): Promise<() => void> {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Socket } from 'node:dgram';
 import type { Clock, Timer } from '../../../application/ports/clock.js';
 import type { Logger } from '../../../application/ports/logger.js';
@@ -135,18 +136,15 @@ export class UdpFlow {
 }
 
 /** Makes a socket that only the endpoint can reach, and that reports when the endpoint refuses. */
-function connectUdp(family: IpFamily, { address, port }: EndpointAddress): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = udpSocket(family);
-    const failed = (error: Error) => {
-      socket.close();
-      reject(error);
-    };
-    socket.once('error', failed);
-    socket.once('connect', () => {
-      socket.off('error', failed);
-      resolve(socket);
-    });
-    socket.connect(port, address);
-  });
+async function connectUdp(family: IpFamily, { address, port }: EndpointAddress): Promise<Socket> {
+  const socket = udpSocket(family);
+  const connected = once(socket, 'connect');
+  socket.connect(port, address);
+  try {
+    await connected;
+    return socket;
+  } catch (error) {
+    socket.close();
+    throw error;
+  }
 }

@@ -6,7 +6,7 @@ import { SavedRules, type OwnChains } from '../../../domain/iptables/walk/saved-
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
 import { USERSPACE_BASE_RULES } from '../../../domain/userspace/base-rules.js';
 import type { ProxyAddress } from '../../../domain/userspace/proxy-address.js';
-import { UserspaceDesiredWalk } from '../../../domain/userspace/walk/desired-walk.js';
+import { userspaceDesiredWalk } from '../../../domain/userspace/walk/desired-walk.js';
 import type { FindProxiedPort } from '../../../domain/userspace/walk/proxied-port.js';
 import { walkProxied } from '../../../domain/userspace/walk/proxied-walk.js';
 
@@ -27,7 +27,7 @@ export const NO_PROXY_PORTS: ProxyPorts = {
 export class UserspaceTracer implements Tracer {
   /**
    * @param readAddress where the sockets are, or would be
-   * @param readTables all tables of the family, as iptables-save prints them; rejects with an IptablesToolError
+   * @param readTables all tables of the family, as iptables-save prints them; rejects with an ToolError
    */
   constructor(
     private readonly ports: ProxyPorts,
@@ -36,7 +36,7 @@ export class UserspaceTracer implements Tracer {
   ) {}
 
   async desired(entries: Iterable<ForwardingEntry>): Promise<Walk> {
-    return new UserspaceDesiredWalk(entries, await this.readAddress(), this.ports.proxyPortOf);
+    return userspaceDesiredWalk(entries, await this.readAddress(), this.ports.proxyPortOf);
   }
 
   async actual(signal?: AbortSignal): Promise<Walk> {

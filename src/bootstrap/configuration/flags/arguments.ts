@@ -4,7 +4,7 @@ import { UsageError } from '../../../adapters/cli/usage-error.js';
 import type { Field } from '../schema/field.js';
 import { refuseOperands } from '../../../adapters/cli/arguments/operands.js';
 import { subcommands, type Request } from '../../../adapters/cli/arguments/subcommands.js';
-import { ValueError } from '../types/value-type.js';
+import { shown, ValueError } from '../types/value-type.js';
 import { flagFields, flagHelp } from './flags.js';
 
 export interface ParsedArguments {
@@ -73,13 +73,13 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
 
 function optionOf(name: string, field: Field<unknown>, flags: Map<string, unknown>): Option {
   const { type } = field;
-  const shown = type.format(field.flagDefault);
-  const isDefault = ['', '[]', 'false', '0', '0s'].includes(shown);
+  const normal = shown(type, field.flagDefault);
+  const isZero = ['', '[]', 'false', '0', '0s'].includes(normal);
   const value = type.bare ? `[${type.name}]` : `<${type.name}>`;
   const dashed = name.length === 1 ? `-${name}, --${name}` : `--${name}`;
   return new Option(
     `${dashed} ${value}`,
-    `${flagHelp(name)}${isDefault ? '' : ` (default ${shown})`}`,
+    `${flagHelp(name)}${isZero ? '' : ` (default ${normal})`}`,
   ).argParser((text: string) => {
     try {
       const parsed = type.fromFlag(text, flags.get(name));

@@ -1,6 +1,7 @@
 import { commandFlags } from './command-flags.js';
 import { fieldsOf, type Field } from '../schema/field.js';
 import { PROXY_MODES, schema } from '../schema/schema.js';
+import { shown } from '../types/value-type.js';
 
 const sharers = fieldsOfEachFlag([...fieldsOf(commandFlags), ...fieldsOf(schema)]);
 
@@ -39,7 +40,7 @@ export function flagValues({
 }): readonly (readonly [name: string, value: string])[] {
   const values = [...flagFields].map(
     ([name, { type, flagDefault }]) =>
-      [name, type.format(flags.has(name) ? flags.get(name) : flagDefault)] as const,
+      [name, shown(type, flags.has(name) ? flags.get(name) : flagDefault)] as const,
   );
   return [...values, ['help', 'false'] as const].sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -82,7 +82,8 @@ export interface ResolvedGates {
 export function resolveFeatureGates(requested: Readonly<Record<string, boolean>>): ResolvedGates {
   const warnings: string[] = [];
   const problems: string[] = [];
-  const gates = mapGates((name, spec) => {
+  const isOn = (name: FeatureGate): boolean => {
+    const spec: GateSpec = GATES[name];
     const asked = requested[name];
     if (asked === undefined) return bulk(requested, spec) ?? spec.default;
     if (spec.locked && asked !== spec.default) {
@@ -91,7 +92,8 @@ export function resolveFeatureGates(requested: Readonly<Record<string, boolean>>
       warnings.push(`setting GA feature gate ${name}=${asked}; it will be removed in a future release`);
     }
     return asked;
-  });
+  };
+  const gates = Object.fromEntries(featureGateNames.map((name) => [name, isOn(name)])) as FeatureGates;
   const unknown = Object.keys(requested).filter((name) => !Object.hasOwn(GATES, name));
   if (unknown.length > 0)
     warnings.push(`ignoring feature gates that have no effect here: ${unknown.join(', ')}`);
@@ -101,10 +103,4 @@ export function resolveFeatureGates(requested: Readonly<Record<string, boolean>>
 function bulk(requested: Readonly<Record<string, boolean>>, spec: GateSpec): boolean | undefined {
   if (spec.stage === 'GA') return undefined;
   return requested[spec.stage === 'alpha' ? 'AllAlpha' : 'AllBeta'];
-}
-
-function mapGates(valueOf: (name: FeatureGate, spec: GateSpec) => boolean): FeatureGates {
-  return Object.fromEntries(
-    featureGateNames.map((name) => [name, valueOf(name, GATES[name])]),
-  ) as FeatureGates;
 }

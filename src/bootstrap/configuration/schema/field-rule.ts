@@ -28,37 +28,32 @@ export function invalid(path: string, value: unknown, text: string): string {
 
 export function within(number: number, path: string, lowest: number, highest: number): FieldRule<number> {
   const text = `must be within the range [${lowest}, ${highest}]`;
-  return rule({ number, path, text, holds: (value) => value >= lowest && value <= highest });
+  return rule(number, path, text, (value) => value >= lowest && value <= highest);
 }
 
 export function notNegative(number: number, path: string): FieldRule<number> {
-  return rule({ number, path, text: NOT_NEGATIVE, holds: (value) => value >= 0 });
+  return rule(number, path, NOT_NEGATIVE, (value) => value >= 0);
 }
 
 /** Of a duration; unset is fine. */
 export function notNegativeDuration(number: number, path: string): FieldRule<number | undefined> {
-  return rule({
-    number,
-    path,
-    text: NOT_NEGATIVE,
-    shown: (value) => formatDuration(value ?? 0),
-    holds: (value = 0) => value >= 0,
-  });
+  const shown = (value = 0): string => formatDuration(value);
+  return rule(number, path, NOT_NEGATIVE, (value = 0) => value >= 0, shown);
 }
 
 export function positiveDuration(number: number, path: string): FieldRule<number> {
-  return rule({ number, path, text: POSITIVE, shown: formatDuration, holds: (value) => value > 0 });
+  return rule(number, path, POSITIVE, (value) => value > 0, formatDuration);
 }
 
 export function portRange(number: number, path: string): FieldRule<string> {
   const text = 'must be a port, LOW-HIGH or LOW+OFFSET, of ports up to 65535';
-  return rule({ number, path, text, holds: (value) => parsePortRange(value) !== undefined });
+  return rule(number, path, text, (value) => parsePortRange(value) !== undefined);
 }
 
 export function address(number: number, path: string): FieldRule<string> {
   const text = 'not a valid textual representation of an IP address';
   return {
-    ...rule({ number, path, text, holds: (value: string) => parseAddress(value) !== undefined }),
+    ...rule(number, path, text, (value: string) => parseAddress(value) !== undefined),
     text: 'must be an IP address',
   };
 }
@@ -69,10 +64,7 @@ export function oneOf(
   words: readonly string[],
   text: string,
 ): FieldRule<string> {
-  return {
-    ...rule({ number, path, text, holds: (value: string) => words.includes(value) }),
-    text: undefined,
-  };
+  return { ...rule(number, path, text, (value: string) => words.includes(value)), text: undefined };
 }
 
 /** Like `oneOf`, in the words that Kubernetes has for values it does not support. */
@@ -130,18 +122,12 @@ export function cidrProblem(path: string, value: string, index: number, text: st
   return parseCidr(value) ? [] : [invalid(`${path}[${index}]`, value, text)];
 }
 
-function rule<T>({
-  number,
-  path,
-  text,
-  holds,
-  shown = (value) => value,
-}: {
-  readonly number: number;
-  readonly path: string;
-  readonly text: string;
-  holds(value: T): boolean;
-  shown?(value: T): unknown;
-}): FieldRule<T> {
+function rule<T>(
+  number: number,
+  path: string,
+  text: string,
+  holds: (value: T) => boolean,
+  shown: (value: T) => unknown = (value) => value,
+): FieldRule<T> {
   return { number, text, problems: (value) => (holds(value) ? [] : [invalid(path, shown(value), text)]) };
 }

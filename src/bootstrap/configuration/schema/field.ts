@@ -68,6 +68,13 @@ export function field<T>(type: ValueType<T>, options: FieldOptions<T>): Field<T>
   return new Field(type, options);
 }
 
+/** Makes fields that have these options in common. */
+export function fieldsWith(
+  common: Pick<FieldOptions<unknown>, 'modes' | 'besideFile' | 'keepsZero' | 'onEdit'>,
+): typeof field {
+  return (type, options) => field(type, { ...common, ...options });
+}
+
 /** Fields in the nesting that the YAML file has. */
 export interface FieldTree {
   readonly [name: string]: Field<unknown> | FieldTree;

@@ -1,5 +1,5 @@
-import { field } from './field.js';
-import { cidrs, notNegativeDuration, positiveDuration, within } from './field-rule.js';
+import { field, fieldsWith } from './field.js';
+import * as rules from './field-rule.js';
 import { stringSlice } from '../types/list-types.js';
 import { bool, duration, int32, optionalDuration, text } from '../types/scalar-types.js';
 
@@ -9,13 +9,13 @@ const SECOND = 1_000;
 const VERIFICATION = {
   default: 30 * SECOND,
   elsewhere: '0s',
-  rule: positiveDuration(12, 'SyncPeriod'),
+  rule: rules.positiveDuration(12, 'SyncPeriod'),
   onEdit: 'at-once',
   help: 'Least time between two full verifications of the rules.',
 } as const;
 const PAUSE = {
   elsewhere: '0s',
-  rule: notNegativeDuration(13, 'MinSyncPeriod'),
+  rule: rules.notNegativeDuration(13, 'MinSyncPeriod'),
   onEdit: 'at-once',
 } as const;
 const MASQUERADE_BIT = {
@@ -37,7 +37,7 @@ export const iptablesFields = {
     ...MASQUERADE_BIT,
     flag: 'iptables-masquerade-bit',
     modes: ['iptables', 'ipvs'],
-    rule: { ...within(2, 'KubeProxyIPTablesConfiguration.MasqueradeBit', 0, 31), inEveryMode: true },
+    rule: { ...rules.within(2, 'KubeProxyIPTablesConfiguration.MasqueradeBit', 0, 31), inEveryMode: true },
   }),
   masqueradeAll: field(bool, { ...MASQUERADE_ALL, modes: ['iptables', 'ipvs'] }),
   localhostNodePorts: field(bool, {
@@ -61,39 +61,36 @@ export const iptablesFields = {
   }),
 };
 
+const ipvsField = fieldsWith({ modes: ['ipvs'] });
+
 function ipvsTimeout(protocol: string, name: string, of: string) {
-  return field(duration, {
+  return ipvsField(duration, {
     flag: `ipvs-${protocol}-timeout`,
-    modes: ['ipvs'],
-    rule: notNegativeDuration(3, `KubeProxyIPVSConfiguration.${name}`),
+    rule: rules.notNegativeDuration(3, `KubeProxyIPVSConfiguration.${name}`),
     help: `Timeout of ${of}; 0 keeps the kernel's.`,
   });
 }
 
 /** `ipvs`. */
 export const ipvsFields = {
-  syncPeriod: field(duration, { ...VERIFICATION, flag: 'ipvs-sync-period', modes: ['ipvs'] }),
-  minSyncPeriod: field(duration, {
+  syncPeriod: ipvsField(duration, { ...VERIFICATION, flag: 'ipvs-sync-period' }),
+  minSyncPeriod: ipvsField(duration, {
     flagDefault: SECOND,
     flag: 'ipvs-min-sync-period',
-    modes: ['ipvs'],
     ...PAUSE,
     help: 'Minimum time between two writes of rules.',
   }),
-  scheduler: field(text, {
+  scheduler: ipvsField(text, {
     flag: 'ipvs-scheduler',
-    modes: ['ipvs'],
     help: 'IPVS scheduler; blank means rr.',
   }),
-  excludeCIDRs: field(stringSlice, {
+  excludeCIDRs: ipvsField(stringSlice, {
     flag: 'ipvs-exclude-cidrs',
-    modes: ['ipvs'],
-    rule: cidrs(4, 'KubeProxyIPVSConfiguration.ExcludeCidrs'),
+    rule: rules.cidrs(4, 'KubeProxyIPVSConfiguration.ExcludeCidrs'),
     help: 'CIDRs whose IPVS virtual servers are not touched when cleaning up.',
   }),
-  strictARP: field(bool, {
+  strictARP: ipvsField(bool, {
     flag: 'ipvs-strict-arp',
-    modes: ['ipvs'],
     help: 'Set arp_ignore to 1 and arp_announce to 2.',
   }),
   tcpTimeout: ipvsTimeout('tcp', 'TCPTimeout', 'idle IPVS TCP connections'),
@@ -101,18 +98,18 @@ export const ipvsFields = {
   udpTimeout: ipvsTimeout('udp', 'UDPTimeout', 'IPVS UDP packets'),
 };
 
+const nftablesField = fieldsWith({ modes: ['nftables'] });
+
 /** `nftables`. Some have no flag of their own and follow those of iptables. */
 export const nftablesFields = {
-  masqueradeBit: field(int32, {
+  masqueradeBit: nftablesField(int32, {
     ...MASQUERADE_BIT,
-    modes: ['nftables'],
-    rule: within(5, 'KubeProxyNFTablesConfiguration.MasqueradeBit', 0, 31),
+    rule: rules.within(5, 'KubeProxyNFTablesConfiguration.MasqueradeBit', 0, 31),
   }),
-  masqueradeAll: field(bool, { ...MASQUERADE_ALL, modes: ['nftables'] }),
-  syncPeriod: field(duration, { ...VERIFICATION, flag: 'iptables-sync-period', modes: ['nftables'] }),
-  minSyncPeriod: field(optionalDuration('1s'), {
+  masqueradeAll: nftablesField(bool, { ...MASQUERADE_ALL }),
+  syncPeriod: nftablesField(duration, { ...VERIFICATION, flag: 'iptables-sync-period' }),
+  minSyncPeriod: nftablesField(optionalDuration('1s'), {
     flag: 'iptables-min-sync-period',
-    modes: ['nftables'],
     ...PAUSE,
     help: 'Minimum time between two writes of rules; if unset, each change is written immediately.',
   }),

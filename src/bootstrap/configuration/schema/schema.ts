@@ -3,18 +3,7 @@ import { previousMinorVersion } from '../../version.js';
 import { ip, ipPort } from '../types/address-types.js';
 import { featureGateHelp } from './feature-gates.js';
 import { field, type ValuesOf } from './field.js';
-import {
-  address,
-  hostPort,
-  notNegative,
-  notNegativeDuration,
-  oneOf,
-  portRange,
-  positiveDuration,
-  primaryOrCidrs,
-  supported,
-  within,
-} from './field-rule.js';
+import * as rules from './field-rule.js';
 import { commaSeparated, gateMap, stringSlice } from '../types/list-types.js';
 import { loggingFields } from './logging-fields.js';
 import { iptablesFields, ipvsFields, nftablesFields } from './mode-fields.js';
@@ -22,13 +11,12 @@ import {
   bool,
   boolOrNothing,
   duration,
-  durationUnless,
   float,
   int32,
-  int32Unless,
   optionalBool,
   text,
   textOf,
+  unless,
 } from '../types/scalar-types.js';
 
 export const API_VERSION = 'kubeproxy.config.k8s.io/v1alpha1';
@@ -59,7 +47,7 @@ const INTERFACE_NAMES =
   'At most 15 bytes, the limit of the kernel; a longer name, or one that no interface can have, is rejected.';
 const conntrackTimeout = (flag: string, name: string, of: string) => ({
   flag: `conntrack-${flag}`,
-  rule: notNegativeDuration(7, `${CONNTRACK}.${name}`),
+  rule: rules.notNegativeDuration(7, `${CONNTRACK}.${name}`),
   help: `Timeout of ${of}; 0 keeps the kernel's.`,
 });
 const WINDOWS_ONLY = 'No effect on Linux.';
@@ -93,7 +81,7 @@ export const schema = {
     burst: field(int32, {
       default: 10,
       flag: 'kube-api-burst',
-      rule: notNegative(10, 'ClientConnection.Burst'),
+      rule: rules.notNegative(10, 'ClientConnection.Burst'),
       help: 'API requests allowed at once beyond the rate.',
     }),
   },
@@ -107,19 +95,19 @@ export const schema = {
   bindAddress: field(ip, {
     default: '0.0.0.0',
     flag: 'bind-address',
-    rule: address(15, 'BindAddress'),
+    rule: rules.address(15, 'BindAddress'),
     help: "Replaces the node's primary IP, unless it is unspecified (0.0.0.0 or ::). Only mode userspace listens on it.",
   }),
   healthzBindAddress: field(ipPort, {
     default: '0.0.0.0:10256',
     flag: 'healthz-bind-address',
-    rule: hostPort(16, 'HealthzBindAddress', 'may be empty'),
+    rule: rules.hostPort(16, 'HealthzBindAddress', 'may be empty'),
     help: 'IP and port of the health check server; a bare IP gets port 10256.',
   }),
   metricsBindAddress: field(ipPort, {
     default: '127.0.0.1:10249',
     flag: 'metrics-bind-address',
-    rule: hostPort(17, 'MetricsBindAddress', 'needed'),
+    rule: rules.hostPort(17, 'MetricsBindAddress', 'needed'),
     help: 'IP and port of the metrics server; a bare IP gets port 10249.',
   }),
   bindAddressHardFail: field(bool, {
@@ -150,31 +138,31 @@ export const schema = {
     besideFile: true,
     help: 'Our own: count the connections of Services all the time, and show them as metrics.',
   }),
-  serviceTrafficMetricsLimit: field(int32Unless(TRAFFIC_SERIES), {
+  serviceTrafficMetricsLimit: field(unless(TRAFFIC_SERIES, int32), {
     default: TRAFFIC_SERIES,
     flag: 'service-traffic-metrics-limit',
     besideFile: true,
-    rule: notNegative(30, 'ServiceTrafficMetricsLimit'),
+    rule: rules.notNegative(30, 'ServiceTrafficMetricsLimit'),
     help: 'How many service ports have series of their own with --service-traffic-metrics; the others share one.',
   }),
-  serviceFrontendsLimit: field(int32Unless(USUAL_FRONTENDS_LIMIT), {
+  serviceFrontendsLimit: field(unless(USUAL_FRONTENDS_LIMIT, int32), {
     default: USUAL_FRONTENDS_LIMIT,
     keepsZero: true,
     flag: 'service-frontends-limit',
     besideFile: true,
-    rule: notNegative(31, 'ServiceFrontendsLimit'),
+    rule: rules.notNegative(31, 'ServiceFrontendsLimit'),
     help:
       'Our own: how many frontends (ports times addresses, and node ports) one Service may have; one with more is ignored like ' +
       'an invalid one. 0 for any number.',
   }),
   showHiddenMetricsForVersion: field(text, {
     flag: 'show-hidden-metrics-for-version',
-    rule: oneOf(20, 'ShowHiddenMetricsForVersion', ['', PREVIOUS_VERSION], HIDDEN_METRICS),
+    rule: rules.oneOf(20, 'ShowHiddenMetricsForVersion', ['', PREVIOUS_VERSION], HIDDEN_METRICS),
     help: 'Previous minor version, to show metrics that were hidden after it.',
   }),
   mode: field(textOf<RequestedMode>(), {
     flag: 'proxy-mode',
-    rule: oneOf(9, 'Mode.ProxyMode', ['', ...MODES_TO_CHOOSE], MODE_RULE),
+    rule: rules.oneOf(9, 'Mode.ProxyMode', ['', ...MODES_TO_CHOOSE], MODE_RULE),
     help: 'iptables (also if blank), ipvs, nftables, userspace, or auto: nftables if this kernel supports it, otherwise iptables.',
   }),
   iptables: iptablesFields,
@@ -189,7 +177,7 @@ export const schema = {
   },
   detectLocalMode: field(textOf<DetectLocalMode>(), {
     flag: 'detect-local-mode',
-    rule: supported(21, 'DetectLocalMode', DETECT_LOCAL_MODES),
+    rule: rules.supported(21, 'DetectLocalMode', DETECT_LOCAL_MODES),
     onEdit: 'resync',
     help: `How to detect traffic from local pods: ${DETECT_LOCAL_MODES.join(', ')}; blank means ClusterCIDR.`,
   }),
@@ -212,7 +200,7 @@ export const schema = {
   }),
   nodePortAddresses: field(stringSlice, {
     flag: 'nodeport-addresses',
-    rule: primaryOrCidrs(18, 'NodePortAddresses'),
+    rule: rules.primaryOrCidrs(18, 'NodePortAddresses'),
     onEdit: 'resync',
     help: 'CIDRs of the local addresses that accept node port traffic, or "primary" for the node IPs only.',
   }),
@@ -220,7 +208,7 @@ export const schema = {
     default: -999,
     keepsZero: true,
     flag: 'oom-score-adj',
-    rule: within(8, 'KubeProxyLinuxConfiguration.OOMScoreAdj', -1000, 1000),
+    rule: rules.within(8, 'KubeProxyLinuxConfiguration.OOMScoreAdj', -1000, 1000),
     help: 'oom_score_adj value of this process.',
   }),
   conntrack: {
@@ -228,14 +216,14 @@ export const schema = {
       default: 32768,
       keepsZero: true,
       flag: 'conntrack-max-per-core',
-      rule: notNegative(6, `${CONNTRACK}.MaxPerCore`),
+      rule: rules.notNegative(6, `${CONNTRACK}.MaxPerCore`),
       help: 'Maximum number of tracked connections per CPU; 0 keeps the current limit.',
     }),
     min: field(int32, {
       default: 131072,
       keepsZero: true,
       flag: 'conntrack-min',
-      rule: notNegative(6, `${CONNTRACK}.Min`),
+      rule: rules.notNegative(6, `${CONNTRACK}.Min`),
       help: 'Minimum limit of tracked connections, whatever the number of CPUs.',
     }),
     tcpEstablishedTimeout: field(duration, {
@@ -261,21 +249,21 @@ export const schema = {
   configSyncPeriod: field(duration, {
     default: 15 * MINUTE,
     flag: 'config-sync-period',
-    rule: positiveDuration(11, 'ConfigSyncPeriod'),
+    rule: rules.positiveDuration(11, 'ConfigSyncPeriod'),
     onEdit: 'none',
     help: 'Accepted without effect: objects are watched, not polled.',
   }),
   portRange: field(text, {
     flag: 'proxy-port-range',
     modes: ['userspace'],
-    rule: portRange(28, 'PortRange'),
+    rule: rules.portRange(28, 'PortRange'),
     help: 'Ports that the proxy may listen on: N, LOW-HIGH or LOW+OFFSET; blank lets the kernel choose.',
   }),
-  udpIdleTimeout: field(durationUnless(IDLE_TIMEOUT), {
+  udpIdleTimeout: field(unless(IDLE_TIMEOUT, duration), {
     default: IDLE_TIMEOUT,
     flag: 'udp-timeout',
     modes: ['userspace'],
-    rule: positiveDuration(29, 'UDPIdleTimeout'),
+    rule: rules.positiveDuration(29, 'UDPIdleTimeout'),
     help: 'How long an idle UDP flow keeps its endpoint.',
   }),
   windowsRunAsService: field(boolOrNothing, { onEdit: 'none', help: WINDOWS_ONLY }),

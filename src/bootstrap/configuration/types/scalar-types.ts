@@ -1,6 +1,6 @@
 import { formatDuration, parseDuration } from '../../../application/words/duration.js';
 import { parseDecimal, parseFloat32, parseInteger } from './number-text.js';
-import { itself, refuse, string, type ValueType } from './value-type.js';
+import { inFile, refuse, string, type ValueType } from './value-type.js';
 
 const INT32 = { lowest: -(2 ** 31), highest: 2 ** 31 - 1 };
 
@@ -11,8 +11,6 @@ export function textOf<T extends string = string>(name = 'string'): ValueType<T>
     zero: '' as T,
     fromFile: (value) => string(value) as T,
     fromFlag: (value) => value as T,
-    format: String,
-    toFile: itself,
   };
 }
 
@@ -30,8 +28,6 @@ export function oneOf<T extends string>(first: T, ...others: readonly T[]): Valu
     zero: first,
     fromFile: parse,
     fromFlag: parse,
-    format: String,
-    toFile: itself,
   };
 }
 
@@ -41,8 +37,6 @@ export const bool: ValueType<boolean> = {
   bare: true,
   fromFile: (value) => (typeof value === 'boolean' ? value : refuse('true or false', value)),
   fromFlag: parseBool,
-  format: String,
-  toFile: itself,
 };
 
 /** A boolean, or undefined when not configured. */
@@ -53,14 +47,9 @@ export const optionalBool: ValueType<boolean | undefined> = {
 };
 
 /** A boolean that a file leaves out when it is false. */
-export const boolOrNothing: ValueType<boolean> = { ...bool, toFile: (value) => value || undefined };
+export const boolOrNothing = unless(false, bool);
 
 export const int32 = integer('int32', INT32.lowest, INT32.highest, parseInteger);
-
-/** A number that a file leaves out when it is this one. */
-export function int32Unless(usual: number): ValueType<number> {
-  return { ...int32, toFile: (value) => (value === usual ? undefined : value) };
-}
 
 /** The flag `-v` goes to 2^31-1; the file takes all of uint32 and leaves the limit to validation. */
 export const verbosityLevel: ValueType<number> = {
@@ -76,8 +65,6 @@ export const float: ValueType<number> = {
     const number = parseFloat32(value);
     return Number.isNaN(number) ? refuse('a number', value) : number;
   },
-  format: String,
-  toFile: itself,
 };
 
 /** Milliseconds. */
@@ -90,18 +77,12 @@ export const duration: ValueType<number> = {
   toFile: formatDuration,
 };
 
-/** Milliseconds; a file leaves out the usual ones. */
-export function durationUnless(usual: number): ValueType<number> {
-  return { ...duration, toFile: (value) => (value === usual ? undefined : formatDuration(value)) };
-}
-
 /** Milliseconds, or undefined when not configured; a zero in the file means not configured. */
 export function optionalDuration(writtenWhenUnset: string): ValueType<number | undefined> {
   return {
-    name: 'duration',
+    ...duration,
     zero: undefined,
     fromFile: (value) => duration.fromFile(value) || undefined,
-    fromFlag: (value) => duration.fromFlag(value),
     format: (value) => (value === undefined ? '' : formatDuration(value)),
     toFile: (value) => (value === undefined ? writtenWhenUnset : formatDuration(value)),
   };
@@ -119,8 +100,6 @@ export const quantity: ValueType<string> = {
   zero: '0',
   fromFile: (value) => parseQuantity(typeof value === 'number' ? String(value) : string(value)),
   fromFlag: parseQuantity,
-  format: String,
-  toFile: itself,
 };
 
 /** `--version`: `true`, `false`, `raw`, or a version to report instead of the own one. */
@@ -131,6 +110,11 @@ export const versionRequest: ValueType<string> = {
   bare: true,
   fromFlag: (value) => (/^(raw|v\d+\.\d+\.\d+.*)$/.test(value) ? value : String(parseBool(value))),
 };
+
+/** Values that a file leaves out when they are the usual one. */
+export function unless<T>(usual: T, type: ValueType<T>): ValueType<T> {
+  return { ...type, toFile: (value) => (value === usual ? undefined : inFile(type, value)) };
+}
 
 function integer(
   name: string,
@@ -146,8 +130,6 @@ function integer(
     zero: 0,
     fromFile: (value) => check(typeof value === 'number' ? value : NaN, value),
     fromFlag: (value) => check(parse(value), value),
-    format: String,
-    toFile: itself,
   };
 }
 

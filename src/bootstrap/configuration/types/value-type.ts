@@ -14,10 +14,10 @@ export interface ValueType<T> {
    * @throws ValueError
    */
   fromFlag(text: string, earlier?: T): T | undefined;
-  /** As the command line shows it: in "(default …)", in the log at the start and on /flagz. */
-  format(value: T): string;
-  /** The value as a file holds it; undefined when it is left out. The reverse of `fromFile`. */
-  toFile(value: T): unknown;
+  /** As the command line shows it: in "(default …)", in the log at the start and on /flagz. Missing: as `String` does. */
+  format?(value: T): string;
+  /** The value as a file holds it; undefined when it is left out. The reverse of `fromFile`. Missing: the value itself. */
+  toFile?(value: T): unknown;
 }
 
 /** The value does not fit its type; the message says what was expected. The caller adds the field or flag. */
@@ -28,9 +28,12 @@ export class ValueError extends Error {
   }
 }
 
-/** For types whose value in a file is the value itself. */
-export function itself<T>(value: T): T {
-  return value;
+export function shown<T>(type: ValueType<T>, value: T): string {
+  return type.format ? type.format(value) : String(value);
+}
+
+export function inFile<T>(type: ValueType<T>, value: T): unknown {
+  return type.toFile ? type.toFile(value) : value;
 }
 
 export function string(value: unknown): string {

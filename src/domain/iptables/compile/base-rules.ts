@@ -14,7 +14,8 @@ import { acceptRules, markRule, masqueradeRules } from './marked-traffic.js';
 import { countedBy, type IptablesHost } from './options.js';
 import { comment } from '../text/quoting.js';
 import { ruleText, to } from '../text/rule-parts.js';
-import type { Chain, BaseRules, Jump, RuleText, SharedChain, TableName } from '../table.js';
+import type { Chain, BaseRules, Jump, RuleText, TableName } from '../table.js';
+import { jump, sharedChain } from './jump.js';
 
 /** What the tables of a family hold whatever services there are (docs/spec/iptables.md §3–§5, §9). */
 export function iptablesBaseRules(node: NodeNetwork, host: IptablesHost): BaseRules {
@@ -52,31 +53,26 @@ export const BLOCK_LOCALNET = ruleText({
   target: 'DROP',
 });
 
-/** The jumps from built-in chains, in the order in which each is put at the head of its chain (docs/spec/iptables.md §4). */
-export const JUMPS: readonly Jump[] = [
-  jump('filter', 'INPUT', EXTERNAL_SERVICES, 'kubernetes externally-visible service portals', true),
-  jump('filter', 'FORWARD', EXTERNAL_SERVICES, 'kubernetes externally-visible service portals', true),
-  jump('filter', 'INPUT', NODE_PORTS, 'kubernetes health check service ports'),
-  jump('filter', 'FORWARD', SERVICES, 'kubernetes service portals', true),
-  jump('filter', 'OUTPUT', SERVICES, 'kubernetes service portals', true),
-  jump('filter', 'FORWARD', FORWARD, 'kubernetes forwarding rules'),
-  jump('filter', 'INPUT', PROXY_FIREWALL, 'kubernetes load balancer firewall', true),
-  jump('filter', 'OUTPUT', PROXY_FIREWALL, 'kubernetes load balancer firewall', true),
-  jump('filter', 'FORWARD', PROXY_FIREWALL, 'kubernetes load balancer firewall', true),
-  jump('nat', 'OUTPUT', SERVICES, 'kubernetes service portals'),
-  jump('nat', 'PREROUTING', SERVICES, 'kubernetes service portals'),
-  jump('nat', 'POSTROUTING', POSTROUTING, 'kubernetes postrouting rules'),
-  jump('filter', 'INPUT', FIREWALL),
-  jump('filter', 'OUTPUT', FIREWALL),
-];
+const NEW = '-m conntrack --ctstate NEW';
+const EXTERNAL = comment('kubernetes externally-visible service portals');
 
-function jump(table: TableName, chain: string, target: string, because?: string, onlyNew = false): Jump {
-  const matches = [
-    ...(onlyNew ? ['-m conntrack --ctstate NEW'] : []),
-    ...(because === undefined ? [] : [comment(because)]),
-  ];
-  return { table, chain, rule: ruleText({ matches, target }), place: 'first' };
-}
+/** The jumps from built-in chains, in the order in which each is put at the head of its chain (docs/spec/iptables.md §4). */
+const JUMPS: readonly Jump[] = [
+  jump('filter', 'INPUT', EXTERNAL_SERVICES, [NEW, EXTERNAL]),
+  jump('filter', 'FORWARD', EXTERNAL_SERVICES, [NEW, EXTERNAL]),
+  jump('filter', 'INPUT', NODE_PORTS, [comment('kubernetes health check service ports')]),
+  jump('filter', 'FORWARD', SERVICES, [NEW, comment('kubernetes service portals')]),
+  jump('filter', 'OUTPUT', SERVICES, [NEW, comment('kubernetes service portals')]),
+  jump('filter', 'FORWARD', FORWARD, [comment('kubernetes forwarding rules')]),
+  jump('filter', 'INPUT', PROXY_FIREWALL, [NEW, comment('kubernetes load balancer firewall')]),
+  jump('filter', 'OUTPUT', PROXY_FIREWALL, [NEW, comment('kubernetes load balancer firewall')]),
+  jump('filter', 'FORWARD', PROXY_FIREWALL, [NEW, comment('kubernetes load balancer firewall')]),
+  jump('nat', 'OUTPUT', SERVICES, [comment('kubernetes service portals')]),
+  jump('nat', 'PREROUTING', SERVICES, [comment('kubernetes service portals')]),
+  jump('nat', 'POSTROUTING', POSTROUTING, [comment('kubernetes postrouting rules')]),
+  jump('filter', 'INPUT', FIREWALL, []),
+  jump('filter', 'OUTPUT', FIREWALL, []),
+];
 
 function forwardRules({ masqueradeBit }: NodeNetwork, host: IptablesHost): readonly RuleText[] {
   const counter = host.counters.has('ct_state_invalid_dropped_pkts')
@@ -95,10 +91,6 @@ function natChains({ masqueradeBit }: NodeNetwork, host: IptablesHost): readonly
     { table: 'nat', name: POSTROUTING, rules: masqueradeRules(masqueradeBit, host) },
     { table: 'nat', name: MARK_MASQ, rules: [markRule(masqueradeBit)] },
   ];
-}
-
-function sharedChain(table: TableName, name: string, after: readonly RuleText[] = []): SharedChain {
-  return { table, name, before: [], after };
 }
 
 /** Leads packets for the node's own addresses to the node ports, after every service address was tried. */

@@ -24,3 +24,10 @@ export class ClusterSize {
     else this.counts.delete(key);
   }
 }
+
+/** Whether these are the service ports of a large cluster. */
+export function isLargeCluster(entries: Iterable<ForwardingEntry>): boolean {
+  const size = new ClusterSize();
+  for (const entry of entries) size.note(entry.key, entry);
+  return size.isLarge;
+}

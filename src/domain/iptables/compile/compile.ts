@@ -1,14 +1,9 @@
 import type { ForwardingEntry } from '../../forwarding/forwarding-entry.js';
 import { countsAlike, type IptablesOptions } from './options.js';
-import {
-  checkServiceChains,
-  serviceChains,
-  serviceChainsChange,
-  type ServiceChain,
-} from './service-chains.js';
+import { checkServiceChains, serviceChains } from './service-chains.js';
 import { ServicePortTerms } from './service-port-terms.js';
 import { sharedEntries, sharesAlike } from './shared-entries.js';
-import type { ChainsChange, IptablesServicePortRules, SharedEntry } from '../table.js';
+import type { Chain, IptablesServicePortRules, SharedEntry } from '../table.js';
 
 /**
  * Compiles one service port into what it puts into the tables of its family (docs/spec/iptables.md §7).
@@ -40,11 +35,7 @@ class CompiledRules implements IptablesServicePortRules {
     return sharesAlike(this.entry, entry) && countsAlike(this.options, options);
   }
 
-  get chains(): readonly ServiceChain[] {
+  get chains(): readonly Chain[] {
     return serviceChains(new ServicePortTerms(this.entry), this.options);
-  }
-
-  chainsSince(former: IptablesServicePortRules): ChainsChange | undefined {
-    return former instanceof CompiledRules ? serviceChainsChange(former.chains, this.chains) : undefined;
   }
 }

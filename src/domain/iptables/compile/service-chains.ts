@@ -1,7 +1,6 @@
 import type { ForwardingEntry, Frontend } from '../../forwarding/forwarding-entry.js';
 import { endpointPlace, type Endpoint } from '../../model/endpoint.js';
 import { MARK_MASQ, type ServiceChainKind } from '../chain-names.js';
-import { chainsChangeBy, type ChainComparison } from '../chains-change.js';
 import {
   checkEndpoints,
   endpointChoice,
@@ -15,19 +14,12 @@ import { externalRules, firewallRules } from './outside-rules.js';
 import { comment } from '../text/quoting.js';
 import { from, notFromLocalPods, ruleText, type RuleParts } from '../text/rule-parts.js';
 import type { ServicePortTerms } from './service-port-terms.js';
-import type { Chain, ChainsChange, RuleText } from '../table.js';
+import type { Chain, RuleText } from '../table.js';
+import { getOrMake } from '../../model/get-or-make.js';
 
-/** A chain that is one service port's alone. Name and rules are made on each access: there are very many chains. */
-export interface ServiceChain extends Chain {
-  /** Tells the chains of one service port apart, and takes less to make than the name. */
-  readonly id: string;
-  /** What the rules are made of: they are those of another state of the service port exactly when this is. */
-  readonly origin: string;
-  /** How many rules there are. */
-  readonly size: number;
-}
+type ServiceChain = Required<Chain>;
 
-/** The chains that are a service port's alone. */
+/** The chains that are a service port's alone. Names and rules are made on each access: there are very many chains. */
 export function serviceChains(terms: ServicePortTerms, options: IptablesOptions): readonly ServiceChain[] {
   const { hasAny, cluster, local, reachable } = terms.entry.endpoints;
   const context = new ServiceChainContext(terms, options);
@@ -40,19 +32,6 @@ export function serviceChains(terms: ServicePortTerms, options: IptablesOptions)
   for (const endpoint of reachable) chains.push(new EndpointChain(endpoint, context));
   return chains;
 }
-
-/** Compares the chains of two states of one service port, of which most rules and names need not be made. */
-export function serviceChainsChange(
-  before: readonly ServiceChain[],
-  after: readonly ServiceChain[],
-): ChainsChange {
-  return chainsChangeBy(BY_ORIGIN, before, after);
-}
-
-const BY_ORIGIN: ChainComparison<ServiceChain> = {
-  id: ({ id }) => id,
-  isSame: (one, other) => one.origin === other.origin,
-};
 
 /**
  * Makes sure that no chain of serviceChains throws.
@@ -81,9 +60,9 @@ class ServiceChainContext {
   }
 
   nameOf(endpoint: Endpoint): string {
-    const name = this.endpointNames.get(endpoint) ?? this.terms.names.ofEndpoint(endpointPlace(endpoint));
-    this.endpointNames.set(endpoint, name);
-    return name;
+    return getOrMake(this.endpointNames, endpoint, () =>
+      this.terms.names.ofEndpoint(endpointPlace(endpoint)),
+    );
   }
 
   /** What else the rules about an endpoint are made of than service port and endpoint. */

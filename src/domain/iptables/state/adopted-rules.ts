@@ -4,7 +4,7 @@ import {
   type ServicePortKey,
   type ServicePortName,
 } from '../../model/service-port-name.js';
-import { hostPort } from '../../net/address.js';
+import { frontendName } from '../../forwarding/frontend-name.js';
 import type { AdoptedRules } from '../../reconcile/adopted-rules.js';
 import { SERVICE_CHAIN_KINDS, ServiceChainNames } from '../chain-names.js';
 import {
@@ -16,6 +16,7 @@ import {
   type SharedEntry,
 } from '../table.js';
 import type { SavedTables } from '../text/saved-tables.js';
+import { getOrMake } from '../../model/get-or-make.js';
 
 const SERVICE_CHAINS = /KUBE-(?:SVC|SVL|FW|EXT|SEP)-[A-Z0-9]+/g;
 /** Comments of entries begin with the service port: its namespace, name and, if it has one, port. */
@@ -104,11 +105,7 @@ function sort(saved: SavedTables, { shared }: BaseRules): AdoptedTables {
         if (!named) continue;
         const { frontend } = named;
         const entry = { table: chain!.table, chain: name, rule, ...(frontend !== undefined && { frontend }) };
-        const label = displayName(named.name);
-        const adopted = { name: named.name, entry };
-        const present = entries.get(label);
-        if (present) present.push(adopted);
-        else entries.set(label, [adopted]);
+        getOrMake(entries, displayName(named.name), () => []).push({ name: named.name, entry });
       }
     }
   }
@@ -128,6 +125,5 @@ function namedBy(
 /** As compiled entries name it. */
 function frontendOf(rule: RuleText, protocol: Protocol): string | undefined {
   const [, address, , port] = FRONTEND.exec(rule) ?? [];
-  if (port === undefined) return undefined;
-  return `${address === undefined ? `node port ${port}` : hostPort(address, Number(port))}/${protocol}`;
+  return port === undefined ? undefined : frontendName(address, Number(port), protocol);
 }

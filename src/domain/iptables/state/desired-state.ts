@@ -11,6 +11,7 @@ import {
 } from '../table.js';
 import type { IptablesChange } from './iptables-change.js';
 import { claimId, type OwnedChain, type OwnedEntry } from './owned-rules.js';
+import { getOrMake } from '../../model/get-or-make.js';
 
 /**
  * The chains and entries as the rules of all service ports make them. It keeps who claims each frontend in each shared
@@ -140,12 +141,7 @@ export class IptablesDesiredState implements DesiredState<IptablesServicePortRul
 /** Entries whose order counts, by what they are about. */
 function byClaim(entries: readonly SharedEntry[]): Map<string, SharedEntry[]> {
   const claims = new Map<string, SharedEntry[]>();
-  for (const entry of entries) {
-    const id = claimId(entry);
-    const present = claims.get(id);
-    if (present) present.push(entry);
-    else claims.set(id, [entry]);
-  }
+  for (const entry of entries) getOrMake(claims, claimId(entry), () => []).push(entry);
   return claims;
 }
 

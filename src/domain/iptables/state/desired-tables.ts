@@ -2,6 +2,7 @@ import isEqual from 'fast-deep-equal';
 import type { BaseRules, Chain, RuleText, SharedChain, TableName } from '../table.js';
 import type { IptablesDesiredState } from './desired-state.js';
 import { claimId, type OwnedChain, type OwnedEntry } from './owned-rules.js';
+import { getOrMake } from '../../model/get-or-make.js';
 
 /** A chain that service ports share, and where its rules come from. */
 export interface DesiredSharedChain extends Chain {
@@ -67,12 +68,7 @@ export function sharedHolds(chain: DesiredSharedChain, actual: readonly RuleText
 /** Runs of entries about the same packets: each must stand in this order, anywhere among the entries. */
 function orderedRuns(entries: readonly OwnedEntry[]): readonly (readonly RuleText[])[] {
   const runs = new Map<string, RuleText[]>();
-  for (const { entry } of entries) {
-    const id = claimId(entry);
-    const run = runs.get(id);
-    if (run) run.push(entry.rule);
-    else runs.set(id, [entry.rule]);
-  }
+  for (const { entry } of entries) getOrMake(runs, claimId(entry), () => []).push(entry.rule);
   return [...runs.values()].filter((run) => run.length > 1);
 }
 

@@ -14,14 +14,6 @@ interface EntriesChange {
   readonly after: readonly OwnedEntry[];
 }
 
-/** What becomes of the chains that service ports have for themselves. */
-interface OwnedChainsChange {
-  /** New, or with other rules: each must be emptied and filled with these. Those of one service port stand together. */
-  readonly written: readonly OwnedChain[];
-  /** No service port has them any more. Rules that jump to them go in the same batch. */
-  readonly removed: readonly OwnedChain[];
-}
-
 /** What a batch of replaced rules does to the tables, folded together: what comes and goes again leaves no trace. */
 export class IptablesChange {
   private readonly rulesChanges = new Map<ServicePortKey, RulesChange>();
@@ -42,14 +34,17 @@ export class IptablesChange {
     this.entriesChanges.set(id, { before: known ? known.before : before, after });
   }
 
-  /** Compares the chains of all service ports that changed. */
-  chains(): OwnedChainsChange {
+  /** Compares the chains of all service ports that changed. Those of one service port stand together. */
+  chains(): ChainsChange<OwnedChain> {
     const unexplained = this.unexplainedChains();
     const written: OwnedChain[] = [];
     const removed: OwnedChain[] = [];
     for (const [owner, { before, after }] of this.rulesChanges) {
       if (!after && isUnexplained(owner)) continue;
-      const change = before || unexplained.size === 0 ? between(before, after) : adopt(unexplained, after);
+      const change =
+        before || unexplained.size === 0
+          ? chainsChange(before?.chains ?? [], after?.chains ?? [])
+          : adopt(unexplained, after);
       for (const chain of change.written) written.push({ chain, owner });
       for (const chain of change.removed) removed.push({ chain, owner });
     }
@@ -94,14 +89,6 @@ export class IptablesChange {
   private differentEntries(): readonly EntriesChange[] {
     return [...this.entriesChanges.values()].filter(({ before, after }) => !sameEntries(before, after));
   }
-}
-
-function between(
-  before: IptablesServicePortRules | undefined,
-  after: IptablesServicePortRules | undefined,
-): ChainsChange {
-  const known = before && after?.chainsSince?.(before);
-  return known ?? chainsChange(before?.chains ?? [], after?.chains ?? []);
 }
 
 /** Takes chains over, so that only those with other rules are written. */

@@ -1,4 +1,4 @@
-import { NODE_PORT, type FrontendAddress } from '../../conntrack/frontend-map.js';
+import { frontendText, NODE_PORT, type FrontendAddress } from '../../conntrack/frontend-map.js';
 import type { DesiredTables } from './desired-tables.js';
 import { savedRules, type SavedTables } from '../text/saved-tables.js';
 import type { RuleText } from '../table.js';
@@ -31,11 +31,7 @@ export function lostUdpFrontends(
     const present = (savedRules(saved, 'nat', name) ?? []).flatMap(udpFrontend);
     if (present.length === 0) return [];
     const chain = desired.shared('nat').find((each) => each.name === name);
-    const wanted = new Set((chain?.rules ?? []).flatMap(udpFrontend).map(textOf));
-    return present.filter((frontend) => !wanted.has(textOf(frontend)));
+    const wanted = new Set((chain?.rules ?? []).flatMap(udpFrontend).map(frontendText));
+    return present.filter((frontend) => !wanted.has(frontendText(frontend)));
   });
-}
-
-function textOf({ address, port }: FrontendAddress): string {
-  return `${address} ${port}`;
 }

@@ -2,9 +2,10 @@ import type { IpFamily } from '../../net/ip-family.js';
 import { canonicalRule } from './canonical-rule.js';
 import type { SavedChain, SavedTable, SavedTables } from './saved-tables.js';
 import type { RuleText } from '../table.js';
+import { NamedError } from '../../model/named-error.js';
 
 /** A line that iptables-save never writes. */
-export class SaveSyntaxError extends Error {
+export class SaveSyntaxError extends NamedError {
   constructor(
     /** Counted from 1. */
     readonly line: number,
@@ -14,7 +15,6 @@ export class SaveSyntaxError extends Error {
     super(
       `line ${line} of the iptables-save output, ${JSON.stringify(text.slice(0, 200))}: expected ${expected}`,
     );
-    this.name = 'SaveSyntaxError';
   }
 }
 

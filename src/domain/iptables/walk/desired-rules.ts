@@ -4,16 +4,13 @@ import { DesiredTables } from '../state/desired-tables.js';
 import type { BaseRules, RuleText, TableName } from '../table.js';
 import type { RuleSource } from './rule-source.js';
 import { WalkedRule } from './rule.js';
+import { getOrMake } from '../../model/get-or-make.js';
 
 /** The tables as they should be, and nothing of other programs. */
 export function desiredRules(desired: IptablesDesiredState, baseRules: BaseRules): RuleSource {
   const chains = new Map<string, { readonly rules: WalkedRule[] }>();
-  const chainOf = (table: TableName, name: string): WalkedRule[] => {
-    const key = `${table} ${name}`;
-    const present = chains.get(key) ?? { rules: [] };
-    chains.set(key, present);
-    return present.rules;
-  };
+  const chainOf = (table: TableName, name: string): WalkedRule[] =>
+    getOrMake(chains, `${table} ${name}`, () => ({ rules: [] })).rules;
   const add = (table: TableName, name: string, rules: readonly RuleText[], owner?: ServicePortKey): void => {
     const chain = chainOf(table, name);
     for (const rule of rules) chain.push(new WalkedRule(table, name, rule, owner));

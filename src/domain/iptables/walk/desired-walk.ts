@@ -1,38 +1,28 @@
 import type { ForwardingEntry } from '../../forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../forwarding/node-network.js';
-import type { Packet, PacketEnvironment } from '../../trace/packet.js';
-import type { TracedEnding } from '../../trace/traced-ending.js';
 import { iptablesBaseRules } from '../compile/base-rules.js';
-import { ClusterSize } from '../compile/cluster-size.js';
+import { isLargeCluster } from '../compile/cluster-size.js';
 import { compileIptables } from '../compile/compile.js';
-import type { IptablesHost, IptablesOptions } from '../compile/options.js';
+import type { IptablesHost } from '../compile/options.js';
 import { IptablesDesiredState } from '../state/desired-state.js';
+import type { DesiredWalk } from '../../walk/desired-walk.js';
 import { ConcernedEntries } from '../../trace/concerned-entries.js';
 import { desiredRules } from './desired-rules.js';
 import { walkTables } from './tables-walk.js';
 
 /** Follows packets through the tables that these entries make. For each packet it compiles what concerns that packet. */
-export class IptablesDesiredWalk {
-  private readonly entries: ConcernedEntries;
-  private readonly options: IptablesOptions;
-
-  constructor(
-    entries: Iterable<ForwardingEntry>,
-    private readonly node: NodeNetwork,
-    private readonly host: IptablesHost,
-  ) {
-    const all = [...entries];
-    const size = new ClusterSize();
-    for (const entry of all) size.note(entry.key, entry);
-    this.options = { node, host, largeCluster: size.isLarge };
-    this.entries = new ConcernedEntries(all);
-  }
-
-  walk(packet: Packet, environment: PacketEnvironment): readonly TracedEnding[] {
-    const desired = new IptablesDesiredState();
-    for (const entry of this.entries.of(packet))
-      desired.replace(entry.key, compileIptables(entry, this.options));
-    const rules = desiredRules(desired, iptablesBaseRules(this.node, this.host));
-    return walkTables(rules, packet, environment);
-  }
+export function iptablesDesiredWalk(
+  all: readonly ForwardingEntry[],
+  node: NodeNetwork,
+  host: IptablesHost,
+): DesiredWalk {
+  const options = { node, host, largeCluster: isLargeCluster(all) };
+  const entries = new ConcernedEntries(all);
+  return {
+    walk(packet, environment) {
+      const desired = new IptablesDesiredState();
+      for (const entry of entries.of(packet)) desired.replace(entry.key, compileIptables(entry, options));
+      return walkTables(desiredRules(desired, iptablesBaseRules(node, host)), packet, environment);
+    },
+  };
 }

@@ -2,6 +2,7 @@ import { servicePortKey, type Protocol, type ServicePortKey } from '../../model/
 import type { SavedChain, SavedTables } from '../text/saved-tables.js';
 import type { RuleSource, WalkedChain } from './rule-source.js';
 import { WalkedRule } from './rule.js';
+import { getOrMake } from '../../model/get-or-make.js';
 
 /** Which chains a mode has. */
 export type OwnChains = (table: string, chain: string) => boolean;
@@ -21,13 +22,8 @@ export class SavedRules implements RuleSource {
 
   chain(table: string, name: string): WalkedChain | undefined {
     const key = keyOf(table, name);
-    const present = this.walked.get(key);
-    if (present) return present;
     const saved = this.saved.get(key);
-    if (!saved) return undefined;
-    const made = this.walkedChain(table, saved);
-    this.walked.set(key, made);
-    return made;
+    return saved && getOrMake(this.walked, key, () => this.walkedChain(table, saved));
   }
 
   private walkedChain(table: string, { name, policy, rules }: SavedChain): WalkedChain {

@@ -1,50 +1,44 @@
 import type { ForwardingEntry } from '../../forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import type { IptablesHost } from '../../iptables/compile/options.js';
+import type { DesiredWalk } from '../../walk/desired-walk.js';
 import { ConcernedEntries } from '../../trace/concerned-entries.js';
 import { desiredRules } from '../../iptables/walk/desired-rules.js';
-import type { Packet, PacketEnvironment } from '../../trace/packet.js';
-import type { TracedEnding } from '../../trace/traced-ending.js';
 import { ipvsBaseRules } from '../base-rules.js';
 import { compileIpvs } from '../compile.js';
 import { IpvsDesiredState } from '../desired-state.js';
 import { desiredIptablesRules, desiredSets } from '../desired-tables.js';
 import type { IpvsOptions } from '../options.js';
 import { virtualServerKey, type VirtualServerId } from '../virtual-server.js';
-import { walkIpvs, type IpvsSurroundings } from './ipvs-walk.js';
+import { walkIpvs } from './ipvs-walk.js';
 import type { WalkedServer } from './walked-server.js';
 
-/** Follows packets through what these entries make. For each packet it compiles what concerns that packet. */
-export class IpvsDesiredWalk {
-  private readonly entries: ConcernedEntries;
-
-  /** @param options the scheduler of Services that do not ask for one, and which others there are */
-  constructor(
-    entries: Iterable<ForwardingEntry>,
-    private readonly node: NodeNetwork,
-    private readonly host: Pick<IptablesHost, 'randomFully'>,
-    private readonly options: Omit<IpvsOptions, 'node'>,
-  ) {
-    this.entries = new ConcernedEntries(entries);
-  }
-
-  walk(packet: Packet, environment: PacketEnvironment): readonly TracedEnding[] {
-    const desired = new IpvsDesiredState();
-    const options = { ...this.options, node: this.node };
-    for (const entry of this.entries.of(packet)) desired.replace(entry.key, compileIpvs(entry, options));
-    return walkIpvs(this.surroundings(desired), packet, environment);
-  }
-
-  private surroundings(desired: IpvsDesiredState): IpvsSurroundings {
-    const { node, host } = this;
-    const sets = desiredSets(desired, node.family);
-    return {
-      rules: desiredRules(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),
-      sets: new Map(sets.map((set) => [set.name, set])),
-      server: (id) => desiredServer(desired, id),
-      addresses: new Set(desired.addresses()),
-    };
-  }
+/**
+ * Follows packets through what these entries make. For each packet it compiles what concerns that packet.
+ * @param options the scheduler of Services that do not ask for one, and which others there are
+ */
+export function ipvsDesiredWalk(
+  all: Iterable<ForwardingEntry>,
+  node: NodeNetwork,
+  host: Pick<IptablesHost, 'randomFully'>,
+  options: Omit<IpvsOptions, 'node'>,
+): DesiredWalk {
+  const entries = new ConcernedEntries(all);
+  return {
+    walk(packet, environment) {
+      const desired = new IpvsDesiredState();
+      for (const entry of entries.of(packet))
+        desired.replace(entry.key, compileIpvs(entry, { ...options, node }));
+      const sets = desiredSets(desired, node.family);
+      const surroundings = {
+        rules: desiredRules(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),
+        sets: new Map(sets.map((set) => [set.name, set])),
+        server: (id: VirtualServerId) => desiredServer(desired, id),
+        addresses: new Set(desired.addresses()),
+      };
+      return walkIpvs(surroundings, packet, environment);
+    },
+  };
 }
 
 function desiredServer(desired: IpvsDesiredState, id: VirtualServerId): WalkedServer | undefined {

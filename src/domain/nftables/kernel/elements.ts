@@ -1,6 +1,7 @@
 import type { Wanted } from '../../walk/on-demand.js';
 import { compareBytes, hex } from './bytes.js';
 import type { KernelElement, KernelSet, KernelTable } from './ruleset.js';
+import { getOrMake } from '../../model/get-or-make.js';
 
 /** Elements that a walk needs and that have not been read yet: all of a set, or one of these keys. */
 export interface WantedElements {
@@ -49,8 +50,7 @@ export class ElementStore implements Wanted {
         continue;
       }
       const found = await this.readElements({ table, set, keys: [...keys.values()] });
-      const known = this.read.get(set) ?? new Map<string, KernelElement | undefined>();
-      this.read.set(set, known);
+      const known = getOrMake(this.read, set, () => new Map<string, KernelElement | undefined>());
       for (const text of keys.keys()) known.set(text, undefined);
       for (const element of found) if (element.key) known.set(hex(element.key), element);
     }
@@ -58,8 +58,8 @@ export class ElementStore implements Wanted {
   }
 
   private want(table: KernelTable, set: KernelSet, key: Uint8Array): void {
-    const keys = this.missing.get(set)?.keys ?? new Map<string, Uint8Array>();
-    this.missing.set(set, { table, keys: keys.set(hex(key), key) });
+    const { keys } = getOrMake(this.missing, set, () => ({ table, keys: new Map<string, Uint8Array>() }));
+    keys.set(hex(key), key);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Expression } from './expression.js';
 import { isOurs } from './kernel-course.js';
 import { ruleText } from './rule-text.js';
 import type { KernelChain, KernelRule, KernelTable } from './ruleset.js';
+import { getOrMake } from '../../model/get-or-make.js';
 
 /** A rule in its chain, to walk through. */
 export class ListedRule implements Place {
@@ -39,12 +40,9 @@ export class ListedChains {
   constructor(private readonly family: IpFamily) {}
 
   of(table: KernelTable, chain: KernelChain): Chain<ListedRule> {
-    let listed = this.chains.get(chain);
-    if (!listed) {
-      listed = { rules: chain.rules.map((rule) => new ListedRule(rule, table, chain, this.family)) };
-      this.chains.set(chain, listed);
-    }
-    return listed;
+    return getOrMake(this.chains, chain, () => ({
+      rules: chain.rules.map((rule) => new ListedRule(rule, table, chain, this.family)),
+    }));
   }
 }
 

@@ -14,8 +14,8 @@ export interface Headers {
 }
 
 const TRANSPORT_LENGTHS = { TCP: 20, UDP: 8, SCTP: 12 } as const;
-/** Offsets in the network header. */
-const ADDRESSES = { IPv4: { saddr: 12, daddr: 16 }, IPv6: { saddr: 8, daddr: 24 } } as const;
+/** Offsets of the addresses in the network header. */
+export const ADDRESSES = { IPv4: { saddr: 12, daddr: 16 }, IPv6: { saddr: 8, daddr: 24 } } as const;
 
 /** The headers of the first packet of a connection. */
 export function headersOf(packet: Packet): Headers {

@@ -1,10 +1,10 @@
 import type { IpFamily } from '../../net/ip-family.js';
-import { protocolOfNumber } from '../../model/protocol-number.js';
+import { protocolText } from '../../model/protocol-number.js';
 import { hostPort } from '../../net/address.js';
 import { formatPriority } from '../layout/priority.js';
 import { hex, readHostWord, readNetworkHalf } from './bytes.js';
 import type { Expression, KernelVerdict } from './expression.js';
-import { addressText } from './packet-bytes.js';
+import { ADDRESSES, addressText } from './packet-bytes.js';
 import type { KernelRule } from './ruleset.js';
 
 /** What a register holds, in words. */
@@ -62,13 +62,14 @@ class RuleWriter {
         return;
       case 'cmp': {
         const { from, op, value } = expression;
-        texts.push(comparison(this.value(from), op, value));
+        texts.push(comparison(this.value(from), op, value, this.family));
         return;
       }
       case 'range': {
         const { from, inverted, first, last } = expression;
         const value = this.value(from);
-        texts.push(`${value.text} ${inverted ? '!= ' : ''}${literal(value, first)}-${literal(value, last)}`);
+        const ends = [first, last].map((end) => literal(value, end, this.family));
+        texts.push(`${value.text} ${inverted ? '!= ' : ''}${ends.join('-')}`);
         return;
       }
       case 'lookup': {
@@ -135,7 +136,7 @@ class RuleWriter {
 
   private payload({ base, offset, length }: Extract<Expression, { kind: 'payload' }>): Value {
     const protocol = this.family === 'IPv4' ? 'ip' : 'ip6';
-    const [saddr, daddr] = this.family === 'IPv4' ? [12, 16] : [8, 24];
+    const { saddr, daddr } = ADDRESSES[this.family];
     if (base === 'network' && (offset === saddr || offset === daddr))
       return { text: `${protocol} ${offset === saddr ? 'saddr' : 'daddr'}`, form: 'address' };
     if (base === 'network' && offset === (this.family === 'IPv4' ? 9 : 6))
@@ -170,14 +171,14 @@ function ctText(key: string): Value {
   return { text: `ct ${key}`, form };
 }
 
-function comparison(value: Value, op: string, literalValue: Uint8Array): string {
+function comparison(value: Value, op: string, literalValue: Uint8Array, family: IpFamily): string {
   const { text, form, mask } = value;
   const isBitTest = op === '!=' && literalValue.every((byte) => byte === 0);
   if (mask && isBitTest && (form === 'state' || form === 'status'))
     return `${text} ${bitNames(form, readHostWord(mask))}`;
   if (mask && form === 'address' && op !== '<')
     return `${text} ${op === '!=' ? '!= ' : ''}${addressText(literalValue)}/${ones(mask)}`;
-  return `${maskedText(value)} ${op === '==' ? '' : `${op} `}${literal(value, literalValue)}`;
+  return `${maskedText(value)} ${op === '==' ? '' : `${op} `}${literal(value, literalValue, family)}`;
 }
 
 const BIT_NAMES = {
@@ -204,14 +205,14 @@ function setText({ text, mask, xor, bytes }: Value, key: string): string {
   return `${text} | ${hostHex(xor)}`;
 }
 
-function literal({ form, mask }: Value, bytes: Uint8Array): string {
+function literal({ form, mask }: Value, bytes: Uint8Array, family: IpFamily): string {
   switch (form) {
     case 'address':
-      return partialAddress(bytes);
+      return partialAddress(bytes, family);
     case 'port':
       return String(readNetworkHalf(bytes));
     case 'protocol':
-      return protocolOfNumber(bytes[0]!)?.toLowerCase() ?? String(bytes[0]);
+      return protocolText(bytes[0]!);
     case 'name': {
       const end = bytes.indexOf(0);
       const name = new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
@@ -228,8 +229,8 @@ function literal({ form, mask }: Value, bytes: Uint8Array): string {
 }
 
 /** A prefix that ends with a whole byte is compared by its bytes alone. */
-function partialAddress(bytes: Uint8Array): string {
-  const length = bytes.length <= 4 ? 4 : 16;
+function partialAddress(bytes: Uint8Array, family: IpFamily): string {
+  const length = family === 'IPv4' ? 4 : 16;
   const padded = new Uint8Array(length);
   padded.set(bytes);
   const whole = addressText(padded);

@@ -1,6 +1,6 @@
 /**
- * The rules that the nftables backend writes, as plain values. One value has two written forms that must agree:
- * nft's text (render-text.ts) and netlink expressions (the netlink transport). Only what the backend needs is here.
+ * The rules that the nftables backend writes, as plain values. They are sent as netlink expressions, and printed as
+ * what these mean. Only what the backend needs is here.
  */
 
 /** One component of a lookup key, read from the packet. */

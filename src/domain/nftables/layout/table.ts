@@ -59,6 +59,5 @@ export type Operation =
   | { readonly op: 'add-rule'; readonly chain: string; readonly rule: Rule }
   | { readonly op: 'add-set'; readonly set: SetDefinition }
   | { readonly op: 'delete-set'; readonly set: SetDefinition }
-  | { readonly op: 'flush-set'; readonly set: SetDefinition }
   | { readonly op: 'add-elements'; readonly set: SetDefinition; readonly elements: readonly SetElement[] }
   | { readonly op: 'delete-elements'; readonly set: SetDefinition; readonly elements: readonly SetElement[] };

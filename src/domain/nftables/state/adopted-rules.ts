@@ -18,6 +18,7 @@ import { sourcesStructure, structuresOfClass, type Structure } from '../layout/s
 import type { SetDefinition, SetElement } from '../layout/table.js';
 import { classOfNumber } from '../layout/traffic-class.js';
 import type { NftablesDesiredState } from './desired-state.js';
+import { getOrMake } from '../../model/get-or-make.js';
 
 /** The elements of a table's sets, by name and key. Empty if the table has another layout. */
 export type AdoptedSets = ReadonlyMap<string, { readonly elements: ReadonlyMap<string, SetElement> }>;
@@ -76,9 +77,8 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
       for (const set of [dispatch, noEndpoints, noLocalEndpoints]) {
         for (const { key, comment } of this.sets.get(set.name)?.elements.values() ?? []) {
           if (comment === undefined) continue;
-          const present = frontends.get(comment);
-          if (!present) frontends.set(comment, [{ variant, key }]);
-          else if (!present.some((other) => other.key === key)) present.push({ variant, key });
+          const present = getOrMake(frontends, comment, () => []);
+          if (!present.some((other) => other.key === key)) present.push({ variant, key });
         }
       }
     }
@@ -90,10 +90,7 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
     SOURCES_SETS.forEach((set, prefixLength) => {
       for (const element of this.sets.get(set.name)?.elements.values() ?? []) {
         const frontend = element.key.slice(0, element.key.lastIndexOf(' . '));
-        const source = { set, element, prefixLength };
-        const present = sources.get(frontend);
-        if (present) present.push(source);
-        else sources.set(frontend, [source]);
+        getOrMake(sources, frontend, () => []).push({ set, element, prefixLength });
       }
     });
     return sources;

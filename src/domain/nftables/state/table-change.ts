@@ -3,6 +3,7 @@ import { sameElement } from './service-port-rules.js';
 import { LED_TO } from '../layout/sets.js';
 import type { Structure } from '../layout/structure.js';
 import type { SetDefinition, SetElement } from '../layout/table.js';
+import { getOrMake } from '../../model/get-or-make.js';
 
 interface ElementChange {
   before: SetElement | undefined;
@@ -84,11 +85,7 @@ export class TableChange {
   }
 
   private changesOf(set: SetDefinition): Map<string, ElementChange> {
-    const present = this.changes.get(set);
-    if (present) return present;
-    const changes = new Map<string, ElementChange>();
-    this.changes.set(set, changes);
-    return changes;
+    return getOrMake(this.changes, set, () => new Map<string, ElementChange>());
   }
 }
 

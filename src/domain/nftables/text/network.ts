@@ -1,4 +1,4 @@
-import { addressBits, cidrText, parseCidr, type Cidr } from '../../net/cidr.js';
+import { addressBits, parseCidr, type Cidr } from '../../net/cidr.js';
 import type { IpFamily } from '../../net/ip-family.js';
 import { UnsafeTextError } from './safe-text.js';
 
@@ -7,9 +7,4 @@ export function safeNetwork(family: IpFamily, text: string): Cidr {
   const network = parseCidr(text.includes('/') ? text : `${text}/${addressBits(family)}`);
   if (network?.family !== family) throw new UnsafeTextError('network', text, `an ${family} address or CIDR`);
   return network;
-}
-
-/** Canonical text: host bits cleared, a full prefix length omitted. */
-export function networkText(network: Cidr): string {
-  return network.prefixLength === addressBits(network.family) ? network.address : cidrText(network);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { CT_EVENT } from '../../../../src/adapters/conntrack/ctnetlink.js';
 import { eventFilter } from '../../../../src/adapters/conntrack/events/event-filter.js';
-import { SeenFlowReader } from '../../../../src/adapters/conntrack/events/seen-flow-reader.js';
+import { FlowReader } from '../../../../src/adapters/conntrack/flow-reader.js';
 import { readMessages } from '../../../../src/adapters/netlink/message-reader.js';
 import { assemble } from '../../../../src/adapters/netlink/packet-filter.js';
 import { connectionMessage, type ToldConnection } from '../../../support/traffic/conntrack-messages.js';
@@ -75,5 +75,5 @@ it('the kernel samples the connections that are sampled here', () => {
 
 function inSampleOf(one: ToldConnection, shift: number): boolean {
   const message = connectionMessage(one);
-  return new SeenFlowReader().read([...readMessages(message, message.length)][0]!, shift);
+  return new FlowReader().read([...readMessages(message, message.length)][0]!, shift);
 }

@@ -3,14 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  IptablesFailedError,
   IptablesKernelError,
-  IptablesMissingError,
-  IptablesPermissionError,
   RestoreRefusedError,
   XtablesLockedError,
   XtablesLockFileError,
 } from '../../../../src/adapters/iptables/errors.js';
+import {
+  ToolFailedError,
+  ToolMissingError,
+  ToolPermissionError,
+} from '../../../../src/adapters/tools/errors.js';
 import {
   IptablesTool,
   type IptablesToolOptions,
@@ -63,7 +65,7 @@ describe('IptablesTool', () => {
 
   it('has an error for a host without iptables, and looks again', async () => {
     const tool = toolWith({});
-    await expect(tool.identify()).rejects.toThrow(IptablesMissingError);
+    await expect(tool.identify()).rejects.toThrow(ToolMissingError);
     toolWith({ 'iptables-nft': 'echo "iptables v1.8.9 (nf_tables)"' });
     expect(await tool.identify()).toMatchObject({ variant: 'nft' });
   });
@@ -144,7 +146,7 @@ describe('IptablesTool', () => {
     [
       'missing rights',
       'echo "iptables-nft-restore v1.8.9 (nf_tables): Could not fetch rule set generation id: Permission denied (you must be root)" >&2; exit 4',
-      IptablesPermissionError,
+      ToolPermissionError,
     ],
     [
       'a lock file that cannot be opened',
@@ -166,7 +168,7 @@ describe('IptablesTool', () => {
       'echo "iptables-restore v1.8.9 (legacy): iptables-restore: unable to initialize table \'nat\'" >&2; exit 2',
       IptablesKernelError,
     ],
-    ['a crash', 'kill -SEGV $$', IptablesFailedError],
+    ['a crash', 'kill -SEGV $$', ToolFailedError],
   ])('has an error of its own for %s', async (_, body, error) => {
     const tool = nft({ 'iptables-nft-restore': body });
     await expect(tool.restore('IPv4', ['*nat\nCOMMIT\n'].values())).rejects.toThrow(error);
@@ -213,7 +215,7 @@ describe('IptablesTool', () => {
   });
 
   it('reads what is listed while it comes', async () => {
-    await expect(nft({}).save('IPv6')).rejects.toThrow(IptablesMissingError);
+    await expect(nft({}).save('IPv6')).rejects.toThrow(ToolMissingError);
     const tool = nft({
       'iptables-nft-save':
         'echo "*nat"; echo ":A - [0:0]"; printf "%s" "-A A -j "; /bin/sleep 0.05; echo B; echo COMMIT',
@@ -240,7 +242,7 @@ describe('IptablesTool', () => {
     const aborted = expect(tool.save('IPv4', stop.signal)).rejects.toThrow('enough');
     setTimeout(() => stop.abort(new Error('enough')), 50);
     await aborted;
-    const closed = expect(tool.save('IPv4')).rejects.toThrow(IptablesFailedError);
+    const closed = expect(tool.save('IPv4')).rejects.toThrow(ToolFailedError);
     setTimeout(() => tool.close(), 50);
     await closed;
   });

@@ -1,9 +1,9 @@
 import {
-  IptablesFailedError,
   IptablesTemporaryError,
   RestoreRefusedError,
   XtablesLockedError,
 } from '../../../../src/adapters/iptables/errors.js';
+import { ToolFailedError } from '../../../../src/adapters/tools/errors.js';
 import { restoreFailure } from '../../../../src/adapters/iptables/tool/tool-failures.js';
 
 const LOCK = { path: '/run/xtables.lock', waitedSeconds: 5 };
@@ -46,7 +46,7 @@ describe('a restore that fails', () => {
     [1, 'iptables-restore v1.8.9 (legacy): something about no line'],
     [3, 'iptables-restore v1.8.9 (legacy): version problem'],
   ])('was not refused when the tool was killed, or names no line (%i, %s)', (exitCode, messages) => {
-    expect(failureOf(exitCode, messages)).toBeInstanceOf(IptablesFailedError);
+    expect(failureOf(exitCode, messages)).toBeInstanceOf(ToolFailedError);
   });
 
   it('waited for the lock in vain, whatever else the tool says', () => {

@@ -1,6 +1,6 @@
 import { iptablesBackend } from '../../../support/backends.js';
 import fc from 'fast-check';
-import { IptablesFailedError } from '../../../../src/adapters/iptables/errors.js';
+import { ToolFailedError } from '../../../../src/adapters/tools/errors.js';
 import { IptablesTracer } from '../../../../src/adapters/iptables/trace/iptables-tracer.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
@@ -84,7 +84,7 @@ describe('the tracer of mode iptables', () => {
   });
 
   it('says why the tables cannot be read', async () => {
-    const error = new IptablesFailedError('iptables-save', 'no');
+    const error = new ToolFailedError('iptables-save', 'no');
     await expect(new IptablesTracer(readHost, () => Promise.reject(error)).actual()).rejects.toBe(error);
   });
 });

@@ -1,4 +1,4 @@
-import { IpSetMissingError } from '../../../../src/adapters/ipset/errors.js';
+import { ToolMissingError } from '../../../../src/adapters/tools/errors.js';
 import { parseCidr } from '../../../../src/domain/net/cidr.js';
 import { setName, SERVICE_SETS } from '../../../../src/domain/ipvs/service-sets.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
@@ -66,7 +66,7 @@ describe('clean-up', () => {
   });
 
   it('says that it cannot look for sets without their tool, and removes all else', async () => {
-    node.sets.fail(new IpSetMissingError());
+    node.sets.fail(new ToolMissingError('ipset', 'ipset'));
     await expect(node.reopened().cleanup()).rejects.toThrow(/IPv4/);
     expect(String(node.logger.at('error')[0]?.facts.error)).toContain('cannot start ipset');
     expect(holdings()).toMatchObject({ servers: [], addresses: undefined, chains: [] });

@@ -1,6 +1,6 @@
 import { iptablesBackend } from '../../../support/backends.js';
-import { IPTABLES_OWNED_CHAINS } from '../../../../src/adapters/iptables/restore/clean-up-scripts.js';
-import { IpSetMissingError } from '../../../../src/adapters/ipset/errors.js';
+import { IPTABLES_OWNED_CHAINS } from '../../../../src/adapters/iptables/restore/owned-chains.js';
+import { ToolMissingError } from '../../../../src/adapters/tools/errors.js';
 import { retireIpvs } from '../../../../src/adapters/ipvs/clean-up/retire-ipvs.js';
 import { SWEEP_PERIOD } from '../../../../src/adapters/ipvs/tables/server-table.js';
 import { HOST } from '../../../support/iptables/services.js';
@@ -53,7 +53,7 @@ describe('mode ipvs makes room for another mode', () => {
 
   it('except for its sets where their tool is missing, and says so', async () => {
     node.servers.connect(BUSY, ENDPOINT, 0);
-    node.sets.fail(new IpSetMissingError());
+    node.sets.fail(new ToolMissingError('ipset', 'ipset'));
     await expect(retire()).rejects.toThrow('cannot start ipset');
     expect(node.servers.weights).toEqual({});
     expect(node.rules('nat', 'KUBE-SERVICES')).toBeUndefined();

@@ -101,7 +101,7 @@ describe('what takes the kernel long', () => {
     const { libc, transport } = open();
     await transport.commit('IPv4', [{ op: 'delete-chain', chain: 'a' }]);
     expect(libc.sentInBackground.length).toBe(0);
-    await transport.commit('IPv4', [{ op: 'flush-set', set: { name: 's', key: [] } }]);
+    await transport.commit('IPv4', [{ op: 'delete-set', set: { name: 's', key: [] } }]);
     expect(libc.sentInBackground.length).toBe(1);
   });
 });

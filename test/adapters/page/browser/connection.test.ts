@@ -5,15 +5,15 @@ it('tells each change once, with its time', () => {
   const connection = new Connection(() => now);
   const seen: ConnectionState[] = [];
   const unfollow = connection.follow((state) => seen.push(state));
-  connection.works();
+  connection.heard(true);
   now = 2;
-  connection.broke();
+  connection.heard(false);
   now = 3;
-  connection.broke();
+  connection.heard(false);
   now = 4;
-  connection.works();
+  connection.heard(true);
   unfollow();
-  connection.broke();
+  connection.heard(false);
   expect(seen).toEqual([
     { connected: false, since: 2 },
     { connected: true, since: 4 },

@@ -131,7 +131,7 @@ describe('flags (docs/spec/configuration.md §2)', () => {
     expect(defaults.get('config')).toBe('');
     expect(
       parse(['--config', 'f'], 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration')
-        .configFile,
+        .config,
     ).toBe('f');
   });
 

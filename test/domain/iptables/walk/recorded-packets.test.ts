@@ -1,5 +1,6 @@
+import type { DesiredWalk } from '../../../../src/domain/walk/desired-walk.js';
 import { isIptablesChain } from '../../../../src/adapters/iptables/trace/own-chains.js';
-import { IptablesDesiredWalk } from '../../../../src/domain/iptables/walk/desired-walk.js';
+import { iptablesDesiredWalk } from '../../../../src/domain/iptables/walk/desired-walk.js';
 import { SavedRules } from '../../../../src/domain/iptables/walk/saved-rules.js';
 import { walkTables } from '../../../../src/domain/iptables/walk/tables-walk.js';
 import type { Walk } from '../../../../src/application/ports/tracer.js';
@@ -16,9 +17,9 @@ import {
 import { recordedFates, walkedFates } from '../../../support/recorded/packet-fates.js';
 
 /** Through the rules that this program makes. */
-function desiredWalk(step: RecordedStep, family: IpFamily): IptablesDesiredWalk {
+function desiredWalk(step: RecordedStep, family: IpFamily): DesiredWalk {
   const { entries, network } = recordedEntries(step, family);
-  return new IptablesDesiredWalk(entries, network, RECORDED_HOST);
+  return iptablesDesiredWalk(entries, network, RECORDED_HOST);
 }
 
 describe('a packet in mode iptables meets what was recorded', () => {

@@ -1,4 +1,5 @@
-import { IpvsDesiredWalk } from '../../../../src/domain/ipvs/walk/desired-walk.js';
+import type { DesiredWalk } from '../../../../src/domain/walk/desired-walk.js';
+import { ipvsDesiredWalk } from '../../../../src/domain/ipvs/walk/desired-walk.js';
 import { walkIpvs } from '../../../../src/domain/ipvs/walk/ipvs-walk.js';
 import type { Walk } from '../../../../src/application/ports/tracer.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
@@ -13,10 +14,10 @@ import { recordedSurroundings } from '../../../support/recorded/ipvs-dump.js';
 import { recordedFates, walkedFates } from '../../../support/recorded/packet-fates.js';
 
 /** Through what this program makes. */
-function desiredWalk(step: RecordedStep, family: IpFamily): IpvsDesiredWalk {
+function desiredWalk(step: RecordedStep, family: IpFamily): DesiredWalk {
   const { entries, network } = recordedEntries(step, family, 'ipvs');
   const schedulers = { scheduler: 'rr', hasScheduler: () => true };
-  return new IpvsDesiredWalk(entries, network, RECORDED_HOST, schedulers);
+  return ipvsDesiredWalk(entries, network, RECORDED_HOST, schedulers);
 }
 
 describe('a packet in mode ipvs meets what was recorded', () => {

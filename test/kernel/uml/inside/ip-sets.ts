@@ -1,12 +1,12 @@
 import { expect } from 'expect';
 import { rename } from 'node:fs/promises';
 import { after, beforeEach, describe, it } from 'node:test';
+import { IpSetRefusedError } from '../../../../src/adapters/ipset/errors.js';
 import {
-  IpSetFailedError,
-  IpSetMissingError,
-  IpSetPermissionError,
-  IpSetRefusedError,
-} from '../../../../src/adapters/ipset/errors.js';
+  ToolFailedError,
+  ToolMissingError,
+  ToolPermissionError,
+} from '../../../../src/adapters/tools/errors.js';
 import type { IpSetStep } from '../../../../src/adapters/ipset/ip-sets.js';
 import { IpSetTool } from '../../../../src/adapters/ipset/ipset-tool.js';
 import type { IpSetHeader, IpSetType } from '../../../../src/domain/ipset/ip-set.js';
@@ -218,8 +218,8 @@ describe('IP sets', () => {
 
   it('belong to root', async () => {
     await asNobody(async () => {
-      await expect(sets.read(new Set())).rejects.toThrow(IpSetPermissionError);
-      await expect(sets.restore([create(addresses)])).rejects.toThrow(IpSetPermissionError);
+      await expect(sets.read(new Set())).rejects.toThrow(ToolPermissionError);
+      await expect(sets.restore([create(addresses)])).rejects.toThrow(ToolPermissionError);
     });
   });
 
@@ -227,13 +227,13 @@ describe('IP sets', () => {
     const usual = process.env.PATH;
     process.env.PATH = '/nowhere';
     try {
-      await expect(sets.version()).rejects.toThrow(IpSetMissingError);
+      await expect(sets.version()).rejects.toThrow(ToolMissingError);
       await expect(sets.restore([create(addresses)])).rejects.toThrow('install the package ipset');
     } finally {
       process.env.PATH = usual;
     }
     await expect(new IpSetTool({ launcher: ['env', '-i', 'PATH=/nowhere'] }).version()).rejects.toThrow(
-      IpSetMissingError,
+      ToolMissingError,
     );
   });
 
@@ -241,6 +241,6 @@ describe('IP sets', () => {
     await expect(sets.read(new Set(), AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
     const closed = new IpSetTool();
     closed.close();
-    await expect(closed.restore([create(addresses)])).rejects.toThrow(IpSetFailedError);
+    await expect(closed.restore([create(addresses)])).rejects.toThrow(ToolFailedError);
   });
 });

@@ -30,7 +30,7 @@ const messages = (outcomes: readonly (Error | undefined)[]): (string | undefined
 
 describe('virtual servers over netlink', () => {
   const servers = new NetlinkVirtualServers();
-  beforeEach(() => servers.flush());
+  beforeEach(() => tool('ipvsadm', '-C'));
   after(() => servers.close());
 
   const done = async (...steps: VirtualServerStep[]): Promise<void> => {
@@ -190,8 +190,6 @@ describe('virtual servers over netlink', () => {
     expect((await saved()).length).toBe(4000);
     const stopped = AbortSignal.abort(new Error('enough'));
     await expect(servers.list('IPv4', stopped)).rejects.toThrow('enough');
-    await servers.flush();
-    expect(await saved()).toEqual([]);
   });
 
   it('try a scheduler without leaving a trace or changing other virtual servers', async () => {

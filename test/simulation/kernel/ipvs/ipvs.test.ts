@@ -146,7 +146,7 @@ describe('virtual servers of the program', () => {
     ]);
     await done({ kind: 'set', server: web });
     expect(seen()).toMatchObject([{ scheduler: 'rr', flags: 0, destinations: ['10.244.1.5 8080 0'] }]);
-    await program.flush();
+    servers.flush();
     expect(servers.view().size).toBe(0);
   });
 

@@ -23,10 +23,10 @@ import {
 /** An expression of a rule, by its name and its attributes, of which texts get a zero byte and numbers are 32 bits, big-endian. */
 export interface RawExpression {
   readonly name: string;
-  readonly attributes: readonly (readonly [type: number, value: number | string | Buffer | RawAttributes])[];
+  readonly attributes: RawAttributes;
 }
 
-export type RawAttributes = RawExpression['attributes'];
+export type RawAttributes = readonly (readonly [type: number, value: number | string | Buffer | RawAttributes])[];
 
 /** A verdict. @param chain where jumps and gotos lead */
 export function verdict(code: keyof typeof VERDICT_CODE, chain?: string): RawExpression {

@@ -8,24 +8,25 @@ import {
   type SetElement,
 } from '../../../../domain/nftables/layout/table.js';
 import type { MessageWriter } from '../../../netlink/message-writer.js';
-import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_ECHO, NLM_F_REQUEST } from '../../../netlink/protocol.js';
+import {
+  familyNumber,
+  NLM_F_APPEND,
+  NLM_F_CREATE,
+  NLM_F_ECHO,
+  NLM_F_REQUEST,
+} from '../../../netlink/protocol.js';
+import type { NftFailure } from '../../transport.js';
 import { BatchIndex } from './batch.js';
 import { ElementEncoder } from './element-encoder.js';
 import * as nf from '../nf-tables.js';
 import { HOOKS } from '../messages/hooks.js';
-import { CHAIN, ELEMENTS, RULE, SET, TABLE, type ChainRecord, type SetRecord } from '../messages/records.js';
+import { CHAIN, RULE, SET, TABLE, type ChainRecord, type SetRecord } from '../messages/records.js';
 import { ruleRecord } from './rule-encoder.js';
 import { setLayout } from './set-layout.js';
 import { setUserdata } from './set-userdata.js';
 
 /** A list of elements is one attribute, whose length has 16 bits; no element is longer than the difference. */
 const MAX_LIST = 64_500;
-
-/** The position of the encoder, for the errors that it throws. */
-export interface Position {
-  readonly operation: number;
-  readonly element?: number;
-}
 
 /**
  * Writes the operations of one transaction as a batch of messages (docs/spec/nft-netlink.md §3, §5, §6, §12), with the
@@ -37,7 +38,8 @@ export interface Position {
  */
 export class BatchEncoder {
   readonly index: BatchIndex;
-  position: Position = { operation: 0 };
+  /** Where it is, for the errors that it throws. */
+  position: Omit<NftFailure, 'reason'> = { operation: 0 };
   private readonly elements: ElementEncoder;
   private readonly family: number;
   private setIds = 0;
@@ -51,12 +53,13 @@ export class BatchEncoder {
   ) {
     this.index = new BatchIndex(firstSequence);
     this.elements = new ElementEncoder(writer);
-    this.family = nf.familyWord(ipFamily);
+    this.family = familyNumber(ipFamily);
   }
 
   *encode(operations: readonly Operation[]): Generator<void> {
     this.frame(nf.NFNL_MSG_BATCH_BEGIN);
-    this.echo = hasShortEcho(operations[0]) ? NLM_F_ECHO : 0;
+    // What empties a table is reported element by element.
+    this.echo = operations.length > 0 && operations[0]!.op !== 'delete-table' ? NLM_F_ECHO : 0;
     for (let operation = 0; operation < operations.length; operation++) {
       this.position = { operation };
       const described = operations[operation]!;
@@ -75,13 +78,13 @@ export class BatchEncoder {
   }
 
   private frame(type: number): void {
-    const start = this.begin(type, NLM_F_REQUEST, -1, -1);
+    const start = this.begin(type, 0, -1, -1);
     this.writer.putWord(nf.BATCH_WORD);
     this.writer.endMessage(start);
   }
 
   private begin(type: number, flags: number, operation: number, firstElement: number): number {
-    const start = this.writer.beginMessage(type, flags | this.echo, this.index.nextSequence);
+    const start = this.writer.beginMessage(type, NLM_F_REQUEST | flags | this.echo, this.index.nextSequence);
     this.index.note(operation, firstElement, start);
     this.echo = 0;
     return start;
@@ -92,7 +95,7 @@ export class BatchEncoder {
     described: Exclude<Operation, { op: 'add-elements' | 'delete-elements' }>,
   ): void {
     const { writer } = this;
-    const [type, flags] = messageOf(described.op);
+    const [type, flags] = MESSAGES[described.op];
     const start = this.begin(type, flags, operation, -1);
     writer.putWord(this.family);
     this.object(described);
@@ -125,8 +128,6 @@ export class BatchEncoder {
         return SET.write(writer, { table, ...this.setRecord(described.set) });
       case 'delete-set':
         return SET.write(writer, { table, name: described.set.name });
-      case 'flush-set':
-        return ELEMENTS.write(writer, { table, set: described.set.name });
     }
   }
 
@@ -157,8 +158,7 @@ export class BatchEncoder {
     let element = 0;
     try {
       while (element < elements.length) {
-        const type = add ? nf.NEWSETELEM : nf.DELSETELEM;
-        const flags = add ? NLM_F_REQUEST | NLM_F_CREATE : NLM_F_REQUEST;
+        const [type, flags] = add ? [nf.NEWSETELEM, NLM_F_CREATE] : [nf.DELSETELEM, 0];
         const most = this.echo === 0 ? elements.length : element + 1;
         const start = this.begin(type, flags, operation, element);
         writer.putWord(this.family);
@@ -185,32 +185,16 @@ function chainRecord({ name, hook }: ChainDefinition): ChainRecord {
   return { name, type: hook.type, hook: { number: HOOKS.indexOf(hook.hook), priority: hook.priority } };
 }
 
-/** What empties a table or a set is reported element by element. */
-function hasShortEcho(first: Operation | undefined): boolean {
-  return first !== undefined && first.op !== 'delete-table' && first.op !== 'flush-set';
-}
-
 type SingleOperation = Exclude<Operation['op'], 'add-elements' | 'delete-elements'>;
 
-function messageOf(operation: SingleOperation): readonly [type: number, flags: number] {
-  switch (operation) {
-    case 'add-table':
-      return [nf.NEWTABLE, NLM_F_REQUEST];
-    case 'add-chain':
-      return [nf.NEWCHAIN, NLM_F_REQUEST | NLM_F_CREATE];
-    case 'add-rule':
-      return [nf.NEWRULE, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_APPEND];
-    case 'add-set':
-      return [nf.NEWSET, NLM_F_REQUEST | NLM_F_CREATE];
-    case 'delete-table':
-      return [nf.DELTABLE, NLM_F_REQUEST];
-    case 'delete-chain':
-      return [nf.DELCHAIN, NLM_F_REQUEST];
-    case 'flush-chain':
-      return [nf.DELRULE, NLM_F_REQUEST];
-    case 'delete-set':
-      return [nf.DELSET, NLM_F_REQUEST];
-    case 'flush-set':
-      return [nf.DELSETELEM, NLM_F_REQUEST];
-  }
-}
+/** Their flags besides that of every request. */
+const MESSAGES: Readonly<Record<SingleOperation, readonly [type: number, flags: number]>> = {
+  'add-table': [nf.NEWTABLE, 0],
+  'add-chain': [nf.NEWCHAIN, NLM_F_CREATE],
+  'add-rule': [nf.NEWRULE, NLM_F_CREATE | NLM_F_APPEND],
+  'add-set': [nf.NEWSET, NLM_F_CREATE],
+  'delete-table': [nf.DELTABLE, 0],
+  'delete-chain': [nf.DELCHAIN, 0],
+  'flush-chain': [nf.DELRULE, 0],
+  'delete-set': [nf.DELSET, 0],
+};

@@ -1,7 +1,4 @@
-import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import { safeInterface, safeNumber } from '../../../../domain/nftables/text/safe-text.js';
-import { componentOf, ownLength } from '../read/components.js';
-import { ComponentScanner } from '../read/component-scanner.js';
 
 /**
  * The operands of expressions, as bytes. Values computed by the kernel are in the host's byte order, packet data in the
@@ -29,14 +26,6 @@ export function networkPort(port: number): Buffer {
   const bytes = Buffer.alloc(2);
   bytes.writeUInt16BE(safeNumber('port', port, 0, 65535));
   return bytes;
-}
-
-/** The bytes of an address of the family. Throws UnsafeTextError. */
-export function addressBytes(family: IpFamily, text: string): Buffer {
-  const component = componentOf(family, 'address');
-  const words = new Uint32Array(ownLength(component) / 4);
-  new ComponentScanner().scan(text, [component], words, 0);
-  return Buffer.from(words.buffer);
 }
 
 /** A mask of this many bytes whose first bits are ones. */

@@ -1,5 +1,6 @@
 import { addressBits } from '../../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { ADDRESSES } from '../../../../domain/nftables/kernel/packet-bytes.js';
 import { safeNetwork } from '../../../../domain/nftables/text/network.js';
 import type {
   Comparison,
@@ -9,11 +10,18 @@ import type {
   Rule,
   Statement,
 } from '../../../../domain/nftables/layout/rule.js';
-import { safeComment, safeNumber } from '../../../../domain/nftables/text/safe-text.js';
+import {
+  safeComment,
+  safeName,
+  safeNumber,
+  UnsafeTextError,
+} from '../../../../domain/nftables/text/safe-text.js';
 import type { ExpressionName, ExpressionRecord, ExpressionValues } from '../messages/expressions.js';
 import type { RuleRecord } from '../messages/records.js';
-import { familyWord, VERDICT_CODES } from '../nf-tables.js';
-import { addressBytes, hostWord, interfaceBytes, maskBytes, networkPort, networkWord } from './operands.js';
+import { addressBytes } from '../../../netlink/address-bytes.js';
+import { familyNumber } from '../../../netlink/protocol.js';
+import { VERDICT_CODES } from '../nf-tables.js';
+import { hostWord, interfaceBytes, maskBytes, networkPort, networkWord } from './operands.js';
 
 const META = { PRIORITY: 2, MARK: 3, INPUT_NAME: 6, L4PROTO: 16 } as const;
 const CT = { STATE: 0, STATUS: 2 } as const;
@@ -30,8 +38,6 @@ const MAPS_ADDRESS_AND_PORT = 3;
 const FULLY_RANDOM = 0x10;
 /** Port unreachable. */
 const ICMP_CODE = { IPv4: 3, IPv6: 4 } as const;
-/** Offsets of the addresses in the network header. */
-const OFFSET = { IPv4: { saddr: 12, daddr: 16 }, IPv6: { saddr: 8, daddr: 24 } } as const;
 
 /** A rule as it is sent (docs/spec/nft-netlink.md §10). Throws UnsafeTextError. */
 export function ruleRecord(family: IpFamily, { statements, comment }: Rule): RuleRecord {
@@ -74,10 +80,14 @@ class StatementEncoder {
         return this.hasBits(CT_STATUS_DNAT);
       case 'member':
         this.key(statement.key);
-        return this.add('lookup', { set: statement.set, sreg: 1, flags: statement.is === '!=' ? 1 : 0 });
+        return this.add('lookup', {
+          set: safeName(statement.set),
+          sreg: 1,
+          flags: statement.is === '!=' ? 1 : 0,
+        });
       case 'verdict-map':
         this.key(statement.key);
-        return this.add('lookup', { set: statement.map, sreg: 1, dreg: 0, flags: 0 });
+        return this.add('lookup', { set: safeName(statement.map), sreg: 1, dreg: 0, flags: 0 });
       case 'set-priority':
         if (statement.to === 'none') this.add('immediate', { dreg: 1, data: { value: hostWord(0) } });
         else if ('map' in statement.to) this.mapped(statement.to);
@@ -97,7 +107,7 @@ class StatementEncoder {
       case 'remember': {
         this.key(statement.key);
         const timeout = safeNumber('timeout', statement.timeoutSeconds, 1, 0xffffffff) * 1000;
-        return this.add('dynset', { set: statement.set, op: UPDATE, key: 1, timeout });
+        return this.add('dynset', { set: safeName(statement.set), op: UPDATE, key: 1, timeout });
       }
       case 'dnat':
         this.mapped(statement);
@@ -111,7 +121,7 @@ class StatementEncoder {
         return this.verdict(statement.kind);
       case 'jump':
       case 'goto':
-        return this.verdict(statement.kind, statement.chain);
+        return this.verdict(statement.kind, safeName(statement.chain));
     }
   }
 
@@ -143,7 +153,7 @@ class StatementEncoder {
     const port = register(this.addressLength / 4);
     this.add('nat', {
       type: 1,
-      family: familyWord(this.family),
+      family: familyNumber(this.family),
       'address-min': 1,
       'address-max': 1,
       'port-min': port,
@@ -154,11 +164,12 @@ class StatementEncoder {
 
   private mapped({ key, map }: { readonly key: Key; readonly map: string }): void {
     this.key(key);
-    this.add('lookup', { set: map, sreg: 1, dreg: 1, flags: 0 });
+    this.add('lookup', { set: safeName(map), sreg: 1, dreg: 1, flags: 0 });
   }
 
   /** Loads the fields into consecutive slots, starting with the first. */
   private key(key: Key): void {
+    if (key.length === 0) throw new UnsafeTextError('key', '', 'at least one field');
     let slot = 0;
     for (const field of key) {
       this.field(field, register(slot));
@@ -170,14 +181,14 @@ class StatementEncoder {
     const { family, addressLength } = this;
     switch (field.field) {
       case 'saddr': {
-        this.payload('network', OFFSET[family].saddr, addressLength, dreg);
+        this.payload('network', ADDRESSES[family].saddr, addressLength, dreg);
         const bits = addressBits(family);
         const length = safeNumber('prefix length', field.prefixLength ?? bits, 0, bits);
         if (length < bits) this.bitwise(dreg, maskBytes(addressLength, length), Buffer.alloc(addressLength));
         return;
       }
       case 'daddr':
-        return this.payload('network', OFFSET[family].daddr, addressLength, dreg);
+        return this.payload('network', ADDRESSES[family].daddr, addressLength, dreg);
       case 'l4proto':
         return this.add('meta', { key: META.L4PROTO, dreg });
       case 'dport':
@@ -200,10 +211,10 @@ class StatementEncoder {
   private address(field: 'saddr' | 'daddr', is: Comparison, text: string): void {
     const { family, addressLength } = this;
     const network = safeNetwork(family, text);
-    const bytes = addressBytes(family, network.address);
+    const bytes = Buffer.from(addressBytes(network.address));
     const wholeBytes = network.prefixLength > 0 && network.prefixLength % 8 === 0;
     const length = wholeBytes ? network.prefixLength / 8 : addressLength;
-    this.payload('network', OFFSET[family][field], length, 1);
+    this.payload('network', ADDRESSES[family][field], length, 1);
     if (!wholeBytes)
       this.bitwise(1, maskBytes(addressLength, network.prefixLength), Buffer.alloc(addressLength));
     this.compare(operator(is), bytes.subarray(0, length));

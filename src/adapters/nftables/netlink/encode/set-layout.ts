@@ -1,7 +1,8 @@
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import type { SetDefinition } from '../../../../domain/nftables/layout/table.js';
-import { componentOf, ownLength, slotLength, typeNumber, type Component } from '../read/components.js';
+import { componentOf, slotLength, typeOf, type Component } from '../read/components.js';
 import { SET_FLAG, VERDICT_TYPE } from '../nf-tables.js';
+import { getOrMake } from '../../../../domain/model/get-or-make.js';
 
 /** A set as the kernel sees it (docs/spec/nft-netlink.md §6.4, §7.1). */
 export interface SetLayout {
@@ -26,12 +27,7 @@ const known = {
 
 /** The layout of a set in a family. Computed once for each definition. */
 export function setLayout(family: IpFamily, set: SetDefinition): SetLayout {
-  let layout = known[family].get(set);
-  if (!layout) {
-    layout = layOut(family, set);
-    known[family].set(set, layout);
-  }
-  return layout;
+  return getOrMake(known[family], set, () => layOut(family, set));
 }
 
 function layOut(family: IpFamily, { key, value, dynamicSize }: SetDefinition): SetLayout {
@@ -55,10 +51,13 @@ function layOut(family: IpFamily, { key, value, dynamicSize }: SetDefinition): S
 
 /** A single component keeps its own length; in a concatenation each fills whole slots. */
 function shape(components: readonly Component[]): { type: number; length: number } {
-  if (components.length === 1) return { type: typeNumber(components[0]!), length: ownLength(components[0]!) };
+  if (components.length === 1) {
+    const { number, length } = typeOf(components[0]!);
+    return { type: number, length };
+  }
   return components.reduce(
     ({ type, length }, component) => ({
-      type: ((type << 6) | typeNumber(component)) >>> 0,
+      type: ((type << 6) | typeOf(component).number) >>> 0,
       length: length + slotLength(component),
     }),
     { type: 0, length: 0 },

@@ -2,10 +2,13 @@ import { Buffer } from 'node:buffer';
 import type { SetDefinition } from '../../../../domain/nftables/layout/table.js';
 import { Component } from '../read/components.js';
 import { USERDATA } from '../nf-tables.js';
+import { hostWord } from './operands.js';
 import { closedText, userdataEntry } from '../messages/userdata.js';
 
+/* nft stores numbers in the host's byte order. */
+
 /** nft's form of an expression: its kind (13, a concatenation), then its parts, which are only stored for `typeof`. */
-const CONCATENATION = Buffer.concat([userdataEntry(0, number(13)), userdataEntry(1, new Uint8Array())]);
+const CONCATENATION = Buffer.concat([userdataEntry(0, hostWord(13)), userdataEntry(1, new Uint8Array())]);
 
 /**
  * The userdata that nft stores with a set, so that it can list it: byte orders, and whether a key or value is a
@@ -16,12 +19,12 @@ export function setUserdata(
   key: readonly Component[],
   value: readonly Component[] | undefined,
 ): Buffer {
-  const parts = [userdataEntry(USERDATA.KEY_BYTE_ORDER, number(byteOrder(key)))];
+  const parts = [userdataEntry(USERDATA.KEY_BYTE_ORDER, hostWord(byteOrder(key)))];
   if (set.value !== undefined)
-    parts.push(userdataEntry(USERDATA.DATA_BYTE_ORDER, number(value ? byteOrder(value) : 0)));
+    parts.push(userdataEntry(USERDATA.DATA_BYTE_ORDER, hostWord(value ? byteOrder(value) : 0)));
   if (key.length > 1) parts.push(userdataEntry(USERDATA.KEY_TYPEOF, CONCATENATION));
   if (value && value.length > 1) parts.push(userdataEntry(USERDATA.DATA_TYPEOF, CONCATENATION));
-  if (set.value !== undefined) parts.push(userdataEntry(USERDATA.DATA_INTERVAL, number(0)));
+  if (set.value !== undefined) parts.push(userdataEntry(USERDATA.DATA_INTERVAL, hostWord(0)));
   if (set.comment !== undefined) parts.push(userdataEntry(USERDATA.SET_COMMENT, closedText(set.comment)));
   return Buffer.concat(parts);
 }
@@ -31,11 +34,4 @@ function byteOrder(components: readonly Component[]): number {
   if (components.length > 1) return 0;
   const [only] = components;
   return only === Component.Priority || only === Component.Protocol ? 1 : 2;
-}
-
-/** nft stores numbers in the host's byte order. */
-function number(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
 }

@@ -1,4 +1,4 @@
-import { DATA, EXPRESSION, VERDICT, VERDICT_CODES } from '../nf-tables.js';
+import { DATA, EXPRESSION, VERDICT_CODES } from '../nf-tables.js';
 import {
   AttributeLayout,
   byte,
@@ -15,8 +15,8 @@ import {
 } from './attribute-layout.js';
 
 export const VERDICT_LAYOUT = new AttributeLayout({
-  code: [VERDICT.CODE, number],
-  chain: [VERDICT.CHAIN, text],
+  code: [1, number],
+  chain: [2, text],
 });
 
 /** A value or a verdict, of an expression or of an element. */

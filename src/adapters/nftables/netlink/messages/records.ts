@@ -24,11 +24,12 @@ const userdata: Form<Userdata> = {
     if (comment !== undefined) writer.putBytes(type, commentUserdata(comment));
   },
 };
-const HOOK = new AttributeLayout({ number: [nf.HOOK.NUMBER, number], priority: [nf.HOOK.PRIORITY, number] });
-const FIELD = new AttributeLayout({ length: [nf.FIELD_LENGTH, number] });
+const HOOK = new AttributeLayout({ number: [1, number], priority: [2, number] });
+/** The length of a field of a concatenation. */
+const FIELD = new AttributeLayout({ length: [1, number] });
 const DESCRIPTION = new AttributeLayout({
-  size: [nf.DESCRIPTION_SIZE, number],
-  fields: [nf.DESCRIPTION_CONCATENATION, listOf(nested(FIELD))],
+  size: [1, number],
+  fields: [2, listOf(nested(FIELD))],
 });
 const ELEMENT = new AttributeLayout({
   key: [nf.ELEMENT.KEY, data],
@@ -39,37 +40,38 @@ const ELEMENT = new AttributeLayout({
 });
 
 export const TABLE = new AttributeLayout({
-  name: [nf.TABLE.NAME, text],
-  flags: [nf.TABLE.FLAGS, number],
-  handle: [nf.TABLE.HANDLE, number],
-  userdata: [nf.TABLE.USERDATA, userdata],
+  name: [1, text],
+  flags: [2, number],
+  handle: [4, number],
+  userdata: [6, userdata],
 });
 export const CHAIN = new AttributeLayout({
-  table: [nf.CHAIN.TABLE, text],
-  handle: [nf.CHAIN.HANDLE, number],
-  name: [nf.CHAIN.NAME, text],
-  hook: [nf.CHAIN.HOOK, nested(HOOK)],
-  policy: [nf.CHAIN.POLICY, number],
-  type: [nf.CHAIN.TYPE, text],
+  table: [1, text],
+  handle: [2, number],
+  name: [3, text],
+  hook: [4, nested(HOOK)],
+  policy: [5, number],
+  type: [7, text],
 });
 export const RULE = new AttributeLayout({
-  table: [nf.RULE.TABLE, text],
-  chain: [nf.RULE.CHAIN, text],
-  expressions: [nf.RULE.EXPRESSIONS, expressions],
-  userdata: [nf.RULE.USERDATA, userdata],
+  table: [1, text],
+  chain: [2, text],
+  expressions: [4, expressions],
+  userdata: [7, userdata],
 });
 export const SET = new AttributeLayout({
-  table: [nf.SET.TABLE, text],
-  name: [nf.SET.NAME, text],
-  flags: [nf.SET.FLAGS, number],
-  keyType: [nf.SET.KEY_TYPE, number],
-  keyLength: [nf.SET.KEY_LENGTH, number],
-  dataType: [nf.SET.DATA_TYPE, number],
-  dataLength: [nf.SET.DATA_LENGTH, number],
-  description: [nf.SET.DESCRIPTION, nested(DESCRIPTION)],
-  id: [nf.SET.ID, number],
-  userdata: [nf.SET.USERDATA, bytes],
-  count: [nf.SET.COUNT, number],
+  table: [1, text],
+  name: [2, text],
+  flags: [3, number],
+  keyType: [4, number],
+  keyLength: [5, number],
+  dataType: [6, number],
+  dataLength: [7, number],
+  description: [9, nested(DESCRIPTION)],
+  id: [10, number],
+  userdata: [13, bytes],
+  /** Only in dumps of recent kernels. */
+  count: [20, number],
 });
 export const ELEMENTS = new AttributeLayout({
   table: [nf.ELEMENTS.TABLE, text],
@@ -77,8 +79,8 @@ export const ELEMENTS = new AttributeLayout({
   list: [nf.ELEMENTS.LIST, listOf(nested(ELEMENT))],
 });
 export const GENERATION = new AttributeLayout({
-  id: [nf.GENERATION.ID, number],
-  process: [nf.GENERATION.PROCESS, number],
+  id: [1, number],
+  process: [2, number],
 });
 
 export type TableRecord = Values<typeof TABLE.fields>;

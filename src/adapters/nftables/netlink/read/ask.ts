@@ -1,7 +1,8 @@
 import { ENOENT } from '../../../netlink/errno.js';
-import { NetlinkRequestError } from '../../../netlink/errors.js';
 import type { NetlinkMessage } from '../../../netlink/message-reader.js';
 import type { MessageWriter } from '../../../netlink/message-writer.js';
+import { NLM_F_DUMP } from '../../../netlink/protocol.js';
+import { succeeded } from '../../../netlink/netlink-request.js';
 import type { NetlinkConversation } from '../../../netlink/netlink-conversation.js';
 import * as nf from '../nf-tables.js';
 import { readCommit } from './commit.js';
@@ -34,13 +35,11 @@ export function askerOf(conversation: NetlinkConversation, familyWord: number, s
         put?.(writer);
       },
     };
-    const { errno, explanation } = await conversation[all ? 'dump' : 'ask'](request, (message) => {
+    const reply = await conversation.exchange(request, all ? NLM_F_DUMP : 0, (message) => {
       signal?.throwIfAborted();
       onMessage?.(message);
     });
-    if (errno === 0) return true;
-    if (errno === ENOENT) return false;
-    throw new NetlinkRequestError(request.attempt, errno, explanation);
+    return succeeded(request, reply, [ENOENT]);
   };
 }
 

@@ -1,3 +1,4 @@
+import { protocolText } from '../../../../domain/model/protocol-number.js';
 import { formatPriority } from '../../../../domain/nftables/layout/priority.js';
 import { Component, slotLength } from './components.js';
 
@@ -26,19 +27,6 @@ function componentText(bytes: Buffer, at: number, component: Component): string 
       return String((bytes[at]! << 8) | bytes[at + 1]!);
     case Component.Priority:
       return formatPriority(bytes.readUInt32LE(at));
-  }
-}
-
-function protocolText(protocol: number): string {
-  switch (protocol) {
-    case 6:
-      return 'tcp';
-    case 17:
-      return 'udp';
-    case 132:
-      return 'sctp';
-    default:
-      return String(protocol);
   }
 }
 

@@ -29,32 +29,21 @@ export function slotLength(component: Component): 4 | 16 {
   return component === Component.IPv6Address ? 16 : 4;
 }
 
-/** Bytes of the component's own type; the rest of its slot is zero. */
-export function ownLength(component: Component): 1 | 2 | 4 | 16 {
-  switch (component) {
-    case Component.Protocol:
-      return 1;
-    case Component.Port:
-      return 2;
-    case Component.IPv6Address:
-      return 16;
-    default:
-      return 4;
-  }
+/** A component's type: its name and number in nft (docs/spec/nft-netlink.md §7.1), and its bytes; the rest of a slot is zero. */
+interface ComponentType {
+  readonly name: string;
+  readonly number: number;
+  readonly length: 1 | 2 | 4 | 16;
 }
 
-/** nft's number of the component's type (docs/spec/nft-netlink.md §7.1; classid is 23). */
-export function typeNumber(component: Component): number {
-  switch (component) {
-    case Component.IPv4Address:
-      return 7;
-    case Component.IPv6Address:
-      return 8;
-    case Component.Protocol:
-      return 12;
-    case Component.Port:
-      return 13;
-    case Component.Priority:
-      return 23;
-  }
+const TYPES: Readonly<Record<Component, ComponentType>> = {
+  [Component.IPv4Address]: { name: 'ipv4_addr', number: 7, length: 4 },
+  [Component.IPv6Address]: { name: 'ipv6_addr', number: 8, length: 16 },
+  [Component.Protocol]: { name: 'inet_proto', number: 12, length: 1 },
+  [Component.Port]: { name: 'inet_service', number: 13, length: 2 },
+  [Component.Priority]: { name: 'classid', number: 23, length: 4 },
+};
+
+export function typeOf(component: Component): ComponentType {
+  return TYPES[component];
 }

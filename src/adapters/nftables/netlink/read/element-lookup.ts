@@ -1,8 +1,9 @@
 import { ENOENT } from '../../../netlink/errno.js';
-import { NetlinkRequestError } from '../../../netlink/errors.js';
 import type { NetlinkMessage } from '../../../netlink/message-reader.js';
 import type { MessageWriter } from '../../../netlink/message-writer.js';
 import type { NetlinkConversation } from '../../../netlink/netlink-conversation.js';
+import { succeeded } from '../../../netlink/netlink-request.js';
+import { NLM_F_ACK } from '../../../netlink/protocol.js';
 import * as nf from '../nf-tables.js';
 
 /** Elements in one request: a millisecond's work for the kernel and this thread. Their answers fit into the receive buffer. */
@@ -46,9 +47,8 @@ export function lookUpElements<Key>(
         writer.endNest(list);
       },
     };
-    const { errno, explanation } = conversation.askForSeveral(request, (message) => lookup.read(message));
-    if (errno !== 0 && errno !== ENOENT) throw new NetlinkRequestError(request.attempt, errno, explanation);
-    return errno === 0;
+    const reply = conversation.exchangeNow(request, NLM_F_ACK, (message) => lookup.read(message));
+    return succeeded(request, reply, [ENOENT]);
   };
   // The kernel stops at the first that it does not have.
   if (!ask(keys)) for (const key of keys) if (!lookup.has(key)) ask([key]);

@@ -1,3 +1,4 @@
+import { hostWord } from '../encode/operands.js';
 import type { Expression } from '../../../../domain/nftables/kernel/expression.js';
 
 /**
@@ -41,7 +42,7 @@ const MATCHES: Readonly<Record<string, Read>> = {
     const [flags, inverted, states] = [146, 148, 150].map((offset) => info.readUInt16LE(offset));
     if (flags !== CONNTRACK.STATE || (states! & ~CONNTRACK.REAL_STATES) !== 0) return undefined;
     const nothing = Buffer.alloc(4);
-    return masked({ kind: 'ct', to: SCRATCH, key: 'state' }, word(states!), nothing, inverted === 0);
+    return masked({ kind: 'ct', to: SCRATCH, key: 'state' }, hostWord(states!), nothing, inverted === 0);
   },
   'addrtype 1'(info) {
     const [source, destination, flags] = [info.readUInt16LE(0), info.readUInt16LE(2), info.readUInt32LE(4)];
@@ -98,7 +99,7 @@ function masked(load: Expression, mask: Buffer, value: Buffer, inverted: boolean
 function addressType(field: 'saddr' | 'daddr', inverted: boolean): readonly Expression[] {
   return [
     { kind: 'fib', to: SCRATCH, field, result: 'type' },
-    { kind: 'cmp', from: SCRATCH, op: inverted ? '!=' : '==', value: word(RTN_LOCAL) },
+    { kind: 'cmp', from: SCRATCH, op: inverted ? '!=' : '==', value: hostWord(RTN_LOCAL) },
   ];
 }
 
@@ -120,10 +121,4 @@ function ports(info: Buffer, inverted: number): readonly Expression[] {
 
 function swapped(info: Buffer, at: number): Buffer {
   return Buffer.from(info.subarray(at, at + 2)).swap16();
-}
-
-function word(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
 }

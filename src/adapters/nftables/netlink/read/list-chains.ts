@@ -3,9 +3,9 @@ import { EINVAL } from '../../../netlink/errno.js';
 import { NetlinkRequestError } from '../../../netlink/errors.js';
 import { NetlinkChannel } from '../../../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../../netlink/netlink-socket.js';
-import { NETLINK_NETFILTER } from '../../../netlink/protocol.js';
+import type { MessageWriter } from '../../../netlink/message-writer.js';
+import { familyNumber, NETLINK_NETFILTER } from '../../../netlink/protocol.js';
 import * as nf from '../nf-tables.js';
-import { askerOf } from './ask.js';
 import { CHAIN, recordOf } from '../messages/records.js';
 
 /**
@@ -14,26 +14,16 @@ import { CHAIN, recordOf } from '../messages/records.js';
  * @throws NetlinkError if the kernel cannot be reached
  */
 export async function listChains(family: IpFamily): Promise<readonly string[]> {
-  const channel = new NetlinkChannel(() => NetlinkSocket.open(NETLINK_NETFILTER));
-  const names: string[] = [];
+  const openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER);
+  const attempt = `GETCHAIN for ${family} of nf_tables`;
+  const put = (writer: MessageWriter): void => writer.putWord(familyNumber(family));
   try {
-    await channel.runExclusive((conversation) =>
-      askerOf(
-        conversation,
-        nf.familyWord(family),
-      )({
-        type: nf.GETCHAIN,
-        name: `GETCHAIN for ${family}`,
-        all: true,
-        onMessage: (message) => names.push(recordOf(CHAIN, message).name!),
-      }),
+    return await NetlinkChannel.during(openSocket, (channel) =>
+      channel.list({ type: nf.GETCHAIN, attempt, put }, (message) => recordOf(CHAIN, message).name!),
     );
-    return names;
   } catch (error) {
     if (isWithoutNfTables(error)) return [];
     throw error;
-  } finally {
-    await channel.close();
   }
 }
 

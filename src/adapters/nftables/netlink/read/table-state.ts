@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { familyNumber } from '../../../netlink/protocol.js';
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import { TABLE_NAME, type SetDefinition, type SetElement } from '../../../../domain/nftables/layout/table.js';
 import { UnsafeTextError } from '../../../../domain/nftables/text/safe-text.js';
@@ -88,7 +89,7 @@ export function lookUpOwn(
 ): ElementReader['elements'] {
   const layout = setLayout(family, set);
   const reader = new ElementReader(layout);
-  const place = { familyWord: nf.familyWord(family), table: TABLE_NAME, set: set.name };
+  const place = { familyWord: familyNumber(family), table: TABLE_NAME, set: set.name };
   let encoder: ElementEncoder | undefined;
   lookUpElements(conversation, place, keys, {
     put(writer, key) {

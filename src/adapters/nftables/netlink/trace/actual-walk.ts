@@ -5,6 +5,7 @@ import { isOurs } from '../../../../domain/nftables/kernel/kernel-course.js';
 import type { KernelTable } from '../../../../domain/nftables/kernel/ruleset.js';
 import type { Step } from '../../../../domain/trace/trace.js';
 import { NetlinkChannel } from '../../../netlink/netlink-channel.js';
+import type { NetlinkConversation } from '../../../netlink/netlink-conversation.js';
 import { NetlinkSocket } from '../../../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER, NETLINK_ROUTE } from '../../../netlink/protocol.js';
 import { listLinks } from '../../../rtnetlink/links.js';
@@ -21,30 +22,24 @@ export async function readActualWalk(
   signal?: AbortSignal,
   openSocket = (protocol: number) => NetlinkSocket.open(protocol),
 ): Promise<Walk> {
-  const withChannel = async <Result>(
-    protocol: number,
-    use: (channel: NetlinkChannel) => Promise<Result>,
-  ): Promise<Result> => {
-    const channel = new NetlinkChannel(() => openSocket(protocol));
-    try {
-      return await use(channel);
-    } finally {
-      await channel.close();
-    }
-  };
-  const { tables, unsteady } = await withChannel(NETLINK_NETFILTER, (channel) =>
-    channel.runExclusive((conversation) => readRuleset(conversation, family, signal)),
+  const withNftables = <Result>(
+    use: (conversation: NetlinkConversation) => Promise<Result>,
+  ): Promise<Result> =>
+    NetlinkChannel.during(
+      () => openSocket(NETLINK_NETFILTER),
+      (channel) => channel.runExclusive(use),
+    );
+  const { tables, unsteady } = await withNftables((conversation) =>
+    readRuleset(conversation, family, signal),
   );
-  const links = await withChannel(NETLINK_ROUTE, listLinks);
+  const links = await NetlinkChannel.during(() => openSocket(NETLINK_ROUTE), listLinks);
   const deviceNumbers = new Map(links.map(({ name, index }) => [name, index]));
   const doubts = unsteady.map(doubtAbout);
   return {
     async walk(packet, environment) {
-      const endings = await withChannel(NETLINK_NETFILTER, (channel) =>
-        channel.runExclusive((conversation) =>
-          follow({ tables, deviceNumbers }, packet, environment, (wanted) =>
-            readElements(conversation, wanted),
-          ),
+      const endings = await withNftables((conversation) =>
+        follow({ tables, deviceNumbers }, packet, environment, (wanted) =>
+          readElements(conversation, wanted),
         ),
       );
       return endings.map((ending) => ({ ...ending, steps: [...doubts, ...ending.steps] }));

@@ -3,7 +3,8 @@ import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import type { KernelTable } from '../../../../domain/nftables/kernel/ruleset.js';
 import { nftFamily } from '../../../../domain/nftables/layout/table.js';
 import type { NetlinkConversation } from '../../../netlink/netlink-conversation.js';
-import { DORMANT, familyWord, INET_WORD } from '../nf-tables.js';
+import { familyNumber } from '../../../netlink/protocol.js';
+import { DORMANT, INET_WORD } from '../nf-tables.js';
 import { askerOf } from '../read/ask.js';
 import { kernelRule, kernelTable } from '../read/kernel-table.js';
 import { listTables } from '../read/table-listing.js';
@@ -33,7 +34,7 @@ export async function readRuleset(
     isSteady,
     former = [],
   } = await readSteadily(conversation, async () => [
-    ...(await readFamily(conversation, familyWord(family), nftFamily(family), signal)),
+    ...(await readFamily(conversation, familyNumber(family), nftFamily(family), signal)),
     ...(await readFamily(conversation, INET_WORD, 'inet', signal)),
   ]);
   const torn = read.filter(({ isTorn }) => isTorn);

@@ -1,8 +1,7 @@
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import type { KernelElement, KernelTable } from '../../../../domain/nftables/kernel/ruleset.js';
-import type { ChainRules } from '../../../../domain/nftables/layout/node-rules.js';
 import { nftFamily, TABLE_NAME, type Operation } from '../../../../domain/nftables/layout/table.js';
-import type { DesiredSet } from '../../../../domain/nftables/state/desired-table.js';
+import type { TableContent } from '../../text/render-text.js';
 import { readMessages } from '../../../netlink/message-reader.js';
 import { MessageWriter } from '../../../netlink/message-writer.js';
 import { BatchEncoder } from '../encode/batch-encoder.js';
@@ -10,12 +9,7 @@ import { NEWSETELEM } from '../nf-tables.js';
 import { kernelElement, kernelRule, kernelTable } from '../read/kernel-table.js';
 import { ELEMENTS, recordOf } from '../messages/records.js';
 import { TableListing } from '../read/table-listing.js';
-
-/** What a table is made of. */
-interface Contents {
-  readonly chains: Iterable<ChainRules>;
-  readonly sets: Iterable<Pick<DesiredSet, 'set' | 'elements'>>;
-}
+import { getOrMake } from '../../../../domain/model/get-or-make.js';
 
 /** A table of ours as it is sent to the kernel, read back from the messages: what the kernel would list, without a kernel. */
 export class WrittenTable {
@@ -24,10 +18,10 @@ export class WrittenTable {
   private readonly elements = new Map<string, Map<string, KernelElement>>();
 
   /** @throws UnsafeTextError for what could not be sent */
-  constructor(family: IpFamily, contents: Contents) {
+  constructor(family: IpFamily, content: TableContent) {
     const writer = new MessageWriter();
     const encoder = new BatchEncoder(writer, family, 1);
-    for (const _ of encoder.encode([...operations(contents)])) continue;
+    for (const _ of encoder.encode([...operations(content)])) continue;
     const listing = new TableListing(kernelRule);
     for (const message of readMessages(writer.bytes, writer.length)) {
       if (message.type !== NEWSETELEM) listing.read(message);
@@ -41,22 +35,19 @@ export class WrittenTable {
   }
 
   private read({ set = '', list = [] }: ReturnType<typeof ELEMENTS.read>): void {
-    const known = this.elements.get(set) ?? new Map<string, KernelElement>();
-    this.elements.set(set, known);
+    const known = getOrMake(this.elements, set, () => new Map<string, KernelElement>());
     for (const element of list.map(kernelElement)) known.set(textOf(element.key!), element);
   }
 }
 
 /** All that makes the table, in an order in which the kernel could take it. */
-function* operations({ chains, sets }: Contents): Generator<Operation> {
+function* operations({ chains, sets }: TableContent): Generator<Operation> {
   yield { op: 'add-table', comment: TABLE_NAME };
-  const filled = [...sets];
-  const ruled = [...chains];
-  for (const { set } of filled) yield { op: 'add-set', set };
-  for (const { chain } of ruled) yield { op: 'add-chain', chain };
-  for (const { chain, rules } of ruled)
+  for (const { set } of sets) yield { op: 'add-set', set };
+  for (const { chain } of chains) yield { op: 'add-chain', chain };
+  for (const { chain, rules } of chains)
     for (const rule of rules) yield { op: 'add-rule', chain: chain.name, rule };
-  for (const { set, elements } of filled)
+  for (const { set, elements } of sets)
     if (set.dynamicSize === undefined) yield { op: 'add-elements', set, elements };
 }
 

@@ -10,10 +10,7 @@ export class NoSuchRoute extends Error {
 
 /** The proxy answered that it will not or cannot. The message is its own. */
 class Refused extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'Refused';
-  }
+  override readonly name = 'Refused';
 }
 
 /** Nothing answered. */
@@ -80,10 +77,10 @@ async function body<T>(path: string, response: Response): Promise<T> {
 async function request(path: string, signal: AbortSignal): Promise<Response> {
   try {
     const response = await fetch(path, { signal, headers: { Accept: 'application/json' } });
-    connection.works();
+    connection.heard(true);
     return response;
   } catch (cause) {
-    if (!(cause instanceof DOMException && cause.name === 'AbortError')) connection.broke();
+    if (!(cause instanceof DOMException && cause.name === 'AbortError')) connection.heard(false);
     throw new NoAnswer(path, cause);
   }
 }

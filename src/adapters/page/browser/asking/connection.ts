@@ -18,23 +18,14 @@ export class Connection {
     return this.state;
   }
 
-  /** A request was answered, whatever the answer. */
-  works(): void {
-    this.becomes(true);
-  }
-
-  /** A request was not answered. */
-  broke(): void {
-    this.becomes(false);
-  }
-
   /** Calls the listener at each change; the returned function ends that. */
   follow(listener: (state: ConnectionState) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  private becomes(connected: boolean): void {
+  /** A request was answered, whatever the answer, or it was not. */
+  heard(connected: boolean): void {
     if (this.state.connected === connected) return;
     this.state = { connected, since: this.now() };
     for (const listener of this.listeners) listener(this.state);

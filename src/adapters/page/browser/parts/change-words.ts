@@ -1,19 +1,12 @@
 import * as words from '../../../../application/words/change-words.js';
-import type { ChangeEntry } from '../asking/answers.js';
-import type { MarkKind } from './mark-kind.js';
+import type { ChangeEntry } from '../../../../application/status/change-entry.js';
+import { markOf, type MarkKind } from './mark-kind.js';
 import { counted } from './time.js';
-
-const MARKS: Readonly<Record<string, MarkKind>> = {
-  programmed: 'good',
-  'everything-programmed': 'good',
-  removed: 'off',
-  repaired: 'waiting',
-};
 
 /** How a change ended, as a word and a shape. */
 export function outcomeOf(change: ChangeEntry): { readonly mark: MarkKind; readonly word: string } {
   const result = change.what === 'service-port' ? change.result : change.what;
-  return { mark: MARKS[result] ?? 'bad', word: words.resultWords(change) };
+  return { mark: markOf(result), word: words.resultWords(change) };
 }
 
 /** What a change changed, or why it failed, in one line. */

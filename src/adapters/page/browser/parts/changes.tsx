@@ -1,10 +1,11 @@
 import type { JSX } from 'preact';
-import type { ChangeEntry, ServicePortChange } from '../asking/answers.js';
+import type { ChangeEntry, ServicePortChange } from '../../../../application/status/change-entry.js';
 import { changeWords, outcomeOf } from './change-words.js';
 import { Mark } from './mark.js';
 import { PortLink } from './port-link.js';
 import { portWords } from '../../../../application/words/port-words.js';
 import { readServicePort } from './service-port.js';
+import { Table } from './table.js';
 import { clockTime, span } from './time.js';
 
 interface ChangesProps {
@@ -19,26 +20,14 @@ export function Changes({ changes, naming = false }: ChangesProps): JSX.Element 
   if (changes.length === 0)
     return <p class="absent">Nothing has changed since the start, as far as is remembered.</p>;
   return (
-    <div class="wide">
-      <table class="stacked">
-        <thead>
-          <tr>
-            <th scope="col">At</th>
-            <th scope="col">Result</th>
-            <th scope="col">{naming ? 'Service port' : 'Port'}</th>
-            <th scope="col" class="number">
-              Took
-            </th>
-            <th scope="col">What</th>
-          </tr>
-        </thead>
-        <tbody>
-          {changes.map((change, place) => (
-            <Row key={`${change.at} ${place}`} change={change} naming={naming} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      kind="stacked"
+      titles={['At', 'Result', naming ? 'Service port' : 'Port', { number: 'Took' }, 'What']}
+    >
+      {changes.map((change, place) => (
+        <Row key={`${change.at} ${place}`} change={change} naming={naming} />
+      ))}
+    </Table>
   );
 }
 

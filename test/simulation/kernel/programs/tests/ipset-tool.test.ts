@@ -1,9 +1,6 @@
-import {
-  IpSetMissingError,
-  IpSetRefusedError,
-  IpSetUnsupportedError,
-} from '../../../../../src/adapters/ipset/errors.js';
+import { IpSetRefusedError, IpSetUnsupportedError } from '../../../../../src/adapters/ipset/errors.js';
 import type { IpSetStep } from '../../../../../src/adapters/ipset/ip-sets.js';
+import { ToolMissingError } from '../../../../../src/adapters/tools/errors.js';
 import { Place } from './place.js';
 
 const CLUSTER_IPS = { name: 'KUBE-CLUSTER-IP', type: 'hash:ip,port', family: 'IPv4' } as const;
@@ -75,6 +72,6 @@ describe('the program’s tool with a simulated ipset', () => {
     });
     await expect(place.setTool().read(new Set(['A']))).rejects.toThrow(IpSetUnsupportedError);
     place.programs.faults.missing.add('ipset');
-    await expect(place.setTool().version()).rejects.toThrow(IpSetMissingError);
+    await expect(place.setTool().version()).rejects.toThrow(ToolMissingError);
   });
 });

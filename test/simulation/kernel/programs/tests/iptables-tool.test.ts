@@ -1,11 +1,10 @@
 import {
-  IptablesFailedError,
   IptablesKernelError,
-  IptablesMissingError,
   IptablesTemporaryError,
   RestoreRefusedError,
   XtablesLockedError,
 } from '../../../../../src/adapters/iptables/errors.js';
+import { ToolFailedError, ToolMissingError } from '../../../../../src/adapters/tools/errors.js';
 import { Place } from './place.js';
 
 const VARIANTS = ['legacy', 'nft'] as const;
@@ -21,7 +20,7 @@ describe.each(VARIANTS)('the program’s tool with simulated iptables-%s', (vari
     expect(await place.tool().lackingMatches('IPv4')).toEqual(['statistic', 'recent']);
     for (const program of ['iptables', 'iptables-nft', 'iptables-legacy'])
       place.programs.faults.missing.add(program);
-    await expect(place.tool().identify()).rejects.toThrow(IptablesMissingError);
+    await expect(place.tool().identify()).rejects.toThrow(ToolMissingError);
   });
 
   it('writes rules, lists them and saves them', async () => {
@@ -81,7 +80,7 @@ describe.each(VARIANTS)('the program’s tool with simulated iptables-%s', (vari
     expect(place.programs.tables('IPv4', variant)).toEqual([]);
     faults.trouble({ of: 'restore', killedAfter: 1, times: 1 });
     await expect(place.tool().restore('IPv4', ['*nat\n:A - [0:0]\nCOMMIT\n'])).rejects.toThrow(
-      IptablesFailedError,
+      ToolFailedError,
     );
     faults.trouble({ of: 'save', killedAtOutput: 3, times: 1 });
     await place.tool().restore('IPv4', ['*nat\n:A - [0:0]\nCOMMIT\n']);

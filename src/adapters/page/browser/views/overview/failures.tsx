@@ -1,9 +1,11 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { JSX } from 'preact';
 import { watchWords } from '../../../../../application/words/status-words.js';
-import type { FamilyStatus, ProxyStatus, WatchStatus } from '../../asking/answers.js';
+import type { ProxyStatus, WatchStatus } from '../../../../../application/status/proxy-status.js';
 import { Lines, MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
+import { Panel } from '../../parts/panel.js';
 import { PortLink } from '../../parts/port-link.js';
+import { Table } from '../../parts/table.js';
 import { clockTime, counted } from '../../parts/time.js';
 import { hrefOf } from '../../place.js';
 
@@ -11,8 +13,8 @@ import { hrefOf } from '../../place.js';
 export function Failures({ status }: { readonly status: ProxyStatus }): JSX.Element {
   return (
     <>
-      <TroubledPorts state="Failed" ports={portsIn(status, ({ failed }) => failed)} />
-      <TroubledPorts state="Degraded" ports={portsIn(status, ({ degraded }) => degraded)} />
+      <TroubledPorts title="Failed" ports={portsIn(status, 'failed')} />
+      <TroubledPorts title="Degraded" ports={portsIn(status, 'degraded')} />
       <Part title={`Ignored objects (${status.ignored.length})`} isEmpty={status.ignored.length === 0}>
         <Lines lines={status.ignored} />
       </Part>
@@ -26,43 +28,29 @@ export function Failures({ status }: { readonly status: ProxyStatus }): JSX.Elem
   );
 }
 
-type Ports = FamilyStatus['failed'];
-type PortInFamily = Ports[number] & Pick<FamilyStatus, 'family'>;
-
-function portsIn({ families }: ProxyStatus, ports: (status: FamilyStatus) => Ports): readonly PortInFamily[] {
-  return families.flatMap((status) => ports(status).map((port) => ({ family: status.family, ...port })));
+function portsIn({ families }: ProxyStatus, state: 'failed' | 'degraded') {
+  return families.flatMap(({ family, [state]: ports }) => ports.map((port) => ({ family, ...port })));
 }
 
 interface TroubledProps {
-  readonly state: 'Failed' | 'Degraded';
-  readonly ports: readonly PortInFamily[];
+  readonly title: string;
+  readonly ports: ReturnType<typeof portsIn>;
 }
 
-function TroubledPorts({ state, ports }: TroubledProps): JSX.Element {
+function TroubledPorts({ title, ports }: TroubledProps): JSX.Element {
   return (
-    <Part title={`${state} service ports (${ports.length})`} isEmpty={ports.length === 0}>
-      <div class="wide">
-        <table class="stacked">
-          <thead>
-            <tr>
-              <th scope="col">Service port</th>
-              <th scope="col">Since</th>
-              <th scope="col">Why</th>
-            </tr>
-          </thead>
-          <tbody>
-            {ports.slice(0, MOST).map(({ family, key, since, reason }) => (
-              <tr key={`${family} ${key}`}>
-                <td>
-                  <PortLink port={key} /> <span class="quiet">{family}</span>
-                </td>
-                <td>{clockTime(since)}</td>
-                <td class="words">{reason}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+    <Part title={`${title} service ports (${ports.length})`} isEmpty={ports.length === 0}>
+      <Table kind="stacked" titles={['Service port', 'Since', 'Why']}>
+        {ports.slice(0, MOST).map(({ family, key, since, reason }) => (
+          <tr key={`${family} ${key}`}>
+            <td>
+              <PortLink port={key} /> <span class="quiet">{family}</span>
+            </td>
+            <td>{clockTime(since)}</td>
+            <td class="words">{reason}</td>
+          </tr>
+        ))}
+      </Table>
       {ports.length > MOST && (
         <p>
           {moreThanShown(ports.length)}:{' '}
@@ -73,20 +61,8 @@ function TroubledPorts({ state, ports }: TroubledProps): JSX.Element {
   );
 }
 
-interface PartProps {
-  readonly title: string;
-  readonly isEmpty: boolean;
-  readonly children: ComponentChildren;
-}
-
-function Part({ title, isEmpty, children }: PartProps): JSX.Element | null {
-  if (isEmpty) return null;
-  return (
-    <section class="panel" aria-label={title}>
-      <h2>{title}</h2>
-      {children}
-    </section>
-  );
+function Part(props: { readonly isEmpty: boolean } & Parameters<typeof Panel>[0]): JSX.Element | null {
+  return props.isEmpty ? null : <Panel {...props} />;
 }
 
 function Watches({ watches }: { readonly watches: readonly WatchStatus[] }): JSX.Element {

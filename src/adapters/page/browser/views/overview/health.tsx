@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { familyWords } from '../../../../../application/words/status-words.js';
-import type { ProxyStatus } from '../../asking/answers.js';
+import type { ProxyStatus } from '../../../../../application/status/proxy-status.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { Mark } from '../../parts/mark.js';
 import { Lines } from '../../parts/lines.js';

@@ -1,4 +1,4 @@
-import type { ChangeEntry, ServicePortChange } from '../../asking/answers.js';
+import type { ChangeEntry, ServicePortChange } from '../../../../../application/status/change-entry.js';
 
 /** How long the remembered changes took from their event to the kernel, in a few numbers. Milliseconds. */
 export interface LatencySummary {

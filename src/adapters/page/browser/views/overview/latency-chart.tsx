@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
-import type { ServicePortChange } from '../../asking/answers.js';
+import type { ServicePortChange } from '../../../../../application/status/change-entry.js';
+import { useSize } from '../../parts/use-size.js';
 import { clockTime, span } from '../../parts/time.js';
 
 const HEIGHT = 190;
@@ -20,18 +21,14 @@ export function LatencyChart({ changes }: { readonly changes: readonly ServicePo
       chart.current = new UPlot(optionsFor(element), dataOf(changes), element);
     };
     draw();
-    const size = new ResizeObserver(() =>
-      chart.current?.setSize({ width: element.clientWidth, height: HEIGHT }),
-    );
-    size.observe(element);
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     scheme.addEventListener('change', draw);
     return () => {
-      size.disconnect();
       scheme.removeEventListener('change', draw);
       chart.current?.destroy();
     };
   }, []);
+  useSize(box, ({ clientWidth }) => chart.current?.setSize({ width: clientWidth, height: HEIGHT }));
   useEffect(() => chart.current?.setData(dataOf(changes)), [changes]);
 
   return <div class="chart" ref={box} aria-hidden="true" />;

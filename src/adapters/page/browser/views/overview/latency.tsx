@@ -1,19 +1,13 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { ChangeEntry } from '../../asking/answers.js';
+import type { History } from '../../../../../application/status/change-entry.js';
 import { PortLink } from '../../parts/port-link.js';
 import { clockTime, counted, span } from '../../parts/time.js';
 import { programmedChanges, summary } from './latencies.js';
 import { LatencyChart } from './latency-chart.js';
 
-interface LatencyProps {
-  readonly changes: readonly ChangeEntry[];
-  /** All changes since the start. */
-  readonly total: number;
-}
-
 /** How long changes take, in numbers and as a chart. */
-export function Latency({ changes, total }: LatencyProps): JSX.Element {
+export function Latency({ changes, total }: History): JSX.Element {
   const programmed = useMemo(() => programmedChanges(changes), [changes]);
   const numbers = useMemo(() => summary(programmed), [programmed]);
   if (!numbers) return <p class="absent">No change yet since the first sync.</p>;

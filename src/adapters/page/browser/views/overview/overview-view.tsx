@@ -1,9 +1,11 @@
 import type { JSX } from 'preact';
-import type { History, ProxyStatus } from '../../asking/answers.js';
+import type { History } from '../../../../../application/status/change-entry.js';
+import type { ProxyStatus } from '../../../../../application/status/proxy-status.js';
 import { historyOf, STATUS } from '../../asking/routes.js';
 import { useChanges } from '../../asking/use-changes.js';
 import { useFollowed } from '../../asking/use-followed.js';
 import { Changes } from '../../parts/changes.js';
+import { Panel } from '../../parts/panel.js';
 import { Trouble } from '../../parts/trouble.js';
 import { Failures } from './failures.js';
 import { Health } from './health.js';
@@ -17,26 +19,22 @@ export function OverviewView(): JSX.Element {
   const changed = useChanges();
   const status = useFollowed<ProxyStatus>(STATUS);
   const history = useFollowed<History>(historyOf(), { period: AT_LEAST_EVERY, when: changed });
-  const { changes, total } = history.value ?? { changes: [], total: 0 };
   return (
     <>
       <h1 class="unseen">Overview</h1>
-      <section class="panel" aria-labelledby="health">
-        <h2 id="health">Health</h2>
+      <Panel id="health" title="Health">
         <Trouble problem={status.problem} what="status" />
         {status.value && <Health status={status.value} />}
-      </section>
+      </Panel>
       {status.value && <Failures status={status.value} />}
-      <section class="panel" aria-labelledby="latency">
-        <h2 id="latency">From a change to the kernel</h2>
+      <Panel id="latency" title="From a change to the kernel">
         <Trouble problem={history.problem} what="history" />
-        {history.value && <Latency changes={changes} total={total} />}
-      </section>
+        {history.value && <Latency {...history.value} />}
+      </Panel>
       {history.value && (
-        <section class="panel" aria-labelledby="recent">
-          <h2 id="recent">Last changes</h2>
-          <Changes changes={changes.slice(-RECENT).reverse()} naming />
-        </section>
+        <Panel id="recent" title="Last changes">
+          <Changes changes={history.value.changes.slice(-RECENT).reverse()} naming />
+        </Panel>
       )}
     </>
   );

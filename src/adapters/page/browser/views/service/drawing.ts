@@ -1,8 +1,8 @@
 import { endpointWords } from '../../../../../application/words/endpoint-words.js';
-import type { EndpointExplanation, PortExplanation } from '../../asking/answers.js';
+import type { EndpointExplanation, PortExplanation } from '../../../../../application/explain/explanation.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { rulesOf, type Rule } from './rules.js';
-import { endpointAddress, frontendAddress, ruleTitle } from './words.js';
+import { endpointAddress, frontendAddress } from './words.js';
 
 /** A box with a line of text and one that explains it. Lengths in pixels. */
 export interface Box {
@@ -137,7 +137,7 @@ function frontendContent(frontend: Rule['frontends'][number], { outcome }: Rule)
 
 function ruleContent(rule: Rule): Content {
   const mark = rule.outcome === 'forward' ? 'good' : 'bad';
-  return { kind: 'rule', mark, title: ruleTitle(rule), words: rule.reason };
+  return { kind: 'rule', mark, title: `${rule.policy}: ${rule.outcome}`, words: rule.reason };
 }
 
 function endpointContent(endpoint: EndpointExplanation): Content {

@@ -2,10 +2,11 @@ import type { JSX } from 'preact';
 import { endpointWords } from '../../../../../application/words/endpoint-words.js';
 import { acceptedSourcesText } from '../../../../../application/words/source-words.js';
 import { portStatusText } from '../../../../../application/words/state-words.js';
-import type { FamilyExplanation, PortExplanation } from '../../asking/answers.js';
-import type { MarkKind } from '../../parts/mark-kind.js';
+import type { FamilyExplanation, PortExplanation } from '../../../../../application/explain/explanation.js';
+import { markOf } from '../../parts/mark-kind.js';
 import { MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
+import { Panel } from '../../parts/panel.js';
 import { portWords } from '../../../../../application/words/port-words.js';
 import { clockTime, span } from '../../parts/time.js';
 import { hrefOf } from '../../place.js';
@@ -21,10 +22,9 @@ interface PortProps {
 export function PortPanel({ family, port }: PortProps): JSX.Element {
   const name = `${portWords(port)}, ${family}`;
   const { status, affinitySeconds, sourceRanges, findings } = port;
-  const mark = MARKS[status.state];
+  const mark = markOf(status.state);
   return (
-    <section class="panel" aria-label={`Port ${name}`}>
-      <h2>{name}</h2>
+    <Panel title={name}>
       <p class={`verdict small ${mark}`}>
         <Mark kind={mark} /> {portStatusText(status, clockTime)}
       </p>
@@ -45,7 +45,7 @@ export function PortPanel({ family, port }: PortProps): JSX.Element {
         <summary>As a list</summary>
         <PortLists port={port} />
       </details>
-    </section>
+    </Panel>
   );
 }
 
@@ -89,10 +89,3 @@ function PortLists({
     </>
   );
 }
-
-const MARKS: Readonly<Record<PortExplanation['status']['state'], MarkKind>> = {
-  pending: 'waiting',
-  programmed: 'good',
-  degraded: 'bad',
-  failed: 'bad',
-};

@@ -1,4 +1,9 @@
-import type { EndpointExplanation, FrontendExplanation, PortExplanation } from '../../asking/answers.js';
+import { grouped } from '../../../../../domain/model/grouped.js';
+import type {
+  EndpointExplanation,
+  FrontendExplanation,
+  PortExplanation,
+} from '../../../../../application/explain/explanation.js';
 
 /** What becomes of the packets to some frontends of a service port, and where they may go. */
 export interface Rule {
@@ -12,11 +17,10 @@ export interface Rule {
 
 /** The frontends of a service port, put together where the same becomes of their packets. */
 export function rulesOf({ frontends, endpoints }: PortExplanation): readonly Rule[] {
-  const groups = new Map<string, FrontendExplanation[]>();
-  for (const frontend of frontends) {
-    const key = `${frontend.policy} ${frontend.outcome} ${frontend.reason}`;
-    groups.set(key, [...(groups.get(key) ?? []), frontend]);
-  }
+  const groups = grouped(
+    frontends,
+    (frontend) => `${frontend.policy} ${frontend.outcome} ${frontend.reason}`,
+  );
   return [...groups.values()].map((alike) => {
     const { policy, outcome, reason } = alike[0]!;
     const leadsTo = (endpoint: EndpointExplanation): boolean =>

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { PortExplanation } from '../../asking/answers.js';
+import { useRef, useState } from 'preact/hooks';
+import type { PortExplanation } from '../../../../../application/explain/explanation.js';
+import { useSize } from '../../parts/use-size.js';
 import { BOX_HEIGHT, drawingOf, type Box } from './drawing.js';
 
 /** Pixels: the width of a letter, and what a box keeps free at its sides. */
@@ -17,13 +18,7 @@ export function ServiceDrawing({
 }): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const element = box.current!;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    setWidth(element.clientWidth);
-    return () => observer.disconnect();
-  }, []);
+  useSize(box, ({ clientWidth }) => setWidth(clientWidth));
   const { height, boxes, lines } = drawingOf(port, width);
   return (
     <div class="drawing" ref={box}>

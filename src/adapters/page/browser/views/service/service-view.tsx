@@ -1,26 +1,25 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { Explanation, History } from '../../asking/answers.js';
+import { healthCheckWords } from '../../../../../application/words/health-check-words.js';
+import type { Explanation } from '../../../../../application/explain/explanation.js';
+import type { History } from '../../../../../application/status/change-entry.js';
+import type { ServiceRow } from '../../../../../application/status/service-row.js';
 import { explanationOf, historyOf } from '../../asking/routes.js';
 import { useChanges } from '../../asking/use-changes.js';
 import { useFollowed } from '../../asking/use-followed.js';
 import { Changes } from '../../parts/changes.js';
 import { Mark } from '../../parts/mark.js';
+import { Panel } from '../../parts/panel.js';
 import { Trouble } from '../../parts/trouble.js';
 import { hrefOf } from '../../place.js';
 import { PortPanel } from './port-panel.js';
 import { TrafficPanel } from './traffic-panel.js';
 
-interface ServiceProps {
-  readonly namespace: string;
-  readonly name: string;
-}
-
 const AT_LEAST_EVERY = 5_000;
 const RECENT = 50;
 
 /** One Service: what the proxy does for it and why, its traffic, and what changed. */
-export function ServiceView({ namespace, name }: ServiceProps): JSX.Element {
+export function ServiceView({ namespace, name }: Pick<ServiceRow, 'namespace' | 'name'>): JSX.Element {
   const changed = useChanges();
   const isServed = useRef(true);
   const pace = { period: AT_LEAST_EVERY, when: changed };
@@ -44,11 +43,10 @@ export function ServiceView({ namespace, name }: ServiceProps): JSX.Element {
       <Trouble problem={explanation.problem} what="explanation" />
       {explanation.value && <Explained explanation={explanation.value} />}
       <TrafficPanel service={service} />
-      <section class="panel" aria-labelledby="history">
-        <h2 id="history">What changed</h2>
+      <Panel id="history" title="What changed">
         <Trouble problem={history.problem} what="history" />
         {history.value && <Changes changes={history.value.changes.slice(-RECENT).reverse()} />}
-      </section>
+      </Panel>
     </>
   );
 }
@@ -75,13 +73,7 @@ function Explained({ explanation }: { readonly explanation: Explanation }): JSX.
         )),
         ...(known && absence ? [<p key={family} class="quiet">{`${family}: ${absence.text}`}</p>] : []),
         ...(healthCheck
-          ? [
-              <p key={`${family} check`}>
-                Health check on port {healthCheck.port} ({family}):{' '}
-                {healthCheck.listening ? 'listening' : 'not listening'}, {healthCheck.localEndpoints}{' '}
-                endpoints on this node
-              </p>,
-            ]
+          ? [<p key={`${family} check`}>{`${family}: ${healthCheckWords(healthCheck)}`}</p>]
           : []),
       ])}
     </>

@@ -1,11 +1,13 @@
 import type { JSX } from 'preact';
 import { bytesText, countingWords } from '../../../../../application/words/traffic-words.js';
-import type { PortReport, TrafficReport } from '../../asking/answers.js';
+import type { PortReport, TrafficReport } from '../../../../../domain/traffic/traffic-report.js';
 import { trafficOf } from '../../asking/routes.js';
 import { useLines } from '../../asking/use-lines.js';
 import { MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
 import { portWords } from '../../../../../application/words/port-words.js';
+import { Panel } from '../../parts/panel.js';
+import { Table } from '../../parts/table.js';
 import { Trouble } from '../../parts/trouble.js';
 import { endpointAddress } from './words.js';
 
@@ -13,8 +15,7 @@ import { endpointAddress } from './words.js';
 export function TrafficPanel({ service }: { readonly service: string }): JSX.Element {
   const { value, problem } = useLines<TrafficReport>(trafficOf(service));
   return (
-    <section class="panel" aria-labelledby="traffic">
-      <h2 id="traffic">Traffic</h2>
+    <Panel id="traffic" title="Traffic">
       <Trouble problem={problem} what="traffic" />
       {!value && !problem && <p class="absent">Counting…</p>}
       {value && <Facts report={value} />}
@@ -25,7 +26,7 @@ export function TrafficPanel({ service }: { readonly service: string }): JSX.Ele
           countsBytes={value.countsBytes}
         />
       ))}
-    </section>
+    </Panel>
   );
 }
 
@@ -44,44 +45,29 @@ function PortTraffic({
   readonly countsBytes: boolean;
 }): JSX.Element {
   return (
-    <div class="wide">
-      <table class="traffic">
-        <thead>
-          <tr>
-            <th scope="col">
-              {portWords(port)}, {port.family}
-            </th>
-            <th scope="col" class="number">
-              Open
-            </th>
-            <th scope="col" class="number">
-              New/s
-            </th>
-            <th scope="col" class="number">
-              Unanswered
-            </th>
-            {countsBytes && (
-              <th scope="col" class="number">
-                Bytes/s
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          <Numbers name="all" numbers={port} countsBytes={countsBytes} />
-          {port.endpoints.slice(0, MOST).map((endpoint) => (
-            <Numbers
-              key={endpointAddress(endpoint)}
-              name={endpointAddress(endpoint)}
-              numbers={endpoint}
-              isSilent={endpoint.silent}
-              countsBytes={countsBytes}
-            />
-          ))}
-        </tbody>
-      </table>
+    <>
+      <Table
+        kind="traffic"
+        titles={[
+          `${portWords(port)}, ${port.family}`,
+          ...['Open', 'New/s', 'Unanswered', ...(countsBytes ? ['Bytes/s'] : [])].map((number) => ({
+            number,
+          })),
+        ]}
+      >
+        <Numbers name="all" numbers={port} countsBytes={countsBytes} />
+        {port.endpoints.slice(0, MOST).map((endpoint) => (
+          <Numbers
+            key={endpointAddress(endpoint)}
+            name={endpointAddress(endpoint)}
+            numbers={endpoint}
+            isSilent={endpoint.silent}
+            countsBytes={countsBytes}
+          />
+        ))}
+      </Table>
       <p class="quiet">{moreThanShown(port.endpoints.length)}</p>
-    </div>
+    </>
   );
 }
 

@@ -1,6 +1,8 @@
 import { hostPort } from '../../../../../domain/net/host-port.js';
-import type { EndpointExplanation, FrontendExplanation } from '../../asking/answers.js';
-import type { Rule } from './rules.js';
+import type {
+  EndpointExplanation,
+  FrontendExplanation,
+} from '../../../../../application/explain/explanation.js';
 
 /** `10.96.0.80:80`, `[fd00::1]:80`, or the number of a node port. */
 export function frontendAddress({ address, port }: FrontendExplanation): string {
@@ -9,9 +11,4 @@ export function frontendAddress({ address, port }: FrontendExplanation): string 
 
 export function endpointAddress({ address, port }: Pick<EndpointExplanation, 'address' | 'port'>): string {
   return hostPort(address, port);
-}
-
-/** What a rule does, in a few words. */
-export function ruleTitle({ policy, outcome }: Rule): string {
-  return `${policy}: ${outcome}`;
 }

@@ -1,6 +1,6 @@
 import { lacksEndpoints, rowWord } from '../../../../../application/words/state-words.js';
-import type { ServiceRow } from '../../asking/answers.js';
-import type { MarkKind } from '../../parts/mark-kind.js';
+import type { ServiceRow } from '../../../../../application/status/service-row.js';
+import { markOf, type MarkKind } from '../../parts/mark-kind.js';
 
 /** A column of the list; its name is its class in page.css. */
 export interface Column {
@@ -8,14 +8,6 @@ export interface Column {
   readonly title: string;
   readonly text: (row: ServiceRow) => string;
 }
-
-const MARKS: Readonly<Record<ServiceRow['state'], MarkKind>> = {
-  programmed: 'good',
-  pending: 'waiting',
-  degraded: 'bad',
-  failed: 'bad',
-  'not-served': 'off',
-};
 
 export const COLUMNS: readonly Column[] = [
   { name: 'state', title: 'State', text: rowWord },
@@ -26,8 +18,8 @@ export const COLUMNS: readonly Column[] = [
 ];
 
 /** What is wrong goes before that it is programmed. */
-export function markOf(row: ServiceRow): MarkKind {
-  return lacksEndpoints(row) ? 'off' : MARKS[row.state];
+export function markOfRow(row: ServiceRow): MarkKind {
+  return lacksEndpoints(row) ? 'off' : markOf(row.state);
 }
 
 function endpointsText({ endpoints: { used, known } }: ServiceRow): string {

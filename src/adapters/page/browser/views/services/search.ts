@@ -1,5 +1,5 @@
 import { isFailing } from '../../../../../application/words/state-words.js';
-import type { ServiceRow } from '../../asking/answers.js';
+import type { ServiceRow } from '../../../../../application/status/service-row.js';
 import type { Show } from '../../place.js';
 
 /** The services of one answer, made ready to be searched at each letter that is typed. */

@@ -1,10 +1,11 @@
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { ServiceRow } from '../../asking/answers.js';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ServiceRow } from '../../../../../application/status/service-row.js';
 import { go } from '../../use-place.js';
 import { hrefOf, type Place } from '../../place.js';
 import { Mark } from '../../parts/mark.js';
-import { COLUMNS, markOf } from './columns.js';
+import { useSize } from '../../parts/use-size.js';
+import { COLUMNS, markOfRow } from './columns.js';
 import { rowAfter, scrolledTo, visibleRows } from './visible-rows.js';
 
 /** Pixels, as in page.css. */
@@ -23,14 +24,9 @@ export function ServiceRows({ rows }: { readonly rows: readonly ServiceRow[] }):
   const rowHeight = useRowHeight();
   const row = Math.max(0, Math.min(chosen, rows.length - 1));
 
-  useLayoutEffect(() => {
-    const element = box.current!;
-    const measure = (): void => setView({ top: element.scrollTop, height: element.clientHeight });
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    measure();
-    return () => observer.disconnect();
-  }, []);
+  const measure = ({ scrollTop, clientHeight }: HTMLElement): void =>
+    setView({ top: scrollTop, height: clientHeight });
+  useSize(box, measure);
 
   const choose = (next: number): void => {
     setChosen(next);
@@ -60,9 +56,7 @@ export function ServiceRows({ rows }: { readonly rows: readonly ServiceRow[] }):
       ref={box}
       {...(chosenIsHere && { 'aria-activedescendant': `row-${row}` })}
       onKeyDown={onKeyDown}
-      onScroll={({ currentTarget }) =>
-        setView({ top: currentTarget.scrollTop, height: currentTarget.clientHeight })
-      }
+      onScroll={({ currentTarget }) => measure(currentTarget)}
     >
       <div class="row titles" role="row" aria-rowindex={1}>
         {COLUMNS.map(({ title, name }) => (
@@ -125,7 +119,7 @@ function Row({ service, index, top, isChosen, choose }: RowProps): JSX.Element {
               {service.name}
             </a>
           )}
-          {name === 'state' && <Mark kind={markOf(service)} />} {name !== 'name' && text(service)}
+          {name === 'state' && <Mark kind={markOfRow(service)} />} {name !== 'name' && text(service)}
         </span>
       ))}
     </div>

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { ServiceList } from '../../asking/answers.js';
+import type { ServiceList } from '../../../../../application/status/service-row.js';
 import { SERVICE_LIST } from '../../asking/routes.js';
 import { useChanges } from '../../asking/use-changes.js';
 import { useFollowed } from '../../asking/use-followed.js';

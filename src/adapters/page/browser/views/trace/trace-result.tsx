@@ -1,10 +1,12 @@
 import type { JSX } from 'preact';
 import { hostPort } from '../../../../../domain/net/host-port.js';
 import { SOURCE_WORDS } from '../../../../../application/words/source-words.js';
-import type { Step, TraceAnswer, TracedEndpoint } from '../../asking/answers.js';
+import type { TraceAnswer } from '../../../../../application/trace/answer.js';
+import type { Step, TracedEndpoint } from '../../../../../domain/trace/trace.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
+import { Panel } from '../../parts/panel.js';
 import { clockTime } from '../../parts/time.js';
 import { PortLink } from '../../parts/port-link.js';
 
@@ -59,10 +61,9 @@ export function TraceResult({ answer, at, from, to }: ResultProps): JSX.Element 
           ))}
         </ul>
       </section>
-      <section class="panel" aria-label="Rules">
-        <h2>The rules that it met</h2>
+      <Panel title="The rules that it met">
         <Steps steps={answer.steps} />
-      </section>
+      </Panel>
     </>
   );
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { TraceAnswer } from '../../asking/answers.js';
+import type { TraceAnswer } from '../../../../../application/trace/answer.js';
 import { traceOf } from '../../asking/routes.js';
 import { useChanges } from '../../asking/use-changes.js';
 import { useFollowed } from '../../asking/use-followed.js';

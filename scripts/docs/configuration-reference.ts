@@ -1,9 +1,10 @@
-import type { EditEffect } from '../../application/configuration/apply-configuration.js';
-import { commandFlags } from './flags/command-flags.js';
-import { featureGateReference } from './schema/feature-gates.js';
-import { fieldEntries, fieldsOf, type Field } from './schema/field.js';
-import { flagHelp, modeNote } from './flags/flags.js';
-import { schema } from './schema/schema.js';
+import type { EditEffect } from '../../src/application/configuration/apply-configuration.js';
+import { commandFlags } from '../../src/bootstrap/configuration/flags/command-flags.js';
+import { featureGateReference } from '../../src/bootstrap/configuration/schema/feature-gates.js';
+import { fieldEntries, fieldsOf, type Field } from '../../src/bootstrap/configuration/schema/field.js';
+import { flagHelp, modeNote } from '../../src/bootstrap/configuration/flags/flags.js';
+import { schema } from '../../src/bootstrap/configuration/schema/schema.js';
+import { shown } from '../../src/bootstrap/configuration/types/value-type.js';
 
 const EFFECTS: Readonly<Record<EditEffect, readonly [shown: string, meaning: string]>> = {
   'at-once': ['at once', 'takes effect as soon as the edit is read'],
@@ -70,9 +71,8 @@ function flagRow(field: Field<unknown>): readonly string[] {
 }
 
 function shownDefault(field: Field<unknown>): string {
-  const shown = (value: unknown): string => code(field.type.format(value));
-  const normal = shown(field.default);
-  const byFlag = shown(field.flagDefault);
+  const normal = code(shown(field.type, field.default));
+  const byFlag = code(shown(field.type, field.flagDefault));
   return byFlag === normal ? normal : `${normal}, by flags ${byFlag}`;
 }
 

@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
-import {
-  chartArgumentsSchema,
-  chartConfigurationSchema,
-} from '../../../src/bootstrap/configuration/chart-schema.js';
+import { chartArgumentsSchema, chartConfigurationSchema } from '../../scripts/docs/chart-schema.js';
 
 it('is in the schema of the chart, as npm run docs writes it', () => {
-  const file = new URL('../../../deploy/chart/values.schema.json', import.meta.url);
+  const file = new URL('../../deploy/chart/values.schema.json', import.meta.url);
   const { properties } = JSON.parse(readFileSync(file, 'utf8')) as {
     readonly properties: Readonly<Record<string, unknown>>;
   };

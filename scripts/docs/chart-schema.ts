@@ -1,6 +1,6 @@
-import { commandFlags } from './flags/command-flags.js';
-import { Field, fieldsOf, type FieldTree } from './schema/field.js';
-import { schema } from './schema/schema.js';
+import { commandFlags } from '../../src/bootstrap/configuration/flags/command-flags.js';
+import { Field, fieldsOf, type FieldTree } from '../../src/bootstrap/configuration/schema/field.js';
+import { schema } from '../../src/bootstrap/configuration/schema/schema.js';
 
 /** A JSON schema, as values.schema.json of the chart holds it. */
 type JsonSchema = Readonly<Record<string, unknown>>;

@@ -1,3 +1,5 @@
+import type { RawEvent, WatchDecoder } from '../encoding/encoding.js';
+
 const NEWLINE = 0x0a;
 
 /** An API object is at most 1.5 MiB in etcd; a much longer line is not one. Bytes. */
@@ -5,8 +7,8 @@ const MAXIMUM_LINE = 32 * 1024 * 1024;
 
 const EMPTY = Buffer.alloc(0);
 
-/** Splits the byte stream of a watch into lines: one JSON document each. */
-export class LineDecoder {
+/** Decodes the events of a watch: one JSON document in each line. */
+export class JsonWatchDecoder implements WatchDecoder {
   /** Parts of an unfinished line. */
   private parts: Buffer[] = [];
   private length = 0;
@@ -18,12 +20,12 @@ export class LineDecoder {
     this.rest = piece;
   }
 
-  /** The next line, without its newline; empty ones are skipped. Undefined until more was pushed. Throws SyntaxError on an endless line. */
-  next(): string | undefined {
+  /** The event in the next line; empty lines are skipped. Throws SyntaxError on one without end, too. */
+  next(): RawEvent | undefined {
     for (let end = this.rest.indexOf(NEWLINE); end >= 0; end = this.rest.indexOf(NEWLINE)) {
       const line = this.take(this.rest.subarray(0, end));
       this.rest = this.rest.subarray(end + 1);
-      if (line.trim()) return line;
+      if (line.trim()) return parse(line);
     }
     this.keep();
     return undefined;
@@ -43,5 +45,13 @@ export class LineDecoder {
     if (this.length > MAXIMUM_LINE) throw new SyntaxError(`a line is longer than ${MAXIMUM_LINE} bytes`);
     this.parts.push(this.rest);
     this.rest = EMPTY;
+  }
+}
+
+function parse(line: string): RawEvent {
+  try {
+    return (JSON.parse(line) as RawEvent | null) ?? {};
+  } catch (error) {
+    throw new SyntaxError(`it is not valid JSON (${JSON.stringify(line.slice(0, 80))})`, { cause: error });
   }
 }

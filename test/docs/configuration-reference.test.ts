@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { fieldEntries } from '../../../src/bootstrap/configuration/schema/field.js';
-import { flagFields } from '../../../src/bootstrap/configuration/flags/flags.js';
-import { configurationReference } from '../../../src/bootstrap/configuration/reference.js';
-import { schema } from '../../../src/bootstrap/configuration/schema/schema.js';
+import { fieldEntries } from '../../src/bootstrap/configuration/schema/field.js';
+import { flagFields } from '../../src/bootstrap/configuration/flags/flags.js';
+import { configurationReference } from '../../scripts/docs/configuration-reference.js';
+import { schema } from '../../src/bootstrap/configuration/schema/schema.js';
 
 describe('docs/configuration.md', () => {
   it('is what npm run docs makes of the schema', () => {
-    const file = new URL('../../../docs/configuration.md', import.meta.url);
+    const file = new URL('../../docs/configuration.md', import.meta.url);
     expect(readFileSync(file, 'utf8')).toBe(configurationReference());
   });
 

@@ -3,9 +3,9 @@ import type {
   FlowEvents,
   FlowSink,
   TrackedConnections,
-} from '../../application/ports/node/flow-events.js';
-import { inSample } from '../../domain/traffic/sample.js';
-import type { SeenFlow } from '../../domain/traffic/seen-flow.js';
+} from '../../../src/application/ports/node/flow-events.js';
+import { inSample } from '../../../src/domain/traffic/sample.js';
+import type { SeenFlow } from '../../../src/domain/traffic/seen-flow.js';
 
 /** A kernel's table of tracked connections in memory, and its events, of which it keeps only so many. */
 export class MemoryFlowEvents implements FlowEvents {

@@ -1,4 +1,5 @@
-import type { IpFamily } from '../../net/ip-family.js';
+import { componentOf, typeOf } from '../netlink/read/components.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
 import {
   safeComment,
   safeConcatenation,
@@ -6,8 +7,8 @@ import {
   safeNumber,
   safeVerdict,
   UnsafeTextError,
-} from './safe-text.js';
-import type { DataType, SetDefinition, SetElement } from '../layout/table.js';
+} from '../../../domain/nftables/text/safe-text.js';
+import type { DataType, SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
 
 /** nft's word for the kind of set. */
 export function setKeyword(set: SetDefinition): 'set' | 'map' {
@@ -19,7 +20,8 @@ export function renderDeclaration(family: IpFamily, set: SetDefinition): string[
   const { key, value } = set;
   if (key.length === 0 || value?.length === 0)
     throw new UnsafeTextError('set', set.name, 'a key (and a value) of at least one component');
-  const names = (types: readonly DataType[]) => types.map((type) => typeName(family, type)).join(' . ');
+  const names = (types: readonly DataType[]) =>
+    types.map((type) => typeOf(componentOf(family, type)).name).join(' . ');
   const valueText = value === undefined ? '' : ` : ${value === 'verdict' ? value : names(value)}`;
   const lines = [`type ${names(key)}${valueText}`];
   if (set.dynamicSize !== undefined) {
@@ -27,20 +29,6 @@ export function renderDeclaration(family: IpFamily, set: SetDefinition): string[
   }
   if (set.comment !== undefined) lines.push(`comment "${safeComment(set.comment)}"`);
   return lines;
-}
-
-/** nft's name of a type. */
-function typeName(family: IpFamily, type: DataType): string {
-  switch (type) {
-    case 'address':
-      return family === 'IPv4' ? 'ipv4_addr' : 'ipv6_addr';
-    case 'protocol':
-      return 'inet_proto';
-    case 'port':
-      return 'inet_service';
-    case 'priority':
-      return 'classid';
-  }
 }
 
 /** One element as nft writes it: key, comment, value. Throws UnsafeTextError. */

@@ -1,8 +1,10 @@
-import type { IpFamily } from '../../net/ip-family.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { renderDeclaration, renderElement, setKeyword } from './render-set.js';
-import { renderStatement } from './render-statement.js';
-import type { Rule } from '../layout/rule.js';
-import { safeComment, safeName, safeNumber, UnsafeTextError } from './safe-text.js';
+import { ruleText } from '../../../domain/nftables/kernel/rule-text.js';
+import { ruleRecord } from '../netlink/encode/rule-encoder.js';
+import { kernelRule } from '../netlink/read/kernel-table.js';
+import type { Rule } from '../../../domain/nftables/layout/rule.js';
+import { safeName, safeNumber, UnsafeTextError } from '../../../domain/nftables/text/safe-text.js';
 import {
   nftFamily,
   TABLE_NAME,
@@ -10,11 +12,10 @@ import {
   type Hook,
   type SetDefinition,
   type SetElement,
-} from '../layout/table.js';
+} from '../../../domain/nftables/layout/table.js';
 
 /** A whole table, for renderTable. */
 export interface TableContent {
-  readonly comment?: string;
   readonly sets: readonly { readonly set: SetDefinition; readonly elements: readonly SetElement[] }[];
   readonly chains: readonly { readonly chain: ChainDefinition; readonly rules: readonly Rule[] }[];
 }
@@ -22,8 +23,7 @@ export interface TableContent {
 /** A rule in the words of `nft --numeric-priority --numeric-time list`. Throws UnsafeTextError. */
 export function renderRule(family: IpFamily, rule: Rule): string {
   if (rule.statements.length === 0) throw new UnsafeTextError('rule', '', 'at least one statement');
-  const statements = rule.statements.map((statement) => renderStatement(family, statement)).join(' ');
-  return rule.comment === undefined ? statements : `${statements} comment "${safeComment(rule.comment)}"`;
+  return ruleText(kernelRule(ruleRecord(family, rule)), family);
 }
 
 /** `type nat hook output priority -100`. The priority is a number: nft refuses some names in some hooks. */
@@ -37,11 +37,7 @@ export function renderTable(family: IpFamily, content: TableContent): string {
     ...content.sets.map(({ set, elements }) => renderSetBlock(family, set, elements)),
     ...content.chains.map(({ chain, rules }) => renderChainBlock(family, chain, rules)),
   ];
-  const comment =
-    content.comment === undefined
-      ? ''
-      : `\tcomment "${safeComment(content.comment)}"\n${blocks.length > 0 ? '\n' : ''}`;
-  return `table ${nftFamily(family)} ${TABLE_NAME} {\n${comment}${blocks.join('\n')}}\n`;
+  return `table ${nftFamily(family)} ${TABLE_NAME} {\n${blocks.join('\n')}}\n`;
 }
 
 function renderSetBlock(family: IpFamily, set: SetDefinition, elements: readonly SetElement[]): string {

@@ -1,0 +1,32 @@
+import type { ComponentChildren, JSX } from 'preact';
+
+interface TableProps {
+  /** Its class in page.css. */
+  readonly kind: 'stacked' | 'traffic';
+  /** Those of columns of numbers are marked. */
+  readonly titles: readonly (string | { readonly number: string })[];
+  readonly children: ComponentChildren;
+}
+
+/** A table, which scrolls where it is too wide. */
+export function Table({ kind, titles, children }: TableProps): JSX.Element {
+  return (
+    <div class="wide">
+      <table class={kind}>
+        <thead>
+          <tr>
+            {titles.map((title) => {
+              const [text, type] = typeof title === 'string' ? [title] : [title.number, 'number'];
+              return (
+                <th key={text} scope="col" class={type}>
+                  {text}
+                </th>
+              );
+            })}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+import { fields, list, number, oneOf, optional, text, time, variants } from '../../domain/shapes/shape.js';
+
+/** A frontend that a service port claims and another one holds. */
+export type LostFrontend = ReturnType<typeof lostFrontend>;
+const lostFrontend = fields({
+  /** As `frontendName` makes it: `10.96.0.10:53/UDP`. */
+  frontend: text,
+  /** The Service that has it, as `namespace/name`. */
+  holder: text,
+});
+
+export type ProgrammedStatus = ReturnType<typeof programmed>;
+const programmed = fields({ state: oneOf('programmed'), since: time });
+
+/** It is programmed, but not as its Service asks for. */
+export type DegradedStatus = ReturnType<typeof degraded>;
+const degraded = fields({
+  state: oneOf('degraded'),
+  /** Without an interruption. */
+  since: time,
+  /** For people. */
+  reason: text,
+  /** Its frontends that another service port holds; missing without any. */
+  lost: optional(list(lostFrontend)),
+});
+
+export type FailedStatus = ReturnType<typeof failed>;
+const failed = fields({
+  state: oneOf('failed'),
+  /** The first of the consecutive failures. */
+  since: time,
+  reason: text,
+  attempts: number,
+});
+
+/** The outcome of the last attempt to program a service port, if there was one. Times are milliseconds since the epoch. */
+export type PortStatus = ReturnType<typeof portStatus>;
+export const portStatus = variants('state', {
+  pending: fields({ state: oneOf('pending') }),
+  programmed,
+  degraded,
+  failed,
+});
+
+/** A service port that failed to be programmed, or that is degraded. */
+export type TroubledPort = ReturnType<typeof troubledPort>;
+export const troubledPort = fields({ key: text, reason: text, since: time });

@@ -1,0 +1,54 @@
+import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
+import { ExplainAddress } from '../../application/explain/explain-address.js';
+import { ExplainPort } from '../../application/explain/explain-port.js';
+import { refusalOf } from '../../application/explain/refusal.js';
+import type { ListedLoop } from '../../application/status/list-services.js';
+import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
+import type { TracePackets } from '../../application/trace/trace-packets.js';
+import { tracePackets, type FamilyRules } from '../../application/trace/traced-node.js';
+import { modeInForce } from '../configuration/proxy-configuration.js';
+import type { Mode } from '../modes/open-mode.js';
+import type { ReadingParts } from '../parts/reading-parts.js';
+
+/** A family and its forwarding table, as a sync loop has both. */
+export type FamilyTable = Pick<ListedLoop, 'family' | 'table'>;
+
+/** Tells whose an address is, for people who ask about it or about packets to it. */
+export function explainAddress(parts: ReadingParts, tables: readonly FamilyTable[]): ExplainAddress {
+  const { commandLine, state, statuses, clusterEvents, contexts, localAddresses } = parts;
+  return new ExplainAddress(new ExplainPort(state, statuses), state, tables, {
+    mode: modeInForce(commandLine.configuration),
+    isListed: () => clusterEvents.missing.length === 0,
+    network: (family) => contexts.of(family, false).network,
+    localAddresses: () => localAddresses.list(),
+  });
+}
+
+/**
+ * Has packets followed through the rules for these tables. Opens what that needs, and closes it afterwards.
+ * @param addresses of this machine, which need not be the node
+ */
+export async function withTracing<Result>(
+  parts: ReadingParts,
+  tables: readonly FamilyTable[],
+  addresses: LocalAddresses,
+  tracer: Mode['tracer'],
+  use: (packets: TracePackets) => Promise<Result>,
+): Promise<Result> {
+  const { state, contexts } = parts;
+  const explained = explainAddress(parts, tables);
+  const families = await Promise.all(
+    tables.map(async (one): Promise<FamilyRules> => ({
+      network: contexts.of(one.family, false).network,
+      tracer: await tracer(one.family),
+      entries: () => one.table.entries(),
+    })),
+  );
+  const routes = new NetlinkRoutes();
+  try {
+    const traced = { node: state.node, addresses, routes };
+    return await use(tracePackets(traced, families, (packet) => refusalOf(explained, packet)));
+  } finally {
+    await routes.close();
+  }
+}

@@ -1,0 +1,16 @@
+/** Adds to the list that stands under a key. */
+export function append<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  const present = lists.get(key);
+  if (present) present.push(item);
+  else lists.set(key, [item]);
+}
+
+/** The items by a key of each, in their order. */
+export function grouped<Key, Item>(
+  items: Iterable<Item>,
+  keyOf: (item: Item) => Key,
+): ReadonlyMap<Key, readonly Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) append(groups, keyOf(item), item);
+  return groups;
+}
