@@ -38,6 +38,9 @@ import { Random } from '../../simulation/world/random.js';
 /** For messages in which nothing is rare. */
 const TAME = Object.assign(new Random(0), { isOneIn: () => false });
 
+const ABOUT_TABLES: readonly number[] = [MSG.DELTABLE, MSG.DESTROYTABLE];
+const ABOUT_ELEMENTS: readonly number[] = [MSG.NEWSETELEM, MSG.DELSETELEM, MSG.DESTROYSETELEM];
+
 type Put = (builder: MessageBuilder) => unknown;
 type Write = () => void;
 
@@ -53,6 +56,8 @@ const BASES = [
   { name: 'wrong', type: 'nat', hook: 2, priority: 0 },
   { name: 'strange', type: 'mangle', hook: 1, priority: 0 },
 ];
+/** Of nothing: the kernel may work through a batch twice, and gives other numbers then. */
+const NO_HANDLE = 1_000_000;
 const MARK = { type: 19, length: 4 };
 const SETS: readonly {
   name: string;
@@ -76,6 +81,9 @@ export class RandomBatches {
   private readonly builder = new MessageBuilder();
   private sequence = 1;
   private setIds = 0;
+  private isFirst = true;
+  /** What other messages do to the same set would be told, too. */
+  private isTellingElements = false;
 
   constructor(private random: Random) {}
 
@@ -83,7 +91,8 @@ export class RandomBatches {
   next(): Buffer {
     const { random } = this;
     const parts = [this.frame(BATCH_BEGIN, random.isOneIn(20) ? NLM_F_ACK : 0)];
-    for (let count = random.between(1, 6); count > 0; count--) parts.push(...this.step());
+    for (let count = random.between(1, 6); count > 0 && !this.isTellingElements; count--)
+      parts.push(...this.step());
     if (!random.isOneIn(25)) parts.push(this.frame(BATCH_END, random.isOneIn(20) ? NLM_F_ACK : 0));
     return Buffer.concat(parts);
   }
@@ -105,7 +114,7 @@ export class RandomBatches {
   private step(): readonly Buffer[] {
     const { random } = this;
     const family = random.pick(FAMILIES);
-    const table = random.isOneIn(8) ? random.pick(['two', 'none']) : TABLES[0]!;
+    const table = random.isOneIn(20) ? random.pick(['two', 'none']) : TABLES[0]!;
     const make = random.pick(this.steps(family, table));
     return make();
   }
@@ -160,7 +169,7 @@ export class RandomBatches {
     return this.message(MSG.NEWCHAIN, NLM_F_CREATE, family, (builder) => {
       builder.text(CHAIN.TABLE, table).text(CHAIN.NAME, random.isOneIn(20) ? random.pick(CHAINS) : name);
       builder.nest(CHAIN.HOOK, () => {
-        builder.be32(HOOK.NUMBER, random.isOneIn(20) ? random.between(0, 9) : hook);
+        builder.be32(HOOK.NUMBER, random.isOneIn(20) ? random.pick([0, 1, 2, 3, 4, 8]) : hook);
         if (!random.isOneIn(30)) builder.be32(HOOK.PRIORITY, random.isOneIn(15) ? -250 : priority);
       });
       if (!random.isOneIn(20)) builder.text(CHAIN.TYPE, type);
@@ -173,7 +182,7 @@ export class RandomBatches {
     const kind = random.isOneIn(6) ? MSG.DESTROYCHAIN : MSG.DELCHAIN;
     return this.message(kind, this.maybe(NLM_F_NONREC), family, (builder) => {
       builder.text(CHAIN.TABLE, table);
-      if (random.isOneIn(10)) builder.be64(CHAIN.HANDLE, random.between(1, 40));
+      if (random.isOneIn(10)) builder.be64(CHAIN.HANDLE, NO_HANDLE);
       else if (!random.isOneIn(30))
         builder.text(CHAIN.NAME, random.pick([...CHAINS, ...BASES.map(({ name }) => name)]));
     });
@@ -196,7 +205,8 @@ export class RandomBatches {
           .be32(SET.KEY_TYPE, random.isOneIn(30) ? 7 : MARK.type)
           .be32(SET.KEY_LEN, random.isOneIn(40) ? 65 : key);
         if (data) builder.be32(SET.DATA_TYPE, data.type).be32(SET.DATA_LEN, data.length);
-        if (size !== undefined) builder.nest(SET.DESC, () => builder.be32(DESC.SIZE, size));
+        if (size !== undefined)
+          builder.nest(SET.DESC, () => builder.be32(DESC.SIZE, random.isOneIn(5) ? size + 1 : size));
         if (!random.isOneIn(40)) builder.be32(SET.ID, ++this.setIds);
         if ((flags & SET_FLAG.TIMEOUT) !== 0 && random.isOneIn(2)) builder.be64(SET.TIMEOUT, 3_600_000);
       },
@@ -221,7 +231,7 @@ export class RandomBatches {
       builder.text(RULE.TABLE, table);
       if (!random.isOneIn(20))
         builder.text(RULE.CHAIN, random.pick([...CHAINS, ...BASES.map(({ name }) => name)]));
-      if (random.isOneIn(3)) builder.be64(RULE.HANDLE, random.between(10, 100));
+      if (random.isOneIn(12)) builder.be64(RULE.HANDLE, NO_HANDLE);
     });
   }
 
@@ -291,20 +301,26 @@ export class RandomBatches {
     return this.message(kind, isNew ? NLM_F_CREATE | this.maybe(NLM_F_EXCL) : 0, family, (builder) => {
       builder.text(ELEMENTS.TABLE, table).text(ELEMENTS.SET, random.isOneIn(30) ? 'none' : set.name);
       builder.nest(ELEMENTS.LIST, () => {
+        if ((set.flags & SET_FLAG.INTERVAL) !== 0) return this.range();
         for (let count = random.between(1, 3); count > 0; count--)
           builder.nest(LIST_ELEM, () => this.element(set, isNew));
       });
     });
   }
 
-  private element({ key, flags, data }: (typeof SETS)[number], isNew: boolean): void {
+  /** One of a few that do not overlap: where it begins, and where it ends. */
+  private range(): void {
+    const { builder } = this;
+    const start = 100 * this.random.between(1, 3);
+    builder.nest(LIST_ELEM, () => this.value(ELEMENT.KEY, networkWord(start)));
+    builder.nest(LIST_ELEM, () => {
+      this.value(ELEMENT.KEY, networkWord(start + 50));
+      builder.be32(ELEMENT.FLAGS, ELEMENT_FLAG.INTERVAL_END);
+    });
+  }
+
+  private element({ key, data }: (typeof SETS)[number], isNew: boolean): void {
     const { random, builder } = this;
-    if ((flags & SET_FLAG.INTERVAL) !== 0) {
-      // One range for each hundred, whose bounds are whole or missing.
-      const start = 100 * random.between(0, 3);
-      this.value(ELEMENT.KEY, networkWord(start));
-      return;
-    }
     const length = random.isOneIn(30) ? key - 1 : key;
     if (!random.isOneIn(40))
       this.value(ELEMENT.KEY, Buffer.concat([Buffer.of(random.between(0, 4))], length));
@@ -325,7 +341,7 @@ export class RandomBatches {
     return this.message(MSG.NEWRULE, flags, family, (builder) => {
       builder.text(RULE.TABLE, table);
       builder.text(RULE.CHAIN, random.pick([...CHAINS, ...CHAINS, ...BASES.map(({ name }) => name)]));
-      if (random.isOneIn(10)) builder.be64(RULE.POSITION, random.between(10, 100));
+      if (random.isOneIn(40)) builder.be64(RULE.POSITION, NO_HANDLE);
       builder.nest(RULE.EXPRESSIONS, () => {
         for (let count = random.between(1, 3); count > 0; count--) random.pick(this.expressions(family))();
       });
@@ -382,7 +398,7 @@ export class RandomBatches {
         load();
         this.expression('meta', () => builder.be32(1, 9).be32(2, 16));
       }),
-      lookUp('none', undefined, load),
+      lookUp(random.isOneIn(3) ? 'none' : 'marks', undefined, load),
       () => {
         address();
         const port = length === 16 ? 2 : 9;
@@ -418,7 +434,7 @@ export class RandomBatches {
           builder.be32(1, 1).be32(2, random.between(0, 3)).be32(3, 1).be32(4, 0),
         ),
       () => this.expression('counter', () => undefined),
-      () => this.expression('nothing', () => undefined),
+      () => this.expression(random.isOneIn(3) ? 'nothing' : 'notrack', () => undefined),
       () => this.expression('objref', () => builder.be32(1, 1).text(2, random.pick(['hits', 'misses']))),
       () =>
         this.expression('byteorder', () => builder.be32(1, 1).be32(2, 1).be32(3, 1).be32(4, 4).be32(5, 4)),
@@ -474,7 +490,11 @@ export class RandomBatches {
 
   private message(kind: number, flags: number, family: number, put: Put): Buffer {
     const { builder, random } = this;
-    const more = (random.isOneIn(20) ? NLM_F_ECHO : 0) | (random.isOneIn(20) ? NLM_F_ACK : 0);
+    // Of a table that is deleted the kernel tells everything, which is not simulated.
+    const isEchoed = this.isFirst && !ABOUT_TABLES.includes(kind) && random.isOneIn(5);
+    this.isTellingElements = isEchoed && ABOUT_ELEMENTS.includes(kind);
+    this.isFirst = false;
+    const more = (isEchoed ? NLM_F_ECHO : 0) | (random.isOneIn(20) ? NLM_F_ACK : 0);
     const type = (SUBSYSTEM << 8) | kind;
     builder.begin(type, NLM_F_REQUEST | flags | more, this.sequence++, 0).raw(Uint8Array.of(family, 0, 0, 0));
     put(builder);
@@ -483,6 +503,8 @@ export class RandomBatches {
 
   private frame(type: number, flags: number): Buffer {
     const { builder } = this;
+    this.isFirst = true;
+    this.isTellingElements = false;
     builder.begin(type, NLM_F_REQUEST | flags, this.sequence++, 0).raw(Uint8Array.of(0, 0, 0, SUBSYSTEM));
     return builder.end().take();
   }

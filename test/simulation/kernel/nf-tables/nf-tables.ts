@@ -9,14 +9,16 @@ import { messageAt, type Context, type Message } from './context.js';
 import { addRemembered } from './changes/elements.js';
 import { Faults, type Fault } from './faults.js';
 import { generationMessage, noticeMessage } from './notices.js';
-import { BATCH_BEGIN, BATCH_GENID, FAMILY, GROUP, SUBSYSTEM, TABLE_FLAG } from './numbers.js';
+import { BATCH_BEGIN, BATCH_GENID, FAMILY, GROUP, MSG, SUBSYSTEM, TABLE_FLAG } from './numbers.js';
 import { tableId, type Table } from './objects.js';
 import { KernelTables } from './reading/kernel-tables.js';
 import { Questions } from './reading/questions.js';
-import type { Transaction } from './changes/transaction.js';
+import type { Notice, Transaction } from './changes/transaction.js';
 
 const ERESTART = 85;
 const HEADER = 16;
+/** Since then what tells of an element does not say which message it comes from. */
+const FIRST_WITH_UNNUMBERED_ELEMENTS = 613;
 const FAMILIES = { inet: FAMILY.INET, ip: FAMILY.IP, ip6: FAMILY.IP6 } as const;
 
 /** A transaction that was committed. */
@@ -166,8 +168,11 @@ export class NfTables implements NetlinkProtocol {
   ): void {
     this.advance(transaction.changed);
     const { port, process } = socket;
-    for (const notice of outcome.notices)
-      socket.deliver(noticeMessage({ port, sequence: notice.sequence }, notice, this.last, transaction.now));
+    for (const notice of outcome.notices) {
+      const isNumbered = this.context.release < FIRST_WITH_UNNUMBERED_ELEMENTS || !isOfElement(notice);
+      const to = { port, sequence: isNumbered ? notice.sequence : 0 };
+      socket.deliver(noticeMessage(to, notice, this.last, transaction.now, this.context.release));
+    }
     const first = messageAt(bytes, (bytes.readUInt32LE(0) + 3) & ~3);
     const sequence = first?.sequence ?? 0;
     const wantsNumber = first !== undefined && (first.flags & NLM_F_ECHO) !== 0;
@@ -223,6 +228,10 @@ export class NfTables implements NetlinkProtocol {
     }
     if ((flags & NLM_F_ACK) !== 0) answer(socket, bytes, { start, errno: 0 });
   }
+}
+
+function isOfElement({ message }: Notice): boolean {
+  return message === MSG.NEWSETELEM || message === MSG.DELSETELEM;
 }
 
 function answer(socket: KernelSocket, bytes: Buffer, { start, errno, offset }: Answer): void {

@@ -13,6 +13,7 @@ import { deleteCounter, newCounter } from './counters.js';
 import { deleteElements, newElements } from './elements.js';
 import type { Fault } from '../faults.js';
 import { BATCH_BEGIN, BATCH_END, MSG, SUBSYSTEM } from '../numbers.js';
+import { tableId } from '../objects.js';
 import { look } from './reach.js';
 import { deleteRules, newRule } from './rules.js';
 import { deleteSet, newSet } from './sets.js';
@@ -65,6 +66,8 @@ const DESTROY: Readonly<Record<number, Work>> = {
 const FIRST_WITH_DESTROY = 603;
 /** Since then the messages around a batch can be acknowledged. */
 const FIRST_WITH_FRAME_ANSWERS = 610;
+/** Every kind of message names its table by the same attribute. */
+const TABLE_OF_EACH = 1;
 /** After which messages a table is looked at, if it must be each time. */
 const LOOKED_AT_AFTER: readonly number[] = [MSG.NEWRULE, MSG.NEWSETELEM];
 
@@ -87,7 +90,9 @@ export class Batch {
    * more, looking after each message, so that the message is found that made it wrong.
    */
   run(): BatchOutcome {
-    return this.attempt(false) ?? this.attempt(true)!;
+    const outcome = this.attempt(false) ?? this.attempt(true)!;
+    for (const table of this.context.tables.values()) table.validation = 'skip';
+    return outcome;
   }
 
   private attempt(isWary: boolean): BatchOutcome | undefined {
@@ -110,6 +115,7 @@ export class Batch {
       return { answers: this.answers, notices: [] };
     }
     if (endsAt !== undefined && this.wantsAnswer(endsAt)) this.answers.push({ start: endsAt, errno: 0 });
+    transaction.end();
     return {
       answers: this.answers,
       notices: this.notices,
@@ -162,7 +168,7 @@ export class Batch {
       const refusal = this.fault && faultIn(this.fault, message);
       if (refusal) throw refusal;
       work(this.context, transaction, message);
-      if (LOOKED_AT_AFTER.includes(message.kind)) this.lookEachTime(transaction);
+      if (LOOKED_AT_AFTER.includes(message.kind)) this.lookEachTime(message);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       const { errno, at } = error;
@@ -175,8 +181,9 @@ export class Batch {
     return 0;
   }
 
-  private lookEachTime(transaction: Transaction): void {
-    for (const table of transaction.changed) if (table.validation === 'each time') look(table);
+  private lookEachTime({ family, attributes }: Message): void {
+    const table = this.context.tables.get(tableId(family, attributes.text(TABLE_OF_EACH)!));
+    if (table?.validation === 'each time') look(table);
   }
 
   private errorAtEnd({ unbound }: Transaction): number {

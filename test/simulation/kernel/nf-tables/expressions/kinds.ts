@@ -8,8 +8,15 @@ import type { SentExpression } from './sent-expression.js';
 
 type Meaning = Omit<Expression, 'name'>;
 
-/** Checks an expression as the kernel does when a rule is added, and notes what is to be listed. @throws Refused */
-type Kind = (sent: SentExpression) => Meaning;
+/** How a kind of expression is judged. Both throw Refused. */
+export interface Kind {
+  /** What the kernel looks at when it reads the expression, before it begins with the first one of the rule. */
+  readonly check?: (sent: SentExpression) => void;
+  /** The rest; notes what is to be listed. */
+  readonly init: (sent: SentExpression) => Meaning;
+  /** It is listed by its name alone. */
+  readonly hasNoData?: true;
+}
 
 const HOOK = { PREROUTING: 0, INPUT: 1, FORWARD: 2, OUTPUT: 3, POSTROUTING: 4 } as const;
 const { PREROUTING, INPUT, FORWARD, OUTPUT, POSTROUTING } = HOOK;
@@ -24,38 +31,47 @@ const onlyHooks =
   ({ hook }: BaseChain): boolean =>
     hooks.includes(hook);
 
-/** Those of which nothing is checked: they are listed as they were sent. */
-const asSent: Kind = (sent) => {
+/** Of which nothing is checked: they are listed as they were sent. */
+function asSent(sent: SentExpression): Meaning {
   sent.keepAll();
-  sent.registers.storeAnything();
   return {};
-};
+}
+
+/** The same for those that load something. */
+function loadingAsSent(sent: SentExpression): Meaning {
+  sent.registers.storeAnything();
+  return asSent(sent);
+}
+
 const UNCHECKED = [
-  ...[
-    'log',
-    'limit',
-    'quota',
-    'last',
-    'notrack',
-    'queue',
-    'match',
-    'target',
-    'exthdr',
-    'hash',
-    'rt',
-    'socket',
-    'tproxy',
-  ],
-  ...['osf', 'xfrm', 'tunnel', 'synproxy', 'connlimit', 'dup', 'fwd', 'flow_offload', 'inner'],
+  'log',
+  'limit',
+  'quota',
+  'last',
+  'queue',
+  'match',
+  'target',
+  'tproxy',
+  'synproxy',
+  'connlimit',
+  'dup',
+  'fwd',
 ];
+const UNCHECKED_LOADING = ['exthdr', 'hash', 'rt', 'socket', 'osf', 'xfrm', 'tunnel', 'inner'];
+
+/** Refuses bits of an attribute that nobody knows. */
+const onlyBits =
+  (type: number, bits: number) =>
+  (sent: SentExpression): void => {
+    if (((sent.u32(type) ?? 0) & ~bits) !== 0) throw new Refused(EINVAL);
+  };
 
 function lookup(sent: SentExpression): Meaning {
-  const [SET, SREG, DREG, SET_ID, FLAGS, INVERTED] = [1, 2, 3, 4, 5, 1];
+  const [SET, SREG, DREG, SET_ID, FLAGS] = [1, 2, 3, 4, 5];
   sent.need(SET, SREG);
   const set = sent.set(SET, SET_ID);
   sent.load(SREG, set.keyLength);
   const flags = sent.u32(FLAGS) ?? 0;
-  if ((flags & ~INVERTED) !== 0) throw new Refused(EINVAL);
   if (sent.has(DREG)) {
     if (flags !== 0 || !isFlagged(set, SET_FLAG.MAP)) throw new Refused(EINVAL);
     if (set.dataType !== DATA_VERDICT) sent.store(DREG, set.dataLength);
@@ -67,14 +83,13 @@ function lookup(sent: SentExpression): Meaning {
 
 function dynset(sent: SentExpression): Meaning {
   const [SET, SET_ID, OP, KEY, DATA, TIMEOUT, EXPR, FLAGS, EXPRESSIONS] = [1, 2, 3, 4, 5, 6, 7, 9, 10];
-  const UPDATE = 1;
   sent.need(SET, OP, KEY);
   const set = sent.set(SET, SET_ID);
-  if (isFlagged(set, SET_FLAG.OBJECT) || !isUpdatable(set)) throw new Refused(EOPNOTSUPP);
+  if (isFlagged(set, SET_FLAG.OBJECT) || !set.growsWithRules) throw new Refused(EOPNOTSUPP);
   if (isFlagged(set, SET_FLAG.CONSTANT)) throw new Refused(EBUSY);
   const op = sent.keep(OP);
   const hasTimeouts = isFlagged(set, SET_FLAG.TIMEOUT);
-  if (op > 2 || (op === UPDATE && !hasTimeouts)) throw new Refused(EOPNOTSUPP);
+  if (op > 2) throw new Refused(EOPNOTSUPP);
   if (sent.has(TIMEOUT) && !hasTimeouts) throw new Refused(EOPNOTSUPP);
   sent.load(KEY, set.keyLength);
   if (sent.has(DATA)) {
@@ -86,20 +101,9 @@ function dynset(sent: SentExpression): Meaning {
   sent.keepBytes(EXPR);
   sent.keepBytes(EXPRESSIONS);
   sent.list(FLAGS, sent.u32(FLAGS) ?? 0);
-  const former = set.size;
-  if (former === 0) {
-    set.size = 0xffff;
-    sent.transaction.also(() => (set.size = former));
-  }
+  // It stays so also where the transaction is refused.
+  if (set.size === 0) set.size = 0xffff;
   return { set, binding: bind(sent, set, false) };
-}
-
-/** Sets that are hashed and can grow; of those whose size is given and that are not for rules to add to, the kernel takes others. */
-function isUpdatable(set: NftSet): boolean {
-  return (
-    !isFlagged(set, SET_FLAG.INTERVAL) &&
-    (set.size === 0 || (set.flags & (SET_FLAG.EVAL | SET_FLAG.TIMEOUT)) !== 0)
-  );
 }
 
 function bind({ transaction, chain, context }: SentExpression, set: NftSet, isMapped: boolean): Binding {
@@ -128,7 +132,7 @@ function immediate(sent: SentExpression): Meaning {
 
 function nat(sent: SentExpression): Meaning {
   const [TYPE, FAMILY, ADDR_MIN, ADDR_MAX, PROTO_MIN, PROTO_MAX, FLAGS] = [1, 2, 3, 4, 5, 6, 7];
-  const [MAP_IPS, PROTO_SPECIFIED, ALL_FLAGS] = [1, 2, 0x7f];
+  const [MAP_IPS, PROTO_SPECIFIED] = [1, 2];
   if (!sent.has(TYPE) || (!sent.has(ADDR_MIN) && !sent.has(PROTO_MIN))) throw new Refused(EINVAL);
   const type = sent.keep(TYPE);
   if (type > 1) throw new Refused(EINVAL);
@@ -148,7 +152,6 @@ function nat(sent: SentExpression): Meaning {
     flags |= PROTO_SPECIFIED;
   }
   const wanted = sent.u32(FLAGS) ?? 0;
-  if ((wanted & ~ALL_FLAGS) !== 0) throw new Refused(EOPNOTSUPP);
   if ((flags | wanted) !== 0) sent.list(FLAGS, flags | wanted);
   return { isAllowedIn: type === 1 ? onlyNat(PREROUTING, OUTPUT) : onlyNat(POSTROUTING, INPUT) };
 }
@@ -156,7 +159,6 @@ function nat(sent: SentExpression): Meaning {
 function masquerade(sent: SentExpression): Meaning {
   const [FLAGS, PROTO_MIN, PROTO_MAX] = [1, 2, 3];
   const flags = sent.u32(FLAGS) ?? 0;
-  if ((flags & ~0x7f) !== 0) throw new Refused(EINVAL);
   if (flags !== 0) sent.list(FLAGS, flags);
   if (sent.has(PROTO_MIN)) {
     sent.load(PROTO_MIN, 2);
@@ -175,17 +177,23 @@ function reject(sent: SentExpression): Meaning {
   return { isAllowedIn: onlyHooks(PREROUTING, INPUT, FORWARD, OUTPUT) };
 }
 
+function checkFib(sent: SentExpression): void {
+  const [RESULT, LAST] = [2, 3];
+  sent.need(RESULT);
+  const result = sent.u32(RESULT)!;
+  if (result < 1 || result > LAST) throw new Refused(EOPNOTSUPP);
+}
+
 function fib(sent: SentExpression): Meaning {
   const [DREG, RESULT, FLAGS] = [1, 2, 3];
   const [SADDR, DADDR, IIF, OIF, ALL] = [1, 2, 8, 16, 0x3f];
   const [NAME, ADDRESS_TYPE] = [2, 3];
-  sent.need(DREG, RESULT, FLAGS);
+  sent.need(DREG, FLAGS);
   const flags = sent.u32(FLAGS)!;
   const both = (one: number, other: number): boolean => (flags & one) !== 0 && (flags & other) !== 0;
   if (flags === 0 || (flags & ~ALL) !== 0 || both(SADDR, DADDR) || both(IIF, OIF)) throw new Refused(EINVAL);
   if ((flags & (SADDR | DADDR)) === 0) throw new Refused(EINVAL);
   const result = sent.u32(RESULT)!;
-  if (result < 1 || result > ADDRESS_TYPE) throw new Refused(EINVAL);
   if (result !== ADDRESS_TYPE && (flags & OIF) !== 0) throw new Refused(EINVAL);
   sent.store(DREG, result === NAME ? 16 : 4);
   sent.keep(RESULT);
@@ -196,22 +204,32 @@ function fib(sent: SentExpression): Meaning {
   return { isAllowedIn: onlyHooks(PREROUTING, INPUT, FORWARD, OUTPUT, POSTROUTING) };
 }
 
-function payload(sent: SentExpression): Meaning {
+function checkPayload(sent: SentExpression): void {
   const [DREG, BASE, OFFSET, LEN, SREG] = [1, 2, 3, 4, 5];
   sent.need(BASE, OFFSET, LEN);
   if (sent.u32(BASE)! > 4) throw new Refused(EOPNOTSUPP);
+  if (sent.has(SREG) === sent.has(DREG)) throw new Refused(EINVAL);
+}
+
+function payload(sent: SentExpression): Meaning {
+  const [DREG, BASE, OFFSET, LEN, SREG] = [1, 2, 3, 4, 5];
   if (sent.has(SREG)) return asSent(sent);
-  sent.need(DREG);
   sent.keep(BASE);
   sent.keepSmall(OFFSET);
   sent.store(DREG, sent.keepSmall(LEN));
   return {};
 }
 
+/** Of `meta`, and of `ct`, whose attributes have other numbers. */
+const checkEither =
+  (key: number, dreg: number, sreg: number) =>
+  (sent: SentExpression): void => {
+    sent.need(key);
+    if (sent.has(dreg) === sent.has(sreg)) throw new Refused(EINVAL);
+  };
+
 function meta(sent: SentExpression): Meaning {
   const [DREG, KEY, SREG] = [1, 2, 3];
-  sent.need(KEY);
-  if (sent.has(DREG) === sent.has(SREG)) throw new Refused(EINVAL);
   const key = sent.keep(KEY);
   if (sent.has(DREG)) sent.store(DREG, metaLength(key));
   else sent.load(SREG, metaSetLength(key));
@@ -220,8 +238,6 @@ function meta(sent: SentExpression): Meaning {
 
 function ct(sent: SentExpression): Meaning {
   const [DREG, KEY, DIRECTION, SREG] = [1, 2, 3, 4];
-  sent.need(KEY);
-  if (sent.has(DREG) === sent.has(SREG)) throw new Refused(EINVAL);
   const key = sent.keep(KEY);
   const { length, needsDirection } = ctLength(key, sent.chain.table.family);
   if (needsDirection !== undefined && needsDirection !== sent.has(DIRECTION)) throw new Refused(EINVAL);
@@ -231,10 +247,15 @@ function ct(sent: SentExpression): Meaning {
   return {};
 }
 
-function cmp(sent: SentExpression): Meaning {
+function checkCmp(sent: SentExpression): void {
   const [SREG, OP, DATA, GTE] = [1, 2, 3, 5];
   sent.need(SREG, OP, DATA);
   if (sent.u32(OP)! > GTE) throw new Refused(EINVAL);
+  sent.value(DATA);
+}
+
+function cmp(sent: SentExpression): Meaning {
+  const [SREG, OP, DATA] = [1, 2, 3];
   const { length } = sent.value(DATA);
   sent.load(SREG, length);
   sent.keep(OP);
@@ -253,7 +274,6 @@ function range(sent: SentExpression): Meaning {
 
 function bitwise(sent: SentExpression): Meaning {
   const [SREG, DREG, LEN, MASK, XOR, OP, DATA, SREG2] = [1, 2, 3, 4, 5, 6, 7, 8];
-  sent.need(SREG, DREG, LEN);
   const length = sent.keepSmall(LEN);
   sent.load(SREG, length);
   sent.store(DREG, length);
@@ -279,10 +299,15 @@ function byteorder(sent: SentExpression): Meaning {
   return {};
 }
 
+function checkNumgen(sent: SentExpression): void {
+  const [DREG, MODULUS, TYPE] = [1, 2, 3];
+  sent.need(DREG, MODULUS, TYPE);
+  if (sent.u32(TYPE)! > 1) throw new Refused(EINVAL);
+}
+
 function numgen(sent: SentExpression): Meaning {
   const [DREG, MODULUS, TYPE, OFFSET] = [1, 2, 3, 4];
-  sent.need(DREG, MODULUS, TYPE);
-  if (sent.keep(TYPE) > 1) throw new Refused(EINVAL);
+  sent.keep(TYPE);
   const [modulus, offset] = [sent.keep(MODULUS), sent.keep(OFFSET)];
   if (modulus === 0) throw new Refused(ERANGE);
   if (offset + modulus - 1 > 0xffff_ffff) throw new Refused(EOVERFLOW);
@@ -315,25 +340,30 @@ function objref(sent: SentExpression): Meaning {
 /** EOVERFLOW of errno.h. */
 const EOVERFLOW = 75;
 
+/** Of nat and masq. */
+const RANGE_FLAGS = 0x7f;
+
 /** By their names. */
 export const KINDS: Readonly<Record<string, Kind>> = {
-  ...Object.fromEntries(UNCHECKED.map((name) => [name, asSent])),
-  lookup,
-  dynset,
-  immediate,
-  nat,
-  masq: masquerade,
-  redir: redirect,
-  reject,
-  fib,
-  payload,
-  meta,
-  ct,
-  cmp,
-  range,
-  bitwise,
-  byteorder,
-  numgen,
-  counter,
-  objref,
+  ...Object.fromEntries(UNCHECKED.map((name) => [name, { init: asSent }])),
+  ...Object.fromEntries(UNCHECKED_LOADING.map((name) => [name, { init: loadingAsSent }])),
+  notrack: { init: asSent, hasNoData: true },
+  lookup: { check: onlyBits(5, 1), init: lookup },
+  dynset: { check: onlyBits(9, 3), init: dynset },
+  immediate: { init: immediate },
+  nat: { check: onlyBits(7, RANGE_FLAGS), init: nat },
+  masq: { check: onlyBits(1, RANGE_FLAGS), init: masquerade },
+  redir: { init: redirect },
+  reject: { init: reject },
+  fib: { check: checkFib, init: fib },
+  payload: { check: checkPayload, init: payload },
+  meta: { check: checkEither(2, 1, 3), init: meta },
+  ct: { check: checkEither(2, 1, 4), init: ct },
+  cmp: { check: checkCmp, init: cmp },
+  range: { init: range },
+  bitwise: { check: (sent) => sent.need(1, 2, 3), init: bitwise },
+  byteorder: { init: byteorder },
+  numgen: { check: checkNumgen, init: numgen },
+  counter: { init: counter },
+  objref: { init: objref },
 };
