@@ -60,7 +60,7 @@ export class Simulation {
     }
     if (!this.isOver) await this.settle();
     const { violation } = this;
-    world.proxy.kill();
+    await world.scheduler.end(world.proxy.life);
     return { ...(violation && { violation }), commits: this.everyCommit.commits, turns: world.scheduler.turns };
   }
 
