@@ -48,6 +48,7 @@ export class NfTables implements NetlinkProtocol {
   private readonly listeners: ((commit: Commit) => void)[] = [];
   private readonly read: KernelTables;
   private last = 1;
+  private sent = 0;
 
   constructor(private readonly options: NfTablesOptions) {
     this.context = {
@@ -63,6 +64,11 @@ export class NfTables implements NetlinkProtocol {
   /** The number of the last transaction that changed something. */
   get generation(): number {
     return this.last;
+  }
+
+  /** How many batches came over sockets, whatever became of them. */
+  get batches(): number {
+    return this.sent;
   }
 
   /** Calls back after each transaction that changed something. */
@@ -132,7 +138,7 @@ export class NfTables implements NetlinkProtocol {
 
   /** A batch of another program of the machine, from its beginning message to its end. Returns the errors, none if it is committed. */
   transact(process: number, batch: Buffer): readonly number[] {
-    const outcome = new Batch(this.context, batch, process, this.options.now(), undefined).run();
+    const outcome = new Batch(this.context, batch, process, this.options.now(), []).run();
     if (outcome.committed) this.commit(process, process, outcome.committed, 0);
     return outcome.answers.map(({ errno }) => errno).filter((errno) => errno !== 0);
   }
@@ -152,9 +158,10 @@ export class NfTables implements NetlinkProtocol {
     if (subsystem !== SUBSYSTEM && bytes.readUInt16LE(HEADER + 2) !== SUBSYSTEM) return refuse(EOPNOTSUPP);
     const expected = begin.attributes.u32(BATCH_GENID) ?? 0;
     if (expected !== 0 && expected !== this.last) return refuse(ERESTART);
+    this.sent++;
     if (this.faults.takeLoss()) socket.lose();
-    const fault = this.faults.take(socket.process, bytes);
-    const outcome = new Batch(this.context, bytes, socket.port, this.options.now(), fault).run();
+    const faults = this.faults.take(socket.process, bytes);
+    const outcome = new Batch(this.context, bytes, socket.port, this.options.now(), faults).run();
     if (outcome.committed) this.tellSender(socket, bytes, outcome, outcome.committed);
     for (const one of outcome.answers) answer(socket, bytes, one);
     if (outcome.committed) this.tellListeners(socket.process, changedIn(outcome.committed));
