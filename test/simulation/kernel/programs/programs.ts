@@ -52,7 +52,7 @@ export class Programs implements ProgramGround {
   readonly lock = new XtablesLock();
   readonly faults = new Faults();
   readonly traits: KernelTraits = {
-    missingExtensions: new Set(),
+    missingExtensions: this.faults.missingExtensions,
     counters: new Set(),
     refusals: this.faults.refusals,
   };

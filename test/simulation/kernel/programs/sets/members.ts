@@ -44,7 +44,7 @@ export function memberText(text: string, type: string, family: IpFamily | 'any')
   return kinds.map((kind, index) => READERS[kind](parts[index]!, family)).join(',');
 }
 
-const READERS = { ip: address, net: network, port: protocolAndPort, number: plainPort } as const;
+const READERS = { ip: plainAddress, net: network, port: protocolAndPort, number: plainPort } as const;
 
 function address(text: string, family: IpFamily | 'any'): string {
   // inet_aton(3)
@@ -55,6 +55,11 @@ function address(text: string, family: IpFamily | 'any'): string {
   if (read?.family !== family)
     throw new MemberProblem(`Syntax error: cannot parse ${text}: resolving to ${family} address failed`);
   return read.text;
+}
+
+function plainAddress(text: string, family: IpFamily | 'any'): string {
+  if (text.includes('/')) throw new MemberProblem(`Syntax error: plain IP address must be supplied: ${text}`);
+  return address(text, family);
 }
 
 function network(text: string, family: IpFamily | 'any'): string {

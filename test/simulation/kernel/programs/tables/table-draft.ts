@@ -11,6 +11,7 @@ export type Obstacle =
   | 'built-in'
   | 'not empty'
   | 'in use'
+  | 'hook in use'
   | 'no built-in chain'
   | 'policy';
 
@@ -157,6 +158,7 @@ export class TableDraft {
 
   flush(chain: string): Obstacle | undefined {
     if (!this.has(chain)) return 'no chain';
+    if (!this.chains.has(chain)) return this.touch(chain);
     if (this.rules(chain)!.length === 0) return undefined;
     const rules = this.open(chain)!.entries.splice(0);
     for (const rule of rules) this.count(rule, -1);
@@ -168,13 +170,23 @@ export class TableDraft {
   remove(chain: string): Obstacle | undefined {
     const found = this.chains.get(chain);
     if (!found) return 'no chain';
-    if (isBuiltIn(this.name, chain) && !this.makesBuiltIn) return 'built-in';
+    if (isBuiltIn(this.name, chain)) {
+      if (!this.makesBuiltIn) return 'built-in';
+      if (found.policy !== 'ACCEPT') return 'hook in use';
+    }
     if (this.referencesTo(chain) > 0) return 'in use';
     if (found.entries.length > 0) return 'not empty';
     this.effects++;
     this.chains.delete(chain);
     this.opened.delete(chain);
     return undefined;
+  }
+
+  /** Removes built-in chains that do nothing, where they are made only when they are needed. */
+  removeIdle(): void {
+    if (!this.makesBuiltIn) return;
+    for (const [name, { entries }] of [...this.chains])
+      if (isBuiltIn(this.name, name) && entries.length === 0) this.remove(name);
   }
 
   rename(chain: string, to: string): Obstacle | undefined {

@@ -34,7 +34,7 @@ export class RandomRestores {
       `-N ${random.pick(CHAINS)}`,
       `-F${random.isOneIn(4) ? '' : ` ${chain}`}`,
       `-X${random.isOneIn(6) ? '' : ` ${chain}`}`,
-      `-E ${chain} ${random.pick(CHAINS)}`,
+      `-E ${random.pick(CHAINS)} ${random.pick(CHAINS)}`,
       `-P ${chain} ${random.pick(['ACCEPT', 'DROP', 'RETURN'])}`,
       `-S ${chain}`,
       '-S',
@@ -70,12 +70,7 @@ export class RandomRestores {
       case 4:
         return `-D ${chain} ${this.rule(table)}`;
       case 5:
-        return random.pick([
-          `-F ${chain}`,
-          `-D ${chain} ${random.between(1, 3)}`,
-          `-N ${chain}`,
-          `-E ${chain} ${random.pick(CHAINS)}`,
-        ]);
+        return random.pick([`-F ${chain}`, `-N ${chain}`]);
       default:
         return `-A ${chain}${random.isOneIn(30) ? '' : ` ${this.rule(table)}`}`;
     }

@@ -16,6 +16,7 @@ const WORDS: Readonly<Record<Obstacle, string>> = {
   'built-in': "Invalid argument. Run `dmesg' for more information.",
   'not empty': 'Directory not empty.',
   'in use': 'Too many links.',
+  'hook in use': 'Directory not empty.',
   'no built-in chain': 'Bad built-in chain name.',
   policy: "Bad policy name. Run `dmesg' for more information.",
 };
@@ -71,7 +72,8 @@ export class Command {
       for (const name of missing(rule, traits.missingExtensions))
         this.run.complain(`Warning: Extension ${name} revision 0 not supported, missing kernel module?\n`);
     const leadsToHook = checkTargets(draft, step, variant);
-    if (leadsToHook && variant === 'legacy') throw this.refusal(LEADS_TO_HOOK, step);
+    if (leadsToHook && variant === 'legacy')
+      throw line.operation === 'C' ? this.said(WORDS['no rule']) : this.refusal(LEADS_TO_HOOK, step);
     const obstacle = perform(draft, step);
     if (obstacle) throw this.failure(obstacle, draft, step);
     if (line.operation === 'C') return;
@@ -96,6 +98,10 @@ export class Command {
     // libiptc looks for the target among the chains, and then forgets what it was asked for.
     const isLookedUp = rules.some(({ target }) => target !== undefined && !VERDICTS.has(target));
     if (obstacle === 'no rule' && !isNft && isLookedUp && draft.has(chain!)) words = WORDS['no chain'];
+    return this.said(words);
+  }
+
+  private said(words: string): ToolFailure {
     return new ToolFailure(1, `${nameIn(this.run)}: ${words}\n`);
   }
 

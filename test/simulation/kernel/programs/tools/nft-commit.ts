@@ -19,6 +19,7 @@ const WORDS: Readonly<Partial<Record<Obstacle, string>>> = {
   'index of insertion': 'Index of insertion too big',
   'index of deletion': 'Index of deletion too big',
   'built-in': 'No chain/target/match by that name',
+  'hook in use': 'Directory not empty',
   'no built-in chain': 'Bad built-in chain name',
   policy: 'Bad policy name',
 };
