@@ -31,6 +31,8 @@ export class Simulation {
   readonly history: ClusterHistory;
   /** The mode with which the program is started next. */
   mode: Mode;
+  /** The process that had everything when all was quiet last. */
+  settledBy: ProxyProcess | undefined;
   readonly everyCommit: EveryCommit;
   private readonly whenQuiet: WhenQuiet;
 
@@ -61,7 +63,11 @@ export class Simulation {
     if (!this.isOver) await this.settle();
     const { violation } = this;
     await world.scheduler.end(world.proxy.life);
-    return { ...(violation && { violation }), commits: this.everyCommit.commits, turns: world.scheduler.turns };
+    return {
+      ...(violation && { violation }),
+      commits: this.everyCommit.commits,
+      turns: world.scheduler.turns,
+    };
   }
 
   /** Starts the program as an operator does. */
@@ -104,7 +110,9 @@ export class Simulation {
     }
     if (this.isOver) return;
     await this.whenQuiet.check();
-    if (!this.isOver) this.history.settle();
+    if (this.isOver) return;
+    this.history.settle();
+    this.settledBy = world.proxy;
   }
 
   report(violation: Violation): void {

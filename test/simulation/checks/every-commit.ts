@@ -3,6 +3,7 @@ import type { Mode } from '../world/settings.js';
 import { clientsOf, packetOf, type Client } from './clients.js';
 import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';
 import { actualFate, expectedFate, isAllowed, type Fate } from './fate.js';
+import { promisesNothing } from './modes.js';
 import type { Violation } from './violation.js';
 
 /** What may become of packets to an address that no Service has. */
@@ -41,15 +42,22 @@ export class EveryCommit {
     for (const { frontend, port } of frontendsIn(states)) {
       const others = this.otherClaims(service, frontend, port);
       const clients = new Map(
-        [port, ...states.flatMap((ports) => ports.filter(({ key, family }) => key === port.key && family === port.family))]
+        [
+          port,
+          ...states.flatMap((ports) =>
+            ports.filter(({ key, family }) => key === port.key && family === port.family),
+          ),
+        ]
           .flatMap((known) => clientsOf(known))
           .map((client) => [`${client.kind} ${client.source}`, client]),
       );
       for (const client of inTurn([...clients.values()], mostClients, this.turn++)) {
-        // Before the node has the address, its own packets leave with another source than those that ranges are asked about.
-        if (mode === 'ipvs' && mostClients < Infinity && client.kind === 'node' && frontend.kind === 'load-balancer-ip') continue;
+        if (promisesNothing(mode, frontend, client, mostClients === Infinity)) continue;
         const fate = actualFate(walk.walk(packetOf(port.family, client, frontend)));
-        const allowed = new Set([...states.flatMap((ports) => fatesIn(ports, frontend, port, client, mode)), ...others(client)]);
+        const allowed = new Set([
+          ...states.flatMap((ports) => fatesIn(ports, frontend, port, client, mode)),
+          ...others(client),
+        ]);
         if (!isAllowed(fate, allowed, mode, client)) {
           const { address = 'node', port: number } = frontend;
           return `${port.key} at ${address} ${number} from ${client.kind} ${client.source}: ${fate}; expected ${[...allowed].join(' | ')}`;
@@ -62,7 +70,9 @@ export class EveryCommit {
   private committed(): void {
     if (this.violation) return;
     this.commits++;
-    const { history, world } = this.simulation;
+    const { history, world, mode } = this.simulation;
+    // In mode userspace packets go through the process, so that a new one begins with nothing.
+    if (mode === 'userspace' && world.proxy !== this.simulation.settledBy) return;
     for (const service of this.concerned()) {
       const detail = this.problemOf(service, history.states(service), CLIENTS_PER_COMMIT);
       if (detail === undefined) continue;
@@ -86,10 +96,14 @@ export class EveryCommit {
     const claims = history.services
       .filter((other) => other !== service)
       .flatMap((other) => history.states(other))
-      .flatMap((ports) => ports.filter((port) => port.family === family && port.frontends.some((own) => isSame(own, frontend))));
+      .flatMap((ports) =>
+        ports.filter((port) => port.family === family && port.frontends.some((own) => isSame(own, frontend))),
+      );
     return (client: Client) =>
       claims.flatMap((port) =>
-        port.frontends.filter((own) => isSame(own, frontend)).map((own) => expectedFate(port, own, client, this.simulation.mode)),
+        port.frontends
+          .filter((own) => isSame(own, frontend))
+          .map((own) => expectedFate(port, own, client, this.simulation.mode)),
       );
   }
 }
@@ -101,11 +115,16 @@ function inTurn<T>(all: readonly T[], most: number, turn: number): readonly T[] 
 }
 
 /** Every frontend of any of the states, with the port that has it. */
-function frontendsIn(states: readonly (readonly ExpectedPort[])[]): Iterable<{ frontend: ExpectedFrontend; port: ExpectedPort }> {
+function frontendsIn(
+  states: readonly (readonly ExpectedPort[])[],
+): Iterable<{ frontend: ExpectedFrontend; port: ExpectedPort }> {
   const found = new Map<string, { frontend: ExpectedFrontend; port: ExpectedPort }>();
   for (const port of states.flat())
     for (const frontend of port.frontends)
-      found.set(`${port.family} ${frontend.kind} ${frontend.address} ${frontend.port} ${frontend.protocol}`, { frontend, port });
+      found.set(`${port.family} ${frontend.kind} ${frontend.address} ${frontend.port} ${frontend.protocol}`, {
+        frontend,
+        port,
+      });
   return found.values();
 }
 
@@ -117,7 +136,11 @@ function fatesIn(
   mode: Mode,
 ): readonly Fate[] {
   const claims = ports.flatMap((port) =>
-    port.family === family ? port.frontends.filter((own) => isSame(own, frontend)).map((own) => expectedFate(port, own, client, mode)) : [],
+    port.family === family
+      ? port.frontends
+          .filter((own) => isSame(own, frontend))
+          .map((own) => expectedFate(port, own, client, mode))
+      : [],
   );
   return claims.length > 0 ? claims : UNCLAIMED;
 }

@@ -47,7 +47,9 @@ export class WhenQuiet {
 
   /** Of everything: a single object is asked for to learn where the API server stands. */
   private get lists(): number {
-    return this.simulation.cluster.api.requests.filter(({ verb, query }) => verb === 'list' && query.limit !== '1').length;
+    return this.simulation.cluster.api.requests.filter(
+      ({ verb, query }) => verb === 'list' && query.limit !== '1',
+    ).length;
   }
 
   private async workWhileIdle(): Promise<string | undefined> {
@@ -65,7 +67,8 @@ export class WhenQuiet {
   private difference(): string | undefined {
     const { simulation } = this;
     const { proxy } = simulation.world;
-    if (!proxy.isRunning) return `the program has ended with ${proxy.exitCode}: ${String((proxy.failure as Error | undefined)?.stack)}`;
+    if (!proxy.isRunning)
+      return `the program has ended with ${proxy.exitCode}: ${String((proxy.failure as Error | undefined)?.stack)}`;
     const moment = `${simulation.world.machine.commits} ${simulation.history.writes}`;
     if (moment === this.sound) return undefined;
     for (const service of simulation.history.services) {

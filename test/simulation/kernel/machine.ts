@@ -135,7 +135,7 @@ export class Machine {
   proxiedAt(protocol: string, port: number): ProxiedPort | undefined {
     const { network, datagramPorts, proxy } = this.world;
     const isOpen =
-      protocol === 'UDP' ? datagramPorts.isTaken(port) : network.listeningOf(proxy.life).includes(port);
+      protocol === 'UDP' ? datagramPorts.isTaken(port) : network.isListening(proxy.life, port);
     return isOpen
       ? ({
           servicePort: '',
