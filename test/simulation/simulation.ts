@@ -112,6 +112,7 @@ export class Simulation {
     await this.whenQuiet.check();
     if (this.isOver) return;
     this.history.settle();
+    this.everyCommit.mended();
     this.settledBy = world.proxy;
   }
 

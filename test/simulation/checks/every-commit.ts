@@ -22,6 +22,7 @@ export class EveryCommit {
   violation: Violation | undefined;
   private beganAt = 0;
   private turn = 0;
+  private isDamaged = false;
 
   constructor(private readonly simulation: Simulation) {}
 
@@ -29,6 +30,17 @@ export class EveryCommit {
     const { world } = this.simulation;
     this.beganAt = world.now;
     world.machine.onCommit(() => this.committed());
+  }
+
+  /** Another program takes away what serves: until all is quiet again nothing can be promised. */
+  damage(act: () => void): void {
+    this.isDamaged = true;
+    act();
+  }
+
+  /** Everything is there again. */
+  mended(): void {
+    this.isDamaged = false;
   }
 
   /** Where a packet of this Service's meets something else; undefined: nowhere. */
@@ -70,6 +82,7 @@ export class EveryCommit {
   private committed(): void {
     if (this.violation) return;
     this.commits++;
+    if (this.isDamaged) return;
     const { history, world, mode } = this.simulation;
     // In mode userspace packets go through the process, so that a new one begins with nothing.
     if (mode === 'userspace' && world.proxy !== this.simulation.settledBy) return;

@@ -7,6 +7,8 @@ const UNTIL_IT_KNOWS = 240_000;
 /** Until what is removed later, once no packet can be on its way to it, is gone. */
 const SETTLING = 30_000;
 const IDLE = 60_000;
+/** That is most of the time that a world takes, so that not each quiet time becomes an idle one. */
+const ONE_IDLE_IN = 4;
 
 /** When all is quiet again: the kernel is what the cluster asks for, and what the program says of it is true. */
 export class WhenQuiet {
@@ -30,6 +32,7 @@ export class WhenQuiet {
     if (detail !== undefined) return this.broken('the kernel equals the cluster', detail);
     const untruth = await this.whatItSays();
     if (untruth !== undefined) return this.broken('what it says is true', untruth);
+    if (!this.simulation.world.random.isOneIn(ONE_IDLE_IN)) return;
     const work = await this.workWhileIdle();
     if (work !== undefined) return this.broken('nothing is done while nothing happens', work);
   }
