@@ -12,13 +12,11 @@ import {
   BATCH_BEGIN,
   BATCH_END,
   CHAIN,
-  DATA,
   DATA_VERDICT,
   DESC,
   ELEMENT,
   ELEMENT_FLAG,
   ELEMENTS,
-  EXPR,
   FAMILY,
   HOOK,
   LIST_ELEM,
@@ -30,10 +28,9 @@ import {
   SUBSYSTEM,
   TABLE,
   TABLE_FLAG,
-  VERDICT,
-  VERDICT_CODE,
 } from '../../simulation/kernel/nf-tables/numbers.js';
 import { Random } from '../../simulation/world/random.js';
+import { CHAINS, hostWord, RandomRules } from './random-rules.js';
 
 /** For messages in which nothing is rare. */
 const TAME = Object.assign(new Random(0), { isOneIn: () => false });
@@ -42,10 +39,8 @@ const ABOUT_TABLES: readonly number[] = [MSG.DELTABLE, MSG.DESTROYTABLE];
 const ABOUT_ELEMENTS: readonly number[] = [MSG.NEWSETELEM, MSG.DELSETELEM, MSG.DESTROYSETELEM];
 
 type Put = (builder: MessageBuilder) => unknown;
-type Write = () => void;
 
 const TABLES = ['one', 'two'];
-const CHAINS = ['a', 'b', 'c', 'd', 'e'];
 const FAMILIES = [FAMILY.IP, FAMILY.IP, FAMILY.IP6, FAMILY.INET];
 /** Hooks, with chains of their own. */
 const BASES = [
@@ -79,13 +74,16 @@ const SETS: readonly {
 /** Batches of random messages about few things, so that they meet; some of the messages are wrong. */
 export class RandomBatches {
   private readonly builder = new MessageBuilder();
+  private readonly rules: RandomRules;
   private sequence = 1;
   private setIds = 0;
   private isFirst = true;
   /** What other messages do to the same set would be told, too. */
   private isTellingElements = false;
 
-  constructor(private random: Random) {}
+  constructor(private random: Random) {
+    this.rules = new RandomRules(random, this.builder);
+  }
 
   /** One batch. Some have no end, which makes them trials. */
   next(): Buffer {
@@ -271,17 +269,17 @@ export class RandomBatches {
       builder.nest(ELEMENTS.LIST, () => {
         for (const key of [0, 1])
           builder.nest(LIST_ELEM, () => {
-            this.value(ELEMENT.KEY, hostWord(key));
-            if (isVerdict) this.verdict(ELEMENT.DATA, this.anyVerdict());
-            else this.value(ELEMENT.DATA, hostWord(key + 10));
+            this.rules.value(ELEMENT.KEY, hostWord(key));
+            if (isVerdict) this.rules.verdict(ELEMENT.DATA);
+            else this.rules.value(ELEMENT.DATA, hostWord(key + 10));
           });
       });
     });
     const rule = this.message(MSG.NEWRULE, NLM_F_CREATE | NLM_F_APPEND, family, (builder) => {
       builder.text(RULE.TABLE, table).text(RULE.CHAIN, chain);
       builder.nest(RULE.EXPRESSIONS, () => {
-        this.expression('numgen', () => builder.be32(1, 1).be32(2, 2).be32(3, 1).be32(4, 0));
-        this.expression('lookup', () =>
+        this.rules.expression('numgen', () => builder.be32(1, 1).be32(2, 2).be32(3, 1).be32(4, 0));
+        this.rules.expression('lookup', () =>
           builder
             .text(1, '__map%d')
             .be32(2, 1)
@@ -312,9 +310,9 @@ export class RandomBatches {
   private range(): void {
     const { builder } = this;
     const start = 100 * this.random.between(1, 3);
-    builder.nest(LIST_ELEM, () => this.value(ELEMENT.KEY, networkWord(start)));
+    builder.nest(LIST_ELEM, () => this.rules.value(ELEMENT.KEY, networkWord(start)));
     builder.nest(LIST_ELEM, () => {
-      this.value(ELEMENT.KEY, networkWord(start + 50));
+      this.rules.value(ELEMENT.KEY, networkWord(start + 50));
       builder.be32(ELEMENT.FLAGS, ELEMENT_FLAG.INTERVAL_END);
     });
   }
@@ -323,12 +321,12 @@ export class RandomBatches {
     const { random, builder } = this;
     const length = random.isOneIn(30) ? key - 1 : key;
     if (!random.isOneIn(40))
-      this.value(ELEMENT.KEY, Buffer.concat([Buffer.of(random.between(0, 4))], length));
+      this.rules.value(ELEMENT.KEY, Buffer.concat([Buffer.of(random.between(0, 4))], length));
     else if (random.isOneIn(2)) builder.be32(ELEMENT.FLAGS, ELEMENT_FLAG.CATCHALL);
     if (!isNew) return;
     if (data ? !random.isOneIn(20) : random.isOneIn(30)) {
-      if (data?.type === DATA_VERDICT && !random.isOneIn(20)) this.verdict(ELEMENT.DATA, this.anyVerdict());
-      else this.value(ELEMENT.DATA, hostWord(random.between(0, 2)));
+      if (data?.type === DATA_VERDICT && !random.isOneIn(20)) this.rules.verdict(ELEMENT.DATA);
+      else this.rules.value(ELEMENT.DATA, hostWord(random.between(0, 2)));
     }
     if (random.isOneIn(15)) builder.be64(ELEMENT.TIMEOUT, 7_200_000);
     if (random.isOneIn(5)) builder.attribute(ELEMENT.USERDATA, Buffer.from('\0\x04abc\0'));
@@ -343,144 +341,10 @@ export class RandomBatches {
       builder.text(RULE.CHAIN, random.pick([...CHAINS, ...CHAINS, ...BASES.map(({ name }) => name)]));
       if (random.isOneIn(40)) builder.be64(RULE.POSITION, NO_HANDLE);
       builder.nest(RULE.EXPRESSIONS, () => {
-        for (let count = random.between(1, 3); count > 0; count--) random.pick(this.expressions(family))();
+        for (let count = random.between(1, 3); count > 0; count--) random.pick(this.rules.parts(family))();
       });
       if (random.isOneIn(4)) builder.attribute(RULE.USERDATA, Buffer.from('\0\x04abc\0'));
     });
-  }
-
-  /** Parts of rules, each of expressions that belong together. */
-  private expressions(family: number): readonly Write[] {
-    const { random, builder } = this;
-    const load: Write = () => this.expression('meta', () => builder.be32(1, 1).be32(2, 3));
-    const [length, offset] = family === FAMILY.IP6 ? [16, 24] : [4, 16];
-    const address: Write = () =>
-      this.expression('payload', () => builder.be32(1, 1).be32(2, 1).be32(3, offset).be32(4, length));
-    const jump: Write = () =>
-      this.expression('immediate', () => {
-        builder.be32(1, 0);
-        this.verdict(2, this.anyVerdict());
-      });
-    const lookUp =
-      (set: string, dreg: number | undefined, key: Write): Write =>
-      () => {
-        key();
-        this.expression('lookup', () => {
-          builder.text(1, set).be32(2, 1);
-          if (dreg !== undefined) builder.be32(3, dreg);
-          if (random.isOneIn(15)) builder.be32(5, random.pick([0, 1, 2]));
-        });
-      };
-    const natFamily = random.isOneIn(10) ? FAMILY.IP6 : family === FAMILY.IP6 ? FAMILY.IP6 : FAMILY.IP;
-    return [
-      jump,
-      jump,
-      () => {
-        load();
-        this.expression('cmp', () => {
-          builder.be32(1, 1).be32(2, random.isOneIn(15) ? 9 : 0);
-          this.value(3, hostWord(7));
-        });
-      },
-      () => {
-        load();
-        this.expression('bitwise', () => {
-          builder.be32(1, 1).be32(2, 1).be32(3, 4);
-          this.value(4, random.isOneIn(15) ? Buffer.alloc(3) : hostWord(0xff));
-          if (!random.isOneIn(15)) this.value(5, hostWord(0));
-        });
-        this.expression('meta', () => builder.be32(2, 3).be32(3, 1));
-      },
-      lookUp('marks', undefined, load),
-      lookUp('verdicts', 0, load),
-      lookUp('more', random.isOneIn(5) ? 1 : 0, load),
-      lookUp('values', 1, () => {
-        load();
-        this.expression('meta', () => builder.be32(1, 9).be32(2, 16));
-      }),
-      lookUp(random.isOneIn(3) ? 'none' : 'marks', undefined, load),
-      () => {
-        address();
-        const port = length === 16 ? 2 : 9;
-        this.expression('immediate', () => {
-          builder.be32(1, port);
-          this.value(2, Buffer.of(0, 80));
-        });
-        this.expression('nat', () => {
-          builder
-            .be32(1, random.pick([0, 1]))
-            .be32(2, natFamily)
-            .be32(3, 1)
-            .be32(5, port);
-          if (random.isOneIn(4)) builder.be32(7, random.pick([4, 0x100]));
-        });
-      },
-      () => this.expression('masq', () => (random.isOneIn(2) ? builder.be32(1, 0x10) : undefined)),
-      () => this.expression('reject', () => builder.be32(1, random.isOneIn(6) ? 7 : 0).u8(2, 3)),
-      () => {
-        this.expression('fib', () =>
-          builder
-            .be32(1, 1)
-            .be32(2, 3)
-            .be32(3, random.isOneIn(8) ? 3 : 2),
-        );
-      },
-      () =>
-        this.expression('ct', () =>
-          builder.be32(1, random.isOneIn(15) ? 30 : 1).be32(2, random.isOneIn(15) ? 8 : 0),
-        ),
-      () =>
-        this.expression('numgen', () =>
-          builder.be32(1, 1).be32(2, random.between(0, 3)).be32(3, 1).be32(4, 0),
-        ),
-      () => this.expression('counter', () => undefined),
-      () => this.expression(random.isOneIn(3) ? 'nothing' : 'notrack', () => undefined),
-      () => this.expression('objref', () => builder.be32(1, 1).text(2, random.pick(['hits', 'misses']))),
-      () =>
-        this.expression('byteorder', () => builder.be32(1, 1).be32(2, 1).be32(3, 1).be32(4, 4).be32(5, 4)),
-      () => {
-        load();
-        this.expression('dynset', () => {
-          builder
-            .text(1, random.pick(['clients', 'clients', 'marks', 'verdicts']))
-            .be32(3, random.isOneIn(5) ? 0 : 1)
-            .be32(4, 1);
-          if (!random.isOneIn(6)) builder.be64(6, 60_000);
-        });
-      },
-      () =>
-        this.expression('cmp', () => {
-          builder.be32(1, 2).be32(2, 0);
-          this.value(3, hostWord(7));
-        }),
-    ];
-  }
-
-  private anyVerdict(): Put {
-    const { random } = this;
-    const code = random.pick(Object.values(VERDICT_CODE).filter((value) => value !== VERDICT_CODE.QUEUE));
-    const leads = random.isOneIn(3) ? VERDICT_CODE.GOTO : VERDICT_CODE.JUMP;
-    const chain = random.isOneIn(15) ? random.pick(['none', 'filter-input']) : random.pick(CHAINS);
-    return random.isOneIn(4)
-      ? (builder) => builder.be32(VERDICT.CODE, code === leads || code < -2 ? 1 : code)
-      : (builder) => builder.be32(VERDICT.CODE, leads).text(VERDICT.CHAIN, chain);
-  }
-
-  private expression(name: string, put: Put): void {
-    const { builder } = this;
-    builder.nest(LIST_ELEM, () => {
-      builder.text(EXPR.NAME, name);
-      builder.nest(EXPR.DATA, () => put(builder));
-    });
-  }
-
-  private value(type: number, bytes: Buffer): void {
-    this.builder.nest(type, () => this.builder.attribute(DATA.VALUE, bytes));
-  }
-
-  private verdict(type: number, put: Put): void {
-    const { builder } = this;
-    builder.nest(type, () => builder.nest(DATA.VERDICT, () => put(builder)));
   }
 
   /** Rarely, a flag that changes whether something is refused. */
@@ -508,12 +372,6 @@ export class RandomBatches {
     builder.begin(type, NLM_F_REQUEST | flags, this.sequence++, 0).raw(Uint8Array.of(0, 0, 0, SUBSYSTEM));
     return builder.end().take();
   }
-}
-
-function hostWord(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
 }
 
 function networkWord(value: number): Buffer {

@@ -1,4 +1,4 @@
-import type { MessageBuilder } from '../netlink/message-builder.js';
+import { MessageBuilder } from '../netlink/message-builder.js';
 import {
   CHAIN,
   CHAIN_FLAG,
@@ -126,8 +126,16 @@ export function putElements(builder: MessageBuilder, set: NftSet, put: () => voi
   builder.nest(ELEMENTS.LIST, put, 0);
 }
 
+const elementBuilder = new MessageBuilder();
+
 export function putElement(builder: MessageBuilder, set: NftSet, element: Element, now: number): void {
-  builder.nest(LIST_ELEM, () => putElementParts(builder, set, element, now), 0);
+  if (isFlagged(set, SET_FLAG.TIMEOUT))
+    return void builder.nest(LIST_ELEM, () => putElementParts(builder, set, element, now), 0);
+  if (!element.listed) {
+    putElementParts(elementBuilder, set, element, now);
+    element.listed = elementBuilder.take();
+  }
+  builder.attribute(LIST_ELEM, element.listed);
 }
 
 function putElementParts(builder: MessageBuilder, set: NftSet, element: Element, now: number): void {

@@ -118,6 +118,8 @@ export interface Element {
   timeout: number;
   /** The time at which it is gone, in milliseconds; Infinity for never. */
   expires: number;
+  /** How it is listed, once it was, if that never changes. */
+  listed?: Buffer;
 }
 
 /** A named counter. */

@@ -5,7 +5,8 @@ import type { Context } from '../context.js';
 import { EXPR, LIST_ELEM } from '../numbers.js';
 import type { Chain, Rule } from '../objects.js';
 import type { Transaction } from '../changes/transaction.js';
-import { KINDS, type Kind } from './kinds.js';
+import type { Kind } from './kind.js';
+import { KINDS } from './kinds.js';
 import { Registers } from './registers.js';
 import { SentExpression } from './sent-expression.js';
 
