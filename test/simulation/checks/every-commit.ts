@@ -97,8 +97,10 @@ export class EveryCommit {
 
   /** The Services that something was written about, and one of the others in turn. */
   private concerned(): readonly string[] {
-    const { history } = this.simulation;
-    const touched = history.services.filter((service) => history.isTouched(service));
+    const { history, mode } = this.simulation;
+    // In mode userspace a Service that changes gets other sockets.
+    const touched =
+      mode === 'userspace' ? [] : history.services.filter((service) => history.isTouched(service));
     const others = history.services.filter((service) => !history.isTouched(service));
     return others.length > 0 ? [...touched, others[this.commits % others.length]!] : touched;
   }
