@@ -27,7 +27,6 @@ interface OpenChain {
 export class TableDraft {
   private readonly chains: Map<string, Chain | OpenChain>;
   private readonly opened = new Map<string, OpenChain>();
-  private readonly flushed = new Map<string, number>();
   private references: Map<string, number>;
   private setReferences: Map<string, number>;
   /** How many of the steps nf_tables would tell its listeners of: 0 if nothing was changed. */
@@ -137,7 +136,7 @@ export class TableDraft {
   insert(chain: string, rule: Rule, position: number): Obstacle | undefined {
     const open = this.open(chain);
     if (!open) return 'no chain';
-    if (position > open.entries.length + this.stillCounted(chain)) return 'index of insertion';
+    if (position > open.entries.length) return 'index of insertion';
     open.entries.splice(position, 0, rule);
     this.count(rule, 1);
     return undefined;
@@ -160,9 +159,7 @@ export class TableDraft {
     if (!this.has(chain)) return 'no chain';
     if (!this.chains.has(chain)) return this.touch(chain);
     if (this.rules(chain)!.length === 0) return undefined;
-    const rules = this.open(chain)!.entries.splice(0);
-    for (const rule of rules) this.count(rule, -1);
-    this.flushed.set(chain, rules.length);
+    for (const rule of this.open(chain)!.entries.splice(0)) this.count(rule, -1);
     return undefined;
   }
 
@@ -269,11 +266,6 @@ export class TableDraft {
     this.chains.set(name, opened);
     this.opened.set(name, opened);
     return opened;
-  }
-
-  /** iptables-nft still counts the rules of a chain that it empties in the same commit when it looks for a place in it. */
-  private stillCounted(chain: string): number {
-    return this.makesBuiltIn ? (this.flushed.get(chain) ?? 0) : 0;
   }
 
   private redirect(chain: string, from: string, to: string): void {
