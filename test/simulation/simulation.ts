@@ -16,6 +16,7 @@ import { World } from './world/world.js';
 /** Simulated time within which all must be well again once nothing is wrong any more. Milliseconds. */
 const UNTIL_QUIET = 300_000;
 const LOOK_EVERY = 500;
+const RESTARTED_AFTER = 5_000;
 
 /** What a simulation came to. */
 export interface Outcome {
@@ -72,7 +73,12 @@ export class Simulation {
 
   /** Starts the program as an operator does. */
   start(): void {
-    ProxyProcess.start(this.world, argumentsOf(this));
+    const { world } = this;
+    const proxy = ProxyProcess.start(world, argumentsOf(this));
+    // As the kubelet does with a program that fails.
+    proxy.life.onEnd(() => {
+      if (proxy.exitCode === 1) world.scheduler.after(RESTARTED_AFTER, () => this.start(), world.fate);
+    });
   }
 
   asCluster(work: () => void): void {

@@ -86,6 +86,7 @@ export const trouble: StepKind = {
 export function endTrouble({ world, cluster: { api, manifests } }: Simulation): void {
   world.network.weather = { ...FINE };
   api.faults.clear();
+  if (api.faults.withholdListEnd) api.disconnectWatches();
   api.faults.withholdListEnd = false;
   manifests?.mendAll();
 }
