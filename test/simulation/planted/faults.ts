@@ -1,4 +1,13 @@
 import type { PlantedFault } from './fault.js';
+import { MODEL_FAULTS } from './model.js';
+import { NFTABLES_FAULTS } from './nftables.js';
+import { SYNC_FAULTS } from './sync.js';
+import { WATCHING_FAULTS } from './watching.js';
 
 /** All of them: `npm run simulate -- --planted`. */
-export const FAULTS: readonly PlantedFault[] = [];
+export const FAULTS: readonly PlantedFault[] = [
+  ...MODEL_FAULTS,
+  ...NFTABLES_FAULTS,
+  ...SYNC_FAULTS,
+  ...WATCHING_FAULTS,
+];
