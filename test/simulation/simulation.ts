@@ -1,6 +1,7 @@
 import { ClusterHistory } from './checks/cluster-history.js';
 import type { Violation } from './checks/violation.js';
 import { EveryCommit } from './checks/every-commit.js';
+import { ForeignRules } from './checks/foreign-rules.js';
 import { WhenQuiet } from './checks/when-quiet.js';
 import { SimulatedCluster } from './cluster/simulated-cluster.js';
 import { argumentsOf } from './schedule/arguments.js';
@@ -32,6 +33,10 @@ export class Simulation {
   readonly history: ClusterHistory;
   /** The mode with which the program is started next. */
   mode: Mode;
+  /** Modes of which there may be rules: those in which it ran since all was quiet. */
+  readonly modes: Set<Mode>;
+  /** Further arguments with which it is started next. */
+  arguments: readonly string[];
   /** The process that had everything when all was quiet last. */
   settledBy: ProxyProcess | undefined;
   readonly everyCommit: EveryCommit;
@@ -43,6 +48,8 @@ export class Simulation {
     enter(this.world);
     startProgramsOf(() => this.world.machine.hostOf(this.world.proxy));
     this.mode = settings.mode;
+    this.modes = new Set([settings.mode]);
+    this.arguments = settings.arguments;
     this.cluster = new SimulatedCluster(this.world);
     this.history = new ClusterHistory({ name: settings.nodeName, zone: 'zone-a' }, settings.families);
     this.everyCommit = new EveryCommit(this);
@@ -55,6 +62,7 @@ export class Simulation {
     await cluster.open();
     cluster.api.store.subscribe(history.follow);
     this.everyCommit.begin();
+    new ForeignRules(this).begin();
     const began = world.now;
     for (const step of this.schedule.steps) {
       await this.until(began + step.at);
@@ -71,9 +79,12 @@ export class Simulation {
     };
   }
 
-  /** Starts the program as an operator does. */
+  /** Starts the program as an operator does, unless it runs. */
   start(): void {
     const { world } = this;
+    if (world.proxy.isRunning) return;
+    this.modes.add(this.mode);
+    world.machine.isProxying = this.mode === 'userspace';
     const proxy = ProxyProcess.start(world, argumentsOf(this));
     // As the kubelet does with a program that fails.
     proxy.life.onEnd(() => {
@@ -95,10 +106,14 @@ export class Simulation {
     });
   }
 
-  restartOnceEnded(pause: number): void {
+  /** @param change what is different when it is started again */
+  restartOnceEnded(pause: number, change: () => void = () => undefined): void {
     const { world } = this;
     const { proxy } = world;
-    proxy.life.onEnd(() => void world.scheduler.after(pause, () => this.start(), world.fate));
+    proxy.life.onEnd(() => {
+      change();
+      world.scheduler.after(pause, () => this.start(), world.fate);
+    });
   }
 
   /**
@@ -118,6 +133,8 @@ export class Simulation {
     await this.whenQuiet.check();
     if (this.isOver) return;
     this.history.settle();
+    this.modes.clear();
+    this.modes.add(this.mode);
     this.everyCommit.mended();
     this.settledBy = world.proxy;
   }

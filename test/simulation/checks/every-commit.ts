@@ -22,7 +22,8 @@ export class EveryCommit {
   violation: Violation | undefined;
   private beganAt = 0;
   private turn = 0;
-  private isDamaged = false;
+  private damaged: 'no' | 'until repaired' | 'until settled' = 'no';
+  private isActing = false;
 
   constructor(private readonly simulation: Simulation) {}
 
@@ -32,15 +33,17 @@ export class EveryCommit {
     world.machine.onCommit(() => this.committed());
   }
 
-  /** Another program takes away what serves: until all is quiet again nothing can be promised. */
-  damage(act: () => void): void {
-    this.isDamaged = true;
+  /** Another program takes away what serves: until that is repaired nothing can be promised. */
+  damage(act: () => void, isLasting = false): void {
+    if (this.damaged !== 'until settled') this.damaged = isLasting ? 'until settled' : 'until repaired';
+    this.isActing = true;
     act();
+    this.isActing = false;
   }
 
   /** Everything is there again. */
   mended(): void {
-    this.isDamaged = false;
+    this.damaged = 'no';
   }
 
   /** Where a packet of this Service's meets something else; undefined: nowhere. */
@@ -50,7 +53,7 @@ export class EveryCommit {
     mostClients = Infinity,
   ): string | undefined {
     const { walk } = this.simulation.world.machine;
-    const { mode } = this.simulation;
+    const modes = [...this.simulation.modes];
     for (const { frontend, port } of frontendsIn(states)) {
       const others = this.otherClaims(service, frontend, port);
       const clients = new Map(
@@ -64,13 +67,13 @@ export class EveryCommit {
           .map((client) => [`${client.kind} ${client.source}`, client]),
       );
       for (const client of inTurn([...clients.values()], mostClients, this.turn++)) {
-        if (promisesNothing(mode, frontend, client, mostClients === Infinity)) continue;
+        if (modes.some((mode) => promisesNothing(mode, frontend, client, mostClients === Infinity))) continue;
         const fate = actualFate(walk.walk(packetOf(port.family, client, frontend)));
         const allowed = new Set([
-          ...states.flatMap((ports) => fatesIn(ports, frontend, port, client, mode)),
+          ...modes.flatMap((mode) => states.flatMap((ports) => fatesIn(ports, frontend, port, client, mode))),
           ...others(client),
         ]);
-        if (!isAllowed(fate, allowed, mode, client)) {
+        if (!modes.some((mode) => isAllowed(fate, allowed, mode, client))) {
           const { address = 'node', port: number } = frontend;
           return `${port.key} at ${address} ${number} from ${client.kind} ${client.source}: ${fate}; expected ${[...allowed].join(' | ')}`;
         }
@@ -82,10 +85,10 @@ export class EveryCommit {
   private committed(): void {
     if (this.violation) return;
     this.commits++;
-    if (this.isDamaged) return;
-    const { history, world, mode } = this.simulation;
+    const { history, world, modes } = this.simulation;
+    if (this.damaged !== 'no') return this.lookForRepair();
     // In mode userspace packets go through the process, so that a new one begins with nothing.
-    if (mode === 'userspace' && world.proxy !== this.simulation.settledBy) return;
+    if (modes.has('userspace') && world.proxy !== this.simulation.settledBy) return;
     for (const service of this.concerned()) {
       const detail = this.problemOf(service, history.states(service), CLIENTS_PER_COMMIT);
       if (detail === undefined) continue;
@@ -93,6 +96,15 @@ export class EveryCommit {
       this.violation = { promise, detail, at: world.now - this.beganAt };
       return;
     }
+  }
+
+  private lookForRepair(): void {
+    const { history } = this.simulation;
+    if (this.isActing || this.damaged === 'until settled') return;
+    const isWhole = history.services.every(
+      (service) => this.problemOf(service, history.states(service)) === undefined,
+    );
+    if (isWhole) this.damaged = 'no';
   }
 
   /** The Services that something was written about, and one of the others in turn. */
@@ -118,7 +130,7 @@ export class EveryCommit {
       claims.flatMap((port) =>
         port.frontends
           .filter((own) => isSame(own, frontend))
-          .map((own) => expectedFate(port, own, client, this.simulation.mode)),
+          .flatMap((own) => [...this.simulation.modes].map((mode) => expectedFate(port, own, client, mode))),
       );
   }
 }

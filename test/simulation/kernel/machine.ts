@@ -48,6 +48,8 @@ export class Machine {
   readonly routing: RouteProtocol;
   readonly accounting = new Accounting();
   readonly ipvs = new IpvsFamily(this.servers);
+  /** Mode userspace: packets end in the process. */
+  isProxying: boolean;
   private readonly locks = new LockFiles((_pid, descriptor) => this.lockOf(descriptor));
   /** What happens before a call of a process, counted down. */
   private waiting: { readonly pid: number; calls: number; readonly run: () => void } | undefined;
@@ -56,6 +58,7 @@ export class Machine {
   constructor(private readonly world: World) {
     mountKernelFiles(world);
     const { scheduler, settings } = world;
+    this.isProxying = settings.mode === 'userspace';
     const protocols = new Map<number, NetlinkProtocol>();
     this.sockets = new Sockets({ protocols, beforeCall: (pid) => this.beforeEach(pid), files: this.locks });
     const time = {
@@ -124,11 +127,6 @@ export class Machine {
   /** Which iptables counts. */
   get iptables() {
     return this.world.settings.iptables;
-  }
-
-  /** Mode userspace: packets end in the process. */
-  get isProxying(): boolean {
-    return this.world.settings.mode === 'userspace';
   }
 
   /** The process's socket on this port. */

@@ -4,7 +4,9 @@ import { foreign } from './foreign.js';
 import { kernelFault } from './kernel-faults.js';
 import { tear } from './manifests.js';
 import { PROCESS_STEPS } from './process.js';
+import { node, readOnly } from './node.js';
 import { programFault } from './program-faults.js';
+import { clock, restart } from './restarts.js';
 import { put, remove, takeOver } from './users.js';
 
 /** The program is started. */
@@ -35,6 +37,10 @@ export const STEPS: readonly StepKind[] = [
   kernelFault,
   programFault,
   foreign,
+  node,
+  readOnly,
+  restart,
+  clock,
   ...PROCESS_STEPS,
 ];
 

@@ -2,6 +2,7 @@ import type { World } from './world.js';
 
 /** What modules find that look at the clock while they are loaded. */
 const BEFORE_ALL_WORLDS = {
+  clockOffset: 0,
   scheduler: { now: 0 },
   random: { next: () => 0 },
   proxy: { startedAt: 0, life: { pid: 0 } },

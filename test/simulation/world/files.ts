@@ -81,6 +81,11 @@ export class Files {
     file.write(data);
   }
 
+  /** Those in a folder and below. */
+  paths(folder: string): readonly string[] {
+    return [...this.entries.keys()].filter((path) => path.startsWith(folder));
+  }
+
   has(path: string): boolean {
     return this.facts(path) !== undefined;
   }

@@ -9,6 +9,19 @@ const NOWHERE = '198.18.0.0/15';
 
 const inIptables: Deed['isPossible'] = ({ settings }) => settings.mode !== 'nftables';
 
+const KUBE_PROXY = `*nat
+:KUBE-SERVICES - [0:0]
+:KUBE-NODEPORTS - [0:0]
+:KUBE-POSTROUTING - [0:0]
+:KUBE-MARK-MASQ - [0:0]
+-A KUBE-SERVICES -m addrtype --dst-type LOCAL -j KUBE-NODEPORTS
+-A KUBE-POSTROUTING -m mark ! --mark 0x4000/0x4000 -j RETURN
+-A KUBE-POSTROUTING -j MARK --xor-mark 0x4000
+-A KUBE-POSTROUTING -j MASQUERADE --random-fully
+-A KUBE-MARK-MASQ -j MARK --or-mark 0x4000
+COMMIT
+`;
+
 interface Place {
   readonly table: string;
   readonly chain: string;
@@ -114,6 +127,12 @@ export const IPTABLES_DEEDS: Readonly<Record<string, Deed>> = {
       )!;
       run(simulation, choice, ['-t', table, '-D', chain, '1']);
     },
+  },
+  /** kube-proxy starts beside the proxy, as yet without Services. */
+  'kube-proxy-iptables': {
+    isHarm: true,
+    isPossible: inIptables,
+    do: (simulation, choice) => void run(simulation, choice, ['--noflush'], KUBE_PROXY, '-restore'),
   },
   'iptables-insert': around('-I'),
   'iptables-append': around('-A'),

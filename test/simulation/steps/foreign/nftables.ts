@@ -6,6 +6,7 @@ import { chosenOf, STRANGER, type Deed } from './deed.js';
 
 const OURS = 'kube-proxy';
 const FIREWALL = 'firewall';
+const PREROUTING = 0;
 const FORWARD = 2;
 
 const inNftables: Deed['isPossible'] = ({ settings }) => settings.mode === 'nftables';
@@ -70,6 +71,15 @@ export const NFTABLES_DEEDS: Readonly<Record<string, Deed>> = {
     const found = chosenOf(elements, choice);
     if (found?.element.key) batch.deleteElements(found.set, [found.element.key]);
   }),
+  /** kube-proxy starts beside the proxy: it writes the table of that name anew, as yet without Services. */
+  'kube-proxy': toTable((batch) =>
+    batch
+      .deleteTable()
+      .addTable()
+      .addChain({ name: 'services' })
+      .addChain({ name: 'nat-prerouting', hook: { type: 'nat', number: PREROUTING, priority: -100 } })
+      .addRule('nat-prerouting', [verdict('JUMP', 'services')]),
+  ),
   /** A firewall that has nothing to do with Services writes its table anew. */
   firewall: {
     isHarm: false,
