@@ -42,7 +42,7 @@ export class WhenQuiet {
     const { world } = this.simulation;
     const end = world.now + UNTIL_IT_KNOWS;
     for (;;) {
-      const untruth = await untruthOf(this.simulation);
+      const untruth = await untruthOf(this.simulation).catch(({ message }: Error) => message);
       if (untruth === undefined || world.now > end) return untruth;
       await world.scheduler.runUntil(world.now + 5_000);
     }
