@@ -21,14 +21,15 @@ async function plantedFaults() {
  * Plants each fault and looks for a world that shows it. A world in which the program breaks a promise without the fault, too,
  * shows nothing.
  * @param program the bundle of the program as it is
- * @param only the name of one fault
+ * @param only the names of those to plant
  * @returns the exit code: 1 if some fault was not found
  */
 export async function findPlanted(program, only) {
   const all = await plantedFaults();
-  const waiting = all.filter(({ name }) => only === undefined || name === only);
-  if (waiting.length === 0)
-    throw new Error(`no fault is called ${only}; there are ${all.map(({ name }) => name).join(', ')}`);
+  const names = all.map(({ name }) => name);
+  const unknown = only?.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new Error(`no fault is called ${unknown}; there are ${names.join(', ')}`);
+  const waiting = only ? all.filter(({ name }) => only.includes(name)) : all.slice();
   const count = waiting.length;
   let found = 0;
   const work = async () => {

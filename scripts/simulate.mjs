@@ -29,7 +29,7 @@ const OPTIONS = {
   modes: { type: 'string' },
   schedule: { type: 'string', multiple: true },
   planted: { type: 'boolean' },
-  name: { type: 'string' },
+  name: { type: 'string', multiple: true },
   log: { type: 'boolean' },
   digest: { type: 'boolean' },
   unshrunk: { type: 'boolean' },
