@@ -1,9 +1,79 @@
 /** `npm run simulate`: docs/simulation.md. */
-import { spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { findPlanted } from './planted-faults.mjs';
 import { bundleSimulation } from './simulation-bundle.mjs';
+import { runWorker, totalOf } from './simulation-workers.mjs';
 
-const program = resolve('build/simulation/simulate.mjs');
-await bundleSimulation(program);
-const { status } = spawnSync(process.execPath, ['--enable-source-maps', program, ...process.argv.slice(2)], { stdio: 'inherit' });
-process.exitCode = status ?? 1;
+const HELP = `Simulates a cluster, a node and its kernel around the whole program, and checks what it promises.
+
+  npm run simulate -- --seed N              one world
+  npm run simulate -- --seeds N [--from N]  N worlds, from this seed on (100, from 1)
+  npm run simulate -- --minutes N [--from N]
+  npm run simulate -- --schedule FILE       what a failure printed
+  npm run simulate -- --planted [--name X]  plants faults in the program, one at a time: is each of them found?
+
+  --modes A,B   only worlds that begin in these modes
+  --log         what the program logs in each world
+  --digest      a hash of each world: the same seed gives the same
+  --unshrunk    print failures as they were found
+  --stop        end each process at its first failure
+`;
+
+const OPTIONS = {
+  seed: { type: 'string' },
+  seeds: { type: 'string' },
+  from: { type: 'string', default: '1' },
+  minutes: { type: 'string' },
+  modes: { type: 'string' },
+  schedule: { type: 'string', multiple: true },
+  planted: { type: 'boolean' },
+  name: { type: 'string', multiple: true },
+  log: { type: 'boolean' },
+  digest: { type: 'boolean' },
+  unshrunk: { type: 'boolean' },
+  stop: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+};
+const SWITCHES = ['log', 'digest', 'unshrunk', 'stop'];
+
+/** The options of each process. */
+function workersFor({ seed, seeds = '100', from, minutes, modes, schedule, ...rest }) {
+  const common = SWITCHES.filter((name) => rest[name]).map((name) => `--${name}`);
+  if (schedule) return [[...common, ...schedule.map((file) => `--schedule=${file}`)]];
+  if (seed !== undefined) return [[...common, `--seed=${seed}`]];
+  if (modes !== undefined) common.push(`--modes=${modes}`);
+  const bounds =
+    minutes === undefined
+      ? [`--seeds=${seeds}`]
+      : ['--seeds=Infinity', `--until=${Date.now() + Number(minutes) * 60_000}`];
+  const workers = availableParallelism();
+  return Array.from({ length: workers }, (_, worker) => [
+    ...common,
+    ...bounds,
+    `--from=${from}`,
+    `--worker=${worker}`,
+    `--workers=${workers}`,
+  ]);
+}
+
+async function main(options) {
+  if (options.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const program = resolve('build/simulation/simulate.mjs');
+  await bundleSimulation(program);
+  if (options.planted) return findPlanted(program, options.name);
+  const began = Date.now();
+  const tallies = await Promise.all(workersFor(options).map((args) => runWorker(program, args, console.log)));
+  const { worlds, commits, failures } = totalOf(tallies);
+  const seconds = (Date.now() - began) / 1000;
+  console.log(
+    `${worlds} worlds, ${commits} commits, ${failures} failures, ${seconds.toFixed(1)} s, ${(worlds / seconds).toFixed(1)} worlds a second`,
+  );
+  return failures > 0 || tallies.some(({ worked }) => !worked) ? 1 : 0;
+}
+
+process.exitCode = await main(parseArgs({ options: OPTIONS }).values);

@@ -1,70 +1,95 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import * as process from 'node:process';
 import { parseArgs } from 'node:util';
 import type { Violation } from './checks/violation.js';
-import { randomSchedule } from './schedule/random-schedule.js';
+import { modeOf, randomSchedule } from './schedule/random-schedule.js';
 import { parseSchedule, scheduleText, type Schedule } from './schedule/schedule.js';
 import { shrunk } from './schedule/shrink.js';
-import { Simulation } from './simulation.js';
+import { Simulation, type Outcome } from './simulation.js';
 import { world } from './world/current.js';
+import { MODES } from './world/settings.js';
+
+/** What one process simulates. scripts/simulate.mjs starts several, and explains the options that people give. */
+const OPTIONS = {
+  seed: { type: 'string' },
+  from: { type: 'string', default: '1' },
+  seeds: { type: 'string', default: '100' },
+  /** Several processes share the seeds: the number of this one, from 0, and of all. */
+  worker: { type: 'string', default: '0' },
+  workers: { type: 'string', default: '1' },
+  /** No world begins after this time, in milliseconds since the epoch. */
+  until: { type: 'string' },
+  /** Only seeds of worlds that begin in these modes, separated by commas. */
+  modes: { type: 'string' },
+  schedule: { type: 'string', multiple: true },
+  log: { type: 'boolean', default: false },
+  digest: { type: 'boolean', default: false },
+  stop: { type: 'boolean', default: false },
+  unshrunk: { type: 'boolean', default: false },
+} as const;
+
+type Options = ReturnType<typeof optionsIn>;
 
 const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 
-/**
- * Simulates what the command line asks for: `--seed N`, `--from N --seeds COUNT [--step N]`, `--schedule FILE`; `--log` shows what
- * the program logs, `--stop` ends at the first failure.
- * @returns the exit code: 1 if a promise was broken
- */
+/** @returns the exit code: 1 if a promise was broken */
 export async function simulate(argv: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: {
-      seed: { type: 'string' },
-      from: { type: 'string', default: '1' },
-      seeds: { type: 'string', default: '100' },
-      step: { type: 'string', default: '1' },
-      until: { type: 'string' },
-      schedule: { type: 'string' },
-      log: { type: 'boolean', default: false },
-      stop: { type: 'boolean', default: false },
-      unshrunk: { type: 'boolean', default: false },
-    },
-  });
-  if (values.schedule !== undefined) {
-    const schedule = parseSchedule(readFileSync(values.schedule, 'utf8'));
-    const { violation } = await outcomeOf(schedule, values.log);
-    if (violation) print(describe(schedule, violation));
-    return violation ? 1 : 0;
-  }
-  const from = Number(values.seed ?? values.from);
-  const count = values.seed === undefined ? Number(values.seeds) : 1;
-  const end = values.until === undefined ? Infinity : Number(values.until);
-  let failures = 0;
-  let worlds = 0;
-  let commits = 0;
-  for (let index = 0; index < count && Date.now() < end; index++) {
-    const schedule = randomSchedule(from + index * Number(values.step));
-    const outcome = await outcomeOf(schedule, values.log);
+  const options = optionsIn(argv);
+  let [worlds, commits, failures] = [0, 0, 0];
+  for (const schedule of schedulesOf(options)) {
+    const outcome = await outcomeOf(schedule, options);
     worlds++;
     commits += outcome.commits;
     if (!outcome.violation) continue;
     failures++;
-    const found = { schedule, violation: outcome.violation };
-    const { schedule: small, violation } = values.unshrunk ? found : await shrunk(schedule, outcome.violation);
-    print(describe(small, violation));
-    if (values.stop) break;
+    print(await failureText(schedule, outcome.violation, options));
+    if (options.stop) break;
   }
   print(`${worlds} worlds, ${commits} commits, ${failures} failures`);
   return failures > 0 ? 1 : 0;
 }
 
-async function outcomeOf(schedule: Schedule, showLog: boolean) {
-  const simulation = new Simulation(schedule);
-  const outcome = await simulation.run();
-  if (showLog)
-    for (const { at, level, message, facts } of world.log)
-      print(`${((at - world.beganAt) / 1000).toFixed(3)} ${level} ${message} ${JSON.stringify(facts, withMessages)}`);
+function optionsIn(argv: readonly string[]) {
+  return parseArgs({ args: [...argv], options: OPTIONS }).values;
+}
+
+function* schedulesOf({ schedule, seed, ...range }: Options): Generator<Schedule> {
+  if (schedule) for (const file of schedule) yield parseSchedule(readFileSync(file, 'utf8'));
+  else if (seed !== undefined) yield randomSchedule(Number(seed));
+  else for (const next of seedsOf(range)) yield randomSchedule(next);
+}
+
+function* seedsOf(range: Omit<Options, 'schedule' | 'seed'>): Generator<number> {
+  const [from, seeds, worker, workers] = [range.from, range.seeds, range.worker, range.workers].map(Number);
+  const modes: readonly string[] = range.modes?.split(',') ?? MODES;
+  const end = Number(range.until ?? Infinity);
+  for (let seed = from!, count = 0; count < seeds! && globalThis.Date.now() < end; seed++) {
+    if (!modes.includes(modeOf(seed))) continue;
+    // Each process takes all modes in turn, as some cost more than others.
+    if (Math.floor(count++ / MODES.length) % workers! === worker) yield seed;
+  }
+}
+
+async function outcomeOf(schedule: Schedule, { log, digest }: Options): Promise<Outcome> {
+  const outcome = await new Simulation(schedule).run();
+  if (log) for (const line of logLines()) print(line);
+  if (digest) print(`seed ${schedule.settings.seed}: ${digestOf(outcome)}`);
   return outcome;
+}
+
+/** What the program has logged in the world that was simulated last. */
+function logLines(): readonly string[] {
+  return world.log.map(
+    ({ at, level, message, facts }) =>
+      `${((at - world.beganAt) / 1000).toFixed(3)} ${level} ${message} ${JSON.stringify(facts, withMessages)}`,
+  );
+}
+
+/** Equal where a world went the same way. */
+function digestOf({ commits, turns }: Outcome): string {
+  const told = [...logLines(), `${commits} commits`, `${turns} turns`].join('\n');
+  return createHash('sha256').update(told).digest('hex');
 }
 
 /** Errors have no fields that JSON shows. */
@@ -72,6 +97,8 @@ function withMessages(_name: string, value: unknown): unknown {
   return value instanceof Error ? value.message : value;
 }
 
-function describe(schedule: Schedule, { promise, detail, at }: Violation): string {
-  return `BROKEN after ${(at / 1000).toFixed(3)} s: ${promise}: ${detail}\n${scheduleText(schedule)}`;
+async function failureText(schedule: Schedule, violation: Violation, { unshrunk }: Options): Promise<string> {
+  const found = unshrunk ? { schedule, violation } : await shrunk(schedule, violation);
+  const { promise, detail, at } = found.violation;
+  return `BROKEN after ${(at / 1000).toFixed(3)} s: ${promise}: ${detail}\n${scheduleText(found.schedule)}`;
 }

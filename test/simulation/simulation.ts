@@ -1,6 +1,7 @@
 import { ClusterHistory } from './checks/cluster-history.js';
 import type { Violation } from './checks/violation.js';
 import { EveryCommit } from './checks/every-commit.js';
+import { ForeignRules } from './checks/foreign-rules.js';
 import { WhenQuiet } from './checks/when-quiet.js';
 import { SimulatedCluster } from './cluster/simulated-cluster.js';
 import { argumentsOf } from './schedule/arguments.js';
@@ -16,6 +17,7 @@ import { World } from './world/world.js';
 /** Simulated time within which all must be well again once nothing is wrong any more. Milliseconds. */
 const UNTIL_QUIET = 300_000;
 const LOOK_EVERY = 500;
+const RESTARTED_AFTER = 5_000;
 
 /** What a simulation came to. */
 export interface Outcome {
@@ -31,6 +33,12 @@ export class Simulation {
   readonly history: ClusterHistory;
   /** The mode with which the program is started next. */
   mode: Mode;
+  /** Modes of which there may be rules: those in which it ran since all was quiet. */
+  readonly modes: Set<Mode>;
+  /** Further arguments with which it is started next. */
+  arguments: readonly string[];
+  /** The process that had everything when all was quiet last. */
+  settledBy: ProxyProcess | undefined;
   readonly everyCommit: EveryCommit;
   private readonly whenQuiet: WhenQuiet;
 
@@ -40,6 +48,8 @@ export class Simulation {
     enter(this.world);
     startProgramsOf(() => this.world.machine.hostOf(this.world.proxy));
     this.mode = settings.mode;
+    this.modes = new Set([settings.mode]);
+    this.arguments = settings.arguments;
     this.cluster = new SimulatedCluster(this.world);
     this.history = new ClusterHistory({ name: settings.nodeName, zone: 'zone-a' }, settings.families);
     this.everyCommit = new EveryCommit(this);
@@ -52,6 +62,7 @@ export class Simulation {
     await cluster.open();
     cluster.api.store.subscribe(history.follow);
     this.everyCommit.begin();
+    new ForeignRules(this).begin();
     const began = world.now;
     for (const step of this.schedule.steps) {
       await this.until(began + step.at);
@@ -60,13 +71,25 @@ export class Simulation {
     }
     if (!this.isOver) await this.settle();
     const { violation } = this;
-    world.proxy.kill();
-    return { ...(violation && { violation }), commits: this.everyCommit.commits, turns: world.scheduler.turns };
+    await world.scheduler.end(world.proxy.life);
+    return {
+      ...(violation && { violation }),
+      commits: this.everyCommit.commits,
+      turns: world.scheduler.turns,
+    };
   }
 
-  /** Starts the program as an operator does. */
+  /** Starts the program as an operator does, unless it runs. */
   start(): void {
-    ProxyProcess.start(this.world, argumentsOf(this));
+    const { world } = this;
+    if (world.proxy.isRunning) return;
+    this.modes.add(this.mode);
+    world.machine.isProxying = this.mode === 'userspace';
+    const proxy = ProxyProcess.start(world, argumentsOf(this));
+    // As the kubelet does with a program that fails.
+    proxy.life.onEnd(() => {
+      if (proxy.exitCode === 1) world.scheduler.after(RESTARTED_AFTER, () => this.start(), world.fate);
+    });
   }
 
   asCluster(work: () => void): void {
@@ -83,10 +106,14 @@ export class Simulation {
     });
   }
 
-  restartOnceEnded(pause: number): void {
+  /** @param change what is different when it is started again */
+  restartOnceEnded(pause: number, change: () => void = () => undefined): void {
     const { world } = this;
     const { proxy } = world;
-    proxy.life.onEnd(() => void world.scheduler.after(pause, () => this.start(), world.fate));
+    proxy.life.onEnd(() => {
+      change();
+      world.scheduler.after(pause, () => this.start(), world.fate);
+    });
   }
 
   /**
@@ -104,7 +131,12 @@ export class Simulation {
     }
     if (this.isOver) return;
     await this.whenQuiet.check();
-    if (!this.isOver) this.history.settle();
+    if (this.isOver) return;
+    this.history.settle();
+    this.modes.clear();
+    this.modes.add(this.mode);
+    this.everyCommit.mended();
+    this.settledBy = world.proxy;
   }
 
   report(violation: Violation): void {

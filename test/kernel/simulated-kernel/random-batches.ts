@@ -12,13 +12,11 @@ import {
   BATCH_BEGIN,
   BATCH_END,
   CHAIN,
-  DATA,
   DATA_VERDICT,
   DESC,
   ELEMENT,
   ELEMENT_FLAG,
   ELEMENTS,
-  EXPR,
   FAMILY,
   HOOK,
   LIST_ELEM,
@@ -30,19 +28,19 @@ import {
   SUBSYSTEM,
   TABLE,
   TABLE_FLAG,
-  VERDICT,
-  VERDICT_CODE,
 } from '../../simulation/kernel/nf-tables/numbers.js';
 import { Random } from '../../simulation/world/random.js';
+import { CHAINS, hostWord, RandomRules } from './random-rules.js';
 
 /** For messages in which nothing is rare. */
 const TAME = Object.assign(new Random(0), { isOneIn: () => false });
 
+const ABOUT_TABLES: readonly number[] = [MSG.DELTABLE, MSG.DESTROYTABLE];
+const ABOUT_ELEMENTS: readonly number[] = [MSG.NEWSETELEM, MSG.DELSETELEM, MSG.DESTROYSETELEM];
+
 type Put = (builder: MessageBuilder) => unknown;
-type Write = () => void;
 
 const TABLES = ['one', 'two'];
-const CHAINS = ['a', 'b', 'c', 'd', 'e'];
 const FAMILIES = [FAMILY.IP, FAMILY.IP, FAMILY.IP6, FAMILY.INET];
 /** Hooks, with chains of their own. */
 const BASES = [
@@ -53,6 +51,8 @@ const BASES = [
   { name: 'wrong', type: 'nat', hook: 2, priority: 0 },
   { name: 'strange', type: 'mangle', hook: 1, priority: 0 },
 ];
+/** Of nothing: the kernel may work through a batch twice, and gives other numbers then. */
+const NO_HANDLE = 1_000_000;
 const MARK = { type: 19, length: 4 };
 const SETS: readonly {
   name: string;
@@ -74,16 +74,23 @@ const SETS: readonly {
 /** Batches of random messages about few things, so that they meet; some of the messages are wrong. */
 export class RandomBatches {
   private readonly builder = new MessageBuilder();
+  private readonly rules: RandomRules;
   private sequence = 1;
   private setIds = 0;
+  private isFirst = true;
+  /** What other messages do to the same set would be told, too. */
+  private isTellingElements = false;
 
-  constructor(private random: Random) {}
+  constructor(private random: Random) {
+    this.rules = new RandomRules(random, this.builder);
+  }
 
   /** One batch. Some have no end, which makes them trials. */
   next(): Buffer {
     const { random } = this;
     const parts = [this.frame(BATCH_BEGIN, random.isOneIn(20) ? NLM_F_ACK : 0)];
-    for (let count = random.between(1, 6); count > 0; count--) parts.push(...this.step());
+    for (let count = random.between(1, 6); count > 0 && !this.isTellingElements; count--)
+      parts.push(...this.step());
     if (!random.isOneIn(25)) parts.push(this.frame(BATCH_END, random.isOneIn(20) ? NLM_F_ACK : 0));
     return Buffer.concat(parts);
   }
@@ -105,7 +112,7 @@ export class RandomBatches {
   private step(): readonly Buffer[] {
     const { random } = this;
     const family = random.pick(FAMILIES);
-    const table = random.isOneIn(8) ? random.pick(['two', 'none']) : TABLES[0]!;
+    const table = random.isOneIn(20) ? random.pick(['two', 'none']) : TABLES[0]!;
     const make = random.pick(this.steps(family, table));
     return make();
   }
@@ -160,7 +167,7 @@ export class RandomBatches {
     return this.message(MSG.NEWCHAIN, NLM_F_CREATE, family, (builder) => {
       builder.text(CHAIN.TABLE, table).text(CHAIN.NAME, random.isOneIn(20) ? random.pick(CHAINS) : name);
       builder.nest(CHAIN.HOOK, () => {
-        builder.be32(HOOK.NUMBER, random.isOneIn(20) ? random.between(0, 9) : hook);
+        builder.be32(HOOK.NUMBER, random.isOneIn(20) ? random.pick([0, 1, 2, 3, 4, 8]) : hook);
         if (!random.isOneIn(30)) builder.be32(HOOK.PRIORITY, random.isOneIn(15) ? -250 : priority);
       });
       if (!random.isOneIn(20)) builder.text(CHAIN.TYPE, type);
@@ -173,7 +180,7 @@ export class RandomBatches {
     const kind = random.isOneIn(6) ? MSG.DESTROYCHAIN : MSG.DELCHAIN;
     return this.message(kind, this.maybe(NLM_F_NONREC), family, (builder) => {
       builder.text(CHAIN.TABLE, table);
-      if (random.isOneIn(10)) builder.be64(CHAIN.HANDLE, random.between(1, 40));
+      if (random.isOneIn(10)) builder.be64(CHAIN.HANDLE, NO_HANDLE);
       else if (!random.isOneIn(30))
         builder.text(CHAIN.NAME, random.pick([...CHAINS, ...BASES.map(({ name }) => name)]));
     });
@@ -196,7 +203,8 @@ export class RandomBatches {
           .be32(SET.KEY_TYPE, random.isOneIn(30) ? 7 : MARK.type)
           .be32(SET.KEY_LEN, random.isOneIn(40) ? 65 : key);
         if (data) builder.be32(SET.DATA_TYPE, data.type).be32(SET.DATA_LEN, data.length);
-        if (size !== undefined) builder.nest(SET.DESC, () => builder.be32(DESC.SIZE, size));
+        if (size !== undefined)
+          builder.nest(SET.DESC, () => builder.be32(DESC.SIZE, random.isOneIn(5) ? size + 1 : size));
         if (!random.isOneIn(40)) builder.be32(SET.ID, ++this.setIds);
         if ((flags & SET_FLAG.TIMEOUT) !== 0 && random.isOneIn(2)) builder.be64(SET.TIMEOUT, 3_600_000);
       },
@@ -221,7 +229,7 @@ export class RandomBatches {
       builder.text(RULE.TABLE, table);
       if (!random.isOneIn(20))
         builder.text(RULE.CHAIN, random.pick([...CHAINS, ...BASES.map(({ name }) => name)]));
-      if (random.isOneIn(3)) builder.be64(RULE.HANDLE, random.between(10, 100));
+      if (random.isOneIn(12)) builder.be64(RULE.HANDLE, NO_HANDLE);
     });
   }
 
@@ -261,17 +269,17 @@ export class RandomBatches {
       builder.nest(ELEMENTS.LIST, () => {
         for (const key of [0, 1])
           builder.nest(LIST_ELEM, () => {
-            this.value(ELEMENT.KEY, hostWord(key));
-            if (isVerdict) this.verdict(ELEMENT.DATA, this.anyVerdict());
-            else this.value(ELEMENT.DATA, hostWord(key + 10));
+            this.rules.value(ELEMENT.KEY, hostWord(key));
+            if (isVerdict) this.rules.verdict(ELEMENT.DATA);
+            else this.rules.value(ELEMENT.DATA, hostWord(key + 10));
           });
       });
     });
     const rule = this.message(MSG.NEWRULE, NLM_F_CREATE | NLM_F_APPEND, family, (builder) => {
       builder.text(RULE.TABLE, table).text(RULE.CHAIN, chain);
       builder.nest(RULE.EXPRESSIONS, () => {
-        this.expression('numgen', () => builder.be32(1, 1).be32(2, 2).be32(3, 1).be32(4, 0));
-        this.expression('lookup', () =>
+        this.rules.expression('numgen', () => builder.be32(1, 1).be32(2, 2).be32(3, 1).be32(4, 0));
+        this.rules.expression('lookup', () =>
           builder
             .text(1, '__map%d')
             .be32(2, 1)
@@ -291,28 +299,34 @@ export class RandomBatches {
     return this.message(kind, isNew ? NLM_F_CREATE | this.maybe(NLM_F_EXCL) : 0, family, (builder) => {
       builder.text(ELEMENTS.TABLE, table).text(ELEMENTS.SET, random.isOneIn(30) ? 'none' : set.name);
       builder.nest(ELEMENTS.LIST, () => {
+        if ((set.flags & SET_FLAG.INTERVAL) !== 0) return this.range();
         for (let count = random.between(1, 3); count > 0; count--)
           builder.nest(LIST_ELEM, () => this.element(set, isNew));
       });
     });
   }
 
-  private element({ key, flags, data }: (typeof SETS)[number], isNew: boolean): void {
+  /** One of a few that do not overlap: where it begins, and where it ends. */
+  private range(): void {
+    const { builder } = this;
+    const start = 100 * this.random.between(1, 3);
+    builder.nest(LIST_ELEM, () => this.rules.value(ELEMENT.KEY, networkWord(start)));
+    builder.nest(LIST_ELEM, () => {
+      this.rules.value(ELEMENT.KEY, networkWord(start + 50));
+      builder.be32(ELEMENT.FLAGS, ELEMENT_FLAG.INTERVAL_END);
+    });
+  }
+
+  private element({ key, data }: (typeof SETS)[number], isNew: boolean): void {
     const { random, builder } = this;
-    if ((flags & SET_FLAG.INTERVAL) !== 0) {
-      // One range for each hundred, whose bounds are whole or missing.
-      const start = 100 * random.between(0, 3);
-      this.value(ELEMENT.KEY, networkWord(start));
-      return;
-    }
     const length = random.isOneIn(30) ? key - 1 : key;
     if (!random.isOneIn(40))
-      this.value(ELEMENT.KEY, Buffer.concat([Buffer.of(random.between(0, 4))], length));
+      this.rules.value(ELEMENT.KEY, Buffer.concat([Buffer.of(random.between(0, 4))], length));
     else if (random.isOneIn(2)) builder.be32(ELEMENT.FLAGS, ELEMENT_FLAG.CATCHALL);
     if (!isNew) return;
     if (data ? !random.isOneIn(20) : random.isOneIn(30)) {
-      if (data?.type === DATA_VERDICT && !random.isOneIn(20)) this.verdict(ELEMENT.DATA, this.anyVerdict());
-      else this.value(ELEMENT.DATA, hostWord(random.between(0, 2)));
+      if (data?.type === DATA_VERDICT && !random.isOneIn(20)) this.rules.verdict(ELEMENT.DATA);
+      else this.rules.value(ELEMENT.DATA, hostWord(random.between(0, 2)));
     }
     if (random.isOneIn(15)) builder.be64(ELEMENT.TIMEOUT, 7_200_000);
     if (random.isOneIn(5)) builder.attribute(ELEMENT.USERDATA, Buffer.from('\0\x04abc\0'));
@@ -325,146 +339,12 @@ export class RandomBatches {
     return this.message(MSG.NEWRULE, flags, family, (builder) => {
       builder.text(RULE.TABLE, table);
       builder.text(RULE.CHAIN, random.pick([...CHAINS, ...CHAINS, ...BASES.map(({ name }) => name)]));
-      if (random.isOneIn(10)) builder.be64(RULE.POSITION, random.between(10, 100));
+      if (random.isOneIn(40)) builder.be64(RULE.POSITION, NO_HANDLE);
       builder.nest(RULE.EXPRESSIONS, () => {
-        for (let count = random.between(1, 3); count > 0; count--) random.pick(this.expressions(family))();
+        for (let count = random.between(1, 3); count > 0; count--) random.pick(this.rules.parts(family))();
       });
       if (random.isOneIn(4)) builder.attribute(RULE.USERDATA, Buffer.from('\0\x04abc\0'));
     });
-  }
-
-  /** Parts of rules, each of expressions that belong together. */
-  private expressions(family: number): readonly Write[] {
-    const { random, builder } = this;
-    const load: Write = () => this.expression('meta', () => builder.be32(1, 1).be32(2, 3));
-    const [length, offset] = family === FAMILY.IP6 ? [16, 24] : [4, 16];
-    const address: Write = () =>
-      this.expression('payload', () => builder.be32(1, 1).be32(2, 1).be32(3, offset).be32(4, length));
-    const jump: Write = () =>
-      this.expression('immediate', () => {
-        builder.be32(1, 0);
-        this.verdict(2, this.anyVerdict());
-      });
-    const lookUp =
-      (set: string, dreg: number | undefined, key: Write): Write =>
-      () => {
-        key();
-        this.expression('lookup', () => {
-          builder.text(1, set).be32(2, 1);
-          if (dreg !== undefined) builder.be32(3, dreg);
-          if (random.isOneIn(15)) builder.be32(5, random.pick([0, 1, 2]));
-        });
-      };
-    const natFamily = random.isOneIn(10) ? FAMILY.IP6 : family === FAMILY.IP6 ? FAMILY.IP6 : FAMILY.IP;
-    return [
-      jump,
-      jump,
-      () => {
-        load();
-        this.expression('cmp', () => {
-          builder.be32(1, 1).be32(2, random.isOneIn(15) ? 9 : 0);
-          this.value(3, hostWord(7));
-        });
-      },
-      () => {
-        load();
-        this.expression('bitwise', () => {
-          builder.be32(1, 1).be32(2, 1).be32(3, 4);
-          this.value(4, random.isOneIn(15) ? Buffer.alloc(3) : hostWord(0xff));
-          if (!random.isOneIn(15)) this.value(5, hostWord(0));
-        });
-        this.expression('meta', () => builder.be32(2, 3).be32(3, 1));
-      },
-      lookUp('marks', undefined, load),
-      lookUp('verdicts', 0, load),
-      lookUp('more', random.isOneIn(5) ? 1 : 0, load),
-      lookUp('values', 1, () => {
-        load();
-        this.expression('meta', () => builder.be32(1, 9).be32(2, 16));
-      }),
-      lookUp('none', undefined, load),
-      () => {
-        address();
-        const port = length === 16 ? 2 : 9;
-        this.expression('immediate', () => {
-          builder.be32(1, port);
-          this.value(2, Buffer.of(0, 80));
-        });
-        this.expression('nat', () => {
-          builder
-            .be32(1, random.pick([0, 1]))
-            .be32(2, natFamily)
-            .be32(3, 1)
-            .be32(5, port);
-          if (random.isOneIn(4)) builder.be32(7, random.pick([4, 0x100]));
-        });
-      },
-      () => this.expression('masq', () => (random.isOneIn(2) ? builder.be32(1, 0x10) : undefined)),
-      () => this.expression('reject', () => builder.be32(1, random.isOneIn(6) ? 7 : 0).u8(2, 3)),
-      () => {
-        this.expression('fib', () =>
-          builder
-            .be32(1, 1)
-            .be32(2, 3)
-            .be32(3, random.isOneIn(8) ? 3 : 2),
-        );
-      },
-      () =>
-        this.expression('ct', () =>
-          builder.be32(1, random.isOneIn(15) ? 30 : 1).be32(2, random.isOneIn(15) ? 8 : 0),
-        ),
-      () =>
-        this.expression('numgen', () =>
-          builder.be32(1, 1).be32(2, random.between(0, 3)).be32(3, 1).be32(4, 0),
-        ),
-      () => this.expression('counter', () => undefined),
-      () => this.expression('nothing', () => undefined),
-      () => this.expression('objref', () => builder.be32(1, 1).text(2, random.pick(['hits', 'misses']))),
-      () =>
-        this.expression('byteorder', () => builder.be32(1, 1).be32(2, 1).be32(3, 1).be32(4, 4).be32(5, 4)),
-      () => {
-        load();
-        this.expression('dynset', () => {
-          builder
-            .text(1, random.pick(['clients', 'clients', 'marks', 'verdicts']))
-            .be32(3, random.isOneIn(5) ? 0 : 1)
-            .be32(4, 1);
-          if (!random.isOneIn(6)) builder.be64(6, 60_000);
-        });
-      },
-      () =>
-        this.expression('cmp', () => {
-          builder.be32(1, 2).be32(2, 0);
-          this.value(3, hostWord(7));
-        }),
-    ];
-  }
-
-  private anyVerdict(): Put {
-    const { random } = this;
-    const code = random.pick(Object.values(VERDICT_CODE).filter((value) => value !== VERDICT_CODE.QUEUE));
-    const leads = random.isOneIn(3) ? VERDICT_CODE.GOTO : VERDICT_CODE.JUMP;
-    const chain = random.isOneIn(15) ? random.pick(['none', 'filter-input']) : random.pick(CHAINS);
-    return random.isOneIn(4)
-      ? (builder) => builder.be32(VERDICT.CODE, code === leads || code < -2 ? 1 : code)
-      : (builder) => builder.be32(VERDICT.CODE, leads).text(VERDICT.CHAIN, chain);
-  }
-
-  private expression(name: string, put: Put): void {
-    const { builder } = this;
-    builder.nest(LIST_ELEM, () => {
-      builder.text(EXPR.NAME, name);
-      builder.nest(EXPR.DATA, () => put(builder));
-    });
-  }
-
-  private value(type: number, bytes: Buffer): void {
-    this.builder.nest(type, () => this.builder.attribute(DATA.VALUE, bytes));
-  }
-
-  private verdict(type: number, put: Put): void {
-    const { builder } = this;
-    builder.nest(type, () => builder.nest(DATA.VERDICT, () => put(builder)));
   }
 
   /** Rarely, a flag that changes whether something is refused. */
@@ -474,7 +354,11 @@ export class RandomBatches {
 
   private message(kind: number, flags: number, family: number, put: Put): Buffer {
     const { builder, random } = this;
-    const more = (random.isOneIn(20) ? NLM_F_ECHO : 0) | (random.isOneIn(20) ? NLM_F_ACK : 0);
+    // Of a table that is deleted the kernel tells everything, which is not simulated.
+    const isEchoed = this.isFirst && !ABOUT_TABLES.includes(kind) && random.isOneIn(5);
+    this.isTellingElements = isEchoed && ABOUT_ELEMENTS.includes(kind);
+    this.isFirst = false;
+    const more = (isEchoed ? NLM_F_ECHO : 0) | (random.isOneIn(20) ? NLM_F_ACK : 0);
     const type = (SUBSYSTEM << 8) | kind;
     builder.begin(type, NLM_F_REQUEST | flags | more, this.sequence++, 0).raw(Uint8Array.of(family, 0, 0, 0));
     put(builder);
@@ -483,15 +367,11 @@ export class RandomBatches {
 
   private frame(type: number, flags: number): Buffer {
     const { builder } = this;
+    this.isFirst = true;
+    this.isTellingElements = false;
     builder.begin(type, NLM_F_REQUEST | flags, this.sequence++, 0).raw(Uint8Array.of(0, 0, 0, SUBSYSTEM));
     return builder.end().take();
   }
-}
-
-function hostWord(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
 }
 
 function networkWord(value: number): Buffer {

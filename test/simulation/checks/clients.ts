@@ -13,7 +13,10 @@ export interface Client {
   readonly inputInterface?: string;
 }
 
-const LAST = { IPv4: { pod: '10.244.1.250', other: '10.244.2.250', outside: '203.0.113.77' }, IPv6: { pod: 'fd00:10:244:1::fa', other: 'fd00:10:244:2::fa', outside: '2001:db8:ffff::77' } } as const;
+const LAST = {
+  IPv4: { pod: '10.244.1.250', other: '10.244.2.250', outside: '203.0.113.77' },
+  IPv6: { pod: 'fd00:10:244:1::fa', other: 'fd00:10:244:2::fa', outside: '2001:db8:ffff::77' },
+} as const;
 
 /** One client of each class that rules may tell apart. */
 export function clientsOf({ family, sourceRanges, cluster, local }: ExpectedPort): readonly Client[] {
@@ -25,13 +28,19 @@ export function clientsOf({ family, sourceRanges, cluster, local }: ExpectedPort
     { kind: 'node', source: ADDRESSES[family].node },
     { kind: 'outside', source: outside, inputInterface: 'eth0' },
     { kind: 'other-node-pod', source: other, inputInterface: 'eth0' },
-    ...(range === undefined ? [] : [{ kind: 'admitted' as const, source: withinRange(range), inputInterface: 'eth0' }]),
+    ...(range === undefined
+      ? []
+      : [{ kind: 'admitted' as const, source: withinRange(range), inputInterface: 'eth0' }]),
     ...(inside ? [{ kind: 'hairpin' as const, source: inside.address, inputInterface: 'veth2' }] : []),
   ];
 }
 
 /** The first packet of a connection. */
-export function packetOf(family: IpFamily, { source, inputInterface }: Client, { address, port, protocol }: ExpectedFrontend): Packet {
+export function packetOf(
+  family: IpFamily,
+  { source, inputInterface }: Client,
+  { address, port, protocol }: ExpectedFrontend,
+): Packet {
   return {
     family,
     inputInterface,

@@ -3,6 +3,7 @@ import type { Mode } from '../world/settings.js';
 import { clientsOf, packetOf, type Client } from './clients.js';
 import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';
 import { actualFate, expectedFate, isAllowed, type Fate } from './fate.js';
+import { promisesNothing } from './modes.js';
 import type { Violation } from './violation.js';
 
 /** What may become of packets to an address that no Service has. */
@@ -21,6 +22,8 @@ export class EveryCommit {
   violation: Violation | undefined;
   private beganAt = 0;
   private turn = 0;
+  private damaged: 'no' | 'until repaired' | 'until settled' = 'no';
+  private isActing = false;
 
   constructor(private readonly simulation: Simulation) {}
 
@@ -30,6 +33,19 @@ export class EveryCommit {
     world.machine.onCommit(() => this.committed());
   }
 
+  /** Another program takes away what serves: until that is repaired nothing can be promised. */
+  damage(act: () => void, isLasting = false): void {
+    if (this.damaged !== 'until settled') this.damaged = isLasting ? 'until settled' : 'until repaired';
+    this.isActing = true;
+    act();
+    this.isActing = false;
+  }
+
+  /** Everything is there again. */
+  mended(): void {
+    this.damaged = 'no';
+  }
+
   /** Where a packet of this Service's meets something else; undefined: nowhere. */
   problemOf(
     service: string,
@@ -37,20 +53,27 @@ export class EveryCommit {
     mostClients = Infinity,
   ): string | undefined {
     const { walk } = this.simulation.world.machine;
-    const { mode } = this.simulation;
+    const modes = [...this.simulation.modes];
     for (const { frontend, port } of frontendsIn(states)) {
       const others = this.otherClaims(service, frontend, port);
       const clients = new Map(
-        [port, ...states.flatMap((ports) => ports.filter(({ key, family }) => key === port.key && family === port.family))]
+        [
+          port,
+          ...states.flatMap((ports) =>
+            ports.filter(({ key, family }) => key === port.key && family === port.family),
+          ),
+        ]
           .flatMap((known) => clientsOf(known))
           .map((client) => [`${client.kind} ${client.source}`, client]),
       );
       for (const client of inTurn([...clients.values()], mostClients, this.turn++)) {
-        // Before the node has the address, its own packets leave with another source than those that ranges are asked about.
-        if (mode === 'ipvs' && mostClients < Infinity && client.kind === 'node' && frontend.kind === 'load-balancer-ip') continue;
+        if (modes.some((mode) => promisesNothing(mode, frontend, client, mostClients === Infinity))) continue;
         const fate = actualFate(walk.walk(packetOf(port.family, client, frontend)));
-        const allowed = new Set([...states.flatMap((ports) => fatesIn(ports, frontend, port, client, mode)), ...others(client)]);
-        if (!isAllowed(fate, allowed, mode, client)) {
+        const allowed = new Set([
+          ...modes.flatMap((mode) => states.flatMap((ports) => fatesIn(ports, frontend, port, client, mode))),
+          ...others(client),
+        ]);
+        if (!modes.some((mode) => isAllowed(fate, allowed, mode, client))) {
           const { address = 'node', port: number } = frontend;
           return `${port.key} at ${address} ${number} from ${client.kind} ${client.source}: ${fate}; expected ${[...allowed].join(' | ')}`;
         }
@@ -62,7 +85,10 @@ export class EveryCommit {
   private committed(): void {
     if (this.violation) return;
     this.commits++;
-    const { history, world } = this.simulation;
+    const { history, world, modes } = this.simulation;
+    if (this.damaged !== 'no') return this.lookForRepair();
+    // In mode userspace packets go through the process, so that a new one begins with nothing.
+    if (modes.has('userspace') && world.proxy !== this.simulation.settledBy) return;
     for (const service of this.concerned()) {
       const detail = this.problemOf(service, history.states(service), CLIENTS_PER_COMMIT);
       if (detail === undefined) continue;
@@ -72,10 +98,21 @@ export class EveryCommit {
     }
   }
 
+  private lookForRepair(): void {
+    const { history } = this.simulation;
+    if (this.isActing || this.damaged === 'until settled') return;
+    const isWhole = history.services.every(
+      (service) => this.problemOf(service, history.states(service)) === undefined,
+    );
+    if (isWhole) this.damaged = 'no';
+  }
+
   /** The Services that something was written about, and one of the others in turn. */
   private concerned(): readonly string[] {
-    const { history } = this.simulation;
-    const touched = history.services.filter((service) => history.isTouched(service));
+    const { history, mode } = this.simulation;
+    // In mode userspace a Service that changes gets other sockets.
+    const touched =
+      mode === 'userspace' ? [] : history.services.filter((service) => history.isTouched(service));
     const others = history.services.filter((service) => !history.isTouched(service));
     return others.length > 0 ? [...touched, others[this.commits % others.length]!] : touched;
   }
@@ -86,10 +123,14 @@ export class EveryCommit {
     const claims = history.services
       .filter((other) => other !== service)
       .flatMap((other) => history.states(other))
-      .flatMap((ports) => ports.filter((port) => port.family === family && port.frontends.some((own) => isSame(own, frontend))));
+      .flatMap((ports) =>
+        ports.filter((port) => port.family === family && port.frontends.some((own) => isSame(own, frontend))),
+      );
     return (client: Client) =>
       claims.flatMap((port) =>
-        port.frontends.filter((own) => isSame(own, frontend)).map((own) => expectedFate(port, own, client, this.simulation.mode)),
+        port.frontends
+          .filter((own) => isSame(own, frontend))
+          .flatMap((own) => [...this.simulation.modes].map((mode) => expectedFate(port, own, client, mode))),
       );
   }
 }
@@ -101,11 +142,16 @@ function inTurn<T>(all: readonly T[], most: number, turn: number): readonly T[] 
 }
 
 /** Every frontend of any of the states, with the port that has it. */
-function frontendsIn(states: readonly (readonly ExpectedPort[])[]): Iterable<{ frontend: ExpectedFrontend; port: ExpectedPort }> {
+function frontendsIn(
+  states: readonly (readonly ExpectedPort[])[],
+): Iterable<{ frontend: ExpectedFrontend; port: ExpectedPort }> {
   const found = new Map<string, { frontend: ExpectedFrontend; port: ExpectedPort }>();
   for (const port of states.flat())
     for (const frontend of port.frontends)
-      found.set(`${port.family} ${frontend.kind} ${frontend.address} ${frontend.port} ${frontend.protocol}`, { frontend, port });
+      found.set(`${port.family} ${frontend.kind} ${frontend.address} ${frontend.port} ${frontend.protocol}`, {
+        frontend,
+        port,
+      });
   return found.values();
 }
 
@@ -117,7 +163,11 @@ function fatesIn(
   mode: Mode,
 ): readonly Fate[] {
   const claims = ports.flatMap((port) =>
-    port.family === family ? port.frontends.filter((own) => isSame(own, frontend)).map((own) => expectedFate(port, own, client, mode)) : [],
+    port.family === family
+      ? port.frontends
+          .filter((own) => isSame(own, frontend))
+          .map((own) => expectedFate(port, own, client, mode))
+      : [],
   );
   return claims.length > 0 ? claims : UNCLAIMED;
 }

@@ -38,7 +38,12 @@ interface ServiceSpec {
   readonly type?: string;
   readonly clusterIP?: string;
   readonly clusterIPs?: readonly string[];
-  readonly ports?: readonly { readonly name?: string; readonly protocol?: string; readonly port: number; readonly nodePort?: number }[];
+  readonly ports?: readonly {
+    readonly name?: string;
+    readonly protocol?: string;
+    readonly port: number;
+    readonly nodePort?: number;
+  }[];
   readonly externalIPs?: readonly string[];
   readonly loadBalancerSourceRanges?: readonly string[];
   readonly internalTrafficPolicy?: string;
@@ -50,7 +55,11 @@ interface ServiceSpec {
 interface SliceEndpoint {
   readonly addresses: readonly string[];
   readonly nodeName?: string;
-  readonly conditions?: { readonly ready?: boolean; readonly serving?: boolean; readonly terminating?: boolean };
+  readonly conditions?: {
+    readonly ready?: boolean;
+    readonly serving?: boolean;
+    readonly terminating?: boolean;
+  };
   readonly hints?: { readonly forZones?: readonly { readonly name: string }[] };
 }
 
@@ -90,14 +99,18 @@ function portsOf(
   family: IpFamily,
 ): readonly ExpectedPort[] {
   const asked = spec as ServiceSpec;
-  const ofFamily = (addresses: readonly string[] = []) => addresses.filter((address) => familyOf(address) === family);
+  const ofFamily = (addresses: readonly string[] = []) =>
+    addresses.filter((address) => familyOf(address) === family);
   const [clusterIP] = ofFamily(asked.clusterIPs ?? [asked.clusterIP!]);
   if (clusterIP === undefined) return [];
   const externalIPs = ofFamily(asked.externalIPs);
   const balancers = ofFamily(
-    ((status as { loadBalancer?: { ingress?: { ip?: string }[] } } | undefined)?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? []),
+    (
+      (status as { loadBalancer?: { ingress?: { ip?: string }[] } } | undefined)?.loadBalancer?.ingress ?? []
+    ).flatMap(({ ip }) => ip ?? []),
   );
-  const isExternal = asked.type === 'LoadBalancer' || asked.type === 'NodePort' || (asked.externalIPs ?? []).length > 0;
+  const isExternal =
+    asked.type === 'LoadBalancer' || asked.type === 'NodePort' || (asked.externalIPs ?? []).length > 0;
   return (asked.ports ?? []).map(({ name = '', protocol = 'TCP', port, nodePort = 0 }) => {
     const at = (kind: FrontendKind) => (address: string) => ({ kind, address, port, protocol });
     const frontends: ExpectedFrontend[] = [
@@ -117,7 +130,10 @@ function portsOf(
       internalPolicyLocal: asked.internalTrafficPolicy === 'Local',
       externalPolicyLocal: isExternal && asked.externalTrafficPolicy === 'Local',
       sourceRanges: ofFamily(asked.loadBalancerSourceRanges),
-      affinity: asked.sessionAffinity === 'ClientIP' ? (asked.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800) : 0,
+      affinity:
+        asked.sessionAffinity === 'ClientIP'
+          ? (asked.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800)
+          : 0,
     };
   });
 }
@@ -142,7 +158,12 @@ function endpointsOf(
     const ports = slice.ports as readonly { name?: string; protocol?: string; port: number }[];
     for (const { name = '', protocol: spoken = 'TCP', port } of ports) {
       if (name !== portName || spoken !== protocol) continue;
-      for (const { addresses, nodeName, conditions = {}, hints } of slice.endpoints as readonly SliceEndpoint[]) {
+      for (const {
+        addresses,
+        nodeName,
+        conditions = {},
+        hints,
+      } of slice.endpoints as readonly SliceEndpoint[]) {
         const address = addresses[0]!;
         const { ready = true, serving = true, terminating = false } = conditions;
         const place = `${address} ${port}`;
@@ -166,8 +187,11 @@ function selected(all: readonly JudgedEndpoint[], node: ExpectedNode) {
   const ready = all.filter(({ isReady }) => isReady);
   const draining = all.filter(({ isReady, serves, isTerminating }) => !isReady && serves && isTerminating);
   const byZone =
-    ready.length > 0 && ready.every(({ zones }) => zones.length > 0) && ready.some(({ zones }) => zones.includes(node.zone));
-  const cluster = ready.length > 0 ? ready.filter(({ zones }) => !byZone || zones.includes(node.zone)) : draining;
+    ready.length > 0 &&
+    ready.every(({ zones }) => zones.length > 0) &&
+    ready.some(({ zones }) => zones.includes(node.zone));
+  const cluster =
+    ready.length > 0 ? ready.filter(({ zones }) => !byZone || zones.includes(node.zone)) : draining;
   const here = (endpoints: readonly JudgedEndpoint[]) => endpoints.filter(({ isLocal }) => isLocal);
   const local = here(ready).length > 0 ? here(ready) : here(draining);
   return { cluster, local, hasAny: ready.length > 0 || draining.length > 0 };

@@ -14,8 +14,13 @@ export type Fate = string;
 const PROCESS = 'process 0';
 
 /** The table of docs/spec/model.md §5. */
-export function expectedFate(port: ExpectedPort, frontend: ExpectedFrontend, client: Client, mode: Mode): Fate {
-  return mode === 'ipvs' ? balancedFate(port, frontend, client) : filteredFate(port, frontend, client);
+export function expectedFate(
+  port: ExpectedPort,
+  frontend: ExpectedFrontend,
+  client: Client,
+  mode: Mode,
+): Fate {
+  return mode === 'ipvs' ? balancedFate(port, frontend, client) : filteredFate(port, frontend, client, mode);
 }
 
 /** A virtual server has the local endpoints if its policy asks for them and there are any, else all. */
@@ -26,11 +31,12 @@ function balancedFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Cl
   return endpoints.length > 0 ? to(port, endpoints, client, false) : 'refused';
 }
 
-function filteredFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client): Fate {
+function filteredFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client, mode: Mode): Fate {
   const isInternal = kind === 'cluster-ip';
   const isPod = cidrContains(parseCidr(ADDRESSES[port.family].clusterCIDR)!, client.source);
   const admitted = kind !== 'load-balancer-ip' || isAdmitted(port, client);
-  if (!admitted) return port.hasAny ? 'dropped' : 'refused';
+  // Mode nftables looks at the source first, mode iptables at whether there is an endpoint.
+  if (!admitted) return port.hasAny || mode === 'nftables' ? 'dropped' : 'refused';
   if (!port.hasAny) return 'refused';
   if (isInternal) {
     if (!port.internalPolicyLocal) return to(port, port.cluster, client, !isPod);
@@ -49,8 +55,11 @@ function filteredFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Cl
 export function isAllowed(fate: Fate, allowed: ReadonlySet<Fate>, mode: Mode, client: Client): boolean {
   if (allowed.has(fate)) return true;
   // Rules of mode iptables that refuse packets to external addresses are not in the way of the node's own.
-  if (mode === 'iptables' && fate === 'untouched') return client.kind === 'node' && (allowed.has('refused') || allowed.has('dropped'));
-  if (mode === 'userspace') return placesOf(fate).includes(PROCESS) ? [...allowed].some((one) => placesOf(one).length > 0) : false;
+  if (mode === 'iptables' && fate === 'untouched')
+    return client.kind === 'node' && (allowed.has('refused') || allowed.has('dropped'));
+  // A process without an endpoint takes a connection and closes it.
+  if (mode === 'userspace')
+    return placesOf(fate).includes(PROCESS) || [...allowed].every((one) => placesOf(one).length === 0);
   if (mode !== 'ipvs') return false;
   const places = placesOf(fate);
   const known = new Set([...allowed].flatMap(placesOf));
@@ -62,8 +71,13 @@ export function actualFate(endings: readonly TracedEnding[]): Fate {
   const verdicts = new Set(endings.map(({ verdict }) => verdict));
   if (verdicts.size > 1) return [...verdicts].sort().join(' or ');
   if (!verdicts.has('sent')) return [...verdicts][0] ?? 'untouched';
-  const places = endings.map(({ endpoint, masquerade }) => `${endpoint!.address} ${endpoint!.port}${masquerade ? '*' : ''}`);
-  return describe(new Set(places), endings.every(({ sticky }) => sticky));
+  const places = endings.map(
+    ({ endpoint, masquerade }) => `${endpoint!.address} ${endpoint!.port}${masquerade ? '*' : ''}`,
+  );
+  return describe(
+    new Set(places),
+    endings.every(({ sticky }) => sticky),
+  );
 }
 
 /** The endpoints of a fate, without anything else. Empty when no connection is made. */
@@ -71,7 +85,12 @@ function placesOf(fate: Fate): readonly string[] {
   return [...fate.matchAll(/(\S+ \d+)\*?(?:,|$|;)/g)].map(([, place]) => place!);
 }
 
-function to(port: ExpectedPort, endpoints: readonly ExpectedEndpoint[], { source }: Client, masquerade: boolean): Fate {
+function to(
+  port: ExpectedPort,
+  endpoints: readonly ExpectedEndpoint[],
+  { source }: Client,
+  masquerade: boolean,
+): Fate {
   const places = endpoints.map(
     ({ address, port: number }) => `${address} ${number}${masquerade || address === source ? '*' : ''}`,
   );

@@ -22,11 +22,15 @@ export async function untruthOf({ world, history }: Simulation): Promise<string 
     const ports = history.current(service);
     const row = listed.get(service);
     if (ports.length > 0 && !row) return `${service} is served and not listed`;
-    if (row && ports.length > 0 && row.state !== 'programmed') return `${service} is served and said to be ${row.state}: ${row.reason}`;
-    if (row && ports.length === 0 && row.state !== 'not-served') return `${service} is not served and said to be ${row.state}`;
+    if (row && ports.length > 0 && row.state !== 'programmed')
+      return `${service} is served and said to be ${row.state}: ${row.reason}`;
+    if (row && ports.length === 0 && row.state !== 'not-served')
+      return `${service} is not served and said to be ${row.state}`;
   }
   const served = history.services.filter((service) => history.current(service).length > 0);
-  const unknown = services.find(({ namespace, name, state }) => state !== 'not-served' && !served.includes(`${namespace}/${name}`));
+  const unknown = services.find(
+    ({ namespace, name, state }) => state !== 'not-served' && !served.includes(`${namespace}/${name}`),
+  );
   if (unknown) return `${unknown.namespace}/${unknown.name} is listed as ${unknown.state} and does not exist`;
   const { families } = JSON.parse((await ask(world, METRICS, '/debug/diff')).body) as DifferenceReport;
   const lines = families.flatMap((family) => family.lines);

@@ -7,6 +7,8 @@ const UNTIL_IT_KNOWS = 240_000;
 /** Until what is removed later, once no packet can be on its way to it, is gone. */
 const SETTLING = 30_000;
 const IDLE = 60_000;
+/** That is most of the time that a world takes, so that not each quiet time becomes an idle one. */
+const ONE_IDLE_IN = 4;
 
 /** When all is quiet again: the kernel is what the cluster asks for, and what the program says of it is true. */
 export class WhenQuiet {
@@ -30,6 +32,7 @@ export class WhenQuiet {
     if (detail !== undefined) return this.broken('the kernel equals the cluster', detail);
     const untruth = await this.whatItSays();
     if (untruth !== undefined) return this.broken('what it says is true', untruth);
+    if (!this.simulation.world.random.isOneIn(ONE_IDLE_IN)) return;
     const work = await this.workWhileIdle();
     if (work !== undefined) return this.broken('nothing is done while nothing happens', work);
   }
@@ -39,7 +42,7 @@ export class WhenQuiet {
     const { world } = this.simulation;
     const end = world.now + UNTIL_IT_KNOWS;
     for (;;) {
-      const untruth = await untruthOf(this.simulation);
+      const untruth = await untruthOf(this.simulation).catch(({ message }: Error) => message);
       if (untruth === undefined || world.now > end) return untruth;
       await world.scheduler.runUntil(world.now + 5_000);
     }
@@ -47,7 +50,9 @@ export class WhenQuiet {
 
   /** Of everything: a single object is asked for to learn where the API server stands. */
   private get lists(): number {
-    return this.simulation.cluster.api.requests.filter(({ verb, query }) => verb === 'list' && query.limit !== '1').length;
+    return this.simulation.cluster.api.requests.filter(
+      ({ verb, query }) => verb === 'list' && query.limit !== '1',
+    ).length;
   }
 
   private async workWhileIdle(): Promise<string | undefined> {
@@ -65,7 +70,8 @@ export class WhenQuiet {
   private difference(): string | undefined {
     const { simulation } = this;
     const { proxy } = simulation.world;
-    if (!proxy.isRunning) return `the program has ended with ${proxy.exitCode}: ${String((proxy.failure as Error | undefined)?.stack)}`;
+    if (!proxy.isRunning)
+      return `the program has ended with ${proxy.exitCode}: ${String((proxy.failure as Error | undefined)?.stack)}`;
     const moment = `${simulation.world.machine.commits} ${simulation.history.writes}`;
     if (moment === this.sound) return undefined;
     for (const service of simulation.history.services) {

@@ -11,7 +11,10 @@ export class ManifestFolder {
 
   /** Writes a file as a whole, as by a rename. */
   write(name: string, objects: readonly ApiObject[]): void {
-    const items = objects.map(({ metadata: { resourceVersion: _, ...metadata }, ...object }) => ({ ...object, metadata }));
+    const items = objects.map(({ metadata: { resourceVersion: _, ...metadata }, ...object }) => ({
+      ...object,
+      metadata,
+    }));
     const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, undefined, 1);
     this.texts.set(name, text);
     this.files.put(pathOf(name), text);

@@ -1,3 +1,4 @@
+import type { Mode } from '../world/settings.js';
 import type { Random } from '../world/random.js';
 
 export const TYPES = ['cluster', 'nodeport', 'balancer', 'external', 'headless', 'name'] as const;
@@ -70,16 +71,27 @@ export function parseDescription(args: readonly string[]): ServiceDescription {
 function parsePod(text: string): PodDescription {
   const [, other, number, letter = '', zone] = /^(o?)(\d+)([ntd]?)(?:z([ab]))?$/.exec(text)!;
   const condition = (Object.keys(LETTERS) as Condition[]).find((name) => LETTERS[name] === letter)!;
-  return { number: Number(number), isLocal: other === '', condition, ...(zone && { zone: zone as 'a' | 'b' }) };
+  return {
+    number: Number(number),
+    isLocal: other === '',
+    condition,
+    ...(zone && { zone: zone as 'a' | 'b' }),
+  };
 }
 
 /** A new Service. */
-export function randomService(random: Random, number: number): ServiceDescription {
+export function randomService(random: Random, number: number, mode: Mode): ServiceDescription {
   const isUsual = !random.isOneIn(12);
   return {
     number,
     type: isUsual ? random.pick(TYPES.slice(0, 4)) : random.pick(TYPES.slice(4)),
-    ports: random.pick([['80/TCP'], ['80/TCP'], ['http:80/TCP', 'https:443/TCP'], ['dns:53/UDP', 'dns-tcp:53/TCP'], ['9000/SCTP']]),
+    ports: random.pick([
+      ['80/TCP'],
+      ['80/TCP'],
+      ['http:80/TCP', 'https:443/TCP'],
+      ['dns:53/UDP', 'dns-tcp:53/TCP'],
+      [mode === 'userspace' ? '9000/TCP' : '9000/SCTP'],
+    ]),
     pods: Array.from({ length: random.pick([0, 1, 1, 2, 2, 3, 5]) }, () => randomPod(random)),
     externalLocal: random.isOneIn(4),
     internalLocal: random.isOneIn(8),
@@ -103,7 +115,8 @@ export function changed(random: Random, service: ServiceDescription): ServiceDes
   const { pods } = service;
   const without = (index: number) => pods.filter((_, at) => at !== index);
   const at = random.between(0, Math.max(0, pods.length - 1));
-  const withCondition = (condition: Condition) => pods.map((pod, index) => (index === at ? { ...pod, condition } : pod));
+  const withCondition = (condition: Condition) =>
+    pods.map((pod, index) => (index === at ? { ...pod, condition } : pod));
   switch (random.between(0, 13)) {
     case 0:
     case 1:

@@ -3,25 +3,67 @@ import type { ApiObject } from '../../support/api-server/object-store.js';
 import type { PodDescription, ServiceDescription } from './service-description.js';
 
 const THIS_NODE = 'node-1';
-const PREFIXES: Readonly<Record<IpFamily, Readonly<Record<'service' | 'external' | 'balancer' | 'here' | 'elsewhere' | 'range', string>>>> = {
-  IPv4: { service: '10.96.1.', external: '198.51.100.', balancer: '203.0.114.', here: '10.244.1.', elsewhere: '10.244.2.', range: '203.0.115.0/24' },
-  IPv6: { service: 'fd00:10:96::1:', external: '2001:db8:e::', balancer: '2001:db8:b::', here: 'fd00:10:244:1::', elsewhere: 'fd00:10:244:2::', range: '2001:db8:c::/64' },
+const PREFIXES: Readonly<
+  Record<
+    IpFamily,
+    Readonly<Record<'service' | 'external' | 'balancer' | 'here' | 'elsewhere' | 'range', string>>
+  >
+> = {
+  IPv4: {
+    service: '10.96.1.',
+    external: '198.51.100.',
+    balancer: '203.0.114.',
+    here: '10.244.1.',
+    elsewhere: '10.244.2.',
+    range: '203.0.115.0/24',
+  },
+  IPv6: {
+    service: 'fd00:10:96::1:',
+    external: '2001:db8:e::',
+    balancer: '2001:db8:b::',
+    here: 'fd00:10:244:1::',
+    elsewhere: 'fd00:10:244:2::',
+    range: '2001:db8:c::/64',
+  },
 };
 
 /** The Service as its user wrote it and the API server completed it. */
-export function serviceObject(namespace: string, name: string, description: ServiceDescription, families: readonly IpFamily[]): ApiObject {
+export function serviceObject(
+  namespace: string,
+  name: string,
+  description: ServiceDescription,
+  families: readonly IpFamily[],
+): ApiObject {
   const { number, type, ports, externalLocal, internalLocal, affinity, hasRanges } = description;
-  const own = (kind: 'service' | 'external' | 'balancer') => families.map((family) => `${PREFIXES[family][kind]}${number}`);
+  const own = (kind: 'service' | 'external' | 'balancer') =>
+    families.map((family) => `${PREFIXES[family][kind]}${number}`);
   const isExposed = type === 'nodeport' || type === 'balancer';
   const addresses = type === 'headless' ? ['None'] : own('service');
   const spec = {
-    type: { cluster: 'ClusterIP', external: 'ClusterIP', headless: 'ClusterIP', nodeport: 'NodePort', balancer: 'LoadBalancer', name: 'ExternalName' }[type],
+    type: {
+      cluster: 'ClusterIP',
+      external: 'ClusterIP',
+      headless: 'ClusterIP',
+      nodeport: 'NodePort',
+      balancer: 'LoadBalancer',
+      name: 'ExternalName',
+    }[type],
     ...(type === 'name'
       ? { externalName: 'example.org' }
-      : { clusterIP: addresses[0], clusterIPs: addresses, ipFamilies: families, ipFamilyPolicy: families.length > 1 ? 'RequireDualStack' : 'SingleStack' }),
+      : {
+          clusterIP: addresses[0],
+          clusterIPs: addresses,
+          ipFamilies: families,
+          ipFamilyPolicy: families.length > 1 ? 'RequireDualStack' : 'SingleStack',
+        }),
     ports: ports.map((text, index) => {
       const { port, ...named } = parsePort(text);
-      return { ...named, port, targetPort: port + 8000, ...(isExposed && { nodePort: 30_000 + number * 10 + index }) };
+      return {
+        ...named,
+        port,
+        targetPort: port + 8000,
+        ...(isExposed && { nodePort: 30_000 + number * 10 + index }),
+      };
     }),
     sessionAffinity: affinity > 0 ? 'ClientIP' : 'None',
     ...(affinity > 0 && { sessionAffinityConfig: { clientIP: { timeoutSeconds: affinity } } }),
@@ -29,19 +71,32 @@ export function serviceObject(namespace: string, name: string, description: Serv
     ...(type === 'external' && { externalIPs: own('external') }),
     ...((isExposed || type === 'external') && { externalTrafficPolicy: externalLocal ? 'Local' : 'Cluster' }),
     ...(type === 'balancer' && externalLocal && { healthCheckNodePort: 32_000 + number }),
-    ...(type === 'balancer' && hasRanges && { loadBalancerSourceRanges: families.map((family) => PREFIXES[family].range) }),
+    ...(type === 'balancer' &&
+      hasRanges && { loadBalancerSourceRanges: families.map((family) => PREFIXES[family].range) }),
   };
-  const status = type === 'balancer' ? { loadBalancer: { ingress: own('balancer').map((ip) => ({ ip, ipMode: 'VIP' })) } } : { loadBalancer: {} };
+  const status =
+    type === 'balancer'
+      ? { loadBalancer: { ingress: own('balancer').map((ip) => ({ ip, ipMode: 'VIP' })) } }
+      : { loadBalancer: {} };
   return { apiVersion: 'v1', kind: 'Service', metadata: { namespace, name }, spec, status };
 }
 
 /** Its EndpointSlices. */
-export function sliceObjects(namespace: string, name: string, { ports, pods, slices }: ServiceDescription, families: readonly IpFamily[]): readonly ApiObject[] {
+export function sliceObjects(
+  namespace: string,
+  name: string,
+  { ports, pods, slices }: ServiceDescription,
+  families: readonly IpFamily[],
+): readonly ApiObject[] {
   return families.flatMap((family) =>
     Array.from({ length: slices }, (_, index) => ({
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',
-      metadata: { namespace, name: `${name}-${family.toLowerCase()}-${index}`, labels: { 'kubernetes.io/service-name': name } },
+      metadata: {
+        namespace,
+        name: `${name}-${family.toLowerCase()}-${index}`,
+        labels: { 'kubernetes.io/service-name': name },
+      },
       addressType: family,
       ports: ports.map((text) => {
         const { port, name: portName = '', protocol } = parsePort(text);
@@ -65,7 +120,11 @@ function endpointOf({ number, isLocal, condition, zone }: PodDescription, family
   };
 }
 
-function parsePort(text: string): { readonly name?: string; readonly port: number; readonly protocol: string } {
+function parsePort(text: string): {
+  readonly name?: string;
+  readonly port: number;
+  readonly protocol: string;
+} {
   const [, name, port, protocol = 'TCP'] = /^(?:([^:]+):)?(\d+)\/(\w+)$/.exec(text)!;
   return { ...(name !== undefined && { name }), port: Number(port), protocol };
 }

@@ -15,7 +15,11 @@ import type { World } from '../world/world.js';
 const BOOKMARKS = 60_000;
 const SERVICES = '/api/v1/services';
 const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
-const NO_CERTIFICATES = { authority: '', server: { certificate: '', key: '' }, client: { certificate: '', key: '' } };
+const NO_CERTIFICATES = {
+  authority: '',
+  server: { certificate: '', key: '' },
+  client: { certificate: '', key: '' },
+};
 
 /** What the program may ask of the API server: the real file. */
 const ROLE = resolve('deploy/base/cluster-role.yaml');
@@ -87,7 +91,9 @@ export class SimulatedCluster {
   }
 
   remove(apiVersion: string, kind: string, name: string, namespace?: string): void {
-    this.world.scheduler.as(this.life, () => this.api.remove(apiVersion, kind, { name, ...(namespace !== undefined && { namespace }) }));
+    this.world.scheduler.as(this.life, () =>
+      this.api.remove(apiVersion, kind, { name, ...(namespace !== undefined && { namespace }) }),
+    );
   }
 
   /** About once a minute, as API servers do. */
@@ -107,8 +113,10 @@ export class SimulatedCluster {
 
   private removeSlices(namespace: string, service: string, kept: ReadonlySet<string>): void {
     for (const { metadata } of this.api.store.list(SLICES)) {
-      const isOurs = metadata.namespace === namespace && metadata.labels?.['kubernetes.io/service-name'] === service;
-      if (isOurs && !kept.has(metadata.name)) this.remove('discovery.k8s.io/v1', 'EndpointSlice', metadata.name, namespace);
+      const isOurs =
+        metadata.namespace === namespace && metadata.labels?.['kubernetes.io/service-name'] === service;
+      if (isOurs && !kept.has(metadata.name))
+        this.remove('discovery.k8s.io/v1', 'EndpointSlice', metadata.name, namespace);
     }
   }
 
@@ -117,9 +125,16 @@ export class SimulatedCluster {
     return this.put({
       apiVersion: 'v1',
       kind: 'Node',
-      metadata: { name: nodeName, labels: { 'kubernetes.io/hostname': nodeName, 'topology.kubernetes.io/zone': 'zone-a', ...labels } },
-      spec: { podCIDRs: families.map((family) => `${ADDRESSES[family].pods}${family === 'IPv4' ? '0/24' : '/64'}`) },
-      status: { addresses: families.map((family) => ({ type: 'InternalIP', address: ADDRESSES[family].node })) },
+      metadata: {
+        name: nodeName,
+        labels: { 'kubernetes.io/hostname': nodeName, 'topology.kubernetes.io/zone': 'zone-a', ...labels },
+      },
+      spec: {
+        podCIDRs: families.map((family) => `${ADDRESSES[family].pods}${family === 'IPv4' ? '0/24' : '/64'}`),
+      },
+      status: {
+        addresses: families.map((family) => ({ type: 'InternalIP', address: ADDRESSES[family].node })),
+      },
     });
   }
 }

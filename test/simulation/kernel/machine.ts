@@ -19,6 +19,7 @@ import { mountKernelFiles } from './kernel-files.js';
 import { Netfilter } from './netfilter.js';
 import type { NetlinkProtocol } from './netlink-protocol.js';
 import { NfTables } from './nf-tables/nf-tables.js';
+import { LockFiles } from './programs/lock-files.js';
 import { Programs } from './programs/programs.js';
 import { Links } from './route/links.js';
 import { RouteProtocol } from './route/route-protocol.js';
@@ -28,6 +29,7 @@ import { Sockets } from './sockets.js';
 /** NETLINK_…. */
 const PROTOCOL = { ROUTE: 0, NETFILTER: 12, GENERIC: 16 } as const;
 const SUBSYSTEM = { CTNETLINK: 1, ACCOUNTING: 7, NFTABLES: 10 } as const;
+const XTABLES_LOCK = '/run/xtables.lock';
 /** Milliseconds that a program takes for what it does. */
 const PAUSES = { start: 2, work: 1, exit: 0.5 } as const;
 
@@ -41,11 +43,14 @@ export class Machine {
   readonly walk: PacketWalk;
   /** How often something changed that packets may notice. */
   commits = 0;
-  private readonly sockets: Sockets;
-  private readonly conntrack: ConntrackProtocol;
-  private readonly routing: RouteProtocol;
-  private readonly accounting = new Accounting();
-  private readonly ipvs = new IpvsFamily(this.servers);
+  readonly sockets: Sockets;
+  readonly conntrack: ConntrackProtocol;
+  readonly routing: RouteProtocol;
+  readonly accounting = new Accounting();
+  readonly ipvs = new IpvsFamily(this.servers);
+  /** Mode userspace: packets end in the process. */
+  isProxying: boolean;
+  private readonly locks = new LockFiles((_pid, descriptor) => this.lockOf(descriptor));
   /** What happens before a call of a process, counted down. */
   private waiting: { readonly pid: number; calls: number; readonly run: () => void } | undefined;
   private readonly listeners: (() => void)[] = [];
@@ -53,8 +58,9 @@ export class Machine {
   constructor(private readonly world: World) {
     mountKernelFiles(world);
     const { scheduler, settings } = world;
+    this.isProxying = settings.mode === 'userspace';
     const protocols = new Map<number, NetlinkProtocol>();
-    this.sockets = new Sockets({ protocols, beforeCall: (pid) => this.beforeEach(pid) });
+    this.sockets = new Sockets({ protocols, beforeCall: (pid) => this.beforeEach(pid), files: this.locks });
     const time = {
       get now() {
         return scheduler.now;
@@ -123,16 +129,11 @@ export class Machine {
     return this.world.settings.iptables;
   }
 
-  /** Mode userspace: packets end in the process. */
-  get isProxying(): boolean {
-    return this.world.settings.mode === 'userspace';
-  }
-
   /** The process's socket on this port. */
   proxiedAt(protocol: string, port: number): ProxiedPort | undefined {
     const { network, datagramPorts, proxy } = this.world;
     const isOpen =
-      protocol === 'UDP' ? datagramPorts.isTaken(port) : network.listeningOf(proxy.life).includes(port);
+      protocol === 'UDP' ? datagramPorts.isTaken(port) : network.isListening(proxy.life, port);
     return isOpen
       ? ({
           servicePort: '',
@@ -146,7 +147,10 @@ export class Machine {
   libraryOf(process: ProxyProcess): CLibrary {
     const { life, events } = process;
     const { scheduler } = this.world;
-    life.onEnd(() => this.sockets.end(life.pid));
+    life.onEnd(() => {
+      this.sockets.end(life.pid);
+      this.locks.ended(life.pid, this.programs.lock);
+    });
     return this.sockets.libraryOf({
       pid: life.pid,
       isAlive: () => life.isAlive,
@@ -162,12 +166,12 @@ export class Machine {
     return {
       programs,
       clock: {
-        // A child outlasts its parent, who hears of it while it lives.
+        // A child may outlast its parent, who hears of it and does nothing any more.
         after: (milliseconds, run) =>
           world.scheduler.after(
             milliseconds,
             () => {
-              if (life.isAlive) world.scheduler.owner = life;
+              world.scheduler.owner = life;
               run();
             },
             world.fate,
@@ -194,10 +198,19 @@ export class Machine {
     this.waiting = undefined;
     this.programs.faults.clear();
     this.nfTables.faults.clear();
+    for (const part of [this.conntrack, this.routing, this.accounting, this.ipvs]) part.endTrouble();
   }
 
   networkInterfaces(): ReturnType<typeof networkInterfaces> {
     return {};
+  }
+
+  private lockOf(descriptor: number) {
+    try {
+      return this.world.descriptors.pathOf(descriptor) === XTABLES_LOCK ? this.programs.lock : null;
+    } catch {
+      return undefined;
+    }
   }
 
   private changed(): void {

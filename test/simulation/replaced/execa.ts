@@ -84,7 +84,12 @@ export function execa(file: string, parameters: readonly string[] = [], options:
   let ended: (end: ChildEnd) => void = () => undefined;
   const over = new Promise<ChildEnd>((resolve) => (ended = resolve));
   const child = new Child(here.programs, command, here.nextPid(), commandName(file), here.clock, {
-    wants: () => void input.next().then(({ value, done }) => child.give(done ? undefined : String(value))),
+    wants: () =>
+      void input.next().then(
+        ({ value, done }) => child.give(done ? undefined : String(value)),
+        // What fails to be made ends there, as a pipe does.
+        () => child.give(undefined),
+      ),
     prints(piece) {
       if (isKept && stdout) kept += piece;
       stdout?.emit(piece);

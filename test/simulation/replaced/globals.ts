@@ -12,7 +12,7 @@ class SimulatedDate extends RealDate {
   }
 
   static override now(): number {
-    return Math.floor(world.scheduler.now);
+    return Math.floor(world.scheduler.now + world.clockOffset);
   }
 }
 

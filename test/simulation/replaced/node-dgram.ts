@@ -6,13 +6,23 @@ export class Socket extends EventEmitter {
   private bound: { address: string; port: number } | undefined;
   private isClosed = false;
 
+  constructor(private readonly family: string) {
+    super();
+  }
+
   bind(where: { address?: string; port?: number } | number, bound?: () => void): this {
     const { address = '0.0.0.0', port = 0 } = typeof where === 'number' ? { port: where } : where;
-    const taken = world.datagramPorts.take(port, world.scheduler.owner);
+    const taken = world.datagramPorts.take(this.family, port, world.scheduler.owner);
     if (bound) this.once('listening', bound);
     world.scheduler.after(0, () => {
       if (taken === undefined)
-        this.emit('error', Object.assign(new Error(`bind EADDRINUSE ${address}:${port}`), { code: 'EADDRINUSE', syscall: 'bind' }));
+        this.emit(
+          'error',
+          Object.assign(new Error(`bind EADDRINUSE ${address}:${port}`), {
+            code: 'EADDRINUSE',
+            syscall: 'bind',
+          }),
+        );
       else this.emit('listening');
     });
     if (taken !== undefined) this.bound = { address, port: taken };
@@ -35,7 +45,7 @@ export class Socket extends EventEmitter {
   close(closed?: () => void): this {
     if (this.isClosed) return this;
     this.isClosed = true;
-    if (this.bound) world.datagramPorts.release(this.bound.port);
+    if (this.bound) world.datagramPorts.release(this.family, this.bound.port);
     if (closed) this.once('close', closed);
     world.scheduler.after(0, () => this.emit('close'));
     return this;
@@ -54,5 +64,6 @@ export class Socket extends EventEmitter {
   }
 }
 
-export const createSocket = (): Socket => new Socket();
+export const createSocket = (of: string | { readonly type: string }): Socket =>
+  new Socket(typeof of === 'string' ? of : of.type);
 export default { createSocket, Socket };

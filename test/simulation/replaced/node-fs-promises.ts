@@ -20,9 +20,12 @@ function later<T>(work: () => T): Promise<T> {
 
 type Parameters<T> = T extends (...values: infer P) => unknown ? P : never;
 
-export const readFile = (...values: Parameters<typeof files.readFileSync>) => later(() => files.readFileSync(...values));
-export const writeFile = (...values: Parameters<typeof files.writeFileSync>) => later(() => files.writeFileSync(...values));
-export const readdir = (...values: Parameters<typeof files.readdirSync>) => later(() => files.readdirSync(...values));
+export const readFile = (...values: Parameters<typeof files.readFileSync>) =>
+  later(() => files.readFileSync(...values));
+export const writeFile = (...values: Parameters<typeof files.writeFileSync>) =>
+  later(() => files.writeFileSync(...values));
+export const readdir = (...values: Parameters<typeof files.readdirSync>) =>
+  later(() => files.readdirSync(...values));
 export const stat = (...values: Parameters<typeof files.statSync>) => later(() => files.statSync(...values));
 export const lstat = stat;
 export const realpath = (path: string) => later(() => files.realpathSync(path));

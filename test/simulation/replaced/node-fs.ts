@@ -10,7 +10,11 @@ type Encoding = BufferEncoding | { readonly encoding?: BufferEncoding } | null |
 type Place = string | URL | number;
 
 const pathOf = (place: Place): string =>
-  typeof place === 'number' ? world.descriptors.pathOf(place) : typeof place === 'string' ? place : place.pathname;
+  typeof place === 'number'
+    ? world.descriptors.pathOf(place)
+    : typeof place === 'string'
+      ? place
+      : place.pathname;
 
 function decoded(data: string | Buffer, encoding: Encoding): string | Buffer {
   const name = typeof encoding === 'string' ? encoding : encoding?.encoding;
@@ -55,7 +59,9 @@ export const readdirSync = (path: Place, { withFileTypes = false } = {}): readon
   const folder = pathOf(path);
   const names = world.files.list(folder);
   if (!withFileTypes) return names;
-  return names.map((name) => Object.assign(statSync(`${folder.replace(/\/$/, '')}/${name}`)!, { name, parentPath: folder }));
+  return names.map((name) =>
+    Object.assign(statSync(`${folder.replace(/\/$/, '')}/${name}`)!, { name, parentPath: folder }),
+  );
 };
 export function statSync(path: Place, { throwIfNoEntry = true } = {}): Stats | undefined {
   const facts = world.files.facts(pathOf(path));
@@ -69,7 +75,8 @@ export const realpathSync = (path: Place): string => pathOf(path);
 export function openSync(path: Place, flags: string | number = 'r'): number {
   const name = pathOf(path);
   const creates = typeof flags === 'string' && /^[aw]/.test(flags);
-  const writes = creates || (typeof flags === 'number' && (flags & (constants.O_WRONLY | constants.O_RDWR)) !== 0);
+  const writes =
+    creates || (typeof flags === 'number' && (flags & (constants.O_WRONLY | constants.O_RDWR)) !== 0);
   if (!world.files.has(name) && creates) world.files.put(name, '');
   const facts = world.files.facts(name);
   if (!facts) throw systemError('ENOENT', 'open', name);
@@ -84,7 +91,11 @@ export const writeSync = (descriptor: number, data: string | Buffer): number => 
 export const closeSync = (descriptor: number): void => world.descriptors.close(descriptor);
 
 /** The callback form, which the program turns into a promise. */
-export function readFile(path: Place, encoding: Encoding, done: (error: Error | null, data?: string | Buffer) => void): void {
+export function readFile(
+  path: Place,
+  encoding: Encoding,
+  done: (error: Error | null, data?: string | Buffer) => void,
+): void {
   world.scheduler.after(0, () => {
     let data: string | Buffer;
     try {
@@ -101,12 +112,33 @@ export class FSWatcher extends EventEmitter {
   close: () => void = () => undefined;
 }
 
-export function watch(folder: string, _options: object, noticed: (event: string, name: string) => void): FSWatcher {
+export function watch(
+  folder: string,
+  _options: object,
+  noticed: (event: string, name: string) => void,
+): FSWatcher {
   const watcher = new FSWatcher();
   const { owner } = world.scheduler;
-  watcher.close = world.files.watch(folder, (name) => world.scheduler.after(0.1, () => noticed('rename', name), owner));
+  watcher.close = world.files.watch(folder, (name) =>
+    world.scheduler.after(0.1, () => noticed('rename', name), owner),
+  );
   owner.onEnd(() => watcher.close());
   return watcher;
 }
 
-export default { constants, existsSync, readFileSync, writeFileSync, readdirSync, statSync, lstatSync, fstatSync, openSync, writeSync, closeSync, readFile, watch, realpathSync };
+export default {
+  constants,
+  existsSync,
+  readFileSync,
+  writeFileSync,
+  readdirSync,
+  statSync,
+  lstatSync,
+  fstatSync,
+  openSync,
+  writeSync,
+  closeSync,
+  readFile,
+  watch,
+  realpathSync,
+};

@@ -5,7 +5,15 @@ import { world } from '../world/current.js';
 import type { SimulatedSocket } from '../world/simulated-socket.js';
 import { Listening } from './node-net.js';
 
-export const { IncomingMessage, ServerResponse, OutgoingMessage, ClientRequest, Server, METHODS, STATUS_CODES } = real;
+export const {
+  IncomingMessage,
+  ServerResponse,
+  OutgoingMessage,
+  ClientRequest,
+  Server,
+  METHODS,
+  STATUS_CODES,
+} = real;
 
 /** Connections of a client; of both protocols, since what is simulated is not encrypted. */
 export class Agent extends real.Agent {
@@ -25,7 +33,9 @@ export function request(...parameters: unknown[]): real.ClientRequest {
 
 export function requestBy(kind: new () => real.Agent, parameters: unknown[]): real.ClientRequest {
   const [url, options, answered] = (
-    parameters[0] instanceof URL || typeof parameters[0] === 'string' ? parameters : [undefined, ...parameters]
+    parameters[0] instanceof URL || typeof parameters[0] === 'string'
+      ? parameters
+      : [undefined, ...parameters]
   ) as [URL | string | undefined, real.RequestOptions, (() => void) | undefined];
   const complete = { ...options, agent: options?.agent instanceof real.Agent ? options.agent : new kind() };
   return url === undefined ? real.request(complete, answered) : real.request(url, complete, answered);
@@ -54,4 +64,16 @@ export function createServer(...parameters: unknown[]): real.Server {
   });
 }
 
-export default { Agent, globalAgent, request, createServer, IncomingMessage, ServerResponse, OutgoingMessage, ClientRequest, Server, METHODS, STATUS_CODES };
+export default {
+  Agent,
+  globalAgent,
+  request,
+  createServer,
+  IncomingMessage,
+  ServerResponse,
+  OutgoingMessage,
+  ClientRequest,
+  Server,
+  METHODS,
+  STATUS_CODES,
+};

@@ -17,6 +17,7 @@ interface Where {
 export class Listening {
   readonly sockets = new Set<SimulatedSocket>();
   port: number | undefined;
+  private host = '';
   private listener: Listener | undefined;
 
   /** @param accept gets each connection */
@@ -36,10 +37,18 @@ export class Listening {
       },
     };
     if (listening) this.emitter.once('listening', listening);
-    const taken = world.network.listen(port, listener);
+    this.host = host ?? '';
+    const taken = world.network.listen(host ?? '', port, listener);
     world.scheduler.after(0, () => {
       if (taken === undefined)
-        this.emitter.emit('error', Object.assign(new Error(`listen EADDRINUSE: address already in use ${host ?? '::'}:${port}`), { code: 'EADDRINUSE', syscall: 'listen', port }));
+        this.emitter.emit(
+          'error',
+          Object.assign(new Error(`listen EADDRINUSE: address already in use ${host ?? '::'}:${port}`), {
+            code: 'EADDRINUSE',
+            syscall: 'listen',
+            port,
+          }),
+        );
       else this.emitter.emit('listening');
     });
     if (taken === undefined) return;
@@ -48,7 +57,7 @@ export class Listening {
   }
 
   close(closed?: (error?: Error) => void): void {
-    if (this.listener && this.port !== undefined) world.network.unlisten(this.port, this.listener);
+    if (this.listener && this.port !== undefined) world.network.unlisten(this.host, this.port, this.listener);
     const isOpen = this.listener !== undefined;
     this.listener = undefined;
     const end = (): void => {
@@ -72,7 +81,10 @@ class SimulatedServer extends EventEmitter {
   private readonly listening = new Listening(this, (socket) => this.emit('connection', socket));
 
   listen(where: Where | number, ...rest: unknown[]): this {
-    this.listening.listen(where, rest.find((value) => typeof value === 'function') as (() => void) | undefined);
+    this.listening.listen(
+      where,
+      rest.find((value) => typeof value === 'function') as (() => void) | undefined,
+    );
     return this;
   }
 
@@ -98,7 +110,8 @@ export { SimulatedServer as Server };
 
 export function createServer(...parameters: unknown[]): SimulatedServer {
   const server = new SimulatedServer();
-  const accept = parameters.find((value) => typeof value === 'function') as ((socket: unknown) => void) | undefined;
+  const accept = parameters.find((value) => typeof value === 'function') as
+    ((socket: unknown) => void) | undefined;
   if (accept) server.on('connection', accept);
   return server;
 }
@@ -112,4 +125,13 @@ export function connect(where: Where | number, ...rest: unknown[]): SimulatedSoc
 }
 export const createConnection = connect;
 
-export default { isIP, isIPv4, isIPv6, Socket: SimulatedSocket, Server: SimulatedServer, createServer, connect, createConnection };
+export default {
+  isIP,
+  isIPv4,
+  isIPv6,
+  Socket: SimulatedSocket,
+  Server: SimulatedServer,
+  createServer,
+  connect,
+  createConnection,
+};

@@ -11,5 +11,18 @@ export const cpus = (): unknown[] => [{}, {}];
 export const tmpdir = (): string => '/tmp';
 export const homedir = (): string => '/root';
 export const platform = (): string => 'linux';
-export const networkInterfaces = (): ReturnType<typeof real.networkInterfaces> => world.machine.networkInterfaces();
-export default { constants, EOL, hostname, release, endianness, availableParallelism, cpus, tmpdir, homedir, platform, networkInterfaces };
+export const networkInterfaces = (): ReturnType<typeof real.networkInterfaces> =>
+  world.machine.networkInterfaces();
+export default {
+  constants,
+  EOL,
+  hostname,
+  release,
+  endianness,
+  availableParallelism,
+  cpus,
+  tmpdir,
+  homedir,
+  platform,
+  networkInterfaces,
+};

@@ -25,5 +25,8 @@ export function setImmediate<T>(value?: T): Promise<T> {
 }
 
 function aborting(cause?: Error): Error {
-  return Object.assign(new Error('The operation was aborted', { cause }), { name: 'AbortError', code: 'ABORT_ERR' });
+  return Object.assign(new Error('The operation was aborted', { cause }), {
+    name: 'AbortError',
+    code: 'ABORT_ERR',
+  });
 }

@@ -1,6 +1,6 @@
 import { STEPS, stepKind } from '../steps/steps.js';
 import { Random } from '../world/random.js';
-import { MODES, type WorldSettings } from '../world/settings.js';
+import { MODES, type Mode, type WorldSettings } from '../world/settings.js';
 import type { Schedule, Step } from './schedule.js';
 import type { Plan, StepKind } from './step-kind.js';
 
@@ -35,11 +35,15 @@ export function randomSchedule(seed: number): Schedule {
   return { settings, steps };
 }
 
+/** The mode in which a seed's world begins: each in turn, so that few seeds show all. */
+export function modeOf(seed: number): Mode {
+  return MODES[seed % MODES.length]!;
+}
+
 function randomSettings(seed: number, random: Random): WorldSettings {
   return {
     seed,
-    // Each mode in turn, so that few seeds show all.
-    mode: MODES[seed % MODES.length]!,
+    mode: modeOf(seed),
     families: random.pick([['IPv4'], ['IPv4', 'IPv6'], ['IPv6', 'IPv4']]),
     nodeName: 'node-1',
     kernel: random.pick(['6.18.0', '6.18.0', '6.8.0', '6.1.0', '5.15.0']),

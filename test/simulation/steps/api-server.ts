@@ -21,8 +21,10 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
   },
   'too-many-requests': ({ cluster: { api } }) =>
     api.faults.fail({ status: 429, reason: 'TooManyRequests', retryAfter: 1, times: 3 }),
-  'server-errors': ({ cluster: { api } }) => api.faults.fail({ status: 503, reason: 'ServiceUnavailable', times: 4 }),
-  'pages-expire': ({ cluster: { api } }) => api.faults.fail({ status: 410, reason: 'Expired', times: 1, match: 'continue=' }),
+  'server-errors': ({ cluster: { api } }) =>
+    api.faults.fail({ status: 503, reason: 'ServiceUnavailable', times: 4 }),
+  'pages-expire': ({ cluster: { api } }) =>
+    api.faults.fail({ status: 410, reason: 'Expired', times: 1, match: 'continue=' }),
   'watches-end-at-once': ({ cluster: { api } }) => {
     api.faults.endNewWatches = true;
     api.disconnectWatches();
@@ -74,7 +76,8 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
 export const trouble: StepKind = {
   name: 'trouble',
   weight: 3,
-  plan: ({ random, settings }) => (settings.source === 'api' ? [random.pick(Object.keys(TROUBLES))] : undefined),
+  plan: ({ random, settings }) =>
+    settings.source === 'api' ? [random.pick(Object.keys(TROUBLES))] : undefined,
   perform(simulation, [name = '']) {
     const begin = TROUBLES[name];
     if (!begin) throw new Error(`no trouble is called ${name}`);
@@ -86,6 +89,7 @@ export const trouble: StepKind = {
 export function endTrouble({ world, cluster: { api, manifests } }: Simulation): void {
   world.network.weather = { ...FINE };
   api.faults.clear();
+  if (api.faults.withholdListEnd) api.disconnectWatches();
   api.faults.withholdListEnd = false;
   manifests?.mendAll();
 }

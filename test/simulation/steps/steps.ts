@@ -1,7 +1,12 @@
 import type { StepKind } from '../schedule/step-kind.js';
 import { trouble } from './api-server.js';
+import { foreign } from './foreign.js';
+import { kernelFault } from './kernel-faults.js';
 import { tear } from './manifests.js';
 import { PROCESS_STEPS } from './process.js';
+import { node, readOnly } from './node.js';
+import { programFault } from './program-faults.js';
+import { clock, restart } from './restarts.js';
 import { put, remove, takeOver } from './users.js';
 
 /** The program is started. */
@@ -21,7 +26,23 @@ const settle: StepKind = {
 };
 
 /** Everything that may happen in a world. */
-export const STEPS: readonly StepKind[] = [start, settle, put, remove, takeOver, trouble, tear, ...PROCESS_STEPS];
+export const STEPS: readonly StepKind[] = [
+  start,
+  settle,
+  put,
+  remove,
+  takeOver,
+  trouble,
+  tear,
+  kernelFault,
+  programFault,
+  foreign,
+  node,
+  readOnly,
+  restart,
+  clock,
+  ...PROCESS_STEPS,
+];
 
 const BY_NAME = new Map(STEPS.map((kind) => [kind.name, kind]));
 

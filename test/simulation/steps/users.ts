@@ -1,16 +1,22 @@
-import { changed, describe, parseDescription, randomService, type ServiceDescription } from '../cluster/service-description.js';
+import {
+  changed,
+  describe,
+  parseDescription,
+  randomService,
+  type ServiceDescription,
+} from '../cluster/service-description.js';
 import type { StepKind } from '../schedule/step-kind.js';
 
 /** A Service is created or changed, with its endpoints. */
 export const put: StepKind = {
   name: 'put',
   weight: 12,
-  plan({ services, random, next }) {
+  plan({ services, random, next, settings: { mode } }) {
     const names = [...services.keys()];
     if (names.length === 0 || (names.length < 7 && random.isOneIn(5))) {
       const number = next();
       const name = `shop/s${number}`;
-      const made = randomService(random, number);
+      const made = randomService(random, number, mode);
       services.set(name, made);
       return [name, ...describe(made)];
     }
@@ -43,11 +49,11 @@ export const remove: StepKind = {
 export const takeOver: StepKind = {
   name: 'take-over',
   weight: 1,
-  plan({ services, random, next }) {
+  plan({ services, random, next, settings: { mode } }) {
     if (services.size < 2) return undefined;
     const former = random.pick([...services.keys()]);
     const { number, ...rest } = services.get(former)!;
-    const made: ServiceDescription = { ...rest, number, pods: randomService(random, number).pods };
+    const made: ServiceDescription = { ...rest, number, pods: randomService(random, number, mode).pods };
     const name = `shop/t${next()}`;
     services.delete(former);
     services.set(name, made);

@@ -23,14 +23,27 @@ export interface FileFacts {
 
 /** An error as the system gives it. */
 export function systemError(code: string, call: string, path: string): Error {
-  const texts: Record<string, string> = { ENOENT: 'no such file or directory', EACCES: 'permission denied', EROFS: 'read-only file system', EBADF: 'bad file descriptor', EISDIR: 'illegal operation on a directory' };
-  return Object.assign(new Error(`${code}: ${texts[code] ?? code.toLowerCase()}, ${call} '${path}'`), { code, syscall: call, path });
+  const texts: Record<string, string> = {
+    ENOENT: 'no such file or directory',
+    EACCES: 'permission denied',
+    EROFS: 'read-only file system',
+    EBADF: 'bad file descriptor',
+    EISDIR: 'illegal operation on a directory',
+  };
+  return Object.assign(new Error(`${code}: ${texts[code] ?? code.toLowerCase()}, ${call} '${path}'`), {
+    code,
+    syscall: call,
+    path,
+  });
 }
 
 /** The files of a machine. Folders are there as long as something is in them. */
 export class Files {
   private readonly entries = new Map<string, Entry>();
-  private readonly watchers = new Set<{ readonly folder: string; readonly noticed: (name: string) => void }>();
+  private readonly watchers = new Set<{
+    readonly folder: string;
+    readonly noticed: (name: string) => void;
+  }>();
   private inodes = 1;
 
   /** @param now the time of the machine */
@@ -68,6 +81,11 @@ export class Files {
     file.write(data);
   }
 
+  /** Those in a folder and below. */
+  paths(folder: string): readonly string[] {
+    return [...this.entries.keys()].filter((path) => path.startsWith(folder));
+  }
+
   has(path: string): boolean {
     return this.facts(path) !== undefined;
   }
@@ -87,7 +105,9 @@ export class Files {
 
   list(path: string): readonly string[] {
     const folder = `${path.replace(/\/$/, '')}/`;
-    const names = [...this.entries.keys()].filter((name) => name.startsWith(folder)).map((name) => name.slice(folder.length).split('/')[0]!);
+    const names = [...this.entries.keys()]
+      .filter((name) => name.startsWith(folder))
+      .map((name) => name.slice(folder.length).split('/')[0]!);
     if (names.length === 0) throw systemError('ENOENT', 'scandir', path);
     return [...new Set(names)].sort();
   }
@@ -114,6 +134,7 @@ export class Files {
 
   private notify(path: string): void {
     const at = path.lastIndexOf('/');
-    for (const { folder, noticed } of this.watchers) if (folder === path.slice(0, at)) noticed(path.slice(at + 1));
+    for (const { folder, noticed } of this.watchers)
+      if (folder === path.slice(0, at)) noticed(path.slice(at + 1));
   }
 }

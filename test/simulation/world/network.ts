@@ -24,7 +24,8 @@ export const FINE: Weather = { latency: [0.05, 1], pieces: 1 << 20, newConnectio
 /** TCP between the machine of the proxy and others, and inside it: bytes arrive late, in pieces, or not at all. */
 export class Network {
   weather: Weather = { ...FINE };
-  private readonly listeners = new Map<number, Listener>();
+  /** By family and port. */
+  private readonly listeners = new Map<string, Listener>();
   private readonly sockets = new Set<SimulatedSocket>();
   private nextPort = 40_000;
 
@@ -33,17 +34,19 @@ export class Network {
     private readonly random: Random,
   ) {}
 
-  /** Returns false if the port is taken. 0: any port. */
-  listen(port: number, listener: Listener): number | undefined {
+  /** Returns the port, or undefined if it is taken. 0: any port. */
+  listen(host: string, port: number, listener: Listener): number | undefined {
     const taken = port === 0 ? this.nextPort++ : port;
-    if (this.listeners.has(taken)) return undefined;
-    this.listeners.set(taken, listener);
-    listener.owner.onEnd(() => this.unlisten(taken, listener));
+    const place = placeOf(host, taken);
+    if (this.listeners.has(place)) return undefined;
+    this.listeners.set(place, listener);
+    listener.owner.onEnd(() => this.unlisten(host, taken, listener));
     return taken;
   }
 
-  unlisten(port: number, listener: Listener): void {
-    if (this.listeners.get(port) === listener) this.listeners.delete(port);
+  unlisten(host: string, port: number, listener: Listener): void {
+    const place = placeOf(host, port);
+    if (this.listeners.get(place) === listener) this.listeners.delete(place);
   }
 
   /** Begins a connection of whoever acts now. */
@@ -56,10 +59,18 @@ export class Network {
     near.connecting = true;
     if (weather.newConnections === 'silent') return near;
     scheduler.after(this.latency(), () => {
-      const listener = weather.newConnections === 'open' ? this.listeners.get(port) : undefined;
+      const listener =
+        weather.newConnections === 'open' ? this.listeners.get(placeOf(remote, port)) : undefined;
       if (near.destroyed) return;
       if (!listener?.owner.isAlive) {
-        near.destroy(Object.assign(new Error(`connect ECONNREFUSED ${host}:${port}`), { code: 'ECONNREFUSED', syscall: 'connect', address: host, port }));
+        near.destroy(
+          Object.assign(new Error(`connect ECONNREFUSED ${host}:${port}`), {
+            code: 'ECONNREFUSED',
+            syscall: 'connect',
+            address: host,
+            port,
+          }),
+        );
         return;
       }
       const far = new SimulatedSocket(
@@ -94,9 +105,9 @@ export class Network {
     this.sockets.delete(socket);
   }
 
-  /** Ports on which somebody listens. */
-  listeningOf(owner: Life): readonly number[] {
-    return [...this.listeners].filter(([, listener]) => listener.owner === owner).map(([port]) => port);
+  /** Whether somebody listens on a port, of either family. */
+  isListening(owner: Life, port: number): boolean {
+    return ['', '::'].some((host) => this.listeners.get(placeOf(host, port))?.owner === owner);
   }
 
   private keep(socket: SimulatedSocket): void {
@@ -108,4 +119,9 @@ export class Network {
     const [least, most] = this.weather.latency;
     return least + this.random.next() * (most - least);
   }
+}
+
+/** IPv4 unless the host is an IPv6 address. */
+function placeOf(host: string, port: number): string {
+  return `${host.includes(':') ? 6 : 4} ${port}`;
 }

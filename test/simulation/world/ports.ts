@@ -1,24 +1,24 @@
 import type { Life } from './life.js';
 
-/** Ports for datagrams, each of one owner. */
+/** Ports for datagrams of each family (`udp4`, `udp6`), each of one owner. */
 export class Ports {
-  private readonly taken = new Set<number>();
+  private readonly taken = new Set<string>();
   private next = 50_000;
 
   /** Returns the port, or undefined if it is taken. 0: any port. */
-  take(port: number, owner: Life): number | undefined {
+  take(family: string, port: number, owner: Life): number | undefined {
     const wanted = port === 0 ? this.next++ : port;
-    if (this.taken.has(wanted)) return undefined;
-    this.taken.add(wanted);
-    owner.onEnd(() => this.release(wanted));
+    if (this.taken.has(`${family} ${wanted}`)) return undefined;
+    this.taken.add(`${family} ${wanted}`);
+    owner.onEnd(() => this.release(family, wanted));
     return wanted;
   }
 
   isTaken(port: number): boolean {
-    return this.taken.has(port);
+    return ['udp4', 'udp6'].some((family) => this.taken.has(`${family} ${port}`));
   }
 
-  release(port: number): void {
-    this.taken.delete(port);
+  release(family: string, port: number): void {
+    this.taken.delete(`${family} ${port}`);
   }
 }

@@ -1,7 +1,10 @@
 import { EventEmitter } from 'node:events';
 import type { CLibrary } from '../../../src/adapters/process/c-library.js';
 import { chosenCommand } from '../../../src/bootstrap/commands/commands.js';
-import { completeCommandLine, validateCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
+import {
+  completeCommandLine,
+  validateCommandLine,
+} from '../../../src/bootstrap/configuration/command-line.js';
 import type { PinoLogger } from '../../../src/adapters/process/pino-logger.js';
 import { Life } from './life.js';
 import { SimulatedLogger } from './simulated-logger.js';

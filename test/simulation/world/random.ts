@@ -30,7 +30,10 @@ export class Random {
   /** Some of the values, in their order. */
   some<T>(values: readonly T[], count: number): readonly T[] {
     const left = [...values.keys()];
-    const chosen = Array.from({ length: Math.min(count, left.length) }, () => left.splice(this.between(0, left.length - 1), 1)[0]!);
+    const chosen = Array.from(
+      { length: Math.min(count, left.length) },
+      () => left.splice(this.between(0, left.length - 1), 1)[0]!,
+    );
     return chosen.sort((one, other) => one - other).map((index) => values[index]!);
   }
 

@@ -67,6 +67,13 @@ export class Scheduler {
     }
   }
 
+  /** Ends somebody, and lets what this leads to come to nothing, so that it is no part of another world. */
+  async end(life: Life): Promise<void> {
+    this.owner = life;
+    life.end();
+    await nextTurn();
+  }
+
   /**
    * Lets everything happen that is planned up to this moment, and what follows from it.
    * @param isEnough asked after each event: whether to stop before

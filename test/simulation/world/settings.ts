@@ -22,8 +22,29 @@ export interface WorldSettings {
 
 /** Addresses of the simulated node and its neighbours, one for each family. */
 export const ADDRESSES: Readonly<
-  Record<IpFamily, { readonly node: string; readonly otherNode: string; readonly pods: string; readonly clusterCIDR: string; readonly services: string }>
+  Record<
+    IpFamily,
+    {
+      readonly node: string;
+      readonly otherNode: string;
+      readonly pods: string;
+      readonly clusterCIDR: string;
+      readonly services: string;
+    }
+  >
 > = {
-  IPv4: { node: '192.0.2.11', otherNode: '192.0.2.12', pods: '10.244.1.', clusterCIDR: '10.244.0.0/16', services: '10.96.0.0/16' },
-  IPv6: { node: '2001:db8::11', otherNode: '2001:db8::12', pods: 'fd00:10:244:1::', clusterCIDR: 'fd00:10:244::/48', services: 'fd00:10:96::/112' },
+  IPv4: {
+    node: '192.0.2.11',
+    otherNode: '192.0.2.12',
+    pods: '10.244.1.',
+    clusterCIDR: '10.244.0.0/16',
+    services: '10.96.0.0/16',
+  },
+  IPv6: {
+    node: '2001:db8::11',
+    otherNode: '2001:db8::12',
+    pods: 'fd00:10:244:1::',
+    clusterCIDR: 'fd00:10:244::/48',
+    services: 'fd00:10:96::/112',
+  },
 };

@@ -114,7 +114,8 @@ export class SimulatedSocket extends Duplex {
     this.timeout = milliseconds;
     this.idle?.close();
     if (onTimeout) this.once('timeout', onTimeout);
-    this.idle = milliseconds > 0 ? new SimulatedTimer(() => this.emit('timeout'), milliseconds, false) : undefined;
+    this.idle =
+      milliseconds > 0 ? new SimulatedTimer(() => this.emit('timeout'), milliseconds, false) : undefined;
     return this;
   }
 
@@ -163,7 +164,9 @@ export class SimulatedSocket extends Duplex {
       this.push(null);
       return;
     }
-    this.destroy(code === undefined ? undefined : Object.assign(new Error(`read ${code}`), { code, syscall: 'read' }));
+    this.destroy(
+      code === undefined ? undefined : Object.assign(new Error(`read ${code}`), { code, syscall: 'read' }),
+    );
   }
 
   private touch(): void {

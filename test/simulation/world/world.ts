@@ -28,6 +28,8 @@ export class World {
   /** What all processes of the program have logged. */
   readonly log: LogLine[] = [];
   readonly beganAt = BEGIN;
+  /** By how much the wall clock was moved, in milliseconds. */
+  clockOffset = 0;
   /** The number of the next process. */
   nextPid = 1000;
   /** The process of the program that runs now, or that ran last. */

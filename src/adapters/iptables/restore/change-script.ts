@@ -52,9 +52,15 @@ class ChangeWriter {
   ) {
     ({ written: this.written, removed: this.removed } = change.chains());
     const { entriesRemoved, entriesAdded, entriesGone } = change;
-    const rejects = ({ entry }: OwnedEntry): boolean => entry.table === REJECTING;
-    const growing = new Set(entriesAdded.filter(rejects).map(({ entry }) => entry.chain));
-    const ended = entriesGone.filter((one) => rejects(one) && !growing.has(one.entry.chain));
+    const whole = { removed: entriesRemoved, added: entriesAdded, tails: [] };
+    // A chain that is rewritten for what is added to it loses at once what goes.
+    const atOnce = new Set(
+      tables.baseRules.shared
+        .filter(({ table }) => table === REJECTING)
+        .filter((chain) => isRewritten(chain, whole) && entriesAdded.some(isIn(chain)))
+        .map(({ name }) => name),
+    );
+    const ended = entriesGone.filter(({ entry }) => entry.table === REJECTING && !atOnce.has(entry.chain));
     const isEnded = new Set(ended);
     this.ended = { removed: ended, added: [], tails: [] };
     const removed = entriesRemoved.filter((one) => !isEnded.has(one));
@@ -122,7 +128,11 @@ class ChangeWriter {
 
 /** Instead of changing single entries. */
 function isRewritten({ table, name, before }: SharedChain, { removed, added }: SharedChange): boolean {
-  const here = ({ entry }: OwnedEntry) => entry.table === table && entry.chain === name;
+  const here = isIn({ table, name });
   if (before.length > 0) return removed.some(here) || added.some(here);
   return removed.filter(here).length > MOST_DELETIONS;
+}
+
+function isIn({ table, name }: Pick<SharedChain, 'table' | 'name'>): (one: OwnedEntry) => boolean {
+  return ({ entry }) => entry.table === table && entry.chain === name;
 }

@@ -7,13 +7,16 @@ import {
 } from '../../../domain/iptables/state/desired-tables.js';
 import { claimId, type OwnedChain } from '../../../domain/iptables/state/owned-rules.js';
 import { OWNED_TABLE, type Chain, type RuleText, type TableName } from '../../../domain/iptables/table.js';
+import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
 import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
 import { fillShared, removeChains, writeChains } from './chain-lines.js';
 import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
 
+/** Where frontends without endpoints are rejected. */
+const REJECTING: TableName = 'filter';
 /** Most of the work is in the first: while the tool reads that, the others are made. */
-const TABLES: readonly TableName[] = [OWNED_TABLE, 'filter', 'mangle'];
+const TABLES: readonly TableName[] = [OWNED_TABLE, REJECTING, 'mangle'];
 /** A shared chain with more rules to put right is written anew. */
 const MOST_SINGLE_RULES = 50;
 
@@ -90,7 +93,10 @@ class Difference {
     return this.shared.some(({ chain, single }) => !single && this.rules(chain.table, chain.name));
   }
 
+  /** A frontend that has lost its endpoints is rejected before its rules go; one that has got some, until it has rules. */
   *repair(lines: RestoreLines): Generator<void> {
+    for (const repair of this.shared) if (repair.chain.table === REJECTING) insertMissing(repair, lines);
+    lines.commit();
     for (const table of TABLES) yield* this.repairTable(table, lines);
   }
 
@@ -149,17 +155,28 @@ class Difference {
   }
 
   private *repairShared({ chain, single }: SharedRepair, lines: RestoreLines): Generator<void> {
-    const { table, name, entries } = chain;
+    const { table, name } = chain;
     if (!single) {
       const actual = this.rules(table, name);
       if (actual) lines.declare(table, name);
       return yield* fillShared(lines, chain, new Set(actual));
     }
-    const owners = new Map(entries.map(({ entry, owner }) => [entry.rule, owner]));
+    if (table !== REJECTING) insertMissing({ chain, single }, lines);
+    const owners = ownersOf(chain);
     for (const rule of single.surplus) lines.delete(table, name, rule, owners.get(rule));
-    for (const { rule, behind } of single.inserted) lines.insert(table, name, rule, owners.get(rule), behind);
-    for (const rule of single.after) lines.append(table, name, rule);
   }
+}
+
+function insertMissing({ chain, single }: SharedRepair, lines: RestoreLines): void {
+  const { table, name } = chain;
+  const owners = ownersOf(chain);
+  for (const { rule, behind } of single?.inserted ?? [])
+    lines.insert(table, name, rule, owners.get(rule), behind);
+  for (const rule of single?.after ?? []) lines.append(table, name, rule);
+}
+
+function ownersOf({ entries }: DesiredSharedChain): ReadonlyMap<RuleText, ServicePortKey> {
+  return new Map(entries.map(({ entry, owner }) => [entry.rule, owner]));
 }
 
 /** Where no chain of a service is present, all are missing. They are made while they are written: there are very many. */
@@ -169,12 +186,12 @@ function allChains(desired: DesiredTables): Iterable<OwnedChain> {
 
 /** What puts a shared chain right without touching its other rules. */
 interface SingleRules {
-  /** To delete. */
-  readonly surplus: readonly RuleText[];
   /** To insert in this order, each behind as many rules as there are before it by then. */
   readonly inserted: readonly { readonly rule: RuleText; readonly behind: number }[];
   /** To append. */
   readonly after: readonly RuleText[];
+  /** To delete after that. */
+  readonly surplus: readonly RuleText[];
 }
 
 /** Undefined when they are too many, or would leave rules in a wrong order. */
@@ -193,15 +210,12 @@ function singleRules(
   const before = chain.before.map(isMissing);
   const entries = chain.entries.map(({ entry }) => isMissing(entry.rule));
   const after = chain.after.filter(isMissing);
-  // The tool deletes the first rule of that text, so the later ones are kept.
-  const surplus: RuleText[] = [];
-  const result = actual.filter((rule) => {
+  const surplus = actual.filter((rule) => {
     const left = counts.get(rule) ?? 0;
-    if (left <= 0) return true;
     counts.set(rule, left - 1);
-    surplus.push(rule);
-    return false;
+    return left > 0;
   });
+  const result = [...actual];
   const missing = [...before, ...entries].filter(Boolean).length + after.length;
   if (missing + surplus.length > most) return undefined;
   const inserted: { readonly rule: RuleText; readonly behind: number }[] = [];
@@ -220,5 +234,7 @@ function singleRules(
     insert(entry.rule, preceding === undefined ? head++ : result.indexOf(preceding) + 1);
   });
   result.push(...after);
+  // The tool deletes the first rule of that text, so the later ones are kept.
+  for (const rule of surplus) result.splice(result.indexOf(rule), 1);
   return sharedHolds(chain, result) ? { surplus, inserted, after } : undefined;
 }

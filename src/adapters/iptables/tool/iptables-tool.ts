@@ -9,19 +9,20 @@ import {
   type IptablesChoice,
   type ProgramRunner,
 } from '../detection/choose-variant.js';
-import { IptablesKernelError, XtablesLockedError } from '../errors.js';
+import { IptablesTemporaryError, XtablesLockedError } from '../errors.js';
 import {
   ToolFailedError,
   ToolMissingError,
   ToolPermissionError,
   type ToolError,
 } from '../../tools/errors.js';
+import { reportsTemporary } from '../../netlink/errno.js';
 import type { IptablesCommands, IptablesVariant, RestoreOutcome } from '../iptables-commands.js';
 import type { CommitListener } from '../../nftables/netlink/commit-listener.js';
 import { KERNEL_MATCHES } from '../detection/kernel-matches.js';
 import { legacyTables } from '../detection/legacy-tables.js';
 import { readLacking } from './restore-messages.js';
-import { knownFailure, restoreFailure } from './tool-failures.js';
+import { knownFailure, RESOURCE_PROBLEM, restoreFailure } from './tool-failures.js';
 import { ToolPrograms, type ToolOutcome, type ToolStreams } from '../../tools/tool-programs.js';
 import { XtablesLock } from './xtables-lock.js';
 
@@ -98,7 +99,10 @@ export class IptablesTool implements IptablesCommands {
     }
   }
 
-  /** Whether the family can be used: its tools are there, and its kernel takes rules. The reason when not. */
+  /**
+   * Whether the family can be used: its tools are there, and its kernel takes rules. The reason when not. What only keeps the tools
+   * from their work at the moment, such as the lock, is none: that would leave the family without rules for good.
+   */
   async problem(family: IpFamily): Promise<string | undefined> {
     try {
       const { variant } = await this.identify();
@@ -107,7 +111,8 @@ export class IptablesTool implements IptablesCommands {
       const listed = await this.listChain(family, 'nat', 'POSTROUTING');
       return listed ? undefined : `table nat of ${family} has no chain POSTROUTING`;
     } catch (error) {
-      return errorMessage(error);
+      const isMomentary = error instanceof XtablesLockedError || error instanceof IptablesTemporaryError;
+      return isMomentary ? undefined : errorMessage(error);
     }
   }
 
@@ -150,7 +155,7 @@ export class IptablesTool implements IptablesCommands {
     const { exitCode, stdout, stderr } = await this.programs.run(command, { stdout: 'all' });
     if (exitCode === 0) return stdout.split('\n').flatMap((line) => rulesIn(line, chain));
     const failure = this.failure(command, stderr, exitCode);
-    if (exitCode === 1 && !(failure instanceof IptablesKernelError)) return undefined;
+    if (exitCode === 1 && failure instanceof ToolFailedError) return undefined;
     throw failure;
   }
 
@@ -216,7 +221,10 @@ export class IptablesTool implements IptablesCommands {
     const attempt = command.join(' ');
     const lock = { path: this.lock.path, waitedSeconds: WAIT_SECONDS };
     const said = stderr.trim() || `exit status ${exitCode}`;
-    return knownFailure(attempt, stderr, lock) ?? new ToolFailedError(attempt, said);
+    const known = knownFailure(attempt, stderr, lock);
+    if (known) return known;
+    const isMomentary = exitCode === RESOURCE_PROBLEM || reportsTemporary(stderr);
+    return isMomentary ? new IptablesTemporaryError(attempt, said) : new ToolFailedError(attempt, said);
   }
 
   private async waitForLock(command: readonly string[]): Promise<number | undefined> {

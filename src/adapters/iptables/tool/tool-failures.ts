@@ -38,7 +38,7 @@ export function knownFailure(
 const REFUSING = [1, 2];
 
 /** With which iptables-nft ends, too, whatever the kernel has against a rule: then only its words tell. */
-const RESOURCE_PROBLEM = 4;
+export const RESOURCE_PROBLEM = 4;
 
 /**
  * Why a restore failed. It is a refusal of the input only if the tool says so: by its exit status or the kernel's reason, and by

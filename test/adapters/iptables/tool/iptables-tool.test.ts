@@ -195,6 +195,20 @@ describe('IptablesTool', () => {
     expect(await tool.problem('IPv4')).toContain('this kernel does not support this variant of iptables');
   });
 
+  it('does not give up a family for what passes', async () => {
+    const ending = (words: string, status: number) => {
+      const answer = `echo "${words}" >&2; exit ${status}`;
+      return nft({
+        'iptables-nft': `case "$*" in *--version) echo "iptables v1.8.9 (nf_tables)";; *) ${answer};; esac`,
+      }).problem('IPv4');
+    };
+    const locked = 'Another app is currently holding the xtables lock; waited 5s';
+    expect(await ending(locked, 4)).toBeUndefined();
+    expect(await ending('iptables: Resource temporarily unavailable.', 4)).toBeUndefined();
+    expect(await ending('iptables: Cannot allocate memory', 1)).toBeUndefined();
+    expect(await ending('iptables: something else', 3)).toContain('something else');
+  });
+
   it('makes one restore at a time', async () => {
     const tool = nft({
       'iptables-nft-restore': `/bin/cat > /dev/null; [ -e ${folder}/busy ] && exit 1; : > ${folder}/busy; /bin/sleep 0.1; /bin/rm ${folder}/busy`,

@@ -119,7 +119,8 @@ export class MessageBuilder {
       this.bytes.copy(larger, 0, 0, at);
       this.bytes = larger;
     }
-    this.bytes.fill(0, at, this.used);
+    // What follows a value up to the next multiple of four; the rest is written.
+    if (length > 0) this.bytes.writeUInt32LE(0, this.used - 4);
     return at;
   }
 }

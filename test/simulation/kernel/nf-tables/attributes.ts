@@ -22,6 +22,8 @@ export class Attributes {
     readonly bytes: Buffer,
     from: number,
     to: number,
+    /** Those of a message itself, of which the kernel tells which one is too long or too short. */
+    private readonly isOuter = false,
   ) {
     for (const at of attributesBetween(bytes, from, to))
       this.places[bytes.readUInt16LE(at + 2) & TYPE_MASK] = at;
@@ -46,7 +48,7 @@ export class Attributes {
   copy(type: number, most: number): Buffer | undefined {
     const value = this.value(type);
     if (!value) return undefined;
-    if (value.length > most) throw new Refused(ERANGE);
+    if (value.length > most) throw this.outOfRange(type);
     return value.length === 0 ? undefined : Buffer.from(value);
   }
 
@@ -69,7 +71,7 @@ export class Attributes {
     if (!value) return undefined;
     const end = value.indexOf(0);
     const length = end < 0 ? value.length : end;
-    if (length > MAX_NAME_LENGTH || value.length > MAX_NAME_LENGTH + 1) throw new Refused(ERANGE);
+    if (length > MAX_NAME_LENGTH || value.length > MAX_NAME_LENGTH + 1) throw this.outOfRange(type);
     return value.toString('latin1', 0, length);
   }
 
@@ -81,8 +83,12 @@ export class Attributes {
   private start(type: number, length: number): number | undefined {
     const at = this.places[type];
     if (at === undefined) return undefined;
-    if (this.bytes.readUInt16LE(at) < 4 + length) throw new Refused(ERANGE);
+    if (this.bytes.readUInt16LE(at) < 4 + length) throw this.outOfRange(type);
     return at + 4;
+  }
+
+  private outOfRange(type: number): Refused {
+    return new Refused(ERANGE, this.isOuter ? this.places[type] : undefined);
   }
 }
 
@@ -109,4 +115,13 @@ function attributesBetween(bytes: Buffer, from: number, to: number): readonly nu
     at += (length + 3) & ~3;
   }
   return found;
+}
+
+/** Refusals of this work are for the attribute that begins here. */
+export function naming<T>(at: number, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof Refused ? new Refused(error.errno, at) : error;
+  }
 }

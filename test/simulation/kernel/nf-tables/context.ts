@@ -43,7 +43,7 @@ export function messageAt(bytes: Buffer, start: number): Message | undefined {
     flags: bytes.readUInt16LE(start + 6),
     sequence: bytes.readUInt32LE(start + 8),
     family: bytes[start + NLMSG]!,
-    attributes: new Attributes(bytes, start + NLMSG + NFGENMSG, end),
+    attributes: new Attributes(bytes, start + NLMSG + NFGENMSG, end, true),
   };
 }
 

@@ -5,7 +5,7 @@ export interface Fault {
   readonly count: number;
   /** Only batches of this process. */
   readonly process?: number;
-  /** Only batches with a message that has these bytes or this text in it, of which the message is blamed, and the element. */
+  /** Only batches that add something with these bytes or this text in it: the message is blamed, and the element. */
   readonly containing?: string | Buffer;
 }
 
@@ -31,16 +31,15 @@ export class Faults {
     this.answersToLose = 0;
   }
 
-  /** The fault of a batch, which counts as used. */
-  take(process: number, batch: Buffer): Fault | undefined {
-    const index = this.refusals.findIndex(
+  /** Those of a batch, which count as used. */
+  take(process: number, batch: Buffer): readonly Fault[] {
+    const met = this.refusals.filter(
       (fault) =>
         (fault.process === undefined || fault.process === process) &&
         (fault.containing === undefined || batch.includes(fault.containing)),
     );
-    const fault = this.refusals[index];
-    if (fault && --fault.left <= 0) this.refusals.splice(index, 1);
-    return fault;
+    for (const fault of met) if (--fault.left <= 0) this.refusals.splice(this.refusals.indexOf(fault), 1);
+    return met;
   }
 
   takeLoss(): boolean {

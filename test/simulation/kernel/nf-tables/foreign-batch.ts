@@ -20,25 +20,33 @@ import {
   VERDICT_CODE,
 } from './numbers.js';
 
-/** An expression of a rule, by its name and its attributes, of which texts get a zero byte and numbers are 32 bits, big-endian. */
+/**
+ * Attributes in their order: texts get a zero byte, numbers have 32 bits, big-endian, and lists become attributes that contain
+ * others.
+ */
+export type RawAttributes = readonly {
+  readonly type: number;
+  readonly value: number | string | Buffer | RawAttributes;
+}[];
+
+/** An expression of a rule, by its name. */
 export interface RawExpression {
   readonly name: string;
   readonly attributes: RawAttributes;
 }
 
-export type RawAttributes = readonly (readonly [type: number, value: number | string | Buffer | RawAttributes])[];
-
 /** A verdict. @param chain where jumps and gotos lead */
 export function verdict(code: keyof typeof VERDICT_CODE, chain?: string): RawExpression {
   const its: RawAttributes = [
-    [VERDICT.CODE, VERDICT_CODE[code]],
-    ...(chain === undefined ? [] : [[VERDICT.CHAIN, chain] as const]),
+    { type: VERDICT.CODE, value: VERDICT_CODE[code] },
+    ...(chain === undefined ? [] : [{ type: VERDICT.CHAIN, value: chain }]),
   ];
+  const [DREG, VALUE] = [1, 2];
   return {
     name: 'immediate',
     attributes: [
-      [1, 0],
-      [2, [[DATA.VERDICT, its]]],
+      { type: DREG, value: 0 },
+      { type: VALUE, value: [{ type: DATA.VERDICT, value: its }] },
     ],
   };
 }
@@ -169,7 +177,7 @@ export class ForeignBatch {
     return this.elements(
       MSG.DELSETELEM,
       set,
-      keys?.map((key) => [[ELEMENT.KEY, [[DATA.VALUE, key]]]]),
+      keys?.map((key) => [{ type: ELEMENT.KEY, value: [{ type: DATA.VALUE, value: key }] }]),
     );
   }
 
@@ -199,7 +207,7 @@ export class ForeignBatch {
 }
 
 function putAll(builder: MessageBuilder, attributes: RawAttributes): void {
-  for (const [type, value] of attributes) {
+  for (const { type, value } of attributes) {
     if (typeof value === 'number') builder.be32(type, value);
     else if (typeof value === 'string') builder.text(type, value);
     else if (Buffer.isBuffer(value)) builder.attribute(type, value);

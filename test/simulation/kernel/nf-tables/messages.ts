@@ -1,4 +1,4 @@
-import type { MessageBuilder } from '../netlink/message-builder.js';
+import { MessageBuilder } from '../netlink/message-builder.js';
 import {
   CHAIN,
   CHAIN_FLAG,
@@ -6,6 +6,7 @@ import {
   DATA,
   DESC,
   ELEMENT,
+  ELEMENT_FLAG,
   ELEMENTS,
   FIELD_LEN,
   HOOK,
@@ -20,6 +21,7 @@ import {
 } from './numbers.js';
 import {
   isFlagged,
+  sizeOf,
   type Chain,
   type Counter,
   type Element,
@@ -30,19 +32,29 @@ import {
 
 /* How the kernel tells of what it keeps: the attributes of each message, in its order. */
 
-export function putTable(builder: MessageBuilder, table: Table): void {
+const FIRST_WITH_COUNT = 616;
+
+/** @param isGone for all of these: only what names it */
+export function putTable(builder: MessageBuilder, table: Table, isGone = false): void {
   builder.text(TABLE.NAME, table.name);
   builder.be64(TABLE.HANDLE, table.handle);
+  builder.be32(TABLE.USE, isGone ? 0 : table.chains.size + namedSetsIn(table) + table.counters.size);
+  if (isGone) return;
   builder.be32(TABLE.FLAGS, table.flags);
-  builder.be32(TABLE.USE, table.chains.size + table.sets.size + table.counters.size);
   if (table.owner !== undefined) builder.be32(TABLE.OWNER, table.owner);
   if (table.userdata) builder.attribute(TABLE.USERDATA, table.userdata);
 }
 
-export function putChain(builder: MessageBuilder, chain: Chain): void {
+/** Sets without a name belong to the rules that look into them. */
+function namedSetsIn({ sets }: Table): number {
+  return [...sets.values()].filter((set) => !isFlagged(set, SET_FLAG.ANONYMOUS)).length;
+}
+
+export function putChain(builder: MessageBuilder, chain: Chain, isGone = false): void {
   builder.text(CHAIN.TABLE, chain.table.name);
   builder.text(CHAIN.NAME, chain.name);
   builder.be64(CHAIN.HANDLE, chain.handle);
+  if (isGone) return;
   const { base } = chain;
   if (base) {
     builder.nest(
@@ -68,11 +80,12 @@ export function putRule(builder: MessageBuilder, rule: Rule, before?: Rule): voi
   if (rule.userdata) builder.attribute(RULE.USERDATA, rule.userdata);
 }
 
-/** @param count how many elements it has, where the kernel tells */
-export function putSet(builder: MessageBuilder, set: NftSet, count: number | undefined): void {
+/** @param release of the kernel: recent ones tell how many elements it has */
+export function putSet(builder: MessageBuilder, set: NftSet, release: number, isGone = false): void {
   builder.text(SET.TABLE, set.table.name);
   builder.text(SET.NAME, set.name);
   builder.be64(SET.HANDLE, set.handle);
+  if (isGone) return;
   if (set.flags !== 0) builder.be32(SET.FLAGS, set.flags);
   builder.be32(SET.KEY_TYPE, set.keyType);
   builder.be32(SET.KEY_LEN, set.keyLength);
@@ -85,7 +98,13 @@ export function putSet(builder: MessageBuilder, set: NftSet, count: number | und
   if (set.userdata) builder.attribute(SET.USERDATA, set.userdata);
   builder.nest(SET.DESC, () => putDescription(builder, set), 0);
   if (set.expressions) builder.attribute(set.expressions.type, set.expressions.bytes);
-  if (count !== undefined) builder.be32(SET.COUNT, count);
+  if (release >= FIRST_WITH_COUNT) builder.be32(SET.COUNT, countOf(set));
+}
+
+/** Of ranges, which are two elements, the kernel tells the number of pairs. */
+function countOf(set: NftSet): number {
+  const isPairs = isFlagged(set, SET_FLAG.INTERVAL) && !isFlagged(set, SET_FLAG.CONCAT);
+  return isPairs ? Math.floor(sizeOf(set) / 2) : sizeOf(set);
 }
 
 function putDescription(builder: MessageBuilder, { size, fields }: NftSet): void {
@@ -107,8 +126,16 @@ export function putElements(builder: MessageBuilder, set: NftSet, put: () => voi
   builder.nest(ELEMENTS.LIST, put, 0);
 }
 
+const elementBuilder = new MessageBuilder();
+
 export function putElement(builder: MessageBuilder, set: NftSet, element: Element, now: number): void {
-  builder.nest(LIST_ELEM, () => putElementParts(builder, set, element, now), 0);
+  if (isFlagged(set, SET_FLAG.TIMEOUT))
+    return void builder.nest(LIST_ELEM, () => putElementParts(builder, set, element, now), 0);
+  if (!element.listed) {
+    putElementParts(elementBuilder, set, element, now);
+    element.listed = elementBuilder.take();
+  }
+  builder.attribute(LIST_ELEM, element.listed);
 }
 
 function putElementParts(builder: MessageBuilder, set: NftSet, element: Element, now: number): void {
@@ -135,18 +162,19 @@ function putElementParts(builder: MessageBuilder, set: NftSet, element: Element,
   if (expressions) builder.attribute(expressions.type, expressions.bytes);
   if (element.counter) builder.text(ELEMENT.OBJREF, element.counter.name);
   if (element.flags !== 0) builder.be32(ELEMENT.FLAGS, element.flags);
-  if (element.timeout !== 0) {
-    if (element.timeout !== set.timeout) builder.be64(ELEMENT.TIMEOUT, element.timeout);
-    builder.be64(ELEMENT.EXPIRATION, Math.max(0, Math.round(element.expires - now)));
-  }
+  const isEnd = (element.flags & ELEMENT_FLAG.INTERVAL_END) !== 0;
+  if (isFlagged(set, SET_FLAG.TIMEOUT) && !isEnd && element.timeout !== set.timeout)
+    builder.be64(ELEMENT.TIMEOUT, element.timeout);
+  if (element.timeout !== 0) builder.be64(ELEMENT.EXPIRATION, Math.max(0, Math.round(element.expires - now)));
   if (element.userdata) builder.attribute(ELEMENT.USERDATA, element.userdata);
 }
 
-export function putCounter(builder: MessageBuilder, counter: Counter): void {
+export function putCounter(builder: MessageBuilder, counter: Counter, isGone = false): void {
   builder.text(OBJECT.TABLE, counter.table.name);
   builder.text(OBJECT.NAME, counter.name);
   builder.be64(OBJECT.HANDLE, counter.handle);
   builder.be32(OBJECT.TYPE, OBJECT_COUNTER);
+  if (isGone) return;
   builder.be32(OBJECT.USE, counter.uses);
   builder.nest(
     OBJECT.DATA,

@@ -9,14 +9,16 @@ import { messageAt, type Context, type Message } from './context.js';
 import { addRemembered } from './changes/elements.js';
 import { Faults, type Fault } from './faults.js';
 import { generationMessage, noticeMessage } from './notices.js';
-import { BATCH_BEGIN, BATCH_GENID, FAMILY, GROUP, SUBSYSTEM, TABLE_FLAG } from './numbers.js';
+import { BATCH_BEGIN, BATCH_GENID, FAMILY, GROUP, MSG, SUBSYSTEM, TABLE_FLAG } from './numbers.js';
 import { tableId, type Table } from './objects.js';
 import { KernelTables } from './reading/kernel-tables.js';
 import { Questions } from './reading/questions.js';
-import type { Transaction } from './changes/transaction.js';
+import type { Notice, Transaction } from './changes/transaction.js';
 
 const ERESTART = 85;
 const HEADER = 16;
+/** Since then what tells of an element does not say which message it comes from. */
+const FIRST_WITH_UNNUMBERED_ELEMENTS = 613;
 const FAMILIES = { inet: FAMILY.INET, ip: FAMILY.IP, ip6: FAMILY.IP6 } as const;
 
 /** A transaction that was committed. */
@@ -46,6 +48,7 @@ export class NfTables implements NetlinkProtocol {
   private readonly listeners: ((commit: Commit) => void)[] = [];
   private readonly read: KernelTables;
   private last = 1;
+  private sent = 0;
 
   constructor(private readonly options: NfTablesOptions) {
     this.context = {
@@ -61,6 +64,11 @@ export class NfTables implements NetlinkProtocol {
   /** The number of the last transaction that changed something. */
   get generation(): number {
     return this.last;
+  }
+
+  /** How many batches came over sockets, whatever became of them. */
+  get batches(): number {
+    return this.sent;
   }
 
   /** Calls back after each transaction that changed something. */
@@ -130,7 +138,7 @@ export class NfTables implements NetlinkProtocol {
 
   /** A batch of another program of the machine, from its beginning message to its end. Returns the errors, none if it is committed. */
   transact(process: number, batch: Buffer): readonly number[] {
-    const outcome = new Batch(this.context, batch, process, this.options.now(), undefined).run();
+    const outcome = new Batch(this.context, batch, process, this.options.now(), []).run();
     if (outcome.committed) this.commit(process, process, outcome.committed, 0);
     return outcome.answers.map(({ errno }) => errno).filter((errno) => errno !== 0);
   }
@@ -150,9 +158,10 @@ export class NfTables implements NetlinkProtocol {
     if (subsystem !== SUBSYSTEM && bytes.readUInt16LE(HEADER + 2) !== SUBSYSTEM) return refuse(EOPNOTSUPP);
     const expected = begin.attributes.u32(BATCH_GENID) ?? 0;
     if (expected !== 0 && expected !== this.last) return refuse(ERESTART);
+    this.sent++;
     if (this.faults.takeLoss()) socket.lose();
-    const fault = this.faults.take(socket.process, bytes);
-    const outcome = new Batch(this.context, bytes, socket.port, this.options.now(), fault).run();
+    const faults = this.faults.take(socket.process, bytes);
+    const outcome = new Batch(this.context, bytes, socket.port, this.options.now(), faults).run();
     if (outcome.committed) this.tellSender(socket, bytes, outcome, outcome.committed);
     for (const one of outcome.answers) answer(socket, bytes, one);
     if (outcome.committed) this.tellListeners(socket.process, changedIn(outcome.committed));
@@ -166,8 +175,11 @@ export class NfTables implements NetlinkProtocol {
   ): void {
     this.advance(transaction.changed);
     const { port, process } = socket;
-    for (const notice of outcome.notices)
-      socket.deliver(noticeMessage({ port, sequence: notice.sequence }, notice, this.last, transaction.now));
+    for (const notice of outcome.notices) {
+      const isNumbered = this.context.release < FIRST_WITH_UNNUMBERED_ELEMENTS || !isOfElement(notice);
+      const to = { port, sequence: isNumbered ? notice.sequence : 0 };
+      socket.deliver(noticeMessage(to, notice, this.last, transaction.now, this.context.release));
+    }
     const first = messageAt(bytes, (bytes.readUInt32LE(0) + 3) & ~3);
     const sequence = first?.sequence ?? 0;
     const wantsNumber = first !== undefined && (first.flags & NLM_F_ECHO) !== 0;
@@ -223,6 +235,10 @@ export class NfTables implements NetlinkProtocol {
     }
     if ((flags & NLM_F_ACK) !== 0) answer(socket, bytes, { start, errno: 0 });
   }
+}
+
+function isOfElement({ message }: Notice): boolean {
+  return message === MSG.NEWSETELEM || message === MSG.DELSETELEM;
 }
 
 function answer(socket: KernelSocket, bytes: Buffer, { start, errno, offset }: Answer): void {

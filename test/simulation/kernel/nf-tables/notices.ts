@@ -12,46 +12,43 @@ export function noticeMessage(
   { message: kind, object }: Notice,
   generation: number,
   now: number,
+  release: number,
 ): Buffer {
+  const tell = (family: number, put: (builder: MessageBuilder) => void): Buffer =>
+    message(to, kind, 0, family, generation, put);
   switch (kind) {
     case MSG.NEWTABLE:
-    case MSG.DELTABLE:
-      return message(to, kind, 0, (object as Table).family, generation, (builder) =>
-        putTable(builder, object as Table),
-      );
+    case MSG.DELTABLE: {
+      const table = object as Table;
+      return tell(table.family, (builder) => putTable(builder, table, kind === MSG.DELTABLE));
+    }
     case MSG.NEWCHAIN:
-    case MSG.DELCHAIN:
-      return ofTable(to, kind, generation, object as Chain, putChain);
+    case MSG.DELCHAIN: {
+      const chain = object as Chain;
+      return tell(chain.table.family, (builder) => putChain(builder, chain, kind === MSG.DELCHAIN));
+    }
     case MSG.NEWRULE:
-    case MSG.DELRULE:
-      return ofTable(to, kind, generation, { table: (object as Rule).chain.table }, (builder) =>
-        putRule(builder, object as Rule),
-      );
+    case MSG.DELRULE: {
+      const rule = object as Rule;
+      return tell(rule.chain.table.family, (builder) => putRule(builder, rule));
+    }
     case MSG.NEWSET:
-    case MSG.DELSET:
-      return ofTable(to, kind, generation, object as NftSet, (builder, set) =>
-        putSet(builder, set, undefined),
-      );
+    case MSG.DELSET: {
+      const set = object as NftSet;
+      return tell(set.table.family, (builder) => putSet(builder, set, release, kind === MSG.DELSET));
+    }
     case MSG.NEWOBJ:
-    case MSG.DELOBJ:
-      return ofTable(to, kind, generation, object as Counter, putCounter);
+    case MSG.DELOBJ: {
+      const counter = object as Counter;
+      return tell(counter.table.family, (builder) => putCounter(builder, counter, kind === MSG.DELOBJ));
+    }
     default: {
       const { set, element } = object as ElementNotice;
-      return ofTable(to, kind, generation, set, (builder) =>
+      return tell(set.table.family, (builder) =>
         putElements(builder, set, () => putElement(builder, set, element, now)),
       );
     }
   }
-}
-
-function ofTable<T extends { readonly table: Table }>(
-  to: Addressee,
-  kind: number,
-  generation: number,
-  object: T,
-  put: (builder: MessageBuilder, object: T) => void,
-): Buffer {
-  return message(to, kind, 0, object.table.family, generation, (builder) => put(builder, object));
 }
 
 /** What tells of a transaction as a whole: its number, and who made it. */

@@ -81,6 +81,8 @@ export interface NftSet {
   /** Milliseconds; 0 for none. */
   timeout: number;
   readonly gcInterval: number;
+  /** Whether rules can add to it: the kernel takes another kind of table for sets whose size is given at the beginning. */
+  readonly growsWithRules: boolean;
   /** The most elements; 0 for any number. */
   size: number;
   /** By key, and for the ends of ranges, by key and a mark. */
@@ -116,6 +118,8 @@ export interface Element {
   timeout: number;
   /** The time at which it is gone, in milliseconds; Infinity for never. */
   expires: number;
+  /** How it is listed, once it was, if that never changes. */
+  listed?: Buffer;
 }
 
 /** A named counter. */
@@ -131,6 +135,11 @@ export interface Counter {
 
 export function isFlagged(set: NftSet, flag: (typeof SET_FLAG)[keyof typeof SET_FLAG]): boolean {
   return (set.flags & flag) !== 0;
+}
+
+/** How many elements count for its size: not the one that stands for all other keys, whose key is empty. */
+export function sizeOf({ elements }: NftSet): number {
+  return elements.has('') ? elements.size - 1 : elements.size;
 }
 
 /** The key of the map of tables. */

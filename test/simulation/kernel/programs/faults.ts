@@ -30,6 +30,8 @@ export class Faults {
   readonly missing = new Set<string>();
   /** Variants of which the kernel has nothing. */
   readonly unsupported = new Set<Variant>();
+  /** Matches and targets whose modules the kernel lacks. */
+  readonly missingExtensions = new Set<string>();
   /** Rules that the kernel refuses. */
   readonly refusals: Refusal[] = [];
   /** Lines of ipset that the kernel refuses. */
@@ -66,6 +68,7 @@ export class Faults {
   clear(): void {
     this.missing.clear();
     this.unsupported.clear();
+    this.missingExtensions.clear();
     for (const list of [this.refusals, this.setRefusals, this.failures, this.troubles]) list.length = 0;
   }
 

@@ -6,13 +6,14 @@ import {
   NLM_F_REQUEST,
   NLMSG_MIN_TYPE,
 } from '../../netlink/numbers.js';
-import { Refused } from '../attributes.js';
+import { Refused, within } from '../attributes.js';
 import { deleteChain, newChain } from './chains.js';
 import { messageAt, type Context, type Message } from '../context.js';
 import { deleteCounter, newCounter } from './counters.js';
 import { deleteElements, newElements } from './elements.js';
 import type { Fault } from '../faults.js';
-import { BATCH_BEGIN, BATCH_END, MSG, SUBSYSTEM } from '../numbers.js';
+import { BATCH_BEGIN, BATCH_END, ELEMENTS, MSG, SUBSYSTEM } from '../numbers.js';
+import { tableId } from '../objects.js';
 import { look } from './reach.js';
 import { deleteRules, newRule } from './rules.js';
 import { deleteSet, newSet } from './sets.js';
@@ -65,6 +66,10 @@ const DESTROY: Readonly<Record<number, Work>> = {
 const FIRST_WITH_DESTROY = 603;
 /** Since then the messages around a batch can be acknowledged. */
 const FIRST_WITH_FRAME_ANSWERS = 610;
+/** Every kind of message names its table by the same attribute. */
+const TABLE_OF_EACH = 1;
+/** What can be refused for what is in it. */
+const ADDING: readonly number[] = [MSG.NEWTABLE, MSG.NEWCHAIN, MSG.NEWRULE, MSG.NEWSET, MSG.NEWSETELEM];
 /** After which messages a table is looked at, if it must be each time. */
 const LOOKED_AT_AFTER: readonly number[] = [MSG.NEWRULE, MSG.NEWSETELEM];
 
@@ -79,7 +84,7 @@ export class Batch {
     private readonly bytes: Buffer,
     private readonly port: number,
     private readonly now: number,
-    private readonly fault: Fault | undefined,
+    private readonly faults: readonly Fault[],
   ) {}
 
   /**
@@ -87,7 +92,9 @@ export class Batch {
    * more, looking after each message, so that the message is found that made it wrong.
    */
   run(): BatchOutcome {
-    return this.attempt(false) ?? this.attempt(true)!;
+    const outcome = this.attempt(false) ?? this.attempt(true)!;
+    for (const table of this.context.tables.values()) table.validation = 'skip';
+    return outcome;
   }
 
   private attempt(isWary: boolean): BatchOutcome | undefined {
@@ -110,6 +117,7 @@ export class Batch {
       return { answers: this.answers, notices: [] };
     }
     if (endsAt !== undefined && this.wantsAnswer(endsAt)) this.answers.push({ start: endsAt, errno: 0 });
+    transaction.end();
     return {
       answers: this.answers,
       notices: this.notices,
@@ -126,7 +134,7 @@ export class Batch {
     const { bytes } = this;
     const first = aligned(bytes.readUInt32LE(0));
     if (this.wantsAnswer(0)) this.answers.push({ start: 0, errno: 0 });
-    const whole = this.fault?.containing === undefined ? this.fault : undefined;
+    const whole = this.faults.find(({ containing }) => containing === undefined);
     if (whole) return this.given(first, whole.errno);
     let isRefused = false;
     for (let start = first; start + 16 <= bytes.length;) {
@@ -159,10 +167,9 @@ export class Batch {
       const destroy = this.context.release >= FIRST_WITH_DESTROY ? DESTROY[message.kind] : undefined;
       const work = WORK[message.kind] ?? destroy;
       if (!work) throw new Refused(EINVAL);
-      const refusal = this.fault && faultIn(this.fault, message);
-      if (refusal) throw refusal;
+      for (const fault of this.faults) lookFor(fault, message);
       work(this.context, transaction, message);
-      if (LOOKED_AT_AFTER.includes(message.kind)) this.lookEachTime(transaction);
+      if (LOOKED_AT_AFTER.includes(message.kind)) this.lookEachTime(message);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       const { errno, at } = error;
@@ -175,8 +182,9 @@ export class Batch {
     return 0;
   }
 
-  private lookEachTime(transaction: Transaction): void {
-    for (const table of transaction.changed) if (table.validation === 'each time') look(table);
+  private lookEachTime({ family, attributes }: Message): void {
+    const table = this.context.tables.get(tableId(family, attributes.text(TABLE_OF_EACH)!));
+    if (table?.validation === 'each time') look(table);
   }
 
   private errorAtEnd({ unbound }: Transaction): number {
@@ -205,18 +213,15 @@ function lookAtAll({ tables }: Context): boolean {
   return true;
 }
 
-/** The refusal of a message that has in it what the fault is about, naming the element or the expression. */
-function faultIn(
-  { containing, errno }: Fault,
-  { bytes, start, end, attributes, kind }: Message,
-): Refused | undefined {
-  const found = containing === undefined ? -1 : bytes.subarray(start, end).indexOf(containing);
-  if (found < 0) return undefined;
-  const list = kind === MSG.NEWSETELEM ? attributes.at(3) : undefined;
-  if (list === undefined) return new Refused(errno);
-  for (let at = list + 4; at < end; at += aligned(bytes.readUInt16LE(at)))
-    if (start + found < at + bytes.readUInt16LE(at)) return new Refused(errno, at);
-  return new Refused(errno);
+/** @throws Refused for a message that has in it what the fault is about, naming the element */
+function lookFor({ containing, errno }: Fault, { bytes, start, end, attributes, kind }: Message): void {
+  if (containing === undefined || !ADDING.includes(kind)) return;
+  const found = start + bytes.subarray(start, end).indexOf(containing);
+  if (found < start) return;
+  const list = kind === MSG.NEWSETELEM ? attributes.at(ELEMENTS.LIST) : undefined;
+  for (const at of list === undefined ? [] : within(bytes, list))
+    if (found < at + bytes.readUInt16LE(at)) throw new Refused(errno, at);
+  throw new Refused(errno);
 }
 
 function aligned(length: number): number {

@@ -34,12 +34,13 @@ export function newChain(context: Context, transaction: Transaction, message: Me
   const table = tableOf(context, message, CHAIN.TABLE, transaction.port);
   const chain = namedChain(table, attributes);
   const policy = policyIn(attributes, chain);
-  const flags = attributes.u32(CHAIN.FLAGS) ?? (chain?.base ? CHAIN_FLAG.BASE : 0);
+  const its = chain?.base ? CHAIN_FLAG.BASE : 0;
+  const flags = (attributes.u32(CHAIN.FLAGS) ?? 0) | its;
   if ((flags & ~ALL_FLAGS) !== 0) throw new Refused(EOPNOTSUPP);
   if (!chain) return add(transaction, table, attributes, flags, policy);
   const at = attributes.at(CHAIN.HANDLE) ?? attributes.at(CHAIN.NAME);
   if ((request & NLM_F_EXCL) !== 0) throw new Refused(EEXIST, at);
-  if ((request & NLM_F_REPLACE) !== 0) throw new Refused(EOPNOTSUPP);
+  if ((request & NLM_F_REPLACE) !== 0 || flags !== its) throw new Refused(EOPNOTSUPP);
   update(transaction, chain, attributes, policy, at);
 }
 
@@ -59,11 +60,13 @@ export function deleteChain(context: Context, transaction: Transaction, message:
     throw new Refused(ENOENT, at);
   }
   if ((flags & NLM_F_NONREC) !== 0 && chain.rules.length + chain.jumps > 0) throw new Refused(EBUSY);
+  // The kernel counts before it removes the rules, so those that lead from the chain to itself keep it.
+  const { jumps } = chain;
   removeRules(transaction, chain, chain.rules);
   const isHeld = context.release < 602 && transaction.held.has(chain);
-  if (chain.jumps > 0 || isHeld) throw new Refused(EBUSY, at);
-  table.chains.delete(chain.name);
-  transaction.did(table, MSG.DELCHAIN, chain, () => table.chains.set(chain.name, chain));
+  if (jumps > 0 || isHeld) throw new Refused(EBUSY, at);
+  if (chain.base) transaction.rehooked.add(table);
+  transaction.takeOut(table, MSG.DELCHAIN, table.chains, chain.name);
 }
 
 /** The one that a message names, if there is one. */
@@ -98,6 +101,7 @@ function add(
   const isBase = attributes.has(CHAIN.HOOK);
   if (!isBase && (flags & CHAIN_FLAG.BASE) !== 0) throw new Refused(EINVAL);
   if ((flags & (CHAIN_FLAG.BINDING | CHAIN_FLAG.HW_OFFLOAD)) !== 0) throw new Refused(EOPNOTSUPP);
+  if (isBase && transaction.switched.has(table)) throw new Refused(EINVAL);
   const base = isBase ? { ...hookIn(attributes, table), policy } : undefined;
   if (name === undefined) throw new Refused(EINVAL);
   const userdata = attributes.copy(CHAIN.USERDATA, MAX_USERDATA_LENGTH);
@@ -133,13 +137,16 @@ function update(
   if (attributes.has(CHAIN.HOOK)) {
     if (!base) throw new Refused(EEXIST, at);
     const nest = attributes.nested(CHAIN.HOOK)!;
+    const [hook, priority] = [nest.u32(HOOK.NUMBER), nest.u32(HOOK.PRIORITY)];
+    const isOther = (given: number | undefined, its: number): boolean =>
+      given !== undefined && (given | 0) !== its;
+    if (isOther(hook, base.hook) || isOther(priority, base.priority)) throw new Refused(EOPNOTSUPP);
     const type = attributes.text(CHAIN.TYPE) ?? base.type;
     if (!Object.hasOwn(HOOKS[table.family] ?? {}, type)) throw new Refused(ENOENT, attributes.at(CHAIN.TYPE));
-    const hook = nest.u32(HOOK.NUMBER) ?? base.hook;
-    const priority = (nest.u32(HOOK.PRIORITY) ?? base.priority) | 0;
-    if (hook !== base.hook || priority !== base.priority) throw new Refused(EOPNOTSUPP);
-    if (type !== base.type) throw new Refused(EEXIST, at);
+    if (type !== base.type || isOther(hook ?? 0, base.hook) || isOther(priority ?? 0, base.priority))
+      throw new Refused(EEXIST, at);
   }
+  transaction.rehooked.add(table);
   if (base && policy !== undefined) chain.base = { ...base, policy };
   transaction.did(table, MSG.NEWCHAIN, chain, () => (chain.base = base));
 }

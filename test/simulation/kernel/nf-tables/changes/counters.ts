@@ -57,6 +57,5 @@ export function deleteCounter(context: Context, transaction: Transaction, messag
     throw new Refused(ENOENT, at);
   }
   if (counter.uses > 0) throw new Refused(EBUSY, at);
-  table.counters.delete(counter.name);
-  transaction.did(table, MSG.DELOBJ, counter, () => table.counters.set(counter.name, counter));
+  transaction.takeOut(table, MSG.DELOBJ, table.counters, counter.name);
 }

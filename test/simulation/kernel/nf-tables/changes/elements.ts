@@ -8,11 +8,11 @@ import {
   ERANGE,
   NLM_F_EXCL,
 } from '../../netlink/numbers.js';
-import { attributesOf, Refused, within, type Attributes } from '../attributes.js';
+import { attributesOf, naming, Refused, within, type Attributes } from '../attributes.js';
 import { findSet, tableOf, type Context, type Message } from '../context.js';
 import { valueIn } from '../expressions/sent-expression.js';
 import { DATA, DATA_VERDICT, ELEMENT, ELEMENT_FLAG, ELEMENTS, MSG, SET_FLAG } from '../numbers.js';
-import { isFlagged, type Element, type NftSet } from '../objects.js';
+import { isFlagged, sizeOf, type Element, type NftSet } from '../objects.js';
 import { lookForCircle, lookLater } from './reach.js';
 import type { Transaction } from './transaction.js';
 import { verdictIn } from './verdicts.js';
@@ -29,6 +29,8 @@ const NOT_OF_ENDS = [
   ELEMENT.KEY_END,
   ELEMENT.EXPRESSIONS,
 ];
+/** Since then the timeout of an element can be changed. */
+const FIRST_WITH_TIMEOUT_UPDATES = 612;
 const END_MARK = 'e';
 /** Extensions of an element are found by offsets of one byte, and user data is the last of them. */
 const MOST_USERDATA = 255;
@@ -95,7 +97,7 @@ export function addRemembered(set: NftSet, key: Buffer, timeout: number, now: nu
     return true;
   }
   collectExpired(set, now);
-  if (set.size !== 0 && set.elements.size >= set.size) return false;
+  if (set.size !== 0 && sizeOf(set) >= set.size) return false;
   const none = {
     keyEnd: undefined,
     value: undefined,
@@ -119,14 +121,6 @@ function setOf(
   const set = findSet(table, name, id, transaction);
   if (!set) throw new Refused(ENOENT, attributes.at(ELEMENTS.SET));
   return set;
-}
-
-function naming(at: number, work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    throw error instanceof Refused ? new Refused(error.errno, at) : error;
-  }
 }
 
 function flagsIn(set: NftSet, entry: Attributes): number {
@@ -226,7 +220,8 @@ function add(
   const present = set.elements.get(element.id);
   if (present && present.expires > transaction.now) {
     if (!isSame(present, element) || (request & NLM_F_EXCL) !== 0) throw new Refused(EEXIST);
-    if (context.release >= 612) updateTimeout(transaction, set, present, element);
+    if (context.release >= FIRST_WITH_TIMEOUT_UPDATES && isFlagged(set, SET_FLAG.TIMEOUT))
+      updateTimeout(transaction, set, present, element);
     return;
   }
   const target = element.verdict?.chain;
@@ -234,9 +229,9 @@ function add(
     for (const { chain, isMapped } of set.bindings) if (isMapped) lookForCircle(context, chain, target);
     lookLater(set.table);
   }
-  if (set.size !== 0 && set.elements.size >= set.size) {
+  if (set.size !== 0 && sizeOf(set) >= set.size && element.id !== '') {
     collectExpired(set, transaction.now);
-    if (set.elements.size >= set.size && (element.flags & CATCHALL) === 0) throw new Refused(ENFILE);
+    if (sizeOf(set) >= set.size) throw new Refused(ENFILE);
   }
   put(transaction, set, element, MSG.NEWSETELEM);
 }
@@ -255,7 +250,7 @@ function updateTimeout(
   present: Element,
   { timeout, expires }: Element,
 ): void {
-  if (present.timeout === 0 || timeout === 0 || present.timeout === timeout) return;
+  if (present.timeout === timeout) return;
   const former = { timeout: present.timeout, expires: present.expires };
   Object.assign(present, { timeout, expires });
   transaction.did(set.table, MSG.NEWSETELEM, { set, element: present }, () => Object.assign(present, former));

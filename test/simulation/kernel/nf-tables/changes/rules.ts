@@ -96,15 +96,8 @@ function letGo(transaction: Transaction, { chain }: Rule, expression: Expression
   if (!set || !binding) return;
   transaction.unbind(set, binding);
   if (!isFlagged(set, SET_FLAG.ANONYMOUS)) return;
-  const { sets } = chain.table;
-  sets.delete(set.name);
-  for (const [led] of set.targets) dropTargets(transaction, led, set.targets.get(led)!);
-  transaction.did(chain.table, MSG.DELSET, set, () => sets.set(set.name, set));
-}
-
-function dropTargets(transaction: Transaction, chain: Chain, count: number): void {
-  for (let jumps = 0; jumps < count; jumps++) transaction.noJumpTo(chain);
-  transaction.held.add(chain);
+  transaction.noJumpsOf(set);
+  transaction.takeOut(chain.table, MSG.DELSET, chain.table.sets, set.name);
 }
 
 /** The rule that a message places its own beside, or replaces. */

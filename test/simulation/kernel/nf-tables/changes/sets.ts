@@ -69,6 +69,8 @@ export function newSet(context: Context, transaction: Transaction, message: Mess
   if (EXCLUSIVE.some((both) => (layout.flags & both) === both)) throw new Refused(EOPNOTSUPP);
   const set: NftSet = {
     ...layout,
+    growsWithRules:
+      (layout.flags & INTERVAL) === 0 && (layout.size === 0 || (layout.flags & (EVAL | TIMEOUT)) !== 0),
     table,
     name: numbered(table, name),
     handle: ++table.lastHandle,
@@ -99,13 +101,9 @@ export function deleteSet(context: Context, transaction: Transaction, message: M
   }
   const mustBeEmpty = (flags & NLM_F_NONREC) !== 0;
   if (set.bindings.size > 0 || (mustBeEmpty && set.elements.size > 0)) throw new Refused(EBUSY, at);
-  table.sets.delete(set.name);
   transaction.unbound.delete(set);
-  for (const [chain, count] of set.targets) {
-    for (let jumps = 0; jumps < count; jumps++) transaction.noJumpTo(chain);
-    transaction.held.add(chain);
-  }
-  transaction.did(table, MSG.DELSET, set, () => table.sets.set(set.name, set));
+  transaction.noJumpsOf(set);
+  transaction.takeOut(table, MSG.DELSET, table.sets, set.name);
 }
 
 function layoutIn(attributes: Attributes): Layout {
@@ -189,9 +187,11 @@ function update(
     (set.expressions !== undefined) === (layout.expressions !== undefined);
   if (!isSame) throw new Refused(EEXIST, at);
   if (release < 605) return;
-  const { timeout } = set;
-  if (layout.timeout !== 0) set.timeout = layout.timeout;
-  transaction.did(set.table, MSG.NEWSET, set, () => (set.timeout = timeout));
+  transaction.did(set.table, MSG.NEWSET, set, () => undefined);
+  transaction.later(() => {
+    set.timeout = layout.timeout;
+    if (layout.size !== 0) set.size = layout.size;
+  });
 }
 
 /** The name with the lowest free number in place of `%d`. */

@@ -80,9 +80,7 @@ function deleteTables(context: Context, transaction: Transaction, { attributes, 
 }
 
 function remove({ tables }: Context, transaction: Transaction, table: Table): void {
-  const id = tableId(table.family, table.name);
-  tables.delete(id);
-  transaction.did(table, MSG.DELTABLE, table, () => tables.set(id, table));
+  transaction.takeOut(table, MSG.DELTABLE, tables, tableId(table.family, table.name));
 }
 
 function changeFlags(transaction: Transaction, table: Table, flags: number | undefined): void {
@@ -91,6 +89,8 @@ function changeFlags(transaction: Transaction, table: Table, flags: number | und
   const isOther = (flag: number): boolean => ((flags ^ former) & flag) !== 0;
   if ((flags & ~ALL_FLAGS) !== 0 || isOther(TABLE_FLAG.OWNER) || isOther(TABLE_FLAG.PERSIST))
     throw new Refused(EOPNOTSUPP);
+  if (transaction.switched.has(table) || transaction.rehooked.has(table)) throw new Refused(EINVAL);
+  transaction.switched.add(table);
   table.flags = flags;
   transaction.did(table, MSG.NEWTABLE, table, () => (table.flags = former));
 }

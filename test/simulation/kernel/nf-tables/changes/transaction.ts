@@ -7,6 +7,10 @@ export interface Notice {
   readonly object: object;
 }
 
+interface Numbered {
+  readonly handle: number;
+}
+
 /** One batch: what it has done so far, how to undo that, and what is to be judged at its end. */
 export class Transaction {
   /** By their numbers in this batch. */
@@ -17,9 +21,15 @@ export class Transaction {
   readonly unbound = new Set<NftSet>();
   /** Chains that elements removed in it led to: before Linux 6.2 they count as in use until its end. */
   readonly held = new Set<Chain>();
+  /** Tables that it switches on or off. */
+  readonly switched = new Set<Table>();
+  /** Tables of which it adds chains that are there, or deletes base chains: they cannot be switched then. */
+  readonly rehooked = new Set<Table>();
   /** Of the message that is being worked on, if its sender wants to hear of it. */
   notices: Notice[] | undefined;
+  private readonly changesAtEnd: (() => void)[] = [];
   private readonly undo: (() => void)[] = [];
+  private readonly disordered = new Set<Map<string, Numbered>>();
   private steps = 0;
 
   constructor(
@@ -48,6 +58,15 @@ export class Transaction {
     this.undo.push(undo);
   }
 
+  /** What is done only when the whole transaction is taken. */
+  later(change: () => void): void {
+    this.changesAtEnd.push(change);
+  }
+
+  end(): void {
+    for (const change of this.changesAtEnd) change();
+  }
+
   /** What was done since is undone by `backTo`. */
   get place(): number {
     return this.undo.length;
@@ -55,6 +74,18 @@ export class Transaction {
 
   backTo(place: number): void {
     while (this.undo.length > place) this.undo.pop()!();
+    for (const objects of this.disordered) sortByHandle(objects);
+    this.disordered.clear();
+  }
+
+  /** Takes something out of what a table has, or a table; put back, it has its former place. */
+  takeOut<T extends Numbered>(table: Table, message: number, objects: Map<string, T>, key: string): void {
+    const object = objects.get(key)!;
+    objects.delete(key);
+    this.did(table, message, object, () => {
+      objects.set(key, object);
+      this.disordered.add(objects);
+    });
   }
 
   jumpTo(chain: Chain): void {
@@ -62,9 +93,17 @@ export class Transaction {
     this.also(() => chain.jumps--);
   }
 
-  noJumpTo(chain: Chain): void {
-    chain.jumps--;
-    this.also(() => chain.jumps++);
+  noJumpTo(chain: Chain, count = 1): void {
+    chain.jumps -= count;
+    this.also(() => (chain.jumps += count));
+  }
+
+  /** Those of all elements of a set. */
+  noJumpsOf({ targets }: NftSet): void {
+    for (const [chain, count] of targets) {
+      this.noJumpTo(chain, count);
+      this.held.add(chain);
+    }
   }
 
   bind(set: NftSet, binding: Binding): void {
@@ -80,4 +119,11 @@ export class Transaction {
     set.bindings.delete(binding);
     this.also(() => set.bindings.add(binding));
   }
+}
+
+/** In the order in which they were made. */
+function sortByHandle(objects: Map<string, Numbered>): void {
+  const sorted = [...objects].sort(([, one], [, other]) => one.handle - other.handle);
+  objects.clear();
+  for (const [key, object] of sorted) objects.set(key, object);
 }

@@ -1,5 +1,6 @@
-import { EINVAL, ENOENT, ERANGE } from '../../netlink/numbers.js';
-import { Attributes, Refused } from '../attributes.js';
+import { EINVAL, ENOENT, ERANGE, NLA_TYPE_MASK } from '../../netlink/numbers.js';
+import type { Attributes } from '../attributes.js';
+import { Refused } from '../attributes.js';
 import { findSet, type Context } from '../context.js';
 import { DATA, MAX_VALUE_LENGTH } from '../numbers.js';
 import type { Chain, NftSet, Verdict } from '../objects.js';
@@ -58,6 +59,13 @@ export class SentExpression {
     return value;
   }
 
+  /** A value or a verdict, which the kernel lists without saying that attributes are in it. */
+  private keepData(type: number): void {
+    const data = Buffer.from(this.attributes!.value(type)!);
+    data.writeUInt16LE(data.readUInt16LE(2) & NLA_TYPE_MASK, 2);
+    this.listed.set(type, data);
+  }
+
   keepAll(): void {
     for (let type = 1; type < 64; type++) this.keepBytes(type);
   }
@@ -89,7 +97,7 @@ export class SentExpression {
   /** A value, of this length if one is given. @throws Refused */
   value(type: number, length?: number): Buffer {
     const value = valueIn(this.attributes?.nested(type), length);
-    this.keepBytes(type);
+    this.keepData(type);
     return value;
   }
 
@@ -97,7 +105,7 @@ export class SentExpression {
     const data = this.attributes?.nested(type);
     if (!data || data.has(DATA.VALUE)) throw new Refused(EINVAL);
     const verdict = verdictIn(this.chain.table, data);
-    this.keepBytes(type);
+    this.keepData(type);
     return verdict;
   }
 

@@ -105,7 +105,7 @@ export class KernelTables {
   private set(set: NftSet): KernelSet {
     let read = this.sets.get(set);
     if (!read) {
-      const record = SET.read(this.written(() => putSet(this.builder, set, undefined)));
+      const record = SET.read(this.written(() => putSet(this.builder, set, 0)));
       const sets = new Map([[set.name, record]]);
       read = kernelTable('ip', { table: { name: '' }, chains: new Map(), sets, isTorn: false }).sets.get(
         set.name,

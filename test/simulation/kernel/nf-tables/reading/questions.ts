@@ -5,11 +5,9 @@ import { byHandle, chainOf, findSet, tableOf, type Context, type Message } from 
 import { findElement } from '../changes/elements.js';
 import { putChain, putCounter, putElement, putElements, putRule, putSet, putTable } from '../messages.js';
 import { CHAIN, ELEMENTS, FAMILY, GEN, MSG, OBJECT, RULE, SET, TABLE } from '../numbers.js';
-import type { Chain, Counter, NftSet, Rule, Table } from '../objects.js';
+import { type Chain, type Counter, type NftSet, type Rule, type Table } from '../objects.js';
 import { addresseeOf, message, type Addressee } from './answer-builder.js';
 import { dumpOf, elementDumpOf, type Listing, type Now } from './dumps.js';
-
-const FIRST_WITH_COUNT = 616;
 
 interface PlacedRule {
   readonly rule: Rule;
@@ -77,7 +75,12 @@ export class Questions {
 
   private tables(question: Message): Listing<Table> {
     const all = () => this.tablesOf(question);
-    return { all, kind: MSG.NEWTABLE, familyOf: ({ family }) => family, put: putTable };
+    return {
+      all,
+      kind: MSG.NEWTABLE,
+      familyOf: ({ family }) => family,
+      put: (builder, table) => putTable(builder, table),
+    };
   }
 
   private table(socket: KernelSocket, to: Addressee, question: Message): false {
@@ -92,7 +95,12 @@ export class Questions {
     const all = function* (this: Questions): Generator<Chain> {
       for (const table of tablesOf.call(this, question)) yield* table.chains.values();
     };
-    return { all: all.bind(this), kind: MSG.NEWCHAIN, familyOf: ({ table }) => table.family, put: putChain };
+    return {
+      all: all.bind(this),
+      kind: MSG.NEWCHAIN,
+      familyOf: ({ table }) => table.family,
+      put: (builder, chain) => putChain(builder, chain),
+    };
   }
 
   private chain(socket: KernelSocket, to: Addressee, question: Message): false {
@@ -145,7 +153,7 @@ export class Questions {
       all,
       kind: MSG.NEWSET,
       familyOf: ({ table }) => table.family,
-      put: (builder, set) => putSet(builder, set, this.countOf(set)),
+      put: (builder, set) => putSet(builder, set, this.context.release),
     };
   }
 
@@ -154,12 +162,8 @@ export class Questions {
     const table = tableOf(this.context, question, SET.TABLE, 0);
     const set = table.sets.get(attributes.text(SET.NAME) ?? '');
     if (!set) throw new Refused(ENOENT, attributes.at(SET.NAME));
-    this.tell(socket, to, MSG.NEWSET, table.family, (builder) => putSet(builder, set, this.countOf(set)));
+    this.tell(socket, to, MSG.NEWSET, table.family, (builder) => putSet(builder, set, this.context.release));
     return false;
-  }
-
-  private countOf({ elements }: NftSet): number | undefined {
-    return this.context.release >= FIRST_WITH_COUNT ? elements.size : undefined;
   }
 
   private setOf(question: Message): NftSet {
@@ -207,6 +211,11 @@ export class Questions {
       for (const table of tables())
         if (name === undefined || table.name === name) yield* table.counters.values();
     };
-    return { all, kind: MSG.NEWOBJ, familyOf: ({ table }) => table.family, put: putCounter };
+    return {
+      all,
+      kind: MSG.NEWOBJ,
+      familyOf: ({ table }) => table.family,
+      put: (builder, counter) => putCounter(builder, counter),
+    };
   }
 }

@@ -15,6 +15,8 @@ export interface IpSetContents {
 
 /** The IP sets of one network namespace. */
 export class IpSets {
+  /** By their numbers: a new one takes the first that is free, and they are listed in this order. */
+  private readonly slots: (string | undefined)[] = [];
   private readonly sets = new Map<string, IpSetContents>();
 
   /**
@@ -27,7 +29,7 @@ export class IpSets {
   ) {}
 
   get names(): readonly string[] {
-    return [...this.sets.keys()];
+    return this.slots.filter((name) => name !== undefined);
   }
 
   get(name: string): IpSetContents | undefined {
@@ -38,10 +40,12 @@ export class IpSets {
   create(name: string, set: IpSetContents, mayExist: boolean): string | undefined {
     const former = this.sets.get(name);
     if (former) {
-      const isSame = former.type === set.type && former.options === set.options;
+      const isSame = former.type === set.type && former.maxelem === set.maxelem && hasSameRange(former, set);
       return mayExist && isSame ? undefined : 'Set cannot be created: set with the same name already exists';
     }
     this.sets.set(name, set);
+    const free = this.slots.indexOf(undefined);
+    this.slots[free < 0 ? this.slots.length : free] = name;
     this.changed(name);
     return undefined;
   }
@@ -78,6 +82,7 @@ export class IpSets {
     if (!this.sets.has(name)) return mayBeMissing ? undefined : NO_SET;
     if (this.isUsed(name)) return IN_USE;
     this.sets.delete(name);
+    this.slots[this.slots.indexOf(name)] = undefined;
     this.changed(name);
     return undefined;
   }
@@ -95,6 +100,7 @@ export class IpSets {
     if (this.isUsed(name)) return 'Set cannot be renamed: it is in use by another system';
     if (this.sets.has(to)) return 'Set cannot be renamed: a set with the new name already exists';
     this.sets.delete(name);
+    this.slots[this.slots.indexOf(name)] = to;
     this.sets.set(to, set);
     this.changed(name);
     this.changed(to);
@@ -115,6 +121,11 @@ export class IpSets {
     this.changed(other);
     return undefined;
   }
+}
+
+/** All that the kernel compares besides type and size: not the family, nor how many buckets there are at first. */
+function hasSameRange(one: IpSetContents, other: IpSetContents): boolean {
+  return one.family !== 'any' || one.options === other.options;
 }
 
 const NO_SET = 'The set with the given name does not exist';

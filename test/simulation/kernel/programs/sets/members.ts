@@ -5,6 +5,14 @@ import type { IpFamily } from '../../../../../src/domain/net/ip-family.js';
 /** A member cannot be read; the message is the tool's. */
 export class MemberProblem extends Error {
   override readonly name = 'MemberProblem';
+
+  /** @param hasNoPlace the tool does not say in which line */
+  constructor(
+    message: string,
+    readonly hasNoPlace = false,
+  ) {
+    super(message);
+  }
 }
 
 const PROTOCOLS: Readonly<Record<string, string>> = { '6': 'tcp', '17': 'udp', '132': 'sctp' };
@@ -25,6 +33,10 @@ export const TYPES: Readonly<Record<string, readonly ('ip' | 'port' | 'net' | 'n
 export function memberText(text: string, type: string, family: IpFamily | 'any'): string {
   const parts = text.split(',');
   const kinds = TYPES[type]!;
+  if (kinds.length < 3 && parts.length > kinds.length) {
+    const [said, known] = kinds.length === 1 ? ['Elem separator', 'none'] : ['Two elem separators', 'one'];
+    throw new MemberProblem(`Syntax error: ${said} in ${text}, but settype ${type} supports ${known}.`);
+  }
   if (parts.length < kinds.length)
     throw new MemberProblem(
       `Syntax error: ${parts.length === 1 ? 'Second' : 'Third'} element is missing from ${text}.`,
@@ -32,24 +44,33 @@ export function memberText(text: string, type: string, family: IpFamily | 'any')
   return kinds.map((kind, index) => READERS[kind](parts[index]!, family)).join(',');
 }
 
-const READERS = { ip: address, net: network, port: protocolAndPort, number: plainPort } as const;
+const READERS = { ip: plainAddress, net: network, port: protocolAndPort, number: plainPort } as const;
 
 function address(text: string, family: IpFamily | 'any'): string {
-  const read = parseAddress(text);
+  // inet_aton(3)
+  const isNumber = family === 'IPv4' && /^\d{1,9}$/.test(text);
+  const read = parseAddress(
+    isNumber ? [24, 16, 8, 0].map((bits) => (Number(text) >>> bits) & 255).join('.') : text,
+  );
   if (read?.family !== family)
     throw new MemberProblem(`Syntax error: cannot parse ${text}: resolving to ${family} address failed`);
   return read.text;
 }
 
+function plainAddress(text: string, family: IpFamily | 'any'): string {
+  if (text.includes('/')) throw new MemberProblem(`Syntax error: plain IP address must be supplied: ${text}`);
+  return address(text, family);
+}
+
 function network(text: string, family: IpFamily | 'any'): string {
   const [host, length] = text.split('/') as [string, string?];
   const bits = family === 'IPv6' ? 128 : 32;
+  if (length !== undefined && !(/^\d+$/.test(length) && Number(length) <= bits))
+    throw new MemberProblem(`Syntax error: '${length}' is out of range 0-${bits}`);
   const plain = address(host, family);
   if (length === undefined || Number(length) === bits) return plain;
   if (Number(length) === 0)
     throw new MemberProblem('The value of the CIDR parameter of the IP address is invalid');
-  if (!/^\d+$/.test(length) || Number(length) > bits)
-    throw new MemberProblem(`Syntax error: '${length}' is out of range 0-${bits}`);
   return `${maskAddress(plain, Number(length))}/${length}`;
 }
 
@@ -67,7 +88,10 @@ function plainPort(text: string): string {
 
 function portNumber(text: string, protocol: string): string {
   if (/^\d+$/.test(text) && Number(text) <= 65535) return String(Number(text));
+  const what = /^\d+$/.test(text) ? 'out of range 0-65535' : 'invalid as number';
+  const alsoTried = /^\d+$/.test(protocol) ? '' : `Syntax error: '${protocol}' is invalid as number\n`;
   throw new MemberProblem(
-    `Syntax error: '${text}' is out of range 0-65535\ncannot parse '${text}' as a ${protocol} port`,
+    `Syntax error: '${text}' is ${what}\n${alsoTried}cannot parse '${text}' as a ${protocol} port`,
+    true,
   );
 }

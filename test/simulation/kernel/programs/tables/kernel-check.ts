@@ -61,12 +61,17 @@ export function hookProblem({ hooks }: Rule, table: string, chain: string): stri
 
 /** Why the kernel refuses a draft as a whole: packets would go round in it, or reach a target from a hook where it has no meaning. */
 export function wrongPath(draft: TableDraft, variant: Variant): string | undefined {
+  // nf_tables looks at all rules, ip_tables not at those that packets cannot get to.
+  const isEnd = ({ isLast }: Rule): boolean => isLast && variant === 'legacy';
   const found = draft.findReached(
     (hook, { hooks }) => (hooks && !hooks.includes(hook) ? INVALID : undefined),
-    // nf_tables looks at all rules, ip_tables not at those that packets cannot get to.
-    ({ isLast }) => isLast && variant === 'legacy',
+    isEnd,
   );
-  return found === 'loop' ? 'Too many links' : found;
+  if (found === undefined) return undefined;
+  // ip_tables looks for circles first.
+  const isLoop =
+    variant === 'legacy' ? draft.findReached(() => undefined, isEnd) === 'loop' : found === 'loop';
+  return isLoop ? 'Too many links' : found;
 }
 
 function problemOf(table: string, rule: Rule): string | undefined {

@@ -11,6 +11,7 @@ export type Obstacle =
   | 'built-in'
   | 'not empty'
   | 'in use'
+  | 'hook in use'
   | 'no built-in chain'
   | 'policy';
 
@@ -26,7 +27,6 @@ interface OpenChain {
 export class TableDraft {
   private readonly chains: Map<string, Chain | OpenChain>;
   private readonly opened = new Map<string, OpenChain>();
-  private readonly flushed = new Map<string, number>();
   private references: Map<string, number>;
   private setReferences: Map<string, number>;
   /** How many of the steps nf_tables would tell its listeners of: 0 if nothing was changed. */
@@ -56,8 +56,9 @@ export class TableDraft {
     return found ? found.entries : this.has(chain) ? [] : undefined;
   }
 
+  /** Those that are not built in, in the order in which they were made. */
   ownChains(): readonly string[] {
-    return [...this.chains.keys()].filter((chain) => !isBuiltIn(this.name, chain)).sort();
+    return [...this.chains.keys()].filter((chain) => !isBuiltIn(this.name, chain));
   }
 
   allChains(): readonly string[] {
@@ -107,8 +108,10 @@ export class TableDraft {
   }
 
   setPolicy(chain: string, policy: string, packets = 0, bytes = 0): Obstacle | undefined {
-    if (!isBuiltIn(this.name, chain) || !this.has(chain)) return 'no built-in chain';
-    if (policy !== 'ACCEPT' && policy !== 'DROP') return 'policy';
+    const isPolicy = policy === 'ACCEPT' || policy === 'DROP';
+    if (this.makesBuiltIn && !isPolicy) return 'policy';
+    if (!isBuiltIn(this.name, chain)) return 'no built-in chain';
+    if (!isPolicy) return 'policy';
     const open = this.open(chain)!;
     this.effects++;
     Object.assign(open, { policy, packets, bytes });
@@ -133,7 +136,7 @@ export class TableDraft {
   insert(chain: string, rule: Rule, position: number): Obstacle | undefined {
     const open = this.open(chain);
     if (!open) return 'no chain';
-    if (position > open.entries.length + this.stillCounted(chain)) return 'index of insertion';
+    if (position > open.entries.length) return 'index of insertion';
     open.entries.splice(position, 0, rule);
     this.count(rule, 1);
     return undefined;
@@ -146,7 +149,7 @@ export class TableDraft {
 
   /** @param position from 0 */
   removeAt(chain: string, position: number): Obstacle | undefined {
-    if (!this.has(chain)) return 'no chain';
+    if (!this.chains.has(chain)) return 'no chain';
     if (position < 0 || position >= this.rules(chain)!.length) return 'index of deletion';
     this.count(this.open(chain)!.entries.splice(position, 1)[0]!, -1);
     return undefined;
@@ -154,10 +157,9 @@ export class TableDraft {
 
   flush(chain: string): Obstacle | undefined {
     if (!this.has(chain)) return 'no chain';
+    if (!this.chains.has(chain)) return this.touch(chain);
     if (this.rules(chain)!.length === 0) return undefined;
-    const rules = this.open(chain)!.entries.splice(0);
-    for (const rule of rules) this.count(rule, -1);
-    this.flushed.set(chain, rules.length);
+    for (const rule of this.open(chain)!.entries.splice(0)) this.count(rule, -1);
     return undefined;
   }
 
@@ -165,13 +167,23 @@ export class TableDraft {
   remove(chain: string): Obstacle | undefined {
     const found = this.chains.get(chain);
     if (!found) return 'no chain';
-    if (isBuiltIn(this.name, chain) && !this.makesBuiltIn) return 'built-in';
-    if (found.entries.length > 0) return 'not empty';
+    if (isBuiltIn(this.name, chain)) {
+      if (!this.makesBuiltIn) return 'built-in';
+      if (found.policy !== 'ACCEPT') return 'hook in use';
+    }
     if (this.referencesTo(chain) > 0) return 'in use';
+    if (found.entries.length > 0) return 'not empty';
     this.effects++;
     this.chains.delete(chain);
     this.opened.delete(chain);
     return undefined;
+  }
+
+  /** Removes built-in chains that do nothing, where they are made only when they are needed. */
+  removeIdle(): void {
+    if (!this.makesBuiltIn) return;
+    for (const [name, { entries }] of [...this.chains])
+      if (isBuiltIn(this.name, name) && entries.length === 0) this.remove(name);
   }
 
   rename(chain: string, to: string): Obstacle | undefined {
@@ -179,9 +191,13 @@ export class TableDraft {
     const open = isBuiltIn(this.name, chain) ? undefined : this.open(chain);
     if (!open) return 'no chain';
     this.effects++;
-    this.chains.delete(chain);
+    const renamed = { ...open, name: to };
     this.opened.delete(chain);
-    this.add({ ...open, name: to });
+    this.opened.set(to, renamed);
+    const all = [...this.chains];
+    this.chains.clear();
+    for (const [name, each] of all)
+      this.chains.set(name === chain ? to : name, name === chain ? renamed : each);
     const uses = this.referencesTo(chain);
     this.references.delete(chain);
     if (uses === 0) return undefined;
@@ -250,11 +266,6 @@ export class TableDraft {
     this.chains.set(name, opened);
     this.opened.set(name, opened);
     return opened;
-  }
-
-  /** iptables-nft still counts the rules of a chain that it empties in the same commit when it looks for a place in it. */
-  private stillCounted(chain: string): number {
-    return this.makesBuiltIn ? (this.flushed.get(chain) ?? 0) : 0;
   }
 
   private redirect(chain: string, from: string, to: string): void {

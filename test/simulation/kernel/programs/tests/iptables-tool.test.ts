@@ -41,12 +41,10 @@ describe.each(VARIANTS)('the program’s tool with simulated iptables-%s', (vari
       rules: [rule],
     });
     expect(saved).toEqual(
-      place.programs
-        .tables('IPv4', variant)
-        .map(({ name, chains }) => ({
-          name,
-          chains: chains.map(({ name: chain, policy, rules }) => ({ name: chain, policy, rules })),
-        })),
+      place.programs.tables('IPv4', variant).map(({ name, chains }) => ({
+        name,
+        chains: chains.map(({ name: chain, policy, rules }) => ({ name: chain, policy, rules })),
+      })),
     );
     expect(await tool.save('IPv6')).toEqual([]);
   });

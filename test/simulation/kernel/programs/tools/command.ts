@@ -1,9 +1,10 @@
 import { ParameterProblem } from '../rules/parameter-problem.js';
+import { VERDICTS } from '../rules/targets.js';
 import { missing, refusedRules, wrongPath } from '../tables/kernel-check.js';
 import type { Obstacle, TableDraft } from '../tables/table-draft.js';
-import { BUILT_IN, isBuiltIn, printedChains, type Chain } from '../tables/table.js';
+import { BUILT_IN, printedChains, type Chain } from '../tables/table.js';
 import { readCommandLine, type CommandLine } from './command-line.js';
-import { checkStep, checkTargets, perform, type Step } from './perform.js';
+import { checkStep, checkTargets, perform, stuckChains, type Step } from './perform.js';
 import { nameIn, signature, takeLock, ToolFailure, type IptablesRun, type Steps } from './tool.js';
 
 const WORDS: Readonly<Record<Obstacle, string>> = {
@@ -12,12 +13,15 @@ const WORDS: Readonly<Record<Obstacle, string>> = {
   'no rule': 'Bad rule (does a matching rule exist in that chain?).',
   'index of insertion': 'Index of insertion too big.',
   'index of deletion': 'Index of deletion too big.',
-  'built-in': "Can't delete built-in chain.",
+  'built-in': "Invalid argument. Run `dmesg' for more information.",
   'not empty': 'Directory not empty.',
   'in use': 'Too many links.',
+  'hook in use': 'Directory not empty.',
   'no built-in chain': 'Bad built-in chain name.',
   policy: "Bad policy name. Run `dmesg' for more information.",
 };
+
+const LEADS_TO_HOOK = 'Operation not supported';
 
 /** `iptables`: one command. */
 export class Command {
@@ -68,30 +72,44 @@ export class Command {
       for (const name of missing(rule, traits.missingExtensions))
         this.run.complain(`Warning: Extension ${name} revision 0 not supported, missing kernel module?\n`);
     const leadsToHook = checkTargets(draft, step, variant);
+    if (leadsToHook && variant === 'legacy')
+      throw line.operation === 'C' ? this.said(WORDS['no rule']) : this.refusal(LEADS_TO_HOOK, step);
     const obstacle = perform(draft, step);
     if (obstacle) throw this.failure(obstacle, draft, step);
     if (line.operation === 'C') return;
     const [refused] = refusedRules(draft, traits);
-    const reason = leadsToHook ? 'Operation not supported' : (refused?.reason ?? wrongPath(draft, variant));
+    const reason = leadsToHook ? LEADS_TO_HOOK : (refused?.reason ?? wrongPath(draft, variant));
     if (reason !== undefined) throw this.refusal(reason, step);
     tables.commit(draft, process);
   }
 
-  private failure(obstacle: Obstacle, draft: TableDraft, { operation, chain = '' }: Step): ToolFailure {
+  private failure(obstacle: Obstacle, draft: TableDraft, step: Step): ToolFailure {
+    const { operation, chain, rules } = step;
     const isNft = this.run.variant === 'nft';
-    if (isNft && (obstacle === 'not empty' || obstacle === 'in use'))
-      return new ToolFailure(
-        4,
-        `${signature(this.run)}:  CHAIN_DEL failed (Device or resource busy): chain ${chain}\n`,
-      );
+    if (isNft && (obstacle === 'not empty' || obstacle === 'in use')) {
+      // It tells of the first only.
+      const [stuck] = chain === undefined ? stuckChains(this.run.tables.draft(draft.name)) : [chain];
+      const error = `CHAIN_DEL failed (Device or resource busy): chain ${stuck}`;
+      return new ToolFailure(4, `${signature(this.run)}:  ${error}\n`);
+    }
     let words = WORDS[obstacle];
     if (obstacle === 'chain exists' && operation === 'E') words = 'File exists.';
-    if (obstacle === 'no rule' && !isNft && draft.has(chain)) words = WORDS['no chain'];
+    if (obstacle === 'no chain' && rules.length > 0 && 'CD'.includes(operation!)) words = WORDS['no rule'];
+    // libiptc looks for the target among the chains, and then forgets what it was asked for.
+    const isLookedUp = rules.some(({ target }) => target !== undefined && !VERDICTS.has(target));
+    if (obstacle === 'no rule' && !isNft && isLookedUp && draft.has(chain!)) words = WORDS['no chain'];
+    return this.said(words);
+  }
+
+  private said(words: string): ToolFailure {
     return new ToolFailure(1, `${nameIn(this.run)}: ${words}\n`);
   }
 
-  private refusal(reason: string, { operation, chain }: Step): ToolFailure {
+  private refusal(reason: string, step: Step): ToolFailure {
+    const { operation, chain } = step;
     if (this.run.variant === 'legacy') {
+      if (reason === LEADS_TO_HOOK) return this.refusal('Invalid argument', step);
+      if (reason === 'Too many links') return this.refusal('Too many levels of symbolic links', step);
       const hint = reason === 'Invalid argument' ? " Run `dmesg' for more information." : '';
       return new ToolFailure(1, `${nameIn(this.run)}: ${reason}.${hint}\n`);
     }
@@ -142,5 +160,3 @@ function listing({ name, policy, rules }: Chain, references: number): string {
   const about = policy ? `policy ${policy}` : `${references} references`;
   return `Chain ${name} (${about})\ntarget     prot opt source               destination         \n${rules.map((rule) => `${rule}\n`).join('')}`;
 }
-
-void isBuiltIn;

@@ -75,7 +75,7 @@ export class IpSetCommand {
       if (command === 'add' || command === 'del') this.takeMember(command, name ?? '', words[2] ?? '', line);
       else this.takeCommand(words, line);
     } catch (error) {
-      if (error instanceof MemberProblem) throw failure(line, error.message);
+      if (error instanceof MemberProblem) throw failure(error.hasNoPlace ? 0 : line, error.message);
       if (error instanceof UnknownArgument) throw misuse(`Unknown argument: \`${error.message}'`);
       throw error;
     }

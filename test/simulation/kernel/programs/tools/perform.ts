@@ -60,8 +60,17 @@ function overChains(draft: TableDraft, { operation, chain }: Step): Obstacle | u
     return draft.has(name) ? undefined : 'no chain';
   };
   if (chain !== undefined) return act(chain);
-  const names = operation === 'X' ? draft.ownChains() : draft.allChains();
-  return first(names, act);
+  // Each is tried, and the last that fails is told of.
+  let obstacle: Obstacle | undefined;
+  for (const name of operation === 'X' ? [...draft.ownChains()].sort() : draft.allChains())
+    obstacle = act(name) ?? obstacle;
+  if (operation === 'X') draft.removeIdle();
+  return obstacle;
+}
+
+/** The chains that nf_tables does not remove when it is asked for all of them. */
+export function stuckChains(draft: TableDraft): readonly string[] {
+  return draft.ownChains().filter((name) => draft.remove(name) !== undefined);
 }
 
 /** Does all, and returns the first obstacle. */

@@ -34,8 +34,17 @@ export function* save(run: IptablesRun, { table, hasCounters }: SaveOptions): St
 
 const LEGACY = { IPv4: 'iptables', IPv6: 'ip6tables' } as const;
 
+const texts = new WeakMap<Table, string>();
+
 /** A table in the form that a restore takes. */
 export function tableText(table: Table, hasCounters = false): string {
+  if (hasCounters) return render(table, hasCounters);
+  let text = texts.get(table);
+  if (text === undefined) texts.set(table, (text = render(table, hasCounters)));
+  return text;
+}
+
+function render(table: Table, hasCounters: boolean): string {
   const chains = printedChains(table);
   const lines = [`*${table.name}`];
   for (const { name, policy, packets, bytes } of chains)

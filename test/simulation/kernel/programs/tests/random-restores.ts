@@ -1,5 +1,6 @@
-import type { Random } from '../../world/random.js';
-import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
+import type { Random } from '../../../world/random.js';
+import { wordsOf } from '../rules/words.js';
+import type { IpFamily } from '../../../../../src/domain/net/ip-family.js';
 
 const CHAINS = ['KUBE-A', 'KUBE-B', 'KUBE-C', 'MINE'];
 const BUILT_IN = {
@@ -23,37 +24,58 @@ export class RandomRestores {
     return tables.map((table) => this.table(table)).join('');
   }
 
+  /** What `iptables` is told, behind its name. */
+  command(): readonly string[] {
+    const { random } = this;
+    const table = random.pick(['nat', 'nat', 'filter'] as const);
+    const chain = random.isOneIn(4) ? random.pick(BUILT_IN[table]) : random.pick(CHAINS);
+    const plain = [
+      `-N ${chain}`,
+      `-N ${random.pick(CHAINS)}`,
+      `-F${random.isOneIn(4) ? '' : ` ${chain}`}`,
+      `-X${random.isOneIn(6) ? '' : ` ${chain}`}`,
+      `-E ${random.pick(CHAINS)} ${random.pick(CHAINS)}`,
+      `-P ${chain} ${random.pick(['ACCEPT', 'DROP', 'RETURN'])}`,
+      `-S ${chain}`,
+      '-S',
+      `-D ${chain} ${random.between(1, 3)}`,
+    ];
+    const withRule = ['-A', '-I', '-D', '-C'].map((option) => `${option} ${chain} ${this.rule(table)}`);
+    const line = random.isOneIn(2) ? random.pick(plain) : random.pick(withRule);
+    return ['-w', '5', '-t', table, ...wordsOf(line)];
+  }
+
   private table(table: TableName): string {
     const { random } = this;
     const lines = [`*${table}`];
-    for (const chain of CHAINS) if (random.isOneIn(2)) lines.push(`:${chain} - [0:0]`);
+    const emptied = CHAINS.filter(() => random.isOneIn(2));
+    for (const chain of emptied) lines.push(`:${chain} - [0:0]`);
     if (random.isOneIn(6))
       lines.push(`:${random.pick(BUILT_IN[table])} ${random.pick(['ACCEPT', '-', 'ACCEPT'])} [0:0]`);
     const count = random.between(0, 6);
-    for (let rule = 0; rule < count; rule++) lines.push(this.line(table));
+    for (let rule = 0; rule < count; rule++) lines.push(this.line(table, emptied));
     if (random.isOneIn(4)) lines.push(`-X ${random.pick(CHAINS)}`);
     if (!random.isOneIn(25)) lines.push('COMMIT');
     return `${lines.join('\n')}\n`;
   }
 
-  private line(table: TableName): string {
+  /**
+   * @param emptied chains that were declared: iptables-nft counts rules in them in its own way when it is given a position, and no
+   *   program gives one
+   */
+  private line(table: TableName, emptied: readonly string[]): string {
     const { random } = this;
     const chain = random.isOneIn(5) ? random.pick(BUILT_IN[table]) : random.pick(CHAINS);
     switch (random.between(1, 12)) {
       case 1:
         return `-I ${chain} ${this.rule(table)}`;
       case 2:
-        return `-I ${chain} ${random.between(1, 3)} ${this.rule(table)}`;
+        return `-I ${chain} ${emptied.includes(chain) ? '' : `${random.between(1, 3)} `}${this.rule(table)}`;
       case 3:
       case 4:
         return `-D ${chain} ${this.rule(table)}`;
       case 5:
-        return random.pick([
-          `-F ${chain}`,
-          `-D ${chain} ${random.between(1, 3)}`,
-          `-N ${chain}`,
-          `-E ${chain} ${random.pick(CHAINS)}`,
-        ]);
+        return `-N ${chain}`;
       default:
         return `-A ${chain}${random.isOneIn(30) ? '' : ` ${this.rule(table)}`}`;
     }

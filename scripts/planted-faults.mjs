@@ -1,0 +1,66 @@
+import { build } from 'esbuild';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { bundleOptions } from './bundle-options.mjs';
+import { bundleSimulation } from './simulation-bundle.mjs';
+import { runWorker } from './simulation-workers.mjs';
+
+const FOLDER = resolve('build/simulation/planted');
+/** Within how many worlds a fault is to be found. */
+const WORLDS = 200;
+
+/** Loads the list of faults. */
+async function plantedFaults() {
+  const outfile = resolve(FOLDER, 'faults.mjs');
+  await build({ ...bundleOptions, entryPoints: ['test/simulation/planted/faults.ts'], outfile });
+  return (await import(pathToFileURL(outfile).href)).FAULTS;
+}
+
+/**
+ * Plants each fault and looks for a world that shows it. A world in which the program breaks a promise without the fault, too,
+ * shows nothing.
+ * @param program the bundle of the program as it is
+ * @param only the names of those to plant
+ * @returns the exit code: 1 if some fault was not found
+ */
+export async function findPlanted(program, only) {
+  const all = await plantedFaults();
+  const names = all.map(({ name }) => name);
+  const unknown = only?.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new Error(`no fault is called ${unknown}; there are ${names.join(', ')}`);
+  const waiting = only ? all.filter(({ name }) => only.includes(name)) : all.slice();
+  const count = waiting.length;
+  let found = 0;
+  const work = async () => {
+    for (let fault = waiting.shift(); fault; fault = waiting.shift())
+      if (await isFound(fault, program)) found++;
+  };
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), count) }, work));
+  console.log(`${found} of ${count} planted faults are found`);
+  return found === count ? 0 : 1;
+}
+
+async function isFound(fault, program) {
+  const planted = resolve(FOLDER, `${fault.name}.mjs`);
+  await bundleSimulation(planted, [fault]);
+  const modes = fault.modes ? [`--modes=${fault.modes.join(',')}`] : [];
+  let tried = 0;
+  for (let from = 1; tried < WORLDS;) {
+    const lines = [];
+    const args = [`--from=${from}`, `--seeds=${WORLDS - tried}`, '--stop', '--unshrunk', ...modes];
+    const { worlds, failures, worked } = await runWorker(planted, args, (line) => lines.push(line));
+    if (!worked) throw new Error(`the simulation with the fault ${fault.name} failed`);
+    tried += worlds;
+    if (failures === 0) break;
+    const seed = lines.find((line) => line.startsWith('seed '))?.slice('seed '.length);
+    const asItIs = await runWorker(program, [`--seed=${seed}`, '--unshrunk'], () => {});
+    if (asItIs.failures === 0) {
+      console.log(`${fault.name}: found in world ${tried}, seed ${seed}: ${lines[0]}`);
+      return true;
+    }
+    from = Number(seed) + 1;
+  }
+  console.log(`${fault.name}: NOT FOUND in ${tried} worlds`);
+  return false;
+}

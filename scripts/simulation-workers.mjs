@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+const TALLY = /^(\d+) worlds, (\d+) commits, (\d+) failures$/;
+
+/**
+ * Simulates worlds in a process of its own.
+ * @param program the bundle
+ * @param args of test/simulation/simulate.ts
+ * @param told called with each line that it prints
+ * @returns how many worlds there were, how many commits in them, and how many of them broke a promise; `worked` is false if
+ *   the simulation itself failed
+ */
+export async function runWorker(program, args, told) {
+  // Most objects of a world do not outlast it.
+  const child = spawn(
+    process.execPath,
+    ['--enable-source-maps', '--max-semi-space-size=64', program, ...args],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  let tally;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const found = TALLY.exec(line);
+    if (found) tally = found.slice(1).map(Number);
+    else told(line);
+  }
+  const [worlds, commits, failures] = tally ?? [0, 0, 0];
+  return { worlds, commits, failures, worked: tally !== undefined };
+}
+
+/** What several processes came to. */
+export function totalOf(tallies) {
+  const sum = (name) => tallies.reduce((total, tally) => total + tally[name], 0);
+  return { worlds: sum('worlds'), commits: sum('commits'), failures: sum('failures') };
+}

@@ -1,0 +1,83 @@
+import type { Mode } from '../world/settings.js';
+import type { PlantedFault } from './fault.js';
+
+const MODES: readonly Mode[] = ['iptables'];
+const PLACE = {
+  script: 'src/adapters/iptables/restore/change-script.ts',
+  difference: 'src/adapters/iptables/restore/tables-difference.ts',
+  endpoints: 'src/domain/iptables/compile/endpoint-chains.ts',
+  chains: 'src/domain/iptables/compile/service-chains.ts',
+  entries: 'src/domain/iptables/compile/shared-entries.ts',
+};
+
+/** In what mode iptables writes, and how. */
+export const IPTABLES_FAULTS: readonly PlantedFault[] = [
+  {
+    name: 'rejections-end-before-there-are-rules',
+    file: PLACE.script,
+    original:
+      "    for (const table of ['mangle', REJECTING, OWNED_TABLE] as const) yield* writer.write(table, lines);\n    yield* writer.endRejecting(lines);\n",
+    fault:
+      "    yield* writer.endRejecting(lines);\n    for (const table of ['mangle', REJECTING, OWNED_TABLE] as const) yield* writer.write(table, lines);\n",
+  },
+  {
+    name: 'rules-go-before-there-is-a-rejection',
+    file: PLACE.script,
+    original: "for (const table of ['mangle', REJECTING, OWNED_TABLE] as const)",
+    fault: "for (const table of ['mangle', OWNED_TABLE, REJECTING] as const)",
+  },
+  {
+    name: 'hairpin-chains-without-their-mark',
+    file: PLACE.endpoints,
+    original: '    ruleText({ source: from(address, family), matches: because, target: MARK_MASQ }),\n',
+    fault: '',
+  },
+  {
+    name: 'every-connection-to-the-first-endpoint',
+    file: PLACE.endpoints,
+    original: 'left > 1 ? [`-m statistic',
+    fault: 'left > list.length ? [`-m statistic',
+  },
+  {
+    name: 'outsiders-at-cluster-ips-are-not-masqueraded',
+    file: PLACE.chains,
+    original: 'return masqueraded ? [this.masqueradeRule(masqueraded), ...choice] : choice;',
+    fault: 'return choice;',
+  },
+  {
+    name: 'origin-without-endpoints',
+    file: PLACE.chains,
+    original: '    for (const endpoint of list) parts.push(endpointPlace(endpoint));\n',
+    fault: '',
+  },
+  {
+    name: 'shared-alike-without-local-endpoints',
+    file: PLACE.entries,
+    original: '    hasLocalEndpoints: Boolean(endpoints.local?.length),\n',
+    fault: '',
+  },
+  {
+    name: 'rejections-of-the-other-family',
+    file: PLACE.entries,
+    original: "${family === 'IPv4' ? 'icmp' : 'icmp6'}-port-unreachable",
+    fault: 'icmp-port-unreachable',
+  },
+  {
+    name: 'restricted-addresses-lead-past-their-firewall',
+    file: PLACE.entries,
+    original: "isLoadBalancer && terms.restrictsSources ? 'FW' : 'EXT'",
+    fault: "'EXT'",
+  },
+  {
+    name: 'refused-lines-are-temporary',
+    file: 'src/adapters/iptables/tool/tool-failures.ts',
+    original: 'exitCode === RESOURCE_PROBLEM && namesKernelsReason(messages);',
+    fault: 'false;',
+  },
+  {
+    name: 'repair-leaves-surplus-rules',
+    file: PLACE.difference,
+    original: '    for (const rule of single.surplus) lines.delete(table, name, rule, owners.get(rule));\n',
+    fault: '',
+  },
+].map((fault) => ({ ...fault, modes: MODES }));

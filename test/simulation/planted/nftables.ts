@@ -1,0 +1,54 @@
+import type { PlantedFault } from './fault.js';
+import type { Mode } from '../world/settings.js';
+
+const MODES: readonly Mode[] = ['nftables'];
+const PLACE = { driver: 'src/adapters/nftables/nftables-driver.ts', digest: 'src/domain/nftables/digest.ts' };
+
+/** In what mode nftables writes, and how. */
+export const NFTABLES_FAULTS: readonly PlantedFault[] = [
+  {
+    name: 'elements-before-their-chains',
+    file: PLACE.driver,
+    original:
+      '    await this.send(structures);\n    for (const structure of newStructures) this.unused.set(structure.name, structure);\n    await this.send(elements);\n',
+    fault:
+      '    await this.send(elements);\n    await this.send(structures);\n    for (const structure of newStructures) this.unused.set(structure.name, structure);\n',
+  },
+  {
+    name: 'endpoints-removed-before-the-last-way-to-them',
+    file: PLACE.driver,
+    original: '    await this.send(elements);\n',
+    fault: '    await this.remove(unused);\n    await this.send(elements);\n',
+  },
+  {
+    name: 'external-traffic-without-its-mark',
+    file: 'src/domain/nftables/layout/traffic-class.ts',
+    original:
+      "        { statements: [{ kind: 'mark-set', bit: node.masqueradeBit }], comment: 'masquerade' },\n",
+    fault: '',
+  },
+  {
+    name: 'hairpin-only-with-policy-local',
+    file: 'src/domain/nftables/compile.ts',
+    original: 'of endpoints.reachable) {',
+    fault: 'of endpoints.local ?? []) {',
+  },
+  {
+    name: 'source-ranges-of-external-addresses',
+    file: 'src/domain/nftables/frontend-part.ts',
+    original: "if (this.source.kind !== 'load-balancer-ip' || sourceRanges.length === 0)",
+    fault: "if (this.source.kind !== 'external-ip' || sourceRanges.length === 0)",
+  },
+  {
+    name: 'digest-without-endpoints',
+    file: PLACE.digest,
+    original: '  hash.addEndpoints(endpoints.cluster ?? []);\n',
+    fault: '',
+  },
+  {
+    name: 'digest-without-affinity',
+    file: PLACE.digest,
+    original: '  hash.addNumber(entry.affinitySeconds);\n',
+    fault: '',
+  },
+].map((fault) => ({ ...fault, modes: MODES }));

@@ -1,0 +1,77 @@
+import type { PlantedFault } from './fault.js';
+
+const PLACE = {
+  servers: 'src/adapters/ipvs/tables/server-table.ts',
+  write: 'src/adapters/ipvs/ordered-write.ts',
+  compile: 'src/domain/ipvs/compile.ts',
+  backend: 'src/adapters/userspace/userspace-backend.ts',
+  port: 'src/adapters/userspace/service-port.ts',
+};
+
+/** In what modes ipvs and userspace do. */
+export const OTHER_MODES_FAULTS: readonly PlantedFault[] = [
+  {
+    name: 'draining-servers-keep-their-weight',
+    file: PLACE.servers,
+    original: 'const idle = { address, port, weight: 0, since',
+    fault: 'const idle = { address, port, weight: 1, since',
+    modes: ['ipvs'],
+  },
+  {
+    name: 'known-servers-are-not-changed',
+    file: PLACE.servers,
+    original: 'else if (!sameService(present.server, server))',
+    fault: 'else if (present.server.address !== server.address)',
+    modes: ['ipvs'],
+  },
+  {
+    name: 'addresses-without-a-service-stay',
+    file: PLACE.write,
+    original: '    await this.remove(addresses, [...change.addresses]);\n',
+    fault: '',
+    modes: ['ipvs'],
+  },
+  {
+    name: 'new-virtual-servers-wait-for-the-next-change',
+    file: PLACE.write,
+    original: 'return server && (servers.has(key) || this.mayAdd(key)) ?',
+    fault: 'return server && servers.has(key) ?',
+    modes: ['ipvs'],
+  },
+  {
+    name: 'virtual-servers-ignore-policy-local',
+    file: PLACE.compile,
+    original: "return policy === 'Local' && local.length > 0 ? local : cluster;",
+    fault: 'return cluster.length > 0 ? cluster : local;',
+    modes: ['ipvs'],
+  },
+  {
+    name: 'load-balancers-without-source-ranges',
+    file: PLACE.compile,
+    original: "        ...(restricted ? [member('KUBE-LOAD-BALANCER-FW')] : []),\n",
+    fault: '',
+    modes: ['ipvs'],
+  },
+  {
+    name: 'temporary-problems-of-steps-are-forgotten',
+    file: PLACE.write,
+    original: '    if (this.temporary !== undefined) throw new IpvsTemporaryError(this.temporary);\n',
+    fault: '',
+    modes: ['ipvs'],
+  },
+  {
+    name: 'proxy-ports-close-before-their-rules-go',
+    file: PLACE.backend,
+    original: '    const result = await write(served);\n',
+    fault:
+      '    for (const { key, entry } of served) if (!entry) await this.closeUnused(key, entry);\n    const result = await write(served);\n',
+    modes: ['userspace'],
+  },
+  {
+    name: 'proxy-ports-keep-their-first-frontends',
+    file: PLACE.port,
+    original: '      this.reachable = [...this.reachable, frontend];\n',
+    fault: '      this.reachable = [...this.reachable, frontend].slice(0, 1);\n',
+    modes: ['userspace'],
+  },
+];

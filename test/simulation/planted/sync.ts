@@ -1,0 +1,91 @@
+import type { PlantedFault } from './fault.js';
+
+const SYNC_LOOP = 'src/application/sync/sync-loop.ts';
+const OUTCOMES = 'src/application/sync/service-port-outcomes.ts';
+const ROUND = 'src/application/reconcile/recovery-round.ts';
+
+/** In what is written when, tried again and verified: src/application/sync, reconcile. */
+export const SYNC_FAULTS: readonly PlantedFault[] = [
+  {
+    name: 'refused-rules-are-removed',
+    file: ROUND,
+    original: ': heldRules(held!, key, desired.rules(key)));',
+    fault: ': undefined);',
+  },
+  {
+    name: 'refused-service-ports-are-not-tried-again',
+    file: SYNC_LOOP,
+    original: '      for (const key of failed) this.retryLater(key);\n',
+    fault: '',
+  },
+  {
+    name: 'refused-removals-are-not-tried-again',
+    file: 'src/application/sync/sync-family.ts',
+    original: '    this.waiting.add(failedRemovals(this.table, this.statuses, this.family, ofServices));\n',
+    fault: '',
+  },
+  {
+    name: 'failed-syncs-are-not-tried-again',
+    file: SYNC_LOOP,
+    original: '      this.pending.everyServiceChanged();\n      this.pending.triggeredEarlier(',
+    fault: '      this.pending.triggeredEarlier(',
+  },
+  {
+    name: 'delays-in-microseconds',
+    file: 'src/application/sync/backoff.ts',
+    original: '{ initial: 1_000, maximum: 60_000 }',
+    fault: '{ initial: 1_000_000, maximum: 60_000_000 }',
+  },
+  {
+    name: 'verification-waits-for-failures',
+    file: SYNC_LOOP,
+    original: 'mayVerify: () => this.failures === 0,',
+    fault: 'mayVerify: () => this.failures > 0,',
+  },
+  {
+    name: 'problems-that-are-over-are-still-told',
+    file: SYNC_LOOP,
+    original: '      this.failures = 0;\n',
+    fault: '',
+  },
+  {
+    name: 'removed-service-ports-are-still-listed',
+    file: OUTCOMES,
+    original: '    if (!entry) return this.statuses.remove(family, key);\n',
+    fault: '    if (!entry) return;\n',
+  },
+  {
+    name: 'attempts-are-counted-for-ever',
+    file: OUTCOMES,
+    original: "previous?.state === 'failed' ? previous : { since: now, attempts: 0 };",
+    fault: "previous?.state === 'failed' ? previous : { since: now, attempts: 60 };",
+  },
+  {
+    name: 'temporary-errors-are-refusals',
+    file: 'src/adapters/nftables/nftables-driver.ts',
+    original: 'if (!(error instanceof NftCommitError) || error.isTemporary) throw error;',
+    fault: 'if (!(error instanceof NftCommitError)) throw error;',
+    modes: ['nftables'],
+  },
+  {
+    name: 'own-writes-hide-those-before',
+    file: 'src/adapters/nftables/generation-watch.ts',
+    original: 'for (const generation of effect(outcome).generations ?? []) this.ahead.add(generation);',
+    fault: 'for (const generation of effect(outcome).generations ?? []) this.known = generation;',
+    modes: ['nftables'],
+  },
+  {
+    name: 'halving-without-bounds',
+    file: ROUND,
+    original:
+      '    if (this.options.signal?.aborted || this.commits >= this.mostCommits) return false;\n    return this.commits < this.limits.leastCommits || this.now() < this.deadline;\n',
+    fault: '    return !this.options.signal?.aborted;\n',
+  },
+  {
+    name: 'lists-of-the-kernel-are-sound-when-torn',
+    file: ROUND,
+    original: 'this.soundEpoch = this.driver.isPartial?.(actual) ? undefined : epoch;',
+    fault: 'this.soundEpoch = epoch;',
+    modes: ['nftables'],
+  },
+];

@@ -1,0 +1,55 @@
+import type { PlantedFault } from './fault.js';
+
+const REFLECTOR = 'src/adapters/kubernetes/watch/reflector.ts';
+
+/** In how the program follows the API server or manifests. */
+export const WATCHING_FAULTS: readonly PlantedFault[] = [
+  {
+    name: 'deletions-pass-unnoticed',
+    file: REFLECTOR,
+    original: "    else if (type === 'DELETED') this.known.delete(object);\n",
+    fault: '',
+  },
+  {
+    name: 'lists-delete-nothing',
+    file: 'src/adapters/kubernetes/watch/replacement.ts',
+    original: '    if (this.namesEverything) for (const key of this.missing) this.known.remove(key);\n',
+    fault: '',
+  },
+  {
+    name: 'short-watches-lead-to-lists',
+    file: 'src/adapters/kubernetes/watch/position.ts',
+    original: '    } else if (error instanceof ApiProtocolError) {',
+    fault: '    } else {',
+  },
+  {
+    name: 'new-objects-pass-unnoticed',
+    file: REFLECTOR,
+    original: "if (type === 'ADDED' || type === 'MODIFIED')",
+    fault: "if (type === 'MODIFIED')",
+  },
+  {
+    name: 'silence-in-the-wrong-unit',
+    file: 'src/adapters/kubernetes/watch/reflector-timings.ts',
+    original: '  silenceMinimum: 120_000,\n  silenceMaximum: 150_000,\n',
+    fault: '  silenceMinimum: 120_000_000,\n  silenceMaximum: 150_000_000,\n',
+  },
+  {
+    name: 'retry-after-in-the-wrong-unit',
+    file: 'src/adapters/kubernetes/client/retry-after.ts',
+    original: 'Math.min(number * 1000, LONGEST_WAIT)',
+    fault: 'number * 1_000_000',
+  },
+  {
+    name: 'back-off-without-an-end',
+    file: 'src/adapters/kubernetes/watch/retry/backoff.ts',
+    original: 'Math.min(maximum, Math.max(initial, now - this.since))',
+    fault: 'Math.max(initial, maximum * (now - this.since))',
+  },
+  {
+    name: 'expired-versions-are-watched-again',
+    file: 'src/adapters/kubernetes/watch/position.ts',
+    original: 'error.expired || error.fromTheFuture || error.code === 404)) {',
+    fault: 'error.fromTheFuture || error.code === 404)) {',
+  },
+];

@@ -1,0 +1,25 @@
+import type { StepKind } from '../schedule/step-kind.js';
+import type { Deed } from './foreign/deed.js';
+import { IPTABLES_DEEDS } from './foreign/iptables.js';
+import { NFTABLES_DEEDS } from './foreign/nftables.js';
+import { OTHER_DEEDS } from './foreign/sets-and-servers.js';
+
+const DEEDS: Readonly<Record<string, Deed>> = { ...NFTABLES_DEEDS, ...IPTABLES_DEEDS, ...OTHER_DEEDS };
+
+/** Another program changes what the kernel has, of the proxy's or of its own. */
+export const foreign: StepKind = {
+  name: 'foreign',
+  weight: 4,
+  plan(plan) {
+    const possible = Object.keys(DEEDS).filter((name) => DEEDS[name]!.isPossible(plan));
+    return [plan.random.pick(possible), String(plan.random.between(0, 999))];
+  },
+  perform(simulation, [name = '', choice = '0']) {
+    const deed = DEEDS[name];
+    if (!deed)
+      throw new Error(`nothing that others do is called ${name}; there are ${Object.keys(DEEDS).join(', ')}`);
+    const act = (): void => deed.do(simulation, Number(choice));
+    if (deed.isHarm) simulation.everyCommit.damage(act);
+    else act();
+  },
+};

@@ -1,0 +1,42 @@
+import type { StepKind } from '../schedule/step-kind.js';
+import { MODES, type Mode } from '../world/settings.js';
+
+/** Arguments that change how rules are written and how the program goes about it, but not what becomes of packets. */
+const ARGUMENTS = [
+  [],
+  [],
+  ['--iptables-masquerade-bit=13'],
+  ['--min-sync-period=2s', '--iptables-min-sync-period=2s'],
+  ['--iptables-sync-period=10s'],
+];
+
+/** The process ends, and is started again in another mode or with other arguments. */
+export const restart: StepKind = {
+  name: 'restart',
+  weight: 2,
+  plan: ({ random }) => [
+    random.pick(['killed', 'asked']),
+    String(random.pick([5, 100, 3_000])),
+    random.pick(MODES),
+    ...random.pick(ARGUMENTS),
+  ],
+  perform(simulation, [how = '', pause = '0', mode = '', ...rest]) {
+    const { proxy } = simulation.world;
+    simulation.restartOnceEnded(Number(pause), () => {
+      simulation.mode = mode as Mode;
+      simulation.arguments = [...simulation.world.settings.arguments, ...rest];
+    });
+    if (how === 'killed') proxy.kill();
+    else proxy.raise('SIGTERM');
+  },
+};
+
+/** The wall clock is moved; timers go on as if nothing had happened. */
+export const clock: StepKind = {
+  name: 'clock',
+  weight: 1,
+  plan: ({ random }) => [random.pick(['3600', '-600', '0.5', '-86400'])],
+  perform({ world }, [seconds = '0']) {
+    world.clockOffset += Number(seconds) * 1_000;
+  },
+};
