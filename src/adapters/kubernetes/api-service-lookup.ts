@@ -2,8 +2,8 @@ import type { ServiceLookup } from '../../application/ports/service-lookup.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { ApiClient } from './client/api-client.js';
 
-/** How long the API server may take, in milliseconds. */
-const TIMEOUT = 5000;
+/** How long the API server may usually take, in milliseconds. */
+const USUAL_LIMIT = 5000;
 
 const SERVICE = /^([a-z0-9-]{1,63})\/([a-z0-9.-]{1,253})$/;
 
@@ -11,7 +11,11 @@ const SERVICE = /^([a-z0-9-]{1,63})\/([a-z0-9.-]{1,253})$/;
 export class ApiServiceLookup implements ServiceLookup {
   private turn: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly client: () => Promise<ApiClient>) {}
+  /** @param limit how long the API server may take for an answer, in milliseconds */
+  constructor(
+    private readonly client: () => Promise<ApiClient>,
+    private readonly limit = USUAL_LIMIT,
+  ) {}
 
   find(service: ServiceKey): Promise<unknown> {
     const [, namespace, name] = SERVICE.exec(service) ?? [];
@@ -27,7 +31,7 @@ export class ApiServiceLookup implements ServiceLookup {
     const list = (await client.json({
       path: `/api/v1/namespaces/${namespace}/services`,
       query: { fieldSelector: `metadata.name=${name}` },
-      signal: AbortSignal.timeout(TIMEOUT),
+      signal: AbortSignal.timeout(this.limit),
     })) as { readonly items?: readonly unknown[] } | null;
     return list?.items?.[0];
   }

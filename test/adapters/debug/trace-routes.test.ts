@@ -1,6 +1,7 @@
 import { traceRoutes } from '../../../src/adapters/debug/trace-routes.js';
 import type { TraceAnswer } from '../../../src/application/trace/answer.js';
 import { CannotTraceError, type TracedRules } from '../../../src/application/trace/trace-packets.js';
+import { eachHandler } from '../../../src/adapters/http/router.js';
 import { RunningProxy } from '../../../src/adapters/cli/asking/running-proxy.js';
 import { askProxy } from '../../../src/adapters/cli/tracing/ask-proxy.js';
 import { destinationText, parseQuery, sourceText, type TraceQuery } from '../../../src/domain/trace/query.js';
@@ -71,25 +72,38 @@ describe('the route that traces', () => {
 
   it('follows two at a time, and none for who has left', async () => {
     const followed: (() => void)[] = [];
+    let [asking, left] = [0, 0];
+    const routes = traceRoutes(
+      (_, __, signal) =>
+        new Promise((resolve, reject) => {
+          followed.push(() => resolve({ remarks: [] } as never));
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+        }),
+    );
     await served.stop();
     served = await Served.start(
-      traceRoutes(
-        (_, __, signal) =>
-          new Promise((resolve, reject) => {
-            followed.push(() => resolve({ remarks: [] } as never));
-            signal.addEventListener('abort', () => reject(signal.reason as Error));
-          }),
-      ),
+      eachHandler(routes, (handler) => (query, response) => {
+        asking++;
+        const answered = handler(query, response);
+        response.once('close', () => left++);
+        return answered;
+      }),
     );
     const path = '/debug/trace?from=node&to=10.96.0.1:53&kernel=true';
-    const leaving = new AbortController();
-    const impatient = [1, 2, 3].map(() => served.get(path, { signal: leaving.signal }));
+    const [leavesFirst, leavesLast] = [new AbortController(), new AbortController()];
+    const asksInVain = ({ signal }: AbortController) =>
+      expect(served.get(path, { signal })).rejects.toThrow();
+    const impatient = [asksInVain(leavesLast), asksInVain(leavesLast)];
     await until('two are followed', async () => followed.length === 2);
+    impatient.push(asksInVain(leavesFirst));
+    await until('the third waits', async () => asking === 3);
     const patient = served.get(path);
-    leaving.abort();
-    for (const one of impatient) await expect(one).rejects.toThrow();
-    await until('the next is followed', async () => followed.length >= 3);
-    for (const end of followed) end();
+    leavesFirst.abort();
+    await until('the third has left', async () => left === 1);
+    leavesLast.abort();
+    await Promise.all(impatient);
+    await until('the next is followed', async () => followed.length === 3);
+    followed.at(-1)!();
     expect((await patient).status).toBe(200);
     expect(followed).toHaveLength(3);
     expect(served.logger.lines).toEqual([]);

@@ -1,9 +1,12 @@
 import { ApiServiceLookup } from '../../../src/adapters/kubernetes/api-service-lookup.js';
-import { ApiClient } from '../../../src/adapters/kubernetes/client/api-client.js';
+import { ApiClient, type ApiRequest } from '../../../src/adapters/kubernetes/client/api-client.js';
 import { readService } from '../../../src/domain/decode/read-service.js';
 import { StandInApiServer } from '../../support/api-server/api-server.js';
 import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
 import { CountingClock } from './harness.js';
+
+/** Longer than a busy machine takes. Milliseconds. */
+const AMPLE = 60_000;
 
 let api: StandInApiServer;
 let client: ApiClient;
@@ -15,7 +18,7 @@ const put = (namespace: string, name: string, spec: object): void =>
 beforeAll(async () => {
   api = await StandInApiServer.start();
   client = new ApiClient({ kubeconfig: await writeKubeconfig(api) }, new CountingClock());
-  lookup = new ApiServiceLookup(() => Promise.resolve(client));
+  lookup = new ApiServiceLookup(() => Promise.resolve(client), AMPLE);
   put('shop', 'db', { clusterIP: 'None' });
   put('prod', 'db', { type: 'ExternalName' });
 });
@@ -61,5 +64,16 @@ describe('ApiServiceLookup', () => {
     );
     await Promise.all(asked);
     expect([answers, most]).toEqual([['ECONNREFUSED', {}, {}], 1]);
+  });
+
+  it('gives up on an API server that does not answer', async () => {
+    const silent = {
+      json: ({ signal }: ApiRequest) =>
+        new Promise((_, reject) =>
+          signal!.addEventListener('abort', () => reject(signal!.reason as Error), { once: true }),
+        ),
+    } as unknown as ApiClient;
+    const impatient = new ApiServiceLookup(() => Promise.resolve(silent), 1);
+    await expect(impatient.find('a/a')).rejects.toThrow('timeout');
   });
 });
