@@ -65,7 +65,7 @@ function isCondition(node) {
   return parent && ts.isConditionalExpression(parent) && parent.condition === node;
 }
 
-const MESSAGE_CALLS = /\blogger\??\.(debug|info|warn|error)$|^(report|super)$/;
+const MESSAGE_CALLS = /\blogger(\??\.|\[)|^(report|super)$/;
 
 /** Whether the strings inside are words for people: what is logged, thrown, or reported of objects. */
 function isMessage(node) {

@@ -17,8 +17,8 @@ export interface TracedNode {
 }
 
 /** Whether this machine is the node: it has one of the node's addresses. */
-function isThisMachine(node: Node | undefined, addresses: readonly string[]): boolean {
-  return !node || node.ips.some(({ text }) => addresses.includes(text));
+function isThisMachine(node: Node, addresses: readonly string[]): boolean {
+  return node.ips.some(({ text }) => addresses.includes(text));
 }
 
 /** What decides about the packets of one family. */

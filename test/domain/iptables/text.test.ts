@@ -70,7 +70,7 @@ describe('canonicalRule', () => {
     ['-m comment --comment "web" -j A', '-m comment --comment web -j A'],
     ['-m nfacct --nfacct-name  c -j A', '-m nfacct --nfacct-name c -j A'],
     ['-m mark --mark 0x00004000/0x00004000', '-m mark --mark 0x4000/0x4000'],
-    ['-j MARK --set-xmark 0x4000/0x0', '-j MARK --set-xmark 0x4000/0x0'],
+    ['-j MARK --set-xmark 0x00004000/0x00000000', '-j MARK --set-xmark 0x4000/0x0'],
     ['-m comment --comment "a  b \\"-s 1\\"" ', '-m comment --comment "a  b \\"-s 1\\""'],
     ['-m comment --comment "-s x" -j A', '-m comment --comment "-s x" -j A'],
     ['', ''],

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import type { Statement } from '../../../src/domain/nftables/layout/rule.js';
+import { renderTable } from '../../../src/domain/nftables/text/render-text.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import { sampleNode } from '../../../src/testing/contract/sample-services.js';
@@ -16,13 +17,15 @@ function namesIn(statement: Statement): readonly string[] {
 }
 
 it.each(IP_FAMILIES)(
-  'the table has every chain and set that its rules and elements lead to, %s',
+  'the table can be written, and has every chain and set that its rules and elements lead to, %s',
   (family) => {
     fc.assert(
       fc.property(serviceEntries(family, 'a'), serviceEntries(family, 'b'), (one, other) => {
         const desired = new NftablesDesiredState();
         for (const entry of [...one, ...other]) desired.replace(entry.key, compileNftables(entry));
-        const { chains, sets } = desiredTable(desired, sampleNode(family));
+        const table = desiredTable(desired, sampleNode(family));
+        expect(() => renderTable(family, table)).not.toThrow();
+        const { chains, sets } = table;
         const there = new Set([...chains.map(({ chain }) => chain.name), ...sets.map(({ set }) => set.name)]);
         const statements = chains.flatMap(({ rules }) => rules.flatMap((rule) => rule.statements));
         const values = sets.flatMap(({ elements }) => elements.map(({ value = '' }) => value));

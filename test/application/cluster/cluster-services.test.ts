@@ -1,0 +1,44 @@
+import { ServicesSum } from '../../../src/application/cluster/cluster-services.js';
+import type { ServiceRow } from '../../../src/application/status/service-row.js';
+
+const row = (name: string, parts: Partial<ServiceRow> = {}): ServiceRow =>
+  ({
+    namespace: 'shop',
+    name,
+    type: 'ClusterIP',
+    frontends: ['10.96.0.1:80'],
+    state: 'programmed',
+    ...parts,
+  }) as ServiceRow;
+
+it('adds up the Services of nodes, and says where one is not as it should be', () => {
+  const sum = new ServicesSum();
+  const untyped = row('pay', { state: 'failed', reason: 'no room' });
+  sum.add('node-1', { services: [row('web'), { ...untyped, type: undefined }], unknown: [] });
+  sum.add('node-2', { services: [row('web', { reason: 'f belongs to shop/a' }), row('pay')], unknown: [] });
+  sum.add('node-3', { services: [row('web'), row('pay', { state: 'pending' })], unknown: [] });
+  const { services, unknown } = sum.result();
+  expect(unknown).toEqual([]);
+  expect(services).toEqual([
+    {
+      namespace: 'shop',
+      name: 'pay',
+      frontends: ['10.96.0.1:80'],
+      listed: 3,
+      programmed: 1,
+      others: [
+        { node: 'node-1', state: 'failed', reason: 'no room' },
+        { node: 'node-3', state: 'pending' },
+      ],
+    },
+    {
+      namespace: 'shop',
+      name: 'web',
+      type: 'ClusterIP',
+      frontends: ['10.96.0.1:80'],
+      listed: 3,
+      programmed: 2,
+      others: [{ node: 'node-2', state: 'programmed', reason: 'f belongs to shop/a' }],
+    },
+  ]);
+});
