@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
-import { compileNftables } from '../../../src/domain/nftables/compile.js';
-import type { Statement } from '../../../src/domain/nftables/layout/rule.js';
-import { renderTable } from '../../../src/domain/nftables/text/render-text.js';
-import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
-import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
-import { sampleNode } from '../../../src/testing/contract/sample-services.js';
-import { serviceEntries } from '../../support/iptables/arbitraries.js';
+import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
+import { compileNftables } from '../../../../src/domain/nftables/compile.js';
+import type { Statement } from '../../../../src/domain/nftables/layout/rule.js';
+import { renderTable } from '../../../../src/adapters/nftables/text/render-text.js';
+import { NftablesDesiredState } from '../../../../src/domain/nftables/state/desired-state.js';
+import { desiredTable } from '../../../../src/domain/nftables/state/desired-table.js';
+import { sampleNode } from '../../../../src/testing/contract/sample-services.js';
+import { serviceEntries } from '../../../support/iptables/arbitraries.js';
 
 function namesIn(statement: Statement): readonly string[] {
   if ('chain' in statement) return [statement.chain];
