@@ -89,7 +89,8 @@ export class Verifier {
 
   /** Ends a running verification because there is a change to program, unless it was delayed for too long. */
   interrupt(): void {
-    if (this.running && mayBeInterrupted(this.state, this.syncPeriod, this.clock.steady())) this.running.abort();
+    if (this.running && mayBeInterrupted(this.state, this.syncPeriod, this.clock.steady()))
+      this.running.abort();
   }
 
   /** Compares the rules with the kernel's, unless signs show that no other program touched them, and repairs them. */
@@ -131,7 +132,8 @@ export class Verifier {
       this.state = afterVerification(this.state, this.syncPeriod, how, time, result);
       this.succeeded();
     } catch (error) {
-      if (signal.aborted) this.state = afterInterruption(this.state, how, { start, end: this.clock.steady() });
+      if (signal.aborted)
+        this.state = afterInterruption(this.state, how, { start, end: this.clock.steady() });
       else this.failed(error);
     }
     this.running = undefined;
