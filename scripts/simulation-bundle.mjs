@@ -1,5 +1,5 @@
 import { build } from 'esbuild';
-import { readFile } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { bundleOptions } from './bundle-options.mjs';
 
@@ -46,7 +46,8 @@ function simulatedWorld(faults) {
         if (planted.length === 0) return undefined;
         let contents = await readFile(path, 'utf8');
         for (const { name, original, fault } of planted) {
-          if (contents.split(original).length !== 2) throw new Error(`fault ${name}: its place is not there exactly once`);
+          if (contents.split(original).length !== 2)
+            throw new Error(`fault ${name}: its place is not there exactly once`);
           contents = contents.replace(original, () => fault);
         }
         return { contents, loader: 'ts' };
@@ -55,15 +56,17 @@ function simulatedWorld(faults) {
   };
 }
 
-/** Bundles the program and the simulation into one file. */
+/** Bundles the program and the simulation into one file, which is there as a whole or not at all. */
 export async function bundleSimulation(outfile, faults = []) {
+  const unfinished = `${outfile}.${process.pid}`;
   await build({
     ...bundleOptions,
     entryPoints: ['test/simulation/main.ts'],
-    outfile,
+    outfile: unfinished,
     plugins: [...bundleOptions.plugins, simulatedWorld(faults)],
     inject: [resolve(REPLACED, 'globals.ts')],
     define: { 'Math.random': '__random', 'AbortSignal.timeout': '__abortTimeout' },
     sourcemap: 'inline',
   });
+  await rename(unfinished, outfile);
 }

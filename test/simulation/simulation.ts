@@ -2,6 +2,7 @@ import { ClusterHistory } from './checks/cluster-history.js';
 import type { Violation } from './checks/violation.js';
 import { EveryCommit } from './checks/every-commit.js';
 import { ForeignRules } from './checks/foreign-rules.js';
+import { unservedBeside } from './checks/others-served.js';
 import { WhenQuiet } from './checks/when-quiet.js';
 import { SimulatedCluster } from './cluster/simulated-cluster.js';
 import { argumentsOf } from './schedule/arguments.js';
@@ -41,6 +42,8 @@ export class Simulation {
   settledBy: ProxyProcess | undefined;
   readonly everyCommit: EveryCommit;
   private readonly whenQuiet: WhenQuiet;
+  /** What has happened since all was quiet. */
+  private performed: Step[] = [];
 
   constructor(private readonly schedule: Schedule) {
     const { settings } = schedule;
@@ -122,6 +125,9 @@ export class Simulation {
    */
   async settle(): Promise<void> {
     const { world } = this;
+    const unserved = await unservedBeside(this, this.performed);
+    if (unserved !== undefined) this.breaks('a refusal concerns nobody else', unserved);
+    this.performed = [];
     this.asCluster(() => endTrouble(this));
     world.machine.endTrouble();
     const end = world.now + UNTIL_QUIET;
@@ -137,6 +143,11 @@ export class Simulation {
     this.modes.add(this.mode);
     this.everyCommit.mended();
     this.settledBy = world.proxy;
+  }
+
+  /** A promise is broken now. */
+  breaks(promise: string, detail: string): void {
+    this.report({ promise, detail, at: this.world.now - this.world.beganAt });
   }
 
   report(violation: Violation): void {
@@ -155,7 +166,8 @@ export class Simulation {
     return this.world.scheduler.runUntil(time, () => this.isOver);
   }
 
-  private async perform({ name, args }: Step): Promise<void> {
-    await stepKind(name).perform(this, args);
+  private async perform(step: Step): Promise<void> {
+    if (step.name !== 'settle') this.performed.push(step);
+    await stepKind(step.name).perform(this, step.args);
   }
 }

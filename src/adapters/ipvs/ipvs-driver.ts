@@ -184,7 +184,7 @@ export class IpvsDriver
 
   /** Deletes real servers that have drained; looks once in a while. */
   async removeUnused(): Promise<void> {
-    const now = this.clock.now();
+    const now = this.clock.steady();
     if (now < this.nextSweep) return;
     this.nextSweep = now + SWEEP_PERIOD;
     try {

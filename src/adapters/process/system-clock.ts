@@ -9,6 +9,10 @@ export class SystemClock implements Clock {
     return Date.now();
   }
 
+  steady(): number {
+    return performance.now();
+  }
+
   after(milliseconds: number, callback: () => void): Timer {
     if (milliseconds <= 0) {
       // A timer takes a millisecond, and an unref'd immediate waits for the next timer.

@@ -97,7 +97,8 @@ export class NetlinkLocalAddresses implements LocalAddresses {
     try {
       let changed = false;
       const lost = this.watch.collectMessages((message) => (changed = this.process(message) || changed));
-      if (lost || this.readAt === undefined || this.clock.now() - this.readAt >= READ_PERIOD) this.readAll();
+      if (lost || this.readAt === undefined || this.clock.steady() - this.readAt >= READ_PERIOD)
+        this.readAll();
       else if (changed) this.arrange();
       this.failing = false;
       return undefined;
@@ -137,7 +138,7 @@ export class NetlinkLocalAddresses implements LocalAddresses {
     } finally {
       conversation.giveUp();
     }
-    this.readAt = this.clock.now();
+    this.readAt = this.clock.steady();
     this.arrange();
     this.reported ??= this.own;
   }

@@ -144,7 +144,7 @@ export class UserspaceBackend implements Backend {
   async verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
     const repair = await this.rules.verify(how, signal);
     if (how === 'quick') return repair;
-    for (const port of this.ports.values()) port.purge(this.clock.now());
+    for (const port of this.ports.values()) port.purge(this.clock.steady());
     const { failed, conflicts } = await this.apply([], this.node);
     return { ...repair, failed: [...repair.failed, ...failed], conflicts };
   }

@@ -34,7 +34,7 @@ export class Comparison {
    * @param asker aborted when nobody waits for the answer any more
    */
   async differences(asker: AbortSignal = NEVER): Promise<Found> {
-    const firmFrom = this.clock.now() + GIVES_WAY;
+    const firmFrom = this.clock.steady() + GIVES_WAY;
     for (;;) {
       const ending = new AbortController();
       try {
@@ -49,7 +49,7 @@ export class Comparison {
 
   /** There is a change to program. */
   giveWay(): void {
-    if (this.running && this.clock.now() < this.running.firmFrom) this.running.ending.abort();
+    if (this.running && this.clock.steady() < this.running.firmFrom) this.running.ending.abort();
   }
 
   stop(): void {

@@ -129,7 +129,7 @@ export class SyncLoop {
   changed(): void {
     if (this.state === 'waiting' || this.state === 'stopped') return;
     this.observer.queued(this.family);
-    this.waitingSince ??= this.clock.now();
+    this.waitingSince ??= this.clock.steady();
     this.verifier.interrupt();
     if (this.state === 'idle') this.schedule();
     else if (this.state === 'scheduled' && this.failures > 0) this.reschedule();
@@ -164,7 +164,7 @@ export class SyncLoop {
     await this.work;
   }
 
-  private schedule(delay = this.pauseUntil - this.clock.now()): void {
+  private schedule(delay = this.pauseUntil - this.clock.steady()): void {
     this.state = 'scheduled';
     if (delay >= 1) this.timer = this.clock.after(delay, () => this.due());
     else this.due();
@@ -195,13 +195,13 @@ export class SyncLoop {
     const changes = this.pending.dequeue();
     this.inFlight = changes;
     this.observer.dequeued(this.family);
-    const start = this.clock.now();
+    const start = this.clock.steady();
     const since = this.waitingSince ?? start;
     this.waitingSince = undefined;
     const failed = await this.attempt(changes, start, since);
     this.inFlight = undefined;
     if (this.isStopped()) return;
-    const now = this.clock.now();
+    const now = this.clock.steady();
     this.pauseUntil = now + pauseAfter(now - start, this.periods);
     this.state = 'idle';
     if (failed)
@@ -225,7 +225,7 @@ export class SyncLoop {
     const programsEverything = this.sync.programsEverything;
     try {
       const { full, written, failed, changed } = await this.sync.program(changes, this.stopping.signal);
-      const now = this.clock.now();
+      const now = this.clock.steady();
       const { triggers, triggerTimes } = this.pending.leave(changes, (key) => this.sync.isBehind(key));
       this.failures = 0;
       if (full) this.verifier.started({ start, end: now });
@@ -236,7 +236,7 @@ export class SyncLoop {
         seconds: (now - start) / 1000,
         written,
         failed: failed.length,
-        programmingLatencies: triggerTimes.map((time) => (now - time) / 1000),
+        programmingLatencies: triggerTimes.map((time) => (this.clock.now() - time) / 1000),
         noLocalEndpoints: this.sync.table.noLocalEndpoints,
       });
       const ms = Math.round(now - start);
@@ -262,7 +262,7 @@ export class SyncLoop {
         ok: false,
         error: reason,
         full: programsEverything,
-        seconds: (this.clock.now() - start) / 1000,
+        seconds: (this.clock.steady() - start) / 1000,
         written: 0,
         failed: 0,
         programmingLatencies: [],

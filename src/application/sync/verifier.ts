@@ -80,7 +80,7 @@ export class Verifier {
   /** Schedules the next verification. Idempotent. */
   schedule(): void {
     if (this.isStopped) return;
-    const usual = timeToVerification(this.state, this.clock.now());
+    const usual = timeToVerification(this.state, this.clock.steady());
     this.timer ??= this.clock.after(this.failures > 0 ? retryDelay(this.failures) : usual, () => {
       this.timer = undefined;
       this.turns.enqueue(() => this.verify());
@@ -89,7 +89,8 @@ export class Verifier {
 
   /** Ends a running verification because there is a change to program, unless it was delayed for too long. */
   interrupt(): void {
-    if (this.running && mayBeInterrupted(this.state, this.syncPeriod, this.clock.now())) this.running.abort();
+    if (this.running && mayBeInterrupted(this.state, this.syncPeriod, this.clock.steady()))
+      this.running.abort();
   }
 
   /** Compares the rules with the kernel's, unless signs show that no other program touched them, and repairs them. */
@@ -116,7 +117,7 @@ export class Verifier {
   private async verify(): Promise<void> {
     // The next sync schedules this again.
     if (this.isStopped || !this.turns.mayVerify()) return;
-    const start = this.clock.now();
+    const start = this.clock.steady();
     const how = verificationDue(this.state, this.syncPeriod, start);
     if (start - this.nodeReadAt >= this.syncPeriod) {
       this.nodeReadAt = start;
@@ -127,11 +128,12 @@ export class Verifier {
     const { signal } = this.running;
     try {
       const result = await this.compare(how, signal);
-      const time = { start, end: this.clock.now() };
+      const time = { start, end: this.clock.steady() };
       this.state = afterVerification(this.state, this.syncPeriod, how, time, result);
       this.succeeded();
     } catch (error) {
-      if (signal.aborted) this.state = afterInterruption(this.state, how, { start, end: this.clock.now() });
+      if (signal.aborted)
+        this.state = afterInterruption(this.state, how, { start, end: this.clock.steady() });
       else this.failed(error);
     }
     this.running = undefined;

@@ -108,7 +108,7 @@ export class ReconcileConntrack implements ForwardingListener {
 
   private schedule(): void {
     this.state = 'scheduled';
-    this.timer = this.clock.after(Math.max(0, this.pauseUntil - this.clock.now()), () => {
+    this.timer = this.clock.after(Math.max(0, this.pauseUntil - this.clock.steady()), () => {
       this.work = this.run();
     });
   }
@@ -116,7 +116,7 @@ export class ReconcileConntrack implements ForwardingListener {
   /** New suspects do not wait for the end of a long backoff. */
   private hasten(): void {
     this.timer?.cancel();
-    this.pauseUntil = Math.min(this.pauseUntil, this.clock.now() + LONGEST_PAUSE);
+    this.pauseUntil = Math.min(this.pauseUntil, this.clock.steady() + LONGEST_PAUSE);
     this.schedule();
   }
 
@@ -124,10 +124,10 @@ export class ReconcileConntrack implements ForwardingListener {
     this.state = 'running';
     const suspects = this.suspects;
     this.suspects = new SuspectFlows();
-    const start = this.clock.now();
+    const start = this.clock.steady();
     const problem = await this.attempt(suspects, start);
     if (this.isOff()) return;
-    const now = this.clock.now();
+    const now = this.clock.steady();
     this.state = 'idle';
     if (problem === undefined) {
       this.failures = 0;
@@ -181,7 +181,7 @@ export class ReconcileConntrack implements ForwardingListener {
       }
       problem = error;
     }
-    const milliseconds = this.clock.now() - start;
+    const milliseconds = this.clock.steady() - start;
     this.metrics.conntrackReconciled(family, { seconds: milliseconds / 1000, deleted });
     const facts = { family, examined, deleted, ms: Math.round(milliseconds) };
     if (deleted > 0) this.logger.debug({ ...facts, reasons }, 'removed stale UDP flows');

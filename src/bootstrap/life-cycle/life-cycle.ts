@@ -76,11 +76,11 @@ export class LifeCycle {
 
   private async stopAll(): Promise<void> {
     this.stopping.abort();
-    const end = this.clock.now() + this.stopLimit;
+    const end = this.clock.steady() + this.stopLimit;
     const running = this.parts.filter((part) => !part.start || this.begun.has(part));
     for (const part of running.reverse()) {
       try {
-        await this.within((end - this.clock.now()) / 2, part);
+        await this.within((end - this.clock.steady()) / 2, part);
       } catch (error) {
         this.logger.error({ part: part.name, error }, 'cannot stop a part; stopping the others');
       }

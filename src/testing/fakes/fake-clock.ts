@@ -11,12 +11,22 @@ interface PendingTimer {
  */
 export class FakeClock implements Clock {
   private readonly timers = new Set<PendingTimer>();
+  private ahead = 0;
 
   /** Milliseconds since the epoch. */
   constructor(private time = 0) {}
 
   now(): number {
+    return this.time + this.ahead;
+  }
+
+  steady(): number {
     return this.time;
+  }
+
+  /** Sets the wall clock forward, or back; timers do not notice. */
+  set(milliseconds: number): void {
+    this.ahead += milliseconds;
   }
 
   after(milliseconds: number, callback: () => void): Timer {

@@ -24,6 +24,10 @@ export class CountingClock implements Clock {
     return Date.now();
   }
 
+  steady(): number {
+    return performance.now();
+  }
+
   after(milliseconds: number, callback: () => void): { cancel(): void } {
     const timer = setTimeout(() => {
       this.open.delete(timer);

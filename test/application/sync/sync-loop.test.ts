@@ -160,6 +160,20 @@ describe('changes', () => {
     expect(bench.syncs()).toEqual(['apply a']);
   });
 
+  it.each([-3_600_000, 3_600_000])(
+    'do not wait for a wall clock that was set by %i ms',
+    async (milliseconds) => {
+      const bench = await new Bench({ minSyncPeriod: 1000 }).begin('a');
+      bench.syncs();
+      bench.clock.set(milliseconds);
+      bench.change('a');
+      await bench.clock.advanceAsync(999);
+      expect(bench.syncs()).toEqual([]);
+      await bench.clock.advanceAsync(1);
+      expect(bench.syncs()).toEqual(['apply a']);
+    },
+  );
+
   it('of the node make it read the context again', async () => {
     const bench = await new Bench().begin('a');
     bench.syncs();

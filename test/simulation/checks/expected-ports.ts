@@ -25,6 +25,8 @@ export interface ExpectedPort {
   readonly frontends: readonly ExpectedFrontend[];
   readonly cluster: readonly ExpectedEndpoint[];
   readonly local: readonly ExpectedEndpoint[];
+  /** Those that may keep their connections: ready, or not yet done with what they have. */
+  readonly serving: readonly ExpectedEndpoint[];
   /** Some endpoint serves it somewhere. */
   readonly hasAny: boolean;
   readonly internalPolicyLocal: boolean;
@@ -119,13 +121,15 @@ function portsOf(
       ...balancers.map(at('load-balancer-ip')),
       ...(nodePort > 0 ? [{ kind: 'node-port' as const, port: nodePort, protocol }] : []),
     ];
-    const { cluster, local, hasAny } = selected(endpointsOf(slices, name, protocol, family, node), node);
+    const all = endpointsOf(slices, name, protocol, family, node);
+    const { cluster, local, hasAny } = selected(all, node);
     return {
       key: `${metadata.namespace}/${metadata.name}${name === '' ? '' : `:${name}`}/${protocol}`,
       family,
       frontends,
       cluster,
       local,
+      serving: all.filter(({ isReady, serves }) => isReady || serves),
       hasAny,
       internalPolicyLocal: asked.internalTrafficPolicy === 'Local',
       externalPolicyLocal: isExternal && asked.externalTrafficPolicy === 'Local',

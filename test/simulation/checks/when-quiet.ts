@@ -1,10 +1,13 @@
 import type { Simulation } from '../simulation.js';
+import { staleFlow } from './flows.js';
 import type { Violation } from './violation.js';
 import { untruthOf } from './what-it-says.js';
 
 /** Simulated time, in milliseconds: until everything that was refused has been tried again, and all watches are back. */
 const UNTIL_IT_KNOWS = 240_000;
 /** Until what is removed later, once no packet can be on its way to it, is gone. */
+/** Until flows to removed endpoints have been ended: a minute between two attempts, if those before failed. */
+const UNTIL_FLOWS_END = 70_000;
 const SETTLING = 30_000;
 const IDLE = 60_000;
 /** That is most of the time that a world takes, so that not each quiet time becomes an idle one. */
@@ -30,11 +33,24 @@ export class WhenQuiet {
   async check(): Promise<void> {
     const detail = this.difference();
     if (detail !== undefined) return this.broken('the kernel equals the cluster', detail);
+    const flow = await this.flowThatStays();
+    if (flow !== undefined) return this.broken('no flow to a removed endpoint stays', flow);
     const untruth = await this.whatItSays();
     if (untruth !== undefined) return this.broken('what it says is true', untruth);
     if (!this.simulation.world.random.isOneIn(ONE_IDLE_IN)) return;
     const work = await this.workWhileIdle();
     if (work !== undefined) return this.broken('nothing is done while nothing happens', work);
+  }
+
+  /** They are looked for after the rules have been written, and again where that failed. */
+  private async flowThatStays(): Promise<string | undefined> {
+    const { world } = this.simulation;
+    const end = world.now + UNTIL_FLOWS_END;
+    for (;;) {
+      const flow = staleFlow(this.simulation);
+      if (flow === undefined || world.now > end) return flow;
+      await world.scheduler.runUntil(world.now + 1_000);
+    }
   }
 
   /** It may learn a moment later that what it did is done: retries of what was refused, watches that come back. */

@@ -88,4 +88,11 @@ export const SYNC_FAULTS: readonly PlantedFault[] = [
     fault: 'this.soundEpoch = epoch;',
     modes: ['nftables'],
   },
+  {
+    name: 'flows-to-removed-endpoints-stay',
+    file: 'src/domain/conntrack/desired-flows.ts',
+    original: 'if (removed.length > 0 || wasRejected ||',
+    fault: 'if (wasRejected ||',
+    modes: ['nftables', 'iptables', 'ipvs'],
+  },
 ];

@@ -6,7 +6,7 @@ const ARGUMENTS = [
   [],
   [],
   ['--iptables-masquerade-bit=13'],
-  ['--min-sync-period=2s', '--iptables-min-sync-period=2s'],
+  ['--iptables-min-sync-period=2s'],
   ['--iptables-sync-period=10s'],
 ];
 

@@ -1,5 +1,6 @@
 import type { StepKind } from '../schedule/step-kind.js';
 import { trouble } from './api-server.js';
+import { flows } from './flows.js';
 import { foreign } from './foreign.js';
 import { kernelFault } from './kernel-faults.js';
 import { tear } from './manifests.js';
@@ -32,6 +33,7 @@ export const STEPS: readonly StepKind[] = [
   put,
   remove,
   takeOver,
+  flows,
   trouble,
   tear,
   kernelFault,

@@ -188,7 +188,7 @@ export class ServerTable {
         steps.push(this.realDeletion(about, server, { address, port }));
         continue;
       }
-      const idle = { address, port, weight: 0, since: since ?? this.clock.now() };
+      const idle = { address, port, weight: 0, since: since ?? this.clock.steady() };
       if (since === undefined) begun.add(about);
       if (weight === 0) reals.set(key, idle);
       else steps.push(set('set-real', idle));
@@ -210,7 +210,7 @@ export class ServerTable {
         return [];
       }
       const connections = real.activeConnections + real.inactiveConnections;
-      const overdue = this.clock.now() - since! >= LONGEST_DRAINING;
+      const overdue = this.clock.steady() - since! >= LONGEST_DRAINING;
       if (connections > 0 && !overdue) return [];
       if (connections > 0)
         this.logger.warn(

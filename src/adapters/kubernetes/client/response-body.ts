@@ -44,10 +44,10 @@ export class ResponseBody {
    * milliseconds without data, and with what `take` throws, which closes the connection. One call at a time.
    */
   async read(silence: number, take: TakePiece): Promise<boolean> {
-    this.heardAt = this.clock.now();
+    this.heardAt = this.clock.steady();
     let timer: Timer;
     const check = (): void => {
-      const left = this.heardAt + silence - this.clock.now();
+      const left = this.heardAt + silence - this.clock.steady();
       if (left > 0) timer = this.clock.after(left, check);
       else this.response.destroy(new ApiSilenceError(this.name, silence));
     };
@@ -77,7 +77,7 @@ export class ResponseBody {
   private passOn(piece: Buffer): void {
     const { reader } = this;
     if (!reader) return;
-    this.heardAt = this.clock.now();
+    this.heardAt = this.clock.steady();
     try {
       if (reader.take(piece) !== true) return;
       this.stream.pause();

@@ -47,8 +47,8 @@ export class Credentials {
 
   /** Throws KubeconfigError. */
   current(): Promise<Access> {
-    if (!this.access || this.clock.now() - this.readAt >= this.lifetime) {
-      this.readAt = this.clock.now();
+    if (!this.access || this.clock.steady() - this.readAt >= this.lifetime) {
+      this.readAt = this.clock.steady();
       const access = this.read();
       this.access = access;
       access.catch(() => {

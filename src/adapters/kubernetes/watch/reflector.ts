@@ -179,7 +179,7 @@ export class Reflector implements CheckedKind {
   private watchOptions(signal: AbortSignal): Omit<WatchRequest, 'from'> {
     const { watchMinimum, watchMaximum, silenceMinimum, silenceMaximum } = this.timings;
     const lifetime = this.between(watchMinimum, watchMaximum);
-    this.endsAt = this.clock.now() + lifetime;
+    this.endsAt = this.clock.steady() + lifetime;
     return {
       lifetime,
       silence: this.between(silenceMinimum, silenceMaximum),
@@ -211,13 +211,13 @@ export class Reflector implements CheckedKind {
     } finally {
       lasting.cancel();
       this.connected = false;
-      if (this.clock.now() < this.endsAt) this.interruptedAt = this.rewinds.moment();
+      if (this.clock.steady() < this.endsAt) this.interruptedAt = this.rewinds.moment();
     }
     if (!lasted && this.position.version === from) {
       this.shortWatches++;
       throw new ApiShortWatchError(this.name);
     }
-    if (this.clock.now() < this.endsAt) await this.pause(this.retries.afterEarlyEnd(), signal);
+    if (this.clock.steady() < this.endsAt) await this.pause(this.retries.afterEarlyEnd(), signal);
   }
 
   private onLasting(): void {

@@ -64,7 +64,7 @@ export class TcpRelay {
       // A client that is gone already has no address any more.
       if (address === undefined) return;
       const dialled = await dial(
-        (afresh) => endpoints.next(address, this.clock.now(), afresh),
+        (afresh) => endpoints.next(address, this.clock.steady(), afresh),
         (to, timeout) => this.connect(to, timeout),
       );
       endpoint = dialled.connection;

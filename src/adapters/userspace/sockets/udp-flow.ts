@@ -78,7 +78,7 @@ export class UdpFlow {
   private async connect(): Promise<void> {
     try {
       const { endpoint, connection } = await dial(
-        (afresh) => this.endpoints.next(this.client, this.options.clock.now(), afresh),
+        (afresh) => this.endpoints.next(this.client, this.options.clock.steady(), afresh),
         (to) => connectUdp(this.family, to),
       );
       if (this.isEnded()) return void connection.close();
@@ -116,14 +116,14 @@ export class UdpFlow {
   }
 
   private used(): void {
-    this.usedAt = this.options.clock.now();
+    this.usedAt = this.options.clock.steady();
   }
 
   /** One timer, not one for each datagram. */
   private endWhenIdle(after: number): void {
     const { clock, idleTimeout } = this.options;
     this.timer = clock.after(after, () => {
-      const left = this.usedAt + idleTimeout - clock.now();
+      const left = this.usedAt + idleTimeout - clock.steady();
       if (left > 0) this.endWhenIdle(left);
       else this.end();
     });

@@ -4,7 +4,7 @@ import { RecordingLogger } from '../harness.js';
 it('warns at most once in its time, and reports the recovery of what it warned of', () => {
   let now = 0;
   const logger = new RecordingLogger();
-  const clock = { now: () => now, after: () => ({ cancel: () => undefined }) };
+  const clock = { now: () => now, steady: () => 0, after: () => ({ cancel: () => undefined }) };
   const log = new FailureLog(logger, clock, 30_000);
   for (; now < 61_000; now += 1000) log.failed(new Error('refused'), { kind: 'Service' });
   expect(logger.matching('warn', 'failed').map(({ facts }) => facts)).toEqual([

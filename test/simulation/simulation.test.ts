@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { runSimulation } from './run-simulation.js';
+
+/** Milliseconds; nothing depends on them. */
+const LIMIT = 600_000;
+/** Divisible by four: the modes take turns. */
+const WORLDS = 300;
+
+describe('simulated worlds', () => {
+  it(
+    'keep what the program promises, in all modes',
+    async () => {
+      const { text, exitCode } = await runSimulation(`--seeds=${WORLDS}`);
+      expect(text).toMatch(new RegExp(`^${WORLDS} worlds, \\d+ commits, 0 failures, `));
+      expect(exitCode).toBe(0);
+    },
+    LIMIT,
+  );
+
+  it(
+    'are the same for the same seed',
+    async () => {
+      const [one, other] = await Promise.all([1, 2].map(() => runSimulation('--seeds=8', '--digest')));
+      const digests = one!.text.match(/seed \d+: [0-9a-f]{64}/g) ?? [];
+      expect(digests).toHaveLength(8);
+      expect(other!.text.match(/seed \d+: [0-9a-f]{64}/g)!.toSorted()).toEqual(digests.toSorted());
+    },
+    LIMIT,
+  );
+
+  it(
+    'show faults that are planted',
+    async () => {
+      const names = [
+        'unready-endpoints-serve',
+        'new-objects-pass-unnoticed',
+        'external-traffic-without-its-mark',
+      ];
+      const { text, exitCode } = await runSimulation('--planted', ...names.map((name) => `--name=${name}`));
+      for (const name of names) expect(text).toContain(`${name}: found in world `);
+      expect(text).toContain('3 of 3 planted faults are found');
+      expect(exitCode).toBe(0);
+    },
+    LIMIT,
+  );
+});

@@ -1,0 +1,53 @@
+import { clientsOf, packetOf } from '../checks/clients.js';
+import type { ExpectedFrontend, ExpectedPort } from '../checks/expected-ports.js';
+import { IPPROTO } from '../kernel/conntrack/ctnetlink.js';
+import type { StepKind } from '../schedule/step-kind.js';
+import type { Simulation } from '../simulation.js';
+
+/** So long the clients go on, in milliseconds. */
+const LASTS = 3_600_000;
+
+/** Clients send datagrams to all UDP ports, as the kernel leads them now, and go on for long. */
+export const flows: StepKind = {
+  name: 'flows',
+  weight: 2,
+  plan: ({ services, settings }) => {
+    const hasUdp = [...services.values()].some(({ ports }) => ports.some((port) => port.endsWith('/UDP')));
+    // The connections of mode userspace end at the process.
+    return hasUdp && settings.mode !== 'userspace' ? [] : undefined;
+  },
+  perform(simulation) {
+    const { history } = simulation;
+    if (simulation.modes.has('userspace')) return;
+    let client = 20_000;
+    for (const port of history.services.flatMap((service) => history.current(service)))
+      for (const frontend of port.frontends)
+        if (frontend.protocol === 'UDP') client += open(simulation, port, frontend, client);
+  },
+};
+
+/** Opens one to each endpoint that the rules may choose. @returns how many */
+function open(
+  { world }: Simulation,
+  port: ExpectedPort,
+  frontend: ExpectedFrontend,
+  sourcePort: number,
+): number {
+  const { walk, connections } = world.machine;
+  const [client] = clientsOf(port);
+  const packet = packetOf(port.family, client!, frontend);
+  const { source, destination, destinationPort } = packet;
+  const endpoints = walk.walk(packet).flatMap(({ endpoint }) => endpoint ?? []);
+  endpoints.forEach((endpoint, index) => {
+    const tuple = {
+      protocol: IPPROTO.UDP,
+      source,
+      sourcePort: sourcePort + index,
+      destination,
+      destinationPort,
+    };
+    const connection = connections.open(tuple, () => endpoint);
+    if (connection) connections.update(connection, { expiresAt: world.now + LASTS });
+  });
+  return endpoints.length;
+}
