@@ -4,6 +4,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import { hostPort } from '../../domain/net/address.js';
 import type { ReportCrowded } from './connection-guard.js';
 import { closeServer, crowdedLog, openServer, type ClientLimits } from './open-server.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /** Where to listen. `0.0.0.0` and `::` both mean every address of both families, as they do for kube-proxy. */
 export interface BindAddress {
@@ -12,7 +13,7 @@ export interface BindAddress {
 }
 
 /** A server cannot listen on its address. */
-export class BindError extends Error {
+export class BindError extends NamedError {
   constructor(
     /** Such as `healthz`. */
     readonly server: string,
@@ -23,7 +24,6 @@ export class BindError extends Error {
       `${server} server failed: cannot listen on ${hostPort(address.host, address.port)}: ${cause.message}; ` +
         'free the port or configure another bind address',
     );
-    this.name = 'BindError';
   }
 }
 

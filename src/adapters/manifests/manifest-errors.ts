@@ -1,5 +1,7 @@
+import { NamedError } from '../../domain/model/named-error.js';
+
 /** A manifest path is unusable at the start. Names the path and what to do. */
-export class ManifestPathError extends Error {
+export class ManifestPathError extends NamedError {
   constructor(
     readonly path: string,
     /** The system's error code, such as `ENOENT`; `EMPTY` for no path at all, which would mean the current folder. */
@@ -8,31 +10,28 @@ export class ManifestPathError extends Error {
     super(
       `cannot use the manifest path ${JSON.stringify(path)}: ${reasonOf(code)}; use an existing file or folder`,
     );
-    this.name = 'ManifestPathError';
   }
 }
 
 /** A file that cannot be a manifest, whatever its contents. */
-export class ManifestFileError extends Error {
+export class ManifestFileError extends NamedError {
   constructor(
     readonly file: string,
     /** What it is, and the consequence. */
     readonly reason: string,
   ) {
     super(reason);
-    this.name = 'ManifestFileError';
   }
 }
 
 /** Text that is neither JSON nor YAML. Line and column count from 1; undefined if the parser does not know. */
-export class ManifestSyntaxError extends Error {
+export class ManifestSyntaxError extends NamedError {
   constructor(
     reason: string,
     readonly line: number | undefined,
     readonly column: number | undefined,
   ) {
     super(reason);
-    this.name = 'ManifestSyntaxError';
   }
 
   /** `file:line:column`, without the unknown parts. */

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { errorMessage } from '../../application/error-message.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /** What a call on another thread came to. */
 interface Outcome {
@@ -44,7 +45,7 @@ export interface CLibrary {
 const PLATFORMS = ['linux-x64', 'linux-arm64'];
 
 /** The C library cannot be called. */
-class CLibraryError extends Error {
+class CLibraryError extends NamedError {
   constructor(cause: unknown) {
     const [reason] = errorMessage(cause).split('\n');
     const here = `${process.platform}-${process.arch}`;
@@ -52,7 +53,6 @@ class CLibraryError extends Error {
       ? 'does not load'
       : `has no binary for ${here}, only for ${PLATFORMS.join(' and ')}`;
     super(`the package koffi, which calls the C library, ${problem}: ${reason}`, { cause });
-    this.name = 'CLibraryError';
   }
 }
 

@@ -1,9 +1,8 @@
 import type { Shape } from '../../domain/shapes/shape.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /** An answer is not what was asked for: no JSON, of another shape, or too large for what it says. */
-export class AnswerError extends Error {
-  override readonly name = 'AnswerError';
-}
+export class AnswerError extends NamedError {}
 
 /** Bytes of the largest answer that is read. A list of 100,000 Services has half of that. */
 export const LARGEST_ANSWER = 64 * 1024 * 1024;

@@ -2,7 +2,7 @@ import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwardi
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import { cidrContains, parseCidr } from '../../domain/net/cidr.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
+import { familyOf, type IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { ListedLoop } from '../status/list-services.js';
 import type { AddressExplanation, EndpointMatch, FrontendMatch } from './address-explanation.js';
@@ -165,8 +165,4 @@ export class ExplainAddress {
 function identity({ name, family }: ForwardingEntry) {
   const { namespace, name: service, port, protocol } = name;
   return { service: `${namespace}/${service}`, port, protocol, family };
-}
-
-function familyOf(address: string): IpFamily {
-  return address.includes(':') ? 'IPv6' : 'IPv4';
 }

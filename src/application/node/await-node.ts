@@ -2,6 +2,7 @@ import type { Node } from '../../domain/model/node.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { CheckNode } from './check-node.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /** How long to wait for this node's Node object. Milliseconds. */
 export interface NodeTimeouts {
@@ -17,9 +18,7 @@ export const CLUSTER_TIMEOUTS: NodeTimeouts = { node: 30_000, podCIDRs: 300_000 
 export const NO_WAIT: NodeTimeouts = { node: 0, podCIDRs: 0 };
 
 /** This node's Node object lacks what the rules need. */
-class NodeNotReadyError extends Error {
-  override readonly name = 'NodeNotReadyError';
-}
+class NodeNotReadyError extends NamedError {}
 
 /**
  * Use case AwaitNode: delays the first sync until this node's Node object has what the rules need.

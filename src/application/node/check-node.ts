@@ -8,6 +8,7 @@ import {
 } from '../../domain/node/configuration-checks.js';
 import { isPrimaryLoopback, resolvePrimary, selectNodeAddresses } from '../../domain/node/node-addresses.js';
 import type { Logger } from '../ports/logger.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /** The settings that must agree with the Node. */
 export interface CheckedSettings extends Omit<
@@ -21,9 +22,7 @@ export interface CheckedSettings extends Omit<
 }
 
 /** Configuration, Node and machine contradict each other; rules would be wrong. */
-export class NodeMismatchError extends Error {
-  override readonly name = 'NodeMismatchError';
-}
+export class NodeMismatchError extends NamedError {}
 
 /**
  * Use case CheckNode: whether configuration, Node and machine fit together (docs/spec/server.md §3, §5). Each warning is

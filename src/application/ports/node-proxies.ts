@@ -1,3 +1,5 @@
+import { NamedError } from '../../domain/model/named-error.js';
+
 /** Why a node's proxy says nothing. */
 export type Silence =
   /** No pod of a proxy is on this node. */
@@ -16,14 +18,13 @@ export type Silence =
   | 'failed';
 
 /** A node's proxy did not answer. */
-export class NoAnswerError extends Error {
+export class NoAnswerError extends NamedError {
   constructor(
     readonly silence: Silence,
     message: string,
     options?: ErrorOptions,
   ) {
     super(message, options);
-    this.name = 'NoAnswerError';
   }
 }
 

@@ -13,6 +13,7 @@ import type { Tracer, Walk } from '../ports/tracer.js';
 import type { TraceAnswer } from './answer.js';
 import type { NodeView, OwnAddress } from './node-view.js';
 import { wayOfReplies } from './way-of-replies.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /** What one family's packets meet. */
 export interface TracedFamily {
@@ -28,9 +29,7 @@ export interface TracedFamily {
 export type TracedRules = 'desired' | 'actual';
 
 /** The packet cannot be followed here; the message says why. */
-export class CannotTraceError extends Error {
-  override readonly name = 'CannotTraceError';
-}
+export class CannotTraceError extends NamedError {}
 
 /**
  * Use case Trace: what becomes of new connections. Changes nothing. An instance sees the entries as they are when it follows its

@@ -4,6 +4,7 @@ import type { TrafficSnapshot } from '../../domain/traffic/traffic-snapshot.js';
 import { delay } from '../delay.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { TrafficCount } from './traffic-count.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /** They share one count, but each has reports made for itself. */
 const MOST_WATCHERS = 8;
@@ -13,10 +14,9 @@ const LINGER = 5_000;
 const CHECK_EVERY = 100;
 
 /** There are as many watchers as may be. */
-export class TooManyWatchersError extends Error {
+export class TooManyWatchersError extends NamedError {
   constructor() {
     super(`${MOST_WATCHERS} others are watching the traffic; try again when one of them has left`);
-    this.name = 'TooManyWatchersError';
   }
 }
 

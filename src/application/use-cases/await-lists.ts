@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.js';
 import type { ClusterSource, SourceStatus } from '../ports/cluster-source.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /** How long a one-time command waits for a source that delivers nothing. Milliseconds. */
 export const LISTING_TIMEOUT = 60_000;
@@ -7,9 +8,7 @@ export const LISTING_TIMEOUT = 60_000;
 const EVERY = 1_000;
 
 /** The source delivers nothing. */
-class ListsMissingError extends Error {
-  override readonly name = 'ListsMissingError';
-
+class ListsMissingError extends NamedError {
   constructor(missing: readonly SourceStatus[], seconds: number) {
     const reasons = missing.map(({ kind, failure }) => `${kind} (${failure ?? 'no response'})`);
     super(

@@ -8,12 +8,12 @@ import { logSettings } from '../configuration/log-settings.js';
 import { modeInForce, modeSettings, withModeAsBefore } from '../configuration/proxy-configuration.js';
 import { checkedSettings, nodeSettings } from '../node/node-settings.js';
 import type { ReadingParts } from '../parts/reading-parts.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /** An edit of the configuration needs a restart of the process, which is left to its supervisor. */
-class ConfigurationUpdatedError extends Error {
+class ConfigurationUpdatedError extends NamedError {
   constructor() {
     super("content of the proxy server's configuration file was updated");
-    this.name = 'ConfigurationUpdatedError';
   }
 }
 

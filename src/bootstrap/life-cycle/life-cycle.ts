@@ -1,15 +1,15 @@
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Part } from './part.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /** All parts together, in milliseconds: whoever asks for the end gets it within five seconds. */
 const STOP_LIMIT = 4_000;
 
 /** A part took longer to stop than it may. */
-class StopTimeoutError extends Error {
+class StopTimeoutError extends NamedError {
   constructor(milliseconds: number) {
     super(`did not stop within ${Math.round(milliseconds)} ms; no longer waiting for it`);
-    this.name = 'StopTimeoutError';
   }
 }
 

@@ -1,3 +1,5 @@
+import { NamedError } from '../model/named-error.js';
+
 /**
  * Result of reading an object from outside. Without `value` the object is unusable, and `problems` say why. `ignored`: it is
  * valid, but not for this proxy; this is why. Otherwise `problems` name malformed parts that are ignored, and `notes` name what is unusual
@@ -11,12 +13,7 @@ export interface Reading<T, Ignored extends string = string> {
 }
 
 /** An object from outside breaks a rule; the message names the field and the rule. */
-export class InvalidObject extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'InvalidObject';
-  }
-}
+export class InvalidObject extends NamedError {}
 
 /** A value from outside in a form that is safe to log: quoted, shortened, control characters escaped. Never throws. */
 export function quote(value: unknown): string {

@@ -5,7 +5,7 @@ import {
   type SliceEndpoint,
 } from '../model/endpoint-slice.js';
 import { parseAddress } from '../net/address.js';
-import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
+import { familyOf, IP_FAMILIES } from '../net/ip-family.js';
 import { labelField, objectField, readEach, readObject, textField, type RawObject } from './fields.js';
 import { InvalidObject, quote, type Reading } from './problem.js';
 import { numberedPort } from './read-endpoint-slice.js';
@@ -23,7 +23,7 @@ export function readEndpoints(raw: unknown, nodeName: string): Reading<readonly 
       const ports = readEach(subset.ports, '.ports', readPort);
       const endpoints = [...readAddresses(subset, true, nodeName), ...readAddresses(subset, false, nodeName)];
       return IP_FAMILIES.flatMap((family) => {
-        const ofFamily = endpoints.filter((endpoint) => familyOf(endpoint) === family);
+        const ofFamily = endpoints.filter(({ address }) => familyOf(address) === family);
         if (ofFamily.length === 0) return [];
         const name = `endpoints:${service}/${index}/${family}`;
         return { namespace, name, service, family, ports: ports.map((port) => slicePort(port, ofFamily)) };
@@ -31,10 +31,6 @@ export function readEndpoints(raw: unknown, nodeName: string): Reading<readonly 
     });
     return { value: slices.flat(), problems: [] };
   });
-}
-
-function familyOf(endpoint: SliceEndpoint): IpFamily {
-  return endpoint.address.includes(':') ? 'IPv6' : 'IPv4';
 }
 
 function readPort(raw: unknown): NumberedPort {

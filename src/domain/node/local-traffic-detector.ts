@@ -1,6 +1,7 @@
 import { parseCidr, type Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { isInterfaceName } from './interface-name.js';
+import { NamedError } from '../model/named-error.js';
 
 /** How to recognize a packet from a local pod: by its source, or by its input interface (docs/spec/model.md §6). */
 export type LocalTrafficDetector =
@@ -23,10 +24,9 @@ export interface LocalTrafficSettings {
 }
 
 /** The name is not valid for an interface, or not safe in a rule. */
-export class InvalidInterfaceNameError extends Error {
+export class InvalidInterfaceNameError extends NamedError {
   constructor(readonly interfaceName: string) {
     super(`${JSON.stringify(interfaceName)} is not a valid interface name; use a name of at most 15 bytes`);
-    this.name = 'InvalidInterfaceNameError';
   }
 }
 

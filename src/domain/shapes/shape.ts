@@ -1,3 +1,5 @@
+import { NamedError } from '../model/named-error.js';
+
 /**
  * Checks a value that came from outside, and answers it as it is. What a shape does not name is not looked at.
  * @param at where the value stands, such as `families[0].sync`; empty for the whole
@@ -6,10 +8,9 @@
 export type Shape<Type> = (value: unknown, at: string) => Type;
 
 /** A value from outside has another shape than the one that was asked for. */
-class ShapeError extends Error {
+class ShapeError extends NamedError {
   constructor(at: string, expected: string, value: unknown) {
     super(`${at === '' ? 'it' : at} is ${kindOf(value)}, where ${expected} belongs`);
-    this.name = 'ShapeError';
   }
 }
 

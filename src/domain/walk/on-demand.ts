@@ -1,8 +1,9 @@
+import { NamedError } from '../model/named-error.js';
+
 /** The rules changed all the time, or ask for ever more. */
-class EndlessWalkError extends Error {
+class EndlessWalkError extends NamedError {
   constructor() {
     super('the rules of the kernel ask for more without an end; try again');
-    this.name = 'EndlessWalkError';
   }
 }
 

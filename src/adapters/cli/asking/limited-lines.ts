@@ -1,8 +1,9 @@
+import { NamedError } from '../../../domain/model/named-error.js';
+
 /** A line has no end where one is due. */
-class LineTooLongError extends Error {
+class LineTooLongError extends NamedError {
   constructor(longest: number) {
     super(`a line has more than ${longest} characters`);
-    this.name = 'LineTooLongError';
   }
 }
 

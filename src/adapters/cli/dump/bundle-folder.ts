@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { printableJson, printableLines } from '../../process/quote.js';
 import { errorMessage } from '../../../application/error-message.js';
 import { BUNDLE_PARTS, type NodeBundle } from '../../../application/cluster/node-bundle.js';
+import { NamedError } from '../../../domain/model/named-error.js';
 
 /** The folder for bundles cannot be used. */
-export class BundleFolderError extends Error {
+export class BundleFolderError extends NamedError {
   constructor(path: string, reason: string, options?: ErrorOptions) {
     super(`cannot write to ${path}: ${reason}; name a new or an empty folder with --to`, options);
-    this.name = 'BundleFolderError';
   }
 }
 

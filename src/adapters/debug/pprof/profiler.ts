@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuProfile } from './cpu-profile.js';
 import { collectGarbage } from '../../process/collect-garbage.js';
 import { heapProfile } from './heap-profile.js';
+import { NamedError } from '../../../domain/model/named-error.js';
 
 /** As in Go: a hundred times per second, and every 512 KiB. */
 const CPU_INTERVAL_MICROSECONDS = 10_000;
 const HEAP_INTERVAL_BYTES = 512 * 1024;
 
 /** Another CPU profile is being taken. */
-export class ProfilerBusyError extends Error {
+export class ProfilerBusyError extends NamedError {
   constructor() {
     super('Could not enable CPU profiling: cpu profiling already in use');
-    this.name = 'ProfilerBusyError';
   }
 }
 

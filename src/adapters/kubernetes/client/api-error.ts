@@ -1,8 +1,8 @@
 import { cutText } from '../../../application/cut-text.js';
+import { NamedError } from '../../../domain/model/named-error.js';
 
 /** The API server rejected a request (`Status` object, or any status code other than 2xx). */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
+export class ApiError extends NamedError {
   /** Code, reason and message, without the request: `403 Forbidden: …`. A long one is cut. */
   readonly detail: string;
 
@@ -33,7 +33,7 @@ export class ApiError extends Error {
 }
 
 /** A request that came to no answer. */
-class RequestError extends Error {
+class RequestError extends NamedError {
   constructor(
     readonly request: string,
     problem: string,
@@ -44,31 +44,23 @@ class RequestError extends Error {
 }
 
 /** The API server is unreachable, or the connection broke or fell silent. */
-export class ApiConnectionError extends RequestError {
-  override readonly name: string = 'ApiConnectionError';
-}
+export class ApiConnectionError extends RequestError {}
 
 /** A connection received no data for a while. */
 export class ApiSilenceError extends ApiConnectionError {
-  override readonly name = 'ApiSilenceError';
-
   constructor(request: string, milliseconds: number) {
     super(request, `no data for ${milliseconds} ms; the connection hangs`);
   }
 }
 
 /** The API server violated its protocol. */
-export class ApiProtocolError extends RequestError {
-  override readonly name = 'ApiProtocolError';
-}
+export class ApiProtocolError extends RequestError {}
 
 /**
  * The server ended a watch as soon as it had begun, without an event, as one does that shuts down, or that a balancer has no other
  * for. It says nothing about what was watched.
  */
 export class ApiShortWatchError extends RequestError {
-  override readonly name = 'ApiShortWatchError';
-
   constructor(request: string) {
     super(request, 'the server ended the watch at once');
   }

@@ -1,3 +1,5 @@
+import { NamedError } from '../../../domain/model/named-error.js';
+
 /** How to reach the API server. With neither a kubeconfig nor a master: in-cluster, with the pod's service account. */
 export interface Connection {
   /** Path of a kubeconfig file. */
@@ -11,9 +13,7 @@ export interface Connection {
 }
 
 /** The connection to the API server is not configured, or its configuration is unusable. Retrying does not help. */
-export class KubeconfigError extends Error {
-  override readonly name = 'KubeconfigError';
-
+export class KubeconfigError extends NamedError {
   constructor(
     /** The file at fault, or "in-cluster". */
     readonly file: string,

@@ -1,3 +1,5 @@
+import { NamedError } from '../../../domain/model/named-error.js';
+
 /** How a command in a container ended. */
 export interface CommandOutcome {
   readonly stdout: string;
@@ -6,9 +8,7 @@ export interface CommandOutcome {
 }
 
 /** A command could not be started in its container: there is no such program, or no such container. */
-export class CommandStartError extends Error {
-  override readonly name = 'CommandStartError';
-}
+export class CommandStartError extends NamedError {}
 
 interface Status {
   readonly status?: string;

@@ -4,6 +4,7 @@ import { errorMessage } from '../../error-message.js';
 import type { TraceAnswer } from '../../trace/answer.js';
 import type { KernelWalk, Obstacle } from './results.js';
 import type { Explanation, FrontendExplanation, PortExplanation } from '../explanation.js';
+import { familyOf } from '../../../domain/net/ip-family.js';
 
 /** Of an explanation, for all frontends that forward. */
 type Explained = Pick<Explanation, 'families'>;
@@ -46,7 +47,7 @@ function obstacleOf(query: TraceQuery, { outcome, reason = '' }: TraceAnswer): O
 
 function queriesOf({ families }: Explained, nodeAddresses: readonly string[]): readonly TraceQuery[] {
   return families.flatMap(({ family, ports }) => {
-    const own = nodeAddresses.find((address) => address.includes(':') === (family === 'IPv6'));
+    const own = nodeAddresses.find((address) => familyOf(address) === family);
     return ports.flatMap((port) => queriesOfPort(port, own));
   });
 }

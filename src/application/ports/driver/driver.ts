@@ -6,6 +6,7 @@ import type { DesiredState } from '../../../domain/reconcile/desired-state.js';
 import type { ServiceFailure, StartOptions } from '../backend.js';
 import type { Adoption, Comparison, DelayedRemoval, Notes, Recognition, Surroundings } from './abilities.js';
 import type { WriteWatch } from './write-watch.js';
+import { NamedError } from '../../../domain/model/named-error.js';
 
 /**
  * What only one backend knows: how to compile a service port, write, read back, and compare. The reconciler
@@ -99,7 +100,7 @@ export interface WriteResult {
  * write says nothing about its content (no memory, a lock, no permission, a lost acknowledgement, a tool that was
  * killed): nobody is to blame, and the same write may succeed later.
  */
-export class RefusedError extends Error {
+export class RefusedError extends NamedError {
   readonly suspects: ReadonlySet<ServicePortKey>;
 
   /**
@@ -114,7 +115,6 @@ export class RefusedError extends Error {
     readonly isPartial: boolean,
   ) {
     super(cause.message, { cause });
-    this.name = 'RefusedError';
     this.suspects = new Set(suspects);
   }
 }

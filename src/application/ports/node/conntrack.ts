@@ -1,6 +1,7 @@
 import type { FlowQuery } from '../../../domain/conntrack/suspect-flows.js';
 import type { Flow } from '../../../domain/conntrack/flow.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { NamedError } from '../../../domain/model/named-error.js';
 
 /**
  * The kernel's table of tracked connections. Memory does not grow with the table, and no call blocks the event loop for
@@ -34,9 +35,8 @@ export interface SweepResult {
 }
 
 /** Tracked connections can be neither read nor removed: no netlink, no permission, or no support in the kernel. */
-export class ConntrackUnavailableError extends Error {
+export class ConntrackUnavailableError extends NamedError {
   constructor(reason: string, options?: ErrorOptions) {
     super(`connection tracking is unavailable: ${reason}`, options);
-    this.name = 'ConntrackUnavailableError';
   }
 }

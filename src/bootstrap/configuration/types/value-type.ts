@@ -1,3 +1,5 @@
+import { NamedError } from '../../../domain/model/named-error.js';
+
 /** How values of one kind are written in the file and on the command line (docs/spec/configuration.md §2, §3, §6). */
 export interface ValueType<T> {
   /** The word for it in `--help`. */
@@ -21,12 +23,7 @@ export interface ValueType<T> {
 }
 
 /** The value does not fit its type; the message says what was expected. The caller adds the field or flag. */
-export class ValueError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ValueError';
-  }
-}
+export class ValueError extends NamedError {}
 
 export function shown<T>(type: ValueType<T>, value: T): string {
   return type.format ? type.format(value) : String(value);

@@ -11,6 +11,7 @@ import type { DeviceTowards } from './known-devices.js';
 import { RuleRun } from './rule-run.js';
 import type { RuleSource } from './rule-source.js';
 import type { WalkedRule } from './rule.js';
+import { familyOf } from '../../net/ip-family.js';
 
 /** What belongs to a walk besides the tables. */
 export interface TablesWalkOptions {
@@ -86,7 +87,6 @@ function stay(course: TablesCourse): readonly TablesCourse[] {
 
 /** One that is no loopback address, if there is one. */
 function ownAddressIn(addresses: ReadonlySet<string>, { family }: Packet): string {
-  for (const text of addresses)
-    if (text.includes(':') === (family === 'IPv6') && !isLoopback({ family, text })) return text;
+  for (const text of addresses) if (familyOf(text) === family && !isLoopback({ family, text })) return text;
   return family === 'IPv4' ? '127.0.0.1' : '::1';
 }
