@@ -27,14 +27,16 @@ export class PortClaimError extends NamedError {
       ...options,
     });
   }
+}
 
-  static taken(claim: PortClaim, protocol: Protocol, owner: ServicePortKey): PortClaimError {
-    return new PortClaimError(claim, protocol, `it ${belongsTo(serviceOf(owner))}`);
-  }
+/** Another service port has it. */
+export function portTaken(claim: PortClaim, protocol: Protocol, owner: ServicePortKey): PortClaimError {
+  return new PortClaimError(claim, protocol, `it ${belongsTo(serviceOf(owner))}`);
+}
 
-  static refused(claim: PortClaim, protocol: Protocol, cause: unknown): PortClaimError {
-    return new PortClaimError(claim, protocol, reasonOf(cause), { cause });
-  }
+/** The system does not give it. */
+export function portRefused(claim: PortClaim, protocol: Protocol, cause: unknown): PortClaimError {
+  return new PortClaimError(claim, protocol, reasonOf(cause), { cause });
 }
 
 /** None of the endpoints that were tried took the connection. */

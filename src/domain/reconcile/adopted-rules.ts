@@ -12,7 +12,7 @@ export interface AdoptedRules<Rules> {
   labelsOf(name: ServicePortName, rules: Rules | undefined): readonly string[] | undefined;
 
   /**
-   * The rules under these labels that are the owner's, except for frontends that others claim by now and `owner` does not.
+   * The rules under these labels that are the owner's, except for what others claim by now and `owner` does not.
    * Undefined if there are none.
    */
   rules(labels: readonly string[], owner: ServicePortKey): Rules | undefined;

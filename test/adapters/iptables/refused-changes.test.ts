@@ -50,6 +50,20 @@ describe.each(IP_FAMILIES)('a refused change (%s)', (family) => {
     expect(await backend.verify('full')).toMatchObject({ written: 0 });
   });
 
+  it('leaves the rule for health checks to the service port that had it', async () => {
+    const empty = (name: string, protocol?: 'UDP') =>
+      sampleEntry(family, name, { number: 1, endpoints: 0, ...(protocol && { protocol }) });
+    const other = sampleEntry(family, 'same2', { number: 2 });
+    await backend.start([healthChecked(udp), healthChecked(other)], node);
+    refuse(/contract\/same/);
+    const wanted = [empty('same', 'UDP'), empty('same2'), empty('same')];
+    const { failed } = await backend.apply(changed(...wanted), node);
+    expect(failed.map(({ key }) => key).sort()).toEqual(wanted.map(({ key }) => key).sort());
+    iptables.refuse(() => undefined);
+    expect((await backend.apply(changed(...wanted), node)).failed).toEqual([]);
+    expect(await backend.verify('full')).toMatchObject({ written: 0 });
+  });
+
   it('at a start leaves the rules of the same name and another protocol alone', async () => {
     await backend.start([tcp, udp], node);
     const before = leadingTo(tcp);

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { Protocol, ServicePortKey } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { claimText, type PortClaim } from '../../../domain/userspace/claims.js';
-import { PortClaimError } from '../errors.js';
+import { portRefused, portTaken } from '../errors.js';
 import { bindUdp, listenTcp, type ListenOptions } from './listen.js';
 
 /** Keeps a port from other programs until the returned function is called. Rejects when another program has it. */
@@ -33,11 +33,11 @@ export class PortClaims {
     const id = `${claimText(claim)}/${protocol}`;
     const present = this.held.get(id);
     if (present?.owner === owner) return;
-    if (present) throw PortClaimError.taken(claim, protocol, present.owner);
+    if (present) throw portTaken(claim, protocol, present.owner);
     try {
       this.held.set(id, { owner, release: await this.hold({ family: this.family, ...claim }, protocol) });
     } catch (error) {
-      throw PortClaimError.refused(claim, protocol, error);
+      throw portRefused(claim, protocol, error);
     }
   }
 

@@ -55,9 +55,8 @@ export class IptablesDesiredState implements DesiredState<IptablesServicePortRul
     return found;
   }
 
-  /** Whether others claim the entry's frontend in the entry's chain, and `owner` does not. */
+  /** Whether others claim what the entry is about, in the entry's chain, and `owner` does not. */
   isClaimedByOthersOnly(entry: SharedEntry, owner: ServicePortKey): boolean {
-    if (entry.frontend === undefined) return false;
     const claimants = this.claims.claimants(claimId(entry));
     return claimants.length > 0 && !claimants.includes(owner);
   }

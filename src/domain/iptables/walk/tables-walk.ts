@@ -87,7 +87,6 @@ function stay(course: TablesCourse): readonly TablesCourse[] {
 
 /** One that is no loopback address, if there is one. */
 function ownAddressIn(addresses: ReadonlySet<string>, { family }: Packet): string {
-  for (const text of addresses)
-    if (familyOf(text) === family && !isLoopback({ family, text })) return text;
+  for (const text of addresses) if (familyOf(text) === family && !isLoopback({ family, text })) return text;
   return family === 'IPv4' ? '127.0.0.1' : '::1';
 }
