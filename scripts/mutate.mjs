@@ -1,7 +1,7 @@
 /**
- * Plants faults in src/domain and src/application, and runs the tests of both. Prints the faults that no test finds, and the score:
- * `node scripts/mutate.mjs --count 300 --seed 1 --file nftables`. The same seed plants the same faults in the same code; `--file`
- * keeps to files with this in their path.
+ * Plants faults in src/domain and src/application, and runs the hermetic tests that reach them. Prints the faults that no test
+ * finds, and the score: `node scripts/mutate.mjs --count 300 --seed 1 --file nftables`. The same seed plants the same faults in the
+ * same code; `--file` keeps to files with this in their path.
  *
  * All faults are planted at once, asleep, in a copy of the sources. Each test file runs once without a fault, which shows the faults
  * it reaches, and again with these awake as long as nothing has found them.
@@ -106,6 +106,8 @@ process.on('exit', () => tests.remove());
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
 const tried = await triedTests(tests);
+const isReached = (fault) => tried.some(({ reached }) => reached.has(fault.number));
+console.log(`${tried.length} test files reach ${faults.filter(isReached).length} of ${faults.length} faults`);
 const missed = new Set(faults);
 for (const { distance, atOnce } of DISTANCES)
   for (const test of tried) {
@@ -116,10 +118,8 @@ for (const { distance, atOnce } of DISTANCES)
       for (const fault of await foundBy(test, reached.slice(at, at + atOnce), tests)) missed.delete(fault);
   }
 
-for (const fault of missed) {
-  const isReached = tried.some(({ reached }) => reached.has(fault.number));
-  console.log(`${isReached ? 'SURVIVED ' : 'UNREACHED'} ${description(fault)}`);
-}
+for (const fault of missed)
+  console.log(`${isReached(fault) ? 'SURVIVED ' : 'UNREACHED'} ${description(fault)}`);
 const found = faults.length - missed.size;
 console.log(`${found} of ${faults.length} faults found (${Math.floor((100 * found) / faults.length)} %)`);
 process.exit(missed.size === 0 ? 0 : 1);
