@@ -1,4 +1,18 @@
+const ORDER = 'an order looks only at the sign';
+
 /**
- * Code in which a fault changes nothing that anybody could notice: the end of the file's path, a part of the line, and why.
+ * Faults that change nothing that anybody could notice, and why: the end of the file's path, a part of its line, and what the fault
+ * is planted in.
  */
-export const EQUIVALENT = [];
+export const EQUIVALENT = [
+  ['.ts', '? -1 : 1', '1', ORDER],
+  [
+    'ipvs/walk/scheduling.ts',
+    'UNWEIGHTED.has(scheduler) ? 1',
+    '1',
+    'shares are the same if all weigh the same',
+  ],
+  ['userspace/round-robin.ts', "?? ''", "''", 'no endpoint has either name'],
+  ['status/frontend-conflicts.ts', 'this.claims.delete', 'this.claims.delete(key);', 'it only frees memory'],
+  ['difference/shared-work.ts', 'once: true', 'true', 'a signal aborts once'],
+];

@@ -28,7 +28,10 @@ export function faultsIn(path, text) {
   const faults = [];
   const add = (node, mutate) => {
     const { line, character } = source.getLineAndCharacterOfPosition(node.getStart());
-    if (!EQUIVALENT.some(([file, code]) => path.endsWith(file) && lines[line].includes(code)))
+    const isEquivalent = EQUIVALENT.some(
+      ([file, code, what]) => path.endsWith(file) && lines[line].includes(code) && node.getText() === what,
+    );
+    if (!isEquivalent)
       faults.push({ path, source, node, place: `${path}:${line + 1}:${character + 1}`, mutate });
   };
   const visit = (node, isForPeople) => {
