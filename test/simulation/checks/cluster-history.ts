@@ -31,6 +31,9 @@ export class ClusterHistory {
   /** How many writes there were. */
   writes = 0;
 
+  /** Another one each time when something else may be asked for. */
+  version = 0;
+
   /** Follows a write to the storage of the API server. */
   readonly follow = ({ collection, after, removed }: Change): void => {
     this.writes++;
@@ -87,11 +90,13 @@ export class ClusterHistory {
       past.slices = past.slices.slice(-1);
     }
     this.possible.clear();
+    this.version++;
     this.touched = new Set();
   }
 
   private past(service: string): Past {
     this.touched.add(service);
+    this.version++;
     this.possible.delete(service);
     let past = this.pasts.get(service);
     if (!past) this.pasts.set(service, (past = { services: [undefined], slices: [new Map()] }));

@@ -33,7 +33,7 @@ export async function unservedBeside(
     for (const service of history.services) {
       // Texts that stand for one Service may stand for others, too: `shop/s1` and `shop/s12`.
       if (troubled.some((name) => service.startsWith(name))) continue;
-      const found = everyCommit.problemOf(service, [history.current(service)]);
+      const found = everyCommit.problemOf(service, 'current');
       if (found !== undefined) return found;
     }
     return undefined;

@@ -8,6 +8,7 @@ const UNTIL_IT_KNOWS = 240_000;
 /** Until what is removed later, once no packet can be on its way to it, is gone. */
 /** Until flows to removed endpoints have been ended: a minute between two attempts, if those before failed. */
 const UNTIL_FLOWS_END = 70_000;
+const LOOKED_AGAIN_AFTER = 5_000;
 const SETTLING = 30_000;
 const IDLE = 60_000;
 /** That is most of the time that a world takes, so that not each quiet time becomes an idle one. */
@@ -17,8 +18,9 @@ const ONE_IDLE_IN = 4;
 export class WhenQuiet {
   violation: Violation | undefined;
   private readonly beganAt: number;
-  /** The commit and the write after which no difference was found. */
-  private sound = '';
+  /** What was found after which commit and write, and how long that holds. */
+  private found:
+    { readonly moment: string; readonly problem: string | undefined; readonly until: number } | undefined;
 
   constructor(private readonly simulation: Simulation) {
     this.beganAt = simulation.world.now;
@@ -89,12 +91,21 @@ export class WhenQuiet {
     if (!proxy.isRunning)
       return `the program has ended with ${proxy.exitCode}: ${String((proxy.failure as Error | undefined)?.stack)}`;
     const moment = `${simulation.world.machine.commits} ${simulation.history.writes}`;
-    if (moment === this.sound) return undefined;
-    for (const service of simulation.history.services) {
-      const problem = simulation.everyCommit.problemOf(service, [simulation.history.current(service)]);
+    const { found } = this;
+    if (found?.moment === moment && simulation.world.now < found.until) return found.problem;
+    const problem = this.firstProblem();
+    // Sockets and addresses come without a commit.
+    const until = problem === undefined ? Infinity : simulation.world.now + LOOKED_AGAIN_AFTER;
+    this.found = { moment, problem, until };
+    return problem;
+  }
+
+  private firstProblem(): string | undefined {
+    const { history, everyCommit } = this.simulation;
+    for (const service of history.services) {
+      const problem = everyCommit.problemOf(service, 'current');
       if (problem !== undefined) return problem;
     }
-    this.sound = moment;
     return undefined;
   }
 

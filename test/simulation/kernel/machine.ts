@@ -85,8 +85,12 @@ export class Machine {
       now: () => scheduler.now,
       release: settings.kernel,
       multicast: this.sockets.multicastOf(PROTOCOL.NETFILTER),
+      keptElsewhere: (family) => this.programs.nftChains(family),
     });
-    this.nfTables.onCommit(() => this.changed());
+    // What iptables-nft writes is told of by the programs.
+    this.nfTables.onCommit(({ changed }) => {
+      if (changed.size > 0) this.changed();
+    });
     const generic = new Generic();
     generic.load(this.ipvs);
     const subsystems = new Map<number, NetlinkProtocol>([
@@ -132,8 +136,7 @@ export class Machine {
   /** The process's socket on this port. */
   proxiedAt(protocol: string, port: number): ProxiedPort | undefined {
     const { network, datagramPorts, proxy } = this.world;
-    const isOpen =
-      protocol === 'UDP' ? datagramPorts.isTaken(port) : network.isListening(proxy.life, port);
+    const isOpen = protocol === 'UDP' ? datagramPorts.isTaken(port) : network.isListening(proxy.life, port);
     return isOpen
       ? ({
           servicePort: '',

@@ -80,4 +80,24 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
     original: '    for (const rule of single.surplus) lines.delete(table, name, rule, owners.get(rule));\n',
     fault: '',
   },
+  {
+    name: 'rejections-end-early-beside-others',
+    file: PLACE.script,
+    original: '&& !atOnce.has(entry.chain));',
+    fault: '&& !entriesAdded.some((one) => one.entry.chain === entry.chain));',
+  },
+  {
+    name: 'repair-rejects-last',
+    file: PLACE.difference,
+    original:
+      '    for (const repair of this.shared) if (repair.chain.table === REJECTING) insertMissing(repair, lines);\n    lines.commit();\n    for (const table of TABLES) yield* this.repairTable(table, lines);\n',
+    fault:
+      '    for (const table of TABLES) yield* this.repairTable(table, lines);\n    for (const repair of this.shared) if (repair.chain.table === REJECTING) insertMissing(repair, lines);\n    lines.commit();\n',
+  },
+  {
+    name: 'a-lock-at-the-start-gives-a-family-up',
+    file: 'src/adapters/iptables/tool/iptables-tool.ts',
+    original: 'return isMomentary ? undefined : errorMessage(error);',
+    fault: 'return errorMessage(error);',
+  },
 ].map((fault) => ({ ...fault, modes: MODES }));

@@ -95,4 +95,10 @@ export const SYNC_FAULTS: readonly PlantedFault[] = [
     fault: 'if (wasRejected ||',
     modes: ['nftables', 'iptables', 'ipvs'],
   },
+  {
+    name: 'delays-by-the-wall-clock',
+    file: 'src/adapters/process/system-clock.ts',
+    original: 'return performance.now();',
+    fault: 'return Date.now();',
+  },
 ];

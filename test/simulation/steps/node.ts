@@ -40,13 +40,16 @@ export const node: StepKind = {
   },
 };
 
-/** The sysctls cannot be written from now on, as in a container that is not privileged. */
+/**
+ * Sysctls cannot be written from now on, as in a container that is not privileged. Not those of connection tracking, without
+ * which the program does not start, as kube-proxy does not.
+ */
 export const readOnly: StepKind = {
   name: 'sysctls-read-only',
   weight: 0.5,
   plan: () => [],
   perform({ world: { files } }) {
-    for (const path of files.paths('/proc/sys/')) {
+    for (const path of files.paths('/proc/sys/net/ipv')) {
       const content = files.read(path);
       files.mount(path, { read: () => content, isReadOnly: true });
     }

@@ -14,10 +14,11 @@ const ARGUMENTS = [
 export const restart: StepKind = {
   name: 'restart',
   weight: 2,
-  plan: ({ random }) => [
+  plan: ({ random, settings }) => [
     random.pick(['killed', 'asked']),
     String(random.pick([5, 100, 3_000])),
-    random.pick(MODES),
+    // Services of other worlds may ask for what mode userspace does not do.
+    random.pick(MODES.filter((mode) => mode !== 'userspace' || settings.mode === mode)),
     ...random.pick(ARGUMENTS),
   ],
   perform(simulation, [how = '', pause = '0', mode = '', ...rest]) {

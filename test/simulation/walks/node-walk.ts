@@ -2,16 +2,21 @@ import type { Packet } from '../../../src/domain/trace/packet.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
 import type { PacketWalk } from './packet-walk.js';
 
-/** Through all rules of the node: what one kind leaves alone, the next decides. */
+/**
+ * Through all rules of the node. Where a kind of rules sends packets to an endpoint, those of another kind that would drop them for
+ * their former destination do not see it any more; else what one kind leaves alone, the next decides.
+ */
 export class NodeWalk implements PacketWalk {
   constructor(private readonly kinds: readonly PacketWalk[]) {}
 
   walk(packet: Packet): readonly TracedEnding[] {
+    let decided: readonly TracedEnding[] | undefined;
     let endings: readonly TracedEnding[] = [];
     for (const kind of this.kinds) {
       endings = kind.walk(packet);
-      if (endings.some(({ verdict }) => verdict !== 'untouched')) return endings;
+      if (endings.some(({ verdict }) => verdict === 'sent')) return endings;
+      if (endings.some(({ verdict }) => verdict !== 'untouched')) decided ??= endings;
     }
-    return endings;
+    return decided ?? endings;
   }
 }

@@ -9,9 +9,10 @@ export class Life {
     readonly pid: number,
   ) {}
 
-  /** What becomes of what it holds, such as sockets, when it ends. */
+  /** What becomes of what it holds, such as sockets, when it ends; at once if it has: a killed process still ends its turn. */
   onEnd(ending: () => void): void {
-    this.endings.push(ending);
+    if (this.isAlive) this.endings.push(ending);
+    else ending();
   }
 
   /** From now on nothing that it does has an effect. Idempotent. */

@@ -88,11 +88,10 @@ export class SimulatedSocket extends Duplex {
     if (peer && !this.isSilent) this.network.carry(peer, this.lastArrival, () => peer.isReset('ECONNRESET'));
   }
 
-  /** The connection breaks, for both sides. */
+  /** The connection breaks, for both sides, each of which hears of it in a turn of its own. */
   breakOff(): void {
-    const { peer } = this;
-    this.isReset('ECONNRESET');
-    peer?.isReset('ECONNRESET');
+    for (const side of [this, this.peer])
+      if (side) this.network.carry(side, side.lastArrival, () => side.isReset('ECONNRESET'));
   }
 
   /** The way is gone and nobody says so: nothing that is sent arrives any more, and both sides stay open. */

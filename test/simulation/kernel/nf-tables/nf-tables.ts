@@ -1,4 +1,5 @@
 import type { FindElement } from '../../../../src/domain/nftables/kernel/elements.js';
+import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import type { KernelTable } from '../../../../src/domain/nftables/kernel/ruleset.js';
 import type { KernelSocket, Multicast, NetlinkProtocol } from '../netlink-protocol.js';
 import { EOPNOTSUPP, NLM_F_ACK, NLM_F_ECHO, NLM_F_REQUEST, NLMSG_MIN_TYPE } from '../netlink/numbers.js';
@@ -10,7 +11,7 @@ import { addRemembered } from './changes/elements.js';
 import { Faults, type Fault } from './faults.js';
 import { generationMessage, noticeMessage } from './notices.js';
 import { BATCH_BEGIN, BATCH_GENID, FAMILY, GROUP, MSG, SUBSYSTEM, TABLE_FLAG } from './numbers.js';
-import { tableId, type Table } from './objects.js';
+import { emptyTable, tableId, type Table } from './objects.js';
 import { KernelTables } from './reading/kernel-tables.js';
 import { Questions } from './reading/questions.js';
 import type { Notice, Transaction } from './changes/transaction.js';
@@ -36,6 +37,10 @@ export interface NfTablesOptions {
   /** Of the kernel: `5.15`, `6.18`. */
   readonly release?: string;
   readonly multicast?: Multicast;
+  /** What iptables-nft has made, which is kept elsewhere: the chains of an IP family, with their tables. */
+  readonly keptElsewhere?: (
+    family: IpFamily,
+  ) => readonly { readonly table: string; readonly chain: string }[];
   /** The name of a process, such as `node`. */
   readonly nameOf?: (process: number) => string;
 }
@@ -58,7 +63,12 @@ export class NfTables implements NetlinkProtocol {
     };
     this.read = new KernelTables(options.now);
     const now = { generation: () => this.last, time: options.now };
-    this.questions = new Questions(this.context, now, (process) => this.nameOf(process));
+    this.questions = new Questions(
+      this.context,
+      now,
+      (process) => this.nameOf(process),
+      (family) => this.keptElsewhere(family),
+    );
   }
 
   /** The number of the last transaction that changed something. */
@@ -207,6 +217,27 @@ export class NfTables implements NetlinkProtocol {
 
   private tellListeners(process: number, changed: ReadonlySet<string>): void {
     for (const listener of this.listeners) listener({ process, generation: this.last, changed });
+  }
+
+  private keptElsewhere(family: number): readonly Table[] {
+    const { keptElsewhere } = this.options;
+    if (!keptElsewhere || (family !== FAMILY.IP && family !== FAMILY.IP6)) return [];
+    const tables = new Map<string, Table>();
+    for (const { table, chain } of keptElsewhere(family === FAMILY.IP ? 'IPv4' : 'IPv6')) {
+      const known = tables.get(table) ?? emptyTable(family, table);
+      tables.set(table, known);
+      const handle = ++known.lastHandle;
+      known.chains.set(chain, {
+        table: known,
+        name: chain,
+        handle,
+        base: undefined,
+        userdata: undefined,
+        rules: [],
+        jumps: 0,
+      });
+    }
+    return [...tables.values()];
   }
 
   private nameOf(process: number): string {

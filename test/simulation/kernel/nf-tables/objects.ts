@@ -142,6 +142,14 @@ export function sizeOf({ elements }: NftSet): number {
   return elements.has('') ? elements.size - 1 : elements.size;
 }
 
+export function emptyTable(family: number, name: string): Table {
+  return {
+    ...{ family, name, handle: 0, flags: 0, owner: undefined, userdata: undefined },
+    ...{ chains: new Map(), sets: new Map(), counters: new Map() },
+    ...{ lastHandle: 0, changedAt: 0, validation: 'skip' },
+  };
+}
+
 /** The key of the map of tables. */
 export function tableId(family: number, name: string): string {
   return `${family} ${name}`;

@@ -20,6 +20,8 @@ export class Questions {
     private readonly context: Context,
     private readonly now: Now,
     private readonly nameOf: (process: number) => string,
+    /** Tables of an IP family whose content is kept elsewhere: their chains are listed as if they were empty. */
+    private readonly keptElsewhere: (family: number) => readonly Table[] = () => [],
   ) {}
 
   /** @returns whether a dump was begun, which is not acknowledged. @throws Refused */
@@ -94,6 +96,7 @@ export class Questions {
     const { tablesOf } = this;
     const all = function* (this: Questions): Generator<Chain> {
       for (const table of tablesOf.call(this, question)) yield* table.chains.values();
+      for (const table of this.keptElsewhere(question.family)) yield* table.chains.values();
     };
     return {
       all: all.bind(this),

@@ -1,0 +1,86 @@
+import { getOrMake } from '../../../src/domain/model/get-or-make.js';
+import type { Mode } from '../world/settings.js';
+import { clientsOf, type Client } from './clients.js';
+import type { ClusterHistory } from './cluster-history.js';
+import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';
+import { expectedFate, type Fate } from './fate.js';
+
+/** What may become of packets to an address that no Service has. */
+const UNCLAIMED: readonly Fate[] = ['untouched', 'dropped', 'refused'];
+
+/** A frontend that packets are sent to, and what may become of them. */
+export interface ProbedFrontend {
+  readonly frontend: ExpectedFrontend;
+  readonly port: ExpectedPort;
+  /** Those that rules may tell apart. */
+  readonly clients: readonly Client[];
+  allowed(client: Client): ReadonlySet<Fate>;
+}
+
+/** Those that the Service has in any of these states, with what all Services ask for that may have the same. */
+export function probedFrontends(
+  service: string,
+  states: readonly (readonly ExpectedPort[])[],
+  history: ClusterHistory,
+  modes: readonly Mode[],
+): readonly ProbedFrontend[] {
+  const others = history.services
+    .filter((other) => other !== service)
+    .flatMap((other) => history.states(other))
+    .flat();
+  return Array.from(frontendsIn(states), ({ frontend, port }) => {
+    const claims = states.map((ports) => claimsIn(ports, frontend, port));
+    const ofOthers = claimsIn(others, frontend, port);
+    const variants = states.flat().filter(({ key, family }) => key === port.key && family === port.family);
+    const clients = new Map(
+      [port, ...variants].flatMap(clientsOf).map((client) => [`${client.kind} ${client.source}`, client]),
+    );
+    const known = new Map<Client, ReadonlySet<Fate>>();
+    const fates = (claiming: readonly ExpectedPort[], client: Client): readonly Fate[] =>
+      modes.flatMap((mode) => claiming.map((each) => expectedFate(each, frontend, client, mode)));
+    return {
+      frontend,
+      port,
+      clients: [...clients.values()],
+      allowed: (client: Client) =>
+        getOrMake(
+          known,
+          client,
+          () =>
+            new Set([
+              ...claims.flatMap((claiming) => (claiming.length > 0 ? fates(claiming, client) : UNCLAIMED)),
+              ...fates(ofOthers, client),
+            ]),
+        ),
+    };
+  });
+}
+
+/** Every frontend of any of the states, with the port that has it. */
+function frontendsIn(
+  states: readonly (readonly ExpectedPort[])[],
+): Iterable<{ frontend: ExpectedFrontend; port: ExpectedPort }> {
+  const found = new Map<string, { frontend: ExpectedFrontend; port: ExpectedPort }>();
+  for (const port of states.flat())
+    for (const frontend of port.frontends)
+      found.set(`${port.family} ${frontend.kind} ${frontend.address} ${frontend.port} ${frontend.protocol}`, {
+        frontend,
+        port,
+      });
+  return found.values();
+}
+
+/** The ports that have this frontend. */
+function claimsIn(
+  ports: readonly ExpectedPort[],
+  frontend: ExpectedFrontend,
+  { family }: ExpectedPort,
+): readonly ExpectedPort[] {
+  return ports.filter(
+    (port) => port.family === family && port.frontends.some((own) => isSame(own, frontend)),
+  );
+}
+
+function isSame(one: ExpectedFrontend, other: ExpectedFrontend): boolean {
+  return one.address === other.address && one.port === other.port && one.protocol === other.protocol;
+}
