@@ -1,5 +1,5 @@
 import { isFailing, portStatusText, rowWord } from '../../../src/application/words/state-words.js';
-import type { PortStatus } from '../../../src/application/explain/explanation.js';
+import type { PortStatus } from '../../../src/application/status/port-status.js';
 import type { ServiceRow } from '../../../src/application/status/service-row.js';
 
 it.each([

@@ -71,7 +71,7 @@ export interface ExpectedNode {
   readonly zone: string;
 }
 
-export const familyOf = (address: string): IpFamily => (address.includes(':') ? 'IPv6' : 'IPv4');
+const familyOf = (address: string): IpFamily => (address.includes(':') ? 'IPv6' : 'IPv4');
 
 /** What is asked for all ports of a Service. */
 export function expectedPorts(

@@ -101,7 +101,7 @@ export function randomService(random: Random, number: number, mode: Mode): Servi
   };
 }
 
-export function randomPod(random: Random): PodDescription {
+function randomPod(random: Random): PodDescription {
   return {
     number: random.between(1, 200),
     isLocal: !random.isOneIn(3),

@@ -9,7 +9,9 @@ export function argumentsOf(simulation: Pick<Simulation, 'world' | 'mode' | 'arg
     `--hostname-override=${nodeName}`,
     `--proxy-mode=${simulation.mode}`,
     `--cluster-cidr=${families.map((family) => ADDRESSES[family].clusterCIDR).join(',')}`,
-    ...(source === 'api' ? ['--kubeconfig=/etc/kubeproxy/kubeconfig'] : ['--manifests=/etc/kubeproxy/manifests']),
+    ...(source === 'api'
+      ? ['--kubeconfig=/etc/kubeproxy/kubeconfig']
+      : ['--manifests=/etc/kubeproxy/manifests']),
     ...simulation.arguments,
   ];
 }

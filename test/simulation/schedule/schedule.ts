@@ -39,7 +39,8 @@ export function parseSchedule(text: string): Schedule {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const [first = '', ...rest] = line.trim().split(/ +/);
     if (!/^\d/.test(first)) settings.set(first, rest.join(' '));
-    else if (rest[0] !== undefined) steps.push({ at: Math.round(Number(first) * 1000), name: rest[0], args: rest.slice(1) });
+    else if (rest[0] !== undefined)
+      steps.push({ at: Math.round(Number(first) * 1000), name: rest[0], args: rest.slice(1) });
     else throw new Error(`nothing happens in the line ${JSON.stringify(line)}`);
   }
   return { settings: settingsOf(settings), steps };
@@ -59,7 +60,9 @@ function settingsOf(given: ReadonlyMap<string, string>): WorldSettings {
   return {
     seed: Number(of('seed')),
     mode: oneOf<Mode>('mode', MODES),
-    families: of('families').split(' ').filter((family): family is IpFamily => IP_FAMILIES.includes(family as IpFamily)),
+    families: of('families')
+      .split(' ')
+      .filter((family): family is IpFamily => IP_FAMILIES.includes(family as IpFamily)),
     nodeName: 'node-1',
     kernel: of('kernel'),
     iptables: oneOf('iptables', ['nft', 'legacy']),

@@ -1,7 +1,7 @@
 import type { StepKind } from '../schedule/step-kind.js';
 
 /** The process is killed when it has made so many more calls, and started again a little later. */
-export const kill: StepKind = {
+const kill: StepKind = {
   name: 'kill',
   weight: 2,
   plan: ({ random }) => [String(random.pick([0, 0, 1, 2, 5, 13, 40])), String(random.between(10, 2_000))],
@@ -11,7 +11,7 @@ export const kill: StepKind = {
 };
 
 /** The process is asked to stop, and started again when it has. */
-export const terminate: StepKind = {
+const terminate: StepKind = {
   name: 'terminate',
   weight: 1,
   plan: ({ random }) => [String(random.between(10, 500))],

@@ -32,7 +32,11 @@ export class IptablesWalk implements PacketWalk {
       return walkProxied(rules, (protocol, port) => machine.proxiedAt(protocol, port), packet, environment);
     if (machine.servers.view().size === 0) return walkTables(rules, packet, environment, { sets: this.sets });
     const addresses = new Set([...machine.links.addresses('kube-ipvs0')].map(({ address }) => address));
-    return walkIpvs({ rules, sets: this.sets, addresses, server: (id) => this.server(id) }, packet, environment);
+    return walkIpvs(
+      { rules, sets: this.sets, addresses, server: (id) => this.server(id) },
+      packet,
+      environment,
+    );
   }
 
   private rulesOf(family: IpFamily): SavedRules {
@@ -57,10 +61,23 @@ export class IptablesWalk implements PacketWalk {
 
   private server({ address, protocol, port }: VirtualServerId): WalkedServer | undefined {
     const family = AF[address.includes(':') ? 'IPv6' : 'IPv4'];
-    const found = this.machine.servers.find({ family, address, port, protocol: PROTOCOLS[protocol], firewallMark: 0 });
+    const found = this.machine.servers.find({
+      family,
+      address,
+      port,
+      protocol: PROTOCOLS[protocol],
+      firewallMark: 0,
+    });
     if (!found) return undefined;
     const { scheduler, flags, timeout, destinations } = found;
-    const server = { address, protocol, port, scheduler, flags, persistenceSeconds: (flags & 1) === 0 ? 0 : timeout };
+    const server = {
+      address,
+      protocol,
+      port,
+      scheduler,
+      flags,
+      persistenceSeconds: (flags & 1) === 0 ? 0 : timeout,
+    };
     return { server, realServers: [...destinations.values()] };
   }
 }

@@ -49,7 +49,7 @@ export function putEvent(
 }
 
 /** struct nfgenmsg */
-export function familyHeader(family: number): Buffer {
+function familyHeader(family: number): Buffer {
   return Buffer.of(family, 0, 0, 0);
 }
 

@@ -37,7 +37,7 @@ export function putTuple(builder: MessageBuilder, type: number, tuple: Tuple): v
 }
 
 /** All parts of a tuple. */
-export const ALL_PARTS =
+const ALL_PARTS =
   COMPARE.SOURCE | COMPARE.DESTINATION | COMPARE.PROTOCOL | COMPARE.SOURCE_PORT | COMPARE.DESTINATION_PORT;
 
 /**

@@ -46,8 +46,7 @@ export const DEST_ATTR = {
 } as const;
 export const INFO_ATTR = { VERSION: 1, CONN_TAB_SIZE: 2 } as const;
 
-/** IP_VS_SVC_F_PERSISTENT, and that of every service that is there. */
-export const PERSISTENT = 0x1;
+/** IP_VS_SVC_F_HASHED, which every service has that is there. */
 export const HASHED = 0x2;
 /** IP_VS_CONN_F_FWD_MASK, and its value for tunnels. */
 export const FORWARDING = 0x7;

@@ -7,7 +7,6 @@ export const {
   ENOENT,
   ESRCH,
   EINTR,
-  ENXIO,
   EAGAIN,
   ENOMEM,
   EBUSY,

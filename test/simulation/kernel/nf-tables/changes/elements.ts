@@ -82,7 +82,7 @@ export function findElement(set: NftSet, bytes: Buffer, at: number, now: number)
 }
 
 /** Takes out what has timed out. */
-export function collectExpired(set: NftSet, now: number): void {
+function collectExpired(set: NftSet, now: number): void {
   if (!isFlagged(set, SET_FLAG.TIMEOUT)) return;
   for (const [id, element] of set.elements) if (element.expires <= now) set.elements.delete(id);
 }

@@ -29,7 +29,7 @@ export interface RefusedRule {
   readonly reason: string;
 }
 
-export const INVALID = 'Invalid argument';
+const INVALID = 'Invalid argument';
 const MISSING = 'No such file or directory';
 /** Rules that were found good in a table, outside its built-in chains. */
 const good = new Map<string, WeakSet<Rule>>();

@@ -283,11 +283,6 @@ export class TableDraft {
   }
 }
 
-/** A draft of a table that is not there yet. */
-export function draftOfNew(name: string, chains: readonly string[], makesBuiltIn: boolean): TableDraft {
-  return new TableDraft(emptyTable(name, chains), makesBuiltIn);
-}
-
 function add(counts: Map<string, number>, key: string, by: number): void {
   const count = (counts.get(key) ?? 0) + by;
   if (count === 0) counts.delete(key);

@@ -37,7 +37,7 @@ const LEGACY = { IPv4: 'iptables', IPv6: 'ip6tables' } as const;
 const texts = new WeakMap<Table, string>();
 
 /** A table in the form that a restore takes. */
-export function tableText(table: Table, hasCounters = false): string {
+function tableText(table: Table, hasCounters = false): string {
   if (hasCounters) return render(table, hasCounters);
   let text = texts.get(table);
   if (text === undefined) texts.set(table, (text = render(table, hasCounters)));

@@ -48,7 +48,7 @@ export class ToolFailure extends Error {
   }
 }
 
-export const VERSION = '1.8.9';
+const VERSION = '1.8.9';
 
 /** `iptables-restore v1.8.9 (legacy)`. Programs of iptables-legacy have one name, whatever they are called by. */
 export function signature({ program, variant }: IptablesRun): string {
