@@ -1,5 +1,5 @@
 import type { Rule } from '../rules/rule.js';
-import { emptyTable, isBuiltIn, untouched, type Chain, type Table } from './table.js';
+import { isBuiltIn, untouched, type Chain, type Table } from './table.js';
 
 /** Why a step cannot be taken. */
 export type Obstacle =
