@@ -154,7 +154,7 @@ describe('a child whose parent ends', () => {
     const child = place.children.at(-1)!;
     while (!child.hasInput) await new Promise((resolve) => setImmediate(resolve));
     child[how]();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
     expect(place.programs.tables('IPv4', 'nft').map(({ name }) => name)).toEqual(tables);
     expect(child.hasEnded).toBe(true);
   });
