@@ -1,4 +1,4 @@
-import { EventEmitter } from 'node:events';
+import type { EventEmitter } from 'node:events';
 import * as real from 'node:process';
 import { world } from '../world/current.js';
 import { Ended } from '../world/scheduler.js';
