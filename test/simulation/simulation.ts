@@ -1,3 +1,4 @@
+import { listsSoFar, needsNoLists, timeToQuiet } from './checks/budgets.js';
 import { ClusterHistory } from './checks/cluster-history.js';
 import type { Violation } from './checks/violation.js';
 import { EveryCommit } from './checks/every-commit.js';
@@ -15,8 +16,7 @@ import { ProxyProcess } from './world/proxy-process.js';
 import type { Mode } from './world/settings.js';
 import { World } from './world/world.js';
 
-/** Simulated time within which all must be well again once nothing is wrong any more. Milliseconds. */
-const UNTIL_QUIET = 300_000;
+/** Simulated milliseconds. */
 const LOOK_EVERY = 500;
 const RESTARTED_AFTER = 5_000;
 
@@ -44,6 +44,8 @@ export class Simulation {
   private readonly whenQuiet: WhenQuiet;
   /** What has happened since all was quiet. */
   private performed: Step[] = [];
+  /** How often everything was listed until then. */
+  private lists = 0;
 
   constructor(private readonly schedule: Schedule) {
     const { settings } = schedule;
@@ -127,16 +129,21 @@ export class Simulation {
     const { world } = this;
     const unserved = await unservedBeside(this, this.performed);
     if (unserved !== undefined) this.breaks('a refusal concerns nobody else', unserved);
+    const steps = this.performed;
     this.performed = [];
     this.asCluster(() => endTrouble(this));
     world.machine.endTrouble();
-    const end = world.now + UNTIL_QUIET;
+    const end = world.now + timeToQuiet(this, steps);
     while (world.now < end && !this.isOver) {
       await this.until(world.now + LOOK_EVERY);
       if (this.whenQuiet.isQuiet()) break;
     }
     if (this.isOver) return;
     await this.whenQuiet.check();
+    const lists = listsSoFar(this);
+    if (needsNoLists(steps) && lists > this.lists)
+      this.breaks('nothing is listed without a reason', `${lists - this.lists} lists of the API server`);
+    this.lists = lists;
     if (this.isOver) return;
     this.history.settle();
     this.modes.clear();
