@@ -1,3 +1,4 @@
+import { blamesSoFar, isNobodysFault } from './checks/blame.js';
 import { listsSoFar, needsNoLists, timeToQuiet } from './checks/budgets.js';
 import { ClusterHistory } from './checks/cluster-history.js';
 import type { Violation } from './checks/violation.js';
@@ -44,8 +45,9 @@ export class Simulation {
   private readonly whenQuiet: WhenQuiet;
   /** What has happened since all was quiet. */
   private performed: Step[] = [];
-  /** How often everything was listed until then. */
+  /** How often everything was listed until then, and how often a Service was blamed. */
   private lists = 0;
+  private blames = 0;
 
   constructor(private readonly schedule: Schedule) {
     const { settings } = schedule;
@@ -68,11 +70,13 @@ export class Simulation {
     cluster.api.store.subscribe(history.follow);
     this.everyCommit.begin();
     new ForeignRules(this).begin();
-    const began = world.now;
+    let began = world.now;
     for (const step of this.schedule.steps) {
       await this.until(began + step.at);
       if (this.isOver) break;
       await this.perform(step);
+      // The time until all is quiet is no part of the schedule, or what follows would happen at once.
+      if (step.name === 'settle') began = world.now - step.at;
     }
     if (!this.isOver) await this.settle();
     const { violation } = this;
@@ -140,16 +144,24 @@ export class Simulation {
     }
     if (this.isOver) return;
     await this.whenQuiet.check();
-    const lists = listsSoFar(this);
-    if (needsNoLists(steps) && lists > this.lists)
-      this.breaks('nothing is listed without a reason', `${lists - this.lists} lists of the API server`);
-    this.lists = lists;
+    this.judge(steps);
     if (this.isOver) return;
     this.history.settle();
     this.modes.clear();
     this.modes.add(this.mode);
     this.everyCommit.mended();
     this.settledBy = world.proxy;
+  }
+
+  /** Whether what the program did is more than these steps ask for. */
+  private judge(steps: readonly Step[]): void {
+    const [lists, blames] = [listsSoFar(this), blamesSoFar(this)];
+    if (needsNoLists(steps) && lists > this.lists)
+      this.breaks('nothing is listed without a reason', `${lists - this.lists} lists of the API server`);
+    if (isNobodysFault(steps) && blames > this.blames)
+      this.breaks('nobody is blamed without a reason', `${blames - this.blames} more events`);
+    this.lists = lists;
+    this.blames = blames;
   }
 
   /** A promise is broken now. */

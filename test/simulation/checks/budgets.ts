@@ -27,9 +27,12 @@ export function timeToQuiet({ mode, modes }: Simulation, steps: readonly Step[])
   return steps.every(({ name }) => OF_USERS.has(name) || name === 'foreign') ? REPAIR[mode] : ANYTHING;
 }
 
-/** Of everything: a single object is asked for to learn where the API server stands. */
+/** Lists of everything, in pages or as watches that begin with it; a single object tells where the API server stands. */
 export function listsSoFar({ cluster }: Simulation): number {
-  return cluster.api.requests.filter(({ verb, query }) => verb === 'list' && query.limit !== '1').length;
+  return cluster.api.requests.filter(
+    ({ verb, query: { limit, sendInitialEvents } }) =>
+      (verb === 'list' && limit !== '1') || (verb === 'watch' && sendInitialEvents === 'true'),
+  ).length;
 }
 
 /** Whether what has happened is no reason to list anything. */
