@@ -1,3 +1,5 @@
+import { blamesSoFar, isNobodysFault } from './checks/blame.js';
+import { listsSoFar, needsNoLists, timeToQuiet } from './checks/budgets.js';
 import { ClusterHistory } from './checks/cluster-history.js';
 import type { Violation } from './checks/violation.js';
 import { EveryCommit } from './checks/every-commit.js';
@@ -15,8 +17,7 @@ import { ProxyProcess } from './world/proxy-process.js';
 import type { Mode } from './world/settings.js';
 import { World } from './world/world.js';
 
-/** Simulated time within which all must be well again once nothing is wrong any more. Milliseconds. */
-const UNTIL_QUIET = 300_000;
+/** Simulated milliseconds. */
 const LOOK_EVERY = 500;
 const RESTARTED_AFTER = 5_000;
 
@@ -44,6 +45,9 @@ export class Simulation {
   private readonly whenQuiet: WhenQuiet;
   /** What has happened since all was quiet. */
   private performed: Step[] = [];
+  /** How often everything was listed until then, and how often a Service was blamed. */
+  private lists = 0;
+  private blames = 0;
 
   constructor(private readonly schedule: Schedule) {
     const { settings } = schedule;
@@ -66,11 +70,13 @@ export class Simulation {
     cluster.api.store.subscribe(history.follow);
     this.everyCommit.begin();
     new ForeignRules(this).begin();
-    const began = world.now;
+    let began = world.now;
     for (const step of this.schedule.steps) {
       await this.until(began + step.at);
       if (this.isOver) break;
       await this.perform(step);
+      // The time until all is quiet is no part of the schedule, or what follows would happen at once.
+      if (step.name === 'settle') began = world.now - step.at;
     }
     if (!this.isOver) await this.settle();
     const { violation } = this;
@@ -127,22 +133,35 @@ export class Simulation {
     const { world } = this;
     const unserved = await unservedBeside(this, this.performed);
     if (unserved !== undefined) this.breaks('a refusal concerns nobody else', unserved);
+    const steps = this.performed;
     this.performed = [];
     this.asCluster(() => endTrouble(this));
     world.machine.endTrouble();
-    const end = world.now + UNTIL_QUIET;
+    const end = world.now + timeToQuiet(this, steps);
     while (world.now < end && !this.isOver) {
       await this.until(world.now + LOOK_EVERY);
       if (this.whenQuiet.isQuiet()) break;
     }
     if (this.isOver) return;
     await this.whenQuiet.check();
+    this.judge(steps);
     if (this.isOver) return;
     this.history.settle();
     this.modes.clear();
     this.modes.add(this.mode);
     this.everyCommit.mended();
     this.settledBy = world.proxy;
+  }
+
+  /** Whether what the program did is more than these steps ask for. */
+  private judge(steps: readonly Step[]): void {
+    const [lists, blames] = [listsSoFar(this), blamesSoFar(this)];
+    if (needsNoLists(steps) && lists > this.lists)
+      this.breaks('nothing is listed without a reason', `${lists - this.lists} lists of the API server`);
+    if (isNobodysFault(steps) && blames > this.blames)
+      this.breaks('nobody is blamed without a reason', `${blames - this.blames} more events`);
+    this.lists = lists;
+    this.blames = blames;
   }
 
   /** A promise is broken now. */

@@ -1,4 +1,5 @@
 import type { Simulation } from '../simulation.js';
+import { listsSoFar } from './budgets.js';
 import { staleFlow } from './flows.js';
 import type { Violation } from './violation.js';
 import { untruthOf } from './what-it-says.js';
@@ -66,22 +67,15 @@ export class WhenQuiet {
     }
   }
 
-  /** Of everything: a single object is asked for to learn where the API server stands. */
-  private get lists(): number {
-    return this.simulation.cluster.api.requests.filter(
-      ({ verb, query }) => verb === 'list' && query.limit !== '1',
-    ).length;
-  }
-
   private async workWhileIdle(): Promise<string | undefined> {
     const { world } = this.simulation;
     await world.scheduler.runUntil(world.now + SETTLING);
     const before = world.machine.commits;
-    const lists = this.lists;
+    const lists = listsSoFar(this.simulation);
     await world.scheduler.runUntil(world.now + IDLE);
     const commits = world.machine.commits - before;
     if (commits > 0) return `${commits} commits in a minute`;
-    const listed = this.lists - lists;
+    const listed = listsSoFar(this.simulation) - lists;
     return listed > 0 ? `${listed} lists from the API server in a minute` : undefined;
   }
 

@@ -1,0 +1,44 @@
+import type { Step } from '../schedule/schedule.js';
+import type { Simulation } from '../simulation.js';
+
+/** Changes that users make. */
+const OF_USERS: ReadonlySet<string> = new Set(['put', 'delete', 'take-over', 'flows']);
+/** After which a watch goes on where it was, whatever else the way to the API server does. */
+const WITHOUT_LISTS: ReadonlySet<string> = new Set([
+  'watches-cut',
+  'watches-end',
+  'watches-end-at-once',
+  'bookmarks',
+  'connections-break',
+  'in-small-pieces',
+  'slow',
+]);
+
+/** Simulated milliseconds. */
+const ANYTHING = 300_000;
+const USERS = 15_000;
+/** Modes that hear of every write of others, and those that look once in a sync period. */
+const REPAIR = { nftables: 30_000, iptables: 60_000, ipvs: 60_000, userspace: 60_000 } as const;
+
+/** How long it may take until the kernel has everything, after all that has happened is over. Milliseconds. */
+export function timeToQuiet({ mode, modes }: Simulation, steps: readonly Step[]): number {
+  if (modes.size > 1) return ANYTHING;
+  if (steps.every(({ name }) => OF_USERS.has(name))) return USERS;
+  return steps.every(({ name }) => OF_USERS.has(name) || name === 'foreign') ? REPAIR[mode] : ANYTHING;
+}
+
+/** Lists of everything, in pages or as watches that begin with it; a single object tells where the API server stands. */
+export function listsSoFar({ cluster }: Simulation): number {
+  return cluster.api.requests.filter(
+    ({ verb, query: { limit, sendInitialEvents } }) =>
+      (verb === 'list' && limit !== '1') || (verb === 'watch' && sendInitialEvents === 'true'),
+  ).length;
+}
+
+/** Whether what has happened is no reason to list anything. */
+export function needsNoLists(steps: readonly Step[]): boolean {
+  return steps.every(
+    ({ name, args: [what = ''] }) =>
+      OF_USERS.has(name) || name === 'foreign' || (name === 'trouble' && WITHOUT_LISTS.has(what)),
+  );
+}
