@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 const PROGRAM = `
 import { ApiClient } from './src/adapters/kubernetes/client/api-client.js';
 import { KubernetesSource } from './src/adapters/kubernetes/kubernetes-source.js';
-const clock = { now: () => Date.now(), after: (ms, f) => { const t = setTimeout(f, ms); return { cancel: () => clearTimeout(t) }; } };
+const clock = { now: () => Date.now(), steady: () => performance.now(), after: (ms, f) => { const t = setTimeout(f, ms); return { cancel: () => clearTimeout(t) }; } };
 const logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => logger };
 const client = new ApiClient({ kubeconfig: process.argv[2] }, clock);
 const source = new KubernetesSource(async () => client, { nodeName: 'n' }, clock, logger);
