@@ -51,4 +51,10 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
     original: '  hash.addNumber(entry.affinitySeconds);\n',
     fault: '',
   },
+  {
+    name: 'affinity-in-milliseconds',
+    file: 'src/adapters/nftables/netlink/encode/rule-encoder.ts',
+    original: "safeNumber('timeout', statement.timeoutSeconds, 1, 0xffffffff) * 1000;",
+    fault: "safeNumber('timeout', statement.timeoutSeconds, 1, 0xffffffff);",
+  },
 ].map((fault) => ({ ...fault, modes: MODES }));
