@@ -45,6 +45,8 @@ export class Simulation {
   private readonly whenQuiet: WhenQuiet;
   /** What has happened since all was quiet. */
   private performed: Step[] = [];
+  /** What happened before that: some of it may show only now. */
+  private formerly: readonly Step[] = [];
   /** How often everything was listed until then, and how often a Service was blamed. */
   private lists = 0;
   private blames = 0;
@@ -144,7 +146,8 @@ export class Simulation {
     }
     if (this.isOver) return;
     await this.whenQuiet.check();
-    this.judge(steps);
+    this.judge([...this.formerly, ...steps]);
+    this.formerly = steps;
     if (this.isOver) return;
     this.history.settle();
     this.modes.clear();

@@ -40,9 +40,9 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
     fault: "if (this.source.kind !== 'external-ip' || sourceRanges.length === 0)",
   },
   {
-    name: 'digest-without-endpoints',
+    name: 'digest-without-addresses',
     file: PLACE.digest,
-    original: '  hash.addEndpoints(endpoints.cluster ?? []);\n',
+    original: '      this.add(address);\n',
     fault: '',
   },
   {
