@@ -2,13 +2,13 @@ import type { PlantedFault } from './fault.js';
 import type { Mode } from '../world/settings.js';
 
 const MODES: readonly Mode[] = ['nftables'];
-const PLACE = { driver: 'src/adapters/nftables/nftables-driver.ts', digest: 'src/domain/nftables/digest.ts' };
+const DRIVER = 'src/adapters/nftables/nftables-driver.ts';
 
 /** In what mode nftables writes, and how. */
 export const NFTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'elements-before-their-chains',
-    file: PLACE.driver,
+    file: DRIVER,
     original:
       '    await this.send(structures);\n    for (const structure of newStructures) this.unused.set(structure.name, structure);\n    await this.send(elements);\n',
     fault:
@@ -16,7 +16,7 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'endpoints-removed-before-the-last-way-to-them',
-    file: PLACE.driver,
+    file: DRIVER,
     original: '    await this.send(elements);\n',
     fault: '    await this.remove(unused);\n    await this.send(elements);\n',
   },
@@ -38,18 +38,6 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
     file: 'src/domain/nftables/frontend-part.ts',
     original: "if (this.source.kind !== 'load-balancer-ip' || sourceRanges.length === 0)",
     fault: "if (this.source.kind !== 'external-ip' || sourceRanges.length === 0)",
-  },
-  {
-    name: 'digest-without-addresses',
-    file: PLACE.digest,
-    original: '      this.add(address);\n',
-    fault: '',
-  },
-  {
-    name: 'digest-without-affinity',
-    file: PLACE.digest,
-    original: '  hash.addNumber(entry.affinitySeconds);\n',
-    fault: '',
   },
   {
     name: 'affinity-in-milliseconds',
