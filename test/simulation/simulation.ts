@@ -3,6 +3,8 @@ import { listsSoFar, needsNoLists, timeToQuiet } from './checks/budgets.js';
 import { ClusterHistory } from './checks/cluster-history.js';
 import type { Violation } from './checks/violation.js';
 import { EveryCommit } from './checks/every-commit.js';
+import { complaint, linesSoFar } from './checks/complaints.js';
+import { falsePraise } from './checks/false-praise.js';
 import { ForeignRules } from './checks/foreign-rules.js';
 import { unservedBeside } from './checks/others-served.js';
 import { WhenQuiet } from './checks/when-quiet.js';
@@ -45,9 +47,12 @@ export class Simulation {
   private readonly whenQuiet: WhenQuiet;
   /** What has happened since all was quiet. */
   private performed: Step[] = [];
-  /** How often everything was listed until then, and how often a Service was blamed. */
+  /** What happened before that: some of it may show only now. */
+  private formerly: readonly Step[] = [];
+  /** How often everything was listed until then, and how often a Service was blamed, and what was logged. */
   private lists = 0;
   private blames = 0;
+  private lines = 0;
 
   constructor(private readonly schedule: Schedule) {
     const { settings } = schedule;
@@ -141,10 +146,13 @@ export class Simulation {
     while (world.now < end && !this.isOver) {
       await this.until(world.now + LOOK_EVERY);
       if (this.whenQuiet.isQuiet()) break;
+      const missing = await falsePraise(this, [...this.formerly, ...steps]);
+      if (missing !== undefined) this.breaks('what is missing is not called good', missing);
     }
     if (this.isOver) return;
     await this.whenQuiet.check();
-    this.judge(steps);
+    this.judge([...this.formerly, ...steps]);
+    this.formerly = steps;
     if (this.isOver) return;
     this.history.settle();
     this.modes.clear();
@@ -160,8 +168,11 @@ export class Simulation {
       this.breaks('nothing is listed without a reason', `${lists - this.lists} lists of the API server`);
     if (isNobodysFault(steps) && blames > this.blames)
       this.breaks('nobody is blamed without a reason', `${blames - this.blames} more events`);
+    const complained = complaint(this, steps, this.lines);
+    if (complained !== undefined) this.breaks('nothing is complained of without a reason', complained);
     this.lists = lists;
     this.blames = blames;
+    this.lines = linesSoFar(this);
   }
 
   /** A promise is broken now. */

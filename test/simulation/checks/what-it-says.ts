@@ -4,7 +4,7 @@ import type { ServiceList } from '../../../src/application/status/service-row.js
 import type { Simulation } from '../simulation.js';
 import { ask } from './ask.js';
 
-const METRICS = 10_249;
+export const METRICS = 10_249;
 const HEALTH = 10_256;
 
 /** What the program says of itself when nothing is wrong any more: that all is good, of each Service that it serves. */

@@ -1,4 +1,5 @@
 import type { Simulation } from '../simulation.js';
+import { missingAffinity } from './affinity.js';
 import { listsSoFar } from './budgets.js';
 import { staleFlow } from './flows.js';
 import type { Violation } from './violation.js';
@@ -36,6 +37,8 @@ export class WhenQuiet {
   async check(): Promise<void> {
     const detail = this.difference();
     if (detail !== undefined) return this.broken('the kernel equals the cluster', detail);
+    const affinity = missingAffinity(this.simulation);
+    if (affinity !== undefined) return this.broken('clients keep their endpoint as long as asked', affinity);
     const flow = await this.flowThatStays();
     if (flow !== undefined) return this.broken('no flow to a removed endpoint stays', flow);
     const untruth = await this.whatItSays();

@@ -51,9 +51,9 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
     fault: '',
   },
   {
-    name: 'shared-alike-without-local-endpoints',
+    name: 'shared-alike-without-frontends',
     file: PLACE.entries,
-    original: '    hasLocalEndpoints: Boolean(endpoints.local?.length),\n',
+    original: '    frontends,\n',
     fault: '',
   },
   {

@@ -2,13 +2,13 @@ import type { PlantedFault } from './fault.js';
 import type { Mode } from '../world/settings.js';
 
 const MODES: readonly Mode[] = ['nftables'];
-const PLACE = { driver: 'src/adapters/nftables/nftables-driver.ts', digest: 'src/domain/nftables/digest.ts' };
+const DRIVER = 'src/adapters/nftables/nftables-driver.ts';
 
 /** In what mode nftables writes, and how. */
 export const NFTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'elements-before-their-chains',
-    file: PLACE.driver,
+    file: DRIVER,
     original:
       '    await this.send(structures);\n    for (const structure of newStructures) this.unused.set(structure.name, structure);\n    await this.send(elements);\n',
     fault:
@@ -16,7 +16,7 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'endpoints-removed-before-the-last-way-to-them',
-    file: PLACE.driver,
+    file: DRIVER,
     original: '    await this.send(elements);\n',
     fault: '    await this.remove(unused);\n    await this.send(elements);\n',
   },
@@ -40,15 +40,9 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
     fault: "if (this.source.kind !== 'external-ip' || sourceRanges.length === 0)",
   },
   {
-    name: 'digest-without-endpoints',
-    file: PLACE.digest,
-    original: '  hash.addEndpoints(endpoints.cluster ?? []);\n',
-    fault: '',
-  },
-  {
-    name: 'digest-without-affinity',
-    file: PLACE.digest,
-    original: '  hash.addNumber(entry.affinitySeconds);\n',
-    fault: '',
+    name: 'affinity-in-milliseconds',
+    file: 'src/adapters/nftables/netlink/encode/rule-encoder.ts',
+    original: "safeNumber('timeout', statement.timeoutSeconds, 1, 0xffffffff) * 1000;",
+    fault: "safeNumber('timeout', statement.timeoutSeconds, 1, 0xffffffff);",
   },
 ].map((fault) => ({ ...fault, modes: MODES }));

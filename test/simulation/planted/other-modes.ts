@@ -4,7 +4,6 @@ const PLACE = {
   servers: 'src/adapters/ipvs/tables/server-table.ts',
   write: 'src/adapters/ipvs/ordered-write.ts',
   compile: 'src/domain/ipvs/compile.ts',
-  backend: 'src/adapters/userspace/userspace-backend.ts',
   port: 'src/adapters/userspace/service-port.ts',
 };
 
@@ -60,11 +59,10 @@ export const OTHER_MODES_FAULTS: readonly PlantedFault[] = [
     modes: ['ipvs'],
   },
   {
-    name: 'proxy-ports-close-before-their-rules-go',
-    file: PLACE.backend,
-    original: '    const result = await write(served);\n',
-    fault:
-      '    for (const { key, entry } of served) if (!entry) await this.closeUnused(key, entry);\n    const result = await write(served);\n',
+    name: 'node-ports-are-not-served-to-the-node',
+    file: 'src/domain/userspace/portals.ts',
+    original: '          entry(NODEPORT_HOST, [], fromHere),\n',
+    fault: '',
     modes: ['userspace'],
   },
   {

@@ -18,7 +18,9 @@ export async function shrunk(
     size = size > 1 ? Math.ceil(size / 2) : 0
   ) {
     for (let from = best.schedule.steps.length - size; from >= 0 && attempts < ATTEMPTS; from -= size) {
-      const steps = best.schedule.steps.filter((_step, index) => index < from || index >= from + size);
+      const steps = best.schedule.steps.filter(
+        ({ name }, index) => name === 'start' || index < from || index >= from + size,
+      );
       attempts++;
       const candidate = { ...best.schedule, steps };
       const outcome = await new Simulation(candidate).run();

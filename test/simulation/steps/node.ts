@@ -40,17 +40,22 @@ export const node: StepKind = {
   },
 };
 
-/**
- * Sysctls cannot be written from now on, as in a container that is not privileged. Not those of connection tracking, without
- * which the program does not start, as kube-proxy does not.
- */
+/** What modes set, without which they do not start. */
+const NEEDED: Readonly<Record<string, string>> = {
+  '/proc/sys/net/ipv4/conf/all/route_localnet': '1',
+  '/proc/sys/net/ipv4/vs/conntrack': '1',
+  '/proc/sys/net/ipv4/vs/expire_nodest_conn': '1',
+  '/proc/sys/net/ipv4/vs/expire_quiescent_template': '1',
+};
+
+/** Sysctls are what they should be and cannot be written from now on, as in a container that is not privileged. */
 export const readOnly: StepKind = {
   name: 'sysctls-read-only',
   weight: 0.5,
   plan: () => [],
   perform({ world: { files } }) {
     for (const path of files.paths('/proc/sys/net/ipv')) {
-      const content = files.read(path);
+      const content = NEEDED[path] ?? files.read(path);
       files.mount(path, { read: () => content, isReadOnly: true });
     }
   },

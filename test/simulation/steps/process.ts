@@ -1,10 +1,13 @@
 import type { StepKind } from '../schedule/step-kind.js';
 
+/** Milliseconds for which no process runs. */
+const PAUSES = [10, 300, 2_000, 15_000];
+
 /** The process is killed when it has made so many more calls, and started again a little later. */
 const kill: StepKind = {
   name: 'kill',
   weight: 2,
-  plan: ({ random }) => [String(random.pick([0, 0, 1, 2, 5, 13, 40])), String(random.between(10, 2_000))],
+  plan: ({ random }) => [String(random.pick([0, 0, 1, 2, 5, 13, 40])), String(random.pick(PAUSES))],
   perform(simulation, [calls = '0', pause = '0']) {
     simulation.killAfter(Number(calls), Number(pause));
   },
@@ -14,7 +17,7 @@ const kill: StepKind = {
 const terminate: StepKind = {
   name: 'terminate',
   weight: 1,
-  plan: ({ random }) => [String(random.between(10, 500))],
+  plan: ({ random }) => [String(random.pick(PAUSES))],
   perform(simulation, [pause = '0']) {
     simulation.world.proxy.raise('SIGTERM');
     simulation.restartOnceEnded(Number(pause));

@@ -1,0 +1,46 @@
+import type { Simulation } from '../simulation.js';
+
+const PERSISTENT = 1;
+
+/**
+ * A time for which Services ask to keep their clients, and for which the kernel keeps none; undefined if there is none. In mode userspace the
+ * process remembers them.
+ */
+export function missingAffinity(simulation: Simulation): string | undefined {
+  if (simulation.mode === 'userspace') return undefined;
+  const kept = keptFor(simulation);
+  const { history } = simulation;
+  for (const service of history.services)
+    for (const { affinity, family, cluster, local, frontends } of history.current(service)) {
+      const isServed = cluster.length > 0 || local.length > 0;
+      if (affinity > 0 && isServed && !kept.has(affinity))
+        return `${service} (${family}, ${frontends.length} frontends) asks for ${affinity} s; the kernel keeps clients for ${[...kept].join(', ') || 'no time'}`;
+    }
+  return undefined;
+}
+
+/** Seconds. */
+function keptFor({ mode, world }: Simulation): ReadonlySet<number> {
+  const { nfTables, programs, servers, iptables } = world.machine;
+  switch (mode) {
+    case 'nftables':
+      return new Set(
+        [...nfTables.kernelTables('ip'), ...nfTables.kernelTables('ip6')]
+          .flatMap(({ chains }) => [...chains.values()])
+          .flatMap(({ rules }) => rules.flatMap(({ expressions }) => expressions))
+          .flatMap((expression) => (expression.kind === 'remember' ? expression.timeoutSeconds : [])),
+      );
+    case 'iptables': {
+      const rules = (['IPv4', 'IPv6'] as const)
+        .flatMap((family) => programs.tables(family, iptables))
+        .flatMap(({ chains }) => chains.flatMap((chain) => chain.rules));
+      return new Set(rules.flatMap((rule) => Number(/-m recent .*--seconds (\d+)/.exec(rule)?.[1] ?? 0)));
+    }
+    default:
+      return new Set(
+        [...servers.view().values()]
+          .filter(({ flags }) => (flags & PERSISTENT) !== 0)
+          .map(({ timeout }) => timeout),
+      );
+  }
+}

@@ -1,0 +1,37 @@
+import type { ProxyStatus } from '../../../src/application/status/proxy-status.js';
+import type { Step } from '../schedule/schedule.js';
+import type { Simulation } from '../simulation.js';
+import { ask } from './ask.js';
+import { METRICS } from './what-it-says.js';
+
+/** After these the program knows of everything that is missing: nobody else has changed the kernel, and it hears of the cluster. */
+const KNOWN_TO_IT: ReadonlySet<string> = new Set([
+  ...['start', 'put', 'delete', 'take-over', 'flows', 'kill', 'terminate', 'restart'],
+  ...['program-fault', 'kernel-fault'],
+]);
+/** What it hears of late, or not at all. */
+const UNHEARD: ReadonlySet<string> = new Set(['notifications', 'commits']);
+
+/**
+ * What packets meet although the program says that all is good and in sync; undefined if it does not say so, or rightly, or where it may not
+ * know.
+ */
+export async function falsePraise(
+  simulation: Simulation,
+  steps: readonly Step[],
+): Promise<string | undefined> {
+  const { world, history, everyCommit } = simulation;
+  const mayNotKnow = steps.some(
+    ({ name, args: [kind = ''] }) => !KNOWN_TO_IT.has(name) || (name === 'kernel-fault' && UNHEARD.has(kind)),
+  );
+  if (mayNotKnow || world.settings.source !== 'api' || !world.proxy.isRunning) return undefined;
+  const answer = await ask(world, METRICS, '/debug/status').catch(() => undefined);
+  if (answer?.status !== 200) return undefined;
+  const { state, inSync } = JSON.parse(answer.body) as ProxyStatus;
+  if (state !== 'good' || !inSync) return undefined;
+  for (const service of history.services) {
+    const problem = everyCommit.problemOf(service, 'current');
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
