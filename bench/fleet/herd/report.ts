@@ -28,9 +28,9 @@ const CLIENTS = [
 ] as const;
 
 /** What simultaneous events cost one of three API servers, simulated for clusters of several sizes; a table in Markdown. */
-export function herdTable(): string {
+export function herdTable(clusters: readonly number[] = CLUSTERS): string {
   const rows = EVENTS.flatMap(([name, herd]) =>
-    CLUSTERS.flatMap((nodes) =>
+    clusters.flatMap((nodes) =>
       CLIENTS.map(([client, Retries]) => {
         const random = seededRandom(1);
         const nodesOfServer = Math.ceil(nodes / SERVERS);

@@ -265,7 +265,7 @@ describe('hostile objects', () => {
         expect(kernel.refusedCount).toBe(0);
         expectWritable(kernel);
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
 
     // Whatever has come, the cluster as it should be is programmed as if nothing had been.

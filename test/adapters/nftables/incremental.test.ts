@@ -58,7 +58,7 @@ function contentsIn(kernel: MemoryNftTransport, family: IpFamily): unknown {
   };
 }
 
-const runs = 30;
+const runs = 12;
 /** Of thousands of packets for each cluster, a part, another one each time. */
 const STRIDE = 8;
 

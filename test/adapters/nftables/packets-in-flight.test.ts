@@ -157,7 +157,7 @@ describe('a packet that meets the table while it changes', () => {
         }
         expect(kernel.refusedCount).toBe(0);
       }),
-      { numRuns: 5 },
+      { numRuns: 2 },
     );
   });
 });

@@ -263,6 +263,6 @@ it('never loses what serves, whatever is damaged and refused, and has everything
         expect(new Map([...kernel.lines].sort())).toEqual(new Map([...fresh.lines].sort()));
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 80 },
   );
 });

@@ -75,7 +75,7 @@ describe('incremental equals full', () => {
         expect(again.chains()).toEqual({ written: [], removed: [] });
         expect([again.entriesRemoved, again.entriesAdded, again.tableGrowth]).toEqual([[], [], 0]);
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 

@@ -228,7 +228,7 @@ describe('a service port that changes', () => {
           kinds.untouched += after.chains.length - change.written.length;
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
     expect(Object.values(kinds)).not.toContain(0);
   });
@@ -267,7 +267,7 @@ describe('hostile entries', () => {
           expect(canonicalRule(rule, 'IPv4')).toBe(rule);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 

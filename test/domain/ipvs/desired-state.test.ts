@@ -100,7 +100,7 @@ describe('incremental equals full', () => {
           expect(follower).toEqual(everything(fresh));
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 

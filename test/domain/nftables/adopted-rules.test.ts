@@ -51,7 +51,7 @@ describe.each(IP_FAMILIES)('rules that are read back (%s)', (family) => {
         });
         expect(tableOf(composed(new Map(read)))).toEqual(table);
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 

@@ -71,7 +71,7 @@ describe.each(RECORDED)('the recorded list %s', (name, kind) => {
         for (const [index, byte] of list) changed[index] = byte;
         tolerates(() => readList(kind, changed, chunk));
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -81,7 +81,7 @@ describe.each(RECORDED)('the recorded list %s', (name, kind) => {
         const changed = Buffer.concat([whole.subarray(0, index), inserted, whole.subarray(index + removed)]);
         tolerates(() => readList(kind, changed));
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });
@@ -101,7 +101,7 @@ it.each(['watch-services', 'watch-expired'])(
           tolerates(() => readWatch('Service', changed, chunk));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   },
 );
@@ -114,7 +114,7 @@ it('any bytes at all are read or refused', () => {
       tolerates(() => readWatch('Service', body, 7));
       tolerates(() => protobufEncoding.status(body));
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 
