@@ -1,5 +1,5 @@
 import { blamesSoFar, isNobodysFault } from './checks/blame.js';
-import { listsSoFar, needsNoLists, timeToQuiet } from './checks/budgets.js';
+import { leavesSilence, listsSoFar, needsNoLists, timeToQuiet } from './checks/budgets.js';
 import { ClusterHistory } from './checks/cluster-history.js';
 import type { Violation } from './checks/violation.js';
 import { EveryCommit } from './checks/every-commit.js';
@@ -49,6 +49,8 @@ export class Simulation {
   private performed: Step[] = [];
   /** What happened before that: some of it may show only now. */
   private formerly: readonly Step[] = [];
+  /** When a connection to the API server may have begun to be silent, in simulated milliseconds. */
+  silencedAt = -Infinity;
   /** How often everything was listed until then, and how often a Service was blamed, and what was logged. */
   private lists = 0;
   private blames = 0;
@@ -198,6 +200,7 @@ export class Simulation {
 
   private async perform(step: Step): Promise<void> {
     if (step.name !== 'settle') this.performed.push(step);
+    if (leavesSilence(step)) this.silencedAt = this.world.now;
     await stepKind(step.name).perform(this, step.args);
   }
 }

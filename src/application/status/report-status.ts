@@ -21,13 +21,15 @@ export interface ReportedLoop {
   readonly keptFor: readonly string[];
 }
 
-/** Where news of the cluster comes from. */
+/** What is known besides how syncs went: of the news of the cluster, of the configuration, and of other modes. */
 export interface ReportedSource {
   status(): readonly SourceStatus[];
   /** Kinds whose first list has not arrived. */
   missing(): readonly ResourceKind[];
   /** Why an edit of the configuration file is not in force. */
   refusedConfiguration(): string | undefined;
+  /** Which rules of other modes could not be removed yet, and why. */
+  remainingRules(): readonly string[];
 }
 
 /** Use case Status: how the proxy is, in one value. Changes nothing. Costs what fails and what is ignored. */
@@ -103,6 +105,7 @@ export class ReportStatus {
         kept > 0 && 'rules that no object explains are kept until everything has been readable once',
         ...stale.map(({ kind, reason }) => `${kind}: ${reason}`),
         refused !== undefined && `the edited configuration is not in force: ${refused}`,
+        ...this.source.remainingRules(),
       ),
     ];
   }

@@ -45,7 +45,8 @@ export async function once(asked: CommandLine, logger: Logger, timeout = LISTING
       ...reports.rejected,
       ...source.problems,
     ];
-    const left = await removeOtherModes(loops, allModes(commandLine, logger), mode);
+    const leftovers = await removeOtherModes(loops, allModes(commandLine, logger), mode);
+    const left = [...leftovers.left, ...leftovers.failed];
     for (const reason of reasons) complain(`not programmed: ${reason}`);
     for (const reason of left) complain(`not removed: ${reason}`);
     return reasons.length + left.length === 0 ? 0 : 1;

@@ -5,12 +5,11 @@ import { Systemd } from '../../adapters/process/systemd.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import { Supervision } from '../../application/health/supervision.js';
-import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { followConfiguration } from './follow-configuration.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
-import type { OpenMode } from '../modes/open-mode.js';
-import { removeOtherModes, type StandingLoop } from '../modes/remove-other-modes.js';
+import { cleanUpOtherModes } from '../modes/clean-up-other-modes.js';
+import { removeOtherModes, type Leftovers } from '../modes/remove-other-modes.js';
 import { LifeCycle } from '../life-cycle/life-cycle.js';
 import { suggestNftables } from '../modes/suggest-nftables.js';
 import { setUpHost } from '../node/host-setup.js';
@@ -61,7 +60,11 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
   let edits: Promise<void> = Promise.resolve();
   life.add({
     name: 'clean-up of other modes',
-    start: (stopping) => void cleanUpOtherModes(loops, commandLine, mode, logger, stopping),
+    start(stopping) {
+      const modes = allModes(commandLine, logger);
+      const remove = (): Promise<Leftovers> => removeOtherModes(loops, modes, mode, stopping);
+      void cleanUpOtherModes(remove, container.parts, stopping).then(collectGarbage);
+    },
   });
   if (asked.config !== '')
     life.add({
@@ -89,19 +92,6 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
   }
   await Promise.race([edits, ready.failure]);
   return ready.failure;
-}
-
-/** Takes as long as connections through other modes last. */
-async function cleanUpOtherModes(
-  loops: readonly StandingLoop[],
-  commandLine: CommandLine,
-  mode: OpenMode,
-  logger: Logger,
-  stopping: AbortSignal,
-): Promise<void> {
-  const left = await removeOtherModes(loops, allModes(commandLine, logger), mode, stopping);
-  for (const problem of left) logger.warn({ problem }, 'rules of other modes remain');
-  await collectGarbage();
 }
 
 /**

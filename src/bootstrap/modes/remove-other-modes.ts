@@ -8,40 +8,63 @@ const KEPT = 'keeping any rules of other modes';
 /** What is asked of the sync loops of the mode in force. */
 export type StandingLoop = Pick<SyncLoop, 'firstAttempt' | 'verifyNow' | 'complete' | 'keptFor'>;
 
+/** What stays of other modes, and why, for people. */
+export interface Leftovers {
+  /** What could not be removed, and may be another time. */
+  readonly failed: readonly string[];
+  /** What is left for now, or could not be looked for: trying again changes nothing. */
+  readonly left: readonly string[];
+}
+
+const NOTHING: Leftovers = { failed: [], left: [] };
+
 /**
  * Removes the rules of other modes, our own or kube-proxy's, when those of the present mode stand, and were seen to stand,
  * so that no connection is lost in between; and only when everything could be read, for they may serve what could not.
- * @param stopping aborted when the program ends: until then what cannot be read yet is waited for, and so are connections
- *   to their end. Without it nothing is waited for.
- * @returns what stays, and why, for people
+ * @param stopping aborted when the program ends: until then it is waited until everything is read and programmed, and so
+ *   are connections to their end. Without it nothing is waited for.
  */
 export async function removeOtherModes(
   loops: readonly StandingLoop[],
   modes: readonly Mode[],
   present: OpenMode,
   stopping?: AbortSignal,
-): Promise<readonly string[]> {
-  const problem = await problemOf(loops);
-  if (problem !== undefined) return [`${KEPT}: those of mode ${present.name} are not in place: ${problem}`];
-  if (stopping && !stopping.aborted)
-    await Promise.race([Promise.all(loops.map((loop) => loop.complete)), once(stopping, 'abort')]);
-  if (stopping?.aborted) return [];
+): Promise<Leftovers> {
+  if (stopping && !stopping.aborted) await completeOrStopping(loops, stopping);
+  if (stopping?.aborted) return NOTHING;
+  const problem = await problemOf(loops, stopping !== undefined);
+  if (problem !== undefined) return failing(`those of mode ${present.name} are not in place: ${problem}`);
   const [unread] = loops.flatMap((loop) => loop.keptFor);
-  if (unread !== undefined) return [`${KEPT}: they may serve objects that cannot be read: ${unread}`];
+  if (unread !== undefined) return failing(`they may serve objects that cannot be read: ${unread}`);
+  const failed: string[] = [];
   const left = new Set<string>();
   for (const mode of modes.filter(({ name }) => name !== present.name)) {
     try {
       const signal = stopping ?? AbortSignal.abort();
       for (const problem of await mode.cleanUp({ ...present, signal })) left.add(problem);
     } catch (error) {
-      left.add(`cannot remove the rules of mode ${mode.name}: ${errorMessage(error)}`);
+      failed.push(`cannot remove the rules of mode ${mode.name}: ${errorMessage(error)}`);
     }
   }
-  return [...left];
+  return { failed, left: [...left] };
 }
 
-/** Why the rules of the present mode cannot be relied on. */
-async function problemOf(loops: readonly StandingLoop[]): Promise<string | undefined> {
-  const standing = loops.map(async (loop) => (await loop.firstAttempt) ?? loop.verifyNow());
+async function completeOrStopping(loops: readonly StandingLoop[], stopping: AbortSignal): Promise<void> {
+  const listening = new AbortController();
+  const stopped = once(stopping, 'abort', { signal: listening.signal });
+  await Promise.race([Promise.all(loops.map((loop) => loop.complete)), stopped]);
+  // Each attempt listens: none leaves a listener behind.
+  listening.abort();
+}
+
+function failing(reason: string): Leftovers {
+  return { ...NOTHING, failed: [`${KEPT}: ${reason}`] };
+}
+
+/** Why the rules of the present mode cannot be relied on. Where all is complete, it does not matter whether the first attempt failed. */
+async function problemOf(loops: readonly StandingLoop[], isComplete: boolean): Promise<string | undefined> {
+  const standing = loops.map(
+    async (loop) => (isComplete ? undefined : await loop.firstAttempt) ?? loop.verifyNow(),
+  );
   return (await Promise.all(standing)).find((problem) => problem !== undefined);
 }

@@ -15,7 +15,7 @@ import { KUBERNETES_VERSION, PROGRAM_VERSION } from '../version.js';
 /** What the proxy tells about itself and its Services. */
 export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Routes {
   const { commandLine, live, state, source, clusterEvents, served } = parts;
-  const { statuses, reports, syncHistory: history, changeHistory, health, clock } = parts;
+  const { statuses, reports, syncHistory: history, changeHistory, remainingRules, health, clock } = parts;
   const loops = served.map(({ loop }) => loop);
   const unserved = new UnservedServices(state, reports, parts.serviceLookup);
   const explain = new Explain({
@@ -48,6 +48,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     status: () => source.status(),
     missing: () => clusterEvents.missing,
     refusedConfiguration: () => live.problem,
+    remainingRules: () => remainingRules.failures,
   };
   const report = new ReportStatus(facts, loops, news, statuses, reports, history, health, clock);
   return {

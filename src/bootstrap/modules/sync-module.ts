@@ -2,6 +2,7 @@ import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.js'
 import { ProxyHealth } from '../../application/health/proxy-health.js';
 import { Readiness } from '../../application/health/readiness.js';
 import { ChangeHistory } from '../../application/status/change-history.js';
+import { RemainingRules } from '../../application/status/remaining-rules.js';
 import { ServiceStatuses } from '../../application/status/service-statuses.js';
 import { SyncHistory } from '../../application/status/sync-history.js';
 import { SyncObservers } from '../../application/sync/sync-observers.js';
@@ -15,6 +16,7 @@ export const syncModule = {
   statuses: ({ eventRecorder, commandLine }) =>
     new ServiceStatuses(failedPortEvents(eventRecorder, commandLine.nodeName)),
   syncHistory: ({ clock }) => new SyncHistory(clock),
+  remainingRules: () => new RemainingRules(),
   changeHistory: ({ statuses, clock }) => new ChangeHistory(statuses, clock),
   syncObserver: ({ health, metrics, syncHistory, changeHistory }) =>
     new SyncObservers([health, metrics, syncHistory, changeHistory]),

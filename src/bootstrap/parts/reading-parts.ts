@@ -13,6 +13,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { SyncObserver } from '../../application/ports/sync-observer.js';
 import type { ChangeHistory } from '../../application/status/change-history.js';
+import type { RemainingRules } from '../../application/status/remaining-rules.js';
 import type { ServiceStatuses } from '../../application/status/service-statuses.js';
 import type { SyncHistory } from '../../application/status/sync-history.js';
 import type { ClusterEvents } from '../../application/use-cases/cluster-events.js';
@@ -56,6 +57,7 @@ export interface ReadingParts {
   readonly syncHistory: SyncHistory;
   readonly changeHistory: ChangeHistory;
   readonly syncObserver: SyncObserver;
+  readonly remainingRules: RemainingRules;
   readonly health: ProxyHealth;
   readonly readiness: Readiness;
   readonly metrics: PrometheusMetrics;

@@ -39,6 +39,7 @@ class Reported {
   sources: SourceStatus[] = [];
   missing: ResourceKind[] = [];
   refused: string | undefined;
+  remaining: string[] = [];
   readonly health = new ProxyHealth(this.clock, 60_000, () => this.sources);
   readonly loop = {
     family: 'IPv4' as const,
@@ -53,6 +54,7 @@ class Reported {
       status: () => this.sources,
       missing: () => this.missing,
       refusedConfiguration: () => this.refused,
+      remainingRules: () => this.remaining,
     },
     this.statuses,
     this.reports,
@@ -168,6 +170,11 @@ describe('ReportStatus', () => {
       'an edit of the configuration was refused',
       (reported) => (reported.refused = 'mode cannot change'),
       ['the edited configuration is not in force: mode cannot change'],
+    ],
+    [
+      'rules of other modes could not be removed',
+      (reported) => (reported.remaining = ['cannot remove the rules of mode ipvs: EBUSY']),
+      ['cannot remove the rules of mode ipvs: EBUSY'],
     ],
   ])('is degraded when %s', (_, change, reasons) => {
     const reported = Reported.serving();

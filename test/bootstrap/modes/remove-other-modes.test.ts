@@ -18,6 +18,7 @@ const standing: StandingLoop = {
 };
 const partial: StandingLoop = { ...standing, complete: new Promise(() => {}), keptFor: ['loop.yaml: ELOOP'] };
 
+const NOTHING = { failed: [], left: [] };
 let removed: { name: Mode['name']; isPatient: boolean }[];
 beforeEach(() => (removed = []));
 
@@ -37,7 +38,7 @@ const names = () => removed.map(({ name }) => name);
 const modes = [mode('iptables'), mode('nftables'), mode('ipvs')];
 
 it('removes every mode but the present one', async () => {
-  expect(await removeOtherModes([standing, standing], modes, present)).toEqual([]);
+  expect(await removeOtherModes([standing, standing], modes, present)).toEqual(NOTHING);
   expect(removed).toEqual([
     { name: 'iptables', isPatient: false },
     { name: 'ipvs', isPatient: false },
@@ -53,10 +54,11 @@ it.each([
   ],
   ['may not be all', partial, 'cannot be read: loop.yaml: ELOOP'],
 ])('removes nothing where the present rules %s, and says so', async (_, loop, reason) => {
-  const [problem, ...others] = await removeOtherModes([standing, loop], modes, present);
+  const { failed, left } = await removeOtherModes([standing, loop], modes, present);
+  const [problem, ...others] = failed;
   expect(problem).toContain('keeping any rules of other modes');
   expect(problem).toContain(reason);
-  expect([others, removed]).toEqual([[], []]);
+  expect([others, left, removed]).toEqual([[], [], []]);
 });
 
 it('says once what each mode leaves, and goes on with the others', async () => {
@@ -64,15 +66,15 @@ it('says once what each mode leaves, and goes on with the others', async () => {
   const fail = () => {
     throw new Error('EPERM');
   };
-  const left = await removeOtherModes(
+  const leftovers = await removeOtherModes(
     [standing],
     [mode('iptables', unseen), mode('ipvs', fail), mode('userspace', unseen)],
     present,
   );
-  expect(left).toEqual([
-    'cannot check for rules of iptables-nft',
-    'cannot remove the rules of mode ipvs: EPERM',
-  ]);
+  expect(leftovers).toEqual({
+    left: ['cannot check for rules of iptables-nft'],
+    failed: ['cannot remove the rules of mode ipvs: EPERM'],
+  });
   expect(names()).toEqual(['iptables', 'ipvs', 'userspace']);
 });
 
@@ -92,18 +94,25 @@ describe('while the program runs', () => {
     expect(removed).toEqual([]);
     keptFor = [];
     reportComplete();
-    expect(await removal).toEqual([]);
+    expect(await removal).toEqual(NOTHING);
     expect(removed).toEqual([
       { name: 'iptables', isPatient: true },
       { name: 'ipvs', isPatient: true },
     ]);
   });
 
+  it('does not mind a first attempt that failed, once everything is in place', async () => {
+    const recovered = { ...standing, firstAttempt: Promise.resolve('IPv4: refused') };
+    const { signal } = new AbortController();
+    expect(await removeOtherModes([recovered], modes, present, signal)).toEqual(NOTHING);
+    expect(names()).toEqual(['iptables', 'ipvs']);
+  });
+
   it('leaves it all to the next start when it ends before', async () => {
     const stopping = new AbortController();
     const removal = removeOtherModes([partial], modes, present, stopping.signal);
     stopping.abort();
-    expect(await removal).toEqual([]);
+    expect(await removal).toEqual(NOTHING);
     expect(removed).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { usesCluster } from './expected-ports.js';
 import type { Simulation } from '../simulation.js';
 
 const PERSISTENT = 1;
@@ -11,8 +12,9 @@ export function missingAffinity(simulation: Simulation): string | undefined {
   const kept = keptFor(simulation);
   const { history } = simulation;
   for (const service of history.services)
-    for (const { affinity, family, cluster, local, frontends } of history.current(service)) {
-      const isServed = cluster.length > 0 || local.length > 0;
+    for (const port of history.current(service)) {
+      const { affinity, family, cluster, local, frontends } = port;
+      const isServed = local.length > 0 || (cluster.length > 0 && usesCluster(port));
       if (affinity > 0 && isServed && !kept.has(affinity))
         return `${service} (${family}, ${frontends.length} frontends) asks for ${affinity} s; the kernel keeps clients for ${[...kept].join(', ') || 'no time'}`;
     }

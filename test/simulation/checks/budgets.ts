@@ -14,6 +14,15 @@ const WITHOUT_LISTS: ReadonlySet<string> = new Set([
   'slow',
 ]);
 
+/** After which connections may be there of which nobody notices for minutes that nothing comes through them. */
+const LEAVES_SILENCE: ReadonlySet<string> = new Set([
+  'watches-hang',
+  'new-watches-hang',
+  'lists-never-end',
+  'unreachable',
+  'half-open',
+]);
+
 /** Simulated milliseconds. */
 const ANYTHING = 300_000;
 const USERS = 15_000;
@@ -21,10 +30,16 @@ const USERS = 15_000;
 const REPAIR = { nftables: 30_000, iptables: 60_000, ipvs: 60_000, userspace: 60_000 } as const;
 
 /** How long it may take until the kernel has everything, after all that has happened is over. Milliseconds. */
-export function timeToQuiet({ mode, modes }: Simulation, steps: readonly Step[]): number {
-  if (modes.size > 1) return ANYTHING;
+export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): number {
+  const { mode, modes, world, silencedAt } = simulation;
+  if (modes.size > 1 || world.now - silencedAt < ANYTHING) return ANYTHING;
   if (steps.every(({ name }) => OF_USERS.has(name))) return USERS;
   return steps.every(({ name }) => OF_USERS.has(name) || name === 'foreign') ? REPAIR[mode] : ANYTHING;
+}
+
+/** Whether connections to the API server may be silent after this step, even when all trouble has ended. */
+export function leavesSilence({ name, args: [what = ''] }: Step): boolean {
+  return name === 'trouble' && LEAVES_SILENCE.has(what);
 }
 
 /** Lists of everything, in pages or as watches that begin with it; a single object tells where the API server stands. */

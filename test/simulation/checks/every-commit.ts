@@ -1,7 +1,7 @@
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { Simulation } from '../simulation.js';
 import { packetOf } from './clients.js';
-import { actualFate, isAllowed } from './fate.js';
+import { actualFate, isAllowed, isAsUnanswered } from './fate.js';
 import { promisesNothing } from './modes.js';
 import { probedFrontends, type ProbedFrontend } from './probes.js';
 import type { Violation } from './violation.js';
@@ -65,6 +65,8 @@ export class EveryCommit {
         if (modes.some((mode) => promisesNothing(mode, frontend, client, isQuiet))) continue;
         const fate = actualFate(walk.walk(packetOf(port.family, client, frontend)));
         const allowed = probed.allowed(client);
+        // Of the rules of two modes, whichever see a packet first answer it.
+        if (modes.length > 1 && !isQuiet && isAsUnanswered(fate, allowed)) continue;
         if (!modes.some((mode) => isAllowed(fate, allowed, mode, client))) {
           const { address = 'node', port: number } = frontend;
           return `${port.key} at ${address} ${number} from ${client.kind} ${client.source}: ${fate}; expected ${[...allowed].join(' | ')}`;

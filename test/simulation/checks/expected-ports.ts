@@ -36,6 +36,11 @@ export interface ExpectedPort {
   readonly affinity: number;
 }
 
+/** Without external traffic, internalTrafficPolicy Local leaves only the endpoints of this node (docs/spec/ipvs.md §4.5). */
+export function usesCluster({ internalPolicyLocal, frontends }: ExpectedPort): boolean {
+  return !internalPolicyLocal || frontends.some(({ kind }) => kind !== 'cluster-ip');
+}
+
 interface ServiceSpec {
   readonly type?: string;
   readonly clusterIP?: string;

@@ -2,7 +2,12 @@ import { cidrContains, parseCidr } from '../../../src/domain/net/cidr.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
 import { ADDRESSES, type Mode } from '../world/settings.js';
 import type { Client } from './clients.js';
-import type { ExpectedEndpoint, ExpectedFrontend, ExpectedPort } from './expected-ports.js';
+import {
+  usesCluster,
+  type ExpectedEndpoint,
+  type ExpectedFrontend,
+  type ExpectedPort,
+} from './expected-ports.js';
 
 /**
  * What becomes of new connections, as a text that compares equal: `refused`, `dropped`, `untouched`, or the endpoints, each
@@ -27,7 +32,8 @@ export function expectedFate(
 function balancedFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client): Fate {
   if (kind === 'load-balancer-ip' && !isAdmitted(port, client)) return 'dropped';
   const wantsLocal = kind === 'cluster-ip' ? port.internalPolicyLocal : port.externalPolicyLocal;
-  const endpoints = wantsLocal && port.local.length > 0 ? port.local : port.cluster;
+  const all = usesCluster(port) ? port.cluster : [];
+  const endpoints = wantsLocal && port.local.length > 0 ? port.local : all;
   return endpoints.length > 0 ? to(port, endpoints, client, false) : 'refused';
 }
 
@@ -64,6 +70,11 @@ export function isAllowed(fate: Fate, allowed: ReadonlySet<Fate>, mode: Mode, cl
   const places = placesOf(fate);
   const known = new Set([...allowed].flatMap(placesOf));
   return places.length > 0 ? places.every((place) => known.has(place)) : known.size === 0;
+}
+
+/** Whether no connection is made, and none would have been by some allowed fate. */
+export function isAsUnanswered(fate: Fate, allowed: ReadonlySet<Fate>): boolean {
+  return placesOf(fate).length === 0 && [...allowed].some((one) => placesOf(one).length === 0);
 }
 
 /** What the rules make of it. */
