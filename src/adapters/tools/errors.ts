@@ -18,9 +18,12 @@ export class ToolPermissionError extends ToolError {
   }
 }
 
-/** Anything else: a tool was killed, ran into its time limit, or failed to list. */
+/** Anything else: a tool failed to list, or is closed. */
 export class ToolFailedError extends ToolError {
   constructor(attempt: string, reason: string, options?: ErrorOptions) {
     super(`${attempt} failed: ${reason}`, options);
   }
 }
+
+/** A tool was killed, or ran into its time limit: what it would have said is unknown. */
+export class ToolKilledError extends ToolFailedError {}

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Options } from 'execa';
-import { ToolFailedError, ToolMissingError } from './errors.js';
+import { ToolFailedError, ToolKilledError, ToolMissingError } from './errors.js';
 
 export interface ToolStreams {
   readonly input?: Iterable<string>;
@@ -49,7 +49,7 @@ export class ToolPrograms {
 
   /**
    * Runs a program until it exits, with whatever status.
-   * @throws ToolMissingError when it cannot be started, ToolFailedError when it was killed or ran too long; the signal's reason
+   * @throws ToolMissingError when it cannot be started, ToolKilledError when it was killed or ran too long; the signal's reason
    * when it is aborted
    */
   async run(
@@ -96,7 +96,7 @@ export class ToolPrograms {
     if (result.code === 'ENOENT' || result.code === 'EACCES')
       throw new ToolMissingError(command[0]!, from, result.cause);
     if (result.exitCode === undefined)
-      throw new ToolFailedError(attempt, result.shortMessage ?? 'no exit status', { cause: result.cause });
+      throw new ToolKilledError(attempt, result.shortMessage ?? 'no exit status', { cause: result.cause });
     const stderr = result.stderr ?? '';
     // A launcher has its own way to say that there is no such program: env and nsenter, and `ip netns exec`.
     const isMissing = result.exitCode === 127 || /exec of .* failed: No such file/.test(stderr);

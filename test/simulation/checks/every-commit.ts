@@ -1,6 +1,7 @@
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { Simulation } from '../simulation.js';
 import { packetOf } from './clients.js';
+import type { ExpectedPort } from './expected-ports.js';
 import { actualFate, isAllowed, isAsUnanswered } from './fate.js';
 import { promisesNothing } from './modes.js';
 import { probedFrontends, type ProbedFrontend } from './probes.js';
@@ -83,8 +84,9 @@ export class EveryCommit {
     if (moment !== this.probedAt) this.probes.clear();
     this.probedAt = moment;
     return getOrMake(this.probes, `${expected} ${service}`, () => {
-      const states = expected === 'known' ? history.states(service) : [history.current(service)];
-      return probedFrontends(service, states, history, [...modes]);
+      const statesOf = (name: string): readonly (readonly ExpectedPort[])[] =>
+        expected === 'known' ? history.states(name) : [history.current(name)];
+      return probedFrontends(service, history.services, statesOf, [...modes]);
     });
   }
 

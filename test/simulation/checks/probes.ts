@@ -1,7 +1,6 @@
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { Mode } from '../world/settings.js';
 import { clientsOf, type Client } from './clients.js';
-import type { ClusterHistory } from './cluster-history.js';
 import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';
 import { expectedFate, type Fate } from './fate.js';
 
@@ -17,16 +16,21 @@ export interface ProbedFrontend {
   allowed(client: Client): ReadonlySet<Fate>;
 }
 
-/** Those that the Service has in any of these states, with what all Services ask for that may have the same. */
+/**
+ * Those that the Service has in any state, with what all Services ask for that may have the same.
+ * @param services all of them
+ * @param statesOf those of a Service that count
+ */
 export function probedFrontends(
   service: string,
-  states: readonly (readonly ExpectedPort[])[],
-  history: ClusterHistory,
+  services: readonly string[],
+  statesOf: (service: string) => readonly (readonly ExpectedPort[])[],
   modes: readonly Mode[],
 ): readonly ProbedFrontend[] {
-  const others = history.services
+  const states = statesOf(service);
+  const others = services
     .filter((other) => other !== service)
-    .flatMap((other) => history.states(other))
+    .flatMap(statesOf)
     .flat();
   return Array.from(frontendsIn(states), ({ frontend, port }) => {
     const claims = states.map((ports) => claimsIn(ports, frontend, port));

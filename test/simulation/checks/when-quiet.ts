@@ -10,7 +10,8 @@ const UNTIL_IT_KNOWS = 240_000;
 /** Until flows to removed endpoints have been ended: a minute between two attempts, if those before failed. */
 const UNTIL_FLOWS_END = 70_000;
 const LOOKED_AGAIN_AFTER = 5_000;
-const SETTLING = 30_000;
+/** Until what is removed later is gone: whether endpoints have drained is looked at once a minute. */
+const SETTLING = 70_000;
 const IDLE = 60_000;
 /** That is most of the time that a world takes, so that not each quiet time becomes an idle one. */
 const ONE_IDLE_IN = 4;

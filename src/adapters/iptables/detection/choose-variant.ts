@@ -14,7 +14,7 @@ export interface IptablesChoice {
 
 /** Starts programs, and knows what can be known without one. */
 export interface ProgramRunner {
-  /** What it printed; undefined when there is no such program, or it failed. */
+  /** What it printed; undefined when there is no such program, or it failed. Rejects when it may succeed in the next moment. */
   output(program: string, parameters: readonly string[]): Promise<string | undefined>;
   /** What it complains of when it fails; undefined when it does not, or there is no such program. */
   complaint(program: string, parameters: readonly string[], input: string): Promise<string | undefined>;

@@ -12,6 +12,7 @@ import {
 import { IptablesTemporaryError, XtablesLockedError } from '../errors.js';
 import {
   ToolFailedError,
+  ToolKilledError,
   ToolMissingError,
   ToolPermissionError,
   type ToolError,
@@ -63,7 +64,8 @@ export class IptablesTool implements IptablesCommands {
       const outcome = await this.runIfPresent(command, { stdout: 'all' });
       if (!outcome || outcome.exitCode === 0) return outcome?.stdout;
       const failure = this.failure(command, outcome.stderr, outcome.exitCode);
-      if (failure instanceof ToolPermissionError) throw failure;
+      // What is not known now must not decide for good.
+      if (failure instanceof ToolPermissionError || isMomentary(failure)) throw failure;
       return undefined;
     },
     complaint: async (name, parameters, input) => {
@@ -101,7 +103,7 @@ export class IptablesTool implements IptablesCommands {
 
   /**
    * Whether the family can be used: its tools are there, and its kernel takes rules. The reason when not. What only keeps the tools
-   * from their work at the moment, such as the lock, is none: that would leave the family without rules for good.
+   * from their work at the moment, such as the lock or a signal, is none: that would leave the family without rules for good.
    */
   async problem(family: IpFamily): Promise<string | undefined> {
     try {
@@ -111,8 +113,7 @@ export class IptablesTool implements IptablesCommands {
       const listed = await this.listChain(family, 'nat', 'POSTROUTING');
       return listed ? undefined : `table nat of ${family} has no chain POSTROUTING`;
     } catch (error) {
-      const isMomentary = error instanceof XtablesLockedError || error instanceof IptablesTemporaryError;
-      return isMomentary ? undefined : errorMessage(error);
+      return isMomentary(error) ? undefined : errorMessage(error);
     }
   }
 
@@ -232,6 +233,11 @@ export class IptablesTool implements IptablesCommands {
     if (turn?.free === false) throw new XtablesLockedError(command.join(' '), turn.seconds, this.lock.path);
     return turn?.seconds;
   }
+}
+
+/** Whether a tool may succeed in the next moment. */
+function isMomentary(error: unknown): boolean {
+  return [XtablesLockedError, IptablesTemporaryError, ToolKilledError].some((kind) => error instanceof kind);
 }
 
 function rulesIn(line: string, chain: string): readonly string[] {

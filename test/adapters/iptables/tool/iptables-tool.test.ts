@@ -207,6 +207,27 @@ describe('IptablesTool', () => {
     expect(await ending('iptables: Resource temporarily unavailable.', 4)).toBeUndefined();
     expect(await ending('iptables: Cannot allocate memory', 1)).toBeUndefined();
     expect(await ending('iptables: something else', 3)).toContain('something else');
+    const killed = {
+      'iptables-nft': 'case "$*" in *--version) echo "iptables v1.8.9 (nf_tables)";; *) kill -KILL $$;; esac',
+    };
+    expect(await nft(killed).problem('IPv4')).toBeUndefined();
+  });
+
+  it('does not choose a variant while it cannot be seen which of them the node uses', async () => {
+    const version = (kind: string) =>
+      `case "$*" in *--version) echo "iptables v1.8.9 (${kind})";; *) exit 1;; esac`;
+    const locked = 'echo "Another app is currently holding the xtables lock; waited 5s" >&2; exit 4';
+    const tool = toolWith({
+      'iptables-nft': version('nf_tables'),
+      'ip6tables-nft': 'exit 1',
+      'iptables-legacy': version('legacy'),
+      'iptables-legacy-save': locked,
+      'ip6tables-legacy-save': locked,
+    });
+    await expect(tool.identify()).rejects.toThrow(XtablesLockedError);
+    const hint = 'echo "*mangle"; echo ":KUBE-IPTABLES-HINT - [0:0]"; echo COMMIT';
+    toolWith({ 'iptables-legacy-save': hint });
+    expect(await tool.identify()).toMatchObject({ variant: 'legacy' });
   });
 
   it('makes one restore at a time', async () => {
