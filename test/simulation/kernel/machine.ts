@@ -166,23 +166,25 @@ export class Machine {
   /** What the process that acts now starts programs with. */
   hostOf({ life }: ProxyProcess): ProgramsHost {
     const { world, programs } = this;
+    // A child may outlast its parent, who hears of it and does nothing any more.
+    const after = (milliseconds: number, run: () => void) =>
+      world.scheduler.after(
+        milliseconds,
+        () => {
+          world.scheduler.owner = life;
+          run();
+        },
+        world.fate,
+      );
     return {
       programs,
-      clock: {
-        // A child may outlast its parent, who hears of it and does nothing any more.
-        after: (milliseconds, run) =>
-          world.scheduler.after(
-            milliseconds,
-            () => {
-              world.scheduler.owner = life;
-              run();
-            },
-            world.fate,
-          ),
-        pauseOf: (kind) => PAUSES[kind],
-      },
+      clock: { after, pauseOf: (kind) => PAUSES[kind] },
       nextPid: () => world.nextPid++,
-      adopt: (child) => life.onEnd(() => (world.random.isOneIn(2) ? child.kill('SIGKILL') : child.abandon())),
+      adopt: (child) =>
+        life.onEnd(() => {
+          if (world.random.isOneIn(2)) after(0, () => child.kill('SIGKILL'));
+          else child.abandon();
+        }),
     };
   }
 
