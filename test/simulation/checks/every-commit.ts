@@ -96,7 +96,8 @@ export class EveryCommit {
     const { history, world, modes } = this.simulation;
     if (this.damaged !== 'no') return this.lookForRepair();
     // In mode userspace packets go through the process, so that a new one begins with nothing.
-    if (modes.has('userspace') && world.proxy !== this.simulation.settledBy) return;
+    const { proxy } = world;
+    if (modes.has('userspace') && !(proxy.isRunning && proxy === this.simulation.settledBy)) return;
     for (const service of this.concerned()) {
       const detail = this.problemOf(service, 'known', 'some clients');
       if (detail === undefined) continue;

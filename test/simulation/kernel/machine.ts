@@ -54,6 +54,7 @@ export class Machine {
   /** What happens before a call of a process, counted down. */
   private waiting: { readonly pid: number; calls: number; readonly run: () => void } | undefined;
   private readonly listeners: (() => void)[] = [];
+  private localAddresses = { version: 0, addresses: new Set<string>() as ReadonlySet<string> };
 
   constructor(private readonly world: World) {
     mountKernelFiles(world);
@@ -116,8 +117,7 @@ export class Machine {
     this.links.addLink({ name: 'eth0', kind: '' });
     for (const family of settings.families)
       this.links.addAddress('eth0', ADDRESSES[family].node, family === 'IPv4' ? 24 : 64);
-    const addresses = new Set(settings.families.map((family) => ADDRESSES[family].node));
-    this.walk = new NodeWalk([new NfTablesWalk(this.nfTables, addresses), new IptablesWalk(this, addresses)]);
+    this.walk = new NodeWalk([new NfTablesWalk(this), new IptablesWalk(this)]);
     this.accounting.onChange = () => {
       const { counters } = this.programs.traits;
       counters.clear();
@@ -131,6 +131,19 @@ export class Machine {
   /** Which iptables counts. */
   get iptables() {
     return this.world.settings.iptables;
+  }
+
+  /** Its own addresses, without those that it has for mode ipvs only. */
+  get addresses(): ReadonlySet<string> {
+    const { links } = this;
+    if (this.localAddresses.version !== links.version) {
+      const own = [...links.links()].filter(({ name }) => name !== 'kube-ipvs0');
+      const addresses = new Set(
+        own.flatMap(({ name }) => [...links.addresses(name)].map(({ address }) => address)),
+      );
+      this.localAddresses = { version: links.version, addresses };
+    }
+    return this.localAddresses.addresses;
   }
 
   /** The process's socket on this port. */
@@ -166,23 +179,25 @@ export class Machine {
   /** What the process that acts now starts programs with. */
   hostOf({ life }: ProxyProcess): ProgramsHost {
     const { world, programs } = this;
+    // A child may outlast its parent, who hears of it and does nothing any more.
+    const after = (milliseconds: number, run: () => void) =>
+      world.scheduler.after(
+        milliseconds,
+        () => {
+          world.scheduler.owner = life;
+          run();
+        },
+        world.fate,
+      );
     return {
       programs,
-      clock: {
-        // A child may outlast its parent, who hears of it and does nothing any more.
-        after: (milliseconds, run) =>
-          world.scheduler.after(
-            milliseconds,
-            () => {
-              world.scheduler.owner = life;
-              run();
-            },
-            world.fate,
-          ),
-        pauseOf: (kind) => PAUSES[kind],
-      },
+      clock: { after, pauseOf: (kind) => PAUSES[kind] },
       nextPid: () => world.nextPid++,
-      adopt: (child) => life.onEnd(() => (world.random.isOneIn(2) ? child.kill('SIGKILL') : child.abandon())),
+      adopt: (child) =>
+        life.onEnd(() => {
+          if (world.random.isOneIn(2)) after(0, () => child.kill('SIGKILL'));
+          else child.abandon();
+        }),
     };
   }
 

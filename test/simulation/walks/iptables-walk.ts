@@ -19,15 +19,12 @@ const PROTOCOLS = { TCP: 6, UDP: 17, SCTP: 132 } as const;
 export class IptablesWalk implements PacketWalk {
   private readonly read = new Map<IpFamily, { readonly tables: SavedTables; readonly rules: SavedRules }>();
 
-  constructor(
-    private readonly machine: Machine,
-    private readonly localAddresses: ReadonlySet<string>,
-  ) {}
+  constructor(private readonly machine: Machine) {}
 
   walk(packet: Packet): readonly TracedEnding[] {
-    const { machine, localAddresses } = this;
+    const { machine } = this;
     const rules = this.rulesOf(packet.family);
-    const environment = { localAddresses };
+    const environment = { localAddresses: machine.addresses };
     if (machine.isProxying)
       return walkProxied(rules, (protocol, port) => machine.proxiedAt(protocol, port), packet, environment);
     if (machine.servers.view().size === 0) return walkTables(rules, packet, environment, { sets: this.sets });

@@ -1,7 +1,7 @@
 import { RulesetWalk } from '../../../src/domain/nftables/kernel/ruleset-walk.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
-import type { NfTables } from '../kernel/nf-tables/nf-tables.js';
+import type { Machine } from '../kernel/machine.js';
 import type { PacketWalk } from './packet-walk.js';
 
 const DEVICES: ReadonlyMap<string, number> = new Map([
@@ -11,15 +11,12 @@ const DEVICES: ReadonlyMap<string, number> = new Map([
 
 /** Through all tables of nf_tables. */
 export class NfTablesWalk implements PacketWalk {
-  constructor(
-    private readonly nfTables: NfTables,
-    private readonly localAddresses: ReadonlySet<string>,
-  ) {}
+  constructor(private readonly machine: Pick<Machine, 'nfTables' | 'addresses'>) {}
 
   walk(packet: Packet): readonly TracedEnding[] {
-    const { nfTables, localAddresses } = this;
+    const { nfTables, addresses } = this.machine;
     const tables = nfTables.kernelTables(packet.family === 'IPv4' ? 'ip' : 'ip6');
     const ruleset = { tables, deviceNumbers: DEVICES };
-    return new RulesetWalk(ruleset, packet, localAddresses, nfTables.findElement, () => undefined).endings();
+    return new RulesetWalk(ruleset, packet, addresses, nfTables.findElement, () => undefined).endings();
   }
 }
