@@ -66,8 +66,16 @@ export function isAllowed(fate: Fate, allowed: ReadonlySet<Fate>, mode: Mode, cl
   return places.length > 0 ? places.every((place) => known.has(place)) : known.size === 0;
 }
 
+const known = new WeakMap<readonly TracedEnding[], Fate>();
+
 /** What the rules make of it. */
 export function actualFate(endings: readonly TracedEnding[]): Fate {
+  const fate = known.get(endings) ?? fateIn(endings);
+  known.set(endings, fate);
+  return fate;
+}
+
+function fateIn(endings: readonly TracedEnding[]): Fate {
   const verdicts = new Set(endings.map(({ verdict }) => verdict));
   if (verdicts.size > 1) return [...verdicts].sort().join(' or ');
   if (!verdicts.has('sent')) return [...verdicts][0] ?? 'untouched';
