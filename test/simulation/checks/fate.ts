@@ -77,8 +77,16 @@ export function isAsUnanswered(fate: Fate, allowed: ReadonlySet<Fate>): boolean 
   return placesOf(fate).length === 0 && [...allowed].some((one) => placesOf(one).length === 0);
 }
 
+const known = new WeakMap<readonly TracedEnding[], Fate>();
+
 /** What the rules make of it. */
 export function actualFate(endings: readonly TracedEnding[]): Fate {
+  const fate = known.get(endings) ?? fateIn(endings);
+  known.set(endings, fate);
+  return fate;
+}
+
+function fateIn(endings: readonly TracedEnding[]): Fate {
   const verdicts = new Set(endings.map(({ verdict }) => verdict));
   if (verdicts.size > 1) return [...verdicts].sort().join(' or ');
   if (!verdicts.has('sent')) return [...verdicts][0] ?? 'untouched';

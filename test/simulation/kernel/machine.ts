@@ -1,6 +1,5 @@
 import type { networkInterfaces } from 'node:os';
 import type { CLibrary } from '../../../src/adapters/process/c-library.js';
-import type { ProxiedPort } from '../../../src/domain/userspace/walk/proxied-port.js';
 import type { ProgramsHost } from '../replaced/execa.js';
 import { IptablesWalk } from '../walks/iptables-walk.js';
 import { NfTablesWalk } from '../walks/nf-tables-walk.js';
@@ -146,17 +145,10 @@ export class Machine {
     return this.localAddresses.addresses;
   }
 
-  /** The process's socket on this port. */
-  proxiedAt(protocol: string, port: number): ProxiedPort | undefined {
+  /** Whether the process has a socket on this port. */
+  hasSocketAt(protocol: string, port: number): boolean {
     const { network, datagramPorts, proxy } = this.world;
-    const isOpen = protocol === 'UDP' ? datagramPorts.isTaken(port) : network.isListening(proxy.life, port);
-    return isOpen
-      ? ({
-          servicePort: '',
-          endpoints: [{ address: 'process', port: 0 }],
-          isSticky: false,
-        } as unknown as ProxiedPort)
-      : undefined;
+    return protocol === 'UDP' ? datagramPorts.isTaken(port) : network.isListening(proxy.life, port);
   }
 
   /** The C library of a process. */

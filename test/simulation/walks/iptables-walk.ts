@@ -1,70 +1,88 @@
-import type { SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
+import type { SavedChain } from '../../../src/domain/iptables/text/saved-tables.js';
+import type { RuleSource, WalkedChain } from '../../../src/domain/iptables/walk/rule-source.js';
 import { SavedRules } from '../../../src/domain/iptables/walk/saved-rules.js';
 import { walkTables } from '../../../src/domain/iptables/walk/tables-walk.js';
-import type { IpSet, IpSetType } from '../../../src/domain/ipset/ip-set.js';
 import type { VirtualServerId } from '../../../src/domain/ipvs/virtual-server.js';
 import { walkIpvs } from '../../../src/domain/ipvs/walk/ipvs-walk.js';
 import type { WalkedServer } from '../../../src/domain/ipvs/walk/walked-server.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
+import type { ProxiedPort } from '../../../src/domain/userspace/walk/proxied-port.js';
 import { walkProxied } from '../../../src/domain/userspace/walk/proxied-walk.js';
+import type { VirtualServer } from '../kernel/ipvs/virtual-server.js';
 import type { Machine } from '../kernel/machine.js';
+import { AskedSets } from './asked-sets.js';
+import type { Inquiry } from './inquiry.js';
 import type { PacketWalk } from './packet-walk.js';
+import { RememberedWalk } from './remembered-walk.js';
 
 const AF = { IPv4: 2, IPv6: 10 } as const;
 const PROTOCOLS = { TCP: 6, UDP: 17, SCTP: 132 } as const;
 
+/** What stands for the process where it has a socket. */
+const IN_PROCESS = {
+  servicePort: '',
+  endpoints: [{ address: 'process', port: 0 }],
+  isSticky: false,
+} as unknown as ProxiedPort;
+
 /** Through the tables of iptables of one variant, IPVS, and the process of mode userspace. */
 export class IptablesWalk implements PacketWalk {
-  private readonly read = new Map<IpFamily, { readonly tables: SavedTables; readonly rules: SavedRules }>();
+  private readonly chains = new WeakMap<SavedChain, WalkedChain>();
+  private readonly remembered = new RememberedWalk((packet, inquiry) => this.send(packet, inquiry));
 
   constructor(private readonly machine: Machine) {}
 
   walk(packet: Packet): readonly TracedEnding[] {
+    return this.remembered.walk(packet);
+  }
+
+  private send(packet: Packet, inquiry: Inquiry): readonly TracedEnding[] {
     const { machine } = this;
-    const rules = this.rulesOf(packet.family);
-    const environment = { localAddresses: machine.addresses };
-    if (machine.isProxying)
-      return walkProxied(rules, (protocol, port) => machine.proxiedAt(protocol, port), packet, environment);
-    if (machine.servers.view().size === 0) return walkTables(rules, packet, environment, { sets: this.sets });
-    const addresses = new Set([...machine.links.addresses('kube-ipvs0')].map(({ address }) => address));
-    return walkIpvs(
-      { rules, sets: this.sets, addresses, server: (id) => this.server(id) },
-      packet,
-      environment,
-    );
+    const { links, programs, servers } = machine;
+    const rules = this.rulesOf(packet.family, inquiry);
+    const environment = { localAddresses: inquiry.ask(() => machine.addresses) };
+    const proxied = (protocol: string, port: number) =>
+      inquiry.ask(() => machine.hasSocketAt(protocol, port)) ? IN_PROCESS : undefined;
+    if (inquiry.ask(() => machine.isProxying)) return walkProxied(rules, proxied, packet, environment);
+    const sets = new AskedSets(programs.sets, inquiry);
+    if (inquiry.ask(() => servers.view().size === 0)) return walkTables(rules, packet, environment, { sets });
+    inquiry.ask(() => links.version);
+    const addresses = new Set([...links.addresses('kube-ipvs0')].map(({ address }) => address));
+    const server = (id: VirtualServerId) => this.server(id, inquiry);
+    return walkIpvs({ rules, sets, addresses, server }, packet, environment);
   }
 
-  private rulesOf(family: IpFamily): SavedRules {
+  private rulesOf(family: IpFamily, inquiry: Inquiry): RuleSource {
     const { programs, iptables } = this.machine;
-    const tables = programs.tables(family, iptables);
-    const known = this.read.get(family);
-    if (known?.tables === tables) return known.rules;
-    const rules = new SavedRules(tables, (_table, chain) => chain.startsWith('KUBE-'));
-    this.read.set(family, { tables, rules });
-    return rules;
+    const tables = programs.tableSet(family, iptables);
+    return {
+      chain: (table, name) => {
+        const saved = inquiry.ask(() => tables.table(table)?.chains.get(name));
+        return saved && this.walked(table, saved);
+      },
+    };
   }
 
-  private get sets(): ReadonlyMap<string, IpSet> {
-    const { sets } = this.machine.programs;
-    return new Map(
-      sets.names.map((name) => {
-        const { type, family, members } = sets.get(name)!;
-        return [name, { name, type: type as IpSetType, family: family === 'any' ? 'IPv4' : family, members }];
-      }),
-    );
+  private walked(table: string, saved: SavedChain): WalkedChain {
+    let chain = this.chains.get(saved);
+    if (!chain) {
+      const alone = new SavedRules([{ name: table, chains: [saved] }], (_table, name) =>
+        name.startsWith('KUBE-'),
+      );
+      chain = alone.chain(table, saved.name)!;
+      this.chains.set(saved, chain);
+    }
+    return chain;
   }
 
-  private server({ address, protocol, port }: VirtualServerId): WalkedServer | undefined {
+  private server({ address, protocol, port }: VirtualServerId, inquiry: Inquiry): WalkedServer | undefined {
     const family = AF[address.includes(':') ? 'IPv6' : 'IPv4'];
-    const found = this.machine.servers.find({
-      family,
-      address,
-      port,
-      protocol: PROTOCOLS[protocol],
-      firewallMark: 0,
-    });
+    const id = { family, address, port, protocol: PROTOCOLS[protocol], firewallMark: 0 };
+    const { servers } = this.machine;
+    inquiry.ask(() => textOf(servers.find(id)));
+    const found = servers.find(id);
     if (!found) return undefined;
     const { scheduler, flags, timeout, destinations } = found;
     const server = {
@@ -77,4 +95,12 @@ export class IptablesWalk implements PacketWalk {
     };
     return { server, realServers: [...destinations.values()] };
   }
+}
+
+/** Virtual servers are changed in place. */
+function textOf(server: VirtualServer | undefined): string {
+  if (!server) return '';
+  const { scheduler, flags, timeout, destinations } = server;
+  const weights = Array.from(destinations, ([key, { weight }]) => `${key} ${weight}`);
+  return [scheduler, flags, timeout, ...weights].join('\n');
 }
