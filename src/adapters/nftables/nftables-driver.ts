@@ -15,7 +15,6 @@ import type {
 import type { Logger } from '../../application/ports/logger.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { compileNftables } from '../../domain/nftables/compile.js';
 import type { Structure } from '../../domain/nftables/layout/structure.js';
@@ -32,6 +31,7 @@ import { tableRepair } from './reading/repair.js';
 import { ruleDifferences } from './reading/rule-differences.js';
 import { readTable } from './reading/read-table.js';
 import type { TableReading } from './reading/table-reading.js';
+import { culprits } from './culprits.js';
 import type { GenerationWatch } from './generation-watch.js';
 import { SILENT_OBSERVER, type NftablesObserver } from './nftables-observer.js';
 import { firstFill } from './first-fill.js';
@@ -204,21 +204,6 @@ export class NftablesDriver
       );
     }
   }
-}
-
-/** The service ports of the elements that the kernel named. */
-function culprits(
-  { failures }: NftCommitError,
-  transaction: Transaction,
-): ReadonlyMap<ServicePortKey, string> {
-  const named = new Map<ServicePortKey, string>();
-  for (const { operation, element, reason } of failures) {
-    if (operation === undefined || element === undefined) continue;
-    const owner = transaction.owner(operation, element);
-    const { op } = transaction.operations[operation] ?? {};
-    if (owner !== undefined) named.set(owner, `the kernel refused ${op}: ${reason}`);
-  }
-  return named;
 }
 
 function stepsOf(transactions: readonly Transaction[]): number {

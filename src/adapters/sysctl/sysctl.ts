@@ -2,10 +2,14 @@ import { closeSync, constants, openSync, readFileSync, statSync, writeSync } fro
 import { errorMessage } from '../../application/error-message.js';
 import { NamedError } from '../../domain/model/named-error.js';
 
-/** A sysctl cannot be set; the message has its name, the value, and the reason. */
+/** A sysctl cannot be set; the message has its name, the value, the reason, and what to do. */
 export class SysctlError extends NamedError {
   constructor(name: string, value: string, cause: unknown) {
-    super(`cannot set the sysctl ${name} to ${value}: ${errorMessage(cause)}`, { cause });
+    super(
+      `cannot set the sysctl ${name} to ${value}: ${errorMessage(cause)}; set it on the node ` +
+        `(sysctl -w ${name.replaceAll('/', '.')}=${value}), or run this with --init-only once in a privileged container`,
+      { cause },
+    );
   }
 }
 

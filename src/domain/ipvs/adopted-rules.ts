@@ -40,10 +40,10 @@ export class IpvsAdoptedRules implements AdoptedRules<IpvsServicePortRules> {
   /** By the address that they have bound. */
   private readonly binding = new Map<string, Collected[]>();
 
-  /** @param desired knows who holds a part by now */
+  /** @param desired knows who claims a part by now, and who holds it */
   constructor(
     present: PresentState,
-    private readonly desired: Pick<IpvsDesiredState, 'holder'>,
+    private readonly desired: Pick<IpvsDesiredState, 'holder' | 'rules'>,
   ) {
     for (const address of present.addresses) this.binding.set(address, []);
     for (const served of present.servers) {
@@ -70,9 +70,14 @@ export class IpvsAdoptedRules implements AdoptedRules<IpvsServicePortRules> {
 
   rules(labels: readonly string[], owner: ServicePortKey): IpvsServicePortRules | undefined {
     const parts = labels.flatMap((label) =>
-      (this.desired.holder(label) ?? owner) === owner ? (this.parts.get(label) ?? []) : [],
+      this.isClaimedByOthersOnly(label, owner) ? [] : (this.parts.get(label) ?? []),
     );
     return parts.length > 0 ? parts : undefined;
+  }
+
+  private isClaimedByOthersOnly(key: string, owner: ServicePortKey): boolean {
+    const isOwn = () => this.desired.rules(owner)?.some((part) => part.key === key);
+    return (this.desired.holder(key) ?? owner) !== owner && !isOwn();
   }
 
   private put(part: Collected): Collected {

@@ -108,9 +108,15 @@ export class EveryCommit {
   }
 
   private lookForRepair(): void {
-    const { history } = this.simulation;
+    const { history, world } = this.simulation;
     if (this.isActing || this.damaged === 'until settled') return;
-    const isWhole = history.services.every((service) => this.problemOf(service, 'known') === undefined);
+    // What all Services share shows only where one of them is served.
+    const served = history.services.flatMap((service) => history.current(service));
+    const isSeen = world.settings.families.every((family) =>
+      served.some((port) => port.family === family && port.cluster.length > 0),
+    );
+    if (!isSeen) return;
+    const isWhole = history.services.every((service) => this.problemOf(service, 'current') === undefined);
     if (isWhole) this.damaged = 'no';
   }
 

@@ -57,6 +57,15 @@ describe('sysctls of mode ipvs', () => {
     expect(names.map((name) => statSync(join(root, name), { bigint: true }).mtimeNs)).toEqual(before);
   });
 
+  it('say what to do where they cannot be set', () => {
+    const path = join(root, 'net/ipv4/ip_forward');
+    rmSync(path);
+    mkdirSync(path);
+    expect(() => ensureIpvsSysctls({ strictArp: false, kernel: '6.1.0', root }, logger)).toThrow(
+      /^cannot set the sysctl net\/ipv4\/ip_forward to 1: EISDIR.*sysctl -w net\.ipv4\.ip_forward=1.*--init-only/,
+    );
+  });
+
   it('cannot be set in a kernel without IPVS', () => {
     rmSync(join(root, 'net/ipv4/vs'), { recursive: true });
     expect(() => ensureIpvsSysctls({ strictArp: false, root }, logger)).toThrow(SysctlError);
