@@ -47,6 +47,8 @@ export interface IptablesIdentity extends IptablesChoice {
 const PACKAGE = 'iptables (1.8 or later)';
 /** How long a tool that lists waits for the lock, and we before a restore. */
 const WAIT_SECONDS = 5;
+/** Errors after which the tools may work the next time. */
+const MAY_PASS = [XtablesLockedError, IptablesTemporaryError, ToolFailedError];
 /** Larger commits take nf_tables longer to build, smaller ones have it check all rules of a large table more often. */
 const NFT_CHAINS_PER_COMMIT = 1_000;
 
@@ -100,8 +102,9 @@ export class IptablesTool implements IptablesCommands {
   }
 
   /**
-   * Whether the family can be used: its tools are there, and its kernel takes rules. The reason when not. What only keeps the tools
-   * from their work at the moment, such as the lock, is none: that would leave the family without rules for good.
+   * Whether the family can be used: its tools are there, and its kernel takes rules. The reason when not. What may only keep the tools
+   * from their work at the moment, such as the lock, or an error that is not known, is none: that would leave the family without rules
+   * for good, while a sync that fails is shown, and tried again.
    */
   async problem(family: IpFamily): Promise<string | undefined> {
     try {
@@ -111,8 +114,7 @@ export class IptablesTool implements IptablesCommands {
       const listed = await this.listChain(family, 'nat', 'POSTROUTING');
       return listed ? undefined : `table nat of ${family} has no chain POSTROUTING`;
     } catch (error) {
-      const isMomentary = error instanceof XtablesLockedError || error instanceof IptablesTemporaryError;
-      return isMomentary ? undefined : errorMessage(error);
+      return MAY_PASS.some((kind) => error instanceof kind) ? undefined : errorMessage(error);
     }
   }
 
