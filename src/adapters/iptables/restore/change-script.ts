@@ -64,7 +64,10 @@ class ChangeWriter {
     );
     const mayWait = ({ entry }: OwnedEntry) => entry.table === REJECTING && !atOnce.has(entry.chain);
     // What drops packets of a frontend stands neither before its rules while it is still rejected, nor behind them once it is.
-    const [accepted, rejected] = [entriesEnded, entriesAdded].map(rejectedFrontends) as [Frontends, Frontends];
+    const [accepted, rejected] = [entriesEnded, entriesAdded].map(rejectedFrontends) as [
+      Frontends,
+      Frontends,
+    ];
     const ended = new Set(entriesEnded.filter((one) => mayWait(one) && !rejected.has(one.entry.frontend)));
     const late = new Set(entriesAdded.filter((one) => mayWait(one) && accepted.has(one.entry.frontend)));
     this.ended = { removed: [...ended], added: [...late], tails: [] };
