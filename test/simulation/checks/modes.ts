@@ -12,8 +12,6 @@ export function promisesNothing(
   const isExternal = kind === 'external-ip' || kind === 'load-balancer-ip';
   // docs/spec/userspace.md: no SCTP; the node's own packets to external addresses stay as they are.
   if (mode === 'userspace') return protocol === 'SCTP' || (isExternal && client.kind === 'node');
-  // Between two tables the firewall of an address with source ranges may drop what is no longer, or not yet, translated.
-  if (mode === 'iptables') return !isQuiet && kind === 'load-balancer-ip';
   // Until the node has the address, its own packets leave with another source than those that ranges are asked about.
   return mode === 'ipvs' && !isQuiet && kind === 'load-balancer-ip' && client.kind === 'node';
 }

@@ -83,8 +83,14 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'rejections-end-early-beside-others',
     file: PLACE.script,
-    original: '&& !atOnce.has(entry.chain));',
-    fault: '&& !entriesAdded.some((one) => one.entry.chain === entry.chain));',
+    original: '&& !atOnce.has(entry.chain);',
+    fault: '&& !entriesAdded.some((one) => one.entry.chain === entry.chain);',
+  },
+  {
+    name: 'drops-before-rejections-end',
+    file: PLACE.script,
+    original: 'mayWait(one) && accepted.has(one.entry.frontend)',
+    fault: 'false',
   },
   {
     name: 'repair-rejects-last',
@@ -97,7 +103,7 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'a-lock-at-the-start-gives-a-family-up',
     file: 'src/adapters/iptables/tool/iptables-tool.ts',
-    original: 'return isMomentary ? undefined : errorMessage(error);',
+    original: 'return MAY_PASS.some((kind) => error instanceof kind) ? undefined : errorMessage(error);',
     fault: 'return errorMessage(error);',
   },
 ].map((fault) => ({ ...fault, modes: MODES }));

@@ -1,6 +1,6 @@
 import type { BaseRulesChange } from '../../../domain/iptables/state/base-rules-change.js';
 import type { DesiredTables } from '../../../domain/iptables/state/desired-tables.js';
-import type { IptablesChange } from '../../../domain/iptables/state/iptables-change.js';
+import { rejects, type IptablesChange } from '../../../domain/iptables/state/iptables-change.js';
 import type { OwnedChain, OwnedEntry } from '../../../domain/iptables/state/owned-rules.js';
 import { OWNED_TABLE, type SharedChain, type TableName } from '../../../domain/iptables/table.js';
 import { fillShared, removeChains, writeChains } from './chain-lines.js';
@@ -31,6 +31,8 @@ export function changeScript(
   });
 }
 
+type Frontends = ReadonlySet<string | undefined>;
+
 /** What becomes of shared chains. */
 interface SharedChange extends Pick<BaseRulesChange, 'tails'> {
   readonly removed: readonly OwnedEntry[];
@@ -51,7 +53,7 @@ class ChangeWriter {
     private readonly chainsPerCommit: number,
   ) {
     ({ written: this.written, removed: this.removed } = change.chains());
-    const { entriesRemoved, entriesAdded, entriesGone } = change;
+    const { entriesRemoved, entriesAdded, entriesEnded } = change;
     const whole = { removed: entriesRemoved, added: entriesAdded, tails: [] };
     // A chain that is rewritten for what is added to it loses at once what goes.
     const atOnce = new Set(
@@ -60,11 +62,20 @@ class ChangeWriter {
         .filter((chain) => isRewritten(chain, whole) && entriesAdded.some(isIn(chain)))
         .map(({ name }) => name),
     );
-    const ended = entriesGone.filter(({ entry }) => entry.table === REJECTING && !atOnce.has(entry.chain));
-    const isEnded = new Set(ended);
-    this.ended = { removed: ended, added: [], tails: [] };
-    const removed = entriesRemoved.filter((one) => !isEnded.has(one));
-    this.shared = { removed, added: entriesAdded, tails: baseChange.tails };
+    const mayWait = ({ entry }: OwnedEntry) => entry.table === REJECTING && !atOnce.has(entry.chain);
+    // What drops packets of a frontend stands neither before its rules while it is still rejected, nor behind them once it is.
+    const [accepted, rejected] = [entriesEnded, entriesAdded].map(rejectedFrontends) as [
+      Frontends,
+      Frontends,
+    ];
+    const ended = new Set(entriesEnded.filter((one) => mayWait(one) && !rejected.has(one.entry.frontend)));
+    const late = new Set(entriesAdded.filter((one) => mayWait(one) && accepted.has(one.entry.frontend)));
+    this.ended = { removed: [...ended], added: [...late], tails: [] };
+    this.shared = {
+      removed: entriesRemoved.filter((one) => !ended.has(one)),
+      added: entriesAdded.filter((one) => !late.has(one)),
+      tails: baseChange.tails,
+    };
   }
 
   *write(table: TableName, lines: RestoreLines): Generator<void> {
@@ -86,7 +97,7 @@ class ChangeWriter {
 
   /** To be called once the frontends have rules. */
   *endRejecting(lines: RestoreLines): Generator<void> {
-    if (this.ended.removed.length === 0) return;
+    if (this.ended.removed.length + this.ended.added.length === 0) return;
     yield* this.changeShared(REJECTING, lines, this.ended);
     lines.commit();
   }
@@ -124,6 +135,10 @@ class ChangeWriter {
       yield* fillShared(lines, chain);
     }
   }
+}
+
+function rejectedFrontends(entries: readonly OwnedEntry[]): Frontends {
+  return new Set(entries.filter(rejects).map(({ entry }) => entry.frontend));
 }
 
 /** Instead of changing single entries. */

@@ -102,8 +102,9 @@ export class IptablesTool implements IptablesCommands {
   }
 
   /**
-   * Whether the family can be used: its tools are there, and its kernel takes rules. The reason when not. What only keeps the tools
-   * from their work at the moment, such as the lock or a signal, is none: that would leave the family without rules for good.
+   * Whether the family can be used: its tools are there, and its kernel takes rules. The reason when not. What may only keep the tools
+   * from their work at the moment, such as the lock, a signal, or an error that is not known, is none: that would leave the family
+   * without rules for good, while a sync that fails is shown, and tried again.
    */
   async problem(family: IpFamily): Promise<string | undefined> {
     try {
@@ -113,7 +114,7 @@ export class IptablesTool implements IptablesCommands {
       const listed = await this.listChain(family, 'nat', 'POSTROUTING');
       return listed ? undefined : `table nat of ${family} has no chain POSTROUTING`;
     } catch (error) {
-      return isMomentary(error) ? undefined : errorMessage(error);
+      return isMomentary(error) || error instanceof ToolFailedError ? undefined : errorMessage(error);
     }
   }
 

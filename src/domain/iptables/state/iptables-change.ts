@@ -57,9 +57,11 @@ export class IptablesChange {
     return this.differentEntries().flatMap(({ before }) => before);
   }
 
-  /** Those of them that no others come for. */
-  get entriesGone(): readonly OwnedEntry[] {
-    return this.differentEntries().flatMap(({ before, after }) => (after.length === 0 ? before : []));
+  /** Those of them that no others come for, and those that reject what is rejected no longer. */
+  get entriesEnded(): readonly OwnedEntry[] {
+    return this.differentEntries().flatMap(({ before, after }) =>
+      after.length === 0 || (before.some(rejects) && !after.some(rejects)) ? before : [],
+    );
   }
 
   /**
@@ -104,6 +106,11 @@ function adopt(
     unexplained.delete(name);
   }
   return chainsChange(former, chains);
+}
+
+/** Whether packets of its frontend are rejected: it has no endpoints. */
+export function rejects({ entry }: OwnedEntry): boolean {
+  return entry.rule.includes('-j REJECT');
 }
 
 function sameEntries(one: readonly OwnedEntry[], other: readonly OwnedEntry[]): boolean {
