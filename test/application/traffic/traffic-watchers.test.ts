@@ -113,9 +113,18 @@ it('is complete after a walk through all connections, which takes pauses', async
   expect(isComplete).toBe(true);
   expect(await next(watch)).toMatchObject({
     complete: true,
+    readShare: 1,
     tracked: 5_000,
     services: [{ open: 5_000, new: 0 }],
   });
+});
+
+it('has read no more than all, also of a table that shrinks meanwhile', async () => {
+  for (let id = 0; id < 2_000; id++) events.begin(seenFlow(id));
+  events.foundAtOnce = 1_000;
+  const watch = watchers.watch();
+  for (let id = 0; id < 1_999; id++) events.end(id);
+  expect(await next(watch, undefined, 10)).toMatchObject({ complete: false, readShare: 1 });
 });
 
 it('says that events were lost, and finds what they told by the next walk', async () => {
