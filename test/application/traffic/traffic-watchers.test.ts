@@ -202,6 +202,18 @@ describe('a sample', () => {
     await clock.advanceAsync(8_000);
     expect(await next(watch)).toMatchObject({ sampledOneIn: 1, complete: true, services: [{ open: 10 }] });
   });
+
+  it('stays as small as it is while events come as fast', async () => {
+    // Of 19,000 events in a second, a sample of one in four hears 4,750.
+    const flow = seenFlow(1, { hash: 0, replied: true });
+    const storm = (count: number): void => {
+      for (let told = 0; told < count; told++) events.change(flow);
+    };
+    const watch = watchers.watch();
+    await next(watch, () => storm(19_000));
+    for (let second = 0; second < 12; second++)
+      expect(await next(watch, () => storm(4_750))).toMatchObject({ sampledOneIn: 4 });
+  });
 });
 
 it('ends with the reason of the signal', async () => {
