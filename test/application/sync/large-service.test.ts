@@ -89,6 +89,18 @@ describe('a Service with very many ports', () => {
     expect([bench.backend.programmed.size, bench.sync.table.size, bench.loop.inSync]).toEqual([0, 0, true]);
   });
 
+  it('is not programmed once more after everything was, because a portion failed', async () => {
+    const bench = await new Bench().begin('small');
+    bench.change('big', { ports: ports(5000) });
+    bench.backend.failure = new Error('no permission');
+    await bench.settle();
+    bench.backend.failure = undefined;
+    sizes(bench);
+    await bench.clock.advanceAsync(5000);
+    expect(sizes(bench).filter((call) => call !== 'quick')).toEqual(['start small*1 big*5000']);
+    expect(bench.loop.isWaiting('shop/big')).toBe(false);
+  });
+
   it('does not keep a change of the node from all of it', async () => {
     const bench = await new Bench().begin('small');
     bench.change('big', { ports: ports(5000) });

@@ -162,6 +162,15 @@ describe('trace', () => {
     expect(asked).toEqual(['desired', 'actual', 'actual']);
   });
 
+  it('is over when it is ended while the rules are read', async () => {
+    const query = parseQuery('10.244.1.5', '10.96.0.1:80');
+    for (const rules of ['desired', 'actual'] as const) {
+      const leaving = AbortSignal.abort(new Error('nobody waits any more'));
+      await expect(packets(untouched).trace(query, rules, leaving)).rejects.toThrow('nobody waits any more');
+    }
+    expect(met).toEqual([]);
+  });
+
   it('says that it does not serve a family', async () => {
     await expect(trace('node', '[fd00::1]:80', untouched)).rejects.toThrow('this proxy does not serve IPv6');
   });

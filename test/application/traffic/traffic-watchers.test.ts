@@ -113,9 +113,18 @@ it('is complete after a walk through all connections, which takes pauses', async
   expect(isComplete).toBe(true);
   expect(await next(watch)).toMatchObject({
     complete: true,
+    readShare: 1,
     tracked: 5_000,
     services: [{ open: 5_000, new: 0 }],
   });
+});
+
+it('has read no more than all, also of a table that shrinks meanwhile', async () => {
+  for (let id = 0; id < 2_000; id++) events.begin(seenFlow(id));
+  events.foundAtOnce = 1_000;
+  const watch = watchers.watch();
+  for (let id = 0; id < 1_999; id++) events.end(id);
+  expect(await next(watch, undefined, 10)).toMatchObject({ complete: false, readShare: 1 });
 });
 
 it('says that events were lost, and finds what they told by the next walk', async () => {
@@ -192,6 +201,18 @@ describe('a sample', () => {
     expect((await next(watch)).sampledOneIn).toBe(4);
     await clock.advanceAsync(8_000);
     expect(await next(watch)).toMatchObject({ sampledOneIn: 1, complete: true, services: [{ open: 10 }] });
+  });
+
+  it('stays as small as it is while events come as fast', async () => {
+    // Of 19,000 events in a second, a sample of one in four hears 4,750.
+    const flow = seenFlow(1, { hash: 0, replied: true });
+    const storm = (count: number): void => {
+      for (let told = 0; told < count; told++) events.change(flow);
+    };
+    const watch = watchers.watch();
+    await next(watch, () => storm(19_000));
+    for (let second = 0; second < 12; second++)
+      expect(await next(watch, () => storm(4_750))).toMatchObject({ sampledOneIn: 4 });
   });
 });
 

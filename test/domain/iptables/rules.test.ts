@@ -3,7 +3,7 @@ import type { ForwardingEntry, Frontend } from '../../../src/domain/forwarding/f
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { canonicalRule } from '../../../src/domain/iptables/text/canonical-rule.js';
 import { chainsChange } from '../../../src/domain/iptables/chains-change.js';
-import { ClusterSize } from '../../../src/domain/iptables/compile/cluster-size.js';
+import { ClusterSize, isLargeCluster } from '../../../src/domain/iptables/compile/cluster-size.js';
 import { compileIptables } from '../../../src/domain/iptables/compile/compile.js';
 import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rules.js';
 import {
@@ -102,6 +102,8 @@ describe('large clusters', () => {
     expect(size.isLarge).toBe(false);
     size.note('b', { ...cart, knownEndpoints: 1001 });
     expect(size.isLarge).toBe(true);
+    const [one, other] = [600, 401].map((knownEndpoints, at) => ({ ...cart, key: `${at}`, knownEndpoints }));
+    expect([isLargeCluster([one!]), isLargeCluster([one!, other!])]).toEqual([false, true]);
   });
 });
 

@@ -9,6 +9,7 @@ import { NftablesAdoptedRules } from '../../../src/domain/nftables/state/adopted
 import { contentsOf, type TableContents } from '../../support/nftables/table-contents.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import { servicePortKey } from '../../../src/domain/model/service-port-name.js';
+import { unexplainedOwner } from '../../../src/domain/reconcile/unexplained.js';
 import { serviceEntries } from '../../support/iptables/arbitraries.js';
 
 function hasEachFrontendOnce({ frontends }: ForwardingEntry): boolean {
@@ -66,6 +67,27 @@ describe.each(IP_FAMILIES)('rules that are read back (%s)', (family) => {
     expect([...adopted.labels()]).toEqual(labels);
     expect(adopted.rules(labels, entry.key)).toBeDefined();
     expect(adopted.rules(labels, servicePortKey({ ...entry.name, name: 'b' }))).toBeUndefined();
+  });
+
+  it('are those of their protocol, where two service ports have one name', () => {
+    const base = fc.sample(
+      serviceEntries(family, 'a').map(([first]) => first!),
+      { numRuns: 1, seed: 7 },
+    )[0]!;
+    const [tcp, udp] = (['TCP', 'UDP'] as const).map((protocol) => {
+      const name = { ...base.name, protocol };
+      return { ...base, name, key: servicePortKey(name) };
+    }) as [ForwardingEntry, ForwardingEntry];
+    const rules = new Map([tcp, udp].map((entry) => [entry.key, compileNftables(entry)]));
+    const adopted = new NftablesAdoptedRules(tableOf(composed(rules)).sets, new NftablesDesiredState());
+    const keysOf = ({ name, key }: ForwardingEntry, owner = key) =>
+      (adopted.rules(adopted.labelsOf(name), owner) ?? []).map((part) => part.key);
+    const frontends = (parts: readonly string[], protocol: string) =>
+      parts.filter((key) => key.includes(` . ${protocol} . `));
+    expect(frontends(keysOf(udp), 'udp')).not.toEqual([]);
+    expect(frontends(keysOf(udp), 'tcp')).toEqual([]);
+    const unexplained = keysOf(udp, unexplainedOwner(adopted.labelsOf(udp.name)[0]!));
+    for (const protocol of ['tcp', 'udp']) expect(frontends(unexplained, protocol)).not.toEqual([]);
   });
 
   it('are missing in a table of another layout', () => {

@@ -139,6 +139,8 @@ describe('a virtual server', () => {
       ],
     };
     expect(balanced([real('10.1.1.1')], {}, fromNode, tables)).toMatchObject([{ verdict: 'dropped' }]);
+    const toVip = { filter: ['-A OUTPUT -d 10.96.0.10/32 -j DROP'] };
+    expect(balanced([real('10.1.1.1')], {}, fromNode, toVip)).toMatchObject([{ verdict: 'sent' }]);
     const own = balanced([real('198.51.100.1')], {}, fromNode, { filter: ['-A INPUT -i lo -j DROP'] });
     expect(own).toMatchObject([{ verdict: 'dropped' }]);
   });

@@ -39,4 +39,21 @@ describe.each(IP_FAMILIES)('a rule that the kernel lists, %s', (family) => {
       expect(ruleText({ expressions: [payload, reads] }, family)).toBe(text);
     },
   );
+
+  const [address, host] =
+    family === 'IPv4'
+      ? [[192, 0, 2, 7], '192.0.2.7']
+      : [[0x20, 1, 0xd, 0xb8, ...new Array<number>(11).fill(0), 7], '[2001:db8::7]'];
+  it.each([
+    ['snat', { address: 1 }, `snat to ${host.replace(/[[\]]/g, '')}`],
+    ['dnat', { address: 1, port: 2 }, `dnat to ${host}:8080`],
+    ['dnat', { port: 2 }, 'dnat to :8080'],
+  ] as const)('names what %s with %j translates to', (type, registers, text) => {
+    const expressions: readonly Expression[] = [
+      { kind: 'immediate', to: 1, value: Uint8Array.from(address) },
+      { kind: 'immediate', to: 2, value: Uint8Array.of(0x1f, 0x90) },
+      { kind: 'nat', type, ...registers },
+    ];
+    expect(ruleText({ expressions }, family)).toBe(text);
+  });
 });

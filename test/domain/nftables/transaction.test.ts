@@ -1,0 +1,64 @@
+import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
+import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
+import { nodeChains } from '../../../src/domain/nftables/layout/node-rules.js';
+import { sourcesStructure, structuresOfClass } from '../../../src/domain/nftables/layout/structure.js';
+import type { Operation } from '../../../src/domain/nftables/layout/table.js';
+import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
+import { TableChange } from '../../../src/domain/nftables/state/table-change.js';
+import { changeTransactions, removalsOf } from '../../../src/domain/nftables/state/transaction.js';
+
+const node: NodeNetwork = {
+  family: 'IPv4',
+  detector: undefined,
+  masqueradeBit: 14,
+  masqueradeAll: false,
+  nodePortIPs: 'all',
+  serviceCIDRs: [],
+};
+const external = { variant: BY_ADDRESS, kind: 'external', count: 2, affinitySeconds: 600 } as const;
+const chains = structuresOfClass(external);
+const [few, many] = [sourcesStructure(24), sourcesStructure(8)];
+
+/** The firewall's chain, emptied and with these rules. */
+function firewallWith(...lengths: readonly number[]): readonly Operation[] {
+  const chain = 'firewall-check';
+  const { rules } = nodeChains(node, lengths).find((each) => each.chain.name === chain)!;
+  return [{ op: 'flush-chain', chain }, ...rules.map((rule): Operation => ({ op: 'add-rule', chain, rule }))];
+}
+
+describe('structures that nothing uses any more', () => {
+  const unused = new Map([...chains, few].map((structure) => [structure.name, structure]));
+  const [emptying, deletion] = removalsOf(unused, [...chains, few, many], node).map(
+    ({ operations }) => operations,
+  );
+
+  it('lead nowhere before any of them is deleted', () => {
+    const names = chains.map(({ name }) => name);
+    expect(names).toHaveLength(3);
+    for (const chain of names) {
+      expect(emptying).toContainEqual({ op: 'flush-chain', chain });
+      expect(deletion).toContainEqual({ op: 'delete-chain', chain });
+    }
+    expect(deletion).toHaveLength(names.length + 1);
+  });
+
+  it('are no part of the firewall before their set is deleted', () => {
+    expect(emptying!.slice(0, firewallWith(8).length)).toEqual(firewallWith(8));
+    expect(deletion).toContainEqual(expect.objectContaining({ op: 'delete-set' }));
+  });
+
+  it('leave the firewall alone unless a set of sources is among them', () => {
+    const withoutSets = new Map(chains.map((structure) => [structure.name, structure]));
+    const [first] = removalsOf(withoutSets, [...chains, few], node);
+    expect(first!.operations).not.toContainEqual({ op: 'flush-chain', chain: 'firewall-check' });
+  });
+});
+
+it('a new set of sources gets its place in the firewall, before what drops the others', () => {
+  const desired = new NftablesDesiredState();
+  const part = { key: '', frontend: '', elements: [], listed: [], uses: [few] };
+  const change = new TableChange();
+  desired.replace('default/a/tcp/http', [part], change);
+  const { structures } = changeTransactions(change, desired, node, new Map([[many.name, many]]));
+  expect(structures.operations.slice(1)).toEqual(firewallWith(8, 24));
+});
