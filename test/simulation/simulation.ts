@@ -156,7 +156,8 @@ export class Simulation {
     this.judge([...this.formerly, ...steps]);
     this.formerly = steps;
     if (this.isOver) return;
-    this.history.settle();
+    // A watch that is not back yet goes through what was there meanwhile when it comes.
+    if (this.cluster.isFollowed) this.history.settle();
     this.modes.clear();
     this.modes.add(this.mode);
     this.everyCommit.mended();

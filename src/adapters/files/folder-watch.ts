@@ -40,9 +40,9 @@ export class FolderWatch {
 
   /** Resolves with the next changes, with `all` after the timeout, or with nothing when aborted. Not reentrant. */
   async next(timeoutMilliseconds: number, signal: AbortSignal): Promise<FolderChanges> {
-    const deadline = Date.now() + timeoutMilliseconds;
+    const deadline = performance.now() + timeoutMilliseconds;
     for (;;) {
-      const now = Date.now();
+      const now = performance.now();
       if (signal.aborted) return { files: new Set(), all: false };
       if (this.firstEvent !== undefined) {
         const due = Math.min(this.lastEvent + QUIET_MILLISECONDS, this.firstEvent + LIMIT_MILLISECONDS);
@@ -107,7 +107,7 @@ export class FolderWatch {
     if (name === null || name.startsWith('..')) this.all = true;
     else if (this.relevant(join(folder, name))) this.files.add(join(folder, name));
     else return;
-    this.lastEvent = Date.now();
+    this.lastEvent = performance.now();
     this.firstEvent ??= this.lastEvent;
     this.wake?.();
   }

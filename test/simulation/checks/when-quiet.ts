@@ -85,11 +85,12 @@ export class WhenQuiet {
     const { proxy } = simulation.world;
     if (!proxy.isRunning)
       return `the program has ended with ${proxy.exitCode}: ${String((proxy.failure as Error | undefined)?.stack)}`;
-    const moment = `${simulation.mode} ${simulation.world.machine.commits} ${simulation.history.writes}`;
+    const { commits, links } = simulation.world.machine;
+    const moment = `${simulation.mode} ${commits} ${links.version} ${simulation.history.writes}`;
     const { found } = this;
     if (found?.moment === moment && simulation.world.now < found.until) return found.problem;
     const problem = this.firstProblem();
-    // Sockets and addresses come without a commit.
+    // Sockets come without a commit.
     const until = problem === undefined ? Infinity : simulation.world.now + LOOKED_AGAIN_AFTER;
     this.found = { moment, problem, until };
     return problem;

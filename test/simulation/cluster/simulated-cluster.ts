@@ -41,6 +41,11 @@ export class SimulatedCluster {
     return this.server;
   }
 
+  /** Whether the program hears of all that users write, and has heard of it, or will in a moment. */
+  get isFollowed(): boolean {
+    return this.manifests !== undefined || [SERVICES, SLICES].every((path) => this.api.isWatched(path));
+  }
+
   /** Opens the API server, with this node in it. */
   async open(): Promise<void> {
     const { world } = this;

@@ -111,6 +111,11 @@ export class StandInApiServer {
     return this.watchers.size;
   }
 
+  /** Whether somebody watches the collection, and is sent what changes. */
+  isWatched(collection: string): boolean {
+    return [...this.watchers].some(({ request, hanging }) => request.collection === collection && !hanging);
+  }
+
   get openConnections(): number {
     return this.traffic.connections;
   }
