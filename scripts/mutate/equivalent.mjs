@@ -14,5 +14,14 @@ export const EQUIVALENT = [
   ],
   ['userspace/round-robin.ts', "?? ''", "''", 'no endpoint has either name'],
   ['status/frontend-conflicts.ts', 'this.claims.delete', 'this.claims.delete(key);', 'it only frees memory'],
+  ['state/merge-endpoints.ts', 'a.name < b.name', 'a.name < b.name', 'slices of one name do not exist'],
+  ['traffic/sample.ts', '_FACTOR = 0x', '0x9e3779b1', 'other large numbers spread as well'],
+  ['traffic/sample.ts', '_FACTOR = 0x', '0x85ebca6b', 'other large numbers spread as well'],
+  [
+    'reconcile/sequence-difference.ts',
+    'index = desired.length - 1',
+    'desired.length - 1',
+    'beyond the end is no line that anybody looks for',
+  ],
   ['difference/shared-work.ts', 'once: true', 'true', 'a signal aborts once'],
 ];

@@ -46,6 +46,12 @@ it('takes for alike that policy Local has no endpoint on some nodes', () => {
   expect(compare(local('forward'), local('drop'))).toMatchObject({ alike: 2 });
 });
 
+it('takes for usual what most nodes know, whichever of them is named first', () => {
+  const other = explanationOf([portOf({ endpoints: cart.endpoints.slice(1) })]);
+  expect(compare(other, usual, usual)).toMatchObject({ alike: 2, different: [{ node: 'node-1' }] });
+  expect(compare(usual, other, other)).toMatchObject({ alike: 2, different: [{ node: 'node-1' }] });
+});
+
 it.each<[string, Explanation, string]>([
   [
     'knows another endpoint',

@@ -200,6 +200,19 @@ describe('a sync that fails as a whole', () => {
     return bench;
   }
 
+  it('is reported with the time that it took', async () => {
+    const bench = await new Bench().begin('a');
+    const release = bench.backend.hold();
+    bench.change('a');
+    await bench.settle();
+    bench.backend.failure = new Error('refused');
+    bench.observer.take();
+    await bench.clock.advanceAsync(1500);
+    release();
+    await bench.settle();
+    expect(bench.observer.reports.map(({ ok, seconds }) => [ok, seconds])).toContainEqual([false, 1.5]);
+  });
+
   it('is reported and repeated in full after 1, 2, 4 … s, at most the sync period', async () => {
     const bench = await failing({ syncPeriod: 5000 });
     expect(bench.observer.reports.at(-1)).toMatchObject({ ok: false, full: false, written: 0 });

@@ -75,6 +75,14 @@ it('counts only while somebody watches, and a little longer', async () => {
   expect(events.walks).toBe(walks);
 });
 
+it('counts without a watcher where that is asked for', async () => {
+  watchers.keepCounting();
+  expect(events.isOpen).toBe(true);
+  watchers.watch().leave();
+  await clock.advanceAsync(60_000);
+  expect(events.isOpen).toBe(true);
+});
+
 it('has no more than eight watchers, who share what is counted', async () => {
   const eight = Array.from({ length: 8 }, () => watchers.watch());
   expect(() => watchers.watch()).toThrow(TooManyWatchersError);

@@ -48,6 +48,11 @@ describe('selectNodeAddresses (the table of docs/spec/server.md §3)', () => {
     });
   });
 
+  it('looks at no more than two addresses of the Node', () => {
+    const { addresses } = selectNodeAddresses(ips('10.1.1.1', 'fd00::1', '10.1.1.3'), '::');
+    expect(addresses).toEqual({ IPv4: '10.1.1.1', IPv6: 'fd00::1' });
+  });
+
   it('recognizes a node with only a loopback address', () => {
     expect(isPrimaryLoopback(selectNodeAddresses([], '::'))).toBe(true);
     expect(isPrimaryLoopback(selectNodeAddresses(ips('10.1.1.1'), '::'))).toBe(false);

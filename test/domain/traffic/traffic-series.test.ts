@@ -7,7 +7,7 @@ import { entryOf, FIRST } from '../../support/traffic/flows.js';
 /** Service ports by name, each with so many connections in all, all of them open. */
 function snapshot(connections: Readonly<Record<string, number>>): TrafficSnapshot {
   const ports = Object.entries(connections).map(([name, count]): PortSnapshot => {
-    const totals: TrafficTotals = { connections: count, failed: 0, bytes: 10 * count };
+    const totals: TrafficTotals = { connections: count, failed: 2 * count, bytes: 10 * count };
     const endpoints = new Map([[FIRST, { ...totals, open: count, overdue: 1, silent: false }]]);
     return { entry: entryOf({ name }), ...totals, open: count, overdue: 1, endpoints };
   });
@@ -19,12 +19,17 @@ const shown = (series: TrafficSeries, connections: Readonly<Record<string, numbe
     .of(snapshot(connections))
     .map(({ labels, connections: count, open }) => [labels.service, count, open]);
 
+it('counts the overdue connections of all others together', () => {
+  const [, others] = new TrafficSeries(1).of(snapshot({ a: 1, b: 2, c: 4 }));
+  expect(others).toMatchObject({ labels: { service: 'other' }, open: 6, overdue: 2 });
+});
+
 it('are of each service port, with its names', () => {
   const [values] = new TrafficSeries(5).of(snapshot({ cart: 3 }));
   expect(values).toEqual({
     labels: { namespace: 'shop', service: 'cart', port: '' },
     connections: 3,
-    failed: 0,
+    failed: 6,
     bytes: 30,
     open: 3,
     overdue: 1,
@@ -36,7 +41,7 @@ it('are sums of both families', () => {
   const v6 = { ...v4, entry: { ...v4.entry, family: 'IPv6' as const } };
   const ports = new Map([v4, v6].map((port) => [familyPortKey(port.entry), port]));
   expect(new TrafficSeries(5).of({ time: 0, ports })).toMatchObject([
-    { connections: 6, bytes: 60, open: 6, overdue: 2 },
+    { connections: 6, failed: 12, bytes: 60, open: 6, overdue: 2 },
   ]);
 });
 

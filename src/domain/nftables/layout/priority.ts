@@ -14,6 +14,6 @@ export function formatPriority(value: number): string {
 export function parsePriority(text: string): number {
   if (text === 'none') return 0;
   if (text === 'root') return 0xffffffff;
-  const [major = '', minor = ''] = text.split(':');
-  return (parseInt(major || '0', 16) * 0x10000 + parseInt(minor || '0', 16)) >>> 0;
+  const [major, minor] = text.split(':') as [string, string];
+  return parseInt(major, 16) * 0x10000 + parseInt(minor, 16);
 }
