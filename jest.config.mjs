@@ -3,7 +3,7 @@
  * - package: neither, too, but builds, packs and installs the whole package.
  * - kernel: needs the machine's kernel, each file in network namespaces of its own; the guides are among it.
  * - timed: as kernel, but runs alone, since it measures how long something is busy or what a client loses in milliseconds.
- * - contained: brings a kernel or a root file system of its own.
+ * - contained: brings a kernel, a simulated one among them, or a root file system of its own.
  */
 const timed = `/test/kernel/(${[
   'affinity',
@@ -15,6 +15,8 @@ const timed = `/test/kernel/(${[
   'rollback',
   'rolling',
 ].join('|')})\\.test\\.ts$`;
+
+const worlds = '/test/simulation/(worlds|simulation|found/found)\\.test\\.ts$';
 
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],
@@ -38,7 +40,7 @@ export default {
       ...shared,
       displayName: 'hermetic',
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['<rootDir>/test/(kernel|conformance|deploy|package|guides)/'],
+      testPathIgnorePatterns: ['<rootDir>/test/(kernel|conformance|deploy|package|guides)/', worlds],
     },
     {
       ...shared,
@@ -60,7 +62,7 @@ export default {
     {
       ...shared,
       displayName: 'contained',
-      testMatch: ['kernel/uml', 'deploy'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
+      testRegex: ['/test/(kernel/uml|deploy)/.*\\.test\\.ts$', worlds],
     },
   ],
   globalSetup: '<rootDir>/test/support/temporary-files.mjs',

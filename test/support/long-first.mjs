@@ -12,6 +12,7 @@ const COLLECTING = ['collect-garbage', 'arriving-objects', 'pprof-routes'];
 /** The longest of all, the longest first: jest itself knows that of files that have run on this machine before. */
 const LONGEST = [
   'uml/inside',
+  'simulation/worlds',
   'conformance/iptables',
   'iptables-takeover',
   'conformance/nftables',
