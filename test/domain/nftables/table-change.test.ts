@@ -77,7 +77,9 @@ describe.each(IP_FAMILIES)('a table that is changed (%s)', (family) => {
           if (removes) remove();
         }
         remove();
-        const { chains, sets } = contentsOf(desiredTable(desired, node));
+        const anew = new NftablesDesiredState();
+        for (const [key, entry] of present) anew.replace(key, compileNftables(entry));
+        const { chains, sets } = contentsOf(desiredTable(anew, node));
         expect(table.chains).toEqual(chains);
         expect(table.sets).toEqual(sets);
       }),

@@ -2,6 +2,7 @@ import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js
 import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
 import { nodeChains } from '../../../src/domain/nftables/layout/node-rules.js';
 import { sourcesStructure, structuresOfClass } from '../../../src/domain/nftables/layout/structure.js';
+import { CLUSTER_IPS } from '../../../src/domain/nftables/layout/sets.js';
 import type { Operation } from '../../../src/domain/nftables/layout/table.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import { TableChange } from '../../../src/domain/nftables/state/table-change.js';
@@ -61,4 +62,15 @@ it('a new set of sources gets its place in the firewall, before what drops the o
   desired.replace('default/a/tcp/http', [part], change);
   const { structures } = changeTransactions(change, desired, node, new Map([[many.name, many]]));
   expect(structures.operations.slice(1)).toEqual(firewallWith(8, 24));
+});
+
+it('elements have the service port that holds them in the end, and count one by one', () => {
+  const change = new TableChange();
+  change.add(CLUSTER_IPS, { key: '10.96.0.1' }, 'default/a/tcp/http');
+  change.add(CLUSTER_IPS, { key: '10.96.0.1' }, 'default/b/tcp/http');
+  change.add(CLUSTER_IPS, { key: '10.96.0.2' }, 'default/c/tcp/http');
+  const { elements } = changeTransactions(change, new NftablesDesiredState(), node, new Map());
+  expect([...elements.servicePorts()]).toEqual(['default/b/tcp/http', 'default/c/tcp/http']);
+  expect([elements.owner(0, 0), elements.owner(0, 1)]).toEqual(['default/b/tcp/http', 'default/c/tcp/http']);
+  expect(elements.steps).toBe(2);
 });
