@@ -103,7 +103,8 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'a-lock-at-the-start-gives-a-family-up',
     file: 'src/adapters/iptables/tool/iptables-tool.ts',
-    original: 'return MAY_PASS.some((kind) => error instanceof kind) ? undefined : errorMessage(error);',
+    original:
+      'return isMomentary(error) || error instanceof ToolFailedError ? undefined : errorMessage(error);',
     fault: 'return errorMessage(error);',
   },
 ].map((fault) => ({ ...fault, modes: MODES }));
