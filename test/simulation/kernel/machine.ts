@@ -32,6 +32,15 @@ const XTABLES_LOCK = '/run/xtables.lock';
 /** Milliseconds that a program takes for what it does. */
 const PAUSES = { start: 2, work: 1, exit: 0.5 } as const;
 
+const IPVS_DEVICE = 'kube-ipvs0';
+
+interface KnownAddresses {
+  /** Of the links. */
+  readonly version: number;
+  readonly own: ReadonlySet<string>;
+  readonly ofServices: ReadonlySet<string>;
+}
+
 /** The kernel and the programs of the simulated node. They outlast the processes of the program. */
 export class Machine {
   readonly programs: Programs;
@@ -53,7 +62,7 @@ export class Machine {
   /** What happens before a call of a process, counted down. */
   private waiting: { readonly pid: number; calls: number; readonly run: () => void } | undefined;
   private readonly listeners: (() => void)[] = [];
-  private localAddresses = { version: 0, addresses: new Set<string>() as ReadonlySet<string> };
+  private knownAddresses: KnownAddresses | undefined;
 
   constructor(private readonly world: World) {
     mountKernelFiles(world);
@@ -132,17 +141,32 @@ export class Machine {
     return this.world.settings.iptables;
   }
 
-  /** Its own addresses, without those that it has for mode ipvs only. */
+  /** Its own addresses, without those that it has for mode ipvs only. The same object until they change. */
   get addresses(): ReadonlySet<string> {
+    return this.presentAddresses.own;
+  }
+
+  /** Those that it has for mode ipvs only. The same object until its addresses change. */
+  get serviceAddresses(): ReadonlySet<string> {
+    return this.presentAddresses.ofServices;
+  }
+
+  private get presentAddresses(): KnownAddresses {
     const { links } = this;
-    if (this.localAddresses.version !== links.version) {
-      const own = [...links.links()].filter(({ name }) => name !== 'kube-ipvs0');
-      const addresses = new Set(
-        own.flatMap(({ name }) => [...links.addresses(name)].map(({ address }) => address)),
-      );
-      this.localAddresses = { version: links.version, addresses };
+    if (this.knownAddresses?.version !== links.version) {
+      const addressesOf = (isOf: (device: string) => boolean) => {
+        const devices = [...links.links()].filter(({ name }) => isOf(name));
+        return new Set(
+          devices.flatMap(({ name }) => [...links.addresses(name)].map(({ address }) => address)),
+        );
+      };
+      this.knownAddresses = {
+        version: links.version,
+        own: addressesOf((device) => device !== IPVS_DEVICE),
+        ofServices: addressesOf((device) => device === IPVS_DEVICE),
+      };
     }
-    return this.localAddresses.addresses;
+    return this.knownAddresses;
   }
 
   /** Whether the process has a socket on this port. */

@@ -34,13 +34,17 @@ export class IptablesWalk implements PacketWalk {
 
   constructor(private readonly machine: Machine) {}
 
+  get takesAtInput(): boolean {
+    return this.machine.servers.view().size > 0;
+  }
+
   walk(packet: Packet): readonly TracedEnding[] {
     return this.remembered.walk(packet);
   }
 
   private send(packet: Packet, inquiry: Inquiry): readonly TracedEnding[] {
     const { machine } = this;
-    const { links, programs, servers } = machine;
+    const { programs, servers } = machine;
     const rules = this.rulesOf(packet.family, inquiry);
     const environment = { localAddresses: inquiry.ask(() => machine.addresses) };
     const proxied = (protocol: string, port: number) =>
@@ -48,8 +52,7 @@ export class IptablesWalk implements PacketWalk {
     if (inquiry.ask(() => machine.isProxying)) return walkProxied(rules, proxied, packet, environment);
     const sets = new AskedSets(programs.sets, inquiry);
     if (inquiry.ask(() => servers.view().size === 0)) return walkTables(rules, packet, environment, { sets });
-    inquiry.ask(() => links.version);
-    const addresses = new Set([...links.addresses('kube-ipvs0')].map(({ address }) => address));
+    const addresses = inquiry.ask(() => machine.serviceAddresses);
     const server = (id: VirtualServerId) => this.server(id, inquiry);
     return walkIpvs({ rules, sets, addresses, server }, packet, environment);
   }

@@ -19,7 +19,7 @@ type TableName = Pick<KernelTable, 'family' | 'name'>;
 export class NfTablesWalk implements PacketWalk {
   private readonly remembered = new RememberedWalk((packet, inquiry) => this.send(packet, inquiry));
 
-  constructor(private readonly machine: Pick<Machine, 'nfTables' | 'addresses'>) {}
+  constructor(private readonly machine: Pick<Machine, 'nfTables' | 'addresses' | 'serviceAddresses'>) {}
 
   walk(packet: Packet): readonly TracedEnding[] {
     return this.remembered.walk(packet);
@@ -36,7 +36,11 @@ export class NfTablesWalk implements PacketWalk {
         return current && nfTables.findElement(current, set, key);
       });
     const ruleset = { tables, deviceNumbers: DEVICES };
-    const addresses = inquiry.ask(() => this.machine.addresses);
+    const { machine } = this;
+    const addresses = new Set([
+      ...inquiry.ask(() => machine.addresses),
+      ...inquiry.ask(() => machine.serviceAddresses),
+    ]);
     return new RulesetWalk(ruleset, packet, addresses, find, () => undefined).endings();
   }
 

@@ -4,4 +4,6 @@ import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
 /** Sends packets through what the simulated kernel has at this moment. */
 export interface PacketWalk {
   walk(packet: Packet): readonly TracedEnding[];
+  /** Whether it takes packets at the hook input only, as IPVS does: what other rules reject or drop does not come there. */
+  readonly takesAtInput?: boolean;
 }

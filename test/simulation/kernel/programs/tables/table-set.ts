@@ -78,7 +78,7 @@ export class TableSet {
       this.printed = undefined;
       const { family, variant } = this;
       const changed = [...before.chains.keys()];
-      this.committed({ process, variant, family, before, after, changed }, 0);
+      this.committed({ process, variant, family, before, after, changed }, 1);
     }
   }
 
