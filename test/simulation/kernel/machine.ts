@@ -16,8 +16,10 @@ import { IpvsFamily } from './ipvs/ipvs-family.js';
 import { VirtualServers } from './ipvs/virtual-servers.js';
 import { mountKernelFiles } from './kernel-files.js';
 import { Netfilter } from './netfilter.js';
+import { ENOENT } from './netlink/numbers.js';
 import type { NetlinkProtocol } from './netlink-protocol.js';
 import { NfTables } from './nf-tables/nf-tables.js';
+import { legacyGetsockopt } from './programs/legacy-info.js';
 import { LockFiles } from './programs/lock-files.js';
 import { Programs } from './programs/programs.js';
 import { Links } from './route/links.js';
@@ -69,7 +71,17 @@ export class Machine {
     const { scheduler, settings } = world;
     this.isProxying = settings.mode === 'userspace';
     const protocols = new Map<number, NetlinkProtocol>();
-    this.sockets = new Sockets({ protocols, beforeCall: (pid) => this.beforeEach(pid), files: this.locks });
+    this.sockets = new Sockets({
+      protocols,
+      beforeCall: (pid) => this.beforeEach(pid),
+      files: this.locks,
+      others: {
+        getsockopt: (domain, level, option, value) =>
+          legacyGetsockopt(this.programs, domain, level, option, value),
+        // No program of this machine listens there.
+        sendToPath: () => ENOENT,
+      },
+    });
     const time = {
       get now() {
         return scheduler.now;
