@@ -47,6 +47,15 @@ export class EveryCommit {
     this.damaged = 'no';
   }
 
+  /** Where a packet of any Service meets something else than what is asked for now; undefined: nowhere. */
+  presentProblem(): string | undefined {
+    for (const service of this.simulation.history.services) {
+      const problem = this.problemOf(service, 'current');
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
   /**
    * Where a packet of this Service's meets something else; undefined: nowhere.
    * @param expected what the program may know, or what is asked for now
@@ -116,8 +125,7 @@ export class EveryCommit {
       served.some((port) => port.family === family && port.cluster.length > 0),
     );
     if (!isSeen) return;
-    const isWhole = history.services.every((service) => this.problemOf(service, 'current') === undefined);
-    if (isWhole) this.damaged = 'no';
+    if (this.presentProblem() === undefined) this.damaged = 'no';
   }
 
   /** The Services that something was written about, and one of the others in turn. */

@@ -20,7 +20,7 @@ export async function falsePraise(
   simulation: Simulation,
   steps: readonly Step[],
 ): Promise<string | undefined> {
-  const { world, history, everyCommit } = simulation;
+  const { world, everyCommit } = simulation;
   const mayNotKnow = steps.some(
     ({ name, args: [kind = ''] }) => !KNOWN_TO_IT.has(name) || (name === 'kernel-fault' && UNHEARD.has(kind)),
   );
@@ -29,9 +29,5 @@ export async function falsePraise(
   if (answer?.status !== 200) return undefined;
   const { state, inSync } = JSON.parse(answer.body) as ProxyStatus;
   if (state !== 'good' || !inSync) return undefined;
-  for (const service of history.services) {
-    const problem = everyCommit.problemOf(service, 'current');
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+  return everyCommit.presentProblem();
 }

@@ -97,13 +97,8 @@ export class WhenQuiet {
   }
 
   private firstProblem(): string | undefined {
-    const { history, everyCommit } = this.simulation;
-    for (const service of history.services) {
-      const problem = everyCommit.problemOf(service, 'current');
-      if (problem !== undefined) return problem;
-    }
     // Packets may meet the rules of the mode before, and say nothing of how long a client keeps its endpoint.
-    return missingAffinity(this.simulation);
+    return this.simulation.everyCommit.presentProblem() ?? missingAffinity(this.simulation);
   }
 
   private broken(promise: string, detail: string): void {

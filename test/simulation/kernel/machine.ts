@@ -39,6 +39,7 @@ const IPVS_DEVICE = 'kube-ipvs0';
 interface KnownAddresses {
   /** Of the links. */
   readonly version: number;
+  readonly all: ReadonlySet<string>;
   readonly own: ReadonlySet<string>;
   readonly ofServices: ReadonlySet<string>;
 }
@@ -158,6 +159,11 @@ export class Machine {
     return this.presentAddresses.own;
   }
 
+  /** All that its kernel takes for its own, those for mode ipvs among them. The same object until they change. */
+  get localAddresses(): ReadonlySet<string> {
+    return this.presentAddresses.all;
+  }
+
   /** Those that it has for mode ipvs only. The same object until its addresses change. */
   get serviceAddresses(): ReadonlySet<string> {
     return this.presentAddresses.ofServices;
@@ -174,6 +180,7 @@ export class Machine {
       };
       this.knownAddresses = {
         version: links.version,
+        all: addressesOf(() => true),
         own: addressesOf((device) => device !== IPVS_DEVICE),
         ofServices: addressesOf((device) => device === IPVS_DEVICE),
       };

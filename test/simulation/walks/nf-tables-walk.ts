@@ -19,7 +19,7 @@ type TableName = Pick<KernelTable, 'family' | 'name'>;
 export class NfTablesWalk implements PacketWalk {
   private readonly remembered = new RememberedWalk((packet, inquiry) => this.send(packet, inquiry));
 
-  constructor(private readonly machine: Pick<Machine, 'nfTables' | 'addresses' | 'serviceAddresses'>) {}
+  constructor(private readonly machine: Pick<Machine, 'nfTables' | 'localAddresses'>) {}
 
   walk(packet: Packet): readonly TracedEnding[] {
     return this.remembered.walk(packet);
@@ -27,7 +27,8 @@ export class NfTablesWalk implements PacketWalk {
 
   private send(packet: Packet, inquiry: Inquiry): readonly TracedEnding[] {
     const family = packet.family === 'IPv4' ? 'ip' : 'ip6';
-    const { nfTables } = this.machine;
+    const { machine } = this;
+    const { nfTables } = machine;
     inquiry.ask(() => nfTables.kernelTables(family).map(baseChains).join('\n'));
     const tables = nfTables.kernelTables(family).map((table) => this.asked(table, inquiry));
     const find: FindElement = (table, set, key) =>
@@ -36,11 +37,7 @@ export class NfTablesWalk implements PacketWalk {
         return current && nfTables.findElement(current, set, key);
       });
     const ruleset = { tables, deviceNumbers: DEVICES };
-    const { machine } = this;
-    const addresses = new Set([
-      ...inquiry.ask(() => machine.addresses),
-      ...inquiry.ask(() => machine.serviceAddresses),
-    ]);
+    const addresses = inquiry.ask(() => machine.localAddresses);
     return new RulesetWalk(ruleset, packet, addresses, find, () => undefined).endings();
   }
 
