@@ -1,22 +1,18 @@
 import fc from 'fast-check';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
-import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { IpvsAdoptedRules, type PresentState } from '../../../src/domain/ipvs/adopted-rules.js';
 import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
 import { IpvsDesiredState } from '../../../src/domain/ipvs/desired-state.js';
 import type { IpvsServicePortRules } from '../../../src/domain/ipvs/service-port-rules.js';
 import { servicePortKey } from '../../../src/domain/model/service-port-name.js';
+import { sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { serviceEntries } from '../../support/iptables/arbitraries.js';
 
-const node: NodeNetwork = {
-  family: 'IPv4',
+const node = sampleNode('IPv4', {
   detector: undefined,
-  masqueradeBit: 14,
-  masqueradeAll: false,
   nodePortIPs: 'all',
   nodeAddresses: ['192.0.2.1'],
-  serviceCIDRs: [],
-};
+});
 
 const [first] = fc.sample(
   serviceEntries('IPv4', 'a').map((entries): ForwardingEntry => entries[0]!),

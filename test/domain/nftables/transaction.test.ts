@@ -1,4 +1,3 @@
-import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
 import { nodeChains } from '../../../src/domain/nftables/layout/node-rules.js';
 import { sourcesStructure, structuresOfClass } from '../../../src/domain/nftables/layout/structure.js';
@@ -7,15 +6,9 @@ import type { Operation } from '../../../src/domain/nftables/layout/table.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import { TableChange } from '../../../src/domain/nftables/state/table-change.js';
 import { changeTransactions, removalsOf } from '../../../src/domain/nftables/state/transaction.js';
+import { sampleNode } from '../../../src/testing/contract/sample-services.js';
 
-const node: NodeNetwork = {
-  family: 'IPv4',
-  detector: undefined,
-  masqueradeBit: 14,
-  masqueradeAll: false,
-  nodePortIPs: 'all',
-  serviceCIDRs: [],
-};
+const node = sampleNode('IPv4', { detector: undefined, nodePortIPs: 'all' });
 const external = { variant: BY_ADDRESS, kind: 'external', count: 2, affinitySeconds: 600 } as const;
 const chains = structuresOfClass(external);
 const [few, many] = [sourcesStructure(24), sourcesStructure(8)];
