@@ -35,11 +35,16 @@ jest() {
   npm run --silent jest -- --json "$@"
 }
 
+# What runs nothing. It takes what the timed tests leave of the processors, and not a moment that they want.
+of_the_text() {
+  for check in typecheck lint format:check; do
+    step "$check" chrt --idle 0 npm run --silent "$check"
+  done
+  [ -z "$failed" ]
+}
+
 # What needs no kernel. It takes what the kernel tests leave of the processors: those wait more than they work.
 without_kernel() {
-  step lint gently npm run --silent lint
-  step format gently npm run --silent format:check
-  step typecheck gently npm run --silent typecheck
   hermetic "$(dirname "$(command -v node)")"
   for folder in $(sh scripts/newer-node.sh); do
     # shellcheck disable=SC2046 # a list of files
@@ -77,9 +82,13 @@ if [ -z "$failed" ]; then
   without_kernel >"$log" 2>&1 &
   other=$!
   step 'kernel tests' jest --selectProjects contained kernel package --maxWorkers=3 --outputFile="$results/tests.json"
-  step 'checks without a kernel' finished "$other" "$log"
-  # These run alone, because they measure.
+  step 'tests without a kernel' finished "$other" "$log"
+  log=$(mktemp)
+  of_the_text >"$log" 2>&1 &
+  other=$!
+  # No other test runs beside these, because they measure.
   step timed jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
+  step 'checks of the text' finished "$other" "$log"
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
 fi
 

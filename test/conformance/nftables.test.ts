@@ -1,16 +1,16 @@
 import { probe } from '../support/testbed/probe.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
+import { ProxyRuns } from '../support/program/proxy-runs.js';
 import { TraceCommand } from '../support/program/trace-command.js';
 import { met, traced } from '../support/program/traced-node.js';
 import { contentsOf, readTable } from '../support/testbed/ruleset.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { until } from '../support/until.js';
-import { readScenario, scenarioNames, type Step } from '../support/recorded/scenarios.js';
+import { byConfiguration, type Step } from '../support/recorded/scenarios.js';
 
-const names = await scenarioNames();
-const scenarios = await Promise.all(names.map((name) => readScenario(name)));
+const scenarios = await byConfiguration('nftables');
 /** Those in which the cluster changes while the proxy runs. */
-const changing = scenarios.filter(({ steps }) => steps.length > 1).map(({ name }) => name);
+const changing = scenarios.filter(({ steps }) => steps.length > 1);
 
 /** What the proxy says it failed at: a service it had to set aside is better read here than guessed from packets. */
 const errorsOf = ({ log }: ProxyProcess): string[] =>
@@ -19,26 +19,25 @@ const errorsOf = ({ log }: ProxyProcess): string[] =>
 /** Real packets through the real program's rules meet what they met with kube-proxy 1.36 in nftables mode. */
 describe('nftables mode', () => {
   let testbed: Testbed;
-  let traces: readonly TraceCommand[];
+  let proxies: ProxyRuns;
+  let trace: TraceCommand;
   beforeAll(async () => {
     testbed = await Testbed.open();
-    traces = [
-      await TraceCommand.start(testbed.node, []),
-      await TraceCommand.start(testbed.node, ['--kernel']),
-    ];
+    proxies = new ProxyRuns({ host: testbed.node }, () => testbed.flushNode());
+    // What is traced through rules as they should be is compared with the recordings in the hermetic tests.
+    trace = await TraceCommand.start(testbed.node, ['--kernel']);
   });
   afterAll(async () => {
-    for (const trace of traces ?? []) await trace.stop();
-    await testbed.close();
+    await trace?.stop();
+    await proxies?.end().finally(() => testbed.close());
   });
-  beforeEach(() => testbed.flushNode());
 
   async function expectRecordedPackets(step: Step): Promise<void> {
     const { number, objects, packets } = step;
     const { ipv4, ipv6 } = await probe(testbed, objects);
     expect({ step: number, ...ipv4 }).toStrictEqual({ step: number, ...packets.ipv4 });
     expect({ step: number, ...ipv6 }).toStrictEqual({ step: number, ...packets.ipv6 });
-    for (const trace of traces) expect(await traced(trace, step)).toStrictEqual(met(step));
+    expect(await traced(trace, step)).toStrictEqual(met(step));
   }
 
   async function tables(): Promise<object> {
@@ -49,40 +48,24 @@ describe('nftables mode', () => {
   const start = (config: string, { objects }: Step): Promise<ProxyProcess> =>
     ProxyProcess.start({ host: testbed.node, config, objects });
 
-  it.each(names)('treats packets as kube-proxy does in %s', async (name) => {
-    const { config, steps } = await readScenario(name);
-    const [first, ...later] = steps as [Step, ...Step[]];
-    const proxy = await start(config, first);
-    try {
+  it.each(scenarios)('treats packets as kube-proxy does in $name', async ({ config, steps }) => {
+    for (const step of steps) {
+      const proxy = await proxies.program(config, step.objects);
       expect(errorsOf(proxy)).toEqual([]);
-      await expectRecordedPackets(first);
-      for (const step of later) {
-        await proxy.change(step.objects);
-        expect(errorsOf(proxy)).toEqual([]);
-        await expectRecordedPackets(step);
-      }
-      expect(await proxy.stop('SIGTERM')).toBe(0);
-    } finally {
-      await proxy.remove();
+      await expectRecordedPackets(step);
     }
   });
 
-  it.each(changing)('leaves what a fresh start leaves at the end of %s', async (name) => {
-    const { config, steps } = await readScenario(name);
-    const [first, ...later] = steps as [Step, ...Step[]];
+  it.each(changing)('leaves what a fresh start leaves at the end of $name', async ({ config, steps }) => {
+    await proxies.end();
+    await testbed.flushNode();
     const fresh = await start(config, steps.at(-1)!);
     const expected = await tables().finally(() => fresh.remove());
-    await testbed.flushNode();
-    const proxy = await start(config, first);
-    try {
-      for (const step of later) await proxy.change(step.objects);
-      // Chains that nothing needs any more are emptied at once, and deleted in a quiet moment.
-      await until('the tables are those of a fresh start', async () => {
-        expect(await tables()).toEqual(expected);
-        return true;
-      });
-    } finally {
-      await proxy.remove();
-    }
+    for (const step of steps) await proxies.program(config, step.objects);
+    // Chains that nothing needs any more are emptied at once, and deleted in a quiet moment.
+    await until('the tables are those of a fresh start', async () => {
+      expect(await tables()).toEqual(expected);
+      return true;
+    });
   });
 });

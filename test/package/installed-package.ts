@@ -1,5 +1,5 @@
 import { execa } from 'execa';
-import { cp, mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,27 +7,21 @@ import { fileURLToPath } from 'node:url';
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * The example as somebody else has it: in a folder of its own, with the packed package installed there. Its dependencies are
- * links to those of this checkout, so that no registry is asked.
+ * The packed package as somebody else has it: installed in a folder of its own. Its dependencies are links to those of this
+ * checkout, so that no registry is asked.
  */
 export class InstalledPackage {
   private constructor(
-    private readonly folder: string,
-    /** Where the example is. */
-    readonly example: string,
+    /** Where a program that uses the package would be. */
+    readonly folder: string,
   ) {}
 
   static async make(): Promise<InstalledPackage> {
     const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-package-'));
-    const installed = new InstalledPackage(folder, join(folder, 'example'));
+    const installed = new InstalledPackage(folder);
     try {
       await execa('npm', ['run', 'build:library'], { cwd: repository });
       await installed.unpack();
-      const source = join(repository, 'examples/custom-backend');
-      await cp(source, installed.example, {
-        recursive: true,
-        filter: (path) => !/\/(dist|node_modules)$/.test(path),
-      });
       return installed;
     } catch (error) {
       await installed.remove();

@@ -7,7 +7,7 @@ import type { Handler, Query, Routes } from '../http/router.js';
 
 /** How much of the delivered events is programmed. */
 export interface SyncState {
-  /** Everything delivered has been programmed. */
+  /** Everything delivered has been programmed, and the source is not in the middle of a change of many objects. */
   readonly idle: boolean;
   /** Object events since the start. */
   readonly appliedEvents: number;

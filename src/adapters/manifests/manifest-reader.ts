@@ -36,6 +36,7 @@ export class ManifestReader {
   private readonly signatures = new Map<string, string>();
   private readonly emptied: EmptiedFiles;
   private readonly slice = new TimeSlice();
+  private loading = false;
 
   constructor(
     private readonly files: ManifestFiles,
@@ -46,6 +47,11 @@ export class ManifestReader {
   ) {
     this.emptied = new EmptiedFiles(now);
     this.index = new ManifestIndex(files.compare);
+  }
+
+  /** Files that differ are being read, and some of their objects may be delivered already. */
+  get delivering(): boolean {
+    return this.loading;
   }
 
   /**
@@ -61,19 +67,29 @@ export class ManifestReader {
     }
     const looking = performance.now() - began;
 
+    if (due.length === 0) return looking;
+    this.loading = true;
+    try {
+      await this.loadAll(due, signal);
+    } finally {
+      this.loading = false;
+    }
+    return looking;
+  }
+
+  private async loadAll(due: readonly string[], signal: AbortSignal): Promise<void> {
     const incomplete: string[] = [];
     for (const file of due) {
-      if (signal.aborted) return looking;
+      if (signal.aborted) return;
       if (!(await this.load(file, false, signal))) incomplete.push(file);
       await this.slice.yieldIfOver();
     }
     if (incomplete.length > 0) await delay(SETTLE_MILLISECONDS, undefined, { signal });
     for (const file of incomplete) {
-      if (signal.aborted) return looking;
+      if (signal.aborted) return;
       await this.load(file, true, signal);
       await this.slice.yieldIfOver();
     }
-    return looking;
   }
 
   /** The files that exist and those that existed. */

@@ -29,6 +29,7 @@ const POLL_SHARE = 0.02;
 export class ManifestSource implements ClusterSource {
   private readonly stopping = new AbortController();
   private readonly report: ManifestReport;
+  private reader: ManifestReader | undefined;
   private work: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: ManifestSourceOptions) {
@@ -37,6 +38,10 @@ export class ManifestSource implements ClusterSource {
 
   get problems(): readonly string[] {
     return this.report.problems;
+  }
+
+  get delivering(): boolean {
+    return this.reader?.delivering ?? false;
   }
 
   /** Empty: files do not go stale. */
@@ -61,6 +66,7 @@ export class ManifestSource implements ClusterSource {
   private async run(files: ManifestFiles, sink: ObjectSink, signal: AbortSignal): Promise<void> {
     const { watch = true, logger, now } = this.options;
     const reader = new ManifestReader(files, sink, this.report, now);
+    this.reader = reader;
     // Watch before the first pass, so that no change is missed between the two.
     const changes = watch
       ? new FolderWatch(files.folders(), (file) => files.includes(file), logger)

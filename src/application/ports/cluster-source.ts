@@ -32,6 +32,11 @@ export interface ClusterSource {
   stop(): Promise<void>;
   /** What is unreadable or invalid at present and therefore ignored, each with its place and the reason, for people. */
   readonly problems: readonly string[];
+  /**
+   * In the middle of delivering what it has read, as a file of many objects: what was delivered so far is no state that anybody
+   * wanted. Left out by sources that cannot tell.
+   */
+  readonly delivering?: boolean;
   /** How fresh each kind is that can go stale; empty before `start`, and for sources that cannot go stale. Cheap. */
   status(): readonly SourceStatus[];
 }

@@ -53,7 +53,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
   const report = new ReportStatus(facts, loops, news, statuses, reports, history, health, clock);
   return {
     ...serviceRoutes(explain, addresses, report, () => ({
-      idle: loops.every((loop) => loop.inSync),
+      idle: !source.delivering && loops.every((loop) => loop.inSync),
       appliedEvents: clusterEvents.eventCount,
     })),
     ...serviceListRoutes(list),

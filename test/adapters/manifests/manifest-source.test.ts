@@ -186,6 +186,19 @@ describe('an edit', () => {
     expect(sink.calls).toEqual([]);
   });
 
+  it('is half delivered from its first object to its last', async () => {
+    write('a.json', json(service('kept'), service('dropped')));
+    const source = await synced();
+    expect(source.delivering).toBe(false);
+    const seen: boolean[] = [];
+    const look = (): void => void seen.push(source.delivering);
+    jest.spyOn(sink, 'applied').mockImplementation(look);
+    jest.spyOn(sink, 'deleted').mockImplementation(look);
+    write('a.json', json(service('kept', '10.0.0.2'), service('added')));
+    await until(() => seen.length === 3 && !source.delivering, 'difference, and its end');
+    expect(seen).toEqual([true, true, true]);
+  });
+
   it('follows new files, deleted files and writers that rename', async () => {
     onlyWhatIsReported();
     write('a.json', json(service('a')));
