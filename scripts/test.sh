@@ -37,6 +37,7 @@ jest() {
 
 # What runs nothing. It takes what the timed tests leave of the processors, and not a moment that they want.
 of_the_text() {
+  failed=''
   for check in typecheck lint format:check; do
     step "$check" chrt --idle 0 npm run --silent "$check"
   done
@@ -45,6 +46,7 @@ of_the_text() {
 
 # What needs no kernel. It takes what the kernel tests leave of the processors: those wait more than they work.
 without_kernel() {
+  failed=''
   hermetic "$(dirname "$(command -v node)")"
   for folder in $(sh scripts/newer-node.sh); do
     # shellcheck disable=SC2046 # a list of files
