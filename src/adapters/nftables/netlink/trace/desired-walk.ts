@@ -7,16 +7,26 @@ import { NftablesDesiredState } from '../../../../domain/nftables/state/desired-
 import { desiredTable } from '../../../../domain/nftables/state/desired-table.js';
 import type { DesiredWalk } from '../../../../domain/walk/desired-walk.js';
 import { ConcernedEntries } from '../../../../domain/trace/concerned-entries.js';
+import { getOrMake } from '../../../../domain/model/get-or-make.js';
 import { WrittenTable } from './written-table.js';
+
+/** Many packets that are asked for concern the same entries. */
+const TABLES_KEPT = 100;
 
 /** The table that these entries make, as the kernel would get it. For each packet what concerns that packet is compiled. */
 export function nftablesDesiredWalk(all: Iterable<ForwardingEntry>, node: NodeNetwork): DesiredWalk {
   const entries = new ConcernedEntries(all);
+  const tables = new Map<string, WrittenTable>();
+  const tableOf = (concerned: readonly ForwardingEntry[]): WrittenTable => {
+    const desired = new NftablesDesiredState();
+    for (const entry of concerned) desired.replace(entry.key, compileNftables(entry));
+    if (tables.size === TABLES_KEPT) tables.clear();
+    return new WrittenTable(node.family, desiredTable(desired, node));
+  };
   return {
     walk(packet, { localAddresses }) {
-      const desired = new NftablesDesiredState();
-      for (const entry of entries.of(packet)) desired.replace(entry.key, compileNftables(entry));
-      const written = new WrittenTable(node.family, desiredTable(desired, node));
+      const concerned = [...entries.of(packet)].sort((one, other) => (one.key < other.key ? -1 : 1));
+      const written = getOrMake(tables, concerned.map(({ key }) => key).join(' '), () => tableOf(concerned));
       // Rules of ours ask for the device that a packet came in through, by its name, and for no other one.
       const ruleset = { tables: [written.table], deviceNumbers: new Map<string, number>() };
       const find: FindElement = (_, set, key) => written.find(set.name, key);
