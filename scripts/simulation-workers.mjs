@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 const TALLY = /^(\d+) worlds, (\d+) commits, (\d+) failures$/;
 
 /**
- * Most objects of a world do not outlast it. No world takes the way of another one through the program, so that little is worth being
- * optimized, which took a third of the time; and each core has its own process, so that more threads help nobody.
+ * Most objects of a world do not outlast it. Worlds take different ways through the program, so that little of it is worth being
+ * optimized; and each core has its own process, so that more threads help nobody (docs/simulation.md).
  */
 const FOR_SPEED = [
   '--max-semi-space-size=64',

@@ -13,7 +13,7 @@ const LOOKED_AGAIN_AFTER = 5_000;
 /** Until what is removed later is gone: whether endpoints have drained is looked at once a minute. */
 const SETTLING = 70_000;
 const IDLE = 60_000;
-/** Two minutes in which next to nothing happens take as long as half of a world, so that few quiet times become idle ones. */
+/** Two minutes in which next to nothing happens take a sixth of what a world takes, so that few quiet times become idle ones. */
 const ONE_IDLE_IN = 16;
 
 /** When all is quiet again: the kernel is what the cluster asks for, and what the program says of it is true. */
