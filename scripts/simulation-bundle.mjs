@@ -65,7 +65,11 @@ export async function bundleSimulation(outfile, faults = []) {
     outfile: unfinished,
     plugins: [...bundleOptions.plugins, simulatedWorld(faults)],
     inject: [resolve(REPLACED, 'globals.ts')],
-    define: { 'Math.random': '__random', 'AbortSignal.timeout': '__abortTimeout' },
+    define: {
+      'Math.random': '__random',
+      'AbortSignal.timeout': '__abortTimeout',
+      'AbortSignal.any': '__abortAny',
+    },
     sourcemap: 'inline',
   });
   await rename(unfinished, outfile);

@@ -4,6 +4,17 @@ import { createInterface } from 'node:readline';
 const TALLY = /^(\d+) worlds, (\d+) commits, (\d+) failures$/;
 
 /**
+ * Most objects of a world do not outlast it. Worlds take different ways through the program, so that little of it is worth being
+ * optimized; and each core has its own process, so that more threads help nobody (docs/simulation.md).
+ */
+const FOR_SPEED = [
+  '--max-semi-space-size=64',
+  '--single-threaded-gc',
+  '--always-sparkplug',
+  '--interrupt-budget=500000',
+];
+
+/**
  * Simulates worlds in a process of its own.
  * @param program the bundle
  * @param args of test/simulation/simulate.ts
@@ -12,14 +23,9 @@ const TALLY = /^(\d+) worlds, (\d+) commits, (\d+) failures$/;
  *   the simulation itself failed
  */
 export async function runWorker(program, args, told) {
-  // Most objects of a world do not outlast it.
-  const child = spawn(
-    process.execPath,
-    ['--enable-source-maps', '--max-semi-space-size=64', program, ...args],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const child = spawn(process.execPath, [...FOR_SPEED, '--enable-source-maps', program, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let tally;
   for await (const line of createInterface({ input: child.stdout })) {
     const found = TALLY.exec(line);

@@ -87,7 +87,7 @@ export class Simulation {
     }
     if (!this.isOver) await this.settle();
     const { violation } = this;
-    await world.scheduler.end(world.proxy.life);
+    for (const life of [world.proxy.life, cluster.life, world.fate]) await world.scheduler.end(life);
     return {
       ...(violation && { violation }),
       commits: this.everyCommit.commits,

@@ -1,9 +1,9 @@
 import { isLoopback } from '../net/address.js';
-import type { Packet, PacketEnvironment } from '../trace/packet.js';
+import type { Packet } from '../trace/packet.js';
 
 /** Tells the node's own addresses from others, those of loopback included. */
 export function localTo(
-  { localAddresses }: Pick<PacketEnvironment, 'localAddresses'>,
+  { localAddresses }: { readonly localAddresses: Pick<ReadonlySet<string>, 'has'> },
   { family }: Packet,
 ): (address: string) => boolean {
   return (text) => localAddresses.has(text) || isLoopback({ family, text });

@@ -13,8 +13,8 @@ const LOOKED_AGAIN_AFTER = 5_000;
 /** Until what is removed later is gone: whether endpoints have drained is looked at once a minute. */
 const SETTLING = 70_000;
 const IDLE = 60_000;
-/** That is most of the time that a world takes, so that not each quiet time becomes an idle one. */
-const ONE_IDLE_IN = 4;
+/** Two minutes in which next to nothing happens take a sixth of what a world takes, so that few quiet times become idle ones. */
+const ONE_IDLE_IN = 16;
 
 /** When all is quiet again: the kernel is what the cluster asks for, and what the program says of it is true. */
 export class WhenQuiet {

@@ -1,4 +1,5 @@
 import type { networkInterfaces } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
 import type { CLibrary } from '../../../src/adapters/process/c-library.js';
 import type { ProgramsHost } from '../replaced/execa.js';
 import { IptablesWalk } from '../walks/iptables-walk.js';
@@ -159,12 +160,12 @@ export class Machine {
     return this.presentAddresses.own;
   }
 
-  /** All that its kernel takes for its own, those for mode ipvs among them. The same object until they change. */
+  /** All that its kernel takes for its own, those for mode ipvs among them. */
   get localAddresses(): ReadonlySet<string> {
     return this.presentAddresses.all;
   }
 
-  /** Those that it has for mode ipvs only. The same object until its addresses change. */
+  /** Those that it has for mode ipvs only. */
   get serviceAddresses(): ReadonlySet<string> {
     return this.presentAddresses.ofServices;
   }
@@ -178,10 +179,12 @@ export class Machine {
           devices.flatMap(({ name }) => [...links.addresses(name)].map(({ address }) => address)),
         );
       };
+      const known = this.knownAddresses?.own;
+      const own = addressesOf((device) => device !== IPVS_DEVICE);
       this.knownAddresses = {
         version: links.version,
         all: addressesOf(() => true),
-        own: addressesOf((device) => device !== IPVS_DEVICE),
+        own: known && isDeepStrictEqual(known, own) ? known : own,
         ofServices: addressesOf((device) => device === IPVS_DEVICE),
       };
     }

@@ -1,4 +1,5 @@
 /** What stands in place of Node's globals in everything that is simulated: time, chance and the process. */
+import { setMaxListeners } from 'node:events';
 import { world } from '../world/current.js';
 import type { Planned } from '../world/scheduler.js';
 import { SimulatedTimer } from './timer.js';
@@ -42,5 +43,17 @@ export function __abortTimeout(milliseconds: number): AbortSignal {
   const controller = new AbortController();
   const late = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
   setTimeout(() => controller.abort(late), milliseconds);
+  return controller.signal;
+}
+
+/** In place of AbortSignal.any, whose signals Node keeps as long as somebody listens: a process that was killed always does. */
+export function __abortAny(signals: readonly AbortSignal[]): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of signals) {
+    const abort = (): void => controller.abort(signal.reason);
+    setMaxListeners(0, signal);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  }
   return controller.signal;
 }

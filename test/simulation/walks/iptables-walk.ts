@@ -52,7 +52,9 @@ export class IptablesWalk implements PacketWalk {
     if (inquiry.ask(() => machine.isProxying)) return walkProxied(rules, proxied, packet, environment);
     const sets = new AskedSets(programs.sets, inquiry);
     if (inquiry.ask(() => servers.view().size === 0)) return walkTables(rules, packet, environment, { sets });
-    const addresses = inquiry.ask(() => machine.serviceAddresses);
+    // Rules lead to no service address but the one that the packet was sent to.
+    const isOwn = inquiry.ask(() => machine.serviceAddresses.has(packet.destination));
+    const addresses = new Set(isOwn ? [packet.destination] : []);
     const server = (id: VirtualServerId) => this.server(id, inquiry);
     return walkIpvs({ rules, sets, addresses, server }, packet, environment);
   }

@@ -37,7 +37,7 @@ export class NfTablesWalk implements PacketWalk {
         return current && nfTables.findElement(current, set, key);
       });
     const ruleset = { tables, deviceNumbers: DEVICES };
-    const addresses = inquiry.ask(() => machine.localAddresses);
+    const addresses = { has: (text: string) => inquiry.ask(() => machine.localAddresses.has(text)) };
     return new RulesetWalk(ruleset, packet, addresses, find, () => undefined).endings();
   }
 

@@ -57,7 +57,10 @@ export class Network {
     const remote = /^[\d.:a-f]+$/.test(host) ? host : '127.0.0.1';
     const near = new SimulatedSocket(owner, { local: ['127.0.0.1', from], remote: [remote, port] }, this);
     near.connecting = true;
-    if (weather.newConnections === 'silent') return near;
+    if (weather.newConnections === 'silent') {
+      owner.onEnd(() => near.vanish());
+      return near;
+    }
     scheduler.after(this.latency(), () => {
       const listener =
         weather.newConnections === 'open' ? this.listeners.get(placeOf(remote, port)) : undefined;

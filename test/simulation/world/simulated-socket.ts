@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers';
 import type { Life } from './life.js';
 import type { Network } from './network.js';
 import { SimulatedTimer } from '../replaced/timer.js';
@@ -85,6 +86,7 @@ export class SimulatedSocket extends Duplex {
     this.network.forget(this);
     this.removeAllListeners();
     this.on('error', () => undefined);
+    this.forgetParser();
     if (peer && !this.isSilent) this.network.carry(peer, this.lastArrival, () => peer.isReset('ECONNRESET'));
   }
 
@@ -166,6 +168,12 @@ export class SimulatedSocket extends Duplex {
     this.destroy(
       code === undefined ? undefined : Object.assign(new Error(`read ${code}`), { code, syscall: 'read' }),
     );
+  }
+
+  /** Node keeps what parses HTTP, and by that its whole world, until it is closed; maybe it parses just now. */
+  private forgetParser(): void {
+    const { parser } = this as { readonly parser?: { close(): void } | null };
+    if (parser) setImmediate(() => parser.close());
   }
 
   private touch(): void {

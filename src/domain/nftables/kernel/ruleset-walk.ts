@@ -35,7 +35,7 @@ export class RulesetWalk {
   constructor(
     private readonly ruleset: KernelRuleset,
     private readonly packet: Packet,
-    localAddresses: ReadonlySet<string>,
+    localAddresses: Pick<ReadonlySet<string>, 'has'>,
     find: FindElement,
     towards: Devices['towards'],
   ) {
