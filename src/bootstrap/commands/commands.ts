@@ -1,10 +1,6 @@
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Asked, CommandLine } from '../configuration/command-line.js';
 import type { Request } from '../../adapters/cli/arguments/subcommands.js';
-import { cleanup } from './cleanup.js';
-import { initOnly } from './init-only.js';
-import { once } from './once.js';
-import { run } from './run.js';
 
 /** Does what was asked for and returns the exit code of the program. */
 export type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number>;
@@ -39,9 +35,9 @@ export async function chosenCommand(commandLine: CommandLine): Promise<Command> 
   const { request, writeConfigTo } = commandLine;
   if (writeConfigTo !== '') return (await import('./write-configuration.js')).writeConfiguration;
   if (request.name !== 'run') return (await subcommands[request.name]()) as Command;
-  if (commandLine.cleanup) return cleanup;
-  if (commandLine.initOnly) return initOnly;
-  return commandLine.once ? once : run;
+  if (commandLine.cleanup) return (await import('./cleanup.js')).cleanup;
+  if (commandLine.initOnly) return (await import('./init-only.js')).initOnly;
+  return commandLine.once ? (await import('./once.js')).once : (await import('./run.js')).run;
 }
 
 /** Whether the manifests that are named will be read. */
