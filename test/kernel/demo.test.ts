@@ -108,7 +108,7 @@ describe('npm start', () => {
     expect(await namespaces()).toEqual([]);
   });
 
-  it('ends on Ctrl-C, and cleans up after a demo that was killed', async () => {
+  it('cleans up after a demo that was killed, refuses to disturb one that is running, and ends on Ctrl-C', async () => {
     const killed = new RunningDemo('--examples', examples);
     await killed.until(/Try it/);
     await killed.end('SIGKILL');
@@ -116,6 +116,12 @@ describe('npm start', () => {
 
     demo = new RunningDemo('--examples', examples);
     await demo.until(/Removed what an earlier demo had left behind[^]*Try it/);
+
+    const second = new RunningDemo('--examples', examples);
+    expect(await second.end()).toBe(1);
+    expect(second.output).toContain('is already running');
+    expect(await namespaces()).toHaveLength(5);
+
     expect(await demo.end('SIGINT')).toBe(0);
     expect(await namespaces()).toEqual([]);
   });
@@ -125,15 +131,6 @@ describe('npm start', () => {
     expect(await demo.end()).toBe(1);
     expect(demo.output).toMatch(/missing": it does not exist[^]*^npm start: kubeproxy exited/m);
     expect(await namespaces()).toEqual([]);
-  });
-
-  it('refuses to disturb another demo that is running', async () => {
-    demo = new RunningDemo('--examples', examples);
-    await demo.until(/Try it/);
-    const second = new RunningDemo('--examples', examples);
-    expect(await second.end()).toBe(1);
-    expect(second.output).toContain('is already running');
-    expect(await namespaces()).toHaveLength(5);
   });
 });
 

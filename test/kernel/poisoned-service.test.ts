@@ -13,12 +13,12 @@ import type { Poison, Way } from './poison/poison.js';
 import { contentsOf, readTable } from '../support/testbed/ruleset.js';
 import { until } from '../support/until.js';
 
-const count = 500;
+const count = 120;
 /** The services that are poisoned, each in its own way. */
 const poisons = new Map<number, Poison>([
-  [100, 'rules that are refused'],
-  [250, 'rules that cannot be read'],
-  [400, 'a compiler that gives up'],
+  [25, 'rules that are refused'],
+  [60, 'rules that cannot be read'],
+  [95, 'a compiler that gives up'],
 ]);
 const bad = [...poisons.keys()];
 
