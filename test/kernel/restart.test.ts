@@ -53,7 +53,7 @@ describe('a restart', () => {
       const connection = await OpenConnection.open(testbed.pod, web);
       const { body: name } = await connection.ask();
       const stuckTo = await askOnce(testbed.pod, sticky);
-      const client = await SteadyClient.start(testbed.pod, web, 5);
+      const client = await SteadyClient.start(testbed.pod, web, 20);
       const before = await readTable(testbed.node);
 
       expect(await proxy.stop(signal)).toBe(signal === 'SIGKILL' ? 'SIGKILL' : 0);
@@ -101,7 +101,7 @@ describe('a restart', () => {
 
   it('with a manifest that cannot be read keeps the rules that may be of it, until it can', async () => {
     const connection = await OpenConnection.open(testbed.pod, web);
-    const client = await SteadyClient.start(testbed.pod, web, 5);
+    const client = await SteadyClient.start(testbed.pod, web, 20);
     await proxy.stop('SIGTERM');
     const endpoints = backends.map(({ address }) => address);
     await proxy.place(
@@ -156,7 +156,7 @@ describe.each(iptablesVariants)('a restart in iptables mode, over iptables-%s', 
 
   it('writes nothing with nothing changed, and no connection notices; otherwise what changed', async () => {
     const connection = await OpenConnection.open(testbed.pod, web);
-    const client = await SteadyClient.start(testbed.pod, web, 5);
+    const client = await SteadyClient.start(testbed.pod, web, 20);
     await iptables.mark('IPv4');
     const before = await iptables.saved('IPv4');
     expect(await proxy.stop('SIGKILL')).toBe('SIGKILL');
