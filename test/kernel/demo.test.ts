@@ -123,7 +123,7 @@ describe('npm start', () => {
     await killed.end('SIGKILL');
     expect(await namespaces()).toHaveLength(5);
 
-    demo = new RunningDemo(BUILT, '--examples', examples);
+    demo = new RunningDemo(START, '--examples', examples);
     await demo.until(/Removed what an earlier demo had left behind[^]*Try it/);
 
     const second = new RunningDemo(BUILT, '--examples', examples);
