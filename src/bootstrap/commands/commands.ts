@@ -7,23 +7,26 @@ export type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number
 
 type Subcommand<Name> = (asked: Asked<Name>, logger: PinoLogger) => Promise<number>;
 
+const asking = () => import('../../adapters/cli/asking/commands.js');
+const composing = () => import('./composing.js');
+
 /** What the subcommands do. Each is loaded only when it is asked for: a proxy that serves needs none of them. */
 const subcommands: {
   readonly [Name in Exclude<Request['name'], 'run'>]: () => Promise<Subcommand<Name>>;
 } = {
-  status: async () => (await import('../../adapters/cli/asking/status.js')).status,
-  services: async () => (await import('../../adapters/cli/asking/services.js')).services,
-  explain: async () => (await import('../../adapters/cli/asking/explain.js')).explain,
+  status: async () => (await asking()).status,
+  services: async () => (await asking()).services,
+  explain: async () => (await asking()).explain,
   trace: async () => (await import('./trace.js')).trace,
-  diff: async () => (await import('../../adapters/cli/asking/diff.js')).diff,
-  history: async () => (await import('../../adapters/cli/asking/history.js')).history,
-  top: async () => (await import('../../adapters/cli/top/top.js')).top,
-  dump: async () => (await import('../../adapters/cli/dump/dump.js')).dump,
+  diff: async () => (await asking()).diff,
+  history: async () => (await asking()).history,
+  top: async () => (await asking()).top,
+  dump: async () => (await asking()).dump,
   cluster: async () => {
     const { askCluster } = await import('../../adapters/cli/cluster/ask-cluster.js');
     return (asked) => askCluster(asked);
   },
-  plan: async () => (await import('./plan.js')).plan,
+  plan: async () => (await composing()).plan,
   validate: async () => (await import('../../adapters/cli/validate.js')).validate,
 };
 
@@ -35,9 +38,10 @@ export async function chosenCommand(commandLine: CommandLine): Promise<Command> 
   const { request, writeConfigTo } = commandLine;
   if (writeConfigTo !== '') return (await import('./write-configuration.js')).writeConfiguration;
   if (request.name !== 'run') return (await subcommands[request.name]()) as Command;
-  if (commandLine.cleanup) return (await import('./cleanup.js')).cleanup;
-  if (commandLine.initOnly) return (await import('./init-only.js')).initOnly;
-  return commandLine.once ? (await import('./once.js')).once : (await import('./run.js')).run;
+  const { cleanup, initOnly, once, run } = await composing();
+  if (commandLine.cleanup) return cleanup;
+  if (commandLine.initOnly) return initOnly;
+  return commandLine.once ? once : run;
 }
 
 /** Whether the manifests that are named will be read. */
