@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { collectGarbage } from '../src/adapters/process/collect-garbage.js';

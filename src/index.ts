@@ -4,7 +4,6 @@
  *
  * @packageDocumentation
  */
-import 'reflect-metadata';
 
 export { createProxy, type ProxyOptions } from './bootstrap/embedding/create-proxy.js';
 export type { EmbeddedProxy, UnservedPort } from './bootstrap/embedding/embedded-proxy.js';

@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { ManifestPathError } from '../adapters/manifests/manifest-errors.js';
 import { ManifestFiles } from '../adapters/manifests/files/manifest-files.js';
 import { exitAtOnce } from '../adapters/process/exit-at-once.js';

@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
 import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
 import type { Module } from '../../src/bootstrap/parts/proxy-parts.js';

@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { endpointPlace } from '../../src/domain/model/endpoint.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
 import { MemoryConntrack } from '../../src/testing/fakes/memory-conntrack.js';

@@ -28,15 +28,18 @@ let proxy: Command | undefined;
 
 beforeAll(async () => {
   bundle = await bundleStandIn();
+  ({ namespace, node, api } = served = await ServedNode.open('api', bundle));
 });
-afterAll(() => bundle.remove());
+afterAll(async () => {
+  await served.close();
+  await bundle.remove();
+});
 beforeEach(async () => {
   proxy = undefined;
-  ({ namespace, node, api, kubeconfig } = served = await ServedNode.open('api', bundle));
+  kubeconfig = await served.renew();
 });
 afterEach(async () => {
   if (proxy?.running) await proxy.stop('SIGKILL');
-  await served.close();
 });
 
 /** A service of one TCP port; its address follows from its number, its endpoints are listed by number. */
@@ -119,9 +122,7 @@ describe('what the API server has', () => {
     ['in pages of JSON', false],
   ])('is in the kernel, service by service, when it comes %s', async (_, streamed) => {
     await api.ask('offer', { protobuf: streamed, streams: streamed });
-    const services = Array.from({ length: 1200 }, (_, index) =>
-      service(index + 1, [index + 1, index + 2000]),
-    );
+    const services = Array.from({ length: 510 }, (_, index) => service(index + 1, [index + 1, index + 2000]));
     await put(cluster(...services));
     await start();
     await programmed(...services);
@@ -138,7 +139,7 @@ describe('what the API server has', () => {
 
     const requests = await api.ask('requests');
     const pages = requests.filter(({ verb, path }) => verb === 'list' && path === '/api/v1/services');
-    expect(pages).toHaveLength(streamed ? 0 : 3);
+    expect(pages).toHaveLength(streamed ? 0 : 2);
     const isRefusal = ({ status: code }: (typeof requests)[number]) => !streamed && code === 422;
     const reads = requests.filter((request) => request.verb !== 'create' && !isRefusal(request));
     expect(new Set(reads.map(({ verb }) => verb))).toEqual(new Set(streamed ? ['watch'] : ['list', 'watch']));
@@ -155,10 +156,12 @@ describe('what the API server has', () => {
     expect(nodes.map(({ query }) => query.fieldSelector)).toEqual(nodes.map(() => 'metadata.name=node1'));
   });
 
-  it('is followed: additions, changes and removals', async () => {
-    await put(cluster(service(1), service(2)));
+  it('is followed: additions, changes and removals, but not other Nodes', async () => {
+    await put([...cluster(service(1), service(2)), { ...testNode, metadata: { name: 'node2' } }]);
     await start();
     await programmed(service(1), service(2));
+    await until('the service range has come too', rangeShown);
+    expect(await appliedEvents()).toBe(6);
 
     await put(serviceObjects(service(3)));
     await programmed(service(1), service(2), service(3));
@@ -181,8 +184,6 @@ describe('what the API server has', () => {
     ['is resumed', 'a stream of JSON', { compacted: false, protobuf: false, streams: true }],
     ['is resumed', 'pages of protocol buffers', { compacted: false, protobuf: true, streams: false }],
     ['is listed anew', 'a stream of protocol buffers', { compacted: true, protobuf: true, streams: true }],
-    ['is listed anew', 'a stream of JSON', { compacted: true, protobuf: false, streams: true }],
-    ['is listed anew', 'pages of protocol buffers', { compacted: true, protobuf: true, streams: false }],
     ['is listed anew', 'pages of JSON', { compacted: true, protobuf: false, streams: false }],
   ])(
     '%s after all watches broke, over %s, and what vanished meanwhile vanishes from the kernel',
@@ -338,13 +339,6 @@ describe('the objects around services', () => {
     await programmed(service(1, [1, 2]));
   });
 
-  it('another Node is not even seen', async () => {
-    await put([...cluster(service(1)), { ...testNode, metadata: { name: 'node2' } }]);
-    await start();
-    await programmed(service(1));
-    expect(await appliedEvents()).toBe(4);
-  });
-
   it('a ServiceCIDR that arrives late is programmed, and leaves with its object', async () => {
     await put([testNode, ...serviceObjects(service(1))]);
     await start();
@@ -390,19 +384,18 @@ describe('the ways to ask', () => {
     const url = await api.ask('url');
     const text = await readFile(kubeconfig, 'utf8');
     await writeFile(kubeconfig, text.replace(url, 'https://127.0.0.1:1'));
-    const wrong = await Command.start(node, flags());
-    await until('the wrong address is told', () => Promise.resolve(wrong.log.includes('127.0.0.1:1')));
-    await wrong.stop();
     await start('--master', url);
     await programmed(service(1));
   });
 
-  it('plan prints what --once programs, and touches nothing', async () => {
+  it('plan prints what --once programs, and touches nothing; both wait for all objects', async () => {
     await put(cluster(service(1), service(2, [2, 3, 4]), service(3, [])));
+    await api.ask('fail', { status: 503, match: '/servicecidrs', times: 1 });
     const planned = await Command.run(node, ['plan', ...flags()]);
     expect(planned).toMatchObject({ exitCode: 0 });
     expect(await namespace.run(['nft', 'list', 'ruleset'])).toBe('');
 
+    await api.ask('fail', { status: 503, match: '/servicecidrs', times: 1 });
     const once = await Command.run(node, flags('--once'));
     expect(once).toMatchObject({ exitCode: 0, stdout: '' });
     const written = contentsOf(await readTable(node));
@@ -412,17 +405,6 @@ describe('the ways to ask', () => {
     await namespace.run(['nft', 'flush', 'ruleset']);
     await namespace.run(['nft', '-f', '-'], planned.stdout);
     expect(contentsOf(await readTable(node))).toEqual(written);
-  });
-
-  it('--once and plan wait for the ServiceCIDRs too', async () => {
-    await put(cluster(service(1)));
-    await api.ask('fail', { status: 503, match: '/servicecidrs', times: 1 });
-    const once = await Command.run(node, flags('--once'));
-    expect(once).toMatchObject({ exitCode: 0 });
-    expect(await listing(node, 'ip')).toContain('172.30.0.0/16');
-    await api.ask('fail', { status: 503, match: '/servicecidrs', times: 1 });
-    const planned = await Command.run(node, ['plan', ...flags()]);
-    expect(planned.stdout).toContain('172.30.0.0/16');
   });
 
   it('--once and plan end when the API server does not answer, and say so', async () => {

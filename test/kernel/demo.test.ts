@@ -6,14 +6,23 @@ import { join } from 'node:path';
 
 const prefix = `t${process.pid}-demo`;
 
-/** A running `npm start` and what it has printed so far. */
+/** What `npm start` runs. */
+const START = ['scripts/start.mjs'];
+/** What that runs once everything is installed and built. */
+const BUILT = [
+  ...['--input-type=module', '--eval'],
+  "const { main } = await import('./scripts/demo/main.mjs'); process.exitCode = await main(process.argv.slice(1));",
+  '--',
+];
+
+/** A running demo and what it has printed so far. */
 class RunningDemo {
   output = '';
   readonly #process: ChildProcess;
   readonly #exit: Promise<unknown[]>;
 
-  constructor(...args: string[]) {
-    this.#process = spawn(process.execPath, ['scripts/start.mjs', '--prefix', prefix, ...args], {
+  constructor(program: readonly string[], ...args: string[]) {
+    this.#process = spawn(process.execPath, [...program, '--prefix', prefix, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#exit = once(this.#process, 'close');
@@ -56,7 +65,7 @@ describe('npm start', () => {
   });
 
   it('reaches every backend through both addresses, follows an edit, and ends by itself without a trace', async () => {
-    demo = new RunningDemo('--for', '8', '--examples', examples);
+    demo = new RunningDemo(START, '--for', '8', '--examples', examples);
     const first = await demo.until(/Try it/);
     const [, page = ''] = /^Its page, while the demo runs: (http:\S+)$/m.exec(demo.output) ?? [];
     expect(await (await fetch(page)).text()).toContain('<title>');
@@ -81,7 +90,7 @@ describe('npm start', () => {
   });
 
   it('shows that the last valid version stays when an edit is not valid, and follows the next one that is', async () => {
-    demo = new RunningDemo('--examples', examples);
+    demo = new RunningDemo(BUILT, '--examples', examples);
     await demo.until(/Try it/);
     const file = join(examples, 'web.yaml');
     const valid = await readFile(file, 'utf8');
@@ -108,32 +117,29 @@ describe('npm start', () => {
     expect(await namespaces()).toEqual([]);
   });
 
-  it('ends on Ctrl-C, and cleans up after a demo that was killed', async () => {
-    const killed = new RunningDemo('--examples', examples);
+  it('cleans up after a demo that was killed, refuses to disturb one that is running, and ends on Ctrl-C', async () => {
+    const killed = new RunningDemo(BUILT, '--examples', examples);
     await killed.until(/Try it/);
     await killed.end('SIGKILL');
     expect(await namespaces()).toHaveLength(5);
 
-    demo = new RunningDemo('--examples', examples);
+    demo = new RunningDemo(START, '--examples', examples);
     await demo.until(/Removed what an earlier demo had left behind[^]*Try it/);
+
+    const second = new RunningDemo(BUILT, '--examples', examples);
+    expect(await second.end()).toBe(1);
+    expect(second.output).toContain('is already running');
+    expect(await namespaces()).toHaveLength(5);
+
     expect(await demo.end('SIGINT')).toBe(0);
     expect(await namespaces()).toEqual([]);
   });
 
   it('leaves nothing behind when it fails half-way', async () => {
-    demo = new RunningDemo('--examples', join(examples, 'missing'));
+    demo = new RunningDemo(BUILT, '--examples', join(examples, 'missing'));
     expect(await demo.end()).toBe(1);
     expect(demo.output).toMatch(/missing": it does not exist[^]*^npm start: kubeproxy exited/m);
     expect(await namespaces()).toEqual([]);
-  });
-
-  it('refuses to disturb another demo that is running', async () => {
-    demo = new RunningDemo('--examples', examples);
-    await demo.until(/Try it/);
-    const second = new RunningDemo('--examples', examples);
-    expect(await second.end()).toBe(1);
-    expect(second.output).toContain('is already running');
-    expect(await namespaces()).toHaveLength(5);
   });
 });
 

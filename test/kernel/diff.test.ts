@@ -116,19 +116,23 @@ describe.each(['nftables', 'iptables'] as const)('in mode %s', (mode) => {
 
   it('a running proxy tells what differs until it has repaired it', async () => {
     const proxy = await node.serve(await flags(mode, web));
-    const diff = (...more: readonly string[]): Promise<Ended> => node.run(['diff', ...more]);
-    expect(await diff()).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+    const diff = (): Promise<Ended> => node.run(['diff']);
+    const differences = async (): Promise<DifferenceReport['families'][number]['lines']> => {
+      const { body } = await node.host.get(`${metrics}/debug/diff`);
+      return (JSON.parse(body) as DifferenceReport).families.flatMap(({ lines }) => lines);
+    };
+    expect(await differences()).toEqual([]);
 
-    let report: DifferenceReport | undefined;
+    let told: Awaited<ReturnType<typeof differences>> = [];
     // It may repair the damage before it is asked.
     await until('a difference is told', async () => {
       await damage();
-      report = JSON.parse((await node.host.get(`${metrics}/debug/diff`)).body) as DifferenceReport;
-      return report.families.some(({ lines }) => lines.length > 0);
+      told = await differences();
+      return told.length > 0;
     });
-    const told = report!.families.flatMap((family) => family.lines);
     expect(told.map(({ servicePort }) => servicePort)).toContain('default/web:http');
-    await until('everything is repaired', async () => (await diff()).exitCode === 0);
+    await until('everything is repaired', async () => (await differences()).length === 0);
+    expect(await diff()).toEqual({ exitCode: 0, stdout: '', stderr: '' });
 
     await proxy.stop();
     expect(await diff()).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('no proxy answers') });

@@ -153,23 +153,28 @@ describe('rules damaged by somebody else', () => {
 
 describe('faults around the proxy', () => {
   let testbed: Testbed;
+  let b1: Backend;
+  let b2: Backend;
   let proxy: ProxyProcess | undefined;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     testbed = await Testbed.open();
+    [b1, b2] = await Promise.all([
+      Backend.start(testbed, 'b1', '10.244.1.11'),
+      Backend.start(testbed, 'b2', '10.244.1.12'),
+    ]);
+  });
+  afterAll(() => testbed.close());
+  beforeEach(async () => {
+    await testbed.flushNode();
     proxy = undefined;
   });
-  afterEach(async () => {
-    await proxy?.remove();
-    await testbed.close();
-  });
+  afterEach(() => proxy?.remove());
 
-  const backend = (name: string, address: string): Promise<Backend> => Backend.start(testbed, name, address);
   const start = (text: string): Promise<ProxyProcess> =>
     ProxyProcess.start({ host: testbed.node, config, objects: text });
 
   it('keeps what a manifest held when it stops to parse, says so, and follows it again when it is mended', async () => {
-    const [b1, b2] = await Promise.all([backend('b1', '10.244.1.11'), backend('b2', '10.244.1.12')]);
     proxy = await start(objects([b1.address]));
     const before = contentsOf(await readTable(testbed.node));
     await proxy.place('kind: Service\nmetadata: {name: [web\n\tspec: }\n');
@@ -181,20 +186,15 @@ describe('faults around the proxy', () => {
     expect(await askTimes(3, testbed.pod, web)).toEqual(['b2', 'b2', 'b2']);
   });
 
-  it('programs what changed when it was killed and comes again', async () => {
-    const [b1, b2] = await Promise.all([backend('b1', '10.244.1.11'), backend('b2', '10.244.1.12')]);
+  it('programs what changed when it was killed and comes again, and when that was in the middle of its work', async () => {
     proxy = await start(objects([b1.address]));
     await proxy.stop('SIGKILL');
     expect(await askOnce(testbed.pod, web)).toBe('b1');
     await proxy.place(objects([b2.address]));
     await proxy.startAgain();
     expect(await askTimes(3, testbed.pod, web)).toEqual(['b2', 'b2', 'b2']);
-  });
 
-  it('comes up right when it is killed again and again in the middle of its work', async () => {
-    const [b1, b2] = await Promise.all([backend('b1', '10.244.1.11'), backend('b2', '10.244.1.12')]);
-    proxy = await start(objects([b1.address]));
-    for (const { address } of [b2, b1, b2]) {
+    for (const { address } of [b1, b2]) {
       await proxy.place(objects([address]));
       await proxy.stop('SIGKILL');
       await proxy.startAgain();
@@ -208,12 +208,15 @@ describe('faults around the proxy', () => {
   });
 
   it("takes over kube-proxy's table in one step: a client notices nothing", async () => {
-    await Promise.all([backend('b1', '10.244.1.5'), backend('b2', '10.244.2.6')]);
+    await Promise.all([
+      Backend.start(testbed, 'far1', '10.244.1.5'),
+      Backend.start(testbed, 'far2', '10.244.2.6'),
+    ]);
     const { steps } = await readScenario('clusterip-basic');
     const { objects: recorded, tables } = steps[0]!;
     await testbed.node.run(['nft', '-f', '-'], tables.join('\n'));
     const service = { what: 'http', dst: '172.30.10.1', port: 80 } as const;
-    expect(new Set(await askTimes(30, testbed.pod, service))).toEqual(new Set(['b1', 'b2']));
+    expect(new Set(await askTimes(30, testbed.pod, service))).toEqual(new Set(['far1', 'far2']));
 
     const client = await SteadyClient.start(testbed.pod, service, 2);
     proxy = await start(recorded);
@@ -223,7 +226,7 @@ describe('faults around the proxy', () => {
 
     expect(errorsOf(requests)).toEqual({});
     const late = requests.filter(({ sentAt }) => sentAt > takenOver).map(({ body }) => body);
-    expect(new Set(late)).toEqual(new Set(['b1', 'b2']));
+    expect(new Set(late)).toEqual(new Set(['far1', 'far2']));
     // Nothing of kube-proxy's is left over: a fresh start on an empty node leaves the same.
     const takenOverTable = contentsOf(await readTable(testbed.node));
     await proxy.stop('SIGTERM');

@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { PinoLogger } from '../../src/adapters/process/pino-logger.js';
 import { once } from '../../src/bootstrap/commands/once.js';
 import { plan } from '../../src/bootstrap/commands/plan.js';

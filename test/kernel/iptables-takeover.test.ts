@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { IptablesVariant } from '../../src/adapters/iptables/iptables-commands.js';
 import { IptablesTool } from '../../src/adapters/iptables/tool/iptables-tool.js';
 import { XtablesLock } from '../../src/adapters/iptables/tool/xtables-lock.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
@@ -37,6 +38,8 @@ const cases = recordedCases().map((recorded, place) => ({
   ...recorded,
   variant: iptablesVariants[Math.floor(place / 2) % iptablesVariants.length]!,
 }));
+const stepsOf = (variant: IptablesVariant): readonly RecordedStep[] =>
+  recordedSteps().filter((_, place) => iptablesVariants[place % iptablesVariants.length] === variant);
 const folder = mkdtempSync(join(tmpdir(), `t${process.pid}-ipt-`));
 const lock = new XtablesLock(join(folder, 'xtables.lock'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -105,7 +108,7 @@ describe('taking over from kube-proxy', () => {
   it.each(iptablesVariants)('writes from nothing what it then finds right: %s', async (variant) => {
     for (const family of IP_FAMILIES) {
       const tool = new IptablesTool({ variant, launcher, lock });
-      for (const recorded of recordedSteps()) {
+      for (const recorded of stepsOf(variant)) {
         const { entries, network } = recordedEntries(recorded, family);
         const backend = () =>
           iptablesBackend(family, tool, undefined, () => Promise.resolve(HOST), new MemoryLogger());

@@ -2,7 +2,7 @@ import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { DriverBundle, Namespace } from '../support/program/in-namespace.js';
 import type { NetlinkDriver } from './nftables-netlink/driver.js';
 
-const ELEMENTS = 200_000;
+const ELEMENTS = 100_000;
 
 let bundle: DriverBundle<NetlinkDriver>;
 let namespace: Namespace;

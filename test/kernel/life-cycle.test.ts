@@ -10,6 +10,7 @@ import {
   type TestService,
 } from '../support/testbed/cluster-objects.js';
 import { Command, type CommandOptions, type Ended } from '../support/program/command.js';
+import { Host } from '../support/testbed/host.js';
 import { readTable } from '../support/testbed/ruleset.js';
 import { bundleStandIn, ServedNode, type StandInBundle } from '../support/program/served-node.js';
 import { until } from '../support/until.js';
@@ -30,20 +31,24 @@ let proxy: Command | undefined;
 
 beforeAll(async () => {
   bundle = await bundleStandIn();
-});
-afterAll(() => bundle.remove());
-beforeEach(async () => {
-  proxy = undefined;
-  folder = await mkdtemp(join(tmpdir(), 'life-cycle-'));
-  ({ namespace, node, api, kubeconfig } = served = await ServedNode.open('life', bundle));
+  ({ namespace, node, api } = served = await ServedNode.open('life', bundle));
   await namespace.run(['ip', 'link', 'add', 'node0', 'type', 'veth', 'peer', 'name', 'node0p']);
   for (const address of ['198.51.100.11/24', '198.51.100.12/24'])
     await namespace.run(['ip', 'address', 'add', address, 'dev', 'node0']);
   for (const link of ['node0', 'node0p']) await namespace.run(['ip', 'link', 'set', link, 'up']);
 });
+afterAll(async () => {
+  await served.close();
+  await bundle.remove();
+});
+beforeEach(async () => {
+  proxy = undefined;
+  folder = await mkdtemp(join(tmpdir(), 'life-cycle-'));
+  kubeconfig = await served.renew();
+});
 afterEach(async () => {
   if (proxy?.running) await proxy.stop('SIGKILL');
-  await served.close();
+  await namespace.run(['sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=0']);
   await rm(folder, { recursive: true });
 });
 
@@ -177,8 +182,10 @@ describe('the start', () => {
 
   it('a port that is taken ends it where that shall be fatal, and the cluster is told', async () => {
     await put(...cluster(1));
-    await node.ask('serve', { name: 'squatter', port: 10256 });
+    const squatter = new Host(namespace.name);
+    await squatter.ask('serve', { name: 'squatter', port: 10256 });
     const { exitCode, stderr } = await run(['--bind-address-hard-fail']);
+    await squatter.killAgent();
     expect(stderr).toContain('healthz server failed');
     expect(exitCode).toBe(1);
     expect(await eventOf('FailedToStartProxierHealthcheck')).toMatchObject({
@@ -193,7 +200,7 @@ describe('while it runs', () => {
   const watching = (): Promise<void> =>
     until('all watches are open', async () => (await api.ask('openWatches')) === 4);
 
-  it('follows a token that is rotated', async () => {
+  it('follows a token that is rotated, a new authority with which the server comes back, and addresses', async () => {
     await put(...cluster(1));
     await start();
     await serves(1);
@@ -202,23 +209,13 @@ describe('while it runs', () => {
     await api.ask('disconnectWatches');
     await put(...serviceObjects(web(2)));
     await serves(1, 2);
-  });
 
-  it('follows a new authority, with which the server comes back', async () => {
-    await put(...cluster(1));
-    await start();
-    await serves(1);
     await watching();
     await api.ask('rotateAuthority');
-    await put(...serviceObjects(web(2)));
+    await put(...serviceObjects(web(3)));
     await api.ask('open');
-    await serves(1, 2);
-  });
+    await serves(1, 2, 3);
 
-  it('follows the addresses of its Node', async () => {
-    await put(...cluster(1));
-    await start();
-    await serves(1);
     expect(await elements('set nodeport-ips')).toEqual(['198.51.100.11']);
     const addresses = [{ type: 'InternalIP', address: '198.51.100.12' }];
     await put({ ...testNode, status: { addresses } });

@@ -6,30 +6,37 @@ import { ADDRESS, ServedPage } from '../support/browser/served-page.js';
 import { until } from '../support/until.js';
 
 let served: ServedPage;
+let page: Page;
 beforeAll(async () => {
   served = await ServedPage.open();
+  ({ page } = await served.browser.window());
 });
 afterAll(() => served?.close());
 
-const text = (page: Page, selector: string): Promise<string> => page.locator(selector).innerText();
+/** Loads the page anew. @param place such as `#/services` */
+async function open(place: string): Promise<void> {
+  await page.goto('about:blank');
+  await page.goto(`${ADDRESS}/${place}`);
+}
+
+const text = (selector: string): Promise<string> => page.locator(selector).innerText();
 
 describe('the connection', () => {
   it('is said to be broken, since when, and used again when it works', async () => {
-    const { page } = await served.window('');
+    await open('');
     await page.getByText('Degraded').waitFor();
     await served.killProxy();
     await page.getByText(/disconnected since \d\d:\d\d:\d\d, trying again/).waitFor();
     // What was known stays.
-    expect(await text(page, '#health')).toContain('node1');
+    expect(await text('#health')).toContain('node1');
     await served.startProxy();
     await page.getByText('live', { exact: true }).waitFor();
-    await page.context().close();
   });
 });
 
 describe('what the page asks for', () => {
   /** Requests from now on, by path. */
-  const requestsOf = (page: Page): Map<string, number> => {
+  const requestsFromNow = (): Map<string, number> => {
     const counts = new Map<string, number>();
     page.on('request', (request) => {
       const { pathname } = new URL(request.url());
@@ -39,9 +46,8 @@ describe('what the page asks for', () => {
   };
 
   it('is the list of services only after a change, and nothing while nobody sees the page', async () => {
-    const { page } = await served.browser.window();
-    const requests = requestsOf(page);
-    await page.goto(`${ADDRESS}/#/services`);
+    const requests = requestsFromNow();
+    await open('#/services');
     await until('it has asked for changes', async () => (requests.get('/debug/sync') ?? 0) >= 3);
     expect(requests.get('/debug/service-list')).toBe(1);
     await served.place(pageObjects('10.244.2.15'));
@@ -60,7 +66,6 @@ describe('what the page asks for', () => {
       document.dispatchEvent(new Event('visibilitychange'));
     });
     await until('it asks again', async () => (requests.get('/debug/sync') ?? 0) > 0);
-    await page.context().close();
   });
 });
 
@@ -73,16 +78,14 @@ const PLACES = [
 ] as const;
 
 describe.each(PLACES)('at /%s', (where, last) => {
-  let page: Page;
   const asked = new Set<string>();
 
   beforeAll(async () => {
-    ({ page } = await served.browser.window());
+    await page.setViewportSize({ width: 1100, height: 720 });
     page.on('request', (request) => asked.add(new URL(request.url()).origin));
-    await page.goto(`${ADDRESS}/${where}`);
+    await open(where);
     await page.locator(last).first().waitFor();
   });
-  afterAll(() => page?.context().close());
 
   it('everything has a name and can be reached with the tab key', async () => {
     expect(await unnamed(page)).toEqual([]);

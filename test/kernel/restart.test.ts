@@ -30,23 +30,22 @@ describe('a restart', () => {
     backends = await Promise.all(
       [1, 2, 3].map((number) => Backend.start(testbed, `b${number}`, `10.244.1.${10 + number}`)),
     );
-  });
-  afterAll(() => testbed.close());
-
-  beforeEach(async () => {
-    await testbed.flushNode();
     const endpoints = backends.map(({ address }) => address);
     proxy = await ProxyProcess.start({
       host: testbed.node,
       config: testConfig,
       objects: objects(endpoints),
     });
+  });
+  afterAll(async () => {
+    await proxy?.remove();
+    await testbed.close();
+  });
+
+  beforeEach(async () => {
     monitor = await RulesetMonitor.start(testbed.node);
   });
-  afterEach(async () => {
-    await monitor?.stop();
-    await proxy?.remove();
-  });
+  afterEach(() => monitor?.stop());
 
   it.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
     'after %s with nothing changed writes nothing, and no connection notices',
@@ -54,7 +53,7 @@ describe('a restart', () => {
       const connection = await OpenConnection.open(testbed.pod, web);
       const { body: name } = await connection.ask();
       const stuckTo = await askOnce(testbed.pod, sticky);
-      const client = await SteadyClient.start(testbed.pod, web, 5);
+      const client = await SteadyClient.start(testbed.pod, web, 20);
       const before = await readTable(testbed.node);
 
       expect(await proxy.stop(signal)).toBe(signal === 'SIGKILL' ? 'SIGKILL' : 0);
@@ -102,7 +101,7 @@ describe('a restart', () => {
 
   it('with a manifest that cannot be read keeps the rules that may be of it, until it can', async () => {
     const connection = await OpenConnection.open(testbed.pod, web);
-    const client = await SteadyClient.start(testbed.pod, web, 5);
+    const client = await SteadyClient.start(testbed.pod, web, 20);
     await proxy.stop('SIGTERM');
     const endpoints = backends.map(({ address }) => address);
     await proxy.place(
@@ -122,6 +121,7 @@ describe('a restart', () => {
       expect(JSON.stringify(await readTable(testbed.node))).not.toContain(web.dst);
       return true;
     });
+    await proxy.change(objects(endpoints));
   });
 
   it('is quiet while nothing changes', async () => {
@@ -141,11 +141,6 @@ describe.each(iptablesVariants)('a restart in iptables mode, over iptables-%s', 
     testbed = await Testbed.open();
     iptables = new NodeIptables(testbed.node, variant);
     backend = await Backend.start(testbed, 'b1', '10.244.1.11');
-  });
-  afterAll(() => testbed.close());
-
-  beforeEach(async () => {
-    await testbed.flushNode();
     await iptables.reset();
     proxy = await ProxyProcess.start({
       host: testbed.node,
@@ -154,11 +149,14 @@ describe.each(iptablesVariants)('a restart in iptables mode, over iptables-%s', 
       objects: objects([backend.address]),
     });
   });
-  afterEach(() => proxy?.remove());
+  afterAll(async () => {
+    await proxy?.remove();
+    await testbed.close();
+  });
 
   it('writes nothing with nothing changed, and no connection notices; otherwise what changed', async () => {
     const connection = await OpenConnection.open(testbed.pod, web);
-    const client = await SteadyClient.start(testbed.pod, web, 5);
+    const client = await SteadyClient.start(testbed.pod, web, 20);
     await iptables.mark('IPv4');
     const before = await iptables.saved('IPv4');
     expect(await proxy.stop('SIGKILL')).toBe('SIGKILL');
@@ -175,6 +173,7 @@ describe.each(iptablesVariants)('a restart in iptables mode, over iptables-%s', 
     const names = await iptables.written('IPv4');
     expect(names).toHaveLength(4);
     for (const name of names) expect(name).toMatch(/^nat KUBE-(SVC|SEP)-/);
+    await proxy.change(objects([backend.address]));
   });
 
   it('with a manifest that cannot be read keeps the rules that may be of it, until it can', async () => {

@@ -46,21 +46,19 @@ describe('clients of real backends', () => {
 
   beforeAll(async () => {
     testbed = await Testbed.open();
+    proxy = await ProxyProcess.start({ host: testbed.node, config: testConfig, objects: objects([]) });
   });
-  afterAll(() => testbed.close());
+  afterAll(async () => {
+    await proxy?.remove();
+    await testbed.close();
+  });
 
   beforeEach(async () => {
-    await testbed.flushNode();
     clients = [];
     backends = await Promise.all([nextBackend(), nextBackend(), nextBackend()]);
-    proxy = await ProxyProcess.start({
-      host: testbed.node,
-      config: testConfig,
-      objects: objects(backends),
-    });
+    await proxy.change(objects(backends));
   });
   afterEach(async () => {
-    await proxy?.remove();
     await Promise.all(backends.map((backend) => backend.kill()));
   });
 

@@ -49,7 +49,7 @@ function ordered(text: string): string {
   return text.replace(/(?:^add .*\n)+/gm, (adds) => adds.split('\n').sort().join('\n'));
 }
 
-const rounds = Number(process.env.SIMULATED_PROGRAMS ?? 60);
+const rounds = Number(process.env.SIMULATED_PROGRAMS ?? 30);
 const firstSeed = Number(process.env.SIMULATED_SEED ?? 1);
 
 /** Has both do the same, and compares what they say of it. */

@@ -10,8 +10,8 @@ import { processFigures, type ProcessFigures } from './soak/process-figures.js';
 import type { StandInDriver } from './stand-in/driver.js';
 import { until } from '../support/until.js';
 
-/** How long it lasts, in seconds: a minute, or what `npm run soak` says. */
-const seconds = Number(process.env.SOAK_SECONDS ?? 60);
+/** How long it lasts, in seconds: half a minute, or what `npm run soak` says. */
+const seconds = Number(process.env.SOAK_SECONDS ?? 30);
 const seed = Number(process.env.SOAK_SEED ?? Date.now() & 0x7fffffff);
 const metrics = 'http://127.0.0.1:10249';
 const MEBIBYTE = 1 << 20;

@@ -21,7 +21,6 @@ afterAll(async () => {
   await Promise.all([desired?.stop(), actual?.stop()]);
   await testbed.close();
 });
-beforeEach(() => testbed.flushNode());
 
 /** Rules of other programs, and a rule of theirs that must be named. */
 const foreign: readonly (readonly [what: string, command: string, culprit: string])[] = [
@@ -68,30 +67,6 @@ const foreign: readonly (readonly [what: string, command: string, culprit: strin
   ['a DROP of iptables', 'iptables -I INPUT -i ext0 -j DROP; iptables -I FORWARD -i ext0 -j DROP', 'drop'],
 ];
 
-describe('kubeproxy trace --kernel, with rules of other programs', () => {
-  it.each(foreign)('answers what packets meet, and names %s', async (_, command, culprit) => {
-    const { config, steps } = await readScenario('clusterip-basic');
-    const [step] = steps as [Step];
-    const { objects } = step;
-    const proxy = await ProxyProcess.start({ host: testbed.node, config, objects });
-    try {
-      await testbed.node.run(['sh', '-ec', command]);
-      const now = { objects, packets: await probe(testbed, objects) };
-      expect(met(now)).not.toEqual(met(step));
-      expect(await traced(actual, now)).toEqual(met(now));
-      // The rules of this program are as they were.
-      expect(await traced(desired, step)).toEqual(met(step));
-      const query = { from: 'outside:198.18.0.50', to: '172.30.10.1:80' };
-      const [answer] = await actual.answers([query]);
-      expect(answer!.steps.filter(({ isForeign }) => isForeign)).toContainEqual(
-        expect.objectContaining({ rule: expect.stringContaining(culprit) as string }),
-      );
-    } finally {
-      await proxy.remove();
-    }
-  });
-});
-
 /** Fills the chain of a table at the hook forward, rule by rule, and empties it again: two thousand transactions a second. */
 const busy = `nft 'table ip busy {
   chain f { type filter hook forward priority -10; }
@@ -101,17 +76,45 @@ while :; do
   echo 'flush chain ip busy f'
 done | nft -i >/dev/null`;
 
-describe('kubeproxy trace --kernel, while another program commits all the time', () => {
-  it('answers what packets meet, and that the table of that program may be another one by now', async () => {
+describe('kubeproxy trace --kernel', () => {
+  let proxy: ProxyProcess;
+  let step: Step;
+  beforeAll(async () => {
     const { config, steps } = await readScenario('clusterip-basic');
-    const [step] = steps as [Step];
+    [step] = steps as [Step];
+    proxy = await ProxyProcess.start({ host: testbed.node, config, objects: step.objects });
+  });
+  afterAll(async () => {
+    await proxy.remove();
+    await testbed.flushNode();
+  });
+  afterEach(async () => {
+    const tables = (await testbed.node.run(['nft', 'list', 'tables'])).split('\n');
+    const others = tables.filter((table) => table !== '' && !table.endsWith(' kube-proxy'));
+    await testbed.node.run(['nft', others.map((table) => `delete ${table}`).join('; ')]);
+  });
+
+  const query = { from: 'outside:198.18.0.50', to: '172.30.10.1:80' };
+
+  it.each(foreign)('answers what packets meet, and names %s', async (_, command, culprit) => {
     const { objects } = step;
-    const proxy = await ProxyProcess.start({ host: testbed.node, config, objects });
+    await testbed.node.run(['sh', '-ec', command]);
+    const now = { objects, packets: await probe(testbed, objects) };
+    expect(met(now)).not.toEqual(met(step));
+    expect(await traced(actual, now)).toEqual(met(now));
+    // The rules of this program are as they were.
+    expect(await traced(desired, step)).toEqual(met(step));
+    const [answer] = await actual.answers([query]);
+    expect(answer!.steps.filter(({ isForeign }) => isForeign)).toContainEqual(
+      expect.objectContaining({ rule: expect.stringContaining(culprit) as string }),
+    );
+  });
+
+  it('answers while another program commits all the time, and names its table, which may be another one by now', async () => {
     const [file, ...args] = testbed.node.commandLine(['sh', '-ec', busy]);
     const program = execa(file!, args, { reject: false, detached: true, stdio: 'ignore' });
     try {
       expect(await traced(actual, step)).toEqual(met(step));
-      const query = { from: 'outside:198.18.0.50', to: '172.30.10.1:80' };
       await until('the table that changes all the time is named', async () => {
         const [answer] = await actual.answers([query]);
         const doubts = answer!.steps.filter(({ isUncertain }) => isUncertain);
@@ -120,30 +123,35 @@ describe('kubeproxy trace --kernel, while another program commits all the time',
     } finally {
       process.kill(-program.pid!);
       await program;
-      await proxy.remove();
     }
   });
 });
 
 describe('kubeproxy trace --from node', () => {
-  it.each(['blackhole', 'unreachable', 'prohibit'])('sees that a route is %s', async (type) => {
+  it('sees that a route leads nowhere', async () => {
     const { config, steps } = await readScenario('dual-stack');
     const { objects } = steps[0]!;
     const services = [...objects.matchAll(/^ {2}clusterIPs:\n((?: {2}- .*\n)+)/gm)].flatMap(([, list]) =>
       [...list!.matchAll(/- (\S+)/g)].map(([, address]) => address!.replace(/'/g, '')),
     );
     const [ipv4, ipv6] = [false, true].map((is6) => services.find((ip) => ip.includes(':') === is6)!);
+    const queries = [`${ipv4}:80`, `[${ipv6}]:80`].map((to) => ({ from: 'node', to }));
     const proxy = await ProxyProcess.start({ host: testbed.node, config, objects });
     try {
-      await testbed.node.run(['ip', 'route', 'add', type, ipv4!]);
-      await testbed.node.run(['ip', '-6', 'route', 'add', type, ipv6!]);
-      const queries = [`${ipv4}:80`, `[${ipv6}]:80`].map((to) => ({ from: 'node', to }));
-      for (const { outcome, steps: met } of await desired.answers(queries))
-        expect([outcome, met.at(-1)!.effect]).toEqual(['refused', expect.stringMatching(/^no route to/)]);
+      for (const type of ['blackhole', 'unreachable', 'prohibit']) {
+        await testbed.node.run(['ip', 'route', 'add', type, ipv4!]);
+        await testbed.node.run(['ip', '-6', 'route', 'add', type, ipv6!]);
+        for (const { outcome, steps: met } of await desired.answers(queries))
+          expect([type, outcome, met.at(-1)!.effect]).toEqual([
+            type,
+            'refused',
+            expect.stringMatching(/^no route to/),
+          ]);
+        await testbed.node.run(['ip', 'route', 'del', type, ipv4!]);
+        await testbed.node.run(['ip', '-6', 'route', 'del', type, ipv6!]);
+      }
     } finally {
       await proxy.remove();
-      await testbed.node.run(['ip', 'route', 'del', type, ipv4!]);
-      await testbed.node.run(['ip', '-6', 'route', 'del', type, ipv6!]);
     }
   });
 });

@@ -29,10 +29,14 @@ const sticky = { what: 'http', dst: STICKY.clusterIP, port: 80 } as const;
 
 let testbed: Testbed;
 let proxy: ProxyProcess | undefined;
+beforeAll(async () => {
+  testbed = await Testbed.open();
+});
+afterAll(() => testbed.close());
+beforeEach(() => testbed.flushNode());
 afterEach(async () => {
   await proxy?.remove();
   proxy = undefined;
-  await testbed.close();
 });
 
 async function startProxy(services: readonly TestService[], config = testConfig): Promise<ProxyProcess> {
@@ -51,7 +55,6 @@ function rulesOf(tables: SavedTables, chain: string): readonly string[] {
 describe.each(iptablesVariants)('rules in iptables-%s', (variant) => {
   let iptables: NodeIptables;
   beforeEach(async () => {
-    testbed = await Testbed.open();
     iptables = new NodeIptables(testbed.node, variant);
     await iptables.reset();
   });
@@ -127,14 +130,13 @@ describe.each(iptablesVariants)('rules in iptables-%s', (variant) => {
 describe('traffic', () => {
   let backends: Backend[];
   let addresses: string[];
-  beforeEach(async () => {
-    testbed = await Testbed.open();
-    await new NodeIptables(testbed.node, 'nft').reset();
+  beforeAll(async () => {
     backends = await Promise.all(
       [1, 2, 3].map((number) => Backend.start(testbed, `b${number}`, `10.244.1.${10 + number}`)),
     );
     addresses = backends.map(({ address }) => address);
   });
+  beforeEach(() => new NodeIptables(testbed.node, 'nft').reset());
 
   it('goes round the endpoints from everywhere, follows changes, and outlives a restart', async () => {
     const { pod, ext, node } = testbed;

@@ -2,13 +2,16 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { builtProxy } from '../support/program/built-proxy.js';
 
-let sources: readonly string[];
+/** By the names of the files. */
+const sources = new Map<string, string>();
 
 beforeAll(async () => {
   const folder = dirname(await builtProxy());
-  const files = (await readdir(folder)).filter((name) => name.endsWith('.js'));
-  sources = await Promise.all(files.map((name) => readFile(join(folder, name), 'latin1')));
+  for (const name of await readdir(folder))
+    if (name.endsWith('.js')) sources.set(name, await readFile(join(folder, name), 'latin1'));
 });
+
+const SYNC_LOOP = /\bSyncLoop=class\b|class SyncLoop\b/;
 
 describe('the bundle', () => {
   it('holds one byte for each letter, so that V8 keeps it in half the memory', () => {
@@ -21,7 +24,20 @@ describe('the bundle', () => {
   });
 
   it('keeps names, for stack traces', () => {
-    expect(has(/\bSyncLoop=class\b|class SyncLoop\b/)).toBe(true);
+    expect(has(SYNC_LOOP)).toBe(true);
+  });
+
+  it('has a command read nothing of what only serving needs', () => {
+    const read = new Set(['kubeproxy.js']);
+    for (const name of read)
+      for (const [, imported] of sources.get(name)!.matchAll(/\b(?:from|import)"\.\/([^"]+)"/g))
+        read.add(imported!);
+    expect(read.size).toBeGreaterThan(5);
+    // Of the container and of the metrics as well.
+    for (const serving of [SYNC_LOOP, /BindToFluentSyntaxImplementation/, /collectDefaultMetrics/]) {
+      expect(has(serving)).toBe(true);
+      expect([...read].filter((name) => serving.test(sources.get(name)!))).toEqual([]);
+    }
   });
 });
 
@@ -36,5 +52,5 @@ describe('the page', () => {
 });
 
 function has(pattern: RegExp): boolean {
-  return sources.some((source) => pattern.test(source));
+  return [...sources.values()].some((source) => pattern.test(source));
 }

@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import * as process from 'node:process';
 import { simulate } from './simulate.js';
 

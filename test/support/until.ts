@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Between two looks at a condition, at least. Milliseconds. */
-const PAUSE = 20;
+const PAUSE = 50;
 
 /**
  * Waits until the condition holds; an error in it counts as "not yet". Fails with what was waited for. Looks for half of the time

@@ -1,33 +1,32 @@
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Asked, CommandLine } from '../configuration/command-line.js';
 import type { Request } from '../../adapters/cli/arguments/subcommands.js';
-import { cleanup } from './cleanup.js';
-import { initOnly } from './init-only.js';
-import { once } from './once.js';
-import { run } from './run.js';
 
 /** Does what was asked for and returns the exit code of the program. */
 export type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number>;
 
 type Subcommand<Name> = (asked: Asked<Name>, logger: PinoLogger) => Promise<number>;
 
+const asking = () => import('../../adapters/cli/asking/commands.js');
+const composing = () => import('./composing.js');
+
 /** What the subcommands do. Each is loaded only when it is asked for: a proxy that serves needs none of them. */
 const subcommands: {
   readonly [Name in Exclude<Request['name'], 'run'>]: () => Promise<Subcommand<Name>>;
 } = {
-  status: async () => (await import('../../adapters/cli/asking/status.js')).status,
-  services: async () => (await import('../../adapters/cli/asking/services.js')).services,
-  explain: async () => (await import('../../adapters/cli/asking/explain.js')).explain,
+  status: async () => (await asking()).status,
+  services: async () => (await asking()).services,
+  explain: async () => (await asking()).explain,
   trace: async () => (await import('./trace.js')).trace,
-  diff: async () => (await import('../../adapters/cli/asking/diff.js')).diff,
-  history: async () => (await import('../../adapters/cli/asking/history.js')).history,
-  top: async () => (await import('../../adapters/cli/top/top.js')).top,
-  dump: async () => (await import('../../adapters/cli/dump/dump.js')).dump,
+  diff: async () => (await asking()).diff,
+  history: async () => (await asking()).history,
+  top: async () => (await asking()).top,
+  dump: async () => (await asking()).dump,
   cluster: async () => {
     const { askCluster } = await import('../../adapters/cli/cluster/ask-cluster.js');
     return (asked) => askCluster(asked);
   },
-  plan: async () => (await import('./plan.js')).plan,
+  plan: async () => (await composing()).plan,
   validate: async () => (await import('../../adapters/cli/validate.js')).validate,
 };
 
@@ -39,6 +38,7 @@ export async function chosenCommand(commandLine: CommandLine): Promise<Command> 
   const { request, writeConfigTo } = commandLine;
   if (writeConfigTo !== '') return (await import('./write-configuration.js')).writeConfiguration;
   if (request.name !== 'run') return (await subcommands[request.name]()) as Command;
+  const { cleanup, initOnly, once, run } = await composing();
   if (commandLine.cleanup) return cleanup;
   if (commandLine.initOnly) return initOnly;
   return commandLine.once ? once : run;

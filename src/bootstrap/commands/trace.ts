@@ -1,50 +1,15 @@
-import { SystemClock } from '../../adapters/process/system-clock.js';
-import type { Logger } from '../../application/ports/logger.js';
-import { TracedAddresses } from '../../application/trace/traced-node.js';
-import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
-import { IP_FAMILIES } from '../../domain/net/ip-family.js';
-import type { Asked } from '../configuration/command-line.js';
-import type { ReadingModule } from '../parts/reading-parts.js';
-import { chooseMode } from '../modes/choose-mode.js';
-import { withTracing } from '../modules/tracing.js';
-import { NodeAddresses } from '../node/local-addresses.js';
-import { complain } from '../../adapters/cli/output/print.js';
-import { readObjects } from './read-objects.js';
+import { RunningProxy } from '../../adapters/cli/asking/running-proxy.js';
 import { answerRequest } from '../../adapters/cli/tracing/answer-request.js';
 import { askProxy } from '../../adapters/cli/tracing/ask-proxy.js';
-import { RunningProxy } from '../../adapters/cli/asking/running-proxy.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { Asked } from '../configuration/command-line.js';
 
 /**
  * Prints what becomes of packets. With manifests they are followed here, otherwise by the proxy running on this node. 1 if a query
  * of several could not be answered.
  */
-export function trace(asked: Asked<'trace'>, logger: Logger): Promise<number> {
+export async function trace(asked: Asked<'trace'>, logger: Logger): Promise<number> {
   const { request, manifests, configuration } = asked;
-  if (manifests.length > 0) return traceManifests(asked, logger);
+  if (manifests.length > 0) return (await import('./composing.js')).traceManifests(asked, logger);
   return answerRequest(request, askProxy(RunningProxy.at(configuration.metricsBindAddress), request.rules));
-}
-
-/** Reads the manifests once, and answers from them. Objects that are ignored are named on standard error. */
-async function traceManifests(asked: Asked<'trace'>, logger: Logger): Promise<number> {
-  const { commandLine, mode } = await chooseMode(asked, logger);
-  const machine = new NodeAddresses(new SystemClock(), logger);
-  // The node may be another machine than this one.
-  const replacements: ReadingModule = {
-    localAddresses: ({ state }) => new TracedAddresses(machine, () => state.node),
-  };
-  const options = { families: IP_FAMILIES, replacements };
-  return readObjects(commandLine, options, logger, async ({ state, contexts, problems, container }) => {
-    for (const problem of problems) complain(`ignored: ${problem}`);
-    const tables = IP_FAMILIES.map((family) => ({
-      family,
-      table: ForwardingTable.of(state, contexts.of(family, true).forwarding),
-    }));
-    return withTracing(
-      container.parts,
-      tables,
-      machine,
-      (family) => mode.tracer(family),
-      (packets) => answerRequest(asked.request, (query) => packets.trace(query, asked.request.rules)),
-    );
-  });
 }

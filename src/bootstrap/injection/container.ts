@@ -1,3 +1,4 @@
+import 'reflect-metadata'; // inversify needs it first
 import { Container as InversifyContainer } from 'inversify';
 
 /** How each part is made from others, which have been made when they are asked for. Making has no effects: nothing is opened, started or logged. */

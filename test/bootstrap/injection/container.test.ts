@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { Container } from '../../../src/bootstrap/injection/container.js';
 
 interface Parts {

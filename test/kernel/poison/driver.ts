@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { ScriptedSource } from '../../../src/testing/fakes/scripted-source.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';

@@ -8,10 +8,23 @@ import type { ApiObject } from '../../support/api-server/object-store.js';
 import { serve } from '../../support/program/driver.js';
 
 /** A stand-in API server inside a namespace. */
-const api = await StandInApiServer.start();
-const kubeconfig = await writeKubeconfig(api, { tokenFile: 'token' });
+let api: StandInApiServer;
+let kubeconfig: string;
+const certificates = await makeCertificates();
 const credential = (file: string): string => join(dirname(kubeconfig), file);
-await writeFile(credential('token'), 'stand-in-token');
+
+async function begin(): Promise<void> {
+  api = await StandInApiServer.start(certificates);
+  kubeconfig = await writeKubeconfig(api, { tokenFile: 'token' });
+  await writeFile(credential('token'), 'stand-in-token');
+}
+
+async function end(): Promise<void> {
+  await api.close();
+  await rm(dirname(kubeconfig), { recursive: true, force: true });
+}
+
+await begin();
 
 interface Offer {
   /** Whether clients that ask for protocol buffers get them. */
@@ -21,6 +34,11 @@ interface Offer {
 }
 
 const handlers = {
+  /** Another server, of an empty cluster. */
+  async renew(): Promise<void> {
+    await end();
+    await begin();
+  },
   kubeconfig: (): string => kubeconfig,
   url: (): string => api.url,
   requests: (): readonly RecordedRequest[] => api.requests,
@@ -70,8 +88,7 @@ const handlers = {
 export type StandInDriver = typeof handlers;
 
 await serve(handlers, async () => {
-  await api.close();
-  await rm(dirname(kubeconfig), { recursive: true, force: true });
+  await end();
   // Answers that are still delayed are not waited for.
   process.exit(0);
 });

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 
 /** A window, and what went wrong in it. */
 export interface Window {
@@ -27,8 +27,8 @@ export class BrowserIn {
   }
 
   /** Opens a window with a profile of its own. */
-  async window(options: BrowserContextOptions = {}): Promise<Window> {
-    const context = await this.browser.newContext({ viewport: { width: 1100, height: 720 }, ...options });
+  async window(): Promise<Window> {
+    const context = await this.browser.newContext({ viewport: { width: 1100, height: 720 } });
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);
     const complaints: string[] = [];

@@ -1,12 +1,11 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BrowserContextOptions } from 'playwright-core';
 import { Command } from '../program/command.js';
 import { Namespace } from '../program/in-namespace.js';
 import { Host } from '../testbed/host.js';
 import { until } from '../until.js';
-import { BrowserIn, type Window } from './browser-in.js';
+import { BrowserIn } from './browser-in.js';
 import { manyServices, pageObjects } from './page-cluster.js';
 
 /** Where the page is, in the namespace. */
@@ -63,13 +62,6 @@ export class ServedPage {
   async place(objects: string): Promise<void> {
     await writeFile(join(this.folder, 'next'), objects);
     await rename(join(this.folder, 'next'), join(this.folder, 'objects.yaml'));
-  }
-
-  /** Opens the page in a window of its own. @param place such as `#/services` */
-  async window(place: string, options?: BrowserContextOptions): Promise<Window> {
-    const window = await this.browser.window(options);
-    await window.page.goto(`${ADDRESS}/${place}`);
-    return window;
   }
 
   async close(): Promise<void> {

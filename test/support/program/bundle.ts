@@ -25,7 +25,7 @@ export async function bundle(source: URL, file: string): Promise<void> {
   await symlink(nodeModules, join(dirname(file), 'node_modules'));
   await build({
     ...bundleOptions,
-    sourcemap: 'inline',
+    sourcemap: false,
     entryPoints: [fileURLToPath(source)],
     outfile: file,
     plugins: [ownPlaces],

@@ -113,7 +113,7 @@ export class ProxyProcess {
       } catch (error) {
         last = String(error);
       }
-      await sleep(this.options.slow ? 100 : 10);
+      await sleep(this.options.slow ? 100 : 25);
     }
     throw new Error(`the proxy has not programmed its objects (${last}):\n${this.output}`);
   }

@@ -15,14 +15,19 @@ export class ServedNode {
     readonly namespace: Namespace,
     readonly node: Host,
     readonly api: Driver<StandInDriver>,
-    /** The file that leads to the API server. */
-    readonly kubeconfig: string,
   ) {}
 
   static async open(prefix: string, bundle: StandInBundle): Promise<ServedNode> {
     const namespace = await Namespace.open(prefix);
     const api = namespace.drive(bundle);
-    return new ServedNode(namespace, new Host(namespace.name), api, await api.ask('kubeconfig'));
+    return new ServedNode(namespace, new Host(namespace.name), api);
+  }
+
+  /** Begins anew, without rules and with an empty cluster; answers the file that leads to its API server. */
+  async renew(): Promise<string> {
+    await this.namespace.run(['nft', 'flush', 'ruleset']);
+    await this.api.ask('renew');
+    return this.api.ask('kubeconfig');
   }
 
   async close(): Promise<void> {
