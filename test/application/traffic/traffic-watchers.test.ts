@@ -18,6 +18,8 @@ let clock: FakeClock;
 let events: MemoryFlowEvents;
 let logger: MemoryLogger;
 let entries: readonly ForwardingEntry[];
+/** Happens once, when services are looked at next. */
+let meanwhile: (() => void) | undefined;
 let watchers: TrafficWatchers;
 let leaving: AbortController;
 
@@ -26,8 +28,17 @@ beforeEach(() => {
   events = new MemoryFlowEvents();
   logger = new MemoryLogger();
   entries = [entryOf()];
+  meanwhile = undefined;
   leaving = new AbortController();
-  const sources = { entries: () => entries, localAddresses: () => ['192.0.2.11'] };
+  const sources = {
+    entries: () => {
+      const happens = meanwhile;
+      meanwhile = undefined;
+      happens?.();
+      return entries;
+    },
+    localAddresses: () => ['192.0.2.11'],
+  };
   watchers = new TrafficWatchers(() => new TrafficCount(events, sources, clock, logger), clock);
 });
 afterEach(async () => {
@@ -183,6 +194,21 @@ it('follows the services', async () => {
   expect(await openIn(next(watch, () => events.begin(seenFlow(2))))).toEqual([1]);
 });
 
+it('goes on while the wall clock is set back', async () => {
+  const watch = watchers.watch();
+  await next(watch);
+  clock.set(-86_400_000);
+  entries = [];
+  await next(watch);
+  entries = [entryOf()];
+  await next(watch);
+  const report = await next(watch, () => events.begin(seenFlow(1)), 2_000);
+  expect(report).toMatchObject({ time: clock.now(), seconds: 2 });
+  expect(report.services).toMatchObject([{ new: 1, newPerSecond: 0.5, unanswered: 1 }]);
+  events.end(1, false);
+  expect(await openIn(next(watch, undefined, 2_000))).toEqual([0]);
+});
+
 describe('a sample', () => {
   const count = 200_000;
 
@@ -221,6 +247,18 @@ describe('a sample', () => {
     await next(watch, () => storm(19_000));
     for (let second = 0; second < 12; second++)
       expect(await next(watch, () => storm(4_750))).toMatchObject({ sampledOneIn: 4 });
+  });
+
+  it('is not taken of what gathered while the process was held up', async () => {
+    const watch = watchers.watch();
+    meanwhile = () => {
+      for (let id = 0; id < 20_000; id++) events.begin(seenFlow(id));
+      clock.advance(9_000);
+    };
+    expect(await next(watch, undefined, 12_000)).toMatchObject({
+      sampledOneIn: 1,
+      services: [{ new: 20_000 }],
+    });
   });
 });
 

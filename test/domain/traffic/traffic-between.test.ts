@@ -36,7 +36,8 @@ beforeEach(() => {
 });
 
 const toPay = { destination: '10.96.7.2', replySource: '10.244.2.21:8080' };
-const take = (time: number): TrafficSnapshot => snapshotOf(table, (key) => frontends.entry(key), time);
+const take = (time: number): TrafficSnapshot =>
+  snapshotOf(table, (key) => frontends.entry(key), { time, steady: time });
 const everything: TrafficQuery = { services: [], sort: 'open', limit: Infinity };
 
 function between(
@@ -134,7 +135,7 @@ describe('asked for', () => {
     table.found(seenFlow(3, toPay), 0);
   });
   const names = (query: Partial<TrafficQuery>): readonly string[] =>
-    between({ time: 0, ports: new Map() }, take(1_000), query).services.map(({ name }) => name);
+    between({ time: 0, steady: 0, ports: new Map() }, take(1_000), query).services.map(({ name }) => name);
 
   it.each([
     ['open', ['pay', 'cart']],

@@ -11,7 +11,7 @@ function snapshot(connections: Readonly<Record<string, number>>): TrafficSnapsho
     const endpoints = new Map([[FIRST, { ...totals, open: count, overdue: 1, silent: false }]]);
     return { entry: entryOf({ name }), ...totals, open: count, overdue: 1, endpoints };
   });
-  return { time: 0, ports: new Map(ports.map((port) => [familyPortKey(port.entry), port])) };
+  return { time: 0, steady: 0, ports: new Map(ports.map((port) => [familyPortKey(port.entry), port])) };
 }
 
 const shown = (series: TrafficSeries, connections: Readonly<Record<string, number>>) =>
@@ -40,7 +40,7 @@ it('are sums of both families', () => {
   const v4 = snapshot({ cart: 3 }).ports.values().next().value!;
   const v6 = { ...v4, entry: { ...v4.entry, family: 'IPv6' as const } };
   const ports = new Map([v4, v6].map((port) => [familyPortKey(port.entry), port]));
-  expect(new TrafficSeries(5).of({ time: 0, ports })).toMatchObject([
+  expect(new TrafficSeries(5).of({ time: 0, steady: 0, ports })).toMatchObject([
     { connections: 6, failed: 12, bytes: 60, open: 6, overdue: 2 },
   ]);
 });
