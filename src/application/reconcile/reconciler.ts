@@ -68,7 +68,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     // What an earlier process left is all that they can go back to.
     const outcome = await this.recover({ signal: options.signal }, reading);
     const lost = driver.lost?.(reading.actual) ?? [];
-    return { ...this.result(outcome, failed, changes), ...(lost.length > 0 && { lost }) };
+    return { ...this.result(outcome, failed, changes), lost };
   }
 
   async apply(

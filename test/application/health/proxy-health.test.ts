@@ -125,6 +125,7 @@ describe('ProxyHealth', () => {
 
   it('keeps eligibility apart from health', () => {
     health.finished('IPv4', { ok: true });
+    expect(health.verdict()).toMatchObject({ healthy: true, nodeEligible: true });
     health.setNodeEligible(false);
     expect(health.verdict()).toMatchObject({ healthy: true, nodeEligible: false });
   });

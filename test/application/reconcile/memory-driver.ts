@@ -8,6 +8,7 @@ import {
 } from '../../../src/application/ports/driver/driver.js';
 import type { Adoption } from '../../../src/application/ports/driver/abilities.js';
 import type { WriteWatch } from '../../../src/application/ports/driver/write-watch.js';
+import type { FrontendAddress } from '../../../src/domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import {
@@ -122,8 +123,12 @@ export class MemoryDriver
     };
   }
 
-  lost(): readonly never[] {
-    return [];
+  lost(actual: ReadonlyMap<string, string>): readonly FrontendAddress[] {
+    const gone = [...actual.keys()].filter((key) => this.desired.lines.holder(key) === undefined);
+    return gone.map((key) => {
+      const [address, port] = key.split(':') as [string, string];
+      return { address, port: Number(port) };
+    });
   }
 
   async cleanup(): Promise<void> {

@@ -156,6 +156,13 @@ describe('a service port that cannot be compiled', () => {
   });
 });
 
+it('tells after a start which frontends of an earlier process are gone', async () => {
+  const [a, b] = [sample('a', { number: 1 }), sample('b', { number: 2 })];
+  await backend.start([a, b], node);
+  expect(await open().start([a], node)).toMatchObject({ lost: [{ address: '10.96.77.2', port: 80 }] });
+  expect(await open().start([a], node)).toMatchObject({ lost: [] });
+});
+
 describe('verifying', () => {
   beforeEach(async () => {
     await backend.start([sample('a', { number: 1 })], node);

@@ -21,6 +21,9 @@ describe('What the source cannot read at a start', () => {
     await bench.begin();
     expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a'), keyOf('b')]);
     expect(bench.loop.keptFor).toEqual(['b.yaml:3: bad indentation']);
+    expect(bench.logger.at('warn')).toMatchObject([
+      { facts: { unread: 1, first: 'b.yaml:3: bad indentation' } },
+    ]);
     bench.calls();
     await bench.clock.advanceAsync(5_000);
     expect(bench.syncs()).toEqual([]);
