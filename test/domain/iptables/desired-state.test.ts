@@ -6,7 +6,7 @@ import { IptablesDesiredState } from '../../../src/domain/iptables/state/desired
 import { IptablesChange } from '../../../src/domain/iptables/state/iptables-change.js';
 import { baseRulesChange } from '../../../src/domain/iptables/state/base-rules-change.js';
 import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rules.js';
-import type { IptablesServicePortRules } from '../../../src/domain/iptables/table.js';
+import type { IptablesServicePortRules, TableName } from '../../../src/domain/iptables/table.js';
 import { DesiredTables, sharedHolds } from '../../../src/domain/iptables/state/desired-tables.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
@@ -15,6 +15,7 @@ import { RECORDED_HOST } from '../../support/recorded/cluster.js';
 import { allChains, isHeld, sharedChain, TablesInMemory } from '../../support/iptables/tables-in-memory.js';
 
 const NAMES = ['a', 'b', 'c'];
+const TABLES: readonly TableName[] = ['mangle', 'filter', 'nat'];
 
 function nodeOf(family: IpFamily): NodeNetwork {
   return {
@@ -47,6 +48,15 @@ function expectHeld(tables: TablesInMemory, desired: DesiredTables): void {
   }
 }
 
+/** How many rules service ports have in each table, counted one by one. */
+function countedRules(desired: IptablesDesiredState): readonly number[] {
+  const chains = [...desired.chains()].map(({ chain }) => chain);
+  return TABLES.map((table) => {
+    const own = chains.flatMap((chain) => (chain.table === table ? chain.rules : []));
+    return own.length + desired.entries(table).length;
+  });
+}
+
 /** Chains with their rules, sorted. */
 function contents(tables: DesiredTables): readonly string[] {
   return allChains(tables)
@@ -69,6 +79,7 @@ describe('incremental equals full', () => {
               desired.replace(key, entry && compiled(entry, desired.rules(key)), delta);
           tables.apply(delta);
           expectHeld(tables, freshTables(present.values(), family));
+          expect(TABLES.map((table) => desired.ruleCount(table))).toEqual(countedRules(desired));
         }
         const again = new IptablesChange();
         for (const entry of present.values()) desired.replace(entry.key, compiled(entry), again);

@@ -2,6 +2,7 @@ import type { Expression, KernelVerdict } from '../../../../src/domain/nftables/
 import type { WantedElements } from '../../../../src/domain/nftables/kernel/elements.js';
 import { follow } from '../../../../src/domain/nftables/kernel/follow.js';
 import type {
+  KernelChain,
   KernelElement,
   KernelHook,
   KernelRule,
@@ -102,6 +103,23 @@ describe('the rules of the kernel', () => {
     expect(await verdictsOf([table({}, rules)])).toEqual([expected]);
   });
 
+  it('know the kind of an address, and that there is a way back to the source', async () => {
+    const fib = (field: 'saddr' | 'daddr', result: 'type' | 'exists', value: Buffer) =>
+      table({}, [rule({ kind: 'fib', to: 0, field, result }, is(value), verdict('drop'))]);
+    expect(await verdictsOf([fib('daddr', 'type', bytes(1, 0, 0, 0))])).toEqual(['dropped']);
+    expect(await verdictsOf([fib('daddr', 'type', bytes(2, 0, 0, 0))])).toEqual(['untouched']);
+    expect(await verdictsOf([fib('saddr', 'exists', bytes(1, 0, 0, 0))])).toEqual(['dropped']);
+  });
+
+  it('leave nothing of a former value in a word of a register, and the next word alone', async () => {
+    const loads = [
+      { kind: 'immediate', to: 0, value: bytes(1, 2, 3, 4, 5, 6, 7, 8) },
+      { kind: 'immediate', to: 0, value: bytes(9) },
+    ] as const;
+    const rules = [rule(...loads, is(bytes(9, 0, 0, 0, 5, 6, 7, 8)), verdict('drop'))];
+    expect(await verdictsOf([table({}, rules)])).toEqual(['dropped']);
+  });
+
   it('come back from a jump, and from a goto to where the chain was entered', async () => {
     const chains = (verb: 'jump' | 'goto') => ({
       one: [rule(verdict(verb, 'two')), rule(verdict('drop'))],
@@ -130,6 +148,16 @@ describe('the rules of the kernel', () => {
     const early = table({ priority: -5 }, [rule({ kind: 'reject' })]);
     expect(await verdictsOf([refuses, drops])).toEqual(['dropped']);
     expect(await verdictsOf([refuses, drops, early])).toEqual(['refused']);
+  });
+
+  it('are met from the latest chain of a table to its first, where all have one priority', async () => {
+    const chain = (number: number, expression: Expression): KernelChain => ({
+      ...{ name: `c${number}`, number, hook: forward },
+      rules: [rule(expression)],
+    });
+    const chains = [chain(1, { kind: 'reject' }), chain(3, verdict('drop')), chain(2, { kind: 'reject' })];
+    const one = { ...table({}, []), chains: new Map(chains.map((each) => [each.name, each])) };
+    expect(await verdictsOf([one])).toEqual(['dropped']);
   });
 
   it('translate once, at the priority of the kernel, whatever that of the chain', async () => {

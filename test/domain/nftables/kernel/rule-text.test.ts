@@ -1,5 +1,7 @@
+import { maskAddress } from '../../../../src/domain/net/cidr.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import type { Expression } from '../../../../src/domain/nftables/kernel/expression.js';
+import { addressBytes } from '../../../../src/domain/nftables/kernel/packet-bytes.js';
 import { ruleText } from '../../../../src/domain/nftables/kernel/rule-text.js';
 import { kernelRule } from '../../../../src/adapters/nftables/netlink/read/kernel-table.js';
 import { RULE } from '../../../../src/adapters/nftables/netlink/messages/records.js';
@@ -44,6 +46,21 @@ describe.each(IP_FAMILIES)('a rule that the kernel lists, %s', (family) => {
     family === 'IPv4'
       ? [[192, 0, 2, 7], '192.0.2.7']
       : [[0x20, 1, 0xd, 0xb8, ...new Array<number>(11).fill(0), 7], '[2001:db8::7]'];
+  it.each([20, 31])('names a network of %i bits', (bits) => {
+    const [network, all] =
+      family === 'IPv4'
+        ? ['10.0.0.0', '255.255.255.255']
+        : ['fd00::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'];
+    const value = addressBytes(network);
+    const mask = addressBytes(maskAddress(all, bits));
+    const expressions: readonly Expression[] = [
+      { kind: 'payload', to: 0, base: 'network', offset: header[0]!, length: value.length },
+      { kind: 'bitwise', from: 0, to: 0, mask, xor: value.map(() => 0) },
+      { kind: 'cmp', from: 0, op: '==', value },
+    ];
+    expect(ruleText({ expressions }, family)).toBe(`${ip} saddr ${network}/${bits}`);
+  });
+
   it.each([
     ['snat', { address: 1 }, `snat to ${host.replace(/[[\]]/g, '')}`],
     ['dnat', { address: 1, port: 2 }, `dnat to ${host}:8080`],
