@@ -289,6 +289,12 @@ describe('hostile entries', () => {
     expect(compile).toThrow(what);
   });
 
+  it('are quoted, as far as they say something', () => {
+    const address = `a"${'b'.repeat(300)}`;
+    const compile = () => compileIptables({ ...cart, frontends: [{ ...clusterIP, address }] }, options);
+    expect(compile).toThrow(`address "a\\"${'b'.repeat(198)}…" cannot be written to iptables`);
+  });
+
   it('cannot hide in the name of an interface', () => {
     const detector = { kind: 'interface', name: 'a" -j ACCEPT', wildcard: false } as const;
     expect(() => compileIptables(cart, { ...options, node: { ...node, detector } })).toThrow(

@@ -8,6 +8,7 @@ it.each([
   ['targetPort', undefined],
   ['__proto__', undefined],
   ['x'.repeat(100_000), undefined],
+  [`${'n'.repeat(63)}m`, 'n'.repeat(64)],
 ])('case %#', (written, meant) => {
-  expect(nearestName(written, ['sessionAffinity', 'clusterIP', 'port'])).toBe(meant);
+  expect(nearestName(written, ['sessionAffinity', 'clusterIP', 'port', 'n'.repeat(64)])).toBe(meant);
 });
