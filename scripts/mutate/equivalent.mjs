@@ -24,4 +24,15 @@ export const EQUIVALENT = [
     'beyond the end is no line that anybody looks for',
   ],
   ['difference/shared-work.ts', 'once: true', 'true', 'a signal aborts once'],
+  ['sync/retries.ts', 'this.timers.delete', 'this.timers.delete(key);', 'it only frees memory'],
+  ['reconcile/claimants.ts', 'MOST_FORMER = ', '2', 'it only frees memory'],
+  ['reconcile/claimants.ts', '> MOST_FORMER', 'MOST_FORMER * this.members.size', 'it only frees memory'],
+  [
+    'reconcile/claimants.ts',
+    'heap[left + 1]! <',
+    'heap[left + 1]! < heap[left]!',
+    'equal keys may rise in any order',
+  ],
+  ['trace/summary.ts', '? -1 : 1', 'one.address < other.address', 'equal addresses were told apart before'],
+  ['nftables/endpoint-ids.ts', 'while (taken', 'offset + 1', 'any number that is not taken will do'],
 ];

@@ -1,10 +1,11 @@
+import type { RawObject } from '../../../src/domain/decode/fields.js';
 import { Allocations } from '../../../src/domain/validation/allocations.js';
 
-const service = (spec: unknown) => ({ spec });
+const service = (spec: unknown): RawObject => ({ spec });
 const portsOf = (...ports: readonly unknown[]) => service({ ports });
 
 /** What a Service may not have, if this one was there before. */
-function refused(before: object, after: object): readonly string[] {
+function refused(before: RawObject, after: RawObject): readonly string[] {
   const allocations = new Allocations();
   expect(allocations.claim('Service shop/before', before)).toEqual([]);
   return allocations.claim('Service shop/after', after).map(({ field, what }) => `${field}: ${what}`);

@@ -1,0 +1,69 @@
+import type { NodeNetwork } from '../../../../src/domain/forwarding/node-network.js';
+import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
+import { compileNftables } from '../../../../src/domain/nftables/compile.js';
+import { nodeChains } from '../../../../src/domain/nftables/layout/node-rules.js';
+import { NftablesDesiredState } from '../../../../src/domain/nftables/state/desired-state.js';
+import { desiredTable } from '../../../../src/domain/nftables/state/desired-table.js';
+import type { Packet } from '../../../../src/domain/trace/packet.js';
+import {
+  sampleEntry,
+  sampleNode,
+  type SampleShape,
+} from '../../../../src/testing/contract/sample-services.js';
+import { contentsOf } from '../../../support/nftables/table-contents.js';
+import { WalkedTable } from '../../../support/nftables/walked-table.js';
+
+it('has the hooks of kube-proxy (docs/spec/nftables.md §3.2)', () => {
+  const hooks = nodeChains(sampleNode('IPv4'), []).flatMap(({ chain: { name, hook } }) =>
+    hook ? [`${name}: ${hook.type} ${hook.hook} ${hook.priority}`] : [],
+  );
+  expect(hooks).toEqual([
+    'filter-prerouting-pre-dnat: filter prerouting -110',
+    'filter-output-pre-dnat: filter output -110',
+    'filter-input: filter input 0',
+    'filter-forward: filter forward 0',
+    'filter-output: filter output 0',
+    'nat-prerouting: nat prerouting -100',
+    'nat-output: nat output -100',
+    'nat-postrouting: nat postrouting 100',
+  ]);
+});
+
+describe.each(IP_FAMILIES)('a node port, %s', (family) => {
+  const [one, other, loopback, elsewhere] =
+    family === 'IPv4'
+      ? ['192.0.2.1', '192.0.2.2', '127.0.0.1', '203.0.113.77']
+      : ['2001:db8:2::1', '2001:db8:2::2', '::1', '2001:db8:e::77'];
+  const local = { nodePort: 30_080, number: 1, externalPolicyLocal: true };
+
+  function verdict(nodePortIPs: NodeNetwork['nodePortIPs'], shape: SampleShape, destination: string): string {
+    const desired = new NftablesDesiredState();
+    const entry = sampleEntry(family, 'web', shape);
+    desired.replace(entry.key, compileNftables(entry));
+    const table = new WalkedTable(
+      family,
+      contentsOf(desiredTable(desired, sampleNode(family, { nodePortIPs }))),
+    );
+    const packet: Packet = {
+      ...{ family, protocol: 'TCP', destination, destinationPort: 30_080 },
+      ...(destination === loopback
+        ? { source: loopback, inputInterface: undefined }
+        : { source: elsewhere, inputInterface: 'eth0' }),
+    };
+    const endings = table.walk(packet, { localAddresses: new Set([one, other, loopback]) });
+    return [...new Set(endings.map((ending) => ending.verdict))].join();
+  }
+
+  it.each<[string, SampleShape, string]>([
+    ['with endpoints', { nodePort: 30_080, number: 1 }, 'sent'],
+    ['without endpoints', { nodePort: 30_080, number: 1, endpoints: 0 }, 'refused'],
+    ['with endpoints here, of policy Local', local, 'sent'],
+    ['without endpoints here, of policy Local', { ...local, endpoints: 0 }, 'refused'],
+  ])('%s is known at the addresses that take node ports, and nowhere else', (_, shape, known) => {
+    const at = (nodePortIPs: NodeNetwork['nodePortIPs']) =>
+      [one, other, loopback, elsewhere].map((address) => verdict(nodePortIPs, shape, address));
+    expect(at('all')).toEqual([known, known, 'untouched', 'untouched']);
+    expect(at([one])).toEqual([known, 'untouched', 'untouched', 'untouched']);
+    expect(at([])).toEqual(['untouched', 'untouched', 'untouched', 'untouched']);
+  });
+});
