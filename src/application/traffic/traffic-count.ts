@@ -97,7 +97,7 @@ export class TrafficCount {
       tracked: count,
       countsBytes,
       tracksServices,
-      ...(hidesDeadOnBridges && { hidesDeadOnBridges }),
+      hidesDeadOnBridges,
     };
   }
 
@@ -196,11 +196,10 @@ export class TrafficCount {
       );
       // What is gone ends by its event, if there is one.
       this.read();
-      table.walkEnds(true);
+      table.walkEnds();
       this.wholeWalks++;
       return true;
     } catch (error) {
-      table.walkEnds(false);
       if (!stopping.signal.aborted)
         this.logger.warn(
           { error: errorMessage(error) },
