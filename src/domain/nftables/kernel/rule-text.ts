@@ -23,7 +23,7 @@ interface Value {
 export function ruleText({ expressions, comment }: KernelRule, family: IpFamily): string {
   const writer = new RuleWriter(family);
   for (const expression of expressions) writer.write(expression);
-  const texts = writer.texts.filter((text) => text !== '');
+  const { texts } = writer;
   if (comment !== undefined) texts.push(`comment "${comment}"`);
   return texts.join(' ');
 }
@@ -137,7 +137,7 @@ class RuleWriter {
       return { text: `${protocol} ${offset === saddr ? 'saddr' : 'daddr'}`, form: 'address' };
     if (base === 'network' && offset === (this.family === 'IPv4' ? 9 : 6))
       return { text: this.family === 'IPv4' ? 'ip protocol' : 'ip6 nexthdr', form: 'protocol' };
-    if (base === 'transport' && length === 2 && offset <= 2)
+    if (base === 'transport' && length === 2 && (offset === 0 || offset === 2))
       return { text: offset === 0 ? 'th sport' : 'th dport', form: 'port' };
     return { text: `@${base === 'network' ? 'nh' : 'th'},${offset * 8},${length * 8}` };
   }
@@ -172,7 +172,7 @@ function comparison(value: Value, op: string, literalValue: Uint8Array, family: 
   const isBitTest = op === '!=' && literalValue.every((byte) => byte === 0);
   if (mask && isBitTest && (form === 'state' || form === 'status'))
     return `${text} ${bitNames(form, readHostWord(mask))}`;
-  if (mask && form === 'address' && op !== '<')
+  if (mask && form === 'address' && (op === '==' || op === '!='))
     return `${text} ${op === '!=' ? '!= ' : ''}${addressText(literalValue)}/${ones(mask)}`;
   return `${maskedText(value)} ${op === '==' ? '' : `${op} `}${literal(value, literalValue, family)}`;
 }
