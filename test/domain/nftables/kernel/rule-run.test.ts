@@ -217,9 +217,7 @@ describe('a rule of this program', () => {
 
   it('keeps a number in the priority without a word', () => {
     const set: Expression = { kind: 'meta-set', from: 0, key: 'priority' };
-    const [{ course }] = turns([immediate(0, 7, 0, 0, 0), set], { table: ours }) as [
-      { course: KernelCourse },
-    ];
+    const { course } = turns([immediate(0, 7, 0, 0, 0), set], { table: ours })[0]!;
     expect([course.priority, course.mark, course.steps]).toEqual([7, 0, []]);
   });
 
