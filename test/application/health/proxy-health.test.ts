@@ -124,6 +124,7 @@ describe('ProxyHealth', () => {
   });
 
   it('keeps eligibility apart from health', () => {
+    expect(new ProxyHealth(clock, TIMEOUT).verdict().nodeEligible).toBe(false);
     health.finished('IPv4', { ok: true });
     expect(health.verdict()).toMatchObject({ healthy: true, nodeEligible: true });
     health.setNodeEligible(false);

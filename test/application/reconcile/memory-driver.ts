@@ -6,7 +6,7 @@ import {
   type ReadOptions,
   type WriteResult,
 } from '../../../src/application/ports/driver/driver.js';
-import type { Adoption } from '../../../src/application/ports/driver/abilities.js';
+import type { Adoption, Notes } from '../../../src/application/ports/driver/abilities.js';
 import type { WriteWatch } from '../../../src/application/ports/driver/write-watch.js';
 import type { FrontendAddress } from '../../../src/domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
@@ -57,7 +57,10 @@ export class MemoryKernel {
 
 /** The smallest driver that uses everything that the reconciler offers. */
 export class MemoryDriver
-  implements Driver<Lines, Change, ReadonlyMap<string, string>>, Adoption<Lines, ReadonlyMap<string, string>>
+  implements
+    Driver<Lines, Change, ReadonlyMap<string, string>>,
+    Adoption<Lines, ReadonlyMap<string, string>>,
+    Notes
 {
   readonly mode = 'memory';
   readonly family = 'IPv4';
@@ -121,6 +124,10 @@ export class MemoryDriver
         return own.length > 0 ? own.map(([key, value]) => ({ key, frontend: key, value })) : undefined;
       },
     };
+  }
+
+  noteOn({ name }: ForwardingEntry): string | undefined {
+    return name.name.startsWith('slow') ? 'slower than asked for' : undefined;
   }
 
   lost(actual: ReadonlyMap<string, string>): readonly FrontendAddress[] {

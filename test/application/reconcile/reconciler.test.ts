@@ -163,6 +163,14 @@ it('tells after a start which frontends of an earlier process are gone', async (
   expect(await open().start([a], node)).toMatchObject({ lost: [] });
 });
 
+it('passes on what the driver says of service ports, after a start and a change', async () => {
+  const [a, slow] = [sample('a', { number: 1 }), sample('slow', { number: 2 })];
+  const notes = [{ key: slow.key, note: 'slower than asked for' }];
+  expect(await backend.start([a, slow], node)).toMatchObject({ notes });
+  expect(await backend.apply(changed(slow), node)).toMatchObject({ notes });
+  expect((await backend.apply(changed(a), node)).notes ?? []).toEqual([]);
+});
+
 describe('verifying', () => {
   beforeEach(async () => {
     await backend.start([sample('a', { number: 1 })], node);

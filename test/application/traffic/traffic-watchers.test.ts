@@ -329,6 +329,7 @@ it('ends with the reason of the signal', async () => {
   const waiting = [watch.next(everything, 1_000, leaving.signal), watch.complete(leaving.signal)];
   leaving.abort(new Error('gone'));
   for (const each of waiting) await expect(each).rejects.toThrow('gone');
+  watch.leave();
   await watchers.stop();
   expect(() => watchers.watch()).toThrow('stopping');
 });

@@ -1,7 +1,14 @@
 import type { NodeNetwork } from '../../../../src/domain/forwarding/node-network.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../../src/domain/nftables/compile.js';
+import { BY_ADDRESS } from '../../../../src/domain/nftables/layout/keys.js';
 import { nodeChains } from '../../../../src/domain/nftables/layout/node-rules.js';
+import {
+  CLUSTER_IPS,
+  HAIRPIN_CONNECTIONS,
+  NODEPORT_IPS,
+} from '../../../../src/domain/nftables/layout/sets.js';
+import { classRules } from '../../../../src/domain/nftables/layout/traffic-class.js';
 import { NftablesDesiredState } from '../../../../src/domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../../../src/domain/nftables/state/desired-table.js';
 import type { Packet } from '../../../../src/domain/trace/packet.js';
@@ -26,6 +33,35 @@ it('has the hooks of kube-proxy (docs/spec/nftables.md §3.2)', () => {
     'nat-prerouting: nat prerouting -100',
     'nat-output: nat output -100',
     'nat-postrouting: nat postrouting 100',
+  ]);
+});
+
+it('says what rules and sets are for in the words of kube-proxy (docs/spec/nftables.md §3.3, §5)', () => {
+  const node = sampleNode('IPv4', { serviceCIDRs: ['10.96.0.0/16'] });
+  const all = sampleNode('IPv4', { masqueradeAll: true });
+  const external = { variant: BY_ADDRESS, kind: 'external', count: 2, affinitySeconds: 0 } as const;
+  const local = { ...external, kind: 'external-local' } as const;
+  const rules = [
+    ...[...nodeChains(node, []), ...nodeChains(all, [])].flatMap((chain) => chain.rules),
+    ...[external, local].flatMap((each) => classRules(each, node)),
+  ];
+  expect(rules.flatMap(({ comment }) => comment ?? [])).toEqual([
+    'masquerade clusterIP traffic from outside cluster',
+    'Reject traffic to invalid ports of ClusterIPs',
+    'Drop traffic to unallocated ClusterIPs',
+    'masquerade all clusterIP traffic',
+    'Reject traffic to invalid ports of ClusterIPs',
+    'masquerade',
+    'short-circuit pod traffic',
+    'masquerade local traffic',
+    'short-circuit local traffic',
+  ]);
+  expect(
+    [CLUSTER_IPS, NODEPORT_IPS, HAIRPIN_CONNECTIONS].map(({ name, comment }) => [name, comment]),
+  ).toEqual([
+    ['cluster-ips', 'Active ClusterIPs'],
+    ['nodeport-ips', 'IPs that accept NodePort traffic'],
+    ['hairpin-connections', 'service hairpin connections'],
   ]);
 });
 
