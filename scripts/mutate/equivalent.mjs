@@ -35,4 +35,6 @@ export const EQUIVALENT = [
   ],
   ['trace/summary.ts', '? -1 : 1', 'one.address < other.address', 'equal addresses were told apart before'],
   ['nftables/endpoint-ids.ts', 'while (taken', 'offset + 1', 'any number that is not taken will do'],
+  ['nftables/endpoint-ids.ts', 'while (taken', '1', 'any number that is not taken will do'],
+  ['walk/turn.ts', '< 1e-6', 'Math.abs(1 / count - share) < 1e-6', 'no share lies on the limit'],
 ];

@@ -50,5 +50,8 @@ describe('Claims', () => {
     expect(
       JSON.stringify([...(claims as unknown as { claimantsOf: Map<string, object> }).claimantsOf]).length,
     ).toBeLessThan(500);
+    claims.claim('a', 'shop/c/tcp/');
+    for (const former of ['shop/a/tcp/', 'shop/b/tcp/']) claims.release('a', former);
+    expect(claims.holder('a')).toBe('shop/c/tcp/');
   });
 });

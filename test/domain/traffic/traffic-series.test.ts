@@ -52,6 +52,8 @@ it('are of the first service ports as long as they are there, and one of all oth
     ['b', 2, 2],
   ]);
   expect(series.isFull).toBe(false);
+  shown(series, { a: 1, b: 2, c: 4 });
+  expect(series.isFull).toBe(true);
   expect(shown(series, { c: 4, a: 1, b: 2, d: 8 })).toEqual([
     ['a', 1, 1],
     ['b', 2, 2],

@@ -49,6 +49,7 @@ describe('a virtual server', () => {
     ['wrr', { '10.1.1.1': 0.25, '10.1.1.2': 0.75 }],
     ['sh', { '10.1.1.1': 0.25, '10.1.1.2': 0.75 }],
     ['lc', { '10.1.1.1': 0.5, '10.1.1.2': 0.5 }],
+    ['nq', { '10.1.1.1': 0.5, '10.1.1.2': 0.5 }],
   ])(
     'shares connections out by its scheduler, but not to real servers of weight 0: %s',
     (scheduler, expected) => {
