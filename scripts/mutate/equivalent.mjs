@@ -29,6 +29,18 @@ export const EQUIVALENT = [
   ['reconcile/claimants.ts', '> MOST_FORMER', 'MOST_FORMER * this.members.size', 'it only frees memory'],
   [
     'reconcile/claimants.ts',
+    '> MOST_FORMER',
+    'this.heap.length > MOST_FORMER * this.members.size',
+    'it only frees memory',
+  ],
+  [
+    'sync/comparison.ts',
+    'running = undefined',
+    'this.running = undefined;',
+    'what is over cannot be aborted',
+  ],
+  [
+    'reconcile/claimants.ts',
     'heap[left + 1]! <',
     'heap[left + 1]! < heap[left]!',
     'equal keys may rise in any order',

@@ -156,6 +156,17 @@ describe('a service port that cannot be compiled', () => {
   });
 });
 
+it('hands over the only rules that it kept, once their service port is known', async () => {
+  const one = sample('one', { number: 1 });
+  await backend.start([one], node);
+  const next = open();
+  await next.start([], node, { keepUnexplained: true });
+  expect(kernel.lines).toEqual(await fresh(one));
+  await next.apply(changed(one), node);
+  await next.apply(gone(one), node);
+  expect(kernel.lines.size).toBe(0);
+});
+
 it('tells after a start which frontends of an earlier process are gone', async () => {
   const [a, b] = [sample('a', { number: 1 }), sample('b', { number: 2 })];
   await backend.start([a, b], node);
