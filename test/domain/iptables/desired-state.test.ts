@@ -10,6 +10,7 @@ import type { IptablesServicePortRules, TableName } from '../../../src/domain/ip
 import { DesiredTables, sharedHolds } from '../../../src/domain/iptables/state/desired-tables.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
+import { unexplainedOwner } from '../../../src/domain/reconcile/unexplained.js';
 import { follow, inTwoOrders, serviceChange } from '../../support/iptables/arbitraries.js';
 import { RECORDED_HOST } from '../../support/recorded/cluster.js';
 import { allChains, isHeld, sharedChain, TablesInMemory } from '../../support/iptables/tables-in-memory.js';
@@ -151,6 +152,39 @@ describe('a frontend that two services claim', () => {
     const [holder, ...losers] = ['a', 'b', 'c'].map((name) => entryOf(name).key) as [string, ...string[]];
     for (const key of [holder, ...losers])
       expect(desired.conflictsOf(key)).toEqual(losers.map((loser) => ({ frontend, holder, loser })));
+  });
+
+  it('ends what rejects once nobody rejects, and what nothing comes for', () => {
+    const desired = new IptablesDesiredState();
+    const ended = (name: string, parts: Partial<ForwardingEntry> | undefined) => {
+      const delta = new IptablesChange();
+      const entry = parts && { ...entryOf(name), ...parts };
+      desired.replace(entryOf(name).key, entry && compiled(entry), delta);
+      return delta.entriesEnded.map(({ entry: { chain, rule } }) => `${chain} ${rule.split(' -j ')[1]}`);
+    };
+    const external = (outcome: 'reject' | 'drop'): Partial<ForwardingEntry> => ({
+      externalPolicyLocal: true,
+      ...(outcome === 'drop' && { endpoints: { ...withEndpoint().endpoints, local: [] } }),
+      frontends: [{ kind: 'external-ip', address: '192.0.2.9', port: 80, policy: 'Local', outcome }],
+    });
+    expect([ended('a', {}), ended('b', {})]).toEqual([[], []]);
+    expect(ended('a', withEndpoint())).toEqual([]);
+    expect(ended('b', withEndpoint())).toEqual(['KUBE-SERVICES REJECT --reject-with icmp-port-unreachable']);
+    expect(ended('c', external('reject'))).toEqual([]);
+    expect(ended('c', external('drop'))).toEqual([
+      'KUBE-EXTERNAL-SERVICES REJECT --reject-with icmp-port-unreachable',
+    ]);
+    expect(ended('c', undefined)).toContain('KUBE-EXTERNAL-SERVICES DROP');
+  });
+
+  it('belongs to a Service, and no more to rules that nothing explained', () => {
+    const desired = new IptablesDesiredState();
+    desired.replace(unexplainedOwner('shop/gone'), {
+      chains: [],
+      entries: compiled(entryOf('gone')).entries,
+    });
+    desired.replace(entryOf('a').key, compiled(entryOf('a')));
+    expect(desired.entries('filter').map(({ owner }) => owner)).toEqual([entryOf('a').key]);
   });
 
   it('does not hold when the rules stand the other way round', () => {

@@ -326,6 +326,8 @@ describe('iptablesBaseRules', () => {
       expect(rulesIn(frame, 'KUBE-FIREWALL')).toBeUndefined();
       expect(frame.unmanagedChains).toEqual([{ table: 'filter', name: 'KUBE-FIREWALL' }]);
     }
+    const own = iptablesBaseRules({ ...node, localhostNodePorts: true }, RECORDED_HOST);
+    expect([rulesIn(own, 'KUBE-FIREWALL')?.length, own.unmanagedChains]).toEqual([1, []]);
   });
 
   it('dispatches to node ports for each address, loopback among them', () => {

@@ -100,6 +100,11 @@ it('reports nothing new of an interval in which nothing happened, not even an in
     });
 });
 
+it('has a row for a Service that is asked for alone, and had no traffic', () => {
+  const { services } = between(take(0), take(1_000), { services: ['pay'] });
+  expect(services).toMatchObject([{ name: 'pay', open: 0, new: 0 }]);
+});
+
 it('multiplies what is open in a sample', () => {
   table.sample(3);
   for (let id = 0; id < 5; id++) table.began(seenFlow(id), 0);
