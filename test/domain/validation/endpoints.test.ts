@@ -87,6 +87,10 @@ describe('an EndpointSlice', () => {
       { endpoints: [{ addresses: address, hints: { forZones: [{ name: 'a' }, { name: 'a' }] } }] },
     ],
     [
+      'endpoints[0].hints.forNodes[1].name',
+      { endpoints: [{ addresses: address, hints: { forNodes: [{ name: 'a' }, { name: 'a' }] } }] },
+    ],
+    [
       'endpoints[0].hints.forZones[0].name',
       { endpoints: [{ addresses: address, hints: { forZones: [{ name: 'a b' }] } }] },
     ],

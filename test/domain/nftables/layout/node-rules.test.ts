@@ -1,6 +1,7 @@
 import type { NodeNetwork } from '../../../../src/domain/forwarding/node-network.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../../src/domain/nftables/compile.js';
+import type { KernelChain } from '../../../../src/domain/nftables/kernel/ruleset.js';
 import { BY_ADDRESS } from '../../../../src/domain/nftables/layout/keys.js';
 import { nodeChains } from '../../../../src/domain/nftables/layout/node-rules.js';
 import {
@@ -18,7 +19,7 @@ import {
   type SampleShape,
 } from '../../../../src/testing/contract/sample-services.js';
 import { contentsOf } from '../../../support/nftables/table-contents.js';
-import { WalkedTable } from '../../../support/nftables/walked-table.js';
+import { walkTable, WalkedTable } from '../../../support/nftables/walked-table.js';
 
 it('has the hooks of kube-proxy (docs/spec/nftables.md §3.2)', () => {
   const hooks = nodeChains(sampleNode('IPv4'), []).flatMap(({ chain: { name, hook } }) =>
@@ -63,6 +64,54 @@ it('says what rules and sets are for in the words of kube-proxy (docs/spec/nftab
     ['nodeport-ips', 'IPs that accept NodePort traffic'],
     ['hairpin-connections', 'service hairpin connections'],
   ]);
+});
+
+it('leaves the priority alone that another program gave a packet to no Service', () => {
+  const node = sampleNode('IPv4');
+  const ours = new WalkedTable('IPv4', contentsOf(desiredTable(new NftablesDesiredState(), node)));
+  const prioritize: KernelChain = {
+    ...{ name: 'prioritize', number: 99 },
+    hook: { type: 'filter', hook: 'forward', priority: 0, policy: 'accept' },
+    rules: [
+      {
+        expressions: [
+          { kind: 'immediate', to: 0, value: Buffer.from([1, 0, 0, 0x80]) },
+          { kind: 'meta-set', from: 0, key: 'priority' },
+        ],
+      },
+    ],
+  };
+  const table = { ...ours.table, chains: new Map([...ours.table.chains, ['prioritize', prioritize]]) };
+  const packet: Packet = {
+    ...{ family: 'IPv4', protocol: 'TCP', inputInterface: 'eth0' },
+    ...{ source: '203.0.113.5', destination: '203.0.113.77', destinationPort: 80 },
+  };
+  const endings = walkTable(table, () => undefined, packet, { localAddresses: new Set() });
+  // It is dropped by the receiver, which takes no packet with a priority.
+  expect(endings.map(({ verdict }) => verdict)).toEqual(['dropped']);
+});
+
+it('masquerades what a pod sends to itself through a Service, and nothing else of it', () => {
+  const desired = new NftablesDesiredState();
+  const entry = sampleEntry('IPv4', 'web', { number: 1 });
+  desired.replace(entry.key, compileNftables(entry));
+  const table = new WalkedTable('IPv4', contentsOf(desiredTable(desired, sampleNode('IPv4'))));
+  const masqueraded = (destination: string, destinationPort: number) => {
+    const packet: Packet = {
+      ...{ family: 'IPv4', protocol: 'TCP', inputInterface: 'veth1', source: '10.244.1.1' },
+      ...{ destination, destinationPort },
+    };
+    const endings = table.walk(packet, { localAddresses: new Set() });
+    return endings.map(({ endpoint, masquerade }) => [endpoint?.address, masquerade]);
+  };
+  expect(new Map(masqueraded('10.96.77.1', 80) as [string, boolean][])).toEqual(
+    new Map([
+      ['10.244.1.1', true],
+      ['10.244.1.2', false],
+      ['10.244.1.3', false],
+    ]),
+  );
+  expect(masqueraded('10.244.1.1', 8080)).toEqual([[undefined, false]]);
 });
 
 describe.each(IP_FAMILIES)('a node port, %s', (family) => {
