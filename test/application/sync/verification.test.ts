@@ -13,6 +13,7 @@ describe('a verification that fails', () => {
     bench.backend.failure = undefined;
     await bench.clock.advanceAsync(16_000);
     expect(bench.observer.unverified.size).toBe(0);
+    expect(bench.logger.lines.at(-1)).toMatchObject({ message: 'the rules can be verified again' });
     verifications(bench);
     await bench.clock.advanceAsync(3000);
     expect(verifications(bench)).toHaveLength(3);

@@ -19,9 +19,12 @@ const shown = (series: TrafficSeries, connections: Readonly<Record<string, numbe
     .of(snapshot(connections))
     .map(({ labels, connections: count, open }) => [labels.service, count, open]);
 
-it('counts the overdue connections of all others together', () => {
+it('counts all others together', () => {
   const [, others] = new TrafficSeries(1).of(snapshot({ a: 1, b: 2, c: 4 }));
-  expect(others).toMatchObject({ labels: { service: 'other' }, open: 6, overdue: 2 });
+  expect(others).toMatchObject({
+    labels: { service: 'other' },
+    ...{ connections: 6, failed: 12, bytes: 60, open: 6, overdue: 2 },
+  });
 });
 
 it('are of each service port, with its names', () => {

@@ -7,6 +7,10 @@ it.each([
   ['prot', undefined],
   ['targetPort', undefined],
   ['__proto__', undefined],
+  ['sessionAffini', 'sessionAffinity'],
+  ['sessionAffinityxx', 'sessionAffinity'],
+  ['sessionXXfinity', 'sessionAffinity'],
+  ['sessionXXXinity', undefined],
   ['x'.repeat(100_000), undefined],
   [`${'n'.repeat(63)}m`, 'n'.repeat(64)],
 ])('case %#', (written, meant) => {
