@@ -193,6 +193,22 @@ describe('ReportStatus', () => {
     });
   });
 
+  it('remembers the last errors, the latest first', () => {
+    const reported = Reported.serving();
+    const failed = (name: string, since: number) =>
+      reported.statuses.set('IPv4', `a/${name}/tcp/`, {
+        state: 'failed',
+        since,
+        reason: 'EINVAL',
+        attempts: 1,
+      });
+    failed('b', START + 1);
+    reported.finish({ ok: false, error: 'EPERM' });
+    expect(reported.status.lastErrors.map(({ at }) => at - START)).toEqual([1, 0]);
+    failed('c', START - 1);
+    expect(reported.status.lastErrors.map(({ at }) => at - START)).toEqual([0, -1]);
+  });
+
   it.each<[string, (reported: Reported) => void, readonly string[]]>([
     [
       'the first lists',
