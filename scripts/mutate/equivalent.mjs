@@ -23,6 +23,8 @@ export const EQUIVALENT = [
     'desired.length - 1',
     'beyond the end is no line that anybody looks for',
   ],
+  ['reconcile/sequence-difference.ts', '[low, high] = [0', '0', 'all are one place further along'],
+  ['use-cases/object-reports.ts', "split(' ', 1)[0]", '1', 'only the first part is looked at'],
   ['difference/shared-work.ts', 'once: true', 'true', 'a signal aborts once'],
   ['sync/retries.ts', 'this.timers.delete', 'this.timers.delete(key);', 'it only frees memory'],
   ['reconcile/claimants.ts', 'MOST_FORMER = ', '2', 'it only frees memory'],
