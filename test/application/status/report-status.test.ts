@@ -154,6 +154,15 @@ describe('ReportStatus', () => {
       ['IPv4: a sync has been due for 70 s'],
     ],
     [
+      'a sync that is overdue fails',
+      (reported) => {
+        reported.health.queued('IPv4');
+        reported.clock.advance(70_000);
+        reported.finish({ ok: false, error: 'EPERM' });
+      },
+      ['IPv4: the last sync failed: EPERM'],
+    ],
+    [
       'a watch is broken',
       (reported) => {
         reported.sources = [{ ...WATCH, connected: false, lastActivity: START, failure: 'ECONNREFUSED' }];

@@ -88,6 +88,14 @@ describe('an endpoint', () => {
     expect(state(table)).toEqual({ open: 6, overdue: 5, silent: false });
   });
 
+  it('is silent because of waiting connections of which a walk told before their beginning was heard of', () => {
+    table.found(seenFlow(9, { replied: true }), 0);
+    for (let id = 0; id < 3; id++) table.found(seenFlow(id), 0);
+    begin(3);
+    table.tidy(1_000, all);
+    expect(state(table)).toEqual({ open: 4, overdue: 3, silent: true });
+  });
+
   it('is silent when all connections found wait', () => {
     for (let id = 0; id < 5; id++) table.found(seenFlow(id), 0);
     table.tidy(1_000, all);
