@@ -136,6 +136,13 @@ describe('ReportStatus', () => {
       ['1 object is ignored'],
     ],
     [
+      'several objects are ignored',
+      ({ reports }) => {
+        for (const name of ['a/d', 'a/e']) reports.report('Service', name, ['no port'], false);
+      },
+      ['2 objects are ignored'],
+    ],
+    [
       'syncs fail',
       (reported) => reported.finish({ ok: false, error: 'EPERM' }),
       ['IPv4: the last sync failed: EPERM'],

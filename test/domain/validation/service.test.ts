@@ -152,6 +152,8 @@ describe('what an API server rejects', () => {
     ['spec.clusterIP', { ports, clusterIP: '10.96.0.010' }],
     ['spec.clusterIP', { ports, clusterIP: '10.96.4.4', ipFamilies: ['IPv6'] }],
     ['spec.clusterIP', { ports, type: 'NodePort', clusterIP: 'None' }],
+    ['spec.clusterIP', { ports, type: 'LoadBalancer', clusterIP: 'None' }],
+    ['spec.clusterIPs', { ports, clusterIP: 'None', clusterIPs: ['None', '10.96.4.4'] }],
     ['spec.clusterIPs', { ports, clusterIPs: ['10.96.5.5'] }],
     ['spec.clusterIPs', { ports, clusterIP: '10.96.4.4', clusterIPs: 'x' }],
     ['spec.clusterIPs[0]', { ports, clusterIP: '10.96.4.4', clusterIPs: ['10.96.4.5'] }],
