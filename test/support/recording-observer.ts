@@ -6,6 +6,8 @@ export class RecordingObserver implements SyncObserver {
   /** `loopStarted IPv4`, `queued IPv4`, `dequeued IPv4`, `finished IPv4`, `verified IPv4 PROBLEM`, `repaired IPv4 3`, `service true`, `slice false`. */
   readonly calls: string[] = [];
   readonly reports: SyncReport[] = [];
+  /** Why the rules of a family cannot be verified, while they cannot. */
+  readonly unverified = new Map<IpFamily, string>();
 
   take(): readonly string[] {
     return this.calls.splice(0);
@@ -29,7 +31,11 @@ export class RecordingObserver implements SyncObserver {
   }
 
   verified(family: IpFamily, problem?: string): void {
-    if (problem !== undefined) this.calls.push(`verified ${family} ${problem}`);
+    if (problem === undefined) this.unverified.delete(family);
+    else {
+      this.unverified.set(family, problem);
+      this.calls.push(`verified ${family} ${problem}`);
+    }
   }
 
   repaired(family: IpFamily, steps: number): void {

@@ -14,7 +14,7 @@ const UNTIL_READY = 250;
 export class Supervision {
   private timer: Timer | undefined;
   private isServing = false;
-  private said = '';
+  private said: string | undefined;
 
   constructor(
     private readonly manager: ServiceManager,

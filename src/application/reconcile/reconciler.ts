@@ -67,8 +67,8 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     this.keepUnexplained(options, all, reading.actual);
     // What an earlier process left is all that they can go back to.
     const outcome = await this.recover({ signal: options.signal }, reading);
-    const lost = driver.lost?.(reading.actual) ?? [];
-    return { ...this.result(outcome, failed, changes), ...(lost.length > 0 && { lost }) };
+    const lost = driver.lost?.(reading.actual);
+    return { ...this.result(outcome, failed, changes), ...(lost && { lost }) };
   }
 
   async apply(

@@ -130,9 +130,9 @@ function chosenBy({
   const full = new Set(names.filter((name) => name.includes('/')));
   const prefix = `${namespace}/`;
   return (key) =>
-    (full.size > 0 && full.has(key)) ||
+    full.has(key) ||
     ((namespace === undefined || key.startsWith(prefix)) &&
-      (names.length === 0 || (plain.size > 0 && plain.has(key.slice(key.indexOf('/') + 1)))));
+      (names.length === 0 || plain.has(key.slice(key.indexOf('/') + 1))));
 }
 
 /** By namespace, then name. In the keys a `/` is between them, which `-` and `.` come before. */

@@ -280,7 +280,8 @@ export class SyncLoop {
   }
 
   private retryLater(key: ServicePortKey): void {
-    if (!this.isStopped()) this.retries.later(key, this.sync.attempts(key) ?? 0);
+    // It has just been recorded as failed.
+    if (!this.isStopped()) this.retries.later(key, this.sync.attempts(key)!);
   }
 
   private retry(key: ServicePortKey): void {

@@ -40,8 +40,8 @@ export class TrafficCount {
   private readonly table = new TrafficTable((flow) => this.frontends.ownerOf(flow));
   private readonly stopping = new AbortController();
   private readonly sink: FlowSink = {
-    began: (flow) => this.table.began(flow, this.clock.now()),
-    changed: (flow) => this.table.changed(flow, this.clock.now()),
+    began: (flow) => this.table.began(flow, this.clock.steady()),
+    changed: (flow) => this.table.changed(flow, this.clock.steady()),
     ceased: (flow) => this.table.ceased(flow),
   };
   private reading: Timer | undefined;
@@ -67,7 +67,7 @@ export class TrafficCount {
     this.follow();
     flowEvents.sample(this.shiftAtFirst());
     flowEvents.open();
-    this.lastLook = clock.now();
+    this.lastLook = clock.steady();
     this.readLater();
     this.walks = this.walkOn();
   }
@@ -82,9 +82,9 @@ export class TrafficCount {
 
   snapshot(): TrafficSnapshot {
     this.read();
-    const now = this.clock.now();
-    this.tidy(now);
-    return snapshotOf(this.table, (key) => this.frontends.entry(key), now);
+    const steady = this.clock.steady();
+    this.tidy(steady);
+    return snapshotOf(this.table, (key) => this.frontends.entry(key), { time: this.clock.now(), steady });
   }
 
   facts(): CountingFacts {
@@ -97,7 +97,7 @@ export class TrafficCount {
       tracked: count,
       countsBytes,
       tracksServices,
-      ...(hidesDeadOnBridges && { hidesDeadOnBridges }),
+      hidesDeadOnBridges,
     };
   }
 
@@ -132,7 +132,7 @@ export class TrafficCount {
 
   /** Every second. */
   private look(): void {
-    const now = this.clock.now();
+    const now = this.clock.steady();
     const seconds = (now - this.lastLook) / 1_000;
     if (now - this.lastLook < LOOK_EVERY) return;
     const eventsPerSecond = (this.events * 2 ** this.table.shift) / seconds;
@@ -169,9 +169,9 @@ export class TrafficCount {
 
   private async walkOn(): Promise<void> {
     while (!this.stopping.signal.aborted) {
-      const begun = this.clock.now();
+      const begun = this.clock.steady();
       const isComplete = await this.walk();
-      const rest = isComplete ? LOOK_EVERY - (this.clock.now() - begun) : AFTER_FAILURE;
+      const rest = isComplete ? LOOK_EVERY - (this.clock.steady() - begun) : AFTER_FAILURE;
       await this.sleep(Math.max(rest, PAUSE));
     }
   }
@@ -184,7 +184,7 @@ export class TrafficCount {
     table.walkBegins();
     try {
       await this.flowEvents.walk(
-        (flow) => table.found(flow, clock.now()),
+        (flow) => table.found(flow, clock.steady()),
         async (more) => {
           this.walked += more;
           sincePause += more;
@@ -196,11 +196,10 @@ export class TrafficCount {
       );
       // What is gone ends by its event, if there is one.
       this.read();
-      table.walkEnds(true);
+      table.walkEnds();
       this.wholeWalks++;
       return true;
     } catch (error) {
-      table.walkEnds(false);
       if (!stopping.signal.aborted)
         this.logger.warn(
           { error: errorMessage(error) },

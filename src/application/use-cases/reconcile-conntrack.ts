@@ -103,7 +103,7 @@ export class ReconcileConntrack implements ForwardingListener {
     if (suspects.empty || this.state === 'off') return;
     this.suspects.merge(suspects);
     if (this.state === 'idle') this.schedule();
-    else if (this.state === 'scheduled' && this.failures > 0) this.hasten();
+    else if (this.state === 'scheduled') this.hasten();
   }
 
   private schedule(): void {

@@ -3,7 +3,7 @@ import { hostPort, parseAddress } from './address.js';
 /** `host:port` or `[host]:port` taken apart; undefined when there is no such form in the text. */
 export function splitHostPort(text: string): { readonly host: string; readonly port: string } | undefined {
   const parts = /^(?:\[([^[\]]*)\]|([^:[\]]*)):([^:[\]]*)$/.exec(text);
-  return parts ? { host: parts[1] ?? parts[2] ?? '', port: parts[3] ?? '' } : undefined;
+  return parts ? { host: (parts[1] ?? parts[2])!, port: parts[3]! } : undefined;
 }
 
 /** The port, when the text is a decimal number from `lowest` to 65535. */

@@ -42,7 +42,7 @@ export function trafficBetween(
   facts: CountingFacts,
   entries: Iterable<ForwardingEntry>,
 ): TrafficReport {
-  const seconds = (after.time - before.time) / 1_000;
+  const seconds = (after.steady - before.steady) / 1_000;
   const numbersOf = measuring(seconds, facts.countsBytes);
   const rows = concerned(after, query, entries).map((entry): Row => {
     const key = familyPortKey(entry);

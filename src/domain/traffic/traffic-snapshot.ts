@@ -22,10 +22,16 @@ export interface PortSnapshot extends TrafficState {
   readonly endpoints: ReadonlyMap<string, EndpointSnapshot>;
 }
 
-/** The traffic of all service ports at a moment. Those without any so far are missing. */
-export interface TrafficSnapshot {
-  /** Milliseconds since the epoch. */
+/** When a snapshot was taken, in milliseconds. */
+export interface Moment {
+  /** Since the epoch. */
   readonly time: number;
+  /** By a clock that nobody sets. */
+  readonly steady: number;
+}
+
+/** The traffic of all service ports at a moment. Those without any so far are missing. */
+export interface TrafficSnapshot extends Moment {
   readonly ports: ReadonlyMap<FamilyPortKey, PortSnapshot>;
 }
 
@@ -33,7 +39,7 @@ export interface TrafficSnapshot {
 export function snapshotOf(
   table: TrafficTable,
   entryOf: (key: FamilyPortKey) => ForwardingEntry | undefined,
-  time: number,
+  moment: Moment,
 ): TrafficSnapshot {
   const weight = 2 ** table.shift;
   const ports = new Map<FamilyPortKey, PortSnapshot>();
@@ -50,7 +56,7 @@ export function snapshotOf(
     }
     ports.set(key, { entry, ...copied(totals), open, overdue, endpoints: shown });
   }
-  return { time, ports };
+  return { ...moment, ports };
 }
 
 function endpointSnapshot(

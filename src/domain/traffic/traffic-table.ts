@@ -75,7 +75,7 @@ export class TrafficTable {
     counted.endpoint.ended(counted, this.weight);
   }
 
-  /** A walk through the kernel's whole table begins. One at a time. */
+  /** A walk through the kernel's whole table begins. One at a time; one that failed is over when the next begins. */
   walkBegins(): void {
     this.walk++;
     this.ended = new Set();
@@ -86,10 +86,9 @@ export class TrafficTable {
     if (!this.ended?.has(flow.id)) this.changed(flow, now);
   }
 
-  /** The walk is over. If it was complete, connections that it did not meet are gone; fold all events before. */
-  walkEnds(isComplete: boolean): void {
+  /** The walk was complete: connections that it did not meet are gone. Fold all events before. */
+  walkEnds(): void {
     this.ended = undefined;
-    if (!isComplete) return;
     for (const [id, counted] of this.flows) {
       if (counted.walk === this.walk) continue;
       this.flows.delete(id);

@@ -19,7 +19,6 @@ export function serviceWithDefaults(service: RawObject): RawObject {
   const outside = type !== 'ClusterIP' || membersOf(given.externalIPs).length > 0;
   if (outside && isMissing(given.externalTrafficPolicy)) spec.externalTrafficPolicy = 'Cluster';
   spec.internalTrafficPolicy ??= 'Cluster';
-  if (type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true;
   return { ...service, spec: { ...spec, ...familyDefaults(given) }, ...statusDefaults(service.status) };
 }
 

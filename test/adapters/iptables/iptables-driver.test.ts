@@ -90,7 +90,12 @@ describe('start', () => {
       'IPv4',
       `*nat\n-D KUBE-SERVICES ${first!}\n-I KUBE-SERVICES ${first!}\n-D KUBE-SERVICES ${rest[0]!}\n-I KUBE-SERVICES ${rest[0]!}\n-I PREROUTING -s 10.9.0.0/16 -j ACCEPT\nCOMMIT\n`,
     );
-    expect(await backendOn().start(services.all, node)).toEqual({ written: 0, failed: [], conflicts: [] });
+    expect(await backendOn().start(services.all, node)).toEqual({
+      written: 0,
+      failed: [],
+      conflicts: [],
+      lost: [],
+    });
     expect(nat('PREROUTING')).toEqual(['-s 10.9.0.0/16 -j ACCEPT', jump]);
     expect(iptables.restores).toBe(0);
   });

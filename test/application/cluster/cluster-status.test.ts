@@ -1,5 +1,10 @@
-import { clusterStatus } from '../../../src/application/cluster/cluster-status.js';
+import { clusterStatus, nodeStatus } from '../../../src/application/cluster/cluster-status.js';
 import { statusOf } from './samples.js';
+
+it.each(['good', 'degraded', 'not-serving'] as const)('takes the answer of a node that is %s', (state) => {
+  const answer = statusOf({ state });
+  expect(nodeStatus(answer, '')).toBe(answer);
+});
 
 it('lists nodes with problems first, then those that wait', () => {
   const answers = [

@@ -45,7 +45,11 @@ describe('ApplyConfiguration', () => {
     ]);
     expect(resyncs()).toBe(0);
     expect(logger.lines).toMatchObject([
-      { level: 'info', facts: { atOnce: ['at-once'], resync: [], withoutEffect: ['none'] } },
+      {
+        level: 'info',
+        facts: { atOnce: ['at-once'], resync: [], withoutEffect: ['none'] },
+        message: 'applied the edited configuration',
+      },
     ]);
   });
 
@@ -77,14 +81,14 @@ describe('ApplyConfiguration', () => {
   });
 
   it.each([
-    ['the one in force', { resync: 1 }, 0],
-    ['a good one', { resync: 2 }, 1],
-  ])('forgets a refusal when the edit is replaced by %s', (_, edited, resyncs) => {
+    ['the one in force', { resync: 1 }, 0, 'the configuration file matches the active configuration again'],
+    ['a good one', { resync: 2 }, 1, 'applied the edited configuration'],
+  ])('forgets a refusal when the edit is replaced by %s', (_, edited, resyncs, message) => {
     const { edits, live, logger, ...rest } = bench({ resync: 1 });
     edits.apply(refusal);
     expect(edits.apply(() => edited)).toBe('applied');
     expect(live.problem).toBeUndefined();
-    expect(logger.lines.map(({ level }) => level)).toEqual(['error', 'info']);
+    expect(logger.lines).toMatchObject([{ level: 'error' }, { level: 'info', message }]);
     expect(rest.resyncs()).toBe(resyncs);
   });
 });

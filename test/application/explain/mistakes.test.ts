@@ -20,6 +20,13 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
       /may be meant for it: shop\/cart-abcde \(without the label\)$/,
     ],
     [
+      'many slices without the label',
+      {},
+      [1, 2, 3, 4, 5, 6].map((number) => rawSlice({}, { name: `cart-${number}`, labels: {} })),
+      'no-slices',
+      /may be meant for it: shop\/cart-1 \(.*\), .*shop\/cart-5 \(without the label\)$/,
+    ],
+    [
       'a slice with a misspelled label',
       {},
       [rawSlice({}, { name: 'crat-abcde', labels: { 'kubernetes.io/service-name': 'crat' } })],

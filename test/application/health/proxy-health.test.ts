@@ -124,7 +124,9 @@ describe('ProxyHealth', () => {
   });
 
   it('keeps eligibility apart from health', () => {
+    expect(new ProxyHealth(clock, TIMEOUT).verdict().nodeEligible).toBe(false);
     health.finished('IPv4', { ok: true });
+    expect(health.verdict()).toMatchObject({ healthy: true, nodeEligible: true });
     health.setNodeEligible(false);
     expect(health.verdict()).toMatchObject({ healthy: true, nodeEligible: false });
   });

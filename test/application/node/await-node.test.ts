@@ -114,7 +114,7 @@ describe('AwaitNode (docs/spec/server.md §2)', () => {
     const other = waitFor({ timeouts: NO_WAIT, podCIDRs: true });
     other.awaitNode.listed();
     expect(await other.after(0)).toBe('timeout waiting for node "n1" to exist');
-    expect(logger.at('error')).toHaveLength(2);
+    expect(logger.lines.map(({ level }) => level)).toEqual(['error', 'error']);
   });
 
   it('fails when Node and configuration do not go together', async () => {

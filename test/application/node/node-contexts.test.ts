@@ -47,6 +47,7 @@ describe('NodeContexts', () => {
         serviceCIDRs: ['10.96.0.0/16'],
       },
     });
+    expect(contexts({ everyEndpoint: true }).of('IPv4', false).forwarding.everyEndpoint).toBe(true);
     const six = contexts().of('IPv6', false);
     expect(six.forwarding.nodeIP).toBe('fd00::4');
     expect(six.network).toMatchObject({

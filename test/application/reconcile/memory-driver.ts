@@ -6,8 +6,9 @@ import {
   type ReadOptions,
   type WriteResult,
 } from '../../../src/application/ports/driver/driver.js';
-import type { Adoption } from '../../../src/application/ports/driver/abilities.js';
+import type { Adoption, Notes } from '../../../src/application/ports/driver/abilities.js';
 import type { WriteWatch } from '../../../src/application/ports/driver/write-watch.js';
+import type { FrontendAddress } from '../../../src/domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import {
@@ -56,7 +57,10 @@ export class MemoryKernel {
 
 /** The smallest driver that uses everything that the reconciler offers. */
 export class MemoryDriver
-  implements Driver<Lines, Change, ReadonlyMap<string, string>>, Adoption<Lines, ReadonlyMap<string, string>>
+  implements
+    Driver<Lines, Change, ReadonlyMap<string, string>>,
+    Adoption<Lines, ReadonlyMap<string, string>>,
+    Notes
 {
   readonly mode = 'memory';
   readonly family = 'IPv4';
@@ -122,8 +126,16 @@ export class MemoryDriver
     };
   }
 
-  lost(): readonly never[] {
-    return [];
+  noteOn({ name }: ForwardingEntry): string | undefined {
+    return name.name.startsWith('slow') ? 'slower than asked for' : undefined;
+  }
+
+  lost(actual: ReadonlyMap<string, string>): readonly FrontendAddress[] {
+    const gone = [...actual.keys()].filter((key) => this.desired.lines.holder(key) === undefined);
+    return gone.map((key) => {
+      const [address, port] = key.split(':') as [string, string];
+      return { address, port: Number(port) };
+    });
   }
 
   async cleanup(): Promise<void> {

@@ -156,6 +156,32 @@ describe('a service port that cannot be compiled', () => {
   });
 });
 
+it('hands over the only rules that it kept, once their service port is known', async () => {
+  const one = sample('one', { number: 1 });
+  await backend.start([one], node);
+  const next = open();
+  await next.start([], node, { keepUnexplained: true });
+  expect(kernel.lines).toEqual(await fresh(one));
+  const moved = sample('one', { number: 2 });
+  await next.apply(changed(moved), node);
+  expect(kernel.lines).toEqual(await fresh(moved));
+});
+
+it('tells after a start which frontends of an earlier process are gone', async () => {
+  const [a, b] = [sample('a', { number: 1 }), sample('b', { number: 2 })];
+  await backend.start([a, b], node);
+  expect(await open().start([a], node)).toMatchObject({ lost: [{ address: '10.96.77.2', port: 80 }] });
+  expect(await open().start([a], node)).toMatchObject({ lost: [] });
+});
+
+it('passes on what the driver says of service ports, after a start and a change', async () => {
+  const [a, slow] = [sample('a', { number: 1 }), sample('slow', { number: 2 })];
+  const notes = [{ key: slow.key, note: 'slower than asked for' }];
+  expect(await backend.start([a, slow], node)).toMatchObject({ notes });
+  expect(await backend.apply(changed(slow), node)).toMatchObject({ notes });
+  expect((await backend.apply(changed(a), node)).notes ?? []).toEqual([]);
+});
+
 describe('verifying', () => {
   beforeEach(async () => {
     await backend.start([sample('a', { number: 1 })], node);

@@ -136,6 +136,13 @@ describe('ReportStatus', () => {
       ['1 object is ignored'],
     ],
     [
+      'several objects are ignored',
+      ({ reports }) => {
+        for (const name of ['a/d', 'a/e']) reports.report('Service', name, ['no port'], false);
+      },
+      ['2 objects are ignored'],
+    ],
+    [
       'syncs fail',
       (reported) => reported.finish({ ok: false, error: 'EPERM' }),
       ['IPv4: the last sync failed: EPERM'],
@@ -152,6 +159,15 @@ describe('ReportStatus', () => {
         clock.advance(70_000);
       },
       ['IPv4: a sync has been due for 70 s'],
+    ],
+    [
+      'a sync that is overdue fails',
+      (reported) => {
+        reported.health.queued('IPv4');
+        reported.clock.advance(70_000);
+        reported.finish({ ok: false, error: 'EPERM' });
+      },
+      ['IPv4: the last sync failed: EPERM'],
     ],
     [
       'a watch is broken',
@@ -191,6 +207,22 @@ describe('ReportStatus', () => {
       state: 'good',
       lastErrors: [{ at: START, text: 'IPv4: a sync failed: EPERM' }],
     });
+  });
+
+  it('remembers the last errors, the latest first', () => {
+    const reported = Reported.serving();
+    const failed = (name: string, since: number) =>
+      reported.statuses.set('IPv4', `a/${name}/tcp/`, {
+        state: 'failed',
+        since,
+        reason: 'EINVAL',
+        attempts: 1,
+      });
+    failed('b', START + 1);
+    reported.finish({ ok: false, error: 'EPERM' });
+    expect(reported.status.lastErrors.map(({ at }) => at - START)).toEqual([1, 0]);
+    failed('c', START - 1);
+    expect(reported.status.lastErrors.map(({ at }) => at - START)).toEqual([0, -1]);
   });
 
   it.each<[string, (reported: Reported) => void, readonly string[]]>([

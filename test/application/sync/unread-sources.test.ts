@@ -21,16 +21,20 @@ describe('What the source cannot read at a start', () => {
     await bench.begin();
     expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a'), keyOf('b')]);
     expect(bench.loop.keptFor).toEqual(['b.yaml:3: bad indentation']);
+    expect(bench.logger.at('warn')).toMatchObject([
+      { facts: { unread: 1, first: 'b.yaml:3: bad indentation' } },
+    ]);
     bench.calls();
+    let isComplete = false;
+    void bench.loop.complete.then(() => (isComplete = true));
     await bench.clock.advanceAsync(5_000);
-    expect(bench.syncs()).toEqual([]);
+    expect([bench.syncs(), isComplete]).toEqual([[], false]);
 
     bench.unread.pop();
     await bench.clock.advanceAsync(3_000);
-    expect(bench.syncs()).toEqual(['start a']);
+    expect([bench.syncs(), isComplete]).toEqual([['start a'], true]);
     expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a')]);
     expect(bench.loop.keptFor).toEqual([]);
-    await bench.loop.complete;
   });
 
   it('may hold the endpoints of a Service that has none: it keeps its rules until they are known', async () => {

@@ -9,9 +9,11 @@ describe('a verification that fails', () => {
     bench.backend.failure = new Error('out of memory');
     await bench.clock.advanceAsync(16_000);
     expect(verifications(bench)).toHaveLength(5);
-    expect(bench.observer.calls).toContain('verified IPv4 out of memory');
+    expect(bench.observer.unverified.get('IPv4')).toBe('out of memory');
     bench.backend.failure = undefined;
     await bench.clock.advanceAsync(16_000);
+    expect(bench.observer.unverified.size).toBe(0);
+    expect(bench.logger.lines.at(-1)).toMatchObject({ message: 'the rules can be verified again' });
     verifications(bench);
     await bench.clock.advanceAsync(3000);
     expect(verifications(bench)).toHaveLength(3);

@@ -18,6 +18,8 @@ let clock: FakeClock;
 let events: MemoryFlowEvents;
 let logger: MemoryLogger;
 let entries: readonly ForwardingEntry[];
+/** Happens once, when services are looked at next. */
+let meanwhile: (() => void) | undefined;
 let watchers: TrafficWatchers;
 let leaving: AbortController;
 
@@ -26,8 +28,17 @@ beforeEach(() => {
   events = new MemoryFlowEvents();
   logger = new MemoryLogger();
   entries = [entryOf()];
+  meanwhile = undefined;
   leaving = new AbortController();
-  const sources = { entries: () => entries, localAddresses: () => ['192.0.2.11'] };
+  const sources = {
+    entries: () => {
+      const happens = meanwhile;
+      meanwhile = undefined;
+      happens?.();
+      return entries;
+    },
+    localAddresses: () => ['192.0.2.11'],
+  };
   watchers = new TrafficWatchers(() => new TrafficCount(events, sources, clock, logger), clock);
 });
 afterEach(async () => {
@@ -115,16 +126,47 @@ it('is complete after a walk through all connections, which takes pauses', async
   const watch = watchers.watch();
   let isComplete = false;
   void watch.complete(leaving.signal).then(() => (isComplete = true));
-  const early = await next(watch, undefined, 100);
+  const early = await next(watch, () => events.change(seenFlow(0)), 100);
   expect(early).toMatchObject({ complete: false, readShare: 0.4 });
+  expect(isComplete).toBe(false);
+  events.begin(seenFlow(5_000));
   await clock.advanceAsync(300);
   expect(isComplete).toBe(true);
+  events.end(5_000);
   expect(await next(watch)).toMatchObject({
     complete: true,
     readShare: 1,
     tracked: 5_000,
     services: [{ open: 5_000, new: 0 }],
   });
+});
+
+it('walks once in a second, however long a walk takes', async () => {
+  for (let id = 0; id < 5_000; id++) events.begin(seenFlow(id));
+  events.foundAtOnce = 1_000;
+  watchers.watch();
+  await clock.advanceAsync(9_999);
+  expect(events.walks).toBe(10);
+});
+
+it('reads events often enough that little room is enough for them, and before each report', async () => {
+  const watch = watchers.watch();
+  events.room = 10;
+  for (let time = 0; time < 20; time++) {
+    for (let id = 0; id < 10; id++) events.begin(seenFlow(10 * time + id));
+    await clock.advanceAsync(100);
+  }
+  const report = await next(watch, () => events.begin(seenFlow(1_000)), 50);
+  expect(report).toMatchObject({ timesLost: 0, services: [{ new: 201 }] });
+});
+
+it('takes the answer that came just before the end for an answer, though a walk misses both', async () => {
+  events.begin(seenFlow(1));
+  const watch = watchers.watch();
+  await clock.advanceAsync(990);
+  events.change(seenFlow(1, { replied: true }));
+  events.end(1);
+  expect((await next(watch, undefined, 500)).services).toMatchObject([{ open: 0, unanswered: 0 }]);
 });
 
 it('has read no more than all, also of a table that shrinks meanwhile', async () => {
@@ -160,16 +202,27 @@ it('forgets connections whose end nobody tells', async () => {
   expect(await openIn(next(watch, undefined, 2_000))).toEqual([0]);
 });
 
-it('walks again after a walk that failed, and says why', async () => {
+it('walks again five seconds after a walk that failed, and says why', async () => {
   events.faults.push(new Error('listing tracked connections: EBUSY'));
   events.begin(seenFlow(1));
   const watch = watchers.watch();
   expect(await next(watch)).toMatchObject({ complete: false });
+  await clock.advanceAsync(3_900);
+  expect(events.walks).toBe(1);
   expect(logger.lines).toMatchObject([
     { level: 'warn', facts: { error: 'listing tracked connections: EBUSY' } },
   ]);
   await clock.advanceAsync(6_000);
   expect(await next(watch)).toMatchObject({ complete: true });
+});
+
+it('keeps what it knows while walks fail', async () => {
+  const watch = watchers.watch();
+  expect(await openIn(next(watch, () => events.begin(seenFlow(1))))).toEqual([1]);
+  events.faults.push(...Array.from({ length: 3 }, () => new Error('EBUSY')));
+  events.end(1, false);
+  expect(await openIn(next(watch, undefined, 10_000))).toEqual([1]);
+  expect(await openIn(next(watch, undefined, 10_000))).toEqual([0]);
 });
 
 it('follows the services', async () => {
@@ -181,6 +234,21 @@ it('follows the services', async () => {
   entries = [entryOf()];
   await next(watch, undefined, 2_000);
   expect(await openIn(next(watch, () => events.begin(seenFlow(2))))).toEqual([1]);
+});
+
+it('goes on while the wall clock is set back', async () => {
+  const watch = watchers.watch();
+  await next(watch);
+  clock.set(-86_400_000);
+  entries = [];
+  await next(watch);
+  entries = [entryOf()];
+  await next(watch);
+  const report = await next(watch, () => events.begin(seenFlow(1)), 2_000);
+  expect(report).toMatchObject({ time: clock.now(), seconds: 2 });
+  expect(report.services).toMatchObject([{ new: 1, newPerSecond: 0.5, unanswered: 1 }]);
+  events.end(1, false);
+  expect(await openIn(next(watch, undefined, 2_000))).toEqual([0]);
 });
 
 describe('a sample', () => {
@@ -205,10 +273,29 @@ describe('a sample', () => {
     expect(sampled.sampledOneIn).toBe(4);
     expect(Math.abs(sampled.services[0]!.open - 20_000)).toBeLessThan(400);
     for (let id = 10; id < 20_000; id++) events.end(id);
-    await clock.advanceAsync(5_000);
-    expect((await next(watch)).sampledOneIn).toBe(4);
-    await clock.advanceAsync(8_000);
-    expect(await next(watch)).toMatchObject({ sampledOneIn: 1, complete: true, services: [{ open: 10 }] });
+    await clock.advanceAsync(10_000);
+    expect(events.shift).toBe(2);
+    await clock.advanceAsync(1_000);
+    expect(events.shift).toBe(0);
+    expect(await next(watch, undefined, 1_500)).toMatchObject({ sampledOneIn: 1, complete: false });
+    expect(await next(watch)).toMatchObject({ complete: true, services: [{ open: 10 }] });
+  });
+
+  it('becomes larger step by step, each after ten quiet seconds', async () => {
+    const flow = seenFlow(1, { hash: 0, replied: true });
+    watchers.watch();
+    const second = async (count: number): Promise<number> => {
+      for (let told = 0; told < count; told++) events.change(flow);
+      await clock.advanceAsync(1_000);
+      return 2 ** events.shift;
+    };
+    expect(await second(5_000)).toBe(1);
+    expect(await second(20_001)).toBe(8);
+    // Of 4,800 events in a second, a sample of one in eight hears 600.
+    for (let quiet = 1; quiet < 10; quiet++) expect(await second(600)).toBe(8);
+    expect(await second(600)).toBe(4);
+    for (let quiet = 1; quiet < 10; quiet++) expect(await second(0)).toBe(4);
+    expect(await second(0)).toBe(1);
   });
 
   it('stays as small as it is while events come as fast', async () => {
@@ -222,13 +309,27 @@ describe('a sample', () => {
     for (let second = 0; second < 12; second++)
       expect(await next(watch, () => storm(4_750))).toMatchObject({ sampledOneIn: 4 });
   });
+
+  it('is not taken of what gathered while the process was held up', async () => {
+    const watch = watchers.watch();
+    meanwhile = () => {
+      for (let id = 0; id < 20_000; id++) events.begin(seenFlow(id));
+      clock.advance(9_000);
+    };
+    expect(await next(watch, undefined, 12_000)).toMatchObject({
+      sampledOneIn: 1,
+      services: [{ new: 20_000 }],
+    });
+  });
 });
 
 it('ends with the reason of the signal', async () => {
+  events.faults.push(new Error('EBUSY'));
   const watch = watchers.watch();
-  const report = watch.next(everything, 1_000, leaving.signal);
+  const waiting = [watch.next(everything, 1_000, leaving.signal), watch.complete(leaving.signal)];
   leaving.abort(new Error('gone'));
-  await expect(report).rejects.toThrow('gone');
+  for (const each of waiting) await expect(each).rejects.toThrow('gone');
+  watch.leave();
   await watchers.stop();
   expect(() => watchers.watch()).toThrow('stopping');
 });

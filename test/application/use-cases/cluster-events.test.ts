@@ -74,6 +74,18 @@ describe('ObjectReports', () => {
     expect(reports.rejected).toEqual([]);
   });
 
+  it('counts what is ignored by kind, also what the source cannot read', () => {
+    const unread = ['b.yaml:1: Service a/d: no ports', 'c.yaml:3: bad indentation'];
+    const reports = new ObjectReports(new MemoryLogger(), () => unread);
+    reports.report('Service', 'a/b', ['bad'], false);
+    reports.report('Service', 'a/c', ['bad'], true);
+    reports.report('Endpoints', 'a/e', ['bad'], false);
+    expect(Object.fromEntries(reports.ignoredByKind)).toEqual({
+      ...{ Service: 2, EndpointSlice: 0, Node: 0, ServiceCIDR: 0, Endpoints: 1 },
+      unreadable: 1,
+    });
+  });
+
   it.each([
     [{ metadata: { namespace: 'a', name: 'b' } }, 'a/b'],
     [{ metadata: { name: 'n1' } }, 'n1'],

@@ -314,6 +314,17 @@ describe('after a change', () => {
     expect(world.tracked).toEqual([]);
   });
 
+  it('takes it that nothing leads to what could not be programmed', async () => {
+    world.refused.add('default/dns/udp/');
+    world.apply(slice('dns', { '10.0.0.4': {} }));
+    await world.settle();
+    world.track('10.96.0.10', 53, '10.0.0.4:5353');
+    world.repairs = 1;
+    await world.verify();
+    await world.clock.advanceAsync(0);
+    expect(world.tracked).toEqual([]);
+  });
+
   it('learns after a failed sync what went with it', async () => {
     world.track('10.96.0.10', 53, '10.0.0.1:5353');
     world.broken = true;

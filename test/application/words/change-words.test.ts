@@ -26,6 +26,12 @@ it.each([
     'programmed',
     'endpoints 2 → 3: +a, +b, -c',
   ],
+  [
+    ofPort({ endpoints: list(9, { added: 2, removed: 2, turned: 1, some: ['+a'] }) }),
+    'programmed',
+    'endpoints 9 → 9: +a and 4 more',
+  ],
+  [ofPort({ endpoints: list(3, { turned: 2, some: ['~a'] }) }), 'programmed', 'endpoints: ~a and 1 more'],
   [ofPort({ endpoints: list(3, { turned: 3, some: ['~a'] }) }), 'programmed', 'endpoints: ~a and 2 more'],
   [
     ofPort({ reason: 'lost', frontends: list(1, { removed: 1, some: ['-f'] }) }),

@@ -17,6 +17,7 @@ describe('parseDuration', () => {
     ['.5s', 500],
     ['5.s', 5_000],
     ['-0s', 0],
+    ['9223372036854775807ns', 9_223_372_036_854.775],
   ])('reads %s', (text, milliseconds) => {
     expect(parseDuration(text)).toBe(milliseconds);
   });
@@ -45,6 +46,9 @@ describe('formatDuration', () => {
   it.each([
     ['0s', '0s'],
     ['250ms', '250ms'],
+    ['1000ns', '1µs'],
+    ['1000us', '1ms'],
+    ['1000ms', '1s'],
     ['1500ns', '1.5µs'],
     ['3600s', '1h0m0s'],
     ['15m', '15m0s'],

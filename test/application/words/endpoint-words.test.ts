@@ -8,6 +8,7 @@ it.each([
   [{ used: false, reason: 'elsewhere' }, 'not used (elsewhere), ready'],
   [{ ready: false, terminating: true }, 'used, not ready, terminating, still serving'],
   [{ ready: false, terminating: true, serving: false }, 'used, not ready, terminating'],
+  [{ zoneHints: ['a'], nodeHints: ['n1'] }, 'used, ready, for zones a, for nodes n1'],
   [{ zoneHints: ['a', 'b'] }, 'used, ready, for zones a b'],
   [{ nodeHints: ['n1', 'n2'] }, 'used, ready, for nodes n1 n2'],
 ])('%j', (parts, words) => {

@@ -21,6 +21,10 @@ it.each([
     'not in sync, 2 service ports programmed, 1 failing, 2 degraded, last sync at 7 in 12 ms',
   ],
   [
+    family({ degraded: [{}] }, { lastSuccess: { at: 7, seconds: 12.3456 } }),
+    'in sync, 2 service ports programmed, 1 degraded, last sync at 7 in 12346 ms',
+  ],
+  [
     family({ programmed: 1 }, { drift: { found: 3, repaired: 9, last: 8 } }),
     'in sync, 1 service port programmed, no sync yet, 3 repairs after another program, the last at 8',
   ],

@@ -6,6 +6,7 @@ it.each([
   [1023, '1023 B'],
   [1024, '1.0 KiB'],
   [1536, '1.5 KiB'],
+  [2 ** 20, '1.0 MiB'],
   [5 * 1024 ** 2, '5.0 MiB'],
   [5 * 1024 ** 3, '5.0 GiB'],
   [5 * 1024 ** 4, '5.0 TiB'],
@@ -32,8 +33,8 @@ it('says what is not seen or not counted, and nothing where all is', () => {
   expect(countingWords({ ...all, complete: false, readShare: 0.129 })).toEqual([
     'not complete yet: 12% of the connections have been read',
   ]);
-  expect(countingWords({ ...all, sampledOneIn: 8 })).toEqual([
-    'one in 8 connections is counted, and the numbers multiplied',
+  expect(countingWords({ ...all, sampledOneIn: 2 })).toEqual([
+    'one in 2 connections is counted, and the numbers multiplied',
   ]);
   expect(first({ timesLost: 1 })).toEqual(['events were lost once: some new connecti']);
   expect(first({ timesLost: 2 })).toEqual(['events were lost 2 times: some new conne']);

@@ -285,6 +285,10 @@ describe('an invalid Service is rejected with its field', () => {
       { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 86401 } } },
     ],
     ['spec.sessionAffinityConfig', { sessionAffinity: 'ClientIP', sessionAffinityConfig: 5 }],
+    [
+      'spec.sessionAffinityConfig.clientIP',
+      { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: 5 } },
+    ],
     ['spec.externalIPs', { externalIPs: '192.0.2.1' }],
     ['spec.loadBalancerSourceRanges', { loadBalancerSourceRanges: '10.0.0.0/8' }],
     // Without this entry everybody would be let in, or somebody be shut out.

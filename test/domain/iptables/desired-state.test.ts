@@ -6,15 +6,17 @@ import { IptablesDesiredState } from '../../../src/domain/iptables/state/desired
 import { IptablesChange } from '../../../src/domain/iptables/state/iptables-change.js';
 import { baseRulesChange } from '../../../src/domain/iptables/state/base-rules-change.js';
 import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rules.js';
-import type { IptablesServicePortRules } from '../../../src/domain/iptables/table.js';
+import type { IptablesServicePortRules, TableName } from '../../../src/domain/iptables/table.js';
 import { DesiredTables, sharedHolds } from '../../../src/domain/iptables/state/desired-tables.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
+import { unexplainedOwner } from '../../../src/domain/reconcile/unexplained.js';
 import { follow, inTwoOrders, serviceChange } from '../../support/iptables/arbitraries.js';
 import { RECORDED_HOST } from '../../support/recorded/cluster.js';
 import { allChains, isHeld, sharedChain, TablesInMemory } from '../../support/iptables/tables-in-memory.js';
 
 const NAMES = ['a', 'b', 'c'];
+const TABLES: readonly TableName[] = ['mangle', 'filter', 'nat'];
 
 function nodeOf(family: IpFamily): NodeNetwork {
   return {
@@ -47,6 +49,15 @@ function expectHeld(tables: TablesInMemory, desired: DesiredTables): void {
   }
 }
 
+/** How many rules service ports have in each table, counted one by one. */
+function countedRules(desired: IptablesDesiredState): readonly number[] {
+  const chains = [...desired.chains()].map(({ chain }) => chain);
+  return TABLES.map((table) => {
+    const own = chains.flatMap((chain) => (chain.table === table ? chain.rules : []));
+    return own.length + desired.entries(table).length;
+  });
+}
+
 /** Chains with their rules, sorted. */
 function contents(tables: DesiredTables): readonly string[] {
   return allChains(tables)
@@ -69,6 +80,7 @@ describe('incremental equals full', () => {
               desired.replace(key, entry && compiled(entry, desired.rules(key)), delta);
           tables.apply(delta);
           expectHeld(tables, freshTables(present.values(), family));
+          expect(TABLES.map((table) => desired.ruleCount(table))).toEqual(countedRules(desired));
         }
         const again = new IptablesChange();
         for (const entry of present.values()) desired.replace(entry.key, compiled(entry), again);
@@ -140,6 +152,39 @@ describe('a frontend that two services claim', () => {
     const [holder, ...losers] = ['a', 'b', 'c'].map((name) => entryOf(name).key) as [string, ...string[]];
     for (const key of [holder, ...losers])
       expect(desired.conflictsOf(key)).toEqual(losers.map((loser) => ({ frontend, holder, loser })));
+  });
+
+  it('ends what rejects once nobody rejects, and what nothing comes for', () => {
+    const desired = new IptablesDesiredState();
+    const ended = (name: string, parts: Partial<ForwardingEntry> | undefined) => {
+      const delta = new IptablesChange();
+      const entry = parts && { ...entryOf(name), ...parts };
+      desired.replace(entryOf(name).key, entry && compiled(entry), delta);
+      return delta.entriesEnded.map(({ entry: { chain, rule } }) => `${chain} ${rule.split(' -j ')[1]}`);
+    };
+    const external = (outcome: 'reject' | 'drop'): Partial<ForwardingEntry> => ({
+      externalPolicyLocal: true,
+      ...(outcome === 'drop' && { endpoints: { ...withEndpoint().endpoints, local: [] } }),
+      frontends: [{ kind: 'external-ip', address: '192.0.2.9', port: 80, policy: 'Local', outcome }],
+    });
+    expect([ended('a', {}), ended('b', {})]).toEqual([[], []]);
+    expect(ended('a', withEndpoint())).toEqual([]);
+    expect(ended('b', withEndpoint())).toEqual(['KUBE-SERVICES REJECT --reject-with icmp-port-unreachable']);
+    expect(ended('c', external('reject'))).toEqual([]);
+    expect(ended('c', external('drop'))).toEqual([
+      'KUBE-EXTERNAL-SERVICES REJECT --reject-with icmp-port-unreachable',
+    ]);
+    expect(ended('c', undefined)).toContain('KUBE-EXTERNAL-SERVICES DROP');
+  });
+
+  it('belongs to a Service, and no more to rules that nothing explained', () => {
+    const desired = new IptablesDesiredState();
+    desired.replace(unexplainedOwner('shop/gone'), {
+      chains: [],
+      entries: compiled(entryOf('gone')).entries,
+    });
+    desired.replace(entryOf('a').key, compiled(entryOf('a')));
+    expect(desired.entries('filter').map(({ owner }) => owner)).toEqual([entryOf('a').key]);
   });
 
   it('does not hold when the rules stand the other way round', () => {

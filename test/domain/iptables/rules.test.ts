@@ -289,6 +289,12 @@ describe('hostile entries', () => {
     expect(compile).toThrow(what);
   });
 
+  it('are quoted, as far as they say something', () => {
+    const address = `a"${'b'.repeat(300)}`;
+    const compile = () => compileIptables({ ...cart, frontends: [{ ...clusterIP, address }] }, options);
+    expect(compile).toThrow(`address "a\\"${'b'.repeat(198)}…" cannot be written to iptables`);
+  });
+
   it('cannot hide in the name of an interface', () => {
     const detector = { kind: 'interface', name: 'a" -j ACCEPT', wildcard: false } as const;
     expect(() => compileIptables(cart, { ...options, node: { ...node, detector } })).toThrow(
@@ -320,6 +326,8 @@ describe('iptablesBaseRules', () => {
       expect(rulesIn(frame, 'KUBE-FIREWALL')).toBeUndefined();
       expect(frame.unmanagedChains).toEqual([{ table: 'filter', name: 'KUBE-FIREWALL' }]);
     }
+    const own = iptablesBaseRules({ ...node, localhostNodePorts: true }, RECORDED_HOST);
+    expect([rulesIn(own, 'KUBE-FIREWALL')?.length, own.unmanagedChains]).toEqual([1, []]);
   });
 
   it('dispatches to node ports for each address, loopback among them', () => {

@@ -41,6 +41,14 @@ const keysFor = (of: IpvsAdoptedRules, owner: typeof second) =>
   of.rules(of.labelsOf(first!.name, rules)!, owner)?.map(({ key }) => key);
 const all = rules.map(({ key }) => key);
 
+it('What the kernel has is read as it was compiled, and nothing besides', () => {
+  const plain = (parts: IpvsServicePortRules) =>
+    parts.map(({ key, served, bound, members }) => ({ key, served, bound, members: [...members].sort() }));
+  const of = adopted([]);
+  expect(plain(of.rules(all, first!.key)!)).toEqual(plain(rules));
+  expect([...of.labels()].sort()).toEqual([...all].sort());
+});
+
 it('What the kernel has of a frontend stays with all that claim it, whoever holds it', () => {
   expect(all).not.toEqual([]);
   const contested = adopted([first!.key, second]);

@@ -1,6 +1,7 @@
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { renderSave } from '../../support/iptables/render-save.js';
+import { UnsafeRuleTextError } from '../../../src/domain/iptables/text/unsafe-rule-text-error.js';
 import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
 import { IpvsDesiredState } from '../../../src/domain/ipvs/desired-state.js';
 import { ipvsDesiredTables } from '../../../src/domain/ipvs/desired-tables.js';
@@ -272,6 +273,16 @@ describe('a frontend that two services claim', () => {
     desired.replace(loser, undefined);
     expect([...desired.addresses()]).toEqual([]);
   });
+});
+
+it.each([
+  ['port', { frontends: [{ ...entriesOf(CART)[0]!.frontends[0]!, port: 65_536 }] }],
+  ['address', { frontends: [{ ...entriesOf(CART)[0]!.frontends[0]!, address: 'x' }] }],
+  ['health check node port', { healthCheckNodePort: -1 }],
+])('what is no %s cannot get into a rule', (what, parts) => {
+  const compile = () => compileIpvs({ ...entriesOf(CART)[0]!, ...parts }, OPTIONS);
+  expect(compile).toThrow(UnsafeRuleTextError);
+  expect(compile).toThrow(new RegExp(`^${what} "`));
 });
 
 describe('the names of sets', () => {

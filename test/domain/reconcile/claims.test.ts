@@ -44,11 +44,14 @@ describe('Claims', () => {
     claims.claim('a', 'shop/a/tcp/');
     claims.claim('a', 'shop/b/tcp/');
     for (let round = 0; round < 1000; round++) {
-      claims.claim('a', 'shop/c/tcp/');
-      claims.release('a', 'shop/c/tcp/');
+      claims.claim('a', `shop/c${round}/tcp/`);
+      claims.release('a', `shop/c${round}/tcp/`);
     }
     expect(
       JSON.stringify([...(claims as unknown as { claimantsOf: Map<string, object> }).claimantsOf]).length,
     ).toBeLessThan(500);
+    claims.claim('a', 'shop/d/tcp/');
+    for (const former of ['shop/a/tcp/', 'shop/b/tcp/']) claims.release('a', former);
+    expect(claims.holder('a')).toBe('shop/d/tcp/');
   });
 });

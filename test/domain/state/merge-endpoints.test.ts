@@ -41,6 +41,14 @@ describe('mergeEndpoints (docs/spec/model.md §3.3)', () => {
     }
   });
 
+  it('takes slices in the order of their names', () => {
+    const [one, other] = [{ ready: true }, { ready: false }].map((parts) => [
+      sliceEndpoint('10.0.0.5', parts),
+    ]);
+    expect(mergeEndpoints([slice('b', one!), slice('a', other!)])(UNNAMED)).toMatchObject([{ ready: true }]);
+    expect(mergeEndpoints([slice('b', other!), slice('a', one!)])(UNNAMED)).toMatchObject([{ ready: false }]);
+  });
+
   it('the first of several terminating ones stays, the last of several others wins', () => {
     const of = (parts: object[]) =>
       mergeEndpoints([

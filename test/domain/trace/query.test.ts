@@ -14,6 +14,8 @@ describe('a query', () => {
     ['outside:198.18.0.50', '198.51.100.11:30080/tcp', 'outside:198.18.0.50', '198.51.100.11:30080/TCP'],
     ['outside:[2001:DB8::1]', '[FD00::1]:80', 'outside:2001:db8::1', '[fd00::1]:80/TCP'],
     ['fd00:10::5', '[::ffff:1]:80', 'fd00:10::5', '[::ffff:1]:80/TCP'],
+    ['node', '10.96.0.1:1', 'node', '10.96.0.1:1/TCP'],
+    ['node', '10.96.0.1:65535', 'node', '10.96.0.1:65535/TCP'],
   ])('from %s to %s is understood', (from, to, source, destination) => {
     const query = parseQuery(from, to);
     expect([sourceText(query.from), destinationText(query)]).toEqual([source, destination]);

@@ -50,6 +50,26 @@ describe('an endpoint', () => {
     expect(state(table)).toEqual({ open: 3, overdue: 2, silent: false });
   });
 
+  it('is silent after three more, once one was answered', () => {
+    begin(2);
+    table.tidy(1_000, all);
+    table.changed(seenFlow(0, { replied: true }), 1_000);
+    begin(2, 10);
+    table.tidy(1_000, all);
+    expect(state(table).silent).toBe(false);
+    begin(1, 20);
+    table.tidy(1_000, all);
+    expect(state(table).silent).toBe(true);
+  });
+
+  it('does not wait for connections that a smaller sample leaves out', () => {
+    for (let id = 0; id < 3; id++) table.began(seenFlow(id, { hash: 0xffff_ffff }), 0);
+    table.began(seenFlow(9, { hash: 0 }), 0);
+    table.sample(1);
+    table.tidy(1_000, all);
+    expect(state(table)).toEqual({ open: 1, overdue: 1, silent: false });
+  });
+
   it('is silent although older connections were answered, also those found later', () => {
     for (let id = 0; id < 9; id++) table.found(seenFlow(id, { replied: true }), 0);
     begin(3, 100);
@@ -66,6 +86,14 @@ describe('an endpoint', () => {
     for (let id = 0; id < 5; id++) table.found(seenFlow(id), 0);
     table.tidy(1_000, all);
     expect(state(table)).toEqual({ open: 6, overdue: 5, silent: false });
+  });
+
+  it('is silent because of waiting connections of which a walk told before their beginning was heard of', () => {
+    table.found(seenFlow(9, { replied: true }), 0);
+    for (let id = 0; id < 3; id++) table.found(seenFlow(id), 0);
+    begin(3);
+    table.tidy(1_000, all);
+    expect(state(table)).toEqual({ open: 4, overdue: 3, silent: true });
   });
 
   it('is silent when all connections found wait', () => {

@@ -28,6 +28,8 @@ it.each([
 it('samples as many as the limits of memory and time allow', () => {
   expect(shiftFor({ tracked: 0, eventsPerSecond: 0 })).toBe(0);
   expect(shiftFor({ tracked: 65_536, eventsPerSecond: 5_000 })).toBe(0);
+  expect(shiftFor({ tracked: 65_537, eventsPerSecond: 0 })).toBe(1);
+  expect(shiftFor({ tracked: 0, eventsPerSecond: 5_001 })).toBe(1);
   expect(shiftFor({ tracked: 1_000_000, eventsPerSecond: 0 })).toBe(4);
   expect(shiftFor({ tracked: 1_000, eventsPerSecond: 30_000 })).toBe(3);
   expect(shiftFor({ tracked: Infinity, eventsPerSecond: 0 })).toBe(16);

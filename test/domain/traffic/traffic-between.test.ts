@@ -36,7 +36,8 @@ beforeEach(() => {
 });
 
 const toPay = { destination: '10.96.7.2', replySource: '10.244.2.21:8080' };
-const take = (time: number): TrafficSnapshot => snapshotOf(table, (key) => frontends.entry(key), time);
+const take = (time: number): TrafficSnapshot =>
+  snapshotOf(table, (key) => frontends.entry(key), { time, steady: time });
 const everything: TrafficQuery = { services: [], sort: 'open', limit: Infinity };
 
 function between(
@@ -99,6 +100,11 @@ it('reports nothing new of an interval in which nothing happened, not even an in
     });
 });
 
+it('has a row for a Service that is asked for alone, and had no traffic', () => {
+  const { services } = between(take(0), take(1_000), { services: ['pay'] });
+  expect(services).toMatchObject([{ name: 'pay', open: 0, new: 0 }]);
+});
+
 it('multiplies what is open in a sample', () => {
   table.sample(3);
   for (let id = 0; id < 5; id++) table.began(seenFlow(id), 0);
@@ -134,7 +140,7 @@ describe('asked for', () => {
     table.found(seenFlow(3, toPay), 0);
   });
   const names = (query: Partial<TrafficQuery>): readonly string[] =>
-    between({ time: 0, ports: new Map() }, take(1_000), query).services.map(({ name }) => name);
+    between({ time: 0, steady: 0, ports: new Map() }, take(1_000), query).services.map(({ name }) => name);
 
   it.each([
     ['open', ['pay', 'cart']],

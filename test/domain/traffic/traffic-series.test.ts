@@ -11,7 +11,7 @@ function snapshot(connections: Readonly<Record<string, number>>): TrafficSnapsho
     const endpoints = new Map([[FIRST, { ...totals, open: count, overdue: 1, silent: false }]]);
     return { entry: entryOf({ name }), ...totals, open: count, overdue: 1, endpoints };
   });
-  return { time: 0, ports: new Map(ports.map((port) => [familyPortKey(port.entry), port])) };
+  return { time: 0, steady: 0, ports: new Map(ports.map((port) => [familyPortKey(port.entry), port])) };
 }
 
 const shown = (series: TrafficSeries, connections: Readonly<Record<string, number>>) =>
@@ -19,9 +19,12 @@ const shown = (series: TrafficSeries, connections: Readonly<Record<string, numbe
     .of(snapshot(connections))
     .map(({ labels, connections: count, open }) => [labels.service, count, open]);
 
-it('counts the overdue connections of all others together', () => {
+it('counts all others together', () => {
   const [, others] = new TrafficSeries(1).of(snapshot({ a: 1, b: 2, c: 4 }));
-  expect(others).toMatchObject({ labels: { service: 'other' }, open: 6, overdue: 2 });
+  expect(others).toMatchObject({
+    labels: { service: 'other' },
+    ...{ connections: 6, failed: 12, bytes: 60, open: 6, overdue: 2 },
+  });
 });
 
 it('are of each service port, with its names', () => {
@@ -40,7 +43,7 @@ it('are sums of both families', () => {
   const v4 = snapshot({ cart: 3 }).ports.values().next().value!;
   const v6 = { ...v4, entry: { ...v4.entry, family: 'IPv6' as const } };
   const ports = new Map([v4, v6].map((port) => [familyPortKey(port.entry), port]));
-  expect(new TrafficSeries(5).of({ time: 0, ports })).toMatchObject([
+  expect(new TrafficSeries(5).of({ time: 0, steady: 0, ports })).toMatchObject([
     { connections: 6, failed: 12, bytes: 60, open: 6, overdue: 2 },
   ]);
 });
@@ -52,6 +55,8 @@ it('are of the first service ports as long as they are there, and one of all oth
     ['b', 2, 2],
   ]);
   expect(series.isFull).toBe(false);
+  shown(series, { a: 1, b: 2, c: 4 });
+  expect(series.isFull).toBe(true);
   expect(shown(series, { c: 4, a: 1, b: 2, d: 8 })).toEqual([
     ['a', 1, 1],
     ['b', 2, 2],

@@ -77,7 +77,7 @@ class Kernel {
     this.fill(Infinity);
     while (this.parts.length > 0) this.show();
     this.fold(Infinity);
-    this.table.walkEnds(true);
+    this.table.walkEnds();
     this.cursor = undefined;
   }
 

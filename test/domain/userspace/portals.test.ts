@@ -1,5 +1,7 @@
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { Service } from '../../../src/domain/model/service.js';
+import { UnsafeRuleTextError } from '../../../src/domain/iptables/text/unsafe-rule-text-error.js';
 import { canonicalRule } from '../../../src/domain/iptables/text/canonical-rule.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
@@ -18,14 +20,19 @@ const WEB: Partial<Service> = {
   loadBalancerIPs: addresses('203.0.113.9'),
 };
 
-function portals(parts: Partial<Service>, address = EVERYWHERE, family: IpFamily = 'IPv4'): string[] {
+function entryOf(parts: Partial<Service>, family: IpFamily = 'IPv4'): ForwardingEntry {
   const [entry] = forwardService(service(parts), () => [], {
     family,
     topology: { nodeName: 'n1', zone: '', nodeHints: false },
     nodeIP: '192.0.2.4',
     externalIPsAllowed: true,
   });
-  const { chains, entries } = compilePortals(entry!, entry!.frontends, 40001, address);
+  return entry!;
+}
+
+function portals(parts: Partial<Service>, address = EVERYWHERE, family: IpFamily = 'IPv4'): string[] {
+  const entry = entryOf(parts, family);
+  const { chains, entries } = compilePortals(entry, entry.frontends, 40001, address);
   expect(chains).toEqual([]);
   for (const { rule } of entries) expect(canonicalRule(rule, family)).toBe(rule);
   return entries.map(({ table, chain, rule }) => `${table} -A ${chain} ${rule}`);
@@ -69,6 +76,17 @@ describe('compilePortals', () => {
       `nat -A KUBE-PORTALS-HOST -d fd00:96::a/128 -p udp ${comment} -j DNAT --to-destination [2001:db8::4]:40001`,
     ]);
   });
+});
+
+it.each([
+  ['port', { port: 65_536 }, 40_001],
+  ['proxy port', {}, 65_536],
+])('what is no %s cannot get into a rule', (what, parts, proxyPort) => {
+  const entry = entryOf(WEB);
+  const frontends = entry.frontends.map((frontend) => ({ ...frontend, ...parts }));
+  const compile = () => compilePortals(entry, frontends, proxyPort, EVERYWHERE);
+  expect(compile).toThrow(UnsafeRuleTextError);
+  expect(compile).toThrow(new RegExp(`^${what} "65536"`));
 });
 
 describe('USERSPACE_BASE_RULES', () => {

@@ -62,9 +62,13 @@ describe('a packet in mode userspace', () => {
   });
 
   it('is refused without endpoints, or lost if it is a datagram', () => {
-    expect(walked({}, [])).toMatchObject([{ verdict: 'refused', probability: 1 }]);
+    const [closed] = walked({}, []);
+    expect(closed).toMatchObject({ verdict: 'refused', probability: 1 });
+    expect(closed!.steps.at(-1)!.effect).toBe('closed at once: there is no endpoint');
     const udp: Partial<Service> = { ports: [{ name: '', protocol: 'UDP', port: 80, nodePort: 0 }] };
-    expect(walked({ protocol: 'UDP' }, [], udp)).toMatchObject([{ verdict: 'dropped' }]);
+    const [lost] = walked({ protocol: 'UDP' }, [], udp);
+    expect(lost!.verdict).toBe('dropped');
+    expect(lost!.steps.at(-1)!.effect).toBe('dropped: there is no endpoint');
   });
 
   it('finds no socket for SCTP', () => {

@@ -24,7 +24,7 @@ it.each<[unknown, string[]]>([
   [{ podCIDR: '10.1.0.0/24', podCIDRs: ['10.1.0.0/24', 'fd00::/64'] }, []],
   [{ podCIDR: 'x' }, ['spec.podCIDR']],
   [{ podCIDRs: ['10.1.0.0/24', '10.2.0.0/24'] }, ['spec.podCIDRs[1]']],
-  [{ taints: [{ key: 'a', effect: 'NoSchedule' }] }, []],
+  [{ taints: ['NoSchedule', 'PreferNoSchedule', 'NoExecute'].map((effect) => ({ key: 'a', effect })) }, []],
   [
     { taints: [{ key: 'a b', effect: 'No', value: '-' }] },
     ['spec.taints[0].key', 'spec.taints[0].value', 'spec.taints[0].effect'],

@@ -81,9 +81,14 @@ describe('an EndpointSlice', () => {
     ['endpoints[0].topology', { endpoints: [{ addresses: address, topology: {} }] }],
     ['endpoints[0].targetRef.kind', { endpoints: [{ addresses: address, targetRef: { kind: 5 } }] }],
     ['endpoints[0].hints.forZones', { endpoints: [{ addresses: address, hints: { forZones: named(9) } }] }],
+    ['endpoints[0].hints.forNodes', { endpoints: [{ addresses: address, hints: { forNodes: named(9) } }] }],
     [
       'endpoints[0].hints.forZones[1].name',
       { endpoints: [{ addresses: address, hints: { forZones: [{ name: 'a' }, { name: 'a' }] } }] },
+    ],
+    [
+      'endpoints[0].hints.forNodes[1].name',
+      { endpoints: [{ addresses: address, hints: { forNodes: [{ name: 'a' }, { name: 'a' }] } }] },
     ],
     [
       'endpoints[0].hints.forZones[0].name',

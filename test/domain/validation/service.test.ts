@@ -17,7 +17,8 @@ const dual = { ports, ipFamilyPolicy: 'PreferDualStack' };
 describe('what an API server accepts', () => {
   it.each<[string, unknown, object?]>([
     ['one port', { ports }],
-    ['the last port', { ports: [{ port: 65535 }] }],
+    ['the last port', { ports: [{ port: 65535, targetPort: 65535 }] }],
+    ['node port 0, which is none', { ports: [{ port: 1, nodePort: 0 }] }],
     [
       'the shortest affinity',
       { ports, sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 1 } } },
@@ -104,8 +105,9 @@ describe('what an API server rejects', () => {
     ['spec.ports[0].port', { ports: [{ port: '80' }] }],
     ['spec.ports[0].port', { ports: [{ port: 80.5 }] }],
     ['spec.ports[0].protocol', { ports: [{ port: 1, protocol: 'tcp' }] }],
-    ['spec.ports[0].nodePort', { type: 'NodePort', ports: [{ port: 1, nodePort: 99999 }] }],
+    ['spec.ports[0].nodePort', { type: 'NodePort', ports: [{ port: 1, nodePort: 65536 }] }],
     ['spec.ports[0].nodePort', { ports: [{ port: 1, nodePort: 30000 }] }],
+    ['spec.ports[0].nodePort', { ports: [{ port: 1, nodePort: 1 }] }],
     [
       'spec.ports[1].nodePort',
       {
@@ -138,6 +140,7 @@ describe('what an API server rejects', () => {
       },
     ],
     ['spec.ports[0].targetPort', { ports: [{ port: 1, targetPort: '80' }] }],
+    ['spec.ports[0].targetPort', { ports: [{ port: 1, targetPort: 65536 }] }],
     ['spec.ports[0].targetPort', { ports: [{ port: 1, targetPort: 'a--b' }] }],
     ['spec.ports[0].targetPort', { ports: [{ port: 1, targetPort: 'HTTP' }] }],
     ['spec.ports[0].targetPort', { ports: [{ port: 1, targetPort: 'x'.repeat(16) }] }],
@@ -149,6 +152,8 @@ describe('what an API server rejects', () => {
     ['spec.clusterIP', { ports, clusterIP: '10.96.0.010' }],
     ['spec.clusterIP', { ports, clusterIP: '10.96.4.4', ipFamilies: ['IPv6'] }],
     ['spec.clusterIP', { ports, type: 'NodePort', clusterIP: 'None' }],
+    ['spec.clusterIP', { ports, type: 'LoadBalancer', clusterIP: 'None' }],
+    ['spec.clusterIPs', { ports, clusterIP: 'None', clusterIPs: ['None', '10.96.4.4'] }],
     ['spec.clusterIPs', { ports, clusterIPs: ['10.96.5.5'] }],
     ['spec.clusterIPs', { ports, clusterIP: '10.96.4.4', clusterIPs: 'x' }],
     ['spec.clusterIPs[0]', { ports, clusterIP: '10.96.4.4', clusterIPs: ['10.96.4.5'] }],

@@ -38,7 +38,7 @@ export function walkIpvs(
     { ...environment, localAddresses },
     {
       sets,
-      ...(devices && { devices }),
+      devices,
       balancer: (course) => balanced(server, course),
     },
   );

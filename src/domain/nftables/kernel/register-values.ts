@@ -21,7 +21,7 @@ export interface Devices {
 
 /** A value of the packet as `meta` puts it into a register; undefined if it is not known. */
 export function metaValue(key: MetaKey, course: KernelCourse, devices: Devices): Uint8Array | undefined {
-  const { hook, inputInterface, packet } = course;
+  const { inputInterface, packet } = course;
   switch (key) {
     case 'protocol':
       return networkHalf(ETHERTYPE[packet.family]);
@@ -34,9 +34,9 @@ export function metaValue(key: MetaKey, course: KernelCourse, devices: Devices):
     case 'priority':
       return hostWord(course.priority);
     case 'iifname':
-      return interfaceName(hook === 'output' || hook === 'postrouting' ? '' : inputInterface);
+      return interfaceName(inputInterface);
     case 'iif':
-      return deviceNumber(hook === 'output' ? '' : inputInterface, devices);
+      return deviceNumber(inputInterface, devices);
     case 'oifname':
     case 'oif': {
       const device = isLeaving(course) ? devices.towards(course.destination) : '';

@@ -10,8 +10,8 @@ import type { KernelRule } from './ruleset.js';
 /** What a register holds, in words. */
 interface Value {
   readonly text: string;
-  readonly form:
-    'address' | 'port' | 'protocol' | 'name' | 'number' | 'priority' | 'state' | 'status' | 'route';
+  /** Missing: a number. */
+  readonly form?: 'address' | 'port' | 'protocol' | 'name' | 'priority' | 'state' | 'status' | 'route';
   /** Set by `&`: the bits that count. */
   readonly mask?: Uint8Array;
   readonly xor?: Uint8Array;
@@ -23,7 +23,7 @@ interface Value {
 export function ruleText({ expressions, comment }: KernelRule, family: IpFamily): string {
   const writer = new RuleWriter(family);
   for (const expression of expressions) writer.write(expression);
-  const texts = writer.texts.filter((text) => text !== '');
+  const { texts } = writer;
   if (comment !== undefined) texts.push(`comment "${comment}"`);
   return texts.join(' ');
 }
@@ -77,21 +77,17 @@ class RuleWriter {
         const key = this.key(from);
         if (to === undefined) texts.push(`${key} ${inverted ? '!= ' : ''}@${set}`);
         else if (to === 'verdict') texts.push(`${key} vmap @${set}`);
-        else registers.set(to, { text: `${key} map @${set}`, form: 'number' });
+        else registers.set(to, { text: `${key} map @${set}` });
         return;
       }
       case 'random': {
         const { to, modulus, offset } = expression;
         const shift = offset === 0 ? '' : ` offset ${offset}`;
-        registers.set(to, { text: `numgen random mod ${modulus}${shift}`, form: 'number' });
+        registers.set(to, { text: `numgen random mod ${modulus}${shift}` });
         return;
       }
       case 'immediate':
-        registers.set(expression.to, {
-          text: hex(expression.value),
-          form: 'number',
-          bytes: expression.value,
-        });
+        registers.set(expression.to, { text: hex(expression.value), bytes: expression.value });
         return;
       case 'meta-set':
         texts.push(`meta ${expression.key} set ${setText(this.value(expression.from), expression.key)}`);
@@ -124,7 +120,7 @@ class RuleWriter {
   }
 
   private value(register: number): Value {
-    return this.registers.get(register) ?? { text: '?', form: 'number' };
+    return this.registers.get(register) ?? { text: '?' };
   }
 
   /** All that was loaded from there on; a lookup uses it up. */
@@ -141,9 +137,9 @@ class RuleWriter {
       return { text: `${protocol} ${offset === saddr ? 'saddr' : 'daddr'}`, form: 'address' };
     if (base === 'network' && offset === (this.family === 'IPv4' ? 9 : 6))
       return { text: this.family === 'IPv4' ? 'ip protocol' : 'ip6 nexthdr', form: 'protocol' };
-    if (base === 'transport' && length === 2 && offset <= 2)
+    if (base === 'transport' && length === 2 && (offset === 0 || offset === 2))
       return { text: offset === 0 ? 'th sport' : 'th dport', form: 'port' };
-    return { text: `@${base === 'network' ? 'nh' : 'th'},${offset * 8},${length * 8}`, form: 'number' };
+    return { text: `@${base === 'network' ? 'nh' : 'th'},${offset * 8},${length * 8}` };
   }
 
   private remember({ set, from, timeoutSeconds }: Extract<Expression, { kind: 'remember' }>): string {
@@ -162,12 +158,12 @@ class RuleWriter {
 
 function metaText(key: string): Value {
   if (key.endsWith('name')) return { text: key, form: 'name' };
-  const form = key === 'l4proto' ? 'protocol' : key === 'priority' ? 'priority' : 'number';
+  const form = key === 'l4proto' ? 'protocol' : key === 'priority' ? 'priority' : undefined;
   return { text: `meta ${key}`, form };
 }
 
 function ctText(key: string): Value {
-  const form = key === 'state' || key === 'status' ? key : key.endsWith('addr') ? 'address' : 'number';
+  const form = key === 'state' || key === 'status' ? key : key.endsWith('addr') ? 'address' : undefined;
   return { text: `ct ${key}`, form };
 }
 
@@ -176,7 +172,7 @@ function comparison(value: Value, op: string, literalValue: Uint8Array, family: 
   const isBitTest = op === '!=' && literalValue.every((byte) => byte === 0);
   if (mask && isBitTest && (form === 'state' || form === 'status'))
     return `${text} ${bitNames(form, readHostWord(mask))}`;
-  if (mask && form === 'address' && op !== '<')
+  if (mask && form === 'address' && (op === '==' || op === '!='))
     return `${text} ${op === '!=' ? '!= ' : ''}${addressText(literalValue)}/${ones(mask)}`;
   return `${maskedText(value)} ${op === '==' ? '' : `${op} `}${literal(value, literalValue, family)}`;
 }

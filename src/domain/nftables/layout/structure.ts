@@ -56,14 +56,10 @@ export function sourcesStructure(prefixLength: number): Structure {
 
 /** The rules of a structure's chain; undefined for one that is a set. */
 export function structureRules(structure: Structure, node: NodeNetwork): readonly Rule[] | undefined {
-  switch (structure.kind) {
-    case 'class':
-      return classRules(structure.trafficClass, node);
-    case 'remember':
-      return rememberRules(structure.variant, structure.affinitySeconds);
-    case 'sources':
-      return undefined;
-  }
+  if (structure.kind === 'class') return classRules(structure.trafficClass, node);
+  return structure.kind === 'remember'
+    ? rememberRules(structure.variant, structure.affinitySeconds)
+    : undefined;
 }
 
 /** The element that leads from the class's number to its chain. */

@@ -43,6 +43,8 @@ const CASES = (
     ['-s 192.0.2.0/255.0.255.0', 'uncertain'],
     ['-s 2001:db8:9::/48', true, ipv6],
     ['! -d fd00::10/128', false, ipv6],
+    ['-d fd00::10', true, ipv6],
+    ['-d fd00::11', false, ipv6],
     ['-i eth0', true],
     ['-i eth+', true],
     ['! -i eth+', false],

@@ -49,6 +49,7 @@ describe('a virtual server', () => {
     ['wrr', { '10.1.1.1': 0.25, '10.1.1.2': 0.75 }],
     ['sh', { '10.1.1.1': 0.25, '10.1.1.2': 0.75 }],
     ['lc', { '10.1.1.1': 0.5, '10.1.1.2': 0.5 }],
+    ['nq', { '10.1.1.1': 0.5, '10.1.1.2': 0.5 }],
   ])(
     'shares connections out by its scheduler, but not to real servers of weight 0: %s',
     (scheduler, expected) => {
@@ -101,6 +102,7 @@ describe('a virtual server', () => {
   it('may serve all ports of its address', () => {
     const [ending] = balanced([real('10.1.1.1', 1, 0)], { port: 0 }, { destinationPort: 5432 });
     expect(ending).toMatchObject({ endpoint: { address: '10.1.1.1', port: 5432 } });
+    expect(ending!.steps.at(-1)!.effect).toBe('sends it to 10.1.1.1:5432');
     expect(balanced([real('10.1.1.1')], {}, { protocol: 'UDP' })).toMatchObject([{ verdict: 'untouched' }]);
   });
 

@@ -2,6 +2,7 @@ import type { Expression, KernelVerdict } from '../../../../src/domain/nftables/
 import type { WantedElements } from '../../../../src/domain/nftables/kernel/elements.js';
 import { follow } from '../../../../src/domain/nftables/kernel/follow.js';
 import type {
+  KernelChain,
   KernelElement,
   KernelHook,
   KernelRule,
@@ -130,6 +131,16 @@ describe('the rules of the kernel', () => {
     const early = table({ priority: -5 }, [rule({ kind: 'reject' })]);
     expect(await verdictsOf([refuses, drops])).toEqual(['dropped']);
     expect(await verdictsOf([refuses, drops, early])).toEqual(['refused']);
+  });
+
+  it('are met from the latest chain of a table to its first, where all have one priority', async () => {
+    const chain = (number: number, expression: Expression): KernelChain => ({
+      ...{ name: `c${number}`, number, hook: forward },
+      rules: [rule(expression)],
+    });
+    const chains = [chain(1, { kind: 'reject' }), chain(3, verdict('drop')), chain(2, { kind: 'reject' })];
+    const one = { ...table({}, []), chains: new Map(chains.map((each) => [each.name, each])) };
+    expect(await verdictsOf([one])).toEqual(['dropped']);
   });
 
   it('translate once, at the priority of the kernel, whatever that of the chain', async () => {
@@ -305,6 +316,7 @@ describe('sets of the kernel', () => {
     [range(80, 81), 'dropped'],
     [range(81, 90), 'untouched'],
     [[...range(70, 80), ...range(80, 90)], 'dropped'],
+    [[...range(80, 90), ...range(70, 80)], 'dropped'],
     [[{ key: bytes(0, 79) }], 'dropped'],
     [[], 'untouched'],
   ] as const)('of ranges hold 80 as %j says', async (elements, expected) => {
@@ -330,6 +342,8 @@ describe('sets of the kernel', () => {
       lastKey: bytes(0, last, 0, 0, network, 51, 100, 255),
     });
     expect(await verdictsOf([both], [element(79, 81)])).toEqual(['dropped']);
+    expect(await verdictsOf([both], [element(80, 80)])).toEqual(['dropped']);
+    expect(await verdictsOf([both], [element(78, 79)])).toEqual(['untouched']);
     expect(await verdictsOf([both], [element(81, 90)])).toEqual(['untouched']);
     expect(await verdictsOf([both], [element(79, 81, 197)])).toEqual(['untouched']);
     expect(await verdictsOf([both], [element(79, 81, 199)])).toEqual(['untouched']);
