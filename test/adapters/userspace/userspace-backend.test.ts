@@ -118,7 +118,7 @@ describe('start', () => {
     expect(written).toBe(14);
     expect(new Set(Object.values(proxyPorts())).size).toBe(2);
     expect(proxyPorts('PORTALS-HOST')).toEqual(proxyPorts());
-    expect(await backend.start(entries, NODE)).toEqual(EMPTY);
+    expect(await backend.start(entries, NODE)).toEqual({ ...EMPTY, lost: [] });
     expect(await backend.verify('quick')).toMatchObject({ compared: false, written: 0 });
   });
 
@@ -139,7 +139,7 @@ describe('start', () => {
     const kept = entry('a', { ...at('10.96.0.1'), ...port('UDP', 30081) });
     const old = { ...at('10.96.0.9'), ...port('UDP', 30080), externalIPs: [parseAddress('198.51.100.9')!] };
     const { lost } = await backend.start([kept, entry('old', old), entry('tcp', at('10.96.0.8'))], NODE);
-    expect(lost).toBeUndefined();
+    expect(lost).toEqual([]);
     await backend.close();
     iptables.reopen();
     backend = backendWith('');
