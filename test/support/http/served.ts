@@ -16,6 +16,8 @@ export class Served {
       { host: '127.0.0.1', port: 0 },
       () => undefined,
     );
+    // On a busy machine a client may ask on a connection in the moment in which it has rested for too long.
+    served.server.keepAliveTimeout = 0;
     return served;
   }
 
@@ -24,11 +26,9 @@ export class Served {
     return `127.0.0.1:${(this.server!.address() as AddressInfo).port}`;
   }
 
-  /** Redirects are not followed. Each time on a connection of its own: the server closes one that rests, and a slow client asks on it. */
-  get(path: string, { headers, ...init }: RequestInit = {}): Promise<Response> {
-    const alone = new Headers(headers);
-    alone.set('connection', 'close');
-    return fetch(`http://${this.address}${path}`, { redirect: 'manual', headers: alone, ...init });
+  /** Redirects are not followed. */
+  get(path: string, init: RequestInit = {}): Promise<Response> {
+    return fetch(`http://${this.address}${path}`, { redirect: 'manual', ...init });
   }
 
   async text(path: string, init: RequestInit = {}): Promise<string> {
