@@ -13,6 +13,7 @@ if [ -z "$results" ]; then
   results=$(mktemp -d)
   made_results=$results
 fi
+mkdir -p "$results"
 failed=''
 RECORDED_PERMISSIONS=$(mktemp -d)
 export RECORDED_PERMISSIONS
