@@ -38,7 +38,6 @@ jest() {
 
 # What runs nothing. It takes what the timed tests leave of the processors, and not a moment that they want.
 of_the_text() {
-  failed=''
   for check in typecheck lint format:check; do
     step "$check" chrt --idle 0 npm run --silent "$check"
   done
@@ -47,7 +46,6 @@ of_the_text() {
 
 # What needs no kernel. It takes what the kernel tests leave of the processors: those wait more than they work.
 without_kernel() {
-  failed=''
   hermetic "$(dirname "$(command -v node)")"
   for folder in $(sh scripts/newer-node.sh); do
     # shellcheck disable=SC2046 # a list of files
@@ -69,6 +67,16 @@ gently() {
   nice -n 19 "$@"
 }
 
+# Starts one of the functions above in the background. What fails in it is its own.
+beside() {
+  log=$(mktemp)
+  (
+    failed=''
+    "$1"
+  ) >"$log" 2>&1 &
+  other=$!
+}
+
 # Waits for a background job, and shows its output.
 finished() {
   wait "$1"
@@ -81,14 +89,10 @@ finished() {
 step setup sh scripts/setup.sh tests
 if [ -z "$failed" ]; then
   step build npm run --silent build
-  log=$(mktemp)
-  without_kernel >"$log" 2>&1 &
-  other=$!
+  beside without_kernel
   step 'kernel tests' jest --selectProjects contained kernel package --maxWorkers=3 --outputFile="$results/tests.json"
   step 'tests without a kernel' finished "$other" "$log"
-  log=$(mktemp)
-  of_the_text >"$log" 2>&1 &
-  other=$!
+  beside of_the_text
   # No other test runs beside these, because they measure.
   step timed jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
   step 'checks of the text' finished "$other" "$log"
