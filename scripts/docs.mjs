@@ -1,7 +1,7 @@
 import { build } from 'esbuild';
 import { Buffer } from 'node:buffer';
+import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { format, resolveConfig } from 'prettier';
 import { bundleOptions } from './bundle-options.mjs';
 
 /** Writes docs/configuration.md, and what the chart's schema says of it, from the schema of the configuration. */
@@ -14,8 +14,8 @@ const chartSchema = 'deploy/chart/values.schema.json';
 const values = JSON.parse(await readFile(chartSchema, 'utf8'));
 values.properties.config = chartConfigurationSchema();
 values.properties.extraArgs = chartArgumentsSchema();
-const style = { ...(await resolveConfig(chartSchema)), parser: 'json' };
-await writeFile(chartSchema, await format(JSON.stringify(values), style));
+await writeFile(chartSchema, JSON.stringify(values));
+execFileSync('npx', ['oxfmt', chartSchema]);
 
 async function load(name) {
   const { outputFiles } = await build({

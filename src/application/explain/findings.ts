@@ -22,7 +22,12 @@ export const LACKS = [
 ] as const;
 
 export type FindingKind =
-  (typeof LACKS)[number] | 'failed' | 'degraded' | 'draining' | 'none-local' | 'other-zones';
+  | (typeof LACKS)[number]
+  | 'failed'
+  | 'degraded'
+  | 'draining'
+  | 'none-local'
+  | 'other-zones';
 
 /** Something that stops or limits the traffic of a service port. */
 export type Finding = ReturnType<typeof finding>;

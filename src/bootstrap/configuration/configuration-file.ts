@@ -112,11 +112,8 @@ function repeatedKeys(document: Document, lines: LineCounter): readonly string[]
 /** The listen addresses that the file leaves open follow the family of `bindAddress`; bare IPs get the usual port. */
 function withListenDefaults(configuration: Configuration, root: unknown): Configuration {
   const onIPv4 = parseAddress(configuration.bindAddress)?.family === 'IPv4';
-  const address = (
-    name: 'healthzBindAddress' | 'metricsBindAddress',
-    onIPv6: string,
-    port: number,
-  ): string => (!valueAt(root, name) && !onIPv4 ? onIPv6 : withPort(configuration[name], port));
+  const address = (name: 'healthzBindAddress' | 'metricsBindAddress', onIPv6: string, port: number): string =>
+    !valueAt(root, name) && !onIPv4 ? onIPv6 : withPort(configuration[name], port);
   return {
     ...configuration,
     healthzBindAddress: address('healthzBindAddress', '[::]:10256', 10256),

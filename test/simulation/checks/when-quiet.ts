@@ -22,7 +22,8 @@ export class WhenQuiet {
   private readonly beganAt: number;
   /** What was found after which commit and write, and how long that holds. */
   private found:
-    { readonly moment: string; readonly problem: string | undefined; readonly until: number } | undefined;
+    | { readonly moment: string; readonly problem: string | undefined; readonly until: number }
+    | undefined;
 
   constructor(private readonly simulation: Simulation) {
     this.beganAt = simulation.world.now;

@@ -111,7 +111,8 @@ export { SimulatedServer as Server };
 export function createServer(...parameters: unknown[]): SimulatedServer {
   const server = new SimulatedServer();
   const accept = parameters.find((value) => typeof value === 'function') as
-    ((socket: unknown) => void) | undefined;
+    | ((socket: unknown) => void)
+    | undefined;
   if (accept) server.on('connection', accept);
   return server;
 }

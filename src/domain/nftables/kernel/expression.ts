@@ -79,7 +79,15 @@ export type Expression =
 export type CompareOperator = '==' | '!=' | '<' | '<=' | '>' | '>=';
 
 export type MetaKey =
-  'protocol' | 'priority' | 'mark' | 'iif' | 'oif' | 'iifname' | 'oifname' | 'nfproto' | 'l4proto';
+  | 'protocol'
+  | 'priority'
+  | 'mark'
+  | 'iif'
+  | 'oif'
+  | 'iifname'
+  | 'oifname'
+  | 'nfproto'
+  | 'l4proto';
 
 export type CtKey =
   | 'state'

@@ -40,7 +40,8 @@ export class RuleParser {
   >();
   private readonly matches: OpenExtension[] = [];
   private target:
-    { readonly name: string; readonly isGoto: boolean; readonly open: OpenExtension | undefined } | undefined;
+    | { readonly name: string; readonly isGoto: boolean; readonly open: OpenExtension | undefined }
+    | undefined;
   private isNegated = false;
 
   constructor(
