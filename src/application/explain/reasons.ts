@@ -33,13 +33,10 @@ function frontendReason(
       return text;
     case 'drop':
       return 'the policy is Local, and no endpoint on this node is usable';
-    case 'forward': {
-      const count = (policy === 'Local' ? endpoints.local : endpoints.cluster)?.length ?? 0;
-      const where = policy === 'Local' ? ' on this node' : '';
-      return count > 0
-        ? `to ${counted(count, 'endpoint')}${where}`
-        : 'endpoints exist, but their hints exclude this node';
-    }
+    case 'forward':
+      return policy === 'Local'
+        ? `to ${counted(endpoints.local!.length, 'endpoint')} on this node`
+        : `to ${counted(endpoints.cluster!.length, 'endpoint')}`;
   }
 }
 

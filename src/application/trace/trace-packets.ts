@@ -187,19 +187,22 @@ async function summary(endings: readonly TracedEnding[], packet: Packet, view: N
 
 /** A program on a node without a route gets an error before any rule is met. */
 function unsent({ to }: TraceQuery): Trace {
-  const nothing: Trace = {
-    outcome: 'untouched',
+  return {
+    outcome: 'refused',
     endpoints: [],
     sourceRewritten: false,
     sticky: false,
-    steps: [],
+    steps: [routingStep(`no route to ${to.text}, so programs get an error at once`)],
   };
-  return ended(nothing, 'refused', `no route to ${to.text}, so programs get an error at once`);
 }
 
 function ended(trace: Trace, outcome: TraceOutcome, effect: string): Trace {
-  const step: Step = { hook: 'routing', where: 'this node', rule: '', effect };
-  return { ...trace, outcome, steps: [...trace.steps, step] };
+  return { ...trace, outcome, steps: [...trace.steps, routingStep(effect)] };
+}
+
+/** What the node itself does with the packet, beside all rules. */
+function routingStep(effect: string): Step {
+  return { hook: 'routing', where: 'this node', rule: '', effect };
 }
 
 /** Protocol and port of each. */

@@ -37,7 +37,6 @@ export function sharedWith(before: readonly Endpoint[], endpoints: readonly Endp
     const earlier = before[at];
     if (!earlier || !sameEndpoint(earlier, endpoint)) return endpoint;
     equal++;
-    at++;
     return earlier;
   });
   return equal === before.length && equal === endpoints.length ? before : shared;

@@ -39,9 +39,10 @@ export function shiftFor({ tracked, eventsPerSecond }: TrafficLoad): number {
 }
 
 /** The sample to go on with: a smaller one at once, a larger one only when there is slack. */
-export function nextShift(current: number, { tracked, eventsPerSecond }: TrafficLoad): number {
-  const needed = shiftFor({ tracked, eventsPerSecond });
-  if (needed >= current) return needed;
-  const withSlack = shiftFor({ tracked: tracked * SLACK, eventsPerSecond: eventsPerSecond * SLACK });
-  return Math.min(current, withSlack);
+export function nextShift(current: number, load: TrafficLoad): number {
+  const withSlack = shiftFor({
+    tracked: load.tracked * SLACK,
+    eventsPerSecond: load.eventsPerSecond * SLACK,
+  });
+  return Math.max(shiftFor(load), Math.min(current, withSlack));
 }

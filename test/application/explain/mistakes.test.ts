@@ -174,15 +174,23 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
   });
 
   it('a note of endpoints that are hinted for other zones and nodes at once', async () => {
-    const everywhere = { hints: { forZones: [{ name: 'b' }], forNodes: [{ name: 'n2' }] } };
+    const everywhere = { hints: { forZones: [{ name: 'c' }, { name: 'b' }], forNodes: [{ name: 'n2' }] } };
     const cluster = new SeenCluster().deliver(
       [rawService()],
-      [rawSlice({ endpoints: [endpoint('10.1.1.1', zone('a')), endpoint('10.1.1.2', everywhere)] })],
+      [
+        rawSlice({
+          endpoints: [
+            endpoint('10.1.1.1', zone('a')),
+            endpoint('10.1.1.2', everywhere),
+            endpoint('10.1.1.3', zone('b')),
+          ],
+        }),
+      ],
     );
     expect((await cluster.explain.service('shop/cart')).families[0]!.ports[0]!.findings).toMatchObject([
       {
         kind: 'other-zones',
-        text: expect.stringMatching(/^1 ready endpoint is hinted for zone b;/) as string,
+        text: expect.stringMatching(/^2 ready endpoints are hinted for zone b, c;/) as string,
       },
     ]);
   });

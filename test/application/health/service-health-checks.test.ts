@@ -136,6 +136,19 @@ describe('ServiceHealthChecks', () => {
     expect(checks.state('shop/cart')).toEqual({ port: 32111, localEndpoints: 1, listening: true });
   });
 
+  it('says each time that it fails after it has listened, and starts over with its backoff', async () => {
+    for (const failures of [1, 2]) {
+      addresses = [`192.0.2.${failures}`];
+      network = {} as NodeNetwork;
+      listener.busy.add(32111);
+      await programmed([entry('cart', 32111, [])]);
+      expect(logger.at('error')).toHaveLength(failures);
+      listener.busy.clear();
+      await clock.advanceAsync(1_000);
+      expect(openPorts()).toEqual([32111]);
+    }
+  });
+
   it('stops trying when the Service is gone, and tries another port at once', async () => {
     listener.busy.add(1001);
     await programmed([entry('a', 1001, []), entry('b', 1001, [])]);
@@ -169,7 +182,13 @@ describe('ServiceHealthChecks', () => {
     expect([openPorts(), events.events]).toEqual([[], []]);
   });
 
-  it('closes everything when it stops, and nothing opens afterwards', async () => {
+  it('has closed everything when it has stopped', async () => {
+    await programmed([entry('a', 1001, [])]);
+    await checks.stop();
+    expect(openPorts()).toEqual([]);
+  });
+
+  it('opens nothing once it stops, not even what is under way', async () => {
     listener.busy.add(1002);
     checks.programmed({
       changes: [entry('a', 1001, []), entry('b', 1002, [])],

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { AwaitNode, CLUSTER_TIMEOUTS, NO_WAIT } from '../../../src/application/node/await-node.js';
@@ -19,7 +20,7 @@ beforeEach(() => {
   mismatch = undefined;
 });
 
-function waitFor({ podCIDRs = false, timeouts = CLUSTER_TIMEOUTS } = {}) {
+function made({ podCIDRs = false, timeouts = CLUSTER_TIMEOUTS } = {}) {
   const checks = {
     atStart: () => {
       checked.push('at start');
@@ -27,7 +28,11 @@ function waitFor({ podCIDRs = false, timeouts = CLUSTER_TIMEOUTS } = {}) {
     },
     again: () => void checked.push('again'),
   };
-  const awaitNode = new AwaitNode('n1', podCIDRs, timeouts, () => node, checks, clock, logger);
+  return new AwaitNode('n1', podCIDRs, timeouts, () => node, checks, clock, logger);
+}
+
+function waitFor(options: Parameters<typeof made>[0] = {}) {
+  const awaitNode = made(options);
   let outcome = 'waiting';
   awaitNode.ready.then(
     () => (outcome = 'ready'),
@@ -123,6 +128,14 @@ describe('AwaitNode (docs/spec/server.md §2)', () => {
     awaitNode.listed();
     become(IPS);
     expect(await after(0)).toBe('no support');
+  });
+
+  it('is no error of the process when nobody listens yet', async () => {
+    mismatch = new Error('no support');
+    const awaitNode = made({ timeouts: NO_WAIT });
+    awaitNode.listed();
+    await setImmediate();
+    await expect(awaitNode.ready).rejects.toThrow('no support');
   });
 
   it('leaves no timer when it is stopped', async () => {

@@ -1,4 +1,5 @@
 import type { Tracer } from '../../../src/application/ports/tracer.js';
+import { traceAnswer } from '../../../src/application/trace/answer.js';
 import { MachineView } from '../../../src/application/trace/machine-view.js';
 import { TracePackets } from '../../../src/application/trace/trace-packets.js';
 import { traceLines } from '../../../src/adapters/cli/texts/trace.js';
@@ -88,7 +89,9 @@ describe('why a packet is not forwarded', () => {
     ],
     ['not at all', [sent('10.244.1.5', false)], {}],
   ])('%s', async (_, endings, why) => {
-    const { reason, stoppedBy, ...answer } = await trace('10.244.1.5', '10.96.0.1:80', ...endings);
+    const whole = await trace('10.244.1.5', '10.96.0.1:80', ...endings);
+    expect(traceAnswer(whole, '')).toBe(whole);
+    const { reason, stoppedBy, ...answer } = whole;
     expect({ ...(reason && { reason }), ...(stoppedBy && { stoppedBy }) }).toEqual(why);
     const text = traceText({ ...answer, ...(reason && { reason }) }, 'desired', false);
     expect(text.includes(`\n  because ${reason}\n`)).toBe(reason !== undefined);

@@ -372,7 +372,7 @@ describe('when and how often', () => {
     ),
   );
 
-  it('does not hold up syncs, and settles in one more run what comes while it runs', async () => {
+  it('does not hold up syncs, and settles what comes while it runs in one more run, after a rest as long', async () => {
     let open!: () => void;
     world.conntrack.gate = new Promise((resolve) => (open = resolve));
     for (const endpoint of ['10.0.0.1', '10.0.0.2', '10.0.0.3'])
@@ -385,8 +385,11 @@ describe('when and how often', () => {
     await world.settle();
     expect(world.conntrack.sweeps).toHaveLength(1);
     const inSync = world.reconciler.inSync();
+    await world.clock.advanceAsync(400);
     open();
-    await world.clock.advanceAsync(1000);
+    await world.clock.advanceAsync(399);
+    expect(world.conntrack.sweeps).toHaveLength(1);
+    await world.clock.advanceAsync(1);
     await inSync;
     expect(world.conntrack.sweeps).toHaveLength(2);
     expect(world.tracked).toEqual([]);
@@ -446,7 +449,7 @@ describe('when and how often', () => {
 
   it('tries again within a second when something comes, however long it would have waited', async () => {
     world.track('10.96.0.10', 53, '10.0.0.1:5353');
-    world.conntrack.faults.push(...Array.from({ length: 4 }, () => ({ thrown: new Error('no luck') })));
+    world.conntrack.faults.push(...Array.from({ length: 5 }, () => ({ thrown: new Error('no luck') })));
     world.apply(slice('dns', { '10.0.0.2': {}, '10.0.0.3': {} }));
     await world.settle();
     await world.clock.advanceAsync(1000 + 2000 + 4000);
@@ -457,8 +460,10 @@ describe('when and how often', () => {
     expect(world.conntrack.sweeps).toHaveLength(4);
     await world.clock.advanceAsync(1);
     expect(world.conntrack.sweeps).toHaveLength(5);
-    await world.clock.advanceAsync(60_000);
+    await world.clock.advanceAsync(15_999);
     expect(world.conntrack.sweeps).toHaveLength(5);
+    await world.clock.advanceAsync(60_000);
+    expect(world.conntrack.sweeps).toHaveLength(6);
   });
 
   it('tries again when the addresses of this machine cannot be read', async () => {

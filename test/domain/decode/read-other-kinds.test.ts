@@ -140,6 +140,7 @@ describe('readNode', () => {
     ],
     ['spec.podCIDRs', { metadata: { name: 'n1' }, spec: { podCIDRs: '10.0.0.0/8' } }],
     ['spec.taints[0]', { metadata: { name: 'n1' }, spec: { taints: ['x'] } }],
+    ['status', { metadata: { name: 'n1' }, status: 'x' }],
     ['status.addresses[0]', { metadata: { name: 'n1' }, status: { addresses: ['x'] } }],
     ['status.addresses[0].type', { metadata: { name: 'n1' }, status: { addresses: [{ type: 1 }] } }],
     [

@@ -187,6 +187,24 @@ describe('a frontend that two services claim', () => {
     expect(desired.entries('filter').map(({ owner }) => owner)).toEqual([entryOf('a').key]);
   });
 
+  it('takes over chains that nothing explained, and writes only those that differ', () => {
+    const entry = { ...entryOf('a'), ...withEndpoint() };
+    const [same, other] = [compiled(entry), compiled({ ...entry, affinitySeconds: 60 })];
+    const { chains, entries } = same;
+    const left = { chains: chains.map(({ table, name, rules }) => ({ table, name, rules })), entries };
+    const written = (rules: IptablesServicePortRules) => {
+      const desired = new IptablesDesiredState();
+      desired.replace(unexplainedOwner('default/a'), left);
+      const delta = new IptablesChange();
+      desired.replace(unexplainedOwner('default/a'), undefined, delta);
+      desired.replace(entry.key, rules, delta);
+      expect(delta.chains().removed).toEqual([]);
+      return delta.chains().written.map(({ chain }) => chain.name);
+    };
+    expect(written(same)).toEqual([]);
+    expect(written(other)).toEqual(chains.map(({ name }) => name));
+  });
+
   it('does not hold when the rules stand the other way round', () => {
     const tables = freshTables(['a', 'b'].map(entryOf), 'IPv4');
     const chain = sharedChain(tables, 'filter', 'KUBE-SERVICES');

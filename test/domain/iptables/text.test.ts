@@ -161,6 +161,7 @@ describe('parseSave', () => {
     [2, '*nat\n-X KUBE-A'],
     [2, '*nat\n:KUBE-A'],
     [3, '*nat\n:KUBE-A - [0:0]'],
+    [3, '*nat\n:KUBE-A - [0:0]\n'],
   ])('refuses line %d of %j', (line, text) => {
     const attempt = () => parseSave(text, 'IPv4');
     expect(attempt).toThrow(SaveSyntaxError);

@@ -143,9 +143,10 @@ describe('the worked example (docs/spec/ipvs.md §11)', () => {
     expect(tables.chain('filter', 'KUBE-IPVS-OUT-FILTER')).toEqual([]);
     expect(tables.members['KUBE-LOAD-BALANCER-SOURCE-CIDR']).toHaveLength(2);
     expect(tables.members['KUBE-LOAD-BALANCER-SOURCE-IP']).toEqual(['203.0.113.80,tcp:443,203.0.113.80']);
-    expect(tables.chain('filter', 'KUBE-SOURCE-RANGES-FIREWALL').map((rule) => rule.slice(-9))).toEqual([
-      '-j RETURN',
-      '-j RETURN',
+    const firewall = tables.chain('filter', 'KUBE-SOURCE-RANGES-FIREWALL');
+    expect(firewall.map((rule) => rule.split(' --match-set ').at(-1))).toEqual([
+      'KUBE-LOAD-BALANCER-SOURCE-CIDR dst,dst,src -j RETURN',
+      'KUBE-LOAD-BALANCER-SOURCE-IP dst,dst,src -j RETURN',
       '-j DROP',
     ]);
   });

@@ -40,4 +40,5 @@ it('takes a smaller sample at once, a larger one when there is slack', () => {
   expect(nextShift(0, load(5_001))).toBe(1);
   expect(nextShift(1, load(4_000))).toBe(1);
   expect(nextShift(1, load(1_250))).toBe(0);
+  expect(nextShift(1, { tracked: 60_000, eventsPerSecond: 0 })).toBe(1);
 });

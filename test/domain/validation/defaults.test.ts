@@ -1,4 +1,8 @@
-import { nodeWithDefaults, serviceWithDefaults } from '../../../src/domain/validation/defaults.js';
+import {
+  endpointSliceWithDefaults,
+  nodeWithDefaults,
+  serviceWithDefaults,
+} from '../../../src/domain/validation/defaults.js';
 
 const specOf = (spec: object) => serviceWithDefaults({ spec }).spec;
 
@@ -46,6 +50,18 @@ describe('the affinity of a Service', () => {
   ])('stays as it is where there is nothing to fill in: %j', (spec) => {
     expect((specOf(spec) as typeof spec).sessionAffinityConfig).toEqual(spec.sessionAffinityConfig);
   });
+});
+
+it('ports of a slice have a name and a protocol; what is no port stays, to be reported', () => {
+  const whole = { name: 'dns', protocol: 'UDP', port: 53 };
+  const made = endpointSliceWithDefaults({ ports: [{ port: 80 }, null, whole, 'http', { protocol: '' }] });
+  expect(made.ports).toEqual([
+    { name: '', protocol: 'TCP', port: 80 },
+    { name: '', protocol: 'TCP' },
+    whole,
+    'http',
+    { name: '', protocol: '' },
+  ]);
 });
 
 it.each([

@@ -3,11 +3,15 @@ import { serviceWithDefaults } from '../../../src/domain/validation/defaults.js'
 import { serviceSchema } from '../../../src/domain/validation/service-schema.js';
 
 /** The fields with problems. What the API server said of each case is what it said when it was asked (1.36, dry run). */
-function fields(spec: unknown, metadata: object = {}, status?: object): readonly string[] {
+function fields(...service: Parameters<typeof problems>): readonly string[] {
+  return problems(...service).map((problem) => problem.split(' ')[0]!);
+}
+
+function problems(spec: unknown, metadata: object = {}, status?: object): readonly string[] {
   const found: string[] = [];
   const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', ...metadata }, spec };
   const object: RawObject = serviceWithDefaults(status ? { ...service, status } : service);
-  serviceSchema(object, '', (field) => found.push(field));
+  serviceSchema(object, '', (field, what) => found.push(`${field} ${what}`));
   return found;
 }
 const ports = [{ port: 80 }];
@@ -221,10 +225,10 @@ describe('what an API server rejects', () => {
   });
 
   it('of an owner, each field that is missing', () => {
-    expect(fields({ ports }, { ownerReferences: [{ kind: 'Pod' }] })).toEqual([
-      'metadata.ownerReferences[0].apiVersion',
-      'metadata.ownerReferences[0].name',
-      'metadata.ownerReferences[0].uid',
+    expect(problems({ ports }, { ownerReferences: [{ kind: 'Pod' }] })).toEqual([
+      'metadata.ownerReferences[0].apiVersion is missing',
+      'metadata.ownerReferences[0].name is missing',
+      'metadata.ownerReferences[0].uid is missing',
     ]);
   });
 

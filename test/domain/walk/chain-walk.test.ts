@@ -103,9 +103,11 @@ describe('a step', () => {
   const start = startOf(packet);
 
   it('is all that one rule does in a row', () => {
-    const uncertain = withStep(start, policy, 'one', true);
+    const before = withStep(start, { ...policy, rule: 'before' }, 'zero');
+    const uncertain = withStep(before, policy, 'one', true);
     const both = withStep(uncertain, policy, 'two');
     expect(both.steps).toEqual([
+      { hook: 'prerouting', where: 'chain', rule: 'before', effect: 'zero' },
       { hook: 'prerouting', where: 'chain', rule: 'policy', effect: 'one; two', isUncertain: true },
     ]);
     const others: readonly Course[] = [
@@ -113,7 +115,8 @@ describe('a step', () => {
       withStep(both, { ...policy, where: 'elsewhere' }, 'three'),
       withStep({ ...both, hook: 'input' }, policy, 'three'),
     ];
-    for (const { steps } of others) expect(steps.map(({ effect }) => effect)).toEqual(['one; two', 'three']);
+    for (const { steps } of others)
+      expect(steps.map(({ effect }) => effect)).toEqual(['zero', 'one; two', 'three']);
   });
 
   it('names the service port of the rule, else that which was found, but not for rules of other programs', () => {

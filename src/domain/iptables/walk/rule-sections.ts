@@ -28,18 +28,17 @@ export function ruleSections(text: RuleText): RuleSections {
   const matches: RuleSection[] = [];
   let options: MutableOption[] = [];
   let target: RuleSections['target'];
-  let awaitsName: 'match' | 'jump' | 'goto' | undefined;
+  let awaitsName: '-m' | '-j' | '-g' | undefined;
   let isNegated = false;
   const open = (extension: string) => ({ extension, options: (options = []) });
   matches.push(open(''));
   for (const [, inQuotes, bare] of text.matchAll(WORD)) {
     if (awaitsName !== undefined) {
       const section = open(bare ?? inQuotes!);
-      if (awaitsName === 'match') matches.push(section);
-      else target = { ...section, isGoto: awaitsName === 'goto' };
+      if (awaitsName === '-m') matches.push(section);
+      else target = { ...section, isGoto: awaitsName === '-g' };
       awaitsName = undefined;
-    } else if (bare === '-m') awaitsName = 'match';
-    else if (bare === '-j' || bare === '-g') awaitsName = bare === '-j' ? 'jump' : 'goto';
+    } else if (bare === '-m' || bare === '-j' || bare === '-g') awaitsName = bare;
     else if (bare === '!') isNegated = true;
     else if (bare !== undefined && isOption(bare)) {
       options.push({ name: bare, isNegated, values: [] });

@@ -123,7 +123,7 @@ export class RuleRun {
     { code, chain: name }: KernelVerdict,
     course: KernelCourse,
     { table }: ListedRule,
-  ): KernelTurn {
+  ): Evaluated {
     switch (code) {
       case 'accept':
         return accepted(course);
@@ -132,7 +132,7 @@ export class RuleRun {
       case 'return':
         return { course, to: 'caller' };
       case 'continue':
-        return nextRule(course);
+        return course;
       case 'queue':
         return uncertain(
           course,
