@@ -41,7 +41,11 @@ describe.each(halves)('iptables mode over iptables-%s', (variant, its) => {
   });
   afterAll(async () => {
     await trace?.stop();
-    await proxies?.end().finally(() => testbed.close());
+    try {
+      await proxies?.end();
+    } finally {
+      await testbed.close();
+    }
   });
 
   async function check(step: Step): Promise<void> {

@@ -29,7 +29,11 @@ describe('nftables mode', () => {
   });
   afterAll(async () => {
     await trace?.stop();
-    await proxies?.end().finally(() => testbed.close());
+    try {
+      await proxies?.end();
+    } finally {
+      await testbed.close();
+    }
   });
 
   async function expectRecordedPackets(step: Step): Promise<void> {
@@ -60,7 +64,12 @@ describe('nftables mode', () => {
     await proxies.end();
     await testbed.flushNode();
     const fresh = await start(config, steps.at(-1)!);
-    const expected = await tables().finally(() => fresh.remove());
+    let expected: Awaited<ReturnType<typeof tables>>;
+    try {
+      expected = await tables();
+    } finally {
+      await fresh.remove();
+    }
     for (const step of steps) await proxies.program(config, step.objects);
     // Chains that nothing needs any more are emptied at once, and deleted in a quiet moment.
     await until('the tables are those of a fresh start', async () => {

@@ -4,6 +4,7 @@ import { cp, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { nightly } from '../support/nightly.js';
 import { FreshCheckout } from './fresh-checkout.js';
 import { InstalledPackage } from './installed-package.js';
 
@@ -103,10 +104,11 @@ describe('the example, where it stands', () => {
   });
   afterAll(() => checkout?.remove());
 
-  it.each([
-    ['a checkout', () => checkout.folder],
+  const places: readonly (readonly [string, () => string])[] = [
     ['the package', () => installed.root],
-  ])(
+    ['a checkout', () => checkout.folder],
+  ];
+  it.each(nightly ? places : places.slice(0, 1))(
     'in %s is installed, built and tested as its documentation says',
     async (_, root) => {
       const cwd = `${root()}/${example}`;

@@ -31,7 +31,11 @@ export class NftablesMode implements Mode {
     try {
       checkKernel();
       const transport = NetlinkNftTransport.open();
-      return await kernelTrial(transport).finally(() => transport.close());
+      try {
+        return await kernelTrial(transport);
+      } finally {
+        await transport.close();
+      }
     } catch (error) {
       return errorMessage(error);
     }

@@ -2,7 +2,7 @@ import { builtProxy } from '../../support/program/built-proxy.js';
 import { declareGuestTests, type GuestProgram } from './guest-tests.js';
 
 // Built here: what a guest builds is lost with it.
-const environment = { KUBEPROXY: await builtProxy() };
+const environment = { KUBEPROXY: await builtProxy(), NIGHTLY: process.env.NIGHTLY ?? '' };
 const program = (name: string): GuestProgram => ({
   source: new URL(`./inside/${name}.ts`, import.meta.url),
   environment,

@@ -32,7 +32,11 @@ export class ProxyRuns {
     const { proxy } = this;
     if (!proxy) return;
     this.proxy = undefined;
-    const exitCode = await proxy.stop('SIGTERM').finally(() => proxy.remove());
-    if (exitCode !== 0) throw new Error(`the proxy ended with ${exitCode}:\n${proxy.log}`);
+    try {
+      const exitCode = await proxy.stop('SIGTERM');
+      if (exitCode !== 0) throw new Error(`the proxy ended with ${exitCode}:\n${proxy.log}`);
+    } finally {
+      await proxy.remove();
+    }
   }
 }
