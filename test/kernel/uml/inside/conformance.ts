@@ -2,36 +2,21 @@ import { expect } from 'expect';
 import { after, before, describe, it } from 'node:test';
 import { byConfiguration, type Step } from '../../../support/recorded/scenarios.js';
 import { probe } from '../../../support/testbed/probe.js';
-import { nightly } from '../../../support/nightly.js';
 import { ProxyRuns } from '../../../support/program/proxy-runs.js';
 import { TraceCommand } from '../../../support/program/trace-command.js';
 import { met, traced } from '../../../support/program/traced-node.js';
 import { Testbed } from '../../../support/testbed/testbed.js';
 import { comparable, emptyNode, listNode, recordedListings } from './recorded-kernel.js';
+import { isSampled } from './sampled-scenarios.js';
 import { tool } from './tool.js';
 
-/**
- * One for each thing that IPVS, sets, addresses and rules have to do together. That the others are compiled to what kube-proxy has, and
- * that packets fare as they should there, is shown without a guest (`test/domain/ipvs`).
- */
-const SAMPLE = [
-  'churn',
-  'clusterip-basic',
-  'ipv6-only',
-  'loadbalancer-source-ranges',
-  'masquerade-all',
-  'nodeport-local-policy',
-  'session-affinity',
-  'terminating',
-];
-
-const scenarios = (await byConfiguration('ipvs')).filter(({ name }) => nightly || SAMPLE.includes(name));
+const scenarios = (await byConfiguration('ipvs')).filter(({ name }) => isSampled(name));
 
 /**
  * Those over which `trace --kernel` is asked as well: queries are slow here, and the hermetic tests ask it over all, of compiled rules
  * and of what was recorded of the kernel.
  */
-const TRACED = ['clusterip-basic', 'ipv6-only', 'loadbalancer-source-ranges'];
+const TRACED = ['ipv6-only', 'loadbalancer-source-ranges'];
 const TRACED_CLIENTS = ['pod', 'node', 'ext'];
 
 /** The step with the packets of some clients alone. */

@@ -17,6 +17,7 @@ import { IP_FAMILIES, type IpFamily } from '../../../../src/domain/net/ip-family
 import { readScenario, scenarioNames } from '../../../support/recorded/scenarios.js';
 import { recordedEntries, RECORDED_HOST } from '../../../support/recorded/cluster.js';
 import { leaveRecorded } from './recorded-kernel.js';
+import { isSampled } from './sampled-scenarios.js';
 import { here, tool } from './tool.js';
 
 function backendOf(family: IpFamily): Backend {
@@ -40,7 +41,7 @@ function backendOf(family: IpFamily): Backend {
 describe('taking over from kube-proxy in mode ipvs', async () => {
   before(() => tool('modprobe', '-a', 'ip_vs', 'ip_set', 'nf_conntrack_netlink', 'dummy'));
 
-  for (const name of await scenarioNames())
+  for (const name of (await scenarioNames()).filter(isSampled))
     it(`writes nothing, and finds nothing to repair, in ${name}`, async () => {
       for (const step of (await readScenario(name, 'ipvs')).steps) {
         await leaveRecorded(here, step);

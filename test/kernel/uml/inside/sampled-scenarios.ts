@@ -1,0 +1,21 @@
+import { nightly } from '../../../support/nightly.js';
+
+/**
+ * One for each thing that IPVS, sets, addresses and rules have to do together. That the others are compiled to what kube-proxy has, and
+ * that packets fare as they should there, is shown without a guest (`test/domain/ipvs`).
+ */
+const SAMPLE = [
+  'churn',
+  'clusterip-basic',
+  'ipv6-only',
+  'loadbalancer-source-ranges',
+  'masquerade-all',
+  'nodeport-local-policy',
+  'session-affinity',
+  'terminating',
+];
+
+/** Whether the recorded scenario is one for a guest: all are, at night. */
+export function isSampled(name: string): boolean {
+  return nightly || SAMPLE.includes(name);
+}
