@@ -9,7 +9,6 @@ import { askCluster } from '../../../../src/adapters/cli/cluster/ask-cluster.js'
 import { BundleFolder, BundleFolderError } from '../../../../src/adapters/cli/dump/bundle-folder.js';
 import { parseCommandLine, type Asked } from '../../../../src/bootstrap/configuration/command-line.js';
 import { StandInApiServer } from '../../../support/api-server/api-server.js';
-import { makeCertificates, type Certificates } from '../../../support/api-server/certificates.js';
 import type { ContainerCommand, Executed } from '../../../support/api-server/container-commands.js';
 import { writeKubeconfig } from '../../../support/api-server/kubeconfig.js';
 import { putNodes } from '../../../support/api-server/simulated-nodes.js';
@@ -19,17 +18,13 @@ import { explanationOf, portOf, statusOf } from '../../../application/cluster/sa
 /** Milliseconds that a node may take here: no test may fail because the machine is slow. */
 let timeout: number;
 
-let certificates: Certificates;
 let api: StandInApiServer;
 let kubeconfig: string;
 let stdout: string;
 let stderr: string;
 
-beforeAll(async () => {
-  certificates = await makeCertificates();
-});
 beforeEach(async () => {
-  api = await StandInApiServer.start(certificates);
+  api = await StandInApiServer.start();
   api.clusterRole = undefined;
   kubeconfig = await writeKubeconfig(api);
   stdout = stderr = '';
@@ -284,27 +279,32 @@ describe('a node that answers badly', () => {
     ['nothing but depth', '['.repeat(100_000)],
   ];
 
-  it.each(badly)('has a line of its own, and the others theirs: %s', async (_, said) => {
-    const executed: Executed = { exitCode: 0, stdout: said };
-    for (const question of [
-      ['status'],
-      ['services'],
-      ['explain', 'shop/cart'],
-      ['trace', '--from', 'node', '--to', '10.96.0.1:80'],
-      ['diff'],
-      ['history'],
-      ['top'],
-      ['dump', '--to', await mkdtemp(join(tmpdir(), 'kubeproxy-bad-'))],
-    ]) {
-      stdout = '';
-      putNodes(api, [{ name: 'bad' }, { name: 'good' }]);
-      answering({ bad: executed }, prints(goodAnswers[question[0]!]));
-      expect([1, 2]).toContain(await cluster(...question));
-      expect(stdout).toMatch(
-        /^no answer: bad \(its answer is none of a proxy: it\b.*\)$|^no answer: bad \(.* where .* belongs\)$/m,
-      );
-      expect(stdout.split('\n').length).toBeGreaterThan(2);
-    }
+  /** Asks a good node and one that says this. */
+  async function expectALineOfItsOwn(said: string, ...question: readonly string[]): Promise<void> {
+    putNodes(api, [{ name: 'bad' }, { name: 'good' }]);
+    answering({ bad: { exitCode: 0, stdout: said } }, prints(goodAnswers[question[0]!]));
+    expect([1, 2]).toContain(await cluster(...question));
+    expect(stdout).toMatch(
+      /^no answer: bad \(its answer is none of a proxy: it\b.*\)$|^no answer: bad \(.* where .* belongs\)$/m,
+    );
+    expect(stdout.split('\n').length).toBeGreaterThan(2);
+  }
+
+  it.each(badly)('has a line of its own, and the others theirs: %s', (_, said) =>
+    expectALineOfItsOwn(said, 'status'),
+  );
+
+  it.each([
+    ['services'],
+    ['explain', 'shop/cart'],
+    ['trace', '--from', 'node', '--to', '10.96.0.1:80'],
+    ['diff'],
+    ['history'],
+    ['top'],
+    ['dump'],
+  ])('has a line of its own when it is asked for %s', async (...question) => {
+    const to = question[0] === 'dump' ? ['--to', await mkdtemp(join(tmpdir(), 'kubeproxy-bad-'))] : [];
+    await expectALineOfItsOwn('{"kind":"Status","items":[null]}', ...question, ...to);
   });
 
   it('is left when its answer does not end', async () => {
