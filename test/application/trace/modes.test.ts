@@ -43,8 +43,9 @@ function knownElsewhere(scenario: string, key: string, verdict: Verdict): unknow
 describe.each(await scenarioNames())('in %s', (scenario) => {
   it.each(['iptables', 'ipvs'] as const)('trace of mode %s tells the fate of every packet', async (mode) => {
     const { config, steps } = await readScenario(scenario, mode);
+    const settings = settingsOf(config, mode);
     for (const { number, objects, packets } of steps) {
-      const packetsOf = tracePackets(settingsOf(config, mode), objects, tracers[mode], 'elsewhere');
+      const packetsOf = tracePackets(settings, objects, tracers[mode], 'elsewhere');
       for (const family of families) {
         const targets = new Map(planOf(objects, family).map((target) => [target.label, target]));
         const [told, met]: Record<string, unknown>[] = [{}, {}];
