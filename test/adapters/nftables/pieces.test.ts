@@ -65,7 +65,7 @@ function applyCluster(proxy: InMemoryProxy): void {
         { name: 'other', port: 8081 },
         { name: 'http', port: 8080 },
       ],
-      endpoints: POOL.endpoints.IPv4.map((address, at) => ({
+      endpoints: POOL.endpoints.IPv4.slice(0, 3).map((address, at) => ({
         addresses: [address],
         nodeName: at < 2 ? NODE : 'node2',
       })),
