@@ -50,7 +50,7 @@ function refusalCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> 
 
     'finds one refused service port among many with few writes': async (stage) => {
       if (!subject.writes) return;
-      const many = Array.from({ length: 64 }, (_, index) =>
+      const many = Array.from({ length: 32 }, (_, index) =>
         sampleEntry(family, `many-${index}`, { number: 100 + index, endpoints: 1 }),
       );
       const backend = await stage.started([bad, ...many]);

@@ -1,4 +1,5 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import { getOrMake } from '../../domain/model/get-or-make.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { sampleEntry, type SampleShape } from './sample-services.js';
 
@@ -15,12 +16,16 @@ const SHAPES: Readonly<Record<string, SampleShape>> = {
   'local-outside': { number: 7, external: true, nodePort: NODE_PORTS.local, externalPolicyLocal: true },
   'local-inside': { number: 8, internalPolicyLocal: true },
   empty: { number: 9, endpoints: 0 },
-  many: { number: 10, endpoints: 40 },
+  many: { number: 10, endpoints: 16 },
 };
+
+const KINDS = new Map<IpFamily, readonly ForwardingEntry[]>();
 
 /** A service of every kind that backends treat differently. */
 export function everyKind(family: IpFamily): readonly ForwardingEntry[] {
-  return Object.entries(SHAPES).map(([name, shape]) => sampleEntry(family, name, shape));
+  return getOrMake(KINDS, family, () =>
+    Object.entries(SHAPES).map(([name, shape]) => sampleEntry(family, name, shape)),
+  );
 }
 
 /** One of them with the given changes. */

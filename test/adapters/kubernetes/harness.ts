@@ -12,7 +12,6 @@ import { KubernetesSource } from '../../../src/adapters/kubernetes/kubernetes-so
 import type { ApiTimeouts } from '../../../src/adapters/kubernetes/client/api-timeouts.js';
 import type { ReflectorTimings } from '../../../src/adapters/kubernetes/watch/reflector-timings.js';
 import { StandInApiServer, type RecordedRequest } from '../../support/api-server/api-server.js';
-import { makeCertificates, type Certificates } from '../../support/api-server/certificates.js';
 import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 
@@ -122,6 +121,11 @@ export const DELIVERIES = (['protobuf', 'JSON'] as const).flatMap((encoding) =>
   [true, false].map((streamLists) => ({ encoding, streamLists, listing: streamLists ? 'streams' : 'pages' })),
 );
 
+/** The two that have nothing in common: for what depends on the one or the other, but hardly on how they go together. */
+export const OPPOSITE_DELIVERIES = DELIVERIES.filter(
+  ({ encoding, streamLists }) => (encoding === 'protobuf') === streamLists,
+);
+
 /** The requests that list a collection, in either way. */
 export function listsOf({ requests }: StandInApiServer, collection: string): RecordedRequest[] {
   return requests.filter(
@@ -170,7 +174,6 @@ export function setUp(
 
 /** A source at an API server, both for one test. `useServedSource` makes them. */
 export class ServedSource {
-  private certificates: Certificates | undefined;
   private server: StandInApiServer | undefined;
   private started: Setup | undefined;
 
@@ -184,7 +187,7 @@ export class ServedSource {
 
   /** Opens the server. */
   async open(encoding = 'protobuf'): Promise<void> {
-    this.server = await StandInApiServer.start((this.certificates ??= await makeCertificates()));
+    this.server = await StandInApiServer.start();
     this.server.speaksProtobuf = encoding === 'protobuf';
   }
 

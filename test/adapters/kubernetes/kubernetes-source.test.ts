@@ -141,6 +141,10 @@ describe.each(['protobuf', 'JSON'])('over %s', (encoding) => {
       await until(() => sink.objects.has('Service default/web'));
     });
   });
+});
+
+describe('over either', () => {
+  beforeEach(() => served.open());
 
   describe('failures', () => {
     it('a server that is down at the start is waited for, with growing delays', async () => {

@@ -2,7 +2,6 @@ import type { ResourceKind } from '../../../src/application/ports/cluster-source
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import { StandInApiServer } from '../../support/api-server/api-server.js';
-import { makeCertificates, type Certificates } from '../../support/api-server/certificates.js';
 import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 import {
@@ -21,11 +20,6 @@ import { DELIVERIES, setUp, type RecordingSink } from './harness.js';
 const API_VERSIONS = { Service: 'v1', EndpointSlice: 'discovery.k8s.io/v1' } as const;
 const steps = recordedSteps();
 const scenarios = [...new Set(steps.map(({ scenario }) => scenario))];
-
-let certificates: Certificates;
-beforeAll(async () => {
-  certificates = await makeCertificates();
-});
 
 const nameOf = ({ kind, metadata: { namespace = 'default', name } }: ApiObject): string =>
   `${kind} ${namespace}/${name}`;
@@ -55,10 +49,19 @@ function decisions(step: RecordedStep, state: ClusterState): object[] {
   );
 }
 
+/** Of all but one scenario it is what objects say that matters: in `churn` they come and go, so it is delivered in every way. */
+const cases = scenarios.flatMap((scenario, place) =>
+  DELIVERIES.filter(
+    ({ encoding, streamLists }) =>
+      scenario === 'churn' || (encoding === 'protobuf' && streamLists === (place % 2 === 0)),
+  ).map((delivery) => ({ scenario, ...delivery })),
+);
+
 /** An API server delivers what was recorded: nothing that decides about the rules depends on how it does that. */
-describe.each(DELIVERIES)('over $encoding in $listing', ({ encoding, streamLists }) => {
-  it.each(scenarios)('the forwarding table is the same in %s', async (scenario) => {
-    const api = await StandInApiServer.start(certificates);
+it.each(cases)(
+  'the forwarding table of $scenario is the same over $encoding in $listing',
+  async ({ scenario, encoding, streamLists }) => {
+    const api = await StandInApiServer.start();
     api.speaksProtobuf = encoding === 'protobuf';
     const { source, sink } = setUp({ kubeconfig: await writeKubeconfig(api) }, { streamLists }, {}, 'node1');
     try {
@@ -78,5 +81,5 @@ describe.each(DELIVERIES)('over $encoding in $listing', ({ encoding, streamLists
       await source.stop();
       await api.close();
     }
-  });
-});
+  },
+);

@@ -58,9 +58,9 @@ function contentsIn(kernel: MemoryNftTransport, family: IpFamily): unknown {
   };
 }
 
-const runs = 12;
+const runs = 8;
 /** Of thousands of packets for each cluster, a part, another one each time. */
-const STRIDE = 8;
+const STRIDE = 16;
 
 describe('a table changed step by step', () => {
   it('equals the table of a fresh start, is found right, and does what the forwarding table says', async () => {

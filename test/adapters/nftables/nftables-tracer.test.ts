@@ -43,7 +43,7 @@ describe('nftables rules', () => {
           }
         }
       }),
-      { numRuns: 30 },
+      { numRuns: 10 },
     );
   });
 });

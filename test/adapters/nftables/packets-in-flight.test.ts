@@ -76,10 +76,10 @@ interface ServiceState {
   readonly restricted: boolean;
 }
 
-const endpoints = fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.boolean()), {
+const endpoints = fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.boolean()), {
   selector: ([number]) => number,
   minLength: 1,
-  maxLength: 5,
+  maxLength: 3,
 });
 const serviceState = fc.record<ServiceState>({
   endpoints,

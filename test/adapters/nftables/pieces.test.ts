@@ -21,15 +21,14 @@ function* packets(): Iterable<Packet> {
   ];
   for (const source of ['203.0.113.5', '10.244.1.200', '198.51.100.11'])
     for (const destination of destinations)
-      for (const protocol of ['TCP', 'UDP'] as const)
-        yield {
-          family: 'IPv4',
-          inputInterface: source === '198.51.100.11' ? undefined : 'eth0',
-          source,
-          destination,
-          protocol,
-          destinationPort: 80,
-        };
+      yield {
+        family: 'IPv4',
+        inputInterface: source === '198.51.100.11' ? undefined : 'eth0',
+        source,
+        destination,
+        protocol: 'TCP',
+        destinationPort: 80,
+      };
 }
 
 function outcomes(table: TableContents): readonly unknown[] {
@@ -66,7 +65,7 @@ function applyCluster(proxy: InMemoryProxy): void {
         { name: 'other', port: 8081 },
         { name: 'http', port: 8080 },
       ],
-      endpoints: POOL.endpoints.IPv4.map((address, at) => ({
+      endpoints: POOL.endpoints.IPv4.slice(0, 3).map((address, at) => ({
         addresses: [address],
         nodeName: at < 2 ? NODE : 'node2',
       })),
@@ -109,28 +108,12 @@ describe.each(['a repair in pieces', 'a first fill'])('a table filled by %s', (w
       state.forEach((outcome, index) => {
         // Until a frontend is there its packets may meet anything but another endpoint.
         if (typeof outcome === 'object' || outcome === 'mixed') expect(outcome).toEqual(final[index]);
+        if (way === 'a first fill' && typeof final[index] === 'object') expect(outcome).not.toBe('refused');
       });
     const state = await kernel.read(
       'IPv4',
       whole.sets.map(({ set }) => set),
     );
     expect(tableRepair(whole, state, 'IPv4', kernel).repair.operations).toEqual([]);
-  });
-});
-
-describe('a first fill', () => {
-  it('refuses no packet on the way that it sends to an endpoint in the end', async () => {
-    const { desired, network } = filledCluster();
-    const kernel = new MemoryNftTransport();
-    const seen: (readonly unknown[])[] = [];
-    for await (const { operations } of firstFill(desired, network, kernel, 1)) {
-      await kernel.commit('IPv4', operations);
-      seen.push(outcomes(kernel.contents('IPv4')!));
-    }
-    const final = seen.at(-1)!;
-    for (const state of seen)
-      state.forEach((outcome, index) => {
-        if (typeof final[index] === 'object') expect(outcome).not.toBe('refused');
-      });
   });
 });

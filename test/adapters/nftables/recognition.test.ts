@@ -81,7 +81,7 @@ describe('a restart', () => {
         for (const family of IP_FAMILIES) expect(kernel.dump(family)).toBe(fresh.dump(family));
         expect(kernel.refusedCount).toBe(0);
       }),
-      { numRuns: 15 },
+      { numRuns: 8 },
     );
   });
 
@@ -95,7 +95,7 @@ describe('a restart', () => {
         expect(kernel.listed).not.toContain('endpoints');
         expect(kernel.operationCount).toBe(0);
       }),
-      { numRuns: 15 },
+      { numRuns: 8 },
     );
   });
 
@@ -124,7 +124,7 @@ describe('a restart', () => {
           expect(await proxy.verify('full')).toBe(0);
           expect(kernel.operationCount).toBe(0);
         }),
-        { numRuns: 10 },
+        { numRuns: 5 },
       );
     },
   );

@@ -98,7 +98,7 @@ describe.each([
           );
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 });

@@ -85,7 +85,7 @@ describe('after any sequence of changes, failures and pauses', () => {
         await bench.loop.stop();
         expect(bench.clock.pending).toBe(0);
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     );
   });
 });

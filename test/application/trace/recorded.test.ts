@@ -21,8 +21,9 @@ function comparable(verdict: Verdict, key: string, scenario: string, tracing: Tr
 describe.each(await scenarioNames())('trace, with the objects of %s', (name) => {
   it.each<Tracing>(['node', 'elsewhere'])('answers what packets met (%s)', async (tracing) => {
     const scenario = await readScenario(name);
+    const settings = settingsOf(scenario.config);
     for (const { number, objects, packets } of scenario.steps) {
-      const packetsOf = tracePackets(settingsOf(scenario.config), objects, () => tracer, tracing);
+      const packetsOf = tracePackets(settings, objects, () => tracer, tracing);
       for (const family of ['ipv4', 'ipv6'] as const) {
         const expected = packets[family] ?? {};
         const targets = new Map(planOf(objects, family).map((target) => [target.label, target]));

@@ -44,7 +44,8 @@ it('counts what was refused among the requests', () => {
 });
 
 it('comes to the same every time', () => {
-  expect(own(outage)).toEqual(own(outage));
+  const small = { ...outage, nodes: 500 };
+  expect(own(small)).toEqual(own(small));
 });
 
 /** The largest one of the documentation takes as long as all others together. */

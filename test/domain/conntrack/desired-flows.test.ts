@@ -295,7 +295,7 @@ describe('any sequence of changes', () => {
                 flows.push(flow(address, port, replySource));
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });

@@ -112,7 +112,7 @@ describe.each(readers)('%s from outside', (_, read, valid) => {
           rules(object as RawObject, (field, what) => problems.push(`${field} ${what}`));
         expectPlain(problems);
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     );
   });
 });

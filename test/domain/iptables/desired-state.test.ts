@@ -87,7 +87,7 @@ describe('incremental equals full', () => {
         expect(again.chains()).toEqual({ written: [], removed: [] });
         expect([again.entriesRemoved, again.entriesAdded, again.tableGrowth]).toEqual([[], [], 0]);
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
@@ -97,6 +97,7 @@ describe('incremental equals full', () => {
         const [one, other] = [freshTables(shuffled, family), freshTables(entries, family)];
         expect(contents(one)).toEqual(contents(other));
       }),
+      { numRuns: 40 },
     );
   });
 

@@ -17,6 +17,7 @@ import type { Endpoint } from '../../../src/domain/model/endpoint.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { serviceEntries } from '../../support/iptables/arbitraries.js';
 import { RECORDED_HOST } from '../../support/recorded/cluster.js';
+import { anyText } from '../../support/any-text.js';
 
 const NO_COUNTERS = { ...RECORDED_HOST, counters: new Set<never>() };
 const node: NodeNetwork = {
@@ -230,7 +231,7 @@ describe('a service port that changes', () => {
           kinds.untouched += after.chains.length - change.written.length;
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     );
     expect(Object.values(kinds)).not.toContain(0);
   });
@@ -245,7 +246,7 @@ describe('a service port that changes', () => {
 });
 
 describe('hostile entries', () => {
-  const texts = fc.string({ unit: 'binary', maxLength: 300 });
+  const texts = anyText(300);
 
   it('name nothing that leaves its quotes', () => {
     fc.assert(
@@ -269,7 +270,7 @@ describe('hostile entries', () => {
           expect(canonicalRule(rule, 'IPv4')).toBe(rule);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     );
   });
 

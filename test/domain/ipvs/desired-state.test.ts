@@ -100,7 +100,7 @@ describe('incremental equals full', () => {
           expect(follower).toEqual(everything(fresh));
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 
@@ -109,6 +109,7 @@ describe('incremental equals full', () => {
       fc.property(inTwoOrders(family, NAMES), ({ entries, shuffled }) => {
         expect(written(desiredStateOf(shuffled), family)).toEqual(written(desiredStateOf(entries), family));
       }),
+      { numRuns: 40 },
     );
   });
 });

@@ -52,7 +52,7 @@ describe.each(IP_FAMILIES)('rules that are read back (%s)', (family) => {
         });
         expect(tableOf(composed(new Map(read)))).toEqual(table);
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 

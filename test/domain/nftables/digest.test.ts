@@ -52,9 +52,9 @@ describe('the digest of a frontend', () => {
           expect(storedDigest(same)).not.toBe(storedDigest(part));
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
-    expect(differing).toBeGreaterThan(200);
+    expect(differing).toBeGreaterThan(60);
   });
 
   const entry = sampleEntry('IPv4', 'one', {

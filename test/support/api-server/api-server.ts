@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { admitsAll, type Admission, type OtherAnswer, type OtherRequest } from './admission.js';
 import { Answer } from './answer.js';
-import { makeCertificates, type Certificates } from './certificates.js';
+import { sharedCertificates, type Certificates } from './certificates.js';
 import { ClusterRole, type Authorizer } from './cluster-role.js';
 import { ContainerCommands } from './container-commands.js';
 import { Faults } from './faults.js';
@@ -98,7 +98,7 @@ export class StandInApiServer {
   private constructor(public certificates: Certificates) {}
 
   static async start(certificates?: Certificates): Promise<StandInApiServer> {
-    const api = new StandInApiServer(certificates ?? (await makeCertificates()));
+    const api = new StandInApiServer(certificates ?? (await sharedCertificates()));
     await api.open();
     return api;
   }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -72,4 +72,22 @@ export async function makeCertificates(): Promise<Certificates> {
   const authority = await readFile(at('ca.crt'), 'utf8');
   await rm(directory, { recursive: true });
   return { authority, server, client };
+}
+
+/**
+ * Those that the test files of a run share: openssl is started five times for new ones, and a large process takes long to start
+ * another. They are kept for one day, by its name.
+ */
+export async function sharedCertificates(): Promise<Certificates> {
+  const file = join(tmpdir(), `stand-in-${new Date().toISOString().slice(0, 10)}.json`);
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Certificates;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  const made = await makeCertificates();
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, JSON.stringify(made), { mode: 0o600 });
+  await rename(draft, file);
+  return made;
 }

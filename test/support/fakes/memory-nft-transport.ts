@@ -1,6 +1,7 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { renderDeclaration, setKeyword } from '../../../src/adapters/nftables/text/render-set.js';
 import { renderHook, renderRule, renderTable } from '../../../src/adapters/nftables/text/render-text.js';
+import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
 import type {
   ChainDefinition,
@@ -25,6 +26,9 @@ export type Refusal = (operation: Operation, element?: SetElement) => string | u
 
 /** What a refusal names: operation and element, the operation alone, or nothing. */
 export type Blame = 'element' | 'operation' | 'nothing';
+
+/** Of all rules that were described so far: tables are read far more often than there are new rules. */
+const FINGERPRINTS = new Map<string, string>();
 
 /**
  * nf_tables in memory: a fake kernel for tests of code that uses a transport, without root or kernel. It keeps
@@ -126,7 +130,7 @@ export class MemoryNftTransport implements NftTransport {
   }
 
   fingerprintRule(family: IpFamily, rule: Rule): string {
-    return renderRule(family, rule);
+    return getOrMake(FINGERPRINTS, JSON.stringify([family, rule]), () => renderRule(family, rule));
   }
 
   fingerprintSet(family: IpFamily, set: SetDefinition): string {

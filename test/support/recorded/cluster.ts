@@ -18,6 +18,7 @@ import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../../src/domain/iptables/compile/options.js';
+import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 
@@ -94,12 +95,17 @@ export function recordedManifest({ scenario, step }: RecordedStep): string {
   return readFileSync(`${root}${scenario}/objects-${step}.yaml`, 'utf8');
 }
 
+/** Of the steps that were read so far: each is asked for once for each family, at least. */
+const OBJECTS = new Map<string, readonly ManifestObject[]>();
+
 /** The objects of a step, in the order of the file. */
 export function recordedObjects(step: RecordedStep): readonly ManifestObject[] {
-  const found = new ManifestObjects();
-  for (const value of [...parseManifest(recordedManifest(step))].flat())
-    for (const _ of found.add(value)) continue;
-  return found.objects;
+  return getOrMake(OBJECTS, `${step.scenario} ${step.step}`, () => {
+    const found = new ManifestObjects();
+    for (const value of [...parseManifest(recordedManifest(step))].flat())
+      for (const _ of found.add(value)) continue;
+    return found.objects;
+  });
 }
 
 /** The state of the cluster that a step describes. */

@@ -1,3 +1,4 @@
+import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
@@ -55,8 +56,15 @@ const routes = (
 /** The address that the node puts on packets to a destination, and that it masquerades with. */
 export function ownAddressTowards(destination: string): string {
   if (localAddresses.has(destination)) return destination;
-  return routes.find(({ network }) => cidrContains(network, destination))!.source;
+  return getOrMake(
+    SOURCES,
+    destination,
+    () => routes.find(({ network }) => cidrContains(network, destination))!.source,
+  );
 }
+
+/** By destination, those that were asked for so far. */
+const SOURCES = new Map<string, string>();
 
 /** What a KubeProxyConfiguration says about the node, in nftables mode. */
 export function settingsOf(configuration: string): NodeSettings {

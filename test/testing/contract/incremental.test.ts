@@ -70,7 +70,7 @@ function incrementalEqualsFull<Place>(
         fc.asyncProperty(fc.array(batch, { maxLength: 5 }), (batches) =>
           Stage.run(subject, (stage) => live(stage, batches)),
         ),
-        { numRuns: 15 },
+        { numRuns: 10 },
       ),
   };
 }

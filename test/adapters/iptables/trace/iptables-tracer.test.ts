@@ -38,7 +38,7 @@ describe('the tracer of mode iptables', () => {
             }
           },
         ),
-        { numRuns: 25 },
+        { numRuns: 12 },
       );
     },
   );

@@ -62,7 +62,7 @@ describe('the tracer of mode ipvs', () => {
             expect(memory.opened).toBe(0);
           },
         ),
-        { numRuns: 25 },
+        { numRuns: 12 },
       );
     },
   );

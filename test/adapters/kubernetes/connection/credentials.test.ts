@@ -5,7 +5,11 @@ import { dirname, join } from 'node:path';
 import { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.js';
 import type { Connection } from '../../../../src/adapters/kubernetes/connection/connection.js';
 import { StandInApiServer } from '../../../support/api-server/api-server.js';
-import { makeCertificates, type Certificates } from '../../../support/api-server/certificates.js';
+import {
+  makeCertificates,
+  sharedCertificates,
+  type Certificates,
+} from '../../../support/api-server/certificates.js';
 import { writeKubeconfig } from '../../../support/api-server/kubeconfig.js';
 import { CountingClock, service, setUp, until } from '../harness.js';
 
@@ -14,7 +18,7 @@ let api: StandInApiServer;
 const clients: ApiClient[] = [];
 
 beforeAll(async () => {
-  certificates = await makeCertificates();
+  certificates = await sharedCertificates();
 });
 
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import {
-  DELIVERIES,
+  OPPOSITE_DELIVERIES,
   listsOf,
   service,
   until,
@@ -13,7 +13,7 @@ const SERVICES = '/api/v1/services';
 const served = useServedSource();
 
 /** What a reflector missed while it was disconnected, it makes up for, and says nothing of the rest. */
-describe.each(DELIVERIES)('over $encoding in $listing', ({ encoding, streamLists }) => {
+describe.each(OPPOSITE_DELIVERIES)('over $encoding in $listing', ({ encoding, streamLists }) => {
   beforeEach(() => served.open(encoding));
 
   const startSynced = (timings = {}): Promise<Setup> => served.startSynced({ streamLists, ...timings });

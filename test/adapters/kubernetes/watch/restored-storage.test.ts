@@ -1,6 +1,6 @@
 import type { ReflectorTimings } from '../../../../src/adapters/kubernetes/watch/reflector-timings.js';
 import {
-  DELIVERIES,
+  OPPOSITE_DELIVERIES,
   listsOf,
   service,
   slice,
@@ -28,7 +28,7 @@ const laterLists = (): (string | undefined)[] =>
     .slice(1)
     .map(({ query }) => query.resourceVersion);
 
-describe.each(DELIVERIES)('over $encoding in $listing', ({ encoding, streamLists }) => {
+describe.each(OPPOSITE_DELIVERIES)('over $encoding in $listing', ({ encoding, streamLists }) => {
   beforeEach(() => served.open(encoding));
 
   const startSynced = (timings: Partial<ReflectorTimings> = {}): Promise<Setup> =>

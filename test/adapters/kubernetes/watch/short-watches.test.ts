@@ -1,5 +1,12 @@
 import type { SourceStatus } from '../../../../src/application/ports/cluster-source.js';
-import { DELIVERIES, listsOf, service, until, useServedSource, versionChecksOf } from '../harness.js';
+import {
+  OPPOSITE_DELIVERIES,
+  listsOf,
+  service,
+  until,
+  useServedSource,
+  versionChecksOf,
+} from '../harness.js';
 
 const SERVICES = '/api/v1/services';
 
@@ -8,7 +15,7 @@ const served = useServedSource();
 const services = (): SourceStatus => served.setup.source.status().find(({ kind }) => kind === 'Service')!;
 
 /** Watches that end as soon as they have begun, as behind a balancer when an API server goes down. */
-describe.each(DELIVERIES)('over $encoding in $listing', ({ encoding, streamLists }) => {
+describe.each(OPPOSITE_DELIVERIES)('over $encoding in $listing', ({ encoding, streamLists }) => {
   beforeEach(() => served.open(encoding));
 
   it('are taken up again at the same version, ever later, without any list', async () => {

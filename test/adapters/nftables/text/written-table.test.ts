@@ -32,6 +32,7 @@ it.each(IP_FAMILIES)(
         const behind = values.flatMap((value) => /^(?:goto|jump) (.+)$/.exec(value)?.[1] ?? []);
         expect([...statements.flatMap(namesIn), ...behind].filter((name) => !there.has(name))).toEqual([]);
       }),
+      { numRuns: 40 },
     );
   },
 );

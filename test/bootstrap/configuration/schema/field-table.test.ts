@@ -129,7 +129,7 @@ describe('fields (docs/spec/configuration.md §3)', () => {
           expect(configurationText(parse(['--config', 'f'], text))).toBe(text);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: 20 },
     );
   });
 });
