@@ -84,11 +84,11 @@ describe('composeProxy', () => {
         family,
         loop.family,
         healthChecks!.family,
-        conntrack!.family,
+        conntrack.map(({ protocol, family: own }) => `${own} ${protocol}`),
       ]),
     ).toEqual([
-      ['IPv4', 'IPv4', 'IPv4', 'IPv4'],
-      ['IPv6', 'IPv6', 'IPv6', 'IPv6'],
+      ['IPv4', 'IPv4', 'IPv4', ['IPv4 UDP', 'IPv4 TCP', 'IPv4 SCTP']],
+      ['IPv6', 'IPv6', 'IPv6', ['IPv6 UDP', 'IPv6 TCP', 'IPv6 SCTP']],
     ]);
     expect([...backends.keys()]).toEqual(['IPv4', 'IPv6']);
   });

@@ -14,6 +14,7 @@ const udp: EntryToMake = {
   endpointPort: 5353,
 };
 const udp6: EntryToMake = { ...udp, source: 'fd00::1', destination: 'fd00::10', endpoint: 'fd00:0:0:1::5' };
+const anyUdp: FlowQuery = { protocol: 'UDP', unreplied: false };
 const replySource = '10.244.1.5:5353';
 
 let bundle: DriverBundle<ConntrackDriver>;
@@ -46,7 +47,7 @@ it('removes what is picked: of its own family, of UDP only, in every zone', asyn
     { ...udp, sourcePort: 1002, endpointPort: 53 },
     udp6,
   ]);
-  const { examined, deleted, problem } = await driver.ask('sweep', 'IPv4', {}, [replySource]);
+  const { examined, deleted, problem } = await driver.ask('sweep', 'IPv4', anyUdp, [replySource]);
   expect({ examined, deleted, problem }).toEqual({ examined: 4, deleted: 2, problem: undefined });
   const rest = await left();
   expect(rest).toHaveLength(4);
@@ -57,7 +58,7 @@ it('removes what is picked: of its own family, of UDP only, in every zone', asyn
 
 it('finds IPv6 flows', async () => {
   await driver.ask('make', [udp6, { ...udp6, sourcePort: 1001, destination: 'fd00::11' }]);
-  const query = { port: 53, address: 'fd00::10' };
+  const query = { ...anyUdp, port: 53, address: 'fd00::10' };
   expect(await driver.ask('sweep', 'IPv6', query, ['[fd00:0:0:1::5]:5353'])).toMatchObject({ deleted: 2 });
   expect(await left()).toEqual([]);
 });
@@ -73,11 +74,20 @@ it('has the kernel deliver only what was asked for', async () => {
   ]);
   const examined = async (family: IpFamily, query: FlowQuery) =>
     (await driver.ask('sweep', family, query, [])).examined;
-  expect(await examined('IPv4', {})).toBe(3);
-  expect(await examined('IPv4', { port: 53 })).toBe(2);
-  expect(await examined('IPv4', { port: 53, address: '10.96.0.11' })).toBe(1);
-  expect(await examined('IPv4', { port: 55 })).toBe(0);
-  expect(await examined('IPv6', { port: 53 })).toBe(1);
+  expect(await examined('IPv4', anyUdp)).toBe(3);
+  expect(await examined('IPv4', { ...anyUdp, port: 53 })).toBe(2);
+  expect(await examined('IPv4', { ...anyUdp, port: 53, address: '10.96.0.11' })).toBe(1);
+  expect(await examined('IPv4', { ...anyUdp, port: 55 })).toBe(0);
+  expect(await examined('IPv6', { ...anyUdp, port: 53 })).toBe(1);
+});
+
+it.each(['IPv4', 'IPv6'] as const)('has the kernel deliver only unreplied ones: %s', async (family) => {
+  const entry = { ...(family === 'IPv4' ? udp : udp6), protocol: 6 } as const;
+  await driver.ask('make', [entry, { ...entry, sourcePort: 1001 }]);
+  await driver.ask('make', [{ ...entry, sourcePort: 1002, unreplied: true }]);
+  const opening: FlowQuery = { protocol: 'TCP', unreplied: true, port: 53 };
+  expect((await driver.ask('sweep', family, opening, [])).examined).toBe(1);
+  expect((await driver.ask('sweep', family, { ...opening, unreplied: false }, [])).examined).toBe(3);
 });
 
 it('spares a flow that restarted after it was examined', async () => {
@@ -90,7 +100,9 @@ it('spares a flow that restarted after it was examined', async () => {
 it('removes tens of thousands in one sweep, in bounded memory, with turns for others', async () => {
   await driver.ask('makeMany', 40_000, udp);
   await driver.ask('make', [{ ...udp, sourcePort: 1, endpoint: '10.244.1.6' }]);
-  const { deleted, problem, grownMb } = await driver.ask('sweep', 'IPv4', { port: 53 }, [replySource]);
+  const { deleted, problem, grownMb } = await driver.ask('sweep', 'IPv4', { ...anyUdp, port: 53 }, [
+    replySource,
+  ]);
   expect({ deleted, problem }).toEqual({ deleted: 40_000, problem: undefined });
   expect(grownMb).toBeLessThan(30);
   expect(await left()).toHaveLength(1);

@@ -23,6 +23,7 @@ export const CTA = {
   ID: 12,
   ZONE: 18,
   FILTER: 25,
+  STATUS_MASK: 26,
 } as const;
 export const TUPLE = { IP: 1, PROTO: 2 } as const;
 export const TUPLE_IP = { V4_SRC: 1, V4_DST: 2, V6_SRC: 3, V6_DST: 4 } as const;

@@ -65,8 +65,8 @@ export class NetlinkConntrack implements Conntrack {
     try {
       deleting = this.open();
       const deletion = new FlowDeletion(deleting, family);
-      const walk = new TableWalk(dumping, deletion, family, isStale, signal);
-      const problem = await this.walk(walk, query);
+      const walk = new TableWalk(dumping, deletion, family, query, isStale, signal);
+      const problem = await this.walk(walk);
       const reason = problem ?? deletion.problem;
       return { examined: walk.examined, deleted: deletion.deleted, ...(reason && { problem: reason }) };
     } finally {
@@ -75,10 +75,10 @@ export class NetlinkConntrack implements Conntrack {
     }
   }
 
-  private async walk(walk: TableWalk, query: FlowQuery): Promise<Error | undefined> {
+  private async walk(walk: TableWalk): Promise<Error | undefined> {
     try {
       for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-        const { errno, explanation, interrupted } = await walk.begin(this.kernelFilters ? query : undefined);
+        const { errno, explanation, interrupted } = await walk.begin(this.kernelFilters);
         if (errno === 0 && !interrupted) return undefined;
         if (errno === EPERM)
           throw new ConntrackUnavailableError('permission denied; CAP_NET_ADMIN is required');

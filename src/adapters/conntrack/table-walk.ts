@@ -22,19 +22,23 @@ export class TableWalk {
     private readonly socket: NetlinkSocket,
     private readonly deletion: FlowDeletion,
     private readonly family: IpFamily,
+    private readonly query: FlowQuery,
     private readonly isStale: (flow: Flow) => boolean,
     private readonly signal: AbortSignal,
   ) {}
 
-  /** Walks from the start. Flows found stale are removed even if the walk fails later. */
-  async begin(query: FlowQuery | undefined): Promise<KernelReply> {
-    const { request, socket, flow, deletion, signal } = this;
+  /**
+   * Walks from the start. Flows found stale are removed even if the walk fails later.
+   * @param isFiltered the kernel is asked for what the query wants; otherwise for everything
+   */
+  async begin(isFiltered: boolean): Promise<KernelReply> {
+    const { request, socket, flow, deletion, query, signal } = this;
     signal.throwIfAborted();
     const sequence = ++this.sequence;
     request.length = 0;
     const put = (): void => {
       request.putWord(familyNumber(this.family));
-      if (query) writeDumpFilter(request, query);
+      if (isFiltered) writeDumpFilter(request, query);
     };
     writeRequest(request, { type: CT_GET, put }, NLM_F_DUMP, sequence);
     let interrupted = false;
@@ -44,7 +48,7 @@ export class TableWalk {
         sequence,
         (message) => {
           interrupted ||= (message.flags & NLM_F_DUMP_INTR) !== 0;
-          if (!flow.read(message, 0, 'UDP')) return;
+          if (!flow.read(message, 0, query.protocol) || (query.unreplied && flow.replied)) return;
           this.examined++;
           if (this.isStale(flow)) deletion.add(flow);
         },

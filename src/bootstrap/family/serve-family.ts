@@ -7,21 +7,24 @@ import { modeInForce, modeSettings } from '../configuration/proxy-configuration.
 import type { FamilyParts } from '../parts/proxy-parts.js';
 import type { ServedFamily } from './served-family.js';
 
+const PROTOCOLS = ['UDP', 'TCP', 'SCTP'] as const;
+
 /** Puts together what one IP family has for itself. */
 export function serveFamily(parts: FamilyParts): ServedFamily {
   const { family } = parts;
-  const conntrack = conntrackReconciler(parts);
+  const conntrack = conntrackReconcilers(parts);
   const healthChecks = serviceHealthChecks(parts);
-  const listeners = [conntrack, healthChecks].filter((listener) => listener !== undefined);
+  const listeners = [...conntrack, healthChecks].filter((listener) => listener !== undefined);
   return { family, conntrack, healthChecks, loop: syncLoop(parts, new ForwardingListeners(listeners)) };
 }
 
-function conntrackReconciler(parts: FamilyParts): ReconcileConntrack | undefined {
-  const { family, conntrack, localAddresses, metrics, clock, mode } = parts;
+function conntrackReconcilers(parts: FamilyParts): readonly ReconcileConntrack[] {
+  const { family, conntrack, localAddresses: addresses, metrics, clock, mode } = parts;
+  if (!conntrack) return [];
   const logger = parts.logger.child({ caller: 'reconcile-conntrack' });
-  return (
-    conntrack &&
-    new ReconcileConntrack(family, conntrack, localAddresses, metrics, clock, logger, mode.udpFlows)
+  return PROTOCOLS.map(
+    (protocol) =>
+      new ReconcileConntrack(family, protocol, conntrack, addresses, metrics, clock, logger, mode.flows),
   );
 }
 

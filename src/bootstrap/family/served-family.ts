@@ -9,6 +9,6 @@ export interface ServedFamily {
   readonly loop: SyncLoop;
   /** Undefined: health-check node ports stay closed. */
   readonly healthChecks: ServiceHealthChecks | undefined;
-  /** Removes stale UDP flows. Undefined: tracked connections are left alone. */
-  readonly conntrack: ReconcileConntrack | undefined;
+  /** Removes stale flows, one for each protocol. Empty: tracked connections are left alone. */
+  readonly conntrack: readonly ReconcileConntrack[];
 }

@@ -17,7 +17,7 @@ export function runningParts(proxy: ProxyParts): readonly Part[] {
   const { eventRecorder, awaitNode, metrics, served } = proxy;
   const loops = served.map(({ loop }) => loop);
   const healthChecks = served.flatMap((family) => family.healthChecks ?? []);
-  const reconcilers = served.flatMap((family) => family.conntrack ?? []);
+  const reconcilers = served.flatMap((family) => family.conntrack);
 
   /** With bindAddressHardFail a server that cannot listen ends the program; the cluster is told. */
   const listen = async (server: { start(): Promise<void> }, failure: string): Promise<void> => {

@@ -1,11 +1,18 @@
 import type { Conntrack, SweepResult } from '../../application/ports/node/conntrack.js';
 import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
 import type { Flow } from '../../domain/conntrack/flow.js';
+import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
-/** A table of UDP flows in memory, with optional failures and delays. */
+/** A flow of the table in memory. */
+export interface MemoryFlow extends Flow {
+  readonly protocol: Protocol;
+  readonly replied: boolean;
+}
+
+/** A table of flows in memory, with optional failures and delays. */
 export class MemoryConntrack implements Conntrack {
-  readonly flows: Record<IpFamily, Set<Flow>> = { IPv4: new Set(), IPv6: new Set() };
+  readonly flows: Record<IpFamily, Set<MemoryFlow>> = { IPv4: new Set(), IPv6: new Set() };
   /** Every sweep that was requested. */
   readonly sweeps: { readonly family: IpFamily; readonly query: FlowQuery }[] = [];
   /** How the next sweeps fail, in order: thrown before anything is done, or as a problem in the result. */
@@ -14,8 +21,18 @@ export class MemoryConntrack implements Conntrack {
   gate: Promise<void> = Promise.resolve();
   closed = false;
 
-  track(family: IpFamily, destination: string, destinationPort: number, replySource: string): Flow {
-    const flow = { destination, destinationPort, replySource };
+  /** @param more by default UDP, with a reply */
+  track(
+    family: IpFamily,
+    destination: string,
+    destinationPort: number,
+    replySource: string,
+    more: Partial<MemoryFlow> = {},
+  ): MemoryFlow {
+    const flow: MemoryFlow = {
+      ...{ destination, destinationPort, replySource, protocol: 'UDP', replied: true },
+      ...more,
+    };
     this.flows[family].add(flow);
     return flow;
   }
@@ -42,8 +59,10 @@ export class MemoryConntrack implements Conntrack {
   }
 }
 
-function matches(flow: Flow, { address, port }: FlowQuery): boolean {
+function matches(flow: MemoryFlow, { protocol, unreplied, address, port }: FlowQuery): boolean {
   return (
+    protocol === flow.protocol &&
+    !(unreplied && flow.replied) &&
     (address === undefined || address === flow.destination) &&
     (port === undefined || port === flow.destinationPort)
   );

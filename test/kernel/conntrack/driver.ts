@@ -88,7 +88,7 @@ const handlers = {
   async sweepWhileReplaced(entry: EntryToMake, successor: EntryToMake): Promise<number> {
     const { deleted } = await conntrack.sweep(
       'IPv4',
-      {},
+      { protocol: 'UDP', unreplied: false },
       () => {
         const writer = new MessageWriter();
         putRemoval(writer, entry);

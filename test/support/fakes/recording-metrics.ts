@@ -1,4 +1,5 @@
-import type { Metrics } from '../../../src/application/ports/metrics.js';
+import type { ConntrackOutcome, Metrics } from '../../../src/application/ports/metrics.js';
+import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 /** What metrics hear besides syncs. */
@@ -13,11 +14,8 @@ export class RecordingMetrics implements Heard {
     return this.calls.filter(([name]) => name === method).map(([, ...rest]) => rest);
   }
 
-  conntrackReconciled(
-    family: IpFamily,
-    outcome: { readonly seconds: number; readonly deleted: number },
-  ): void {
-    this.calls.push(['conntrackReconciled', family, outcome]);
+  conntrackReconciled(family: IpFamily, protocol: Protocol, outcome: ConntrackOutcome): void {
+    this.calls.push(['conntrackReconciled', family, protocol, outcome]);
   }
 
   probed(path: 'healthz' | 'livez', code: 200 | 503): void {

@@ -9,9 +9,10 @@ import { NamedError } from '../../../domain/model/named-error.js';
  */
 export interface Conntrack {
   /**
-   * Walks through the UDP flows of a family that match the query and removes those for which `isStale` returns true. It may
-   * see flows that do not match, and the same flow twice, but only UDP; a flow is only valid during that call. A flow that
-   * expires in the meantime is not an error; one that restarted is kept. Removals are not undone if the walk fails later.
+   * Walks through the flows of a family that match the query and removes those for which `isStale` returns true. It may see
+   * flows to other places, and the same flow twice, but only those of the protocol, and only unreplied ones if so asked; a
+   * flow is only valid during that call. A flow that expires in the meantime is not an error; one that restarted is kept.
+   * Removals are not undone if the walk fails later.
    * @throws ConntrackUnavailableError when the table is unavailable; retrying does not help
    * @throws the signal's reason when aborted
    */

@@ -11,6 +11,7 @@ import { ConntrackProtocol, type ConntrackOptions } from './conntrack-protocol.j
 import { IPPROTO } from './ctnetlink.js';
 import type { Tuple } from './tuple.js';
 
+const anyUdp = { protocol: 'UDP', unreplied: false } as const;
 const never = new AbortController().signal;
 
 function machine(options: ConntrackOptions = {}) {
@@ -109,7 +110,7 @@ describe('sweeps of the program', () => {
     connections.open(udp(1, { protocol: IPPROTO.TCP }), to('10.244.1.0'));
     const { examined, deleted, problem } = await conntrack.sweep(
       'IPv4',
-      { address: '10.96.0.10', port: 53 },
+      { ...anyUdp, address: '10.96.0.10', port: 53 },
       stale('10.244.1.0'),
       never,
     );
@@ -122,10 +123,21 @@ describe('sweeps of the program', () => {
     const { connections, conntrack } = machine({ filtersTuples: false });
     connections.open(udp(1), to('10.244.1.5'));
     connections.open(udp(1, { destination: '10.96.0.11' }), to('10.244.1.5'));
-    const query = { address: '10.96.0.10', port: 53 };
+    const query = { ...anyUdp, address: '10.96.0.10', port: 53 };
     const examined = ({ destination }: { destination: string }): boolean => destination === '10.96.0.10';
     const { deleted } = await conntrack.sweep('IPv4', query, examined, never);
     expect([deleted, connections.count]).toEqual([1, 1]);
+  });
+
+  it('remove unreplied connections of another protocol, and leave what was answered', async () => {
+    const { connections, conntrack } = machine();
+    const tcp = (client: number) => udp(client, { protocol: IPPROTO.TCP });
+    for (const client of [1, 2, 3]) connections.open(tcp(client), to('10.244.1.5'));
+    connections.answer(connections.find(tcp(2))!);
+    connections.open(udp(1), to('10.244.1.5'));
+    const query = { protocol: 'TCP', unreplied: true, port: 53 } as const;
+    expect(await conntrack.sweep('IPv4', query, () => true, never)).toEqual({ examined: 2, deleted: 2 });
+    expect([...connections.list()].map(({ original }) => original)).toEqual([tcp(2), udp(1)]);
   });
 
   it('remove flows of IPv6', async () => {
@@ -133,7 +145,7 @@ describe('sweeps of the program', () => {
     const tuple = { source: 'fd00::1', destination: 'fd00:96::a' };
     connections.open(udp(1, tuple), to('fd00:244::5'));
     connections.open(udp(2), to('10.244.1.5'));
-    const all = await conntrack.sweep('IPv6', { port: 53 }, () => true, never);
+    const all = await conntrack.sweep('IPv6', { ...anyUdp, port: 53 }, () => true, never);
     expect(all).toEqual({ examined: 1, deleted: 1 });
     expect(connections.count).toBe(1);
   });
@@ -143,7 +155,7 @@ describe('sweeps of the program', () => {
     connections.open(udp(1), to('10.244.1.5'));
     const { deleted } = await conntrack.sweep(
       'IPv4',
-      {},
+      anyUdp,
       () => {
         connections.remove(connections.find(udp(1))!);
         connections.open(udp(1), to('10.244.1.6'));
@@ -161,7 +173,7 @@ describe('sweeps of the program', () => {
     const other = udp(1, { destination: '10.96.0.11' });
     const { deleted } = await conntrack.sweep(
       'IPv4',
-      {},
+      anyUdp,
       () => {
         connections.remove(connections.find(udp(1))!);
         connections.open(other, to('10.244.1.5'));
@@ -177,9 +189,9 @@ describe('sweeps of the program', () => {
     const { connections, conntrack, protocol } = machine();
     for (let client = 1; client <= 50; client++) connections.open(udp(client), to('10.244.1.5'));
     protocol.interruptListings(2);
-    expect(await conntrack.sweep('IPv4', {}, () => false, never)).toEqual({ examined: 150, deleted: 0 });
+    expect(await conntrack.sweep('IPv4', anyUdp, () => false, never)).toEqual({ examined: 150, deleted: 0 });
     protocol.interruptListings(5);
-    const { problem } = await conntrack.sweep('IPv4', {}, () => false, never);
+    const { problem } = await conntrack.sweep('IPv4', anyUdp, () => false, never);
     expect(problem!.message).toBe('listing tracked connections was interrupted 5 times');
   });
 
@@ -187,15 +199,15 @@ describe('sweeps of the program', () => {
     const { connections, conntrack, protocol } = machine();
     for (const client of [1, 2, 3]) connections.open(udp(client), to('10.244.1.5'));
     protocol.refuseNext(EBUSY);
-    const busy = await conntrack.sweep('IPv4', {}, () => true, never);
+    const busy = await conntrack.sweep('IPv4', anyUdp, () => true, never);
     expect(busy).toMatchObject({ deleted: 2, problem: { message: /EBUSY/ } });
     protocol.refuseListings(ENOMEM);
-    const { problem } = await conntrack.sweep('IPv4', {}, () => true, never);
+    const { problem } = await conntrack.sweep('IPv4', anyUdp, () => true, never);
     expect(problem!.message).toMatch(/ENOMEM/);
     protocol.refuseListings(EINVAL);
-    expect(await conntrack.sweep('IPv4', {}, () => true, never)).toMatchObject({ deleted: 1 });
+    expect(await conntrack.sweep('IPv4', anyUdp, () => true, never)).toMatchObject({ deleted: 1 });
     protocol.refuseListings(EPERM);
-    await expect(conntrack.sweep('IPv4', {}, () => true, never)).rejects.toThrow('CAP_NET_ADMIN');
+    await expect(conntrack.sweep('IPv4', anyUdp, () => true, never)).rejects.toThrow('CAP_NET_ADMIN');
   });
 });
 
