@@ -151,11 +151,15 @@ export class PrometheusMetrics implements Metrics {
       this.proxy.count('conntrackDeleted', labelOf(family), deleted);
     } else
       for (const [reason, count] of Object.entries(reasons))
-        this.own.count(
-          'rescued',
-          { ...labelOf(family), protocol, reason: reason.replaceAll(' ', '_') },
-          count,
-        );
+        this.own.count('rescued', { ...labelOf(family), protocol, reason: labelText(reason) }, count);
+  }
+
+  connectionsReset(family: IpFamily, reason: string, count: number): void {
+    this.own.count('reset', { ...labelOf(family), reason: labelText(reason) }, count);
+  }
+
+  connectionsUnwatched(family: IpFamily, count: number): void {
+    this.own.count('unwatched', labelOf(family), count);
   }
 
   probed(path: 'healthz' | 'livez', code: 200 | 503): void {
@@ -215,6 +219,11 @@ const LABELS = { IPv4: { ip_family: 'IPv4' }, IPv6: { ip_family: 'IPv6' } } as c
 
 function labelOf(family: IpFamily): { readonly ip_family: IpFamily } {
   return LABELS[family];
+}
+
+/** A text of ours, as a value of a label. */
+function labelText(text: string): string {
+  return text.replaceAll(' ', '_');
 }
 
 const POLICIES = ['internal', 'external'] as const;

@@ -16,6 +16,10 @@ export interface ConntrackOutcome {
 export interface Metrics extends SyncObserver {
   /** Flows of a protocol were examined, and stale ones removed. */
   conntrackReconciled(family: IpFamily, protocol: Protocol, outcome: ConntrackOutcome): void;
+  /** Established connections were removed, so that their clients are answered with a reset. */
+  connectionsReset(family: IpFamily, reason: 'endpoint silent', count: number): void;
+  /** Connections of endpoints that are gone were too many to be watched. */
+  connectionsUnwatched(family: IpFamily, count: number): void;
   /** A response of /healthz or /livez. */
   probed(path: 'healthz' | 'livez', code: 200 | 503): void;
 }

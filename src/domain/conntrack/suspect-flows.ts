@@ -1,21 +1,13 @@
 import type { Protocol } from '../model/service-port-name.js';
-import { FrontendMap, NODE_PORT, type FrontendAddress } from './frontend-map.js';
+import { placesOf, type FlowPlace } from './flow-place.js';
+import { FrontendMap, type FrontendAddress } from './frontend-map.js';
 
-/** Where flows go, as their clients see it. A missing part matches everything. */
-export interface FlowPlace {
-  readonly address?: string;
-  readonly port?: number;
-}
-
-/** Which flows to examine: those of a protocol to a place. */
+/** Which flows to examine: those of a protocol whose clients send to a place. */
 export interface FlowQuery extends FlowPlace {
   readonly protocol: Protocol;
   /** Only those for which no packet has come back yet. */
   readonly unreplied: boolean;
 }
-
-/** For each place the kernel searches its whole table. With more places, one walk over all flows of the protocol is cheaper. */
-const MOST_PLACES = 4;
 
 /** The endpoints that no longer serve a frontend: those known by `ip:port`, or all it had. */
 export type RemovedBackends = ReadonlySet<string> | 'all';
@@ -55,11 +47,6 @@ export class SuspectFlows {
 
   /** Where all suspect flows go, in as few places as there can be. */
   places(): readonly FlowPlace[] {
-    if (this.everything) return [{}];
-    const places = [...this.removed.ports()].map(([port, addresses]): FlowPlace => {
-      const [address = NODE_PORT] = addresses.keys();
-      return addresses.size > 1 || address === NODE_PORT ? { port } : { port, address };
-    });
-    return places.length > MOST_PLACES ? [{}] : places;
+    return this.everything ? [{}] : placesOf(this.removed);
   }
 }

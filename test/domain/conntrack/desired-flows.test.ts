@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { DesiredFlows } from '../../../src/domain/conntrack/desired-flows.js';
-import { SuspectFlows, type FlowPlace } from '../../../src/domain/conntrack/suspect-flows.js';
+import type { FlowPlace } from '../../../src/domain/conntrack/flow-place.js';
+import { SuspectFlows } from '../../../src/domain/conntrack/suspect-flows.js';
 import type { Flow } from '../../../src/domain/conntrack/flow.js';
 import { NODE_PORT } from '../../../src/domain/conntrack/frontend-map.js';
 import type { ServicePortFlows } from '../../../src/domain/conntrack/service-port-flows.js';

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { NetlinkFlowEvents } from '../../../../src/adapters/conntrack/events/netlink-flow-events.js';
 import { NetlinkConntrack } from '../../../../src/adapters/conntrack/netlink-conntrack.js';
 import { NETLINK_NETFILTER } from '../../../../src/adapters/netlink/protocol.js';
+import type { TcpLook } from '../../../../src/domain/conntrack/silence.js';
 import type { SeenFlow } from '../../../../src/domain/traffic/seen-flow.js';
 import { HandTime, KernelUnderTest } from '../kernel-under-test.js';
 import { Netfilter, SUBSYSTEM } from '../netfilter.js';
@@ -96,6 +97,95 @@ describe('connections that packets make', () => {
     connections.answer(third);
     expect(connections.open(udp(4), to('10.244.1.5'))).toBeUndefined();
     expect([connections.count, connections.dropped]).toEqual([2, 1]);
+  });
+});
+
+describe('looks of the program at connections', () => {
+  const tcp = (client: number) => udp(client, { protocol: IPPROTO.TCP });
+  const everything = [{}];
+
+  /** Established connections to an endpoint, found; and what a look at them tells, by client. */
+  async function watched(clients: number) {
+    const { connections, conntrack, ...rest } = machine();
+    for (let client = 1; client <= clients; client++) {
+      connections.open(tcp(client), to('10.244.1.5'));
+      connections.answer(connections.find(tcp(client))!);
+      connections.send(connections.find(tcp(client))!);
+    }
+    const { found } = await conntrack.find('IPv4', everything, () => true, never);
+    const look = async (isDead: (look: TcpLook) => boolean = () => false) => {
+      const told: (TcpLook | undefined)[] = [];
+      const outcome = await conntrack.look(
+        'IPv4',
+        found,
+        (_, seen) => {
+          told.push(
+            seen && { sent: seen.sent, answered: seen.answered, unacknowledged: seen.unacknowledged },
+          );
+          return seen !== undefined && isDead(seen);
+        },
+        never,
+      );
+      return { told, ...outcome };
+    };
+    return { connections, conntrack, found, look, ...rest };
+  }
+
+  it('find what was answered, is not closed and leads to an endpoint', async () => {
+    const { connections, conntrack } = await watched(3);
+    connections.open(tcp(4), to('10.244.1.5'));
+    connections.open(tcp(5), to('10.244.1.6'));
+    connections.answer(connections.find(tcp(5))!);
+    connections.close(connections.find(tcp(2))!);
+    const places = [
+      { address: '10.244.1.5', port: 53 },
+      { address: '10.244.1.5', port: 54 },
+    ];
+    const { found, examined } = await conntrack.find('IPv4', places, () => true, never);
+    expect(examined).toBe(3);
+    expect(found).toMatchObject(
+      [1, 3].map(() => ({ destination: '10.96.0.10', replySource: '10.244.1.5:53' })),
+    );
+    const all = await conntrack.find(
+      'IPv4',
+      everything,
+      ({ replySource }) => replySource === '10.244.1.6:53',
+      never,
+    );
+    expect([all.examined, all.found.length]).toEqual([4, 1]);
+  });
+
+  it('tell what happened since the look before, each time anew', async () => {
+    const { connections, look } = await watched(1);
+    const connection = connections.find(tcp(1))!;
+    const nothing = { sent: false, answered: false, unacknowledged: true };
+    expect((await look()).told).toEqual([{ sent: true, answered: true, unacknowledged: true }]);
+    expect((await look()).told).toEqual([nothing]);
+    connections.send(connection);
+    expect((await look()).told).toEqual([{ ...nothing, sent: true }]);
+    connections.answer(connection);
+    expect((await look()).told).toEqual([{ sent: false, answered: true, unacknowledged: false }]);
+    expect((await look()).told).toEqual([{ ...nothing, unacknowledged: false }]);
+  });
+
+  it('remove what is dead, and say what is gone, closed or another one by now', async () => {
+    const { connections, look } = await watched(300);
+    for (const client of [1, 2, 3]) connections.remove(connections.find(tcp(client))!);
+    connections.close(connections.find(tcp(4))!);
+    connections.open(udp(3, { protocol: IPPROTO.TCP, destination: '10.96.0.11' }), to('10.244.1.5'));
+    const { told, deleted } = await look(() => true);
+    expect([told.filter((one) => one === undefined).length, deleted]).toEqual([4, 296]);
+    expect(connections.count).toBe(2);
+  });
+
+  it('say what was refused', async () => {
+    const { look, protocol } = await watched(3);
+    protocol.refuseNext(EBUSY);
+    expect(await look()).toMatchObject({ deleted: 0, problem: { message: /marking.*EBUSY/ } });
+    protocol.refuseNext(EBUSY);
+    expect(await look(() => true)).toMatchObject({ deleted: 2, problem: { message: /removing.*EBUSY/ } });
+    protocol.refuseNext(EPERM);
+    await expect(look(() => true)).rejects.toThrow('CAP_NET_ADMIN');
   });
 });
 
