@@ -20,6 +20,7 @@ const ORDER = [
   'service health checks',
   'conntrack',
   'conntrack reconcilers',
+  'resets of dead connections',
   'sync loops',
   'cluster source',
   'event recorder',
@@ -166,6 +167,17 @@ describe('EmbeddedProxy', () => {
     const proxy = new EmbeddedProxy(compose(['--once'], NO_SERVERS));
     const absent = ['healthz server', 'traffic', 'metrics', 'metrics server', 'service health checks'];
     expect(proxy.parts).toEqual(ORDER.filter((name) => !absent.includes(name)));
+  });
+
+  it.each([
+    ['is turned off', ['--reset-dead-connections=false'], {}],
+    ['works otherwise, as in mode ipvs', [], { name: 'ipvs' }],
+    ['works otherwise, as in mode userspace', [], { name: 'userspace' }],
+  ] as const)('resets no connections where that %s', (_, flags, mode) => {
+    const { parts } = compose(flags, { mode: () => ({ ...compose([]).parts.mode, ...mode }) });
+    expect(parts.running.map(({ name }) => name)).toEqual(
+      ORDER.filter((name) => name !== 'resets of dead connections'),
+    );
   });
 
   it('starts the families together when everything is listed, and stops all of them', async () => {

@@ -107,3 +107,39 @@ it('removes tens of thousands in one sweep, in bounded memory, with turns for ot
   expect(grownMb).toBeLessThan(30);
   expect(await left()).toHaveLength(1);
 });
+
+it.each(['IPv4', 'IPv6'] as const)(
+  'finds connections to endpoints, and tells what they did since the look before: %s',
+  async (family) => {
+    const entry = { ...(family === 'IPv4' ? udp : udp6), protocol: 6 } as const;
+    const other = family === 'IPv4' ? '10.244.1.6' : 'fd00:0:0:1::6';
+    await driver.ask('make', [
+      entry,
+      { ...entry, sourcePort: 1001 },
+      { ...entry, sourcePort: 1002, unreplied: true },
+      { ...entry, sourcePort: 1003, endpointPort: 5354 },
+      { ...entry, sourcePort: 1004, endpoint: other },
+      { ...entry, sourcePort: 1005, protocol: 17 },
+    ]);
+    const { endpoint, endpointPort } = entry;
+    const places = [{ address: endpoint, port: endpointPort }];
+    const quiet = { sent: false, answered: false, unacknowledged: false };
+    // The kernel compares no addresses of IPv6.
+    const found = family === 'IPv4' ? 2 : 3;
+    expect(await driver.ask('lookAt', family, places, 2)).toMatchObject({
+      ...{ examined: found, found, deleted: found },
+      looks: Array(2).fill(Array(found).fill(quiet)),
+    });
+    expect(await driver.ask('lookAt', family, [{}], 1)).toMatchObject({ found: 4 - found });
+    expect(await left()).toHaveLength(2);
+  },
+);
+
+it('looks at thousands in one go', async () => {
+  await driver.ask('makeMany', 20_000, { ...udp, protocol: 6, endpoint: '10.244.1.6' });
+  await driver.ask('makeMany', 5_000, { ...udp, protocol: 6 }, 20_000);
+  const place = { address: udp.endpoint, port: udp.endpointPort };
+  const looking = await driver.ask('lookAt', 'IPv4', [place], 2);
+  expect(looking).toMatchObject({ examined: 5_000, found: 5_000, deleted: 5_000 });
+  expect(await left()).toHaveLength(20_000);
+});

@@ -13,7 +13,7 @@ import type { FlowDeletion } from './flow-deletion.js';
 import { FlowReader } from './flow-reader.js';
 
 /** Connections asked for together: a few milliseconds' work, and far fewer answers than the receive buffer holds. */
-const AT_ONCE = 256;
+const AT_ONCE = 64;
 
 /** A connection that was found, with what it takes to ask for it again. */
 export class FoundInKernel implements FoundConnection {

@@ -20,7 +20,7 @@ const BEFORE_FIRST_LOOK = 1_000;
 const BETWEEN_LOOKS = 2_000;
 /** Looks take at most this part of the time. */
 const PART_OF_TIME = 1 / 20;
-/** More are not watched: a few hundred bytes each, and half a second of looks. */
+/** More are not watched: each takes a few hundred bytes, and all of them a second to look at. */
 const MOST_CONNECTIONS = 65_536;
 
 /** An endpoint that stopped serving a service port. */
