@@ -77,8 +77,9 @@ export class ReconcileConntrack implements ForwardingListener {
     if (this.state === 'off') return;
     const suspects = new SuspectFlows();
     this.desired.expect([]);
+    const isFirst = this.network === undefined;
     for (const { key, entry } of changes)
-      if (!failed.has(key)) this.desired.update(key, this.judgedFlows(entry), suspects);
+      if (!failed.has(key)) this.desired.update(key, this.judgedFlows(entry), isFirst ? undefined : suspects);
     if (this.protocol === 'UDP') this.desired.frontendsRemoved(lost, suspects);
     this.follow(network, suspects);
     this.suspect(suspects);

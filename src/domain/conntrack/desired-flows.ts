@@ -46,14 +46,18 @@ export class DesiredFlows {
     for (const port of pending) for (const frontend of port.frontends) this.pending.own(frontend, port);
   }
 
-  /** Sets a service port, undefined when it is gone, and suspects the flows that this may have made stale. */
-  update(key: ServicePortKey, after: ServicePortFlows | undefined, suspects: SuspectFlows): void {
+  /**
+   * Sets a service port, undefined when it is gone, and suspects the flows that this may have made stale.
+   * @param suspects missing where all flows are suspect
+   */
+  update(key: ServicePortKey, after: ServicePortFlows | undefined, suspects?: SuspectFlows): void {
     const before = this.ports.get(key);
     if (!before && !after) return;
     for (const frontend of before?.frontends ?? []) this.owners.disown(frontend, before!);
     for (const frontend of after?.frontends ?? []) this.owners.own(frontend, after!);
     if (after) this.ports.set(key, after);
     else this.ports.delete(key);
+    if (!suspects) return;
     const kept = new Set(after?.frontends.map(frontendText));
     for (const frontend of before?.frontends ?? [])
       if (!kept.has(frontendText(frontend))) suspects.add(frontend, before!.endpoints);

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { connect as connectTo, createServer } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
