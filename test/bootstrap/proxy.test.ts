@@ -20,6 +20,7 @@ const ORDER = [
   'service health checks',
   'conntrack',
   'conntrack reconcilers',
+  'resets of dead connections',
   'sync loops',
   'cluster source',
   'event recorder',
@@ -84,11 +85,11 @@ describe('composeProxy', () => {
         family,
         loop.family,
         healthChecks!.family,
-        conntrack!.family,
+        conntrack.map(({ protocol, family: own }) => `${own} ${protocol}`),
       ]),
     ).toEqual([
-      ['IPv4', 'IPv4', 'IPv4', 'IPv4'],
-      ['IPv6', 'IPv6', 'IPv6', 'IPv6'],
+      ['IPv4', 'IPv4', 'IPv4', ['IPv4 UDP', 'IPv4 TCP', 'IPv4 SCTP']],
+      ['IPv6', 'IPv6', 'IPv6', ['IPv6 UDP', 'IPv6 TCP', 'IPv6 SCTP']],
     ]);
     expect([...backends.keys()]).toEqual(['IPv4', 'IPv6']);
   });
@@ -166,6 +167,17 @@ describe('EmbeddedProxy', () => {
     const proxy = new EmbeddedProxy(compose(['--once'], NO_SERVERS));
     const absent = ['healthz server', 'traffic', 'metrics', 'metrics server', 'service health checks'];
     expect(proxy.parts).toEqual(ORDER.filter((name) => !absent.includes(name)));
+  });
+
+  it.each([
+    ['is turned off', ['--reset-dead-connections=false'], {}],
+    ['works otherwise, as in mode ipvs', [], { name: 'ipvs' }],
+    ['works otherwise, as in mode userspace', [], { name: 'userspace' }],
+  ] as const)('resets no connections where that %s', (_, flags, mode) => {
+    const { parts } = compose(flags, { mode: () => ({ ...compose([]).parts.mode, ...mode }) });
+    expect(parts.running.map(({ name }) => name)).toEqual(
+      ORDER.filter((name) => name !== 'resets of dead connections'),
+    );
   });
 
   it('starts the families together when everything is listed, and stops all of them', async () => {

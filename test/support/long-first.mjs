@@ -21,6 +21,7 @@ const LONGEST = [
   'deploy/image',
   'package/package',
   'conntrack-reconciliation',
+  'kernel/failover',
   'kernel/api-server',
   'deploy/debian-package',
   'iptables-disruption',

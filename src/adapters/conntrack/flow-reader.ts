@@ -1,4 +1,5 @@
 import { hostPort } from '../../domain/net/address.js';
+import type { TcpLook } from '../../domain/conntrack/silence.js';
 import { protocolOfNumber } from '../../domain/model/protocol-number.js';
 import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -15,8 +16,11 @@ import {
   GENERIC_HEADER_LENGTH,
   PROTOINFO,
   PROTOINFO_TCP,
+  STATUS_OFFLOADED,
   STATUS_SEEN_REPLY,
   TCP_CLOSE,
+  TCP_DATA_UNACKNOWLEDGED,
+  TCP_MAXACK_SET,
   TCP_TIME_WAIT,
 } from './ctnetlink.js';
 import { TupleReader, type TupleSide } from './tuple-reader.js';
@@ -28,14 +32,19 @@ const IPV4_LENGTH = 4;
  * Reads tracked connections from events and dumps, one at a time, and is itself the last one read. Those that are not wanted are
  * given up after their first tuple; text is made only on demand.
  */
-export class FlowReader implements SeenFlow {
+export class FlowReader implements SeenFlow, TcpLook {
   hash = 0;
   protocol: Protocol = 'TCP';
   replied = false;
   closed = false;
+  /** Forwarded past connection tracking. */
+  offloaded = false;
   bytes: number | undefined;
   private buffer: Buffer = NOTHING;
   private kernelId = 0;
+  /** Of a TCP connection, of each direction. */
+  private originalFlags = 0;
+  private replyFlags = 0;
   /** Offsets in the buffer; -1 for parts that the message lacks. */
   private reply = -1;
   private replyEnd = -1;
@@ -55,9 +64,9 @@ export class FlowReader implements SeenFlow {
   read({ bytes, start, end }: NetlinkMessage, shift: number, only?: Protocol): boolean {
     const { original, replies } = this;
     this.buffer = bytes;
-    this.replied = this.closed = false;
+    this.replied = this.closed = this.offloaded = false;
     this.bytes = undefined;
-    this.kernelId = 0;
+    this.kernelId = this.originalFlags = this.replyFlags = 0;
     this.idAt = this.zone = -1;
     original.clear();
     replies.clear();
@@ -74,7 +83,7 @@ export class FlowReader implements SeenFlow {
           replies.read(bytes, outer.start, outer.end);
           break;
         case CTA.STATUS:
-          this.replied = (outer.number() & STATUS_SEEN_REPLY) !== 0;
+          this.readStatus(outer.number());
           break;
         case CTA.PROTOINFO:
           this.readState();
@@ -93,6 +102,18 @@ export class FlowReader implements SeenFlow {
       }
     }
     return original.complete && replies.complete;
+  }
+
+  get sent(): boolean {
+    return (this.originalFlags & TCP_MAXACK_SET) !== 0;
+  }
+
+  get answered(): boolean {
+    return (this.replyFlags & TCP_MAXACK_SET) !== 0;
+  }
+
+  get unacknowledged(): boolean {
+    return (this.originalFlags & TCP_DATA_UNACKNOWLEDGED) !== 0;
   }
 
   /** The kernel's own is a hash; with the client's port no two are the same by accident. */
@@ -140,6 +161,11 @@ export class FlowReader implements SeenFlow {
     return inSample(this.hash, shift);
   }
 
+  private readStatus(status: number): void {
+    this.replied = (status & STATUS_SEEN_REPLY) !== 0;
+    this.offloaded = (status & STATUS_OFFLOADED) !== 0;
+  }
+
   private readState(): void {
     const { outer, inner, innermost, buffer } = this;
     inner.over(buffer, outer.start, outer.end);
@@ -147,9 +173,12 @@ export class FlowReader implements SeenFlow {
       if (inner.type !== PROTOINFO.TCP) continue;
       innermost.over(buffer, inner.start, inner.end);
       while (innermost.next()) {
-        if (innermost.type !== PROTOINFO_TCP.STATE) continue;
-        const state = innermost.number();
-        this.closed = state === TCP_TIME_WAIT || state === TCP_CLOSE;
+        if (innermost.type === PROTOINFO_TCP.STATE) {
+          const state = innermost.number();
+          this.closed = state === TCP_TIME_WAIT || state === TCP_CLOSE;
+        } else if (innermost.type === PROTOINFO_TCP.FLAGS_ORIGINAL)
+          this.originalFlags = buffer[innermost.start]!;
+        else if (innermost.type === PROTOINFO_TCP.FLAGS_REPLY) this.replyFlags = buffer[innermost.start]!;
       }
     }
   }

@@ -2,8 +2,13 @@ import { errorMessage } from '../../application/error-message.js';
 import {
   ConntrackUnavailableError,
   type Conntrack,
+  type FindResult,
+  type FoundConnection,
+  type LookResult,
   type SweepResult,
 } from '../../application/ports/node/conntrack.js';
+import type { FlowPlace } from '../../domain/conntrack/flow-place.js';
+import type { TcpLook } from '../../domain/conntrack/silence.js';
 import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
 import type { Flow } from '../../domain/conntrack/flow.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -17,7 +22,9 @@ import {
 } from '../netlink/errors.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER } from '../netlink/protocol.js';
+import { ConnectionLooks, FoundInKernel } from './connection-looks.js';
 import { FlowDeletion } from './flow-deletion.js';
+import type { FlowReader } from './flow-reader.js';
 import { TableWalk } from './table-walk.js';
 
 /** How often an interrupted dump is restarted (docs/spec/conntrack.md §5). */
@@ -25,8 +32,8 @@ const ATTEMPTS = 5;
 
 /**
  * The kernel's table over ctnetlink, in the network namespace of this process. A sweep streams a dump that the kernel
- * filters, and removes stale flows meanwhile, so memory holds only one datagram and one batch of deletions. Every sweep has
- * its own sockets.
+ * filters, and removes stale flows meanwhile, so memory holds only one datagram and one batch of deletions. Every call has its
+ * own sockets.
  */
 export class NetlinkConntrack implements Conntrack {
   private readonly inFlight = new Set<Promise<unknown>>();
@@ -37,15 +44,69 @@ export class NetlinkConntrack implements Conntrack {
 
   sweep(
     family: IpFamily,
-    query: FlowQuery,
+    { protocol, unreplied, ...place }: FlowQuery,
     isStale: (flow: Flow) => boolean,
     signal: AbortSignal,
   ): Promise<SweepResult> {
-    const sweep = this.sweepOnce(family, query, isStale, signal);
-    this.inFlight.add(sweep);
-    const forget = () => void this.inFlight.delete(sweep);
-    sweep.then(forget, forget);
-    return sweep;
+    const query = { ...place, protocol, end: 'destination', replied: unreplied ? false : undefined } as const;
+    return this.running(() =>
+      this.withSockets(async (dumping, deleting) => {
+        const deletion = new FlowDeletion(deleting, family);
+        const onFlow = (flow: FlowReader): void => {
+          if (isStale(flow)) deletion.add(flow);
+        };
+        const flush = async (isLast: boolean): Promise<void> => {
+          if (isLast || deletion.full) await deletion.flush();
+        };
+        const walk = new TableWalk(dumping, family, query, onFlow, flush, signal);
+        const problem = (await this.walk(walk)) ?? deletion.problem;
+        return { examined: walk.examined, deleted: deletion.deleted, ...(problem && { problem }) };
+      }),
+    );
+  }
+
+  find(
+    family: IpFamily,
+    endpoints: readonly FlowPlace[],
+    isWanted: (flow: Flow) => boolean,
+    signal: AbortSignal,
+  ): Promise<FindResult> {
+    return this.running(() =>
+      this.withSockets(async (dumping) => {
+        const found = new Map<number, FoundInKernel>();
+        const onFlow = (flow: FlowReader): void => {
+          if (!flow.closed && !flow.offloaded && !found.has(flow.id) && isWanted(flow))
+            found.set(flow.id, new FoundInKernel(flow));
+        };
+        let examined = 0;
+        let problem: Error | undefined;
+        for (const place of endpoints) {
+          const query = { ...place, protocol: 'TCP', end: 'endpoint', replied: true } as const;
+          const walk = new TableWalk(dumping, family, query, onFlow, async () => {}, signal);
+          problem ??= await this.walk(walk);
+          examined += walk.examined;
+        }
+        return { found: [...found.values()], examined, ...(problem && { problem }) };
+      }),
+    );
+  }
+
+  look(
+    family: IpFamily,
+    connections: Iterable<FoundConnection>,
+    isDead: (connection: FoundConnection, look: TcpLook | undefined) => boolean,
+    signal: AbortSignal,
+  ): Promise<LookResult> {
+    const own = [...connections].filter((connection) => connection instanceof FoundInKernel);
+    return this.running(() =>
+      this.withSockets(async (asking, deleting) => {
+        const deletion = new FlowDeletion(deleting, family);
+        const looks = new ConnectionLooks(asking, deletion, family, isDead);
+        const failure = await failureOf(looks.lookAt(own, signal));
+        const problem = failure ?? looks.problem ?? deletion.problem;
+        return { deleted: deletion.deleted, ...(problem && { problem }) };
+      }),
+    );
   }
 
   async close(): Promise<void> {
@@ -53,50 +114,48 @@ export class NetlinkConntrack implements Conntrack {
     await Promise.allSettled(this.inFlight);
   }
 
-  private async sweepOnce(
-    family: IpFamily,
-    query: FlowQuery,
-    isStale: (flow: Flow) => boolean,
-    signal: AbortSignal,
-  ): Promise<SweepResult> {
+  private running<Result>(call: () => Promise<Result>): Promise<Result> {
+    const running = call();
+    this.inFlight.add(running);
+    const forget = () => void this.inFlight.delete(running);
+    running.then(forget, forget);
+    return running;
+  }
+
+  /** Gives two sockets to what it calls, and closes them afterwards. */
+  private async withSockets<Result>(
+    call: (one: NetlinkSocket, other: NetlinkSocket) => Promise<Result>,
+  ): Promise<Result> {
     if (this.closed) throw new ConntrackUnavailableError('it is closed');
-    const dumping = this.open();
-    let deleting: NetlinkSocket | undefined;
+    const one = this.open();
+    let other: NetlinkSocket | undefined;
     try {
-      deleting = this.open();
-      const deletion = new FlowDeletion(deleting, family);
-      const walk = new TableWalk(dumping, deletion, family, isStale, signal);
-      const problem = await this.walk(walk, query);
-      const reason = problem ?? deletion.problem;
-      return { examined: walk.examined, deleted: deletion.deleted, ...(reason && { problem: reason }) };
+      other = this.open();
+      return await call(one, other);
     } finally {
-      dumping.close();
-      deleting?.close();
+      one.close();
+      other?.close();
     }
   }
 
-  private async walk(walk: TableWalk, query: FlowQuery): Promise<Error | undefined> {
-    try {
-      for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-        const { errno, explanation, interrupted } = await walk.begin(this.kernelFilters ? query : undefined);
-        if (errno === 0 && !interrupted) return undefined;
-        if (errno === EPERM)
-          throw new ConntrackUnavailableError('permission denied; CAP_NET_ADMIN is required');
-        const unsupported = errno === EINVAL || errno === EOPNOTSUPP;
-        const error = new NetlinkRequestError('listing tracked connections', errno, explanation);
-        if (unsupported && this.kernelFilters) this.kernelFilters = false;
-        else if (unsupported)
-          throw new ConntrackUnavailableError('the kernel does not support ctnetlink', { cause: error });
-        else if (errno !== 0 && errno !== EINTR) return error;
-      }
-      return new Error(`listing tracked connections was interrupted ${ATTEMPTS} times`);
-    } catch (error) {
-      if (error instanceof NetlinkPermissionError)
-        throw new ConntrackUnavailableError(error.message, { cause: error });
-      // Any other socket error ends with this socket; a new one may work.
-      if (error instanceof NetlinkError) return error;
-      throw error;
+  private walk(walk: TableWalk): Promise<Error | undefined> {
+    return failureOf(this.attempts(walk));
+  }
+
+  private async attempts(walk: TableWalk): Promise<Error | undefined> {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const { errno, explanation, interrupted } = await walk.begin(this.kernelFilters);
+      if (errno === 0 && !interrupted) return undefined;
+      if (errno === EPERM)
+        throw new ConntrackUnavailableError('permission denied; CAP_NET_ADMIN is required');
+      const unsupported = errno === EINVAL || errno === EOPNOTSUPP;
+      const error = new NetlinkRequestError('listing tracked connections', errno, explanation);
+      if (unsupported && this.kernelFilters) this.kernelFilters = false;
+      else if (unsupported)
+        throw new ConntrackUnavailableError('the kernel does not support ctnetlink', { cause: error });
+      else if (errno !== 0 && errno !== EINTR) return error;
     }
+    return new Error(`listing tracked connections was interrupted ${ATTEMPTS} times`);
   }
 
   private open(): NetlinkSocket {
@@ -108,5 +167,17 @@ export class NetlinkConntrack implements Conntrack {
         throw new ConntrackUnavailableError(errorMessage(error), { cause: error });
       throw error;
     }
+  }
+}
+
+/** What went wrong with a socket; a new one may work. Throws what another one would not help against. */
+async function failureOf(work: Promise<Error | undefined | void>): Promise<Error | undefined> {
+  try {
+    return (await work) ?? undefined;
+  } catch (error) {
+    if (error instanceof NetlinkPermissionError)
+      throw new ConntrackUnavailableError(error.message, { cause: error });
+    if (error instanceof NetlinkError) return error;
+    throw error;
   }
 }

@@ -1,5 +1,3 @@
-import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
-import type { Flow } from '../../domain/conntrack/flow.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { KernelReply } from '../netlink/message-reader.js';
 import { MessageWriter } from '../netlink/message-writer.js';
@@ -7,8 +5,7 @@ import { writeRequest } from '../netlink/netlink-request.js';
 import type { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { familyNumber, NLM_F_DUMP, NLM_F_DUMP_INTR } from '../netlink/protocol.js';
 import { CT_GET } from './ctnetlink.js';
-import { writeDumpFilter } from './dump-filter.js';
-import type { FlowDeletion } from './flow-deletion.js';
+import { writeDumpFilter, type DumpQuery } from './dump-filter.js';
 import { FlowReader } from './flow-reader.js';
 
 /** One walk through the table; it may be restarted. */
@@ -18,23 +15,31 @@ export class TableWalk {
   private readonly request = new MessageWriter(512);
   private sequence = 0;
 
+  /**
+   * @param onFlow called with each flow of the protocol that was answered as the query says
+   * @param afterDatagram awaited now and then, and at the end
+   */
   constructor(
     private readonly socket: NetlinkSocket,
-    private readonly deletion: FlowDeletion,
     private readonly family: IpFamily,
-    private readonly isStale: (flow: Flow) => boolean,
+    private readonly query: DumpQuery,
+    private readonly onFlow: (flow: FlowReader) => void,
+    private readonly afterDatagram: (isLast: boolean) => Promise<void>,
     private readonly signal: AbortSignal,
   ) {}
 
-  /** Walks from the start. Flows found stale are removed even if the walk fails later. */
-  async begin(query: FlowQuery | undefined): Promise<KernelReply> {
-    const { request, socket, flow, deletion, signal } = this;
+  /**
+   * Walks from the start.
+   * @param isFiltered the kernel is asked for what the query wants; otherwise for everything
+   */
+  async begin(isFiltered: boolean): Promise<KernelReply> {
+    const { request, socket, query, signal } = this;
     signal.throwIfAborted();
     const sequence = ++this.sequence;
     request.length = 0;
     const put = (): void => {
       request.putWord(familyNumber(this.family));
-      if (query) writeDumpFilter(request, query);
+      if (isFiltered) writeDumpFilter(request, query);
     };
     writeRequest(request, { type: CT_GET, put }, NLM_F_DUMP, sequence);
     let interrupted = false;
@@ -44,18 +49,20 @@ export class TableWalk {
         sequence,
         (message) => {
           interrupted ||= (message.flags & NLM_F_DUMP_INTR) !== 0;
-          if (!flow.read(message, 0, 'UDP')) return;
+          const { flow } = this;
+          if (!flow.read(message, 0, query.protocol)) return;
+          if (query.replied !== undefined && query.replied !== flow.replied) return;
           this.examined++;
-          if (this.isStale(flow)) deletion.add(flow);
+          this.onFlow(flow);
         },
         async () => {
           signal.throwIfAborted();
-          if (deletion.full) await deletion.flush();
+          await this.afterDatagram(false);
         },
       );
       return interrupted ? { ...reply, interrupted } : reply;
     } finally {
-      await deletion.flush();
+      await this.afterDatagram(true);
     }
   }
 }

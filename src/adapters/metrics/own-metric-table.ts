@@ -42,6 +42,20 @@ export const OWN_METRICS = {
     'watches_ended_at_once_total',
     'Watches that the API server ended within a second, without an event; they are taken up again after a growing wait',
   ),
+  rescued: plain.counter(
+    'connections_rescued_total',
+    'Connections without an answer that no longer wait for what does not serve: endpoint_gone, no_endpoint_left, …',
+    { labels: ['ip_family', 'protocol', 'reason'] },
+  ),
+  reset: plain.counter(
+    'connections_reset_total',
+    'Established connections whose endpoint was gone and silent, and whose clients are answered with a reset',
+    { labels: ['ip_family', 'reason'] },
+  ),
+  unwatched: byFamily.counter(
+    'connections_unwatched_total',
+    'Connections of endpoints that were gone, too many to be watched for silence',
+  ),
   synced: byFamily.gauge(
     'synced',
     'Whether everything has been programmed once since the start; 0 from the first moment',

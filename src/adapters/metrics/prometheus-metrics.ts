@@ -1,8 +1,8 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Clock } from '../../application/ports/clock.js';
-import type { Metrics } from '../../application/ports/metrics.js';
+import type { ConntrackOutcome, Metrics } from '../../application/ports/metrics.js';
 import type { SyncReport } from '../../application/ports/sync-observer.js';
-import type { ServiceKey } from '../../domain/model/service-port-name.js';
+import type { Protocol, ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { COMPONENT_METRICS } from './component-metric-table.js';
 import { describeComponent, type FeatureState } from './component.js';
@@ -143,9 +143,23 @@ export class PrometheusMetrics implements Metrics {
     if (changed) this.proxy.set('endpointsPending', NO_LABELS, ++this.slicesPending);
   }
 
-  conntrackReconciled(family: IpFamily, { seconds, deleted }: { seconds: number; deleted: number }): void {
-    this.proxy.observe('conntrack', labelOf(family), seconds);
-    this.proxy.count('conntrackDeleted', labelOf(family), deleted);
+  /** kube-proxy examines UDP alone, and its metrics mean that. */
+  conntrackReconciled(family: IpFamily, protocol: Protocol, outcome: ConntrackOutcome): void {
+    const { seconds, deleted, reasons } = outcome;
+    if (protocol === 'UDP') {
+      this.proxy.observe('conntrack', labelOf(family), seconds);
+      this.proxy.count('conntrackDeleted', labelOf(family), deleted);
+    } else
+      for (const [reason, count] of Object.entries(reasons))
+        this.own.count('rescued', { ...labelOf(family), protocol, reason: labelText(reason) }, count);
+  }
+
+  connectionsReset(family: IpFamily, reason: string, count: number): void {
+    this.own.count('reset', { ...labelOf(family), reason: labelText(reason) }, count);
+  }
+
+  connectionsUnwatched(family: IpFamily, count: number): void {
+    this.own.count('unwatched', labelOf(family), count);
   }
 
   probed(path: 'healthz' | 'livez', code: 200 | 503): void {
@@ -205,6 +219,11 @@ const LABELS = { IPv4: { ip_family: 'IPv4' }, IPv6: { ip_family: 'IPv6' } } as c
 
 function labelOf(family: IpFamily): { readonly ip_family: IpFamily } {
   return LABELS[family];
+}
+
+/** A text of ours, as a value of a label. */
+function labelText(text: string): string {
+  return text.replaceAll(' ', '_');
 }
 
 const POLICIES = ['internal', 'external'] as const;

@@ -9,7 +9,7 @@ import type {
 import type { Clock } from '../../application/ports/clock.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
+import type { ServicePortFlows } from '../../domain/conntrack/service-port-flows.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
@@ -99,7 +99,7 @@ export class UserspaceBackend implements Backend {
   }
 
   /** What the flows of a UDP service port are now; undefined for other protocols. */
-  udpFlows({ key, name }: ForwardingEntry): UdpServicePort | undefined {
+  udpFlows({ key, name }: ForwardingEntry): ServicePortFlows | undefined {
     const port = this.ports.get(key);
     if (!port || name.protocol !== 'UDP') return undefined;
     const { listen } = this.dependencies.address;

@@ -1,10 +1,11 @@
 import { DesiredFlows, type StaleReason } from '../../domain/conntrack/desired-flows.js';
 import { SuspectFlows } from '../../domain/conntrack/suspect-flows.js';
-import { udpServicePort, type UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
+import { servicePortFlows, type ServicePortFlows } from '../../domain/conntrack/service-port-flows.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { isLoopback } from '../../domain/net/address.js';
+import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import { ConntrackUnavailableError, type Conntrack } from '../ports/node/conntrack.js';
@@ -16,14 +17,23 @@ import { retryDelay } from '../sync/backoff.js';
 
 /** The longest pause between two reconciliations, in milliseconds. */
 const LONGEST_PAUSE = 1_000;
+/**
+ * So long an endpoint has to answer what was on its way to it when its rules went, in milliseconds: many round trips, and
+ * less than the second after which a client of TCP repeats its SYN.
+ */
+const TIME_TO_ANSWER = 200;
 
 /**
- * Use case ReconcileConntrack: removes the tracked UDP flows of one family that the current rules would not create, so that
- * clients which keep their socket reach a live endpoint. Clients of other protocols notice by themselves.
+ * Use case ReconcileConntrack: removes the tracked flows of one family and protocol that the current rules would not create,
+ * so that the client's next packet reaches a live endpoint. Of UDP, whose clients may keep a socket for ever, those are all
+ * flows; of other protocols the unreplied ones: connections that are being opened. Clients of established ones notice by
+ * themselves, or have ResetDeadConnections.
  *
  * It follows what is programmed:
  * - *idle* until a change makes flows suspect. The first sync and a repair of the rules make all flows suspect. Frontends
- *   that were removed while no proxy ran are known from the rules of the earlier process.
+ *   that were removed while no proxy ran are known from the rules of the earlier process. Flows that only count while they are
+ *   unreplied become suspect a moment after the change: an endpoint that went from the rules but lives still answers what
+ *   is on its way to it.
  * - *scheduled*: at once, or after a pause as long as the last reconciliation.
  * - *running*, while syncs continue. Flows are judged by the rules that are in the kernel or being written at that moment.
  *   New suspects wait for the next run. A failed run keeps its suspects and is retried after a backoff, sooner when new
@@ -36,34 +46,41 @@ export class ReconcileConntrack implements ForwardingListener {
   private suspects = new SuspectFlows();
   private network: NodeNetwork | undefined;
   private timer: Timer | undefined;
+  /** Of changes whose flows still have time to be answered. */
+  private readonly answering = new Set<Timer>();
   private work: Promise<void> = Promise.resolve();
   private readonly stopping = new AbortController();
+  private readonly unreplied: boolean;
   private pauseUntil = 0;
   private failures = 0;
   private waiting: (() => void)[] = [];
 
   constructor(
     readonly family: IpFamily,
+    readonly protocol: Protocol,
     private readonly conntrack: Conntrack,
     private readonly localAddresses: LocalAddresses,
     private readonly metrics: Pick<Metrics, 'conntrackReconciled'>,
     private readonly clock: Clock,
     private readonly logger: Logger,
-    private readonly flowsOf: (entry: ForwardingEntry) => UdpServicePort | undefined = udpServicePort,
-  ) {}
+    private readonly flowsOf: (entry: ForwardingEntry) => ServicePortFlows | undefined = servicePortFlows,
+  ) {
+    this.unreplied = protocol !== 'UDP';
+  }
 
   programming(changes: readonly ForwardingChange[]): void {
     if (this.state === 'off') return;
-    this.desired.expect(changes.flatMap(({ entry }) => (entry && this.flowsOf(entry)) ?? []));
+    this.desired.expect(changes.flatMap(({ entry }) => this.judgedFlows(entry) ?? []));
   }
 
   programmed({ changes, failed, network, lost = [] }: Programmed): void {
     if (this.state === 'off') return;
     const suspects = new SuspectFlows();
     this.desired.expect([]);
+    const isFirst = this.network === undefined;
     for (const { key, entry } of changes)
-      if (!failed.has(key)) this.desired.update(key, entry && this.flowsOf(entry), suspects);
-    this.desired.frontendsRemoved(lost, suspects);
+      if (!failed.has(key)) this.desired.update(key, this.judgedFlows(entry), isFirst ? undefined : suspects);
+    if (this.protocol === 'UDP') this.desired.frontendsRemoved(lost, suspects);
     this.follow(network, suspects);
     this.suspect(suspects);
   }
@@ -87,6 +104,10 @@ export class ReconcileConntrack implements ForwardingListener {
     await this.work;
   }
 
+  private judgedFlows(entry: ForwardingEntry | undefined): ServicePortFlows | undefined {
+    return entry?.name.protocol === this.protocol ? this.flowsOf(entry) : undefined;
+  }
+
   /** Suspects all flows at first, and whenever the addresses of node ports change. */
   private follow(network: NodeNetwork, suspects: SuspectFlows): void {
     const before = this.network;
@@ -101,6 +122,15 @@ export class ReconcileConntrack implements ForwardingListener {
 
   private suspect(suspects: SuspectFlows): void {
     if (suspects.empty || this.state === 'off') return;
+    if (!this.unreplied) return this.examine(suspects);
+    const timer = this.clock.after(TIME_TO_ANSWER, () => {
+      this.answering.delete(timer);
+      this.examine(suspects);
+    });
+    this.answering.add(timer);
+  }
+
+  private examine(suspects: SuspectFlows): void {
     this.suspects.merge(suspects);
     if (this.state === 'idle') this.schedule();
     else if (this.state === 'scheduled') this.hasten();
@@ -138,7 +168,7 @@ export class ReconcileConntrack implements ForwardingListener {
       this.pauseUntil = now + retryDelay(this.failures);
       this.logger.warn(
         { family: this.family, error: problem, attempt: this.failures },
-        'cannot remove stale UDP flows; will retry',
+        `cannot remove stale ${this.protocol} flows; will retry`,
       );
     }
     if (!this.suspects.empty) this.schedule();
@@ -147,17 +177,17 @@ export class ReconcileConntrack implements ForwardingListener {
 
   /** Returns why it must be retried; undefined when it is done. */
   private async attempt(suspects: SuspectFlows, start: number): Promise<unknown> {
-    const { family } = this;
+    const { family, protocol, unreplied } = this;
     const reasons: Partial<Record<StaleReason, number>> = {};
     let examined = 0;
     let deleted = 0;
     let problem: unknown;
     try {
       const local = this.nodePortAddresses();
-      for (const query of suspects.queries()) {
+      for (const place of suspects.places()) {
         const swept = await this.conntrack.sweep(
           family,
-          query,
+          { ...place, protocol, unreplied },
           (flow) => {
             const reason = this.desired.judge(flow, (address) => local.has(address), suspects.removed);
             if (reason !== undefined) reasons[reason] = (reasons[reason] ?? 0) + 1;
@@ -174,7 +204,7 @@ export class ReconcileConntrack implements ForwardingListener {
       if (error instanceof ConntrackUnavailableError) {
         this.logger.warn(
           { family, error },
-          'connection tracking is unavailable; stale UDP flows will not be removed',
+          `connection tracking is unavailable; stale ${protocol} flows will not be removed`,
         );
         this.turnOff();
         return undefined;
@@ -182,10 +212,10 @@ export class ReconcileConntrack implements ForwardingListener {
       problem = error;
     }
     const milliseconds = this.clock.steady() - start;
-    this.metrics.conntrackReconciled(family, { seconds: milliseconds / 1000, deleted });
+    this.metrics.conntrackReconciled(family, protocol, { seconds: milliseconds / 1000, deleted, reasons });
     const facts = { family, examined, deleted, ms: Math.round(milliseconds) };
-    if (deleted > 0) this.logger.debug({ ...facts, reasons }, 'removed stale UDP flows');
-    else this.logger.debug(facts, 'no stale UDP flows');
+    if (deleted > 0) this.logger.debug({ ...facts, reasons }, `removed stale ${protocol} flows`);
+    else this.logger.debug(facts, `no stale ${protocol} flows`);
     return problem;
   }
 
@@ -198,12 +228,15 @@ export class ReconcileConntrack implements ForwardingListener {
 
   private turnOff(): void {
     this.state = 'off';
-    this.timer?.cancel();
+    for (const timer of [this.timer, ...this.answering]) timer?.cancel();
+    this.answering.clear();
     this.resolveWaiting();
   }
 
   private isInSync(): boolean {
-    return this.state === 'idle' || this.state === 'off' || (this.state === 'scheduled' && this.failures > 0);
+    const { state, answering, failures } = this;
+    if (answering.size > 0) return false;
+    return state === 'idle' || state === 'off' || (state === 'scheduled' && failures > 0);
   }
 
   private resolveWaiting(): void {

@@ -35,7 +35,7 @@ export async function once(asked: CommandLine, logger: Logger, timeout = LISTING
     const loops = families.map(({ loop }) => loop);
     const attempts = Promise.all(loops.map((loop) => loop.firstAttempt));
     const outcomes = await Promise.race([attempts, ready.failure]);
-    await Promise.all(families.flatMap(({ conntrack }) => conntrack?.inSync() ?? []));
+    await Promise.all(families.flatMap(({ conntrack }) => conntrack).map((one) => one.inSync()));
     const failures = families.flatMap(({ family }) =>
       statuses.failures(family).map(({ key, reason }) => `${key} (${family}): ${reason}`),
     );

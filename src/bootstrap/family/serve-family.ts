@@ -3,26 +3,53 @@ import { ForwardingListeners } from '../../application/sync/forwarding-listeners
 import { SyncFamily } from '../../application/sync/sync-family.js';
 import { SyncLoop } from '../../application/sync/sync-loop.js';
 import { ReconcileConntrack } from '../../application/use-cases/reconcile-conntrack.js';
+import { ResetDeadConnections } from '../../application/use-cases/reset-dead-connections.js';
+import type { ProxyMode } from '../configuration/schema/schema.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import type { FamilyParts } from '../parts/proxy-parts.js';
 import type { ServedFamily } from './served-family.js';
 
+const PROTOCOLS = ['UDP', 'TCP', 'SCTP'] as const;
+
+/**
+ * The modes in which a tracked connection alone decides where its packets go. In mode ipvs that is the connection that IPVS has,
+ * which must not go without the other; in mode userspace the proxy itself holds the connections.
+ */
+const TRANSLATING: ReadonlySet<ProxyMode> = new Set(['nftables', 'iptables'] as const);
+
 /** Puts together what one IP family has for itself. */
 export function serveFamily(parts: FamilyParts): ServedFamily {
   const { family } = parts;
-  const conntrack = conntrackReconciler(parts);
+  const conntrack = conntrackReconcilers(parts);
+  const resets = deadConnectionResets(parts);
   const healthChecks = serviceHealthChecks(parts);
-  const listeners = [conntrack, healthChecks].filter((listener) => listener !== undefined);
-  return { family, conntrack, healthChecks, loop: syncLoop(parts, new ForwardingListeners(listeners)) };
+  const listeners = [...conntrack, resets, healthChecks].filter((listener) => listener !== undefined);
+  return {
+    family,
+    conntrack,
+    resets,
+    healthChecks,
+    loop: syncLoop(parts, new ForwardingListeners(listeners)),
+  };
 }
 
-function conntrackReconciler(parts: FamilyParts): ReconcileConntrack | undefined {
-  const { family, conntrack, localAddresses, metrics, clock, mode } = parts;
+function conntrackReconcilers(parts: FamilyParts): readonly ReconcileConntrack[] {
+  const { family, conntrack, localAddresses: addresses, metrics, clock, mode } = parts;
+  if (!conntrack) return [];
   const logger = parts.logger.child({ caller: 'reconcile-conntrack' });
-  return (
-    conntrack &&
-    new ReconcileConntrack(family, conntrack, localAddresses, metrics, clock, logger, mode.udpFlows)
+  return PROTOCOLS.map(
+    (protocol) =>
+      new ReconcileConntrack(family, protocol, conntrack, addresses, metrics, clock, logger, mode.flows),
   );
+}
+
+function deadConnectionResets(parts: FamilyParts): ResetDeadConnections | undefined {
+  const { family, conntrack, metrics, clock, mode, commandLine } = parts;
+  const isWanted = commandLine.configuration.resetDeadConnections && TRANSLATING.has(mode.name);
+  const logger = parts.logger.child({ caller: 'reset-dead-connections' });
+  return conntrack && isWanted
+    ? new ResetDeadConnections(family, conntrack, metrics, clock, logger)
+    : undefined;
 }
 
 function serviceHealthChecks(parts: FamilyParts): ServiceHealthChecks | undefined {

@@ -1,6 +1,7 @@
 import type { ServiceHealthChecks } from '../../application/health/service-health-checks.js';
 import type { SyncLoop } from '../../application/sync/sync-loop.js';
 import type { ReconcileConntrack } from '../../application/use-cases/reconcile-conntrack.js';
+import type { ResetDeadConnections } from '../../application/use-cases/reset-dead-connections.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
 /** What runs for one IP family. */
@@ -9,6 +10,8 @@ export interface ServedFamily {
   readonly loop: SyncLoop;
   /** Undefined: health-check node ports stay closed. */
   readonly healthChecks: ServiceHealthChecks | undefined;
-  /** Removes stale UDP flows. Undefined: tracked connections are left alone. */
-  readonly conntrack: ReconcileConntrack | undefined;
+  /** Removes stale flows, one for each protocol. Empty: tracked connections are left alone. */
+  readonly conntrack: readonly ReconcileConntrack[];
+  /** Undefined: connections of endpoints that are gone are left to their clients. */
+  readonly resets: ResetDeadConnections | undefined;
 }

@@ -17,7 +17,8 @@ export function runningParts(proxy: ProxyParts): readonly Part[] {
   const { eventRecorder, awaitNode, metrics, served } = proxy;
   const loops = served.map(({ loop }) => loop);
   const healthChecks = served.flatMap((family) => family.healthChecks ?? []);
-  const reconcilers = served.flatMap((family) => family.conntrack ?? []);
+  const reconcilers = served.flatMap((family) => family.conntrack);
+  const resets = served.flatMap((family) => family.resets ?? []);
 
   /** With bindAddressHardFail a server that cannot listen ends the program; the cluster is told. */
   const listen = async (server: { start(): Promise<void> }, failure: string): Promise<void> => {
@@ -64,6 +65,7 @@ export function runningParts(proxy: ProxyParts): readonly Part[] {
       : undefined,
     conntrack && { name: 'conntrack', stop: () => conntrack.close() },
     conntrack && { name: 'conntrack reconcilers', stop: () => stopAll(reconcilers) },
+    resets.length > 0 ? { name: 'resets of dead connections', stop: () => stopAll(resets) } : undefined,
     {
       name: 'sync loops',
       start: () => {

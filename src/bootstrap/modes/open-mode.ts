@@ -3,7 +3,7 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { Backend } from '../../application/ports/backend.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { Tracer } from '../../application/ports/tracer.js';
-import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
+import type { ServicePortFlows } from '../../domain/conntrack/service-port-flows.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ProxyMode } from '../configuration/schema/schema.js';
 import type { BackendParts } from '../parts/reading-parts.js';
@@ -22,8 +22,8 @@ export interface OpenMode {
   readonly packetCounters?: PacketCounters | undefined;
   /** Makes the backend of a family. */
   readonly backend: (parts: BackendParts) => Backend;
-  /** Where the mode leads the UDP flows of a service port, when it is not to its endpoints. */
-  readonly udpFlows?: (entry: ForwardingEntry) => UdpServicePort | undefined;
+  /** Where the mode leads the flows of a service port, when it is not to its endpoints; undefined if that needs no care. */
+  readonly flows?: (entry: ForwardingEntry) => ServicePortFlows | undefined;
   /** Follows packets through its rules of a family. Missing where an embedding program brings its own backends. */
   readonly tracer?: (family: IpFamily) => Promise<Tracer>;
   /**

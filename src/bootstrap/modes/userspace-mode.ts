@@ -72,7 +72,7 @@ export class UserspaceMode implements Mode {
           proxiedAt: (protocol, port) => backends.get(family)?.proxiedAt(protocol, port),
           proxyPortOf: (key) => backends.get(family)?.proxyPortOf(key),
         }),
-      udpFlows: (entry) => backends.get(entry.family)?.udpFlows(entry),
+      flows: (entry) => backends.get(entry.family)?.udpFlows(entry),
       close: async () => {
         await Promise.all([...backends.values()].map((backend) => backend.close()));
         guard?.close();

@@ -8,7 +8,7 @@ import {
   type FrontendAddress,
 } from './frontend-map.js';
 import type { RemovedBackends, SuspectFlows } from './suspect-flows.js';
-import type { UdpServicePort } from './udp-service-port.js';
+import type { ServicePortFlows } from './service-port-flows.js';
 
 /** Why a flow must be removed. */
 export type StaleReason =
@@ -21,18 +21,18 @@ export type StaleReason =
   /** The Service, its address or its node port is gone. */
   | 'frontend gone';
 
-const NOTHING_PENDING = new FrontendOwners<UdpServicePort>();
+const NOTHING_PENDING = new FrontendOwners<ServicePortFlows>();
 const NONE_REMOVED: FrontendMap<RemovedBackends> = new FrontendMap();
 
 /**
- * Which endpoints may have which flows in one family, according to the rules that are in the kernel or being written: for
- * each frontend of a UDP service port, all endpoints that serve or receive new flows. Locality, policies and affinity do not
+ * Which endpoints may have which flows of one family and protocol, according to the rules that are in the kernel or being written: for
+ * each frontend of a service port of one protocol, all endpoints that serve or receive new flows. Locality, policies and affinity do not
  * count: a flow that is served stays where it is (docs/spec/conntrack.md §2).
  */
 export class DesiredFlows {
-  private readonly ports = new Map<ServicePortKey, UdpServicePort>();
+  private readonly ports = new Map<ServicePortKey, ServicePortFlows>();
   /** Two service ports may claim one frontend; then the endpoints of both are valid. */
-  private readonly owners = new FrontendOwners<UdpServicePort>();
+  private readonly owners = new FrontendOwners<ServicePortFlows>();
   /** Rules that are being written. Their flows may already exist. */
   private pending = NOTHING_PENDING;
 
@@ -41,19 +41,23 @@ export class DesiredFlows {
   }
 
   /** From now on the rules may also lead to these. Replaces what was expected before. */
-  expect(pending: readonly UdpServicePort[]): void {
+  expect(pending: readonly ServicePortFlows[]): void {
     this.pending = pending.length === 0 ? NOTHING_PENDING : new FrontendOwners();
     for (const port of pending) for (const frontend of port.frontends) this.pending.own(frontend, port);
   }
 
-  /** Sets a service port, undefined when it is gone, and suspects the flows that this may have made stale. */
-  update(key: ServicePortKey, after: UdpServicePort | undefined, suspects: SuspectFlows): void {
+  /**
+   * Sets a service port, undefined when it is gone, and suspects the flows that this may have made stale.
+   * @param suspects missing where all flows are suspect
+   */
+  update(key: ServicePortKey, after: ServicePortFlows | undefined, suspects?: SuspectFlows): void {
     const before = this.ports.get(key);
     if (!before && !after) return;
     for (const frontend of before?.frontends ?? []) this.owners.disown(frontend, before!);
     for (const frontend of after?.frontends ?? []) this.owners.own(frontend, after!);
     if (after) this.ports.set(key, after);
     else this.ports.delete(key);
+    if (!suspects) return;
     const kept = new Set(after?.frontends.map(frontendText));
     for (const frontend of before?.frontends ?? [])
       if (!kept.has(frontendText(frontend))) suspects.add(frontend, before!.endpoints);
@@ -111,12 +115,12 @@ export class DesiredFlows {
   }
 }
 
-function judgeOwned(flow: Flow, owners: readonly UdpServicePort[]): StaleReason | undefined {
+function judgeOwned(flow: Flow, owners: readonly ServicePortFlows[]): StaleReason | undefined {
   if (serves(owners, flow.replySource)) return undefined;
   if (!isTranslated(flow)) return 'never translated';
   return owners.some(({ endpoints }) => endpoints.size > 0) ? 'endpoint gone' : 'no endpoint left';
 }
 
-function serves(owners: readonly UdpServicePort[] | undefined, endpoint: string): boolean {
+function serves(owners: readonly ServicePortFlows[] | undefined, endpoint: string): boolean {
   return owners?.some(({ endpoints }) => endpoints.has(endpoint)) ?? false;
 }

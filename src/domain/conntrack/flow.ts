@@ -1,7 +1,7 @@
 import { hostPort } from '../net/address.js';
 
 /**
- * The parts of a tracked UDP connection that matter here. Addresses are canonical text. May be a view that is only valid while
+ * The parts of a tracked connection that matter here. Addresses are canonical text. May be a view that is only valid while
  * the flow is judged.
  */
 export interface Flow {

@@ -4,7 +4,7 @@ import { getOrMake } from '../model/get-or-make.js';
 /** In place of an address for a node port, which has none. */
 export const NODE_PORT = '';
 
-/** An address and port that clients of UDP Services use; the address is NODE_PORT for a node port. */
+/** An address and port that clients of Services use; the address is NODE_PORT for a node port. */
 export interface FrontendAddress {
   readonly address: string;
   readonly port: number;

@@ -1,13 +1,13 @@
-import { FrontendMap, NODE_PORT, type FrontendAddress } from './frontend-map.js';
+import type { Protocol } from '../model/service-port-name.js';
+import { placesOf, type FlowPlace } from './flow-place.js';
+import { FrontendMap, type FrontendAddress } from './frontend-map.js';
 
-/** Which flows to examine: UDP flows to this address and port. A missing part matches everything. */
-export interface FlowQuery {
-  readonly address?: string;
-  readonly port?: number;
+/** Which flows to examine: those of a protocol whose clients send to a place. */
+export interface FlowQuery extends FlowPlace {
+  readonly protocol: Protocol;
+  /** Only those for which no packet has come back yet. */
+  readonly unreplied: boolean;
 }
-
-/** For each query the kernel searches its whole table. With more queries, one walk over all UDP flows is cheaper. */
-const MOST_QUERIES = 4;
 
 /** The endpoints that no longer serve a frontend: those known by `ip:port`, or all it had. */
 export type RemovedBackends = ReadonlySet<string> | 'all';
@@ -45,13 +45,8 @@ export class SuspectFlows {
     for (const [frontend, endpoints] of others.removed.entries()) this.add(frontend, endpoints);
   }
 
-  /** The fewest walks through the kernel's table that show every suspect flow. */
-  queries(): readonly FlowQuery[] {
-    if (this.everything) return [{}];
-    const queries = [...this.removed.ports()].map(([port, addresses]): FlowQuery => {
-      const [address = NODE_PORT] = addresses.keys();
-      return addresses.size > 1 || address === NODE_PORT ? { port } : { port, address };
-    });
-    return queries.length > MOST_QUERIES ? [{}] : queries;
+  /** Where all suspect flows go, in as few places as there can be. */
+  places(): readonly FlowPlace[] {
+    return this.everything ? [{}] : placesOf(this.removed);
   }
 }

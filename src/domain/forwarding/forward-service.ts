@@ -82,10 +82,7 @@ function forwardPort(
     family,
     frontends,
     endpoints,
-    flowEligibleEndpoints: subset(
-      allEndpoints,
-      ({ ready, serving }) => port.protocol === 'UDP' && (ready || serving),
-    ),
+    flowEligibleEndpoints: subset(allEndpoints, ({ ready, serving }) => ready || serving),
     localEndpoints: subset(allEndpoints, ({ isLocal }) => isLocal),
     internalPolicyLocal,
     externalPolicyLocal,

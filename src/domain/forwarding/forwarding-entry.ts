@@ -17,8 +17,8 @@ export interface ForwardingEntry {
   readonly frontends: readonly Frontend[];
   readonly endpoints: EndpointSelection;
   /**
-   * The endpoints on any node that may keep their flows: all that serve, and all that receive new flows.
-   * Empty except for UDP, the only protocol whose clients do not notice that their endpoint is gone (docs/spec/conntrack.md §2).
+   * The endpoints on any node that may keep their flows: all that serve, and all that receive new flows
+   * (docs/spec/conntrack.md §2).
    */
   readonly flowEligibleEndpoints: readonly Endpoint[];
   /** All endpoints on this node, whatever their state. */

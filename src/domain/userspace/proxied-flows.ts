@@ -1,4 +1,4 @@
-import type { UdpServicePort } from '../conntrack/udp-service-port.js';
+import type { ServicePortFlows } from '../conntrack/service-port-flows.js';
 import type { Frontend } from '../forwarding/forwarding-entry.js';
 import { frontendAddress } from '../conntrack/frontend-map.js';
 import { hostPort } from '../net/address.js';
@@ -11,7 +11,7 @@ export function proxiedFlows(
   frontends: readonly Frontend[],
   addresses: readonly string[],
   proxyPort: number,
-): UdpServicePort {
+): ServicePortFlows {
   return {
     frontends: frontends.map(frontendAddress),
     endpoints: new Set(addresses.map((address) => hostPort(address, proxyPort))),

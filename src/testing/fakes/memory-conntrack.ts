@@ -1,21 +1,54 @@
-import type { Conntrack, SweepResult } from '../../application/ports/node/conntrack.js';
+import type {
+  Conntrack,
+  FindResult,
+  FoundConnection,
+  LookResult,
+  SweepResult,
+} from '../../application/ports/node/conntrack.js';
+import type { FlowPlace } from '../../domain/conntrack/flow-place.js';
+import type { TcpLook } from '../../domain/conntrack/silence.js';
+import { hostPort } from '../../domain/net/address.js';
 import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
 import type { Flow } from '../../domain/conntrack/flow.js';
+import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
-/** A table of UDP flows in memory, with optional failures and delays. */
+/** A flow of the table in memory. */
+export interface MemoryFlow extends Flow {
+  readonly protocol: Protocol;
+  readonly replied: boolean;
+  /** What the next looks tell. Without it, nothing happens. */
+  look?: TcpLook;
+}
+
+const NOTHING: TcpLook = { sent: false, answered: false, unacknowledged: false };
+
+/** A table of flows in memory, with optional failures and delays. */
 export class MemoryConntrack implements Conntrack {
-  readonly flows: Record<IpFamily, Set<Flow>> = { IPv4: new Set(), IPv6: new Set() };
+  readonly flows: Record<IpFamily, Set<MemoryFlow>> = { IPv4: new Set(), IPv6: new Set() };
   /** Every sweep that was requested. */
   readonly sweeps: { readonly family: IpFamily; readonly query: FlowQuery }[] = [];
-  /** How the next sweeps fail, in order: thrown before anything is done, or as a problem in the result. */
+  /** Every search for connections to endpoints, and every look at some of them. */
+  readonly searches: { readonly family: IpFamily; readonly endpoints: readonly FlowPlace[] }[] = [];
+  readonly looks: (readonly FoundConnection[])[] = [];
+  /** How the next calls fail, in order: thrown before anything is done, or as a problem in the result. */
   readonly faults: ({ readonly thrown: Error } | { readonly problem: Error })[] = [];
-  /** Sweeps wait for this before they examine anything. */
+  /** Calls wait for this before they examine anything. */
   gate: Promise<void> = Promise.resolve();
   closed = false;
 
-  track(family: IpFamily, destination: string, destinationPort: number, replySource: string): Flow {
-    const flow = { destination, destinationPort, replySource };
+  /** @param more by default UDP, with a reply */
+  track(
+    family: IpFamily,
+    destination: string,
+    destinationPort: number,
+    replySource: string,
+    more: Partial<MemoryFlow> = {},
+  ): MemoryFlow {
+    const flow: MemoryFlow = {
+      ...{ destination, destinationPort, replySource, protocol: 'UDP', replied: true },
+      ...more,
+    };
     this.flows[family].add(flow);
     return flow;
   }
@@ -27,14 +60,54 @@ export class MemoryConntrack implements Conntrack {
     signal: AbortSignal,
   ): Promise<SweepResult> {
     this.sweeps.push({ family, query });
-    await this.gate;
-    signal.throwIfAborted();
-    const fault = this.faults.shift();
-    if (fault && 'thrown' in fault) throw fault.thrown;
+    const fault = await this.begin(signal);
     const shown = [...this.flows[family]].filter((flow) => matches(flow, query));
     const stale = shown.filter(isStale);
     for (const flow of stale) this.flows[family].delete(flow);
     return { examined: shown.length, deleted: stale.length, ...fault };
+  }
+
+  async find(
+    family: IpFamily,
+    endpoints: readonly FlowPlace[],
+    isWanted: (flow: Flow) => boolean,
+    signal: AbortSignal,
+  ): Promise<FindResult> {
+    this.searches.push({ family, endpoints });
+    const fault = await this.begin(signal);
+    const shown = [...this.flows[family]].filter(
+      ({ protocol, replied, replySource }) =>
+        protocol === 'TCP' && replied && endpoints.some((place) => isAt(replySource, place)),
+    );
+    return { found: shown.filter(isWanted), examined: shown.length, ...fault };
+  }
+
+  async look(
+    family: IpFamily,
+    connections: Iterable<FoundConnection>,
+    isDead: (connection: FoundConnection, look: TcpLook | undefined) => boolean,
+    signal: AbortSignal,
+  ): Promise<LookResult> {
+    const asked = [...connections];
+    this.looks.push(asked);
+    const fault = await this.begin(signal);
+    const flows = this.flows[family];
+    let deleted = 0;
+    for (const connection of asked) {
+      const flow = connection as MemoryFlow;
+      const isThere = flows.has(flow);
+      const { look = NOTHING } = flow;
+      if (isDead(connection, isThere ? look : undefined) && flows.delete(flow)) deleted++;
+    }
+    return { deleted, ...fault };
+  }
+
+  private async begin(signal: AbortSignal): Promise<{ readonly problem: Error } | undefined> {
+    await this.gate;
+    signal.throwIfAborted();
+    const fault = this.faults.shift();
+    if (fault && 'thrown' in fault) throw fault.thrown;
+    return fault;
   }
 
   async close(): Promise<void> {
@@ -42,9 +115,16 @@ export class MemoryConntrack implements Conntrack {
   }
 }
 
-function matches(flow: Flow, { address, port }: FlowQuery): boolean {
+function matches(flow: MemoryFlow, { protocol, unreplied, address, port }: FlowQuery): boolean {
   return (
+    protocol === flow.protocol &&
+    !(unreplied && flow.replied) &&
     (address === undefined || address === flow.destination) &&
     (port === undefined || port === flow.destinationPort)
   );
+}
+
+function isAt(endpoint: string, { address, port }: FlowPlace): boolean {
+  if (port === undefined) return true;
+  return address === undefined ? endpoint.endsWith(`:${port}`) : endpoint === hostPort(address, port);
 }

@@ -17,6 +17,7 @@ import {
   NLMSG_DONE,
   NLMSG_ERROR,
 } from '../../../src/adapters/netlink/protocol.js';
+import type { FlowQuery } from '../../../src/domain/conntrack/suspect-flows.js';
 import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
 
 const [EPERM, ENOENT, EAGAIN, EBUSY, EINVAL, ENOBUFS] = [1, 2, 11, 16, 22, 105];
@@ -177,7 +178,8 @@ function conntrackOf(kernel: ScriptedKernel): NetlinkConntrack {
 
 const all = () => true;
 const never = new AbortController().signal;
-const port53 = { port: 53, address: '10.96.0.10' };
+const udp: FlowQuery = { protocol: 'UDP', unreplied: false };
+const port53: FlowQuery = { ...udp, port: 53, address: '10.96.0.10' };
 
 it('shows what the flow says, and removes what is picked', async () => {
   const kernel = new ScriptedKernel([{ flows: 3 }]);
@@ -199,9 +201,9 @@ it('shows what the flow says, and removes what is picked', async () => {
 
 it('restarts an interrupted dump, five attempts in all, and keeps what it removed', async () => {
   const kernel = new ScriptedKernel([{ flows: 1, interrupted: true }, { flows: 2 }]);
-  expect(await conntrackOf(kernel).sweep('IPv4', {}, all, never)).toEqual({ examined: 3, deleted: 3 });
+  expect(await conntrackOf(kernel).sweep('IPv4', udp, all, never)).toEqual({ examined: 3, deleted: 3 });
   const restless = new ScriptedKernel(Array.from({ length: 9 }, () => ({ flows: 1, interrupted: true })));
-  const { deleted, problem } = await conntrackOf(restless).sweep('IPv4', {}, all, never);
+  const { deleted, problem } = await conntrackOf(restless).sweep('IPv4', udp, all, never);
   expect(deleted).toBe(5);
   expect(problem?.message).toMatch(/interrupted 5 times/);
 });
@@ -219,14 +221,14 @@ it('does without a filter where the kernel refuses it, and remembers', async () 
 it('ignores a flow that is gone, and continues after other rejections', async () => {
   const kernel = new ScriptedKernel([{ flows: 4 }]);
   kernel.refusals.push(ENOENT!, EBUSY!, 0, 0);
-  const { deleted, problem } = await conntrackOf(kernel).sweep('IPv4', {}, all, never);
+  const { deleted, problem } = await conntrackOf(kernel).sweep('IPv4', udp, all, never);
   expect(deleted).toBe(2);
   expect(problem?.message).toMatch(/EBUSY/);
 });
 
 it('removes in batches, and what was found before the dump broke off', async () => {
   const kernel = new ScriptedKernel([{ flows: 255 * 2, recvErrno: ENOBUFS! }]);
-  const { deleted, problem } = await conntrackOf(kernel).sweep('IPv4', {}, all, never);
+  const { deleted, problem } = await conntrackOf(kernel).sweep('IPv4', udp, all, never);
   expect(deleted).toBe(510);
   expect(problem?.message).toMatch(/ENOBUFS/);
   expect(kernel.open.size).toBe(0);
@@ -242,7 +244,7 @@ it.each([
         throw failure;
       })
     : conntrackOf(kernel);
-  await expect(conntrack.sweep('IPv4', {}, all, never)).rejects.toThrow(ConntrackUnavailableError);
+  await expect(conntrack.sweep('IPv4', udp, all, never)).rejects.toThrow(ConntrackUnavailableError);
   expect(kernel.open.size).toBe(0);
 });
 
@@ -253,7 +255,7 @@ it('ends a sweep that is aborted, and waits for it when it is closed', async () 
   let seen = 0;
   const sweep = conntrack.sweep(
     'IPv4',
-    {},
+    udp,
     () => {
       if (++seen === 3) stopping.abort(new Error('enough'));
       return false;
@@ -265,5 +267,5 @@ it('ends a sweep that is aborted, and waits for it when it is closed', async () 
   await outcome;
   expect(seen).toBe(3);
   expect(kernel.open.size).toBe(0);
-  await expect(conntrack.sweep('IPv4', {}, all, never)).rejects.toThrow(ConntrackUnavailableError);
+  await expect(conntrack.sweep('IPv4', udp, all, never)).rejects.toThrow(ConntrackUnavailableError);
 });

@@ -56,7 +56,10 @@ function exercise(metrics: PrometheusMetrics): void {
     metrics.queued(family);
     metrics.finished(family, REPORT);
     metrics.finished(family, FAILURE);
-    metrics.conntrackReconciled(family, { seconds: 0.5, deleted: 6 });
+    metrics.conntrackReconciled(family, 'UDP', { seconds: 0.5, deleted: 6, reasons: {} });
+    metrics.conntrackReconciled(family, 'TCP', { seconds: 9, deleted: 2, reasons: { 'endpoint gone': 2 } });
+    metrics.connectionsReset(family, 'endpoint silent', 3);
+    metrics.connectionsUnwatched(family, 7);
     metrics.repaired(family, 5);
     metrics.cleanupFailed(family);
     metrics.restored(family, { lockWaitSeconds: 0.1 });
@@ -144,6 +147,9 @@ describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {
       'kubeproxy_sync_proxy_rules_no_local_endpoints_total{traffic_policy="external",ip_family="IPv4"}': 4,
       'kubeproxy_conntrack_reconciler_sync_duration_seconds_count{ip_family="IPv6"}': 1,
       'kubeproxy_conntrack_reconciler_deleted_entries_total{ip_family="IPv4"}': 6,
+      'kubeproxy_connections_rescued_total{ip_family="IPv4",protocol="TCP",reason="endpoint_gone"}': 2,
+      'kubeproxy_connections_reset_total{ip_family="IPv6",reason="endpoint_silent"}': 3,
+      'kubeproxy_connections_unwatched_total{ip_family="IPv4"}': 7,
       'kubeproxy_proxy_healthz_total{code="503"}': 1,
       'kubeproxy_proxy_livez_total{code="200"}': 1,
       'kubeproxy_drift_found_total{ip_family="IPv4"}': 1,

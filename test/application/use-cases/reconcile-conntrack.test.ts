@@ -1,5 +1,5 @@
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
-import { MemoryConntrack } from '../../../src/testing/fakes/memory-conntrack.js';
+import { MemoryConntrack, type MemoryFlow } from '../../../src/testing/fakes/memory-conntrack.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { RecordingMetrics } from '../../support/fakes/recording-metrics.js';
 import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
@@ -16,6 +16,7 @@ import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import { PendingChanges } from '../../../src/domain/state/pending-changes.js';
 import { service as sampleService, slice as sampleSlice, sliceEndpoint } from '../../support/samples.js';
 
+const anyUdp = { protocol: 'UDP', unreplied: false };
 const nodeIP = '192.0.2.11';
 
 interface Conditions {
@@ -63,19 +64,8 @@ class World {
   /** A change is in the kernel when this is called, though the backend has not said so yet. */
   underWay: () => Promise<void> = async () => undefined;
   repairs = 0;
-  readonly reconciler = new ReconcileConntrack(
-    'IPv4',
-    this.conntrack,
-    {
-      list: () => {
-        if (this.addressesUnread) throw this.addressesUnread;
-        return ['127.0.0.1', nodeIP, 'fd00::1'];
-      },
-    },
-    this.metrics,
-    this.clock,
-    this.logger,
-  );
+  readonly reconciler: ReconcileConntrack;
+  private readonly family: SyncFamily;
   private readonly backend: Backend = {
     mode: 'memory',
     family: 'IPv4',
@@ -88,32 +78,43 @@ class World {
     cleanup: async () => undefined,
     close: async () => undefined,
   };
-  private readonly family = new SyncFamily(
-    this.state,
-    this.backend,
-    {
-      of: () => ({
-        forwarding: {
-          family: 'IPv4',
-          topology: { nodeName: 'node1', zone: '', nodeHints: false },
-          nodeIP,
-          externalIPsAllowed: true,
-        },
-        network: {
-          family: 'IPv4',
-          detector: undefined,
-          masqueradeBit: 14,
-          masqueradeAll: false,
-          nodePortIPs: this.nodePortIPs,
-          serviceCIDRs: [],
-        },
-      }),
-    },
-    new ServiceStatuses(),
-    this.clock,
-    this.logger,
-    this.reconciler,
-  );
+
+  constructor(protocol: Protocol) {
+    const addresses = {
+      list: () => {
+        if (this.addressesUnread) throw this.addressesUnread;
+        return ['127.0.0.1', nodeIP, 'fd00::1'];
+      },
+    };
+    const { conntrack, metrics, clock, logger } = this;
+    this.reconciler = new ReconcileConntrack('IPv4', protocol, conntrack, addresses, metrics, clock, logger);
+    this.family = new SyncFamily(
+      this.state,
+      this.backend,
+      {
+        of: () => ({
+          forwarding: {
+            family: 'IPv4',
+            topology: { nodeName: 'node1', zone: '', nodeHints: false },
+            nodeIP,
+            externalIPsAllowed: true,
+          },
+          network: {
+            family: 'IPv4',
+            detector: undefined,
+            masqueradeBit: 14,
+            masqueradeAll: false,
+            nodePortIPs: this.nodePortIPs,
+            serviceCIDRs: [],
+          },
+        }),
+      },
+      new ServiceStatuses(),
+      this.clock,
+      this.logger,
+      this.reconciler,
+    );
+  }
 
   apply(...objects: (Service | EndpointSlice)[]): void {
     for (const object of objects) {
@@ -152,8 +153,8 @@ class World {
     this.conntrack.sweeps.length = 0;
   }
 
-  track(destination: string, port: number, replySource: string): void {
-    this.conntrack.track('IPv4', destination, port, replySource);
+  track(destination: string, port: number, replySource: string, more: Partial<MemoryFlow> = {}): void {
+    this.conntrack.track('IPv4', destination, port, replySource, more);
   }
 
   get tracked(): string[] {
@@ -170,7 +171,7 @@ class World {
 }
 
 let world: World;
-beforeEach(() => (world = new World()));
+beforeEach(() => (world = new World('UDP')));
 afterEach(async () => {
   await world.reconciler.stop();
   expect(world.clock.pending).toBe(0);
@@ -184,8 +185,10 @@ describe('at start', () => {
     world.apply(service('dns', '10.96.0.10'), slice('dns', { '10.0.0.1': {} }));
     await world.settle();
     expect(world.tracked).toEqual(['10.96.0.10:53 10.0.0.1:5353', '10.96.0.77:53 10.0.0.9:5353']);
-    expect(world.conntrack.sweeps).toEqual([{ family: 'IPv4', query: {} }]);
-    expect(world.metrics.of('conntrackReconciled')).toEqual([['IPv4', { seconds: 0, deleted: 1 }]]);
+    expect(world.conntrack.sweeps).toEqual([{ family: 'IPv4', query: anyUdp }]);
+    expect(world.metrics.of('conntrackReconciled')).toEqual([
+      ['IPv4', 'UDP', { seconds: 0, deleted: 1, reasons: { 'endpoint gone': 1 } }],
+    ]);
     expect(world.logger.at('debug')).toEqual([
       expect.objectContaining({
         facts: expect.objectContaining({ deleted: 1, examined: 3, reasons: { 'endpoint gone': 1 } }),
@@ -204,8 +207,8 @@ describe('at start', () => {
     await world.settle();
     expect(world.tracked).toEqual(['10.96.0.77:54 10.0.0.9:5353']);
     expect(world.conntrack.sweeps.map(({ query }) => query)).toEqual([
-      { port: 53, address: '10.96.0.77' },
-      { port: 30053 },
+      { ...anyUdp, port: 53, address: '10.96.0.77' },
+      { ...anyUdp, port: 30053 },
     ]);
   });
 
@@ -245,8 +248,13 @@ describe('after a change', () => {
       '203.0.113.5:53 10.0.0.2:5353',
       `${nodeIP}:30053 10.0.0.2:5353`,
     ]);
-    expect(world.conntrack.sweeps.map(({ query }) => query)).toEqual([{ port: 53 }, { port: 30053 }]);
-    expect(world.metrics.of('conntrackReconciled')).toEqual([['IPv4', { seconds: 0, deleted: 3 }]]);
+    expect(world.conntrack.sweeps.map(({ query }) => query)).toEqual([
+      { ...anyUdp, port: 53 },
+      { ...anyUdp, port: 30053 },
+    ]);
+    expect(world.metrics.of('conntrackReconciled')).toEqual([
+      ['IPv4', 'UDP', { seconds: 0, deleted: 3, reasons: { 'endpoint gone': 3 } }],
+    ]);
   });
 
   it.each<[string, Conditions, boolean]>([
@@ -336,7 +344,10 @@ describe('after a change', () => {
     world.pending.everyServiceChanged();
     await world.settle();
     expect(world.tracked).toEqual([]);
-    expect(world.conntrack.sweeps.map(({ query }) => query)).toEqual([{ port: 53 }, { port: 30053 }]);
+    expect(world.conntrack.sweeps.map(({ query }) => query)).toEqual([
+      { ...anyUdp, port: 53 },
+      { ...anyUdp, port: 30053 },
+    ]);
   });
 
   it('looks at everything after a repair of the rules', async () => {
@@ -348,7 +359,7 @@ describe('after a change', () => {
     await world.verify();
     await world.clock.advanceAsync(0);
     expect(world.tracked).toEqual([]);
-    expect(world.conntrack.sweeps).toEqual([{ family: 'IPv4', query: {} }]);
+    expect(world.conntrack.sweeps).toEqual([{ family: 'IPv4', query: anyUdp }]);
   });
 
   it('follows the addresses that take node ports', async () => {
@@ -432,7 +443,7 @@ describe('when and how often', () => {
     expect(world.conntrack.sweeps).toHaveLength(1);
     await world.clock.advanceAsync(1);
     expect(world.tracked).toEqual([]);
-    expect(world.metrics.of('conntrackReconciled').map(([, outcome]) => outcome)).toMatchObject([
+    expect(world.metrics.of('conntrackReconciled').map(([, , outcome]) => outcome)).toMatchObject([
       { deleted: 0 },
       { deleted: 2 },
     ]);
@@ -502,5 +513,100 @@ describe('when and how often', () => {
     await stopped;
     expect(world.tracked).toHaveLength(1);
     expect(world.logger.at('warn')).toEqual([]);
+  });
+});
+
+describe.each(['TCP', 'SCTP'] as const)('connections of %s that are being opened', (protocol) => {
+  const opening = { protocol, unreplied: true };
+  const unreplied = { protocol, replied: false };
+  const web = service('web', '10.96.0.10', {}, protocol);
+  /** So long an endpoint has to answer. */
+  const TIME_TO_ANSWER = 200;
+
+  beforeEach(async () => {
+    world = new World(protocol);
+    await world.begin(
+      web,
+      slice('web', { '10.0.0.1': {}, '10.0.0.2': {} }, protocol),
+      service('dns', '10.96.0.20'),
+      slice('dns', { '10.0.0.3': {} }),
+    );
+  });
+
+  it('leave an endpoint that is gone, and nothing else does', async () => {
+    const stays: [string, Partial<MemoryFlow>][] = [
+      ['10.0.0.1:5353', { protocol, replied: true }],
+      ['10.0.0.2:5353', unreplied],
+      ['10.0.0.1:5353', { protocol: 'UDP', replied: false }],
+    ];
+    for (const [endpoint, more] of [...stays, ['10.0.0.1:5353', unreplied] as const])
+      world.track('10.96.0.10', 53, endpoint, more);
+    world.apply(slice('web', { '10.0.0.2': {} }, protocol));
+    await world.settle();
+    await world.clock.advanceAsync(TIME_TO_ANSWER);
+    expect([...world.conntrack.flows.IPv4]).toMatchObject(
+      stays.map(([replySource, more]) => ({ replySource, ...more })),
+    );
+    expect(world.conntrack.sweeps.map(({ query }) => query)).toEqual([
+      { ...opening, port: 53, address: '10.96.0.10' },
+    ]);
+    expect(world.metrics.of('conntrackReconciled')).toEqual([
+      ['IPv4', protocol, { seconds: 0, deleted: 1, reasons: { 'endpoint gone': 1 } }],
+    ]);
+  });
+
+  it('have a moment to be answered by an endpoint that was taken off and lives', async () => {
+    world.track('10.96.0.10', 53, '10.0.0.1:5353', unreplied);
+    world.apply(slice('web', { '10.0.0.2': {} }, protocol));
+    await world.settle();
+    await world.clock.advanceAsync(TIME_TO_ANSWER - 1);
+    expect(world.conntrack.sweeps).toEqual([]);
+    const inSync = world.reconciler.inSync();
+    await world.clock.advanceAsync(1);
+    await inSync;
+    expect(world.tracked).toEqual([]);
+  });
+
+  it('meet the first endpoint of a Service, and go with a Service that is deleted', async () => {
+    world.apply(service('late', '10.96.0.30', {}, protocol), slice('late', {}, protocol));
+    await world.settle();
+    await world.clock.advanceAsync(1_000);
+    world.track('10.96.0.30', 53, '10.96.0.30:53', unreplied);
+    world.track('10.96.0.10', 53, '10.0.0.2:5353', unreplied);
+    world.apply(slice('late', { '10.0.0.4': {} }, protocol));
+    world.remove('web');
+    await world.settle();
+    await world.clock.advanceAsync(1_000);
+    expect(world.tracked).toEqual([]);
+    expect(world.metrics.of('conntrackReconciled').at(-1)).toMatchObject([
+      'IPv4',
+      protocol,
+      { reasons: { 'never translated': 1, 'frontend gone': 1 } },
+    ]);
+  });
+
+  it('are not asked for after a change of UDP, nor by what an earlier process left of it', async () => {
+    world.lost = [{ address: '10.96.0.77', port: 53 }];
+    world.apply(slice('dns', {}));
+    await world.settle();
+    await world.clock.advanceAsync(1_000);
+    expect(world.conntrack.sweeps).toEqual([]);
+  });
+
+  it('are all looked at after a repair of the rules, those alone', async () => {
+    world.track('10.96.0.10', 53, '10.0.0.9:5353', unreplied);
+    world.repairs = 1;
+    await world.verify();
+    await world.clock.advanceAsync(TIME_TO_ANSWER);
+    expect(world.conntrack.sweeps).toEqual([{ family: 'IPv4', query: opening }]);
+    expect(world.tracked).toEqual([]);
+  });
+
+  it('are left alone after a stop', async () => {
+    world.apply(slice('web', {}, protocol));
+    await world.settle();
+    await world.reconciler.stop();
+    await world.clock.advanceAsync(1_000);
+    expect(world.conntrack.sweeps).toEqual([]);
   });
 });

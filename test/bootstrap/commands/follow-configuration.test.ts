@@ -64,7 +64,7 @@ async function following(body: string, ...flags: readonly string[]) {
   const live = new LiveConfiguration(started);
   const edited = {
     live,
-    served: [{ family: loop.family, loop, healthChecks: undefined, conntrack: undefined }],
+    served: [{ family: loop.family, loop, healthChecks: undefined, conntrack: [], resets: undefined }],
     checkNode: new CheckNode(checkedSettings(started), ['IPv4'], () => state.node, logger),
     contexts,
     health,

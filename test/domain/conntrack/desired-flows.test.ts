@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { DesiredFlows } from '../../../src/domain/conntrack/desired-flows.js';
-import { SuspectFlows, type FlowQuery } from '../../../src/domain/conntrack/suspect-flows.js';
+import type { FlowPlace } from '../../../src/domain/conntrack/flow-place.js';
+import { SuspectFlows } from '../../../src/domain/conntrack/suspect-flows.js';
 import type { Flow } from '../../../src/domain/conntrack/flow.js';
 import { NODE_PORT } from '../../../src/domain/conntrack/frontend-map.js';
-import type { UdpServicePort } from '../../../src/domain/conntrack/udp-service-port.js';
+import type { ServicePortFlows } from '../../../src/domain/conntrack/service-port-flows.js';
 
 const node = '192.0.2.11';
 const takesNodePorts = (address: string): boolean => address === node;
 
-function servicePort(frontends: readonly [string, number][], endpoints: readonly string[]): UdpServicePort {
+function servicePort(frontends: readonly [string, number][], endpoints: readonly string[]): ServicePortFlows {
   return {
     frontends: frontends.map(([address, port]) => ({ address, port })),
     endpoints: new Set(endpoints),
@@ -168,7 +169,7 @@ describe('flows of a frontend that an earlier process left', () => {
     const later = new SuspectFlows();
     later.add({ address: '10.96.0.99', port: 53 }, ['10.244.1.5:53']);
     later.merge(suspects);
-    expect(later.queries()).toEqual([{ port: 53, address: '10.96.0.99' }, { port: 30053 }]);
+    expect(later.places()).toEqual([{ port: 53, address: '10.96.0.99' }, { port: 30053 }]);
     expect(later.removed.get(53, '10.96.0.99')).toBe('all');
     later.add({ address: '10.96.0.99', port: 53 }, ['10.244.1.6:53']);
     expect(later.removed.get(53, '10.96.0.99')).toBe('all');
@@ -176,7 +177,10 @@ describe('flows of a frontend that an earlier process left', () => {
 });
 
 describe('the suspect flows', () => {
-  function suspectsOf(before: UdpServicePort | undefined, after: UdpServicePort | undefined): SuspectFlows {
+  function suspectsOf(
+    before: ServicePortFlows | undefined,
+    after: ServicePortFlows | undefined,
+  ): SuspectFlows {
     const desired = new DesiredFlows();
     const suspects = new SuspectFlows();
     desired.update('a/a/udp/', before, new SuspectFlows());
@@ -186,7 +190,7 @@ describe('the suspect flows', () => {
   const vip: [string, number] = ['10.96.0.10', 53];
   const nodePort: [string, number] = [NODE_PORT, 30053];
 
-  it.each<[string, UdpServicePort | undefined, UdpServicePort | undefined, FlowQuery[]]>([
+  it.each<[string, ServicePortFlows | undefined, ServicePortFlows | undefined, FlowPlace[]]>([
     ['a new service', undefined, servicePort([vip], []), [{ port: 53, address: '10.96.0.10' }]],
     ['a deleted service', servicePort([vip], []), undefined, [{ port: 53, address: '10.96.0.10' }]],
     ['nothing, when nothing changes', servicePort([vip], ['a']), servicePort([vip], ['a']), []],
@@ -210,17 +214,17 @@ describe('the suspect flows', () => {
       [{ port: 30053 }],
     ],
   ])('%s', (_, before, after, queries) => {
-    expect(suspectsOf(before, after).queries()).toEqual(queries);
+    expect(suspectsOf(before, after).places()).toEqual(queries);
   });
 
   it('are queried by port when several addresses share it, and all together when there are many ports', () => {
     const suspects = suspectsOf(undefined, servicePort([vip, ['203.0.113.5', 53]], []));
-    expect(suspects.queries()).toEqual([{ port: 53 }]);
+    expect(suspects.places()).toEqual([{ port: 53 }]);
     const others = [100, 101, 102].map((port) => ({ address: '10.96.0.10', port }));
     for (const other of others) suspects.add(other, []);
-    expect(suspects.queries()).toEqual([{ port: 53 }, ...others]);
+    expect(suspects.places()).toEqual([{ port: 53 }, ...others]);
     suspects.add({ address: '10.96.0.10', port: 103 }, []);
-    expect(suspects.queries()).toEqual([{}]);
+    expect(suspects.places()).toEqual([{}]);
   });
 });
 
@@ -248,7 +252,7 @@ describe('any sequence of changes', () => {
   );
 
   /** Who may answer at an address and port, written down as plainly as can be. Undefined: no service has it. */
-  function replySources(services: ReadonlyMap<string, UdpServicePort>, address: string, port: number) {
+  function replySources(services: ReadonlyMap<string, ServicePortFlows>, address: string, port: number) {
     const having = (wanted: string) =>
       [...services.values()].filter(({ frontends }) =>
         frontends.some((frontend) => frontend.address === wanted && frontend.port === port),
@@ -262,7 +266,7 @@ describe('any sequence of changes', () => {
     fc.assert(
       fc.property(arbitraryChanges, (changes) => {
         const desired = new DesiredFlows();
-        const services = new Map<string, UdpServicePort>();
+        const services = new Map<string, ServicePortFlows>();
         let suspects = new SuspectFlows();
         let flows: Flow[] = [];
         const isRight = ({ destination, destinationPort, replySource }: Flow): boolean => {
@@ -274,7 +278,7 @@ describe('any sequence of changes', () => {
           else services.delete(key);
           desired.update(key, after, suspects);
           if (sweeps) {
-            const queries = suspects.queries();
+            const queries = suspects.places();
             const shown = (judged: Flow): boolean =>
               queries.some(
                 ({ address, port }) =>

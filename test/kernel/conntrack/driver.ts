@@ -3,6 +3,8 @@ import { NetlinkConntrack } from '../../../src/adapters/conntrack/netlink-conntr
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import { NETLINK_NETFILTER } from '../../../src/adapters/netlink/protocol.js';
+import type { FlowPlace } from '../../../src/domain/conntrack/flow-place.js';
+import type { TcpLook } from '../../../src/domain/conntrack/silence.js';
 import type { FlowQuery } from '../../../src/domain/conntrack/suspect-flows.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { SeenFlow } from '../../../src/domain/traffic/seen-flow.js';
@@ -29,6 +31,22 @@ export interface Sweeping {
   readonly grownMb: number;
 }
 
+export interface Looking {
+  readonly examined: number;
+  readonly found: number;
+  /** What each told of the first three. */
+  readonly looks: readonly (readonly TcpLook[])[];
+  /** By the last one. */
+  readonly deleted: number;
+  /** Of each look. */
+  readonly costs: readonly LookCost[];
+}
+
+interface LookCost {
+  readonly ms: number;
+  readonly longestTurnMs: number;
+}
+
 /** Entries in one request. */
 const AT_ONCE = 256;
 
@@ -40,6 +58,20 @@ const never = new AbortController().signal;
 function valueOf(flow: SeenFlow): HeardFlow {
   const { id, family, protocol, destination, destinationPort, replySource, replied, closed } = flow;
   return { id, family, protocol, destination, destinationPort, replySource, replied, closed };
+}
+
+/** Tells how long each turn of the event loop took, until stopped. */
+function turns(tell: (milliseconds: number) => void): () => void {
+  let isStopped = false;
+  let last = performance.now();
+  const turn = (): void => {
+    const now = performance.now();
+    tell(now - last);
+    last = now;
+    if (!isStopped) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return () => (isStopped = true);
 }
 
 function placesOf(bytes: Buffer, part: Buffer): number[] {
@@ -88,7 +120,7 @@ const handlers = {
   async sweepWhileReplaced(entry: EntryToMake, successor: EntryToMake): Promise<number> {
     const { deleted } = await conntrack.sweep(
       'IPv4',
-      {},
+      { protocol: 'UDP', unreplied: false },
       () => {
         const writer = new MessageWriter();
         putRemoval(writer, entry);
@@ -131,6 +163,30 @@ const handlers = {
       never,
     );
     return found;
+  },
+
+  /** Finds connections to endpoints, looks at them so many times, and removes them at the last look. */
+  async lookAt(family: IpFamily, endpoints: readonly FlowPlace[], times: number): Promise<Looking> {
+    const { found, examined } = await conntrack.find(family, endpoints, () => true, never);
+    const looks: TcpLook[][] = [];
+    const costs: LookCost[] = [];
+    let deleted = 0;
+    for (let time = 1; time <= times; time++) {
+      const seen: TcpLook[] = [];
+      const isDead = (_: unknown, look: TcpLook | undefined): boolean => {
+        if (look && seen.length < 3)
+          seen.push({ sent: look.sent, answered: look.answered, unacknowledged: look.unacknowledged });
+        return time === times;
+      };
+      let longestTurnMs = 0;
+      const stop = turns((turnMs) => (longestTurnMs = Math.max(longestTurnMs, turnMs)));
+      const start = performance.now();
+      ({ deleted } = await conntrack.look(family, found, isDead, never));
+      costs.push({ ms: Math.round(performance.now() - start), longestTurnMs: Math.round(longestTurnMs) });
+      stop();
+      looks.push(seen);
+    }
+    return { examined, found: found.length, looks, deleted, costs };
   },
 
   /** Sweeps, with every flow stale whose replySource is in the list. */

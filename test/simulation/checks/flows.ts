@@ -1,23 +1,34 @@
 import type { Connection } from '../kernel/conntrack/connection.js';
-import { IPPROTO } from '../kernel/conntrack/ctnetlink.js';
+import { IPPROTO, STATUS } from '../kernel/conntrack/ctnetlink.js';
 import type { Simulation } from '../simulation.js';
 import { ADDRESSES } from '../world/settings.js';
 
-/** A flow of datagrams that leads to an endpoint that serves no more; undefined if there is none. */
+/**
+ * A flow that leads to an endpoint that serves no more; undefined if there is none. One of another protocol than UDP counts
+ * while it has no answer, and its frontend is there: nothing tells of frontends that went while no proxy ran.
+ */
 export function staleFlow({ world, history }: Simulation): string | undefined {
   const ports = history.services.flatMap((service) => history.current(service));
-  const isServed = ({ original, reply }: Connection): boolean =>
-    ports.some(
-      ({ family, frontends, serving }) =>
-        frontends.some(
-          ({ protocol, address = ADDRESSES[family].node, port }) =>
-            protocol === 'UDP' && address === original.destination && port === original.destinationPort,
-        ) && serving.some(({ address, port }) => address === reply.source && port === reply.sourcePort),
+  const portsOf = ({ original }: Connection) =>
+    ports.filter(({ family, frontends }) =>
+      frontends.some(
+        ({ protocol, address = ADDRESSES[family].node, port }) =>
+          IPPROTO[protocol as keyof typeof IPPROTO] === original.protocol &&
+          address === original.destination &&
+          port === original.destinationPort,
+      ),
     );
   for (const connection of world.machine.connections.list()) {
-    const { original, reply } = connection;
-    if (original.protocol !== IPPROTO.UDP || isServed(connection)) continue;
-    return `datagrams to ${original.destination} ${original.destinationPort} still go to ${reply.source} ${reply.sourcePort}`;
+    const { original, reply, status } = connection;
+    const isUdp = original.protocol === IPPROTO.UDP;
+    if (!isUdp && (status & STATUS.SEEN_REPLY) !== 0) continue;
+    const owners = portsOf(connection);
+    if (!isUdp && owners.length === 0) continue;
+    const isServed = owners.some(({ serving }) =>
+      serving.some(({ address, port }) => address === reply.source && port === reply.sourcePort),
+    );
+    if (!isServed)
+      return `packets of protocol ${original.protocol} to ${original.destination} ${original.destinationPort} still go to ${reply.source} ${reply.sourcePort}`;
   }
   return undefined;
 }

@@ -96,6 +96,13 @@ export const SYNC_FAULTS: readonly PlantedFault[] = [
     modes: ['nftables', 'iptables', 'ipvs'],
   },
   {
+    name: 'connections-that-are-being-opened-wait',
+    file: 'src/bootstrap/family/serve-family.ts',
+    original: "['UDP', 'TCP', 'SCTP'] as const",
+    fault: "['UDP'] as const",
+    modes: ['nftables', 'iptables', 'ipvs'],
+  },
+  {
     name: 'delays-by-the-wall-clock',
     file: 'src/adapters/process/system-clock.ts',
     original: 'return performance.now();',

@@ -7,22 +7,20 @@ import type { Simulation } from '../simulation.js';
 /** So long the clients go on, in milliseconds. */
 const LASTS = 3_600_000;
 
-/** Clients send datagrams to all UDP ports, as the kernel leads them now, and go on for long. */
+/** Clients send to all ports, as the kernel leads them now, and go on for long; some of those of TCP are answered. */
 export const flows: StepKind = {
   name: 'flows',
   weight: 2,
   plan: ({ services, settings }) => {
-    const hasUdp = [...services.values()].some(({ ports }) => ports.some((port) => port.endsWith('/UDP')));
     // The connections of mode userspace end at the process.
-    return hasUdp && settings.mode !== 'userspace' ? [] : undefined;
+    return services.size > 0 && settings.mode !== 'userspace' ? [] : undefined;
   },
   perform(simulation) {
     const { history } = simulation;
     if (simulation.modes.has('userspace')) return;
     let client = 20_000;
     for (const port of history.services.flatMap((service) => history.current(service)))
-      for (const frontend of port.frontends)
-        if (frontend.protocol === 'UDP') client += open(simulation, port, frontend, client);
+      for (const frontend of port.frontends) client += open(simulation, port, frontend, client);
   },
 };
 
@@ -38,15 +36,18 @@ function open(
   const packet = packetOf(port.family, client!, frontend);
   const { source, destination, destinationPort } = packet;
   const endpoints = walk.walk(packet).flatMap(({ endpoint }) => endpoint ?? []);
+  const protocol = IPPROTO[frontend.protocol as keyof typeof IPPROTO];
   endpoints.forEach((endpoint, index) => {
     const tuple = {
-      protocol: IPPROTO.UDP,
+      protocol,
       source,
       sourcePort: sourcePort + index,
       destination,
       destinationPort,
     };
     const connection = connections.open(tuple, () => endpoint);
+    if (connection && protocol === IPPROTO.TCP && (sourcePort + index) % 2 === 0)
+      connections.answer(connection);
     if (connection) connections.update(connection, { expiresAt: world.now + LASTS });
   });
   return endpoints.length;

@@ -1,8 +1,9 @@
-import type { Metrics } from '../../../src/application/ports/metrics.js';
+import type { ConntrackOutcome, Metrics } from '../../../src/application/ports/metrics.js';
+import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 /** What metrics hear besides syncs. */
-type Heard = Pick<Metrics, 'conntrackReconciled' | 'probed'>;
+type Heard = Pick<Metrics, 'conntrackReconciled' | 'connectionsReset' | 'connectionsUnwatched' | 'probed'>;
 
 /** Keeps every call: the method's name and its arguments. */
 export class RecordingMetrics implements Heard {
@@ -13,11 +14,16 @@ export class RecordingMetrics implements Heard {
     return this.calls.filter(([name]) => name === method).map(([, ...rest]) => rest);
   }
 
-  conntrackReconciled(
-    family: IpFamily,
-    outcome: { readonly seconds: number; readonly deleted: number },
-  ): void {
-    this.calls.push(['conntrackReconciled', family, outcome]);
+  conntrackReconciled(family: IpFamily, protocol: Protocol, outcome: ConntrackOutcome): void {
+    this.calls.push(['conntrackReconciled', family, protocol, outcome]);
+  }
+
+  connectionsReset(family: IpFamily, reason: 'endpoint silent', count: number): void {
+    this.calls.push(['connectionsReset', family, reason, count]);
+  }
+
+  connectionsUnwatched(family: IpFamily, count: number): void {
+    this.calls.push(['connectionsUnwatched', family, count]);
   }
 
   probed(path: 'healthz' | 'livez', code: 200 | 503): void {

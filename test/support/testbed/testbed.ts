@@ -77,7 +77,13 @@ export class Testbed {
           `link set ${link} up`,
           // A static neighbour of the test bed may stand for this address; the host route goes another way.
           `route add ${ipv4}/32 dev ${link} src 10.244.1.1`,
-          ...(ipv6 ? [`route add ${ipv6}/128 dev ${link} src fd00:10:244:1::1`] : []),
+          // Unlike those for IPv4, solicitations are answered only on the link that has the address.
+          ...(ipv6
+            ? [
+                `addr add fe80::1/64 dev ${link} nodad`,
+                `route add ${ipv6}/128 dev ${link} src fd00:10:244:1::1`,
+              ]
+            : []),
         ],
         this.node,
       ),
@@ -88,13 +94,7 @@ export class Testbed {
           `addr add ${ipv4}/32 dev eth0`,
           'route add 10.244.1.1 dev eth0',
           'route add default via 10.244.1.1 dev eth0',
-          ...(ipv6
-            ? [
-                `addr add ${ipv6}/128 dev eth0 nodad`,
-                'route add fd00:10:244:1::1 dev eth0',
-                'route add default via fd00:10:244:1::1 dev eth0',
-              ]
-            : []),
+          ...(ipv6 ? [`addr add ${ipv6}/128 dev eth0 nodad`, 'route add default via fe80::1 dev eth0'] : []),
         ],
         host,
       ),

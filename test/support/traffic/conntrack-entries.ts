@@ -23,6 +23,8 @@ export interface EntryToMake {
   readonly endpoint: string;
   readonly endpointPort: number;
   readonly zone?: number;
+  /** No packet has come back. */
+  readonly unreplied?: boolean;
 }
 
 /** An address and a port. */
@@ -37,7 +39,11 @@ const ASSURED = 0x2 | 0x4 | 0x8;
 export const [UNANSWERED, ANSWERED] = [0x8, 0x2 | 0x8] as const;
 
 /** Makes the entry, or changes its status. */
-export function putEntry(writer: MessageWriter, entry: EntryToMake, status = ASSURED): void {
+export function putEntry(
+  writer: MessageWriter,
+  entry: EntryToMake,
+  status = entry.unreplied ? UNANSWERED : ASSURED,
+): void {
   const start = writer.beginMessage(CT_EVENT.new, NLM_F_REQUEST | NLM_F_CREATE, 1);
   writer.putWord(familyOf(entry));
   const client: Side = [entry.source, entry.sourcePort];

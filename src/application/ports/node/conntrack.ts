@@ -1,4 +1,6 @@
 import type { FlowQuery } from '../../../domain/conntrack/suspect-flows.js';
+import type { FlowPlace } from '../../../domain/conntrack/flow-place.js';
+import type { TcpLook } from '../../../domain/conntrack/silence.js';
 import type { Flow } from '../../../domain/conntrack/flow.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { NamedError } from '../../../domain/model/named-error.js';
@@ -9,9 +11,10 @@ import { NamedError } from '../../../domain/model/named-error.js';
  */
 export interface Conntrack {
   /**
-   * Walks through the UDP flows of a family that match the query and removes those for which `isStale` returns true. It may
-   * see flows that do not match, and the same flow twice, but only UDP; a flow is only valid during that call. A flow that
-   * expires in the meantime is not an error; one that restarted is kept. Removals are not undone if the walk fails later.
+   * Walks through the flows of a family that match the query and removes those for which `isStale` returns true. It may see
+   * flows to other places, and the same flow twice, but only those of the protocol, and only unreplied ones if so asked; a
+   * flow is only valid during that call. A flow that expires in the meantime is not an error; one that restarted is kept.
+   * Removals are not undone if the walk fails later.
    * @throws ConntrackUnavailableError when the table is unavailable; retrying does not help
    * @throws the signal's reason when aborted
    */
@@ -22,8 +25,51 @@ export interface Conntrack {
     signal: AbortSignal,
   ): Promise<SweepResult>;
 
-  /** Waits for running sweeps and releases everything. Idempotent. */
+  /**
+   * Finds the TCP connections of a family to one of these endpoints that have been answered and are not closed, as far as
+   * `isWanted` returns true. It may see connections to other endpoints, and the same one twice, which is then found once; a
+   * flow is only valid during that call. Connections that the kernel forwards past connection tracking are not found.
+   * @throws as `sweep`
+   */
+  find(
+    family: IpFamily,
+    endpoints: readonly FlowPlace[],
+    isWanted: (flow: Flow) => boolean,
+    signal: AbortSignal,
+  ): Promise<FindResult>;
+
+  /**
+   * Looks at connections that `find` returned, one after the other, without searching the table, and removes those for which
+   * `isDead` returns true. A look tells what the connection did since the look before; the first one, since it began. It is
+   * undefined for one that is gone, closed, or forwarded past connection tracking: it need not be looked at again. A
+   * connection that could not be looked at is left out.
+   * @throws as `sweep`
+   */
+  look(
+    family: IpFamily,
+    connections: Iterable<FoundConnection>,
+    isDead: (connection: FoundConnection, look: TcpLook | undefined) => boolean,
+    signal: AbortSignal,
+  ): Promise<LookResult>;
+
+  /** Waits for running calls and releases everything. Idempotent. */
   close(): Promise<void>;
+}
+
+/** A connection, by what its parts were when it was found. Only the table that found it can look at it. */
+export type FoundConnection = Flow;
+
+export interface FindResult {
+  readonly found: readonly FoundConnection[];
+  readonly examined: number;
+  /** Why the search is incomplete; another one may fix it. */
+  readonly problem?: Error;
+}
+
+export interface LookResult {
+  readonly deleted: number;
+  /** Why some were not looked at, or dead ones remain; another look may fix it. */
+  readonly problem?: Error;
 }
 
 /** The outcome of a walk through the table. */

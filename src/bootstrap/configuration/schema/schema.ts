@@ -155,6 +155,16 @@ export const schema = {
       'Our own: how many frontends (ports times addresses, and node ports) one Service may have; one with more is ignored like ' +
       'an invalid one. 0 for any number.',
   }),
+  resetDeadConnections: field(unless(true, bool), {
+    default: true,
+    keepsZero: true,
+    flag: 'reset-dead-connections',
+    besideFile: true,
+    modes: ['iptables', 'nftables'],
+    help:
+      'Our own: an established TCP connection whose endpoint no longer serves and does not answer is given up within seconds, and its ' +
+      'client gets a reset. Otherwise the client waits until it gives up by itself.',
+  }),
   showHiddenMetricsForVersion: field(text, {
     flag: 'show-hidden-metrics-for-version',
     rule: rules.oneOf(20, 'ShowHiddenMetricsForVersion', ['', PREVIOUS_VERSION], HIDDEN_METRICS),

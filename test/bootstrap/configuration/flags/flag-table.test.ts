@@ -158,6 +158,7 @@ describe('flags (docs/spec/configuration.md §2)', () => {
       'service-traffic-metrics',
       'service-traffic-metrics-limit',
       'service-frontends-limit',
+      'reset-dead-connections',
     ]);
   });
 

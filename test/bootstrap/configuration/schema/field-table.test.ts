@@ -112,6 +112,7 @@ describe('fields (docs/spec/configuration.md §3)', () => {
       'serviceTrafficMetrics',
       'serviceTrafficMetricsLimit',
       'serviceFrontendsLimit',
+      'resetDeadConnections',
       'mode',
     ]);
   });

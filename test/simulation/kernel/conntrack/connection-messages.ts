@@ -66,7 +66,7 @@ function putTimeout(builder: MessageBuilder, { expiresAt }: Connection, { now }:
 
 function putState(
   builder: MessageBuilder,
-  { original: { protocol }, state }: Connection,
+  { original: { protocol }, state, sentFlags, answeredFlags }: Connection,
   isWhole: boolean,
 ): void {
   if (protocol === IPPROTO.TCP)
@@ -75,7 +75,8 @@ function putState(
         builder.u8(CTA_TCP.STATE, state);
         if (!isWhole) return;
         builder.u8(CTA_TCP.WSCALE_ORIG, 0).u8(CTA_TCP.WSCALE_REPLY, 0);
-        builder.u16(CTA_TCP.FLAGS_ORIG, 0).u16(CTA_TCP.FLAGS_REPLY, 0);
+        // Flags, and a mask that is empty here.
+        builder.u16(CTA_TCP.FLAGS_ORIG, sentFlags).u16(CTA_TCP.FLAGS_REPLY, answeredFlags);
       }),
     );
   else if (protocol === IPPROTO.SCTP)

@@ -19,6 +19,9 @@ export interface Connection {
   readonly mark: number;
   /** Of the protocol, TCP_CONNTRACK_… or SCTP_CONNTRACK_…; 0 for UDP. */
   readonly state: number;
+  /** TCP_FLAG of the client's direction, and of the other. */
+  readonly sentFlags: number;
+  readonly answeredFlags: number;
   /** Milliseconds of simulated time, as `startedAt`. */
   readonly expiresAt: number;
   readonly startedAt: number;

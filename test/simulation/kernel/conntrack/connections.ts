@@ -3,7 +3,7 @@ import type { KernelTime } from '../kernel-time.js';
 import { familyOf } from '../netlink/addresses.js';
 import { AF_UNSPEC, EEXIST, ENOMEM } from '../netlink/numbers.js';
 import type { Connection, Entry } from './connection.js';
-import { IPPROTO, SCTP, STATUS, TCP } from './ctnetlink.js';
+import { IPPROTO, SCTP, STATUS, TCP, TCP_FLAG } from './ctnetlink.js';
 import { lifetime } from './lifetime.js';
 import { tupleKey, type Tuple } from './tuple.js';
 
@@ -116,17 +116,20 @@ export class Connections {
         status: STATUS.CONFIRMED | natStatus(tuple, reply),
       },
       ...{ state: firstState(tuple.protocol), startedAt: this.time.now, expiresAt: 0 },
+      ...{ sentFlags: 0, answeredFlags: 0 },
       ...{ sent: { packets: 1, bytes }, answered: { packets: 0, bytes: 0 } },
     };
     this.add(entry);
     return entry;
   }
 
-  /** Another packet of the client. */
+  /** Another packet of the client: data, if the connection is one of TCP. */
   send(connection: Connection, bytes = 60): void {
     const entry = connection as Entry;
     entry.sent.packets++;
     entry.sent.bytes += bytes;
+    if (entry.original.protocol === IPPROTO.TCP)
+      entry.sentFlags |= TCP_FLAG.MAXACK_SET | TCP_FLAG.DATA_UNACKNOWLEDGED;
     if (entry.original.protocol === IPPROTO.TCP && entry.state === TCP.SYN_RECV)
       this.change(entry, { state: TCP.ESTABLISHED, status: entry.status | STATUS.ASSURED });
     this.refresh(entry);
@@ -137,6 +140,10 @@ export class Connections {
     const entry = connection as Entry;
     entry.answered.packets++;
     entry.answered.bytes += bytes;
+    if (entry.original.protocol === IPPROTO.TCP) {
+      entry.answeredFlags |= TCP_FLAG.MAXACK_SET;
+      entry.sentFlags &= ~TCP_FLAG.DATA_UNACKNOWLEDGED;
+    }
     const isFirst = (entry.status & STATUS.SEEN_REPLY) === 0;
     const { protocol } = entry.original;
     if (isFirst) {
@@ -167,7 +174,9 @@ export class Connections {
   /** What a request changes of a connection. */
   update(
     connection: Connection,
-    change: Partial<Pick<Connection, 'status' | 'mark' | 'state' | 'expiresAt'>>,
+    change: Partial<
+      Pick<Connection, 'status' | 'mark' | 'state' | 'sentFlags' | 'answeredFlags' | 'expiresAt'>
+    >,
     process = NO_PROCESS,
   ): void {
     this.change(connection as Entry, change);

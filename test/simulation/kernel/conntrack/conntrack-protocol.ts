@@ -166,6 +166,10 @@ export class ConntrackProtocol implements NetlinkProtocol {
       ...{ original, reply, zone, id: idOf(original, zone), mark: numberOf(attributes, CTA.MARK) ?? 0 },
       status: (numberOf(attributes, CTA.STATUS) ?? 0) | STATUS.CONFIRMED,
       state: stateOf(attributes) ?? 0,
+      ...{
+        sentFlags: flagsOf(attributes, CTA_TCP.FLAGS_ORIG, 0),
+        answeredFlags: flagsOf(attributes, CTA_TCP.FLAGS_REPLY, 0),
+      },
       startedAt: this.time.now,
       expiresAt: this.time.now + timeout.readUInt32BE(0) * 1_000,
       ...{ sent: { packets: 0, bytes: 0 }, answered: { packets: 0, bytes: 0 } },
@@ -181,6 +185,8 @@ export class ConntrackProtocol implements NetlinkProtocol {
       status: connection.status | status,
       mark: numberOf(attributes, CTA.MARK) ?? connection.mark,
       state: stateOf(attributes) ?? connection.state,
+      sentFlags: flagsOf(attributes, CTA_TCP.FLAGS_ORIG, connection.sentFlags),
+      answeredFlags: flagsOf(attributes, CTA_TCP.FLAGS_REPLY, connection.answeredFlags),
       expiresAt: seconds === undefined ? connection.expiresAt : this.time.now + seconds * 1_000,
     };
     this.connections.update(connection, change, socket.process);
@@ -236,4 +242,12 @@ function stateOf(attributes: Attributes): number | undefined {
   if (!info) return undefined;
   const tcp = attributesWithin(info, CTA_PROTOINFO.TCP)?.get(CTA_TCP.STATE);
   return tcp?.[0] ?? attributesWithin(info, CTA_PROTOINFO.SCTP)?.get(CTA_SCTP.STATE)?.[0];
+}
+
+/** struct nf_ct_tcp_flags: flags, and which of them change. */
+function flagsOf(attributes: Attributes, type: number, before: number): number {
+  const info = attributesWithin(attributes, CTA.PROTOINFO);
+  const tcp = info && attributesWithin(info, CTA_PROTOINFO.TCP);
+  const [flags = 0, mask = 0] = tcp?.get(type) ?? [];
+  return (before & ~mask) | (flags & mask);
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { NetlinkFlowEvents } from '../../../../src/adapters/conntrack/events/netlink-flow-events.js';
 import { NetlinkConntrack } from '../../../../src/adapters/conntrack/netlink-conntrack.js';
 import { NETLINK_NETFILTER } from '../../../../src/adapters/netlink/protocol.js';
+import type { TcpLook } from '../../../../src/domain/conntrack/silence.js';
 import type { SeenFlow } from '../../../../src/domain/traffic/seen-flow.js';
 import { HandTime, KernelUnderTest } from '../kernel-under-test.js';
 import { Netfilter, SUBSYSTEM } from '../netfilter.js';
@@ -11,6 +12,7 @@ import { ConntrackProtocol, type ConntrackOptions } from './conntrack-protocol.j
 import { IPPROTO } from './ctnetlink.js';
 import type { Tuple } from './tuple.js';
 
+const anyUdp = { protocol: 'UDP', unreplied: false } as const;
 const never = new AbortController().signal;
 
 function machine(options: ConntrackOptions = {}) {
@@ -98,6 +100,95 @@ describe('connections that packets make', () => {
   });
 });
 
+describe('looks of the program at connections', () => {
+  const tcp = (client: number) => udp(client, { protocol: IPPROTO.TCP });
+  const everything = [{}];
+
+  /** Established connections to an endpoint, found; and what a look at them tells, by client. */
+  async function watched(clients: number) {
+    const { connections, conntrack, ...rest } = machine();
+    for (let client = 1; client <= clients; client++) {
+      connections.open(tcp(client), to('10.244.1.5'));
+      connections.answer(connections.find(tcp(client))!);
+      connections.send(connections.find(tcp(client))!);
+    }
+    const { found } = await conntrack.find('IPv4', everything, () => true, never);
+    const look = async (isDead: (look: TcpLook) => boolean = () => false) => {
+      const told: (TcpLook | undefined)[] = [];
+      const outcome = await conntrack.look(
+        'IPv4',
+        found,
+        (_, seen) => {
+          told.push(
+            seen && { sent: seen.sent, answered: seen.answered, unacknowledged: seen.unacknowledged },
+          );
+          return seen !== undefined && isDead(seen);
+        },
+        never,
+      );
+      return { told, ...outcome };
+    };
+    return { connections, conntrack, found, look, ...rest };
+  }
+
+  it('find what was answered, is not closed and leads to an endpoint', async () => {
+    const { connections, conntrack } = await watched(3);
+    connections.open(tcp(4), to('10.244.1.5'));
+    connections.open(tcp(5), to('10.244.1.6'));
+    connections.answer(connections.find(tcp(5))!);
+    connections.close(connections.find(tcp(2))!);
+    const places = [
+      { address: '10.244.1.5', port: 53 },
+      { address: '10.244.1.5', port: 54 },
+    ];
+    const { found, examined } = await conntrack.find('IPv4', places, () => true, never);
+    expect(examined).toBe(3);
+    expect(found).toMatchObject(
+      [1, 3].map(() => ({ destination: '10.96.0.10', replySource: '10.244.1.5:53' })),
+    );
+    const all = await conntrack.find(
+      'IPv4',
+      everything,
+      ({ replySource }) => replySource === '10.244.1.6:53',
+      never,
+    );
+    expect([all.examined, all.found.length]).toEqual([4, 1]);
+  });
+
+  it('tell what happened since the look before, each time anew', async () => {
+    const { connections, look } = await watched(1);
+    const connection = connections.find(tcp(1))!;
+    const nothing = { sent: false, answered: false, unacknowledged: true };
+    expect((await look()).told).toEqual([{ sent: true, answered: true, unacknowledged: true }]);
+    expect((await look()).told).toEqual([nothing]);
+    connections.send(connection);
+    expect((await look()).told).toEqual([{ ...nothing, sent: true }]);
+    connections.answer(connection);
+    expect((await look()).told).toEqual([{ sent: false, answered: true, unacknowledged: false }]);
+    expect((await look()).told).toEqual([{ ...nothing, unacknowledged: false }]);
+  });
+
+  it('remove what is dead, and say what is gone, closed or another one by now', async () => {
+    const { connections, look } = await watched(300);
+    for (const client of [1, 2, 3]) connections.remove(connections.find(tcp(client))!);
+    connections.close(connections.find(tcp(4))!);
+    connections.open(udp(3, { protocol: IPPROTO.TCP, destination: '10.96.0.11' }), to('10.244.1.5'));
+    const { told, deleted } = await look(() => true);
+    expect([told.filter((one) => one === undefined).length, deleted]).toEqual([4, 296]);
+    expect(connections.count).toBe(2);
+  });
+
+  it('say what was refused', async () => {
+    const { look, protocol } = await watched(3);
+    protocol.refuseNext(EBUSY);
+    expect(await look()).toMatchObject({ deleted: 0, problem: { message: /marking.*EBUSY/ } });
+    protocol.refuseNext(EBUSY);
+    expect(await look(() => true)).toMatchObject({ deleted: 2, problem: { message: /removing.*EBUSY/ } });
+    protocol.refuseNext(EPERM);
+    await expect(look(() => true)).rejects.toThrow('CAP_NET_ADMIN');
+  });
+});
+
 describe('sweeps of the program', () => {
   const stale = (address: string) => (flow: { replySource: string }) => flow.replySource === `${address}:53`;
 
@@ -109,7 +200,7 @@ describe('sweeps of the program', () => {
     connections.open(udp(1, { protocol: IPPROTO.TCP }), to('10.244.1.0'));
     const { examined, deleted, problem } = await conntrack.sweep(
       'IPv4',
-      { address: '10.96.0.10', port: 53 },
+      { ...anyUdp, address: '10.96.0.10', port: 53 },
       stale('10.244.1.0'),
       never,
     );
@@ -122,10 +213,21 @@ describe('sweeps of the program', () => {
     const { connections, conntrack } = machine({ filtersTuples: false });
     connections.open(udp(1), to('10.244.1.5'));
     connections.open(udp(1, { destination: '10.96.0.11' }), to('10.244.1.5'));
-    const query = { address: '10.96.0.10', port: 53 };
+    const query = { ...anyUdp, address: '10.96.0.10', port: 53 };
     const examined = ({ destination }: { destination: string }): boolean => destination === '10.96.0.10';
     const { deleted } = await conntrack.sweep('IPv4', query, examined, never);
     expect([deleted, connections.count]).toEqual([1, 1]);
+  });
+
+  it('remove unreplied connections of another protocol, and leave what was answered', async () => {
+    const { connections, conntrack } = machine();
+    const tcp = (client: number) => udp(client, { protocol: IPPROTO.TCP });
+    for (const client of [1, 2, 3]) connections.open(tcp(client), to('10.244.1.5'));
+    connections.answer(connections.find(tcp(2))!);
+    connections.open(udp(1), to('10.244.1.5'));
+    const query = { protocol: 'TCP', unreplied: true, port: 53 } as const;
+    expect(await conntrack.sweep('IPv4', query, () => true, never)).toEqual({ examined: 2, deleted: 2 });
+    expect([...connections.list()].map(({ original }) => original)).toEqual([tcp(2), udp(1)]);
   });
 
   it('remove flows of IPv6', async () => {
@@ -133,7 +235,7 @@ describe('sweeps of the program', () => {
     const tuple = { source: 'fd00::1', destination: 'fd00:96::a' };
     connections.open(udp(1, tuple), to('fd00:244::5'));
     connections.open(udp(2), to('10.244.1.5'));
-    const all = await conntrack.sweep('IPv6', { port: 53 }, () => true, never);
+    const all = await conntrack.sweep('IPv6', { ...anyUdp, port: 53 }, () => true, never);
     expect(all).toEqual({ examined: 1, deleted: 1 });
     expect(connections.count).toBe(1);
   });
@@ -143,7 +245,7 @@ describe('sweeps of the program', () => {
     connections.open(udp(1), to('10.244.1.5'));
     const { deleted } = await conntrack.sweep(
       'IPv4',
-      {},
+      anyUdp,
       () => {
         connections.remove(connections.find(udp(1))!);
         connections.open(udp(1), to('10.244.1.6'));
@@ -161,7 +263,7 @@ describe('sweeps of the program', () => {
     const other = udp(1, { destination: '10.96.0.11' });
     const { deleted } = await conntrack.sweep(
       'IPv4',
-      {},
+      anyUdp,
       () => {
         connections.remove(connections.find(udp(1))!);
         connections.open(other, to('10.244.1.5'));
@@ -177,9 +279,9 @@ describe('sweeps of the program', () => {
     const { connections, conntrack, protocol } = machine();
     for (let client = 1; client <= 50; client++) connections.open(udp(client), to('10.244.1.5'));
     protocol.interruptListings(2);
-    expect(await conntrack.sweep('IPv4', {}, () => false, never)).toEqual({ examined: 150, deleted: 0 });
+    expect(await conntrack.sweep('IPv4', anyUdp, () => false, never)).toEqual({ examined: 150, deleted: 0 });
     protocol.interruptListings(5);
-    const { problem } = await conntrack.sweep('IPv4', {}, () => false, never);
+    const { problem } = await conntrack.sweep('IPv4', anyUdp, () => false, never);
     expect(problem!.message).toBe('listing tracked connections was interrupted 5 times');
   });
 
@@ -187,15 +289,15 @@ describe('sweeps of the program', () => {
     const { connections, conntrack, protocol } = machine();
     for (const client of [1, 2, 3]) connections.open(udp(client), to('10.244.1.5'));
     protocol.refuseNext(EBUSY);
-    const busy = await conntrack.sweep('IPv4', {}, () => true, never);
+    const busy = await conntrack.sweep('IPv4', anyUdp, () => true, never);
     expect(busy).toMatchObject({ deleted: 2, problem: { message: /EBUSY/ } });
     protocol.refuseListings(ENOMEM);
-    const { problem } = await conntrack.sweep('IPv4', {}, () => true, never);
+    const { problem } = await conntrack.sweep('IPv4', anyUdp, () => true, never);
     expect(problem!.message).toMatch(/ENOMEM/);
     protocol.refuseListings(EINVAL);
-    expect(await conntrack.sweep('IPv4', {}, () => true, never)).toMatchObject({ deleted: 1 });
+    expect(await conntrack.sweep('IPv4', anyUdp, () => true, never)).toMatchObject({ deleted: 1 });
     protocol.refuseListings(EPERM);
-    await expect(conntrack.sweep('IPv4', {}, () => true, never)).rejects.toThrow('CAP_NET_ADMIN');
+    await expect(conntrack.sweep('IPv4', anyUdp, () => true, never)).rejects.toThrow('CAP_NET_ADMIN');
   });
 });
 

@@ -58,6 +58,9 @@ export const STATUS = {
 /** Those that never change once they are set, as far as requests go. */
 export const UNCHANGEABLE = STATUS.SEEN_REPLY | STATUS.ASSURED | STATUS.CONFIRMED | STATUS.DYING;
 
+/** IP_CT_TCP_FLAG_… of a direction: its last data is unacknowledged; it has acknowledged something. */
+export const TCP_FLAG = { DATA_UNACKNOWLEDGED: 0x10, MAXACK_SET: 0x20 } as const;
+
 export const IPPROTO = { TCP: 6, UDP: 17, SCTP: 132 } as const;
 /** TCP_CONNTRACK_… */
 export const TCP = { SYN_SENT: 1, SYN_RECV: 2, ESTABLISHED: 3, TIME_WAIT: 7 } as const;

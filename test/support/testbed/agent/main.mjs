@@ -9,6 +9,7 @@ import { ask, httpGet, open, startAsking, stopAsking, udpAsk } from './client.mj
 import { sayAndListen, serveAfterEnd } from './half-close.mjs';
 import { relay } from './relay.mjs';
 import { sendPackets } from './send-packets.mjs';
+import { connectOnce, openTcp, sayUntilEnd, serveTransfers, transfer } from './transfers.mjs';
 import { serve } from './server.mjs';
 
 const operations = {
@@ -25,6 +26,11 @@ const operations = {
   relay,
   crowd,
   endCrowd,
+  serveTransfers,
+  transfer,
+  connectOnce,
+  openTcp,
+  sayUntilEnd,
 };
 
 createInterface({ input: process.stdin }).on('line', (line) => {

@@ -1,0 +1,126 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { FoundConnection } from '../../application/ports/node/conntrack.js';
+import type { TcpLook } from '../../domain/conntrack/silence.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { ENOENT, EPERM } from '../netlink/errno.js';
+import { NetlinkPermissionError, NetlinkRequestError } from '../netlink/errors.js';
+import { readReply, type NetlinkMessage } from '../netlink/message-reader.js';
+import { MessageWriter } from '../netlink/message-writer.js';
+import type { NetlinkSocket } from '../netlink/netlink-socket.js';
+import { familyNumber, NLM_F_REQUEST, NLMSG_ERROR } from '../netlink/protocol.js';
+import { CT_GET, CT_NEW, CTA, PROTOINFO, PROTOINFO_TCP, TCP_MAXACK_SET } from './ctnetlink.js';
+import type { FlowDeletion } from './flow-deletion.js';
+import { FlowReader } from './flow-reader.js';
+
+/** Connections asked for together: a few milliseconds' work, and far fewer answers than the receive buffer holds. */
+const AT_ONCE = 64;
+
+/** A connection that was found, with what it takes to ask for it again. */
+export class FoundInKernel implements FoundConnection {
+  readonly destination: string;
+  readonly destinationPort: number;
+  readonly replySource: string;
+  readonly id: number;
+  /** Attributes of a request. */
+  readonly identity: Buffer;
+
+  constructor(flow: FlowReader) {
+    ({
+      destination: this.destination,
+      destinationPort: this.destinationPort,
+      replySource: this.replySource,
+      id: this.id,
+    } = flow);
+    const writer = new MessageWriter(128);
+    flow.writeIdentity(writer);
+    this.identity = Buffer.from(writer.bytes.subarray(0, writer.length));
+  }
+}
+
+type Judge = (connection: FoundConnection, look: TcpLook | undefined) => boolean;
+
+/**
+ * Looks at connections, many per system call, and marks each, so that the next look tells what happened in between: a mark is
+ * a flag of each direction that is cleared, and that the next packet sets (`TCP_MAXACK_SET`). A flag is only cleared if it was
+ * seen set, so a packet that passes at that moment is lost from sight only right after another one of its direction.
+ */
+export class ConnectionLooks {
+  problem: Error | undefined;
+  private readonly reader = new FlowReader();
+  private readonly requests = new MessageWriter(AT_ONCE * 128);
+  private readonly marks = new MessageWriter(AT_ONCE * 128);
+
+  constructor(
+    private readonly socket: NetlinkSocket,
+    private readonly deletion: FlowDeletion,
+    private readonly family: IpFamily,
+    private readonly isDead: Judge,
+  ) {}
+
+  async lookAt(connections: readonly FoundInKernel[], signal: AbortSignal): Promise<void> {
+    for (let at = 0; at < connections.length; at += AT_ONCE) {
+      if (at > 0) await yieldToEventLoop();
+      signal.throwIfAborted();
+      await this.lookAtSome(connections.slice(at, at + AT_ONCE));
+    }
+  }
+
+  private async lookAtSome(connections: readonly FoundInKernel[]): Promise<void> {
+    const { requests, marks, socket, deletion } = this;
+    requests.length = marks.length = 0;
+    connections.forEach(({ identity }, index) => {
+      const start = requests.beginMessage(CT_GET, NLM_F_REQUEST, index);
+      requests.putWord(familyNumber(this.family));
+      requests.reserve(identity.length);
+      identity.copy(requests.bytes, requests.length);
+      requests.length += identity.length;
+      requests.endMessage(start);
+    });
+    await socket.send(requests.bytes, requests.length);
+    const isLost = socket.collectMessages((message) => {
+      const connection = connections[message.sequence];
+      if (connection) this.read(message, connection);
+    });
+    if (isLost) this.problem ??= new Error('the kernel answered more than its receive buffer can hold');
+    if (marks.length > 0) await socket.send(marks.bytes, marks.length);
+    for (const { errno } of socket.collectReplies().replies) this.refused(errno, 'marking');
+    await deletion.flush();
+  }
+
+  private read(message: NetlinkMessage, connection: FoundInKernel): void {
+    const { reader } = this;
+    if (message.type === NLMSG_ERROR) {
+      const errno = readReply(message)?.errno ?? 0;
+      if (errno === ENOENT) this.isDead(connection, undefined);
+      else this.refused(errno, 'reading');
+      return;
+    }
+    if (!reader.read(message, 0, 'TCP')) return;
+    if (reader.id !== connection.id || reader.closed || reader.offloaded) this.isDead(connection, undefined);
+    else if (this.isDead(connection, reader)) this.deletion.add(reader);
+    else this.mark();
+  }
+
+  private mark(): void {
+    const { marks, reader } = this;
+    const { sent, answered } = reader;
+    if (!sent && !answered) return;
+    const start = marks.beginMessage(CT_NEW, NLM_F_REQUEST, 0);
+    marks.putWord(familyNumber(this.family));
+    reader.writeIdentity(marks);
+    const info = marks.beginNest(CTA.PROTOINFO);
+    const tcp = marks.beginNest(PROTOINFO.TCP);
+    // The value, then a mask of what changes.
+    if (sent) marks.putBytes(PROTOINFO_TCP.FLAGS_ORIGINAL, Uint8Array.of(0, TCP_MAXACK_SET));
+    if (answered) marks.putBytes(PROTOINFO_TCP.FLAGS_REPLY, Uint8Array.of(0, TCP_MAXACK_SET));
+    marks.endNest(tcp);
+    marks.endNest(info);
+    marks.endMessage(start);
+  }
+
+  private refused(errno: number, what: string): void {
+    if (errno === 0 || errno === ENOENT) return;
+    if (errno === EPERM) throw new NetlinkPermissionError(`${what} a tracked connection`);
+    this.problem ??= new NetlinkRequestError(`${what} a tracked connection`, errno);
+  }
+}

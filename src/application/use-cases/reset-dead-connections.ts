@@ -1,0 +1,248 @@
+import { placesOf } from '../../domain/conntrack/flow-place.js';
+import { isTranslated, type Flow } from '../../domain/conntrack/flow.js';
+import { frontendAddress, FrontendMap, NODE_PORT } from '../../domain/conntrack/frontend-map.js';
+import { silenceAfter, type Silence, type TcpLook } from '../../domain/conntrack/silence.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import { endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
+import { append } from '../../domain/model/grouped.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { Clock, Timer } from '../ports/clock.js';
+import type { ForwardingListener, Programmed } from '../ports/forwarding-listener.js';
+import type { Logger } from '../ports/logger.js';
+import type { Metrics } from '../ports/metrics.js';
+import { ConntrackUnavailableError, type Conntrack, type FoundConnection } from '../ports/node/conntrack.js';
+
+/** How long the connections of an endpoint are watched, in milliseconds. */
+const WATCHED = 5 * 60_000;
+/** Until the first look: endpoints of a node that died go one after the other, and are searched for together. */
+const BEFORE_FIRST_LOOK = 1_000;
+const BETWEEN_LOOKS = 2_000;
+/** Looks take at most this part of the time. */
+const PART_OF_TIME = 1 / 20;
+/** More are not watched: each takes a few hundred bytes, and all of them a second to look at. */
+const MOST_CONNECTIONS = 65_536;
+
+/** An endpoint that stopped serving a service port. */
+interface GoneEndpoint {
+  readonly id: string;
+  readonly endpoint: Endpoint;
+  /** The entry by which clients reached it. */
+  readonly entry: ForwardingEntry;
+  /** As of the clock's `steady`. */
+  readonly until: number;
+  /** Its connections have been searched for. */
+  isSearched: boolean;
+}
+
+interface WatchedConnection {
+  readonly of: GoneEndpoint;
+  silence: Silence;
+}
+
+/**
+ * Use case ResetDeadConnections: removes the established TCP connections of one family whose endpoint no longer serves and is
+ * silent, from the table of tracked connections. The client's next packet then is a new connection for the kernel, goes to
+ * an endpoint that does not know it, and is answered with a reset: the client need not wait until it gives up. Connections
+ * that still get answers are left alone, whatever the state of their endpoint: it may only be draining.
+ *
+ * It follows what is programmed:
+ * - *idle* while every endpoint serves that did.
+ * - *watching*, for five minutes after an endpoint stopped serving a service port, or until it serves it again. A second
+ *   after the change its connections are searched for, once, together with those of other endpoints that went. From then on
+ *   each connection is looked at by itself every two seconds, which is no search; more seldom where there are so many that it
+ *   would take more than a twentieth of the time. `Silence` says which are dead.
+ * - *off* for good when the table is unavailable, which is logged once, and after `stop`.
+ */
+export class ResetDeadConnections implements ForwardingListener {
+  private state: 'idle' | 'watching' | 'off' = 'idle';
+  private readonly entries = new Map<ServicePortKey, ForwardingEntry>();
+  private readonly gone = new Map<string, GoneEndpoint>();
+  private readonly connections = new Map<FoundConnection, WatchedConnection>();
+  private timer: Timer | undefined;
+  private work: Promise<void> = Promise.resolve();
+  private readonly stopping = new AbortController();
+  private isFailing = false;
+  private isFull = false;
+
+  constructor(
+    readonly family: IpFamily,
+    private readonly conntrack: Pick<Conntrack, 'find' | 'look'>,
+    private readonly metrics: Pick<Metrics, 'connectionsReset' | 'connectionsUnwatched'>,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  programmed({ changes, failed }: Programmed): void {
+    if (this.state === 'off') return;
+    for (const { key, entry } of changes)
+      if (!failed.has(key)) this.replace(key, entry?.name.protocol === 'TCP' ? entry : undefined);
+    if (this.state === 'idle' && this.gone.size > 0) this.schedule(BEFORE_FIRST_LOOK);
+  }
+
+  /** Idempotent. */
+  async stop(): Promise<void> {
+    this.turnOff();
+    this.stopping.abort();
+    await this.work;
+  }
+
+  private replace(key: ServicePortKey, after: ForwardingEntry | undefined): void {
+    const before = this.entries.get(key);
+    if (after) this.entries.set(key, after);
+    else this.entries.delete(key);
+    if (!before && this.gone.size === 0) return;
+    if (before?.flowEligibleEndpoints === after?.flowEligibleEndpoints) return;
+    const serving = new Set(after?.flowEligibleEndpoints.map(endpointPlace));
+    for (const place of serving) this.gone.delete(`${key} ${place}`);
+    if (before)
+      for (const endpoint of before.flowEligibleEndpoints)
+        if (!serving.has(endpointPlace(endpoint))) this.watch(before, endpoint);
+  }
+
+  private watch(entry: ForwardingEntry, endpoint: Endpoint): void {
+    const id = `${entry.key} ${endpointPlace(endpoint)}`;
+    const until = this.clock.steady() + WATCHED;
+    this.gone.set(id, { id, endpoint, entry, until, isSearched: false });
+  }
+
+  private schedule(delay: number): void {
+    this.state = 'watching';
+    this.timer = this.clock.after(delay, () => {
+      this.work = this.round();
+    });
+  }
+
+  private async round(): Promise<void> {
+    const start = this.clock.steady();
+    const problem = await this.attempt(start);
+    if (this.isOff()) return;
+    if (problem !== undefined && !this.isFailing)
+      this.logger.warn(
+        { family: this.family, error: problem },
+        'cannot look at connections of endpoints that are gone; will retry',
+      );
+    this.isFailing = problem !== undefined;
+    if (this.gone.size > 0)
+      return this.schedule(Math.max(BETWEEN_LOOKS, (this.clock.steady() - start) / PART_OF_TIME));
+    this.state = 'idle';
+    this.isFull = false;
+  }
+
+  /** Returns why some connections were not looked at; undefined when all were. */
+  private async attempt(now: number): Promise<unknown> {
+    for (const [id, { until }] of this.gone) if (until <= now) this.gone.delete(id);
+    for (const [connection, { of }] of this.connections)
+      if (this.gone.get(of.id) !== of) this.connections.delete(connection);
+    try {
+      return (await this.search()) ?? (await this.look());
+    } catch (error) {
+      if (this.stopping.signal.aborted) return undefined;
+      if (!(error instanceof ConntrackUnavailableError)) return error;
+      const { family } = this;
+      this.logger.warn(
+        { family, error },
+        'connection tracking is unavailable; connections of endpoints that are gone will not be reset',
+      );
+      this.turnOff();
+      return undefined;
+    }
+  }
+
+  private async search(): Promise<Error | undefined> {
+    const searched = [...this.gone.values()].filter(({ isSearched }) => !isSearched);
+    if (searched.length === 0) return undefined;
+    const byPlace = new Map<string, GoneEndpoint[]>();
+    const addresses = new FrontendMap<true>();
+    for (const one of searched) {
+      append(byPlace, endpointPlace(one.endpoint), one);
+      addresses.set(one.endpoint, true);
+    }
+    const goneOf = (flow: Flow): GoneEndpoint | undefined =>
+      byPlace.get(flow.replySource)?.find(({ entry }) => leadsThrough(flow, entry));
+    let room = MOST_CONNECTIONS - this.connections.size;
+    let unwatched = 0;
+    const { signal } = this.stopping;
+    const isWanted = (flow: Flow): boolean => {
+      if (!goneOf(flow)) return false;
+      if (room === 0) unwatched++;
+      return room > 0 && room-- > 0;
+    };
+    const { found, problem } = await this.conntrack.find(this.family, placesOf(addresses), isWanted, signal);
+    if (problem) return problem;
+    for (const one of searched) one.isSearched = true;
+    for (const connection of found)
+      this.connections.set(connection, { of: goneOf(connection)!, silence: 'answered' });
+    if (unwatched > 0) this.tooMany(unwatched);
+    return undefined;
+  }
+
+  private async look(): Promise<Error | undefined> {
+    const { family, connections } = this;
+    if (connections.size === 0) return undefined;
+    const silent = new Map<ServicePortKey, number>();
+    const isDead = (connection: FoundConnection, look: TcpLook | undefined): boolean => {
+      const watched = connections.get(connection);
+      if (!watched) return false;
+      const { of } = watched;
+      const isSilent =
+        look !== undefined && (watched.silence = silenceAfter(watched.silence, look)) === 'silent';
+      if (!look || isSilent) connections.delete(connection);
+      // It may serve again since this look began.
+      if (!isSilent || this.gone.get(of.id) !== of) return false;
+      silent.set(of.entry.key, (silent.get(of.entry.key) ?? 0) + 1);
+      return true;
+    };
+    const { deleted, problem } = await this.conntrack.look(
+      family,
+      connections.keys(),
+      isDead,
+      this.stopping.signal,
+    );
+    if (deleted > 0) {
+      this.metrics.connectionsReset(family, 'endpoint silent', deleted);
+      const servicePorts = Object.fromEntries(silent);
+      this.logger.info(
+        { family, deleted, servicePorts },
+        'reset connections whose endpoint is gone and silent',
+      );
+    }
+    return problem;
+  }
+
+  private tooMany(unwatched: number): void {
+    const { family } = this;
+    this.metrics.connectionsUnwatched(family, unwatched);
+    if (!this.isFull)
+      this.logger.warn(
+        { family, unwatched, watched: this.connections.size },
+        'too many connections of endpoints that are gone; clients of the others find out by themselves',
+      );
+    this.isFull = true;
+  }
+
+  private turnOff(): void {
+    this.state = 'off';
+    this.timer?.cancel();
+    this.gone.clear();
+    this.connections.clear();
+  }
+
+  /** A method, because the state changes while a round waits. */
+  private isOff(): boolean {
+    return this.state === 'off';
+  }
+}
+
+/** Whether the client reached its endpoint by a frontend of this service port. */
+function leadsThrough(flow: Flow, { frontends }: ForwardingEntry): boolean {
+  return (
+    isTranslated(flow) &&
+    frontends
+      .map(frontendAddress)
+      .some(
+        ({ address, port }) =>
+          port === flow.destinationPort && (address === NODE_PORT || address === flow.destination),
+      )
+  );
+}

@@ -1,0 +1,28 @@
+import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
+import { endpointPlace, type Endpoint } from '../model/endpoint.js';
+import { frontendAddress, type FrontendAddress } from './frontend-map.js';
+
+/** The frontends and endpoints of a service port, for judging flows. */
+export interface ServicePortFlows {
+  readonly frontends: readonly FrontendAddress[];
+  /** `ip:port` of the endpoints that may keep their flows. */
+  readonly endpoints: ReadonlySet<string>;
+}
+
+export function servicePortFlows({ frontends, flowEligibleEndpoints }: ForwardingEntry): ServicePortFlows {
+  return new FlowsOfEntry(frontends.map(frontendAddress), flowEligibleEndpoints);
+}
+
+/** Most service ports never have a flow that is judged: the texts are made for those that have. */
+class FlowsOfEntry implements ServicePortFlows {
+  private places: ReadonlySet<string> | undefined;
+
+  constructor(
+    readonly frontends: readonly FrontendAddress[],
+    private readonly eligible: readonly Endpoint[],
+  ) {}
+
+  get endpoints(): ReadonlySet<string> {
+    return (this.places ??= new Set(this.eligible.map(endpointPlace)));
+  }
+}

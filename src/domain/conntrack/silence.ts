@@ -1,0 +1,32 @@
+/** What an established TCP connection did since the look before. */
+export interface TcpLook {
+  /** The client sent something. */
+  readonly sent: boolean;
+  /** The endpoint sent something, if only an acknowledgement. */
+  readonly answered: boolean;
+  /** Data of the client, or its end, waits for an acknowledgement. */
+  readonly unacknowledged: boolean;
+}
+
+/**
+ * How long the endpoint of an established TCP connection has been silent, in looks that are seconds apart:
+ * - *answered*: it sent something since the look before.
+ * - *quiet*: it sent nothing. So what its client sends from now on does not acknowledge anything, and if data of it is
+ *   unacknowledged, calls for an answer.
+ * - *asked*: the client then sent, with data unacknowledged.
+ * - *silent*: until the next look there was still no answer. A kernel that lives acknowledges data within 0.2 s, whatever the
+ *   process does that has the connection.
+ *
+ * None of these takes a pause for silence. A client that does not read acknowledges all that it gets, and has nothing
+ * unacknowledged. An endpoint that does not read has the client's kernel ask again and again, and answers each time. A
+ * client that sends only keepalives is left alone: they cannot be told from the window updates of one that reads slowly what it
+ * has long got; and it finds out by itself, which is what keepalives are for.
+ */
+export type Silence = 'answered' | 'quiet' | 'asked' | 'silent';
+
+export function silenceAfter(before: Silence, { sent, answered, unacknowledged }: TcpLook): Silence {
+  if (answered) return 'answered';
+  if (before === 'answered') return 'quiet';
+  if (before === 'quiet') return sent && unacknowledged ? 'asked' : 'quiet';
+  return unacknowledged ? 'silent' : 'quiet';
+}

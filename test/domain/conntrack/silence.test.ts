@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { silenceAfter, type Silence, type TcpLook } from '../../../src/domain/conntrack/silence.js';
+
+const looks = {
+  nothing: { sent: false, answered: false, unacknowledged: false },
+  waiting: { sent: false, answered: false, unacknowledged: true },
+  sent: { sent: true, answered: false, unacknowledged: true },
+  acknowledged: { sent: true, answered: false, unacknowledged: false },
+  answered: { sent: false, answered: true, unacknowledged: false },
+  both: { sent: true, answered: true, unacknowledged: true },
+} satisfies Record<string, TcpLook>;
+type Seen = keyof typeof looks;
+
+function after(...seen: Seen[]): Silence {
+  return seen.reduce<Silence>((silence, name) => silenceAfter(silence, looks[name]), 'answered');
+}
+
+it.each<[string, Silence, Seen[]]>([
+  ['a client that repeats its data, and nothing comes back', 'silent', ['both', 'sent', 'sent', 'waiting']],
+  [
+    'one whose data were sent when the endpoint had been quiet for long',
+    'silent',
+    ['nothing', 'nothing', 'sent', 'waiting'],
+  ],
+  ['one that repeats its data seldom by now', 'silent', ['waiting', 'waiting', 'waiting', 'sent', 'sent']],
+  ['an answer that is late', 'answered', ['nothing', 'sent', 'both']],
+  ['data that might be on its way', 'asked', ['nothing', 'sent']],
+  [
+    'the acknowledgement of what the endpoint sent last, which needs no answer',
+    'quiet',
+    ['answered', 'sent'],
+  ],
+  [
+    'keepalives, and window updates of one that reads slowly',
+    'quiet',
+    ['nothing', 'acknowledged', 'acknowledged', 'acknowledged'],
+  ],
+  [
+    'probes of a client whose endpoint does not read, each answered',
+    'answered',
+    ['both', 'waiting', 'both', 'waiting', 'both'],
+  ],
+  ['a transfer that the client has paused', 'answered', ['both', 'nothing', 'acknowledged', 'both']],
+])('%s: %s', (_, silence, seen) => {
+  expect(after(...seen)).toBe(silence);
+});
+
+it('is silent only after two looks without an answer, and data that went unacknowledged in the second', () => {
+  const names = Object.keys(looks) as Seen[];
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...names), { maxLength: 12 }), (seen) => {
+      let silence: Silence = 'answered';
+      for (const [index, name] of seen.entries()) {
+        silence = silenceAfter(silence, looks[name]);
+        if (silence !== 'silent') continue;
+        const since = seen.slice(0, index + 1).map((one): TcpLook => looks[one]);
+        const quiet = since.slice(since.findLastIndex(({ answered }) => answered) + 1);
+        expect(quiet.length).toBeGreaterThanOrEqual(3);
+        expect(quiet.slice(1, -1).some(({ sent, unacknowledged }) => sent && unacknowledged)).toBe(true);
+        return;
+      }
+    }),
+  );
+});
