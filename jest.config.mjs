@@ -20,7 +20,10 @@ const worlds = '/test/simulation/(worlds|simulation|found/found)\\.test\\.ts$';
 
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^\\./gen/index\\.js$': '<rootDir>/test/support/generated-client.mjs',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',
@@ -68,5 +71,7 @@ export default {
   globalSetup: '<rootDir>/test/support/temporary-files.mjs',
   globalTeardown: '<rootDir>/test/support/temporary-files-removal.mjs',
   testTimeout: 120_000,
+  // A worker keeps memory of every file, and its files soon cost twice what they cost alone.
+  workerIdleMemoryLimit: '800MB',
   testSequencer: '<rootDir>/test/support/long-first.mjs',
 };
