@@ -30,6 +30,7 @@ export const stat = (...values: Parameters<typeof files.statSync>) => later(() =
 export const lstat = stat;
 export const realpath = (path: string) => later(() => files.realpathSync(path));
 export const mkdir = () => later(() => undefined);
+export const rename = mkdir;
 export const mkdtemp = (prefix: string) => later(() => `${prefix}simulated`);
 export const rm = (path: string) => later(() => world.files.remove(path));
 export const open = (path: string, flags?: string | number) =>

@@ -22,7 +22,7 @@ export function randomSchedule(seed: number): Schedule {
     return true;
   };
   const put = stepKind('put');
-  for (let count = random.between(0, 4); count > 0; count--) add(put);
+  for (let count = random.between(0, 6); count > 0; count--) add(put);
   add(stepKind('start'));
   at += random.pick([0, 3, 50, 3_000]);
   for (let round = random.between(1, 3); round > 0; round--) {
