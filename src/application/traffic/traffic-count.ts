@@ -1,10 +1,10 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace } from '../../domain/model/endpoint.js';
 import { nextShift, shiftFor, type TrafficLoad } from '../../domain/traffic/sample.js';
-import { ServiceFrontends } from '../../domain/traffic/service-frontends.js';
+import { ServiceFrontends, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
 import type { CountingFacts } from '../../domain/traffic/traffic-report.js';
 import { snapshotOf, type TrafficSnapshot } from '../../domain/traffic/traffic-snapshot.js';
-import { TrafficTable } from '../../domain/traffic/traffic-table.js';
+import { TrafficTable, type PortTraffic } from '../../domain/traffic/traffic-table.js';
 import { delay } from '../delay.js';
 import { errorMessage } from '../error-message.js';
 import type { Clock, Timer } from '../ports/clock.js';
@@ -42,7 +42,7 @@ export class TrafficCount {
   private readonly sink: FlowSink = {
     began: (flow) => this.table.began(flow, this.clock.steady()),
     changed: (flow) => this.table.changed(flow, this.clock.steady()),
-    ceased: (flow) => this.table.ceased(flow),
+    ceased: (flow) => this.table.ceased(flow, this.clock.steady()),
   };
   private reading: Timer | undefined;
   private walks: Promise<void> = Promise.resolve();
@@ -85,6 +85,13 @@ export class TrafficCount {
     const steady = this.clock.steady();
     this.tidy(steady);
     return snapshotOf(this.table, (key) => this.frontends.entry(key), { time: this.clock.now(), steady });
+  }
+
+  /** The connections of all service ports as they are now, while they go on being counted: nothing is copied. */
+  ports(): ReadonlyMap<FamilyPortKey, PortTraffic> {
+    this.read();
+    this.tidy(this.clock.steady());
+    return this.table.ports();
   }
 
   facts(): CountingFacts {

@@ -12,7 +12,8 @@ export function serveFamily(parts: FamilyParts): ServedFamily {
   const { family } = parts;
   const conntrack = conntrackReconciler(parts);
   const healthChecks = serviceHealthChecks(parts);
-  const listeners = [conntrack, healthChecks].filter((listener) => listener !== undefined);
+  const ejection = parts.ejection?.listener(family);
+  const listeners = [conntrack, healthChecks, ejection].filter((listener) => listener !== undefined);
   return { family, conntrack, healthChecks, loop: syncLoop(parts, new ForwardingListeners(listeners)) };
 }
 
@@ -45,7 +46,7 @@ function serviceHealthChecks(parts: FamilyParts): ServiceHealthChecks | undefine
 }
 
 function syncLoop(parts: FamilyParts, listeners: ForwardingListeners): SyncLoop {
-  const { backend, state, source, contexts, statuses, syncObserver, changeHistory, clock } = parts;
+  const { backend, state, source, contexts, statuses, syncObserver, changeHistory, clock, ejection } = parts;
   const { configuration } = parts.commandLine;
   const logger = parts.logger.child({ caller: 'sync-loop' });
   const family = new SyncFamily(
@@ -57,6 +58,7 @@ function syncLoop(parts: FamilyParts, listeners: ForwardingListeners): SyncLoop 
     logger,
     listeners,
     () => source.problems,
+    ejection?.stepsAside(parts.family),
   );
   const periods = modeSettings(configuration, modeInForce(configuration));
   return new SyncLoop(family, backend, periods, syncObserver, clock, logger, (changes) =>

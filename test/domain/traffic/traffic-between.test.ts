@@ -53,7 +53,7 @@ it('reports what began, ended without an answer, and was transferred between two
   const before = take(1_000);
   table.began(seenFlow(2, { replySource: SECOND }), 1_000);
   table.began(seenFlow(3), 1_000);
-  table.ceased(seenFlow(3, { bytes: 60 }));
+  table.ceased(seenFlow(3, { bytes: 60 }), 0);
   table.found(seenFlow(2, { replySource: SECOND, replied: true, bytes: 940 }), 1_500);
   table.tidy(3_000, () => ({ has: () => true }));
   const report = between(before, take(3_000));
