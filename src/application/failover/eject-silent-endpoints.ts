@@ -12,7 +12,7 @@ import type { Clock, Timer } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
-import type { AsideTimes } from './aside-times.js';
+import type { AsideLookup } from './aside-lookup.js';
 import type { EjectionReports, StepCounts } from './ejection-reports.js';
 
 /** How often to look at what has been counted, in milliseconds. */
@@ -69,13 +69,12 @@ export class EjectSilentEndpoints {
     };
   }
 
-  /** Since when and until when an endpoint steps aside; undefined if it does not. */
-  aside(port: FamilyPortKey, place: string): AsideTimes | undefined {
+  readonly asideTimes: AsideLookup = (port, place) => {
     const aside = this.failovers.get(port)?.aside.get(place);
     if (!aside) return undefined;
     const sinceEpoch = this.clock.now() - this.clock.steady();
-    return { since: sinceEpoch + aside.since, until: sinceEpoch + aside.until, times: aside.times };
-  }
+    return { since: sinceEpoch + aside.since, until: sinceEpoch + aside.until };
+  };
 
   /** How many endpoints of service ports of a family step aside. */
   asideCount(family: IpFamily): number {
