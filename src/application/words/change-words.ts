@@ -21,7 +21,7 @@ export function changeWords(entry: ChangeEntry): string {
   const parts = said(
     reason,
     listWords('endpoints', endpoints),
-    aside && listWords('aside because they do not answer', aside),
+    aside && listWords('silent endpoints aside', aside),
     listWords('frontends', frontends),
   );
   if (parts.length > 0) return parts.join('; ');

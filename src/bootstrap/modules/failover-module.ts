@@ -6,9 +6,9 @@ import type { Module } from '../parts/proxy-parts.js';
 /** Has silent endpoints step aside. */
 export const failoverModule = {
   ejection(parts) {
-    const { commandLine, eventRecorder, clock, logger } = parts;
-    // It decides by what it sees for a while.
-    if (commandLine.once) return undefined;
+    const { commandLine, conntrack, eventRecorder, clock, logger } = parts;
+    // It decides by what it sees of tracked connections for a while.
+    if (commandLine.once || !conntrack) return undefined;
     const log = logger.child({ caller: 'failover' });
     const reports = new EjectionReports(commandLine.nodeName, eventRecorder, log);
     // What runs for the families is made of this.

@@ -210,7 +210,9 @@ it('says once that it cannot see connections through IPVS', async () => {
   kernel.tracksServices = false;
   program();
   await clock.advanceAsync(5_000);
-  expect(logger.at('warn').filter(({ message }) => message.includes('net.ipv4.vs.conntrack'))).toHaveLength(1);
+  expect(logger.at('warn').filter(({ message }) => message.includes('net.ipv4.vs.conntrack'))).toHaveLength(
+    1,
+  );
 });
 
 it('says once that nothing can be counted, and tries again with the next change', async () => {

@@ -127,6 +127,22 @@ it('marks only endpoints that are ready', () => {
   ]);
 });
 
+it('tells endpoints that step aside from those that are not used', () => {
+  const isAside = {
+    reachable: cart.endpoints.reachable.slice(1),
+    aside: { cluster: cart.endpoints.reachable.slice(0, 1), local: [] },
+  };
+  const entry = { ...cart, endpoints: { ...cart.endpoints, ...isAside } };
+  frontends.follow([entry], []);
+  for (let id = 0; id < 3; id++) table.began(seenFlow(id), 0);
+  table.tidy(1_000, () => ({ has: () => true }));
+  const [port] = between(take(1_000), take(2_000)).services;
+  expect(port!.endpoints.map(({ state, silent }) => [state, silent])).toEqual([
+    ['aside', false],
+    ['ready', false],
+  ]);
+});
+
 it('shows an endpoint that is gone while it has connections', () => {
   table.began(seenFlow(1, { replySource: '10.244.2.99:8080' }), 0);
   const [port] = between(take(0), take(1_000)).services;
