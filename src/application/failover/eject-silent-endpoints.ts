@@ -95,7 +95,7 @@ export class EjectSilentEndpoints {
 
   private startCounting(): void {
     try {
-      const release = this.targets().traffic.keepCounting();
+      const release = this.targets().traffic.keepCounting('evidence');
       this.counting = { release, timer: this.lookLater() };
     } catch (error) {
       if (!(error instanceof ConntrackUnavailableError)) throw error;

@@ -38,6 +38,9 @@ export interface TrafficWatch {
   leave(): void;
 }
 
+/** Numbers of connections and bytes as they are at any time, or only the evidence of endpoints, which costs less. */
+export type KeptFor = 'numbers' | 'evidence';
+
 /** What is being counted, and how. */
 export interface Counted {
   readonly ports: ReadonlyMap<FamilyPortKey, PortTraffic>;
@@ -48,8 +51,8 @@ export interface Counted {
 export class TrafficWatchers {
   private readonly present = new Set<TrafficWatch>();
   private stopped = false;
-  /** Those for whom counting goes on though nobody watches. */
-  private readonly keepers = new Set<symbol>();
+  /** For what counting goes on though nobody watches. */
+  private readonly keepers = new Map<symbol, KeptFor>();
   private count: TrafficCount | undefined;
   private lingering: Timer | undefined;
   private ended: Promise<void> = Promise.resolve();
@@ -85,6 +88,7 @@ export class TrafficWatchers {
       leave: () => this.leave(watch),
     };
     this.present.add(watch);
+    this.choosePace();
     return watch;
   }
 
@@ -92,10 +96,11 @@ export class TrafficWatchers {
    * Counts from now on, whether somebody watches or not, until the function that it returns is called.
    * @throws ConntrackUnavailableError
    */
-  keepCounting(): () => void {
+  keepCounting(what: KeptFor): () => void {
     this.running();
-    const keeper = Symbol('keeper');
-    this.keepers.add(keeper);
+    const keeper = Symbol(what);
+    this.keepers.set(keeper, what);
+    this.choosePace();
     return () => {
       if (this.keepers.delete(keeper)) this.lingerIfUnused();
     };
@@ -131,7 +136,15 @@ export class TrafficWatchers {
     if (this.present.delete(watch)) this.lingerIfUnused();
   }
 
+  /** While nobody is left, it goes on as before. */
+  private choosePace(): void {
+    const wants = [...this.keepers.values()];
+    if (this.present.size + wants.length === 0) return;
+    this.count?.wantNumbers(this.present.size > 0 || wants.includes('numbers'));
+  }
+
   private lingerIfUnused(): void {
+    this.choosePace();
     if (this.present.size > 0 || this.keepers.size > 0 || this.stopped) return;
     this.lingering?.cancel();
     this.lingering = this.clock.after(LINGER, () => this.end());

@@ -73,14 +73,19 @@ export class EndpointTraffic {
     this.known++;
     if (flow.stage !== 'closed') this.open++;
     if (flow.stage === 'waiting') this.fresh.add(flow);
-    else if (flow.begun) this.unansweredInARow = 0;
+    else if (flow.begun) this.heard(flow.since);
+  }
+
+  /** Its beginning was seen, perhaps after a walk had found it answered, or already closed. */
+  began(flow: CountedFlow, now: number): void {
+    if (!flow.begun && flow.stage !== 'waiting') this.heard(now);
+    flow.begun = true;
   }
 
   answered(flow: CountedFlow, now: number): void {
     if (flow.stage !== 'waiting') return;
     this.stopWaiting(flow);
-    this.unansweredInARow = 0;
-    this.evidence.heard(now);
+    this.heard(now);
     flow.stage = 'answered';
   }
 
@@ -117,6 +122,11 @@ export class EndpointTraffic {
       if (flow.begun) this.evidence.missed(flow.since);
       if (flow.begun || this.open === this.overdue + this.fresh.size) this.unansweredInARow++;
     }
+  }
+
+  private heard(now: number): void {
+    this.unansweredInARow = 0;
+    this.evidence.heard(now);
   }
 
   private close(flow: CountedFlow, weight: number): void {

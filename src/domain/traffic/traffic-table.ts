@@ -54,7 +54,7 @@ export class TrafficTable {
     this.ended?.delete(flow.id);
     const counted = this.flows.get(flow.id) ?? this.add(flow, now, true);
     if (!counted) return;
-    counted.begun = true;
+    counted.endpoint.began(counted, now);
     counted.endpoint.totals.add('connections', this.weight);
   }
 

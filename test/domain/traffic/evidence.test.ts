@@ -51,6 +51,16 @@ describe('the evidence of an endpoint', () => {
     expect(evidence()).toEqual({ unanswered: [0], answered: undefined });
   });
 
+  it('takes account of an answer that a walk saw before the beginning was heard of', () => {
+    table.began(seenFlow(0), 0);
+    table.tidy(1_000, all);
+    table.found(seenFlow(1, { replied: true }), 1_010);
+    expect(evidence()).toEqual({ unanswered: [0], answered: undefined });
+    table.began(seenFlow(1), 1_020);
+    table.changed(seenFlow(1, { replied: true }), 1_020);
+    expect(evidence()).toEqual({ unanswered: [], answered: 1_020 });
+  });
+
   it('leaves out connections that were there before the counting began', () => {
     for (let id = 0; id < 3; id++) table.found(seenFlow(id), 0);
     table.found(seenFlow(3, { replied: true }), 0);
