@@ -16,6 +16,7 @@ import { RestoreRecorder } from './restore-recorder.js';
 import { measureServed } from './server/measure.js';
 import { servedTable } from './server/report.js';
 import { leastOfEach } from './statistics.js';
+import { ejectionTable } from './traffic/ejection.js';
 import { measureTraffic, trafficTable } from './traffic/measure.js';
 import { countWrites } from './writes.js';
 
@@ -171,6 +172,8 @@ const { values } = parseArgs({
     server: { type: 'boolean', default: false },
     /** Measure what counting a million connections costs, instead of a mode. */
     traffic: { type: 'boolean', default: false },
+    /** Measure what looking for silent endpoints costs, instead of a mode. */
+    ejection: { type: 'boolean', default: false },
     /** Measure what so many nodes cost an API server, instead of a mode. */
     fleet: { type: 'string' },
     /** Measure mode ipvs on the kernel of this machine, not on a separate one. */
@@ -205,7 +208,14 @@ if (values.traffic) {
   console.error('measuring kubeproxy top with a million connections and 10,000 new ones a second …');
   console.log(trafficTable(await measureTraffic(host, [...node, kubeproxy])));
 }
-const instead = values.decoding || values.traffic || values.server || values.fleet !== undefined;
+if (values.ejection) {
+  const host = new BenchHost();
+  process.once('exit', () => host.remove());
+  console.error('measuring --eject-silent-endpoints with 1,000 and 10,000 new connections a second …');
+  console.log(await ejectionTable(host, [...node, kubeproxy]));
+}
+const instead =
+  values.decoding || values.traffic || values.ejection || values.server || values.fleet !== undefined;
 for (const { mode, sizes } of instead ? [] : plan) {
   if (mode === 'ipvs' && !values.here) {
     console.error(

@@ -7,6 +7,7 @@ import { Container } from './injection/container.js';
 import { runningParts } from './life-cycle/running-parts.js';
 import { clusterModule } from './modules/cluster-module.js';
 import { eventsModule } from './modules/events-module.js';
+import { failoverModule } from './modules/failover-module.js';
 import { nodeModule } from './modules/node-module.js';
 import { processModule } from './modules/process-module.js';
 import { serverModule } from './modules/server-module.js';
@@ -44,6 +45,7 @@ export function composeProxy(
     ...readingModules(commandLine, mode.families, logger),
     ...serverModule,
     ...trafficModule,
+    ...failoverModule,
     mode: () => mode,
     packetCounters: () => mode.packetCounters,
     conntrack: () => new NetlinkConntrack(),

@@ -15,6 +15,7 @@ const ORDER = [
   'addresses of this node',
   'healthz server',
   'traffic',
+  'silent endpoints',
   'metrics',
   'metrics server',
   'service health checks',
@@ -165,7 +166,14 @@ describe('EmbeddedProxy', () => {
 
   it('has no part that the configuration does not ask for', () => {
     const proxy = new EmbeddedProxy(compose(['--once'], NO_SERVERS));
-    const absent = ['healthz server', 'traffic', 'metrics', 'metrics server', 'service health checks'];
+    const absent = [
+      'healthz server',
+      'traffic',
+      'silent endpoints',
+      'metrics',
+      'metrics server',
+      'service health checks',
+    ];
     expect(proxy.parts).toEqual(ORDER.filter((name) => !absent.includes(name)));
   });
 

@@ -26,6 +26,7 @@ const LONGEST = [
   'deploy/debian-package',
   'iptables-disruption',
   'kernel/faults',
+  'kernel/ejection',
   'application/trace/recorded',
   'fleet/herd',
   'kubernetes/recorded-scenarios',

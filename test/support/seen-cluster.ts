@@ -28,10 +28,12 @@ export class SeenCluster {
   readonly statuses = new ServiceStatuses();
   readonly unread: string[] = [];
   readonly waiting = new Set<string>();
+  /** Endpoints that step aside, as `ip:port`, of Services that have their silent endpoints do so. */
+  readonly aside = new Set<string>();
   isListed = true;
   readonly loops = IP_FAMILIES.map((family) => ({
     family,
-    table: new ForwardingTable(),
+    table: new ForwardingTable(() => this.aside),
     pending: new PendingChanges(),
     keptFor: this.unread,
     isWaiting: (key: string) => this.waiting.has(key),

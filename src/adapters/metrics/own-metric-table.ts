@@ -81,6 +81,20 @@ export const OWN_METRICS = {
     'service_bytes_total',
     'Bytes in both directions, where the kernel counts them',
   ),
+  endpointsAside: byFamily.gauge(
+    'endpoints_aside',
+    'Endpoints of service ports that step aside, because the last connections to them got no answer',
+  ),
+  endpointEjections: plain.counter(
+    'endpoint_ejections_total',
+    'Times that an endpoint stepped aside: silent, or silent-again when it was tried',
+    { labels: ['reason'] },
+  ),
+  endpointReturns: plain.counter(
+    'endpoint_returns_total',
+    'Times that an endpoint returned: tried-again after its time, answered, or most-silent, when too many were silent to blame them',
+    { labels: ['reason'] },
+  ),
   configurationRefused: plain.gauge(
     'configuration_refused',
     '1 while the configuration file has an edit that was rejected; the log says why',

@@ -1,6 +1,9 @@
+import type { EjectSilentEndpoints } from '../../application/failover/eject-silent-endpoints.js';
 import type { SourceStatus } from '../../application/ports/cluster-source.js';
 import type { ReportedLoop } from '../../application/status/report-status.js';
 import type { ServiceStatuses } from '../../application/status/service-statuses.js';
+import { ASIDE_REASONS, RETURN_REASONS } from '../../domain/failover/port-failover.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { SeriesValues } from '../../domain/traffic/traffic-series.js';
 import type { MetricSet } from './metric-set.js';
 import type { OWN_METRICS } from './own-metric-table.js';
@@ -38,6 +41,20 @@ export function showSources(own: Own, sources: readonly SourceStatus[], now: num
 export function showIgnoredObjects(own: Own, ignoredByKind: ReadonlyMap<string, number>): void {
   own.clear('objectsIgnored');
   for (const [kind, count] of ignoredByKind) own.set('objectsIgnored', { kind }, count);
+}
+
+/** Silent endpoints. All reasons are there from the start, so that the first increase is seen as one. */
+export function showEjections(
+  own: Own,
+  ejection: Pick<EjectSilentEndpoints, 'stepCounts' | 'asideCount'>,
+  families: readonly IpFamily[],
+): void {
+  const { stepCounts } = ejection;
+  for (const family of families)
+    own.set('endpointsAside', { ip_family: family }, ejection.asideCount(family));
+  own.clear('endpointEjections', 'endpointReturns');
+  for (const reason of ASIDE_REASONS) own.count('endpointEjections', { reason }, stepCounts.get(reason) ?? 0);
+  for (const reason of RETURN_REASONS) own.count('endpointReturns', { reason }, stepCounts.get(reason) ?? 0);
 }
 
 /** The traffic of Services; those that are gone are forgotten. */

@@ -2,9 +2,13 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import { endpointPlace } from '../../domain/model/endpoint.js';
 import { cidrText } from '../../domain/net/cidr.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
+import { asideOf } from '../../domain/selection/select-endpoints.js';
+import { familyPortKey } from '../../domain/traffic/service-frontends.js';
+import type { AsideLookup } from '../failover/aside-lookup.js';
+import { asideWords } from '../words/aside-words.js';
 import { holdsNothing, type ServiceStatuses } from '../status/service-statuses.js';
 import type { EndpointExplanation, PortExplanation } from './explanation.js';
-import { findingsOf } from './findings.js';
+import { asideFinding, findingsOf } from './findings.js';
 import { explainedFrontend, unusedReason } from './reasons.js';
 
 /** Why no endpoint of a service port is used. */
@@ -15,6 +19,7 @@ export class ExplainPort {
   constructor(
     private readonly state: ClusterState,
     private readonly statuses: Pick<ServiceStatuses, 'get'>,
+    private readonly asideTimes: AsideLookup = () => undefined,
   ) {}
 
   port(entry: ForwardingEntry): PortExplanation {
@@ -24,7 +29,11 @@ export class ExplainPort {
     const identity = { port: name.port, protocol: name.protocol };
     const endpoints = state.endpointsByPort(service, family)(identity);
     const status = statuses.get(family, key);
-    const findings = findingsOf(state, entry, endpoints, status);
+    const asides = this.asides(entry);
+    const findings = [
+      ...findingsOf(state, entry, endpoints, status),
+      ...Array.from(asides, ([place, words]) => asideFinding(place, words)),
+    ];
     const isReached = !holdsNothing(entry, status);
     const reachable = new Set(entry.endpoints.reachable.map(endpointPlace));
     return {
@@ -33,12 +42,26 @@ export class ExplainPort {
       frontends: frontends.map((frontend) => explainedFrontend(entry, frontend, status, findings)),
       endpoints: endpoints.map((endpoint): EndpointExplanation => {
         const used = isReached && reachable.has(endpointPlace(endpoint));
-        const reason = used ? undefined : isReached ? unusedReason(endpoint, entry) : NOT_REACHED;
+        const unused = (): string | undefined =>
+          asides.get(endpointPlace(endpoint)) ?? unusedReason(endpoint, entry);
+        const reason = used ? undefined : isReached ? unused() : NOT_REACHED;
         return { ...endpoint, used, ...(reason !== undefined && { reason }) };
       }),
       findings,
       affinitySeconds,
       sourceRanges: sourceRanges.map(cidrText),
     };
+  }
+
+  /** Why endpoints step aside, by `ip:port`. */
+  private asides(entry: ForwardingEntry): ReadonlyMap<string, string> {
+    const places = asideOf(entry.endpoints).map(endpointPlace);
+    return new Map(
+      places.map((place) => {
+        const times = this.asideTimes(familyPortKey(entry), place);
+        // It has just returned, and the entry is about to follow.
+        return [place, times ? asideWords(times) : 'about to be tried again'];
+      }),
+    );
   }
 }

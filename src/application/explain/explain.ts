@@ -1,6 +1,7 @@
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { AsideLookup } from '../failover/aside-lookup.js';
 import type { HealthCheckState } from '../health/health-check-state.js';
 import type { ListedLoop } from '../status/list-services.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
@@ -26,6 +27,8 @@ export interface ExplainSources {
   readonly history: SyncHistory;
   readonly healthChecks: readonly ExplainedHealthChecks[];
   readonly unserved: UnservedServices;
+  /** When endpoints stepped aside; missing: none does. */
+  readonly asideTimes?: AsideLookup | undefined;
   /** Seconds since the oldest change of the family arrived that is not in the kernel; undefined if all are. */
   waitingSeconds(family: IpFamily): number | undefined;
 }
@@ -38,7 +41,7 @@ export class Explain {
   private readonly ports: ExplainPort;
 
   constructor(private readonly sources: ExplainSources) {
-    this.ports = new ExplainPort(sources.state, sources.statuses);
+    this.ports = new ExplainPort(sources.state, sources.statuses, sources.asideTimes);
   }
 
   /** Asks the cluster about a Service that is not known here. Never rejects. */

@@ -3,6 +3,7 @@ import { endpointPlace, type Endpoint, type PortIdentity } from '../../domain/mo
 import type { Node } from '../../domain/model/node.js';
 import { serviceKey } from '../../domain/model/service-port-name.js';
 import type { ServicePortSpec } from '../../domain/model/service.js';
+import { asideOf } from '../../domain/selection/select-endpoints.js';
 import { fields, flag, text, word } from '../../domain/shapes/shape.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { ServiceStatus } from '../status/service-statuses.js';
@@ -27,7 +28,8 @@ export type FindingKind =
   | 'degraded'
   | 'draining'
   | 'none-local'
-  | 'other-zones';
+  | 'other-zones'
+  | 'aside';
 
 /** Something that stops or limits the traffic of a service port. */
 export type Finding = ReturnType<typeof finding>;
@@ -162,7 +164,7 @@ function otherZones(
   all: readonly Endpoint[],
   node: Node | undefined,
 ): Finding | undefined {
-  const reachable = new Set(endpoints.reachable.map(endpointPlace));
+  const reachable = new Set([...endpoints.reachable, ...asideOf(endpoints)].map(endpointPlace));
   const excluded = all.filter(
     (endpoint) =>
       endpoint.ready &&
@@ -176,6 +178,11 @@ function otherZones(
     'other-zones',
     `${counted(excluded.length, 'ready endpoint is', 'ready endpoints are')} hinted for ${where}; this node is in zone ${node.zone === '' ? '(none)' : node.zone}`,
   );
+}
+
+/** @param why as `asideWords` has it */
+export function asideFinding(place: string, why: string): Finding {
+  return note('aside', `endpoint ${place} ${why}`);
 }
 
 function fault(kind: FindingKind, what: string): Finding {

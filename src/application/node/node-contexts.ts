@@ -30,6 +30,8 @@ export interface NodeSettings {
   readonly externalIPsAllowed: boolean;
   /** Mode userspace: all traffic may go to all endpoints. Default false. */
   readonly everyEndpoint?: boolean;
+  /** Silent endpoints step aside, unless a Service has it otherwise. Default false. */
+  readonly ejectSilentEndpoints?: boolean;
 }
 
 /** What each family's forwarding depends on besides Services: the Node, the service ranges and the local addresses. */
@@ -95,6 +97,7 @@ export class NodeContexts {
         nodeIP: nodeAddresses.addresses[family],
         externalIPsAllowed: settings.externalIPsAllowed,
         ...(settings.everyEndpoint && { everyEndpoint: true }),
+        ...(settings.ejectSilentEndpoints && { ejectSilentEndpoints: true }),
       },
       network: {
         family,

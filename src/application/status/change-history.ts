@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
 import type { ProgrammedChanges } from '../sync/change-log.js';
 import type { ChangeEntry, FamilyChange, History, ServicePortChange } from './change-entry.js';
-import { endpointsChange, frontendsChange } from './list-changes.js';
+import { asideChange, endpointsChange, frontendsChange } from './list-changes.js';
 import type { ServiceStatuses } from './service-statuses.js';
 
 /** How many changes are remembered. */
@@ -59,6 +59,7 @@ export class ChangeHistory implements Partial<SyncObserver> {
         ...(times?.[0] !== undefined && { trigger: times[0] }),
         took: sinceEvent,
         endpoints: endpointsChange(change.former?.endpoints.reachable, change.entry?.endpoints.reachable),
+        ...asideChange(change),
         frontends: frontendsChange(change.former?.frontends, change.entry?.frontends),
       });
     }

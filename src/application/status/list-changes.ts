@@ -1,5 +1,7 @@
 import { frontendPlace, type Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import { comparePlaces, endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import { asideOf } from '../../domain/selection/select-endpoints.js';
 import type { ListChange } from './change-entry.js';
 
 /** How many members of a change are named. */
@@ -24,6 +26,13 @@ export function endpointsChange(
     if (order >= 0) fresh++;
   }
   return change.of(present);
+}
+
+/** Which endpoints have stepped aside or returned, if any. */
+export function asideChange({ former, entry }: ForwardingChange): { readonly aside?: ListChange } {
+  if (!former?.endpoints.aside && !entry?.endpoints.aside) return {};
+  const aside = endpointsChange(former && asideOf(former.endpoints), entry && asideOf(entry.endpoints));
+  return aside.some.length > 0 ? { aside } : {};
 }
 
 /** Beyond the end of a list is behind all. */

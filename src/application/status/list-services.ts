@@ -8,6 +8,7 @@ import {
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { asideOf } from '../../domain/selection/select-endpoints.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { Unserved } from '../explain/explanation.js';
 import type { RowFilter, RowState, ServiceList, ServiceRow, UnknownName } from './service-row.js';
@@ -89,18 +90,20 @@ export class ListServices {
     const entries = this.loops.flatMap(({ table }) => table.entriesOf(key));
     let used = 0;
     let known = 0;
+    let aside = 0;
     for (const entry of entries) {
       const { endpoints, knownEndpoints } = entry;
       if (!holdsNothing(entry, this.statuses.get(entry.family, entry.key)))
         used += endpoints.reachable.length;
       known += knownEndpoints;
+      aside += asideOf(endpoints).length;
     }
     return {
       namespace,
       name,
       type,
       frontends: frontendTexts(entries),
-      endpoints: { used, known },
+      endpoints: { used, known, ...(aside > 0 && { aside }) },
       ...this.outcome(key, entries),
     };
   }

@@ -14,7 +14,12 @@ const serviceRow = fields({
   /** `10.96.0.80:80/TCP`, `[fd00::1]:80/TCP`, and `30080/TCP` for a node port; those of the cluster IPs first. */
   frontends: list(text),
   /** Endpoints that traffic of this node may go to, and all that the cluster lists: of each port and family. */
-  endpoints: fields({ used: number, known: number }),
+  endpoints: fields({
+    used: number,
+    known: number,
+    /** Those that step aside, because they are silent; missing: none. */
+    aside: optional(number),
+  }),
   state: word<RowState>(),
   /** Why it failed, is degraded or is not served. */
   reason: optional(text),

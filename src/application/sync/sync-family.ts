@@ -1,3 +1,4 @@
+import type { StepsAside } from '../../domain/failover/steps-aside.js';
 import type { ForwardingContext } from '../../domain/forwarding/forward-service.js';
 import { ForwardingTable, type ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import { WaitingChanges } from '../../domain/forwarding/waiting-changes.js';
@@ -47,7 +48,7 @@ interface Programmed {
  * time, and after the backend failed as a whole, it programs everything. A Service with very many ports takes several calls.
  */
 export class SyncFamily {
-  readonly table = new ForwardingTable();
+  readonly table: ForwardingTable;
   private readonly waiting = new WaitingChanges();
   private readonly outcomes: ServicePortOutcomes;
   private started = false;
@@ -66,7 +67,9 @@ export class SyncFamily {
     private readonly listener?: ForwardingListener,
     /** What the source currently cannot read. */
     private readonly unread: () => readonly string[] = () => [],
+    stepsAside?: StepsAside,
   ) {
+    this.table = new ForwardingTable(stepsAside);
     this.outcomes = new ServicePortOutcomes(this.family, this.table, statuses, clock, logger);
   }
 

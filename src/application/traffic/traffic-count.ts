@@ -1,10 +1,10 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace } from '../../domain/model/endpoint.js';
 import { nextShift, shiftFor, type TrafficLoad } from '../../domain/traffic/sample.js';
-import { ServiceFrontends } from '../../domain/traffic/service-frontends.js';
+import { ServiceFrontends, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
 import type { CountingFacts } from '../../domain/traffic/traffic-report.js';
 import { snapshotOf, type TrafficSnapshot } from '../../domain/traffic/traffic-snapshot.js';
-import { TrafficTable } from '../../domain/traffic/traffic-table.js';
+import { TrafficTable, type PortTraffic } from '../../domain/traffic/traffic-table.js';
 import { delay } from '../delay.js';
 import { errorMessage } from '../error-message.js';
 import type { Clock, Timer } from '../ports/clock.js';
@@ -18,6 +18,8 @@ const LOOK_EVERY = 1_000;
 /** So many connections are walked through without a pause; with it, some 15,000 in a second: some hundredths of a core. */
 const WALKED_AT_ONCE = 1_000;
 const PAUSE = 50;
+/** A further rest between walks while only evidence is asked for: they only make up for what events did not tell. */
+const SELDOM = 30_000;
 /** Until the next walk after one that failed. */
 const AFTER_FAILURE = 5_000;
 /** So many quiet seconds in a row before a larger sample is taken, which means counting from the start. */
@@ -42,8 +44,11 @@ export class TrafficCount {
   private readonly sink: FlowSink = {
     began: (flow) => this.table.began(flow, this.clock.steady()),
     changed: (flow) => this.table.changed(flow, this.clock.steady()),
-    ceased: (flow) => this.table.ceased(flow),
+    ceased: (flow) => this.table.ceased(flow, this.clock.steady()),
   };
+  /** Aborted to do without the further rest. */
+  private resting = new AbortController();
+  private walksSeldom = false;
   private reading: Timer | undefined;
   private walks: Promise<void> = Promise.resolve();
   private wholeWalks = 0;
@@ -75,9 +80,22 @@ export class TrafficCount {
   /** Idempotent. */
   async stop(): Promise<void> {
     this.stopping.abort();
+    this.resting.abort();
     this.reading?.cancel();
     await this.walks;
     this.flowEvents.close();
+  }
+
+  /**
+   * Whether numbers of open connections and bytes are asked for, as at first, or nothing but evidence, which costs less. Numbers
+   * are complete again after the next walk.
+   */
+  wantNumbers(wanted: boolean): void {
+    if (wanted && this.walksSeldom) {
+      this.wholeWalks = 0;
+      this.resting.abort();
+    }
+    this.walksSeldom = !wanted;
   }
 
   snapshot(): TrafficSnapshot {
@@ -85,6 +103,13 @@ export class TrafficCount {
     const steady = this.clock.steady();
     this.tidy(steady);
     return snapshotOf(this.table, (key) => this.frontends.entry(key), { time: this.clock.now(), steady });
+  }
+
+  /** The connections of all service ports as they are now, while they go on being counted: nothing is copied. */
+  ports(): ReadonlyMap<FamilyPortKey, PortTraffic> {
+    this.read();
+    this.tidy(this.clock.steady());
+    return this.table.ports();
   }
 
   facts(): CountingFacts {
@@ -124,6 +149,7 @@ export class TrafficCount {
     this.events += count;
     if (!lost) return;
     this.timesLost++;
+    this.resting.abort();
     this.logger.debug(
       { timesLost: this.timesLost },
       'events of connections were lost; the next walk through the table finds what they told',
@@ -163,16 +189,21 @@ export class TrafficCount {
     this.flowEvents.sample(next);
     this.table.sample(next);
     // Connections that were left out are known only after another walk.
-    if (next < shift) this.wholeWalks = -1;
+    if (next < shift) {
+      this.wholeWalks = -1;
+      this.resting.abort();
+    }
     this.logger.debug({ oneIn: 2 ** next, ...load }, 'connections are sampled otherwise');
   }
 
   private async walkOn(): Promise<void> {
     while (!this.stopping.signal.aborted) {
       const begun = this.clock.steady();
+      this.resting = new AbortController();
       const isComplete = await this.walk();
       const rest = isComplete ? LOOK_EVERY - (this.clock.steady() - begun) : AFTER_FAILURE;
       await this.sleep(Math.max(rest, PAUSE));
+      if (this.walksSeldom && this.wholeWalks > 0) await delay(this.clock, SELDOM, this.resting.signal);
     }
   }
 

@@ -20,7 +20,7 @@ export class TrafficMetrics {
   /** Without connection tracking there are no such metrics, which is logged. */
   start(): void {
     try {
-      this.watchers.keepCounting();
+      this.watchers.keepCounting('numbers');
     } catch (error) {
       if (!(error instanceof ConntrackUnavailableError)) throw error;
       this.logger.warn({ error }, 'connections of Services cannot be counted; their metrics are missing');

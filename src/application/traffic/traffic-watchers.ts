@@ -1,6 +1,8 @@
 import { trafficBetween } from '../../domain/traffic/traffic-between.js';
-import type { TrafficQuery, TrafficReport } from '../../domain/traffic/traffic-report.js';
+import type { FamilyPortKey } from '../../domain/traffic/service-frontends.js';
+import type { CountingFacts, TrafficQuery, TrafficReport } from '../../domain/traffic/traffic-report.js';
 import type { TrafficSnapshot } from '../../domain/traffic/traffic-snapshot.js';
+import type { PortTraffic } from '../../domain/traffic/traffic-table.js';
 import { delay } from '../delay.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { TrafficCount } from './traffic-count.js';
@@ -36,11 +38,21 @@ export interface TrafficWatch {
   leave(): void;
 }
 
+/** Numbers of connections and bytes as they are at any time, or only the evidence of endpoints, which costs less. */
+export type KeptFor = 'numbers' | 'evidence';
+
+/** What is being counted, and how. */
+export interface Counted {
+  readonly ports: ReadonlyMap<FamilyPortKey, PortTraffic>;
+  readonly facts: CountingFacts;
+}
+
 /** Those who watch the traffic. Connections are counted only while there are any, and for some seconds after. */
 export class TrafficWatchers {
   private readonly present = new Set<TrafficWatch>();
   private stopped = false;
-  private keeps = false;
+  /** For what counting goes on though nobody watches. */
+  private readonly keepers = new Map<symbol, KeptFor>();
   private count: TrafficCount | undefined;
   private lingering: Timer | undefined;
   private ended: Promise<void> = Promise.resolve();
@@ -76,16 +88,27 @@ export class TrafficWatchers {
       leave: () => this.leave(watch),
     };
     this.present.add(watch);
+    this.choosePace();
     return watch;
   }
 
   /**
-   * Counts from now on, whether somebody watches or not.
+   * Counts from now on, whether somebody watches or not, until the function that it returns is called.
    * @throws ConntrackUnavailableError
    */
-  keepCounting(): void {
+  keepCounting(what: KeptFor): () => void {
     this.running();
-    this.keeps = true;
+    const keeper = Symbol(what);
+    this.keepers.set(keeper, what);
+    this.choosePace();
+    return () => {
+      if (this.keepers.delete(keeper)) this.lingerIfUnused();
+    };
+  }
+
+  /** What is being counted, at this moment; undefined when nothing is. */
+  counted(): Counted | undefined {
+    return this.count && { ports: this.count.ports(), facts: this.count.facts() };
   }
 
   /** What has been counted by now; undefined when nothing is being counted. */
@@ -110,8 +133,20 @@ export class TrafficWatchers {
   }
 
   private leave(watch: TrafficWatch): void {
-    const isLast = this.present.delete(watch) && this.present.size === 0;
-    if (!isLast || this.keeps || this.stopped) return;
+    if (this.present.delete(watch)) this.lingerIfUnused();
+  }
+
+  /** While nobody is left, it goes on as before. */
+  private choosePace(): void {
+    const wants = [...this.keepers.values()];
+    if (this.present.size + wants.length === 0) return;
+    this.count?.wantNumbers(this.present.size > 0 || wants.includes('numbers'));
+  }
+
+  private lingerIfUnused(): void {
+    this.choosePace();
+    if (this.present.size > 0 || this.keepers.size > 0 || this.stopped) return;
+    this.lingering?.cancel();
     this.lingering = this.clock.after(LINGER, () => this.end());
   }
 

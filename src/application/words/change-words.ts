@@ -17,8 +17,13 @@ const FAMILY_RESULTS = {
 export function changeWords(entry: ChangeEntry): string {
   const { what, reason } = entry;
   if (what !== 'service-port') return reason ?? '';
-  const { endpoints, frontends, result } = entry;
-  const parts = said(reason, listWords('endpoints', endpoints), listWords('frontends', frontends));
+  const { endpoints, aside, frontends, result } = entry;
+  const parts = said(
+    reason,
+    listWords('endpoints', endpoints),
+    aside && listWords('silent endpoints aside', aside),
+    listWords('frontends', frontends),
+  );
   if (parts.length > 0) return parts.join('; ');
   return result === 'programmed' ? `${counted(endpoints.now, 'endpoint')} as before` : '';
 }

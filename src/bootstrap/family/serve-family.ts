@@ -23,7 +23,10 @@ export function serveFamily(parts: FamilyParts): ServedFamily {
   const conntrack = conntrackReconcilers(parts);
   const resets = deadConnectionResets(parts);
   const healthChecks = serviceHealthChecks(parts);
-  const listeners = [...conntrack, resets, healthChecks].filter((listener) => listener !== undefined);
+  const ejection = parts.ejection?.listener(family);
+  const listeners = [...conntrack, resets, healthChecks, ejection].filter(
+    (listener) => listener !== undefined,
+  );
   return {
     family,
     conntrack,
@@ -72,7 +75,7 @@ function serviceHealthChecks(parts: FamilyParts): ServiceHealthChecks | undefine
 }
 
 function syncLoop(parts: FamilyParts, listeners: ForwardingListeners): SyncLoop {
-  const { backend, state, source, contexts, statuses, syncObserver, changeHistory, clock } = parts;
+  const { backend, state, source, contexts, statuses, syncObserver, changeHistory, clock, ejection } = parts;
   const { configuration } = parts.commandLine;
   const logger = parts.logger.child({ caller: 'sync-loop' });
   const family = new SyncFamily(
@@ -84,6 +87,7 @@ function syncLoop(parts: FamilyParts, listeners: ForwardingListeners): SyncLoop 
     logger,
     listeners,
     () => source.problems,
+    ejection?.stepsAside(parts.family),
   );
   const periods = modeSettings(configuration, modeInForce(configuration));
   return new SyncLoop(family, backend, periods, syncObserver, clock, logger, (changes) =>

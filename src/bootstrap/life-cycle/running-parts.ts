@@ -14,7 +14,7 @@ import { scrapeGauges } from '../modules/scrape-gauges.js';
 export function runningParts(proxy: ProxyParts): readonly Part[] {
   const { mode, localAddresses, healthServer, metricsServer, scrapeServer, trafficWatchers, conntrack } =
     proxy;
-  const { eventRecorder, awaitNode, metrics, served } = proxy;
+  const { ejection, eventRecorder, awaitNode, metrics, served } = proxy;
   const loops = served.map(({ loop }) => loop);
   const healthChecks = served.flatMap((family) => family.healthChecks ?? []);
   const reconcilers = served.flatMap((family) => family.conntrack);
@@ -38,11 +38,12 @@ export function runningParts(proxy: ProxyParts): readonly Part[] {
       start: () => listen(healthServer, 'FailedToStartProxierHealthcheck'),
       stop: () => healthServer.stop(),
     },
-    (metricsServer ?? scrapeServer) && {
+    (metricsServer ?? scrapeServer ?? ejection) && {
       name: 'traffic',
       start: () => proxy.trafficMetrics?.start(),
       stop: () => trafficWatchers.stop(),
     },
+    ejection && { name: 'silent endpoints', stop: () => ejection.stop() },
     (metricsServer ?? scrapeServer) && {
       name: 'metrics',
       start: () => {

@@ -39,7 +39,7 @@ export function metricsRoutes(parts: ProxyParts): Routes {
   return {
     ...listed,
     ...zpageRoutes({ status: ComponentStatusz ? status : undefined }, clock),
-    ...reportRoutes(parts, explainAddress(parts, loops)),
+    ...reportRoutes(parts, explainAddress(parts, loops, parts.ejection?.asideTimes)),
     ...traceRoutes(parts),
     ...trafficRoutes(parts.trafficWatchers),
     ...differenceRoutes(new Diff(mode, loops)),

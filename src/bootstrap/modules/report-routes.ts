@@ -14,7 +14,7 @@ import { KUBERNETES_VERSION, PROGRAM_VERSION } from '../version.js';
 
 /** What the proxy tells about itself and its Services. */
 export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Routes {
-  const { commandLine, live, state, source, clusterEvents, served } = parts;
+  const { commandLine, live, state, source, clusterEvents, served, ejection } = parts;
   const { statuses, reports, syncHistory: history, changeHistory, remainingRules, health, clock } = parts;
   const loops = served.map(({ loop }) => loop);
   const unserved = new UnservedServices(state, reports, parts.serviceLookup);
@@ -26,6 +26,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     history,
     healthChecks: served.flatMap(({ healthChecks }) => healthChecks ?? []),
     unserved,
+    asideTimes: ejection?.asideTimes,
     waitingSeconds: (family) => {
       const since = health.waitingSince(family);
       return since === undefined ? undefined : (clock.now() - since) / 1000;

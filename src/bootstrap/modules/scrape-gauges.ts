@@ -1,5 +1,6 @@
 import type { Scrape } from '../../adapters/metrics/prometheus-metrics.js';
 import {
+  showEjections,
   showIgnoredObjects,
   showServicePorts,
   showSources,
@@ -9,7 +10,8 @@ import type { ProxyParts } from '../parts/proxy-parts.js';
 
 /** Gauges that are looked up each time the metrics are read. */
 export function scrapeGauges(parts: ProxyParts): Scrape {
-  const { served, statuses, reports, syncHistory, source, live, trafficMetrics, clock } = parts;
+  const { served, statuses, reports, syncHistory, source, live, trafficMetrics, ejection, families, clock } =
+    parts;
   return (own) => {
     for (const { loop } of served) {
       showServicePorts(own, loop, statuses);
@@ -17,6 +19,7 @@ export function scrapeGauges(parts: ProxyParts): Scrape {
     }
     showIgnoredObjects(own, reports.ignoredByKind);
     showSources(own, source.status(), clock.now());
+    if (ejection) showEjections(own, ejection, families);
     if (trafficMetrics) showTraffic(own, trafficMetrics.values());
     own.set('configurationRefused', {}, live.problem === undefined ? 0 : 1);
   };

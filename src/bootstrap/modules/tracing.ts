@@ -1,3 +1,4 @@
+import type { AsideLookup } from '../../application/failover/aside-lookup.js';
 import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
 import { ExplainAddress } from '../../application/explain/explain-address.js';
 import { ExplainPort } from '../../application/explain/explain-port.js';
@@ -14,9 +15,13 @@ import type { ReadingParts } from '../parts/reading-parts.js';
 export type FamilyTable = Pick<ListedLoop, 'family' | 'table'>;
 
 /** Tells whose an address is, for people who ask about it or about packets to it. */
-export function explainAddress(parts: ReadingParts, tables: readonly FamilyTable[]): ExplainAddress {
+export function explainAddress(
+  parts: ReadingParts,
+  tables: readonly FamilyTable[],
+  asideTimes?: AsideLookup,
+): ExplainAddress {
   const { commandLine, state, statuses, clusterEvents, contexts, localAddresses } = parts;
-  return new ExplainAddress(new ExplainPort(state, statuses), state, tables, {
+  return new ExplainAddress(new ExplainPort(state, statuses, asideTimes), state, tables, {
     mode: modeInForce(commandLine.configuration),
     isListed: () => clusterEvents.missing.length === 0,
     network: (family) => contexts.of(family, false).network,

@@ -27,6 +27,7 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
     nodeHints: gates.PreferSameTrafficDistribution,
     externalIPsAllowed: gates.AllowServiceExternalIPs,
     everyEndpoint: mode === 'userspace',
+    ejectSilentEndpoints: configuration.ejectSilentEndpoints,
   };
 }
 

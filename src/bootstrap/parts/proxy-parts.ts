@@ -2,6 +2,7 @@ import type { HealthServer } from '../../adapters/health/health-server.js';
 import type { Routes } from '../../adapters/http/router.js';
 import type { MetricsServer } from '../../adapters/metrics/metrics-server.js';
 import type { ScrapeServer } from '../../adapters/metrics/scrape-server.js';
+import type { EjectSilentEndpoints } from '../../application/failover/eject-silent-endpoints.js';
 import type { Backend } from '../../application/ports/backend.js';
 import type { HealthCheckListener } from '../../application/ports/health-check-listener.js';
 import type { Conntrack } from '../../application/ports/node/conntrack.js';
@@ -31,6 +32,8 @@ export interface ProxyParts extends ReadingParts {
   readonly healthCheckListener: HealthCheckListener | undefined;
 
   readonly trafficWatchers: TrafficWatchers;
+  /** Undefined: silent endpoints are left where they are. */
+  readonly ejection: EjectSilentEndpoints | undefined;
   /** Undefined: the configuration wants none, as with the servers. */
   readonly trafficMetrics: TrafficMetrics | undefined;
   /** Undefined where the source delivers every Service. */

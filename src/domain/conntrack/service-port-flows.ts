@@ -1,5 +1,6 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { endpointPlace, type Endpoint } from '../model/endpoint.js';
+import { asideOf } from '../selection/select-endpoints.js';
 import { frontendAddress, type FrontendAddress } from './frontend-map.js';
 
 /** The frontends and endpoints of a service port, for judging flows. */
@@ -9,8 +10,15 @@ export interface ServicePortFlows {
   readonly endpoints: ReadonlySet<string>;
 }
 
-export function servicePortFlows({ frontends, flowEligibleEndpoints }: ForwardingEntry): ServicePortFlows {
-  return new FlowsOfEntry(frontends.map(frontendAddress), flowEligibleEndpoints);
+export function servicePortFlows(entry: ForwardingEntry): ServicePortFlows {
+  return new FlowsOfEntry(entry.frontends.map(frontendAddress), eligibleEndpoints(entry));
+}
+
+/** Of TCP and SCTP only connections that are being opened are judged: they leave an endpoint that steps aside, too. */
+function eligibleEndpoints({ name, endpoints, flowEligibleEndpoints }: ForwardingEntry): readonly Endpoint[] {
+  const aside = asideOf(endpoints);
+  if (name.protocol === 'UDP' || aside.length === 0) return flowEligibleEndpoints;
+  return flowEligibleEndpoints.filter((one) => !aside.includes(one) || endpoints.reachable.includes(one));
 }
 
 /** Most service ports never have a flow that is judged: the texts are made for those that have. */

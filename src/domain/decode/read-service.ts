@@ -17,15 +17,10 @@ import {
   type RawObject,
 } from './fields.js';
 import { InvalidObject, quote, type Reading } from './problem.js';
+import { readAnnotations } from './service-annotations.js';
 
 /** Services with this label, whatever its value, belong to another proxy. */
 export const SERVICE_PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
-
-/** The IPVS scheduler for the Service, such as `mh` (docs/ipvs-mode.md). */
-export const SCHEDULER_ANNOTATION = 'kube-proxy-ts/ipvs-scheduler';
-
-/** The form of the kernel's names; at most IP_VS_SCHEDNAME_MAXLEN characters, minus the final zero. */
-const SCHEDULER = /^[a-z][a-z0-9_]{0,14}$/;
 
 const DEFAULT_AFFINITY_SECONDS = 10800;
 const MAX_AFFINITY_SECONDS = 86400;
@@ -43,7 +38,7 @@ export function readService(raw: unknown): Reading<Service, UnservedKind> {
     return {
       value: {
         ...readProxiedService(namespace, name, spec, objectField(object.status, 'status'), problems, notes),
-        ...readScheduler(metadata, notes),
+        ...readAnnotations(metadata, notes),
       },
       problems,
       notes,
@@ -160,18 +155,6 @@ function readAffinity(spec: RawObject): number {
   const clientIP = objectField(config.clientIP, 'spec.sessionAffinityConfig.clientIP');
   const path = 'spec.sessionAffinityConfig.clientIP.timeoutSeconds';
   return integerField(clientIP.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS, path, 1, MAX_AFFINITY_SECONDS);
-}
-
-function readScheduler(metadata: RawObject, notes: string[]): Pick<Service, 'scheduler'> {
-  const { annotations } = metadata;
-  if (typeof annotations !== 'object' || annotations === null) return {};
-  const scheduler = (annotations as RawObject)[SCHEDULER_ANNOTATION];
-  if (scheduler === undefined || scheduler === '') return {};
-  if (typeof scheduler === 'string' && SCHEDULER.test(scheduler)) return { scheduler };
-  notes.push(
-    `metadata.annotations[${SCHEDULER_ANNOTATION}] ${quote(scheduler)} is not a scheduler's name; ignored`,
-  );
-  return {};
 }
 
 /** The address; undefined if the text is blank or, which is a problem, not an address. */

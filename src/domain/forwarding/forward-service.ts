@@ -1,4 +1,5 @@
 import type { Endpoint, PortIdentity } from '../model/endpoint.js';
+import { NOBODY_ASIDE, type StepsAside } from '../failover/steps-aside.js';
 import { servicePortKey } from '../model/service-port-name.js';
 import type { Service, ServicePortSpec } from '../model/service.js';
 import { subset } from '../model/subset.js';
@@ -15,24 +16,36 @@ export interface ForwardingContext {
   readonly nodeIP: string;
   /** Feature gate AllowServiceExternalIPs. */
   readonly externalIPsAllowed: boolean;
-  /** Traffic policies and topology are ignored: all traffic may go to all endpoints. Missing means no. */
+  /** Traffic policies and topology are ignored, and nobody steps aside: all traffic may go to all endpoints. Missing means no. */
   readonly everyEndpoint?: boolean;
+  /** Silent endpoints step aside, unless a Service has it otherwise. Missing means no. */
+  readonly ejectSilentEndpoints?: boolean;
 }
 
-/** The forwarding entries of a Service's ports in the context's family; none without a cluster IP of that family. */
+/**
+ * The forwarding entries of a Service's ports in the context's family; none without a cluster IP of that family.
+ * @param stepsAside followed only where silent endpoints are to step aside
+ */
 export function forwardService(
   service: Service,
   endpointsOf: (port: PortIdentity) => readonly Endpoint[],
   context: ForwardingContext,
+  stepsAside = NOBODY_ASIDE,
 ): readonly ForwardingEntry[] {
   const clusterIP = service.clusterIPs[context.family];
   if (clusterIP === undefined) return [];
   if (context.everyEndpoint) return forwardPlainly(service, endpointsOf, context);
-  return service.ports.map((port) => forwardPort(service, port, clusterIP, endpointsOf, context));
+  return service.ports.map((port) => forwardPort(service, port, clusterIP, endpointsOf, context, stepsAside));
 }
 
 function forwardPlainly(...[service, endpointsOf, context]: Parameters<typeof forwardService>) {
-  return forwardService({ ...service, internalPolicyLocal: false, externalPolicyLocal: false }, endpointsOf, {
+  const plain: Service = {
+    ...service,
+    internalPolicyLocal: false,
+    externalPolicyLocal: false,
+    ejectSilentEndpoints: false,
+  };
+  return forwardService(plain, endpointsOf, {
     ...context,
     everyEndpoint: false,
     topology: { ...context.topology, zone: '', nodeHints: false },
@@ -44,7 +57,8 @@ function forwardPort(
   port: ServicePortSpec,
   clusterIP: string,
   endpointsOf: (port: PortIdentity) => readonly Endpoint[],
-  { family, topology, nodeIP, externalIPsAllowed }: ForwardingContext,
+  { family, topology, nodeIP, externalIPsAllowed, ejectSilentEndpoints }: ForwardingContext,
+  stepsAside: StepsAside,
 ): ForwardingEntry {
   const externalIPs = textsOf(service.externalIPs, family);
   const loadBalancerIPs = textsOf(service.loadBalancerIPs, family);
@@ -52,6 +66,10 @@ function forwardPort(
   const reachableFromOutside = port.nodePort !== 0 || loadBalancerIPs.length > 0 || externalIPs.length > 0;
   const { internalPolicyLocal, externalPolicyLocal } = service;
   const allEndpoints = endpointsOf({ port: port.name, protocol: port.protocol });
+  const name = { namespace: service.namespace, name: service.name, port: port.name, protocol: port.protocol };
+  const key = servicePortKey(name);
+  // UDP has no answer of its own, so nothing follows from the lack of one.
+  const ejects = port.protocol !== 'UDP' && (service.ejectSilentEndpoints ?? ejectSilentEndpoints ?? false);
   const endpoints = selectEndpoints(
     allEndpoints,
     {
@@ -59,6 +77,7 @@ function forwardPort(
       usesLocalEndpoints: internalPolicyLocal || (externalPolicyLocal && reachableFromOutside),
     },
     topology,
+    ejects ? stepsAside(key) : undefined,
   );
   const internal = {
     policy: policyOf(internalPolicyLocal),
@@ -74,10 +93,9 @@ function forwardPort(
   for (const address of loadBalancerIPs)
     frontends.push(frontend('load-balancer-ip', address, port.port, external));
   if (port.nodePort !== 0) frontends.push({ kind: 'node-port', port: port.nodePort, ...external });
-  const name = { namespace: service.namespace, name: service.name, port: port.name, protocol: port.protocol };
   const sourceRanges = subset(service.sourceRanges, (range) => range.family === family);
   return {
-    key: servicePortKey(name),
+    key,
     name,
     family,
     frontends,
@@ -93,6 +111,7 @@ function forwardPort(
     healthCheckNodePort: service.healthCheckNodePort,
     ...(service.healthCheckNodePort !== 0 && { localReadyIPs: localReadyIPs(allEndpoints) }),
     externallyReachable: reachableFromOutside,
+    ...(ejects && { ejectsSilentEndpoints: true }),
     knownEndpoints: allEndpoints.length,
   };
 }

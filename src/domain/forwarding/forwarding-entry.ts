@@ -42,6 +42,8 @@ export interface ForwardingEntry {
   readonly localReadyIPs?: readonly string[];
   /** Has a node port, a load-balancer IP or an external IP, even if the feature gate prevents programming it. */
   readonly externallyReachable: boolean;
+  /** Endpoints that are silent step aside. Missing: no, as for UDP always. */
+  readonly ejectsSilentEndpoints?: boolean;
   /** How many endpoints the cluster knows for the service port, whatever their state. */
   readonly knownEndpoints: number;
 }

@@ -1,3 +1,4 @@
+import { NOBODY_ASIDE } from '../failover/steps-aside.js';
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../model/service-port-name.js';
 import type { ClusterState } from '../state/cluster-state.js';
 import { findEntry } from './find-entry.js';
@@ -20,6 +21,9 @@ export class ForwardingTable {
   private readonly entriesByService = new Map<ServiceKey, readonly ForwardingEntry[]>();
   private count = 0;
   private lacking = { internal: 0, external: 0 };
+
+  /** @param stepsAside who steps aside, as of each time that entries are computed */
+  constructor(private readonly stepsAside = NOBODY_ASIDE) {}
 
   /** Of all Services that are known, made at once. */
   static of(state: ClusterState, context: ForwardingContext): ForwardingTable {
@@ -75,7 +79,7 @@ export class ForwardingTable {
       const service = state.service(key);
       if (service?.clusterIPs[context.family] === undefined && former.length === 0) continue;
       const entries = service
-        ? forwardService(service, state.endpointsByPort(key, context.family), context)
+        ? forwardService(service, state.endpointsByPort(key, context.family), context, this.stepsAside)
         : NO_ENTRIES;
       for (const previous of former) {
         this.countLacking(previous, -1);

@@ -15,6 +15,8 @@ export interface Service {
   readonly affinitySeconds: number;
   /** How endpoints are chosen, if the mode offers a choice; missing means the default. */
   readonly scheduler?: string;
+  /** Whether silent endpoints step aside; missing: as the configuration has it. */
+  readonly ejectSilentEndpoints?: boolean;
   readonly externalIPs: readonly Address[];
   readonly loadBalancerIPs: readonly Address[];
   /** Empty when all sources are allowed, including when one of the ranges has length 0. */

@@ -1,4 +1,5 @@
-import { sortedOnce, type Endpoint } from '../model/endpoint.js';
+import { mostAside, type Places } from '../failover/steps-aside.js';
+import { endpointPlace, sortedOnce, type Endpoint } from '../model/endpoint.js';
 import { subset } from '../model/subset.js';
 
 /** The properties of this node that affect selection. */
@@ -26,12 +27,65 @@ export interface EndpointSelection {
   readonly reachable: readonly Endpoint[];
   /** Some endpoint is usable, though perhaps not for this node. */
   readonly hasAny: boolean;
+  /** What the lists lack because it steps aside. Missing: nothing. */
+  readonly aside?: AsideEndpoints;
+}
+
+/** The endpoints that step aside, by the list that lacks them. Sorted; at most half of each list. */
+export interface AsideEndpoints {
+  readonly cluster: readonly Endpoint[];
+  readonly local: readonly Endpoint[];
 }
 
 type Topology = 'none' | 'PreferSameNode' | 'PreferSameZone';
 
-/** Selects among all endpoints of a service port (sorted) for traffic that this node handles. */
+/**
+ * Selects among all endpoints of a service port (sorted) for traffic that this node handles.
+ * @param aside those that step aside, by `ip:port`: they are left out of each list of which they are at most half
+ */
 export function selectEndpoints(
+  all: readonly Endpoint[],
+  needs: PolicyNeeds,
+  node: NodeTopology,
+  aside?: Places,
+): EndpointSelection {
+  const selection = select(all, needs, node);
+  return aside?.size ? withoutAside(selection, aside) : selection;
+}
+
+/** The endpoints for new connections, for each policy in use, by `ip:port`: those that step aside included. */
+export function wholeLists({ cluster, local, aside }: EndpointSelection): readonly ReadonlySet<string>[] {
+  const whole = (list: readonly Endpoint[], lacking: readonly Endpoint[] = []): ReadonlySet<string> =>
+    new Set([...list, ...lacking].map(endpointPlace));
+  return [
+    ...(cluster ? [whole(cluster, aside?.cluster)] : []),
+    ...(local ? [whole(local, aside?.local)] : []),
+  ];
+}
+
+/** All endpoints that step aside from some list, sorted. */
+export function asideOf({ aside }: EndpointSelection): readonly Endpoint[] {
+  return aside ? union(aside.cluster, aside.local) : [];
+}
+
+function withoutAside(selection: EndpointSelection, places: Places): EndpointSelection {
+  const isAside = (endpoint: Endpoint): boolean => places.has(endpointPlace(endpoint));
+  const asideFrom = (list: readonly Endpoint[] = []): readonly Endpoint[] => {
+    const found = subset(list, isAside);
+    return found.length <= mostAside(list.length) ? found : [];
+  };
+  const aside: AsideEndpoints = { cluster: asideFrom(selection.cluster), local: asideFrom(selection.local) };
+  if (aside.cluster.length + aside.local.length === 0) return selection;
+  const cluster = selection.cluster && without(selection.cluster, aside.cluster);
+  const local = selection.local && without(selection.local, aside.local);
+  return { ...selection, cluster, local, reachable: union(cluster ?? [], local ?? []), aside };
+}
+
+function without(list: readonly Endpoint[], some: readonly Endpoint[]): readonly Endpoint[] {
+  return subset(list, (endpoint) => !some.includes(endpoint));
+}
+
+function select(
   all: readonly Endpoint[],
   { usesClusterEndpoints, usesLocalEndpoints }: PolicyNeeds,
   node: NodeTopology,

@@ -1,7 +1,7 @@
+import { GatheredEvidence, SILENT_AFTER } from './evidence.js';
+
 /** How long a connection may wait for its first answer before it counts as unanswered, in milliseconds. */
 const ANSWER_TIME = 1_000;
-/** So many connections in a row without an answer, and the endpoint counts as silent. */
-const SILENT_AFTER = 3;
 
 /** A connection that is being counted. */
 export interface CountedFlow {
@@ -53,6 +53,8 @@ export class EndpointTraffic {
   overdue = 0;
   /** Connections that are known, closed ones included. */
   known = 0;
+  /** Of connections whose beginning was seen. */
+  readonly evidence = new GatheredEvidence();
   /** Waiting, but not for too long, in the order in which they were seen. */
   private readonly fresh = new Set<CountedFlow>();
   private unansweredInARow = 0;
@@ -62,7 +64,7 @@ export class EndpointTraffic {
     this.totals = new GrowingTotals(ofPort);
   }
 
-  /** None of the last connections got an answer, and they were three or more. */
+  /** None of the last connections got an answer, and they were three or more. Refused ones have none here. */
   get silent(): boolean {
     return this.unansweredInARow >= SILENT_AFTER;
   }
@@ -71,27 +73,34 @@ export class EndpointTraffic {
     this.known++;
     if (flow.stage !== 'closed') this.open++;
     if (flow.stage === 'waiting') this.fresh.add(flow);
-    else if (flow.begun) this.unansweredInARow = 0;
+    else if (flow.begun) this.heard(flow.since);
   }
 
-  answered(flow: CountedFlow): void {
+  /** Its beginning was seen, perhaps after a walk had found it answered, or already closed. */
+  began(flow: CountedFlow, now: number): void {
+    if (!flow.begun && flow.stage !== 'waiting') this.heard(now);
+    flow.begun = true;
+  }
+
+  answered(flow: CountedFlow, now: number): void {
     if (flow.stage !== 'waiting') return;
     this.stopWaiting(flow);
-    this.unansweredInARow = 0;
+    this.heard(now);
     flow.stage = 'answered';
   }
 
-  /** @param weight how many connections it stands for */
-  closed(flow: CountedFlow, weight: number): void {
-    if (flow.stage === 'closed') return;
-    if (flow.stage === 'waiting') this.failed(flow, weight);
-    this.open--;
-    flow.stage = 'closed';
+  /**
+   * TCP has it that it is over; one that waits was refused.
+   * @param weight how many connections it stands for
+   */
+  closed(flow: CountedFlow, weight: number, now: number): void {
+    if (flow.stage === 'waiting') this.evidence.heard(now);
+    this.close(flow, weight);
   }
 
   /** The kernel no longer tracks it. */
   ended(flow: CountedFlow, weight: number): void {
-    this.closed(flow, weight);
+    this.close(flow, weight);
     this.known--;
   }
 
@@ -110,8 +119,21 @@ export class EndpointTraffic {
       flow.overdue = true;
       this.overdue++;
       // One that was there before the counting may be older than others, which are answered.
+      if (flow.begun) this.evidence.missed(flow.since);
       if (flow.begun || this.open === this.overdue + this.fresh.size) this.unansweredInARow++;
     }
+  }
+
+  private heard(now: number): void {
+    this.unansweredInARow = 0;
+    this.evidence.heard(now);
+  }
+
+  private close(flow: CountedFlow, weight: number): void {
+    if (flow.stage === 'closed') return;
+    if (flow.stage === 'waiting') this.failed(flow, weight);
+    this.open--;
+    flow.stage = 'closed';
   }
 
   private failed(flow: CountedFlow, weight: number): void {

@@ -1,9 +1,8 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
-import { endpointPlace } from '../model/endpoint.js';
 import type { TrafficTotals } from './endpoint-traffic.js';
 import { familyPortKey } from './service-frontends.js';
 import {
-  endpointUse,
+  endpointUses,
   type CountingFacts,
   type EndpointReport,
   type PortReport,
@@ -97,11 +96,11 @@ function portReport(
   sort: TrafficOrder,
   measure: Measure,
 ): PortReport {
-  const reachable = new Map(entry.endpoints.reachable.map((endpoint) => [endpointPlace(endpoint), endpoint]));
-  const texts = new Set([...reachable.keys(), ...(after?.endpoints.keys() ?? [])]);
+  const uses = endpointUses(entry.endpoints);
+  const texts = new Set([...uses.keys(), ...(after?.endpoints.keys() ?? [])]);
   const endpoints = Array.from(texts, (text): EndpointReport => {
     const now = after?.endpoints.get(text) ?? NOTHING;
-    const state = endpointUse(reachable.get(text));
+    const state = uses.get(text) ?? 'unused';
     return {
       ...addressAndPort(text),
       state,

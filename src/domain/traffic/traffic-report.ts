@@ -1,4 +1,5 @@
-import type { Endpoint } from '../model/endpoint.js';
+import { endpointPlace } from '../model/endpoint.js';
+import { asideOf, type EndpointSelection } from '../selection/select-endpoints.js';
 import { fields, flag, list, number, optional, text, time, word, type Checked } from '../shapes/shape.js';
 import { family, protocol } from '../shapes/net-shapes.js';
 
@@ -33,8 +34,11 @@ const numbers = {
   bytesPerSecond: optional(number),
 };
 
-/** How the proxy uses an endpoint: as ready; as terminating, while no other is left; not at all, or no longer. */
-export type EndpointUse = 'ready' | 'terminating' | 'unused';
+/**
+ * How the proxy uses an endpoint: as ready; as terminating, while no other is left; not for a while, because it is silent; not
+ * at all, or no longer.
+ */
+export type EndpointUse = 'ready' | 'terminating' | 'aside' | 'unused';
 
 export type EndpointReport = ReturnType<typeof endpointReport>;
 const endpointReport = fields({
@@ -93,8 +97,12 @@ export const trafficAnswer = fields({
   omitted: number,
 });
 
-/** How an endpoint is used, if it is among those that any frontend may reach. */
-export function endpointUse(endpoint: Endpoint | undefined): EndpointUse {
-  if (!endpoint) return 'unused';
-  return endpoint.ready ? 'ready' : 'terminating';
+/** How the endpoints are used that any frontend may reach, or might if they did not step aside: by `ip:port`. */
+export function endpointUses(selection: EndpointSelection): ReadonlyMap<string, EndpointUse> {
+  const aside = asideOf(selection).map((one): [string, EndpointUse] => [endpointPlace(one), 'aside']);
+  const used = selection.reachable.map((one): [string, EndpointUse] => [
+    endpointPlace(one),
+    one.ready ? 'ready' : 'terminating',
+  ]);
+  return new Map([...aside, ...used]);
 }

@@ -54,23 +54,23 @@ export class TrafficTable {
     this.ended?.delete(flow.id);
     const counted = this.flows.get(flow.id) ?? this.add(flow, now, true);
     if (!counted) return;
-    counted.begun = true;
+    counted.endpoint.began(counted, now);
     counted.endpoint.totals.add('connections', this.weight);
   }
 
   /** An event: the connection is different now. */
   changed(flow: SeenFlow, now: number): void {
     const counted = this.flows.get(flow.id);
-    if (counted) this.advance(counted, flow);
+    if (counted) this.advance(counted, flow, now);
     else this.add(flow, now, false);
   }
 
   /** An event: the kernel no longer tracks the connection. */
-  ceased(flow: SeenFlow): void {
+  ceased(flow: SeenFlow, now: number): void {
     this.ended?.add(flow.id);
     const counted = this.flows.get(flow.id);
     if (!counted) return;
-    this.advance(counted, flow);
+    this.advance(counted, flow, now);
     this.flows.delete(flow.id);
     counted.endpoint.ended(counted, this.weight);
   }
@@ -150,11 +150,11 @@ export class TrafficTable {
     return counted;
   }
 
-  private advance(counted: CountedFlow, flow: SeenFlow): void {
+  private advance(counted: CountedFlow, flow: SeenFlow, now: number): void {
     const { endpoint } = counted;
     counted.walk = this.walk;
-    if (flow.replied) endpoint.answered(counted);
-    if (flow.closed) endpoint.closed(counted, this.weight);
+    if (flow.replied) endpoint.answered(counted, now);
+    if (flow.closed) endpoint.closed(counted, this.weight, now);
     if (flow.bytes === undefined) return;
     const more = flow.bytes - (counted.bytes ?? flow.bytes);
     if (more < 0) return;

@@ -30,11 +30,13 @@ let clock: FakeClock;
 let waiting: Set<string>;
 let explain: Explain;
 let unread: string[];
+let aside: ReadonlySet<string>;
 
 beforeEach(() => {
   clock = new FakeClock(1_000_000);
   state = new ClusterState();
-  table = new ForwardingTable();
+  aside = new Set();
+  table = new ForwardingTable(() => aside);
   statuses = new ServiceStatuses();
   unread = [];
   reports = new ObjectReports(new MemoryLogger(), () => unread);
@@ -61,6 +63,8 @@ beforeEach(() => {
     healthChecks: [healthChecks],
     unserved,
     waitingSeconds: () => 2.5,
+    asideTimes: (port, place) =>
+      port === `IPv4 ${KEY}` && place === '10.1.1.1:8080' ? { since: 0, until: 30_000 } : undefined,
   });
 });
 
@@ -256,4 +260,41 @@ it('names what the source leaves out of a Service, and all of it in short', asyn
   ];
   expect((await explain.service('shop/cart')).problems).toEqual(unread.slice(0, 2));
   expect(reports.unusable).toEqual(unread);
+});
+
+describe('of endpoints that step aside', () => {
+  const three = ['10.1.1.1', '10.1.1.2', '10.1.1.3', '10.1.1.4'].map((address) => sliceEndpoint(address));
+
+  it('says since when and why, and that the others get what is for the frontend', async () => {
+    aside = new Set(['10.1.1.1:8080']);
+    given({ ejectSilentEndpoints: true }, three);
+    const { endpoints, findings, frontends } = (await explained()).ports[0]!;
+    expect(frontends[0]!.reason).toBe('to 3 endpoints');
+    const why =
+      'steps aside since 1970-01-01T00:00:00.000Z, because the last connections to it got no answer; tried again at 1970-01-01T00:00:30.000Z';
+    expect(findings).toEqual([{ kind: 'aside', isFault: false, text: `endpoint 10.1.1.1:8080 ${why}` }]);
+    expect(endpoints.map(({ used, reason }) => [used, reason])).toEqual([
+      [false, why],
+      [true, undefined],
+      [true, undefined],
+      [true, undefined],
+    ]);
+  });
+
+  it('says of one that has just returned that it is about to be tried', async () => {
+    aside = new Set(['10.1.1.2:8080']);
+    given({ ejectSilentEndpoints: true }, three);
+    const [port] = (await explained()).ports;
+    expect(port!.endpoints[1]).toMatchObject({ used: false, reason: 'about to be tried again' });
+  });
+
+  it('does not take them for endpoints of another zone', async () => {
+    state.applyNode({ name: 'n1', zone: 'a', ips: [], podCIDRs: [], leaving: false });
+    aside = new Set(['10.1.1.1:8080']);
+    given(
+      { ejectSilentEndpoints: true },
+      three.map((one) => ({ ...one, zoneHints: ['a'] })),
+    );
+    expect((await explained()).ports[0]!.findings.map(({ kind }) => kind)).toEqual(['aside']);
+  });
 });

@@ -1,12 +1,17 @@
 import fc from 'fast-check';
-import { endpointPlace } from '../../../src/domain/model/endpoint.js';
+import { endpointPlace, type Endpoint } from '../../../src/domain/model/endpoint.js';
 import { ChangeHistory } from '../../../src/application/status/change-history.js';
 import { historyLines } from '../../../src/adapters/cli/texts/history.js';
 import type { ChangeEntry } from '../../../src/application/status/change-entry.js';
-import { endpointsChange, frontendsChange } from '../../../src/application/status/list-changes.js';
-import type { Frontend } from '../../../src/domain/forwarding/forwarding-entry.js';
+import {
+  asideChange,
+  endpointsChange,
+  frontendsChange,
+} from '../../../src/application/status/list-changes.js';
+import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
+import type { ForwardingEntry, Frontend } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
-import { endpoint } from '../../support/samples.js';
+import { endpoint, service } from '../../support/samples.js';
 import { Bench, keyOf, START } from '../sync/bench.js';
 
 /** A sync loop whose changes are remembered. */
@@ -229,5 +234,39 @@ describe('changes of lists', () => {
       ),
     ).toEqual(change(3, 1, 1, ['[fd00::1]:80 forward → reject', '+30081', '-30080'], 1));
     expect(frontendsChange(undefined, undefined)).toEqual(change(0));
+  });
+});
+
+describe('of endpoints that step aside', () => {
+  const [one, two] = [endpoint('10.1.1.1'), endpoint('10.1.1.2')];
+  const entryWith = (aside: readonly Endpoint[]): ForwardingEntry => {
+    const places = new Set(aside.map(endpointPlace));
+    const context = {
+      family: 'IPv4',
+      topology: { nodeName: 'n1', zone: '', nodeHints: false },
+      nodeIP: '192.0.2.4',
+      externalIPsAllowed: true,
+      ejectSilentEndpoints: true,
+    } as const;
+    return forwardService(
+      service(),
+      () => [one, two],
+      context,
+      () => places,
+    )[0]!;
+  };
+  const key = entryWith([]).key;
+
+  it('tells which stepped aside and which returned, and nothing where nobody did', () => {
+    const [all, without] = [entryWith([]), entryWith([one])];
+    expect(asideChange({ key, former: all, entry: without })).toEqual({
+      aside: change(1, 1, 0, ['+10.1.1.1:8080']),
+    });
+    expect(asideChange({ key, former: without, entry: all })).toEqual({
+      aside: change(0, 0, 1, ['-10.1.1.1:8080']),
+    });
+    expect(asideChange({ key, former: without, entry: without })).toEqual({});
+    expect(asideChange({ key, former: undefined, entry: all })).toEqual({});
+    expect(asideChange({ key, former: all, entry: undefined })).toEqual({});
   });
 });

@@ -199,3 +199,15 @@ describe('ListServices', () => {
     expect(turns).toBeGreaterThanOrEqual(39);
   });
 });
+
+it('counts the endpoints that step aside', async () => {
+  const annotations = { 'kube-proxy-ts/eject-silent-endpoints': 'true' };
+  const cluster = new SeenCluster();
+  cluster.aside.add('10.1.1.2:8080');
+  cluster.deliver(
+    [rawService({ clusterIP: '10.96.0.1' }, { metadata: { namespace: 'shop', name: 'web', annotations } })],
+    [sliceOf('shop', 'web', '10.1.1.1', '10.1.1.2')],
+  );
+  const [row] = await rows(cluster);
+  expect(row!.endpoints).toEqual({ used: 1, known: 2, aside: 1 });
+});

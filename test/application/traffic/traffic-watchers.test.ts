@@ -87,11 +87,39 @@ it('counts only while somebody watches, and a little longer', async () => {
 });
 
 it('counts without a watcher where that is asked for', async () => {
-  watchers.keepCounting();
+  watchers.keepCounting('numbers');
   expect(events.isOpen).toBe(true);
   watchers.watch().leave();
   await clock.advanceAsync(60_000);
   expect(events.isOpen).toBe(true);
+});
+
+it('walks seldom while only evidence is asked for, and at once when more is, or events were lost', async () => {
+  const release = watchers.keepCounting('evidence');
+  await clock.advanceAsync(40_000);
+  expect(events.walks).toBe(2);
+  events.room = 0;
+  events.begin(seenFlow(1));
+  await clock.advanceAsync(200);
+  expect(events.walks).toBe(3);
+  events.room = Infinity;
+  await clock.advanceAsync(5_000);
+  expect(events.walks).toBe(3);
+  const watch = watchers.watch();
+  expect(watchers.counted()!.facts.complete).toBe(false);
+  const complete = watch.complete(leaving.signal);
+  await clock.advanceAsync(1_000);
+  await complete;
+  const before = events.walks;
+  await clock.advanceAsync(10_000);
+  expect(events.walks).toBe(before + 10);
+  watch.leave();
+  await clock.advanceAsync(62_000);
+  expect(events.walks).toBe(before + 12);
+  release();
+  release();
+  await clock.advanceAsync(5_000);
+  expect([events.isOpen, watchers.counted()]).toEqual([false, undefined]);
 });
 
 it('has no more than eight watchers, who share what is counted', async () => {

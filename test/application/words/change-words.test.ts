@@ -38,6 +38,14 @@ it.each([
     'programmed',
     'lost; frontends 2 → 1: -f',
   ],
+  [
+    ofPort({
+      endpoints: list(1, { removed: 1, some: ['-a'] }),
+      aside: list(1, { added: 1, some: ['+a'] }),
+    }),
+    'programmed',
+    'endpoints 2 → 1: -a; silent endpoints aside 0 → 1: +a',
+  ],
 ])('%j', (change, result, words) => {
   expect([resultWords(change), changeWords(change)]).toEqual([result, words]);
 });

@@ -336,3 +336,35 @@ describe('the annotation that names a scheduler', () => {
     expect(problems).toEqual([]);
   });
 });
+
+describe('the annotation that lets silent endpoints step aside', () => {
+  const annotated = (value: unknown) =>
+    read(
+      {},
+      {
+        metadata: {
+          namespace: 'a',
+          name: 'b',
+          annotations: { 'kube-proxy-ts/eject-silent-endpoints': value },
+        },
+      },
+    );
+
+  it('is read as it is written', () => {
+    expect(annotated('true').value?.ejectSilentEndpoints).toBe(true);
+    expect(annotated('false').value?.ejectSilentEndpoints).toBe(false);
+    expect(read({}).value).not.toHaveProperty('ejectSilentEndpoints');
+  });
+
+  it.each([['yes'], [''], ['True'], [true]])('is ignored and reported otherwise: %j', (value) => {
+    const { value: known, problems, notes } = annotated(value);
+    expect(known).toBeDefined();
+    expect(known).not.toHaveProperty('ejectSilentEndpoints');
+    expect([problems, notes]).toEqual([
+      [],
+      [
+        `metadata.annotations[kube-proxy-ts/eject-silent-endpoints] ${JSON.stringify(value)} is neither "true" nor "false"; ignored, so the configuration decides`,
+      ],
+    ]);
+  });
+});

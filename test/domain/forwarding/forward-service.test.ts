@@ -165,3 +165,47 @@ describe('forwardService', () => {
     expect(forward(parts, [here, hinted, dead], { topology }).endpoints.reachable).toEqual([here]);
   });
 });
+
+describe('silent endpoints', () => {
+  const two = [endpoint('10.244.2.1'), endpoint('10.244.2.2')];
+  const first = () => new Set(['10.244.2.1:8080']);
+  const entryOf = (parts: Partial<Service>, ejectSilentEndpoints?: boolean) =>
+    forwardService(
+      service(parts),
+      () => two,
+      { ...CONTEXT, ...(ejectSilentEndpoints !== undefined && { ejectSilentEndpoints }) },
+      first,
+    )[0]!;
+
+  it.each([
+    [undefined, undefined, false],
+    [true, undefined, true],
+    [undefined, true, true],
+    [true, false, false],
+    [false, true, true],
+  ])('step aside where the configuration (%s) or the Service (%s) wants it: %s', (flag, wish, expected) => {
+    const entry = entryOf(wish === undefined ? {} : { ejectSilentEndpoints: wish }, flag);
+    expect(entry.ejectsSilentEndpoints).toBe(expected || undefined);
+    expect(entry.endpoints.reachable).toEqual(expected ? [two[1]] : two);
+    expect(entry.knownEndpoints).toBe(2);
+  });
+
+  it('step aside for TCP and SCTP, never for UDP', () => {
+    const ports = (['TCP', 'UDP', 'SCTP'] as const).map((protocol) => ({
+      name: protocol.toLowerCase(),
+      protocol,
+      port: 80,
+      nodePort: 0,
+    }));
+    const context = { ...CONTEXT, ejectSilentEndpoints: true };
+    const entries = forwardService(service({ ports }), () => two, context, first);
+    expect(entries.map(({ endpoints }) => endpoints.reachable.length)).toEqual([1, 2, 1]);
+  });
+
+  it('do not step aside where all traffic may go to all endpoints, as in mode userspace', () => {
+    const context = { ...CONTEXT, ejectSilentEndpoints: true, everyEndpoint: true };
+    const [entry] = forwardService(service({ ejectSilentEndpoints: true }), () => two, context, first);
+    expect(entry!.endpoints.reachable).toEqual(two);
+    expect(entry).not.toHaveProperty('ejectsSilentEndpoints');
+  });
+});

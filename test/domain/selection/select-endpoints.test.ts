@@ -1,6 +1,12 @@
 import fc from 'fast-check';
-import { comparePlaces, type Endpoint } from '../../../src/domain/model/endpoint.js';
 import {
+  comparePlaces,
+  endpointPlace,
+  sortedOnce,
+  type Endpoint,
+} from '../../../src/domain/model/endpoint.js';
+import {
+  asideOf,
   selectEndpoints,
   type NodeTopology,
   type PolicyNeeds,
@@ -52,6 +58,13 @@ describe('the worked examples (docs/spec/model.md §4.5)', () => {
   ])('%s', (_, endpoints, needs, expected) => {
     expect(select(endpoints, needs)).toEqual(expected);
   });
+});
+
+it('tells those that step aside of any list, each once', () => {
+  const all = ['RL', 'RL', 'R', 'R'].map(parse);
+  const selection = selectEndpoints(all, BOTH, NODE, new Set(['10.0.0.1:8080', '10.0.0.3:8080']));
+  expect(asideOf(selection)).toEqual([all[0], all[2]]);
+  expect(asideOf(selectEndpoints(all, BOTH, NODE))).toEqual([]);
 });
 
 describe('topology mode (docs/spec/model.md §4.1)', () => {
@@ -128,6 +141,40 @@ describe('for all endpoints', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('of each list at most half steps aside, and nothing else changes', () => {
+    const places = fc.subarray([1, 2, 3, 4, 5, 6].map((i) => `10.0.0.${i}:8080`));
+    let without = 0;
+    fc.assert(
+      fc.property(inputs, places, ([all, needs, node], aside) => {
+        const whole = selectEndpoints(all, needs, node);
+        const { cluster, local, reachable, hasAny, ...rest } = selectEndpoints(
+          all,
+          needs,
+          node,
+          new Set(aside),
+        );
+        expect(hasAny).toBe(whole.hasAny);
+        for (const [list, before] of [
+          [cluster, whole.cluster],
+          [local, whole.local],
+        ] as const) {
+          const left = before?.filter((one) => !aside.includes(endpointPlace(one)));
+          expect(list).toEqual(left && left.length * 2 >= before!.length ? left : before);
+        }
+        expect(reachable).toEqual(sortedOnce([...(cluster ?? []), ...(local ?? [])]));
+        if (rest.aside) without++;
+        const missing = (list = whole.cluster, left = cluster) =>
+          list?.filter((one) => !left!.includes(one)) ?? [];
+        expect(rest.aside ?? { cluster: [], local: [] }).toEqual({
+          cluster: missing(),
+          local: missing(whole.local ?? [], local ?? []),
+        });
+      }),
+      { numRuns: 500 },
+    );
+    expect(without).toBeGreaterThan(20);
   });
 
   it('draining endpoints are chosen only where no ready one is', () => {

@@ -32,14 +32,14 @@ describe('an endpoint', () => {
 
   it('is silent after three connections that end without an answer, as refused ones do', () => {
     begin(3);
-    for (let id = 0; id < 3; id++) table.ceased(seenFlow(id));
+    for (let id = 0; id < 3; id++) table.ceased(seenFlow(id), 0);
     expect(state(table)).toEqual({ open: 0, overdue: 0, silent: true });
   });
 
   it('counts each such connection once', () => {
     begin(2);
     table.tidy(1_000, all);
-    for (let id = 0; id < 2; id++) table.ceased(seenFlow(id));
+    for (let id = 0; id < 2; id++) table.ceased(seenFlow(id), 0);
     expect(state(table).silent).toBe(false);
   });
 

@@ -53,7 +53,7 @@ it('reports what began, ended without an answer, and was transferred between two
   const before = take(1_000);
   table.began(seenFlow(2, { replySource: SECOND }), 1_000);
   table.began(seenFlow(3), 1_000);
-  table.ceased(seenFlow(3, { bytes: 60 }));
+  table.ceased(seenFlow(3, { bytes: 60 }), 0);
   table.found(seenFlow(2, { replySource: SECOND, replied: true, bytes: 940 }), 1_500);
   table.tidy(3_000, () => ({ has: () => true }));
   const report = between(before, take(3_000));
@@ -124,6 +124,22 @@ it('marks only endpoints that are ready', () => {
   ]);
   expect(services[1]!.endpoints).toEqual([
     expect.objectContaining({ address: '10.244.2.21', state: 'terminating', silent: false, unanswered: 3 }),
+  ]);
+});
+
+it('tells endpoints that step aside from those that are not used', () => {
+  const isAside = {
+    reachable: cart.endpoints.reachable.slice(1),
+    aside: { cluster: cart.endpoints.reachable.slice(0, 1), local: [] },
+  };
+  const entry = { ...cart, endpoints: { ...cart.endpoints, ...isAside } };
+  frontends.follow([entry], []);
+  for (let id = 0; id < 3; id++) table.began(seenFlow(id), 0);
+  table.tidy(1_000, () => ({ has: () => true }));
+  const [port] = between(take(1_000), take(2_000)).services;
+  expect(port!.endpoints.map(({ state, silent }) => [state, silent])).toEqual([
+    ['aside', false],
+    ['ready', false],
   ]);
 });
 

@@ -48,7 +48,7 @@ class Kernel {
     if (!flow) return;
     this.flows.delete(flow.id);
     if (!flow.replied) this.failed++;
-    this.tell((table) => table.ceased(flow));
+    this.tell((table) => table.ceased(flow, 0));
   }
 
   fold(count: number): void {
@@ -186,7 +186,7 @@ describe('bytes', () => {
     table.walkBegins();
     table.found(seenFlow(1, { bytes: 700 }), 0);
     table.found(seenFlow(1, { bytes: 700 }), 0);
-    table.ceased(seenFlow(1, { bytes: 1_000 }));
+    table.ceased(seenFlow(1, { bytes: 1_000 }), 0);
     expect(bytesOf(table)).toBe(1_000);
   });
 
@@ -206,7 +206,7 @@ it('forgets service ports and endpoints that are gone, once their connections ar
   const tidy = (): void => table.tidy(0, () => void asked++);
   tidy();
   expect([table.ports().size, asked]).toEqual([1, 0]);
-  table.ceased(seenFlow(1));
+  table.ceased(seenFlow(1), 0);
   tidy();
   expect([table.ports().size, asked]).toEqual([0, 1]);
 });
@@ -215,7 +215,7 @@ it('forgets endpoints that a service port may not use any more, and keeps the ot
   const table = new TrafficTable(() => entry);
   const flows = [FIRST, SECOND].map((replySource, id) => seenFlow(id, { replySource }));
   for (const flow of flows) table.began(flow, 0);
-  for (const flow of flows) table.ceased(flow);
+  for (const flow of flows) table.ceased(flow, 0);
   const [gone, kept] = [...table.ports().get(port)!.endpoints.keys()];
   table.tidy(0, () => new Set([kept!]));
   expect([...table.ports().get(port)!.endpoints.keys()]).toEqual([kept]);

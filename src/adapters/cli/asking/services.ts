@@ -1,4 +1,5 @@
 import type { ServiceList, ServiceRow } from '../../../application/status/service-row.js';
+import { asideCountWords } from '../../../application/words/aside-words.js';
 import { rowWord } from '../../../application/words/state-words.js';
 import type { Asked } from '../arguments/subcommands.js';
 import { columns } from '../output/columns.js';
@@ -37,7 +38,7 @@ function cells(row: ServiceRow, isWide: boolean): readonly string[] {
     namespace,
     name,
     type,
-    `${endpoints.used}/${endpoints.known}`,
+    `${endpoints.used}/${endpoints.known}${asideCountWords(endpoints.aside)}`,
     rowWord(row),
     reason === undefined ? text : `${text} (${reason})`,
   ];

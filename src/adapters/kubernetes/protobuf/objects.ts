@@ -5,7 +5,8 @@ import {
   TRIGGER_TIME_ANNOTATION,
 } from '../../../domain/decode/read-endpoint-slice.js';
 import { ZONE_LABEL } from '../../../domain/decode/read-node.js';
-import { SCHEDULER_ANNOTATION, SERVICE_PROXY_NAME_LABEL } from '../../../domain/decode/read-service.js';
+import { SERVICE_PROXY_NAME_LABEL } from '../../../domain/decode/read-service.js';
+import { EJECT_ANNOTATION, SCHEDULER_ANNOTATION } from '../../../domain/decode/service-annotations.js';
 import { INITIAL_EVENTS_END } from '../encoding/encoding.js';
 import {
   bool,
@@ -35,7 +36,12 @@ const objectMeta = message({
   6: text('resourceVersion'),
   9: timestamp('deletionTimestamp'),
   11: entries('labels', [SERVICE_NAME_LABEL, SERVICE_PROXY_NAME_LABEL, HEADLESS_LABEL, ZONE_LABEL]),
-  12: entries('annotations', [TRIGGER_TIME_ANNOTATION, SCHEDULER_ANNOTATION, INITIAL_EVENTS_END]),
+  12: entries('annotations', [
+    TRIGGER_TIME_ANNOTATION,
+    SCHEDULER_ANNOTATION,
+    EJECT_ANNOTATION,
+    INITIAL_EVENTS_END,
+  ]),
 });
 
 /** An object, with its metadata. */

@@ -145,6 +145,13 @@ export const schema = {
     rule: rules.notNegative(30, 'ServiceTrafficMetricsLimit'),
     help: 'How many service ports have series of their own with --service-traffic-metrics; the others share one.',
   }),
+  ejectSilentEndpoints: field(boolOrNothing, {
+    flag: 'eject-silent-endpoints',
+    besideFile: true,
+    help:
+      'Our own: an endpoint whose last connections from this node, three or more, got no answer gets no new ones for a while ' +
+      '(docs/failover.md). The annotation kube-proxy-ts/eject-silent-endpoints of a Service decides for it, "true" or "false".',
+  }),
   serviceFrontendsLimit: field(unless(USUAL_FRONTENDS_LIMIT, int32), {
     default: USUAL_FRONTENDS_LIMIT,
     keepsZero: true,

@@ -25,6 +25,7 @@ const metadata = {
   },
   annotations: {
     'kube-proxy-ts/ipvs-scheduler': 'mh',
+    'kube-proxy-ts/eject-silent-endpoints': 'true',
     'endpoints.kubernetes.io/last-change-trigger-time': '2026-11-22T17:06:43Z',
   },
 };

@@ -157,6 +157,7 @@ describe('flags (docs/spec/configuration.md §2)', () => {
       'metrics-port',
       'service-traffic-metrics',
       'service-traffic-metrics-limit',
+      'eject-silent-endpoints',
       'service-frontends-limit',
       'reset-dead-connections',
     ]);

@@ -111,6 +111,7 @@ describe('fields (docs/spec/configuration.md §3)', () => {
       'debugRoutes',
       'serviceTrafficMetrics',
       'serviceTrafficMetricsLimit',
+      'ejectSilentEndpoints',
       'serviceFrontendsLimit',
       'resetDeadConnections',
       'mode',

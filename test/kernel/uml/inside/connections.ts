@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parse, stringify } from 'yaml';
-import { SCHEDULER_ANNOTATION } from '../../../../src/domain/decode/read-service.js';
+import { SCHEDULER_ANNOTATION } from '../../../../src/domain/decode/service-annotations.js';
 import { clusterObjects, testConfig } from '../../../support/testbed/cluster-objects.js';
 import { Command } from '../../../support/program/command.js';
 import { HINT_CHAIN, NodeIptables } from '../../../support/testbed/iptables-node.js';

@@ -29,8 +29,8 @@ export function PortPanel({ family, port }: PortProps): JSX.Element {
         <Mark kind={mark} /> {portStatusText(status, clockTime)}
       </p>
       <ul class="lines">
-        {findings.map(({ kind, text, isFault }) => (
-          <li key={kind} class={isFault ? 'bad' : ''}>
+        {findings.map(({ text, isFault }) => (
+          <li key={text} class={isFault ? 'bad' : ''}>
             {isFault && <Mark kind="bad" />} {text}
           </li>
         ))}

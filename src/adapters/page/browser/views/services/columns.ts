@@ -1,3 +1,4 @@
+import { asideCountWords } from '../../../../../application/words/aside-words.js';
 import { lacksEndpoints, rowWord } from '../../../../../application/words/state-words.js';
 import type { ServiceRow } from '../../../../../application/status/service-row.js';
 import { markOf, type MarkKind } from '../../parts/mark-kind.js';
@@ -22,6 +23,6 @@ export function markOfRow(row: ServiceRow): MarkKind {
   return lacksEndpoints(row) ? 'off' : markOf(row.state);
 }
 
-function endpointsText({ endpoints: { used, known } }: ServiceRow): string {
-  return used === known ? String(used) : `${used} of ${known}`;
+function endpointsText({ endpoints: { used, known, aside } }: ServiceRow): string {
+  return `${used === known ? used : `${used} of ${known}`}${asideCountWords(aside)}`;
 }

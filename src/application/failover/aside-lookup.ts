@@ -1,0 +1,5 @@
+import type { FamilyPortKey } from '../../domain/traffic/service-frontends.js';
+import type { AsideTimes } from '../words/aside-words.js';
+
+/** Tells of endpoints that step aside; undefined for one that does not. */
+export type AsideLookup = (port: FamilyPortKey, place: string) => AsideTimes | undefined;

@@ -1,0 +1,163 @@
+import { PortFailover } from '../../domain/failover/port-failover.js';
+import type { StepsAside } from '../../domain/failover/steps-aside.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import { getOrMake } from '../../domain/model/get-or-make.js';
+import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { wholeLists } from '../../domain/selection/select-endpoints.js';
+import { familyPortKey, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
+import type { CountingFacts } from '../../domain/traffic/traffic-report.js';
+import type { PortTraffic } from '../../domain/traffic/traffic-table.js';
+import type { Clock, Timer } from '../ports/clock.js';
+import type { ForwardingListener } from '../ports/forwarding-listener.js';
+import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
+import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
+import type { AsideLookup } from './aside-lookup.js';
+import type { EjectionReports, StepCounts } from './ejection-reports.js';
+
+/** How often to look at what has been counted, in milliseconds. */
+const LOOK_EVERY = 1_000;
+/** For so long after events were lost, nobody steps aside. */
+const DISTRUST = 10_000;
+
+/** What ejection acts on. */
+export interface EjectionTargets {
+  readonly traffic: Pick<TrafficWatchers, 'keepCounting' | 'counted'>;
+  /** Has the entries of a Service computed again, and programmed. */
+  recompute(family: IpFamily, service: ServiceKey): void;
+}
+
+/**
+ * Use case EjectSilentEndpoints: looks every second at the connections of service ports whose silent endpoints are to step aside,
+ * and has their entries computed again when one steps aside or returns. Without such service ports nothing is counted. Who steps
+ * aside is forgotten with the process.
+ */
+export class EjectSilentEndpoints {
+  /** Those whose silent endpoints step aside, as last programmed. */
+  private readonly entries = new Map<FamilyPortKey, ForwardingEntry>();
+  /** Of those with something to remember, or to judge. */
+  private readonly failovers = new Map<FamilyPortKey, PortFailover>();
+  private counting: { readonly release: () => void; timer: Timer } | undefined;
+  private isStopped = false;
+  private timesLost = 0;
+  private lostAt = -Infinity;
+
+  constructor(
+    /** Asked for when counting begins. */
+    private readonly targets: () => EjectionTargets,
+    private readonly reports: EjectionReports,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Who steps aside in a family, at any time. */
+  stepsAside(family: IpFamily): StepsAside {
+    return (port) => this.failovers.get(`${family} ${port}`)?.aside;
+  }
+
+  /** Follows what a family forwards. */
+  listener(family: IpFamily): ForwardingListener {
+    return {
+      programmed: ({ changes }) => {
+        for (const { key, entry } of changes) {
+          const port = familyPortKey({ family, key });
+          if (entry?.ejectsSilentEndpoints) this.entries.set(port, entry);
+          else if (this.entries.delete(port)) this.failovers.delete(port);
+        }
+        if (this.entries.size === 0) this.stopCounting();
+        else if (!this.counting && !this.isStopped) this.startCounting();
+      },
+    };
+  }
+
+  readonly asideTimes: AsideLookup = (port, place) => {
+    const aside = this.failovers.get(port)?.aside.get(place);
+    if (!aside) return undefined;
+    const sinceEpoch = this.clock.now() - this.clock.steady();
+    return { since: sinceEpoch + aside.since, until: sinceEpoch + aside.until };
+  };
+
+  /** How many endpoints of service ports of a family step aside. */
+  asideCount(family: IpFamily): number {
+    let count = 0;
+    for (const [port, { aside }] of this.failovers) if (port.startsWith(family)) count += aside.size;
+    return count;
+  }
+
+  get stepCounts(): StepCounts {
+    return this.reports.stepCounts;
+  }
+
+  /** Idempotent. */
+  stop(): void {
+    this.isStopped = true;
+    this.stopCounting();
+  }
+
+  private startCounting(): void {
+    try {
+      const release = this.targets().traffic.keepCounting('evidence');
+      this.counting = { release, timer: this.lookLater() };
+    } catch (error) {
+      if (!(error instanceof ConntrackUnavailableError)) throw error;
+      this.reports.unavailable(error);
+    }
+  }
+
+  private stopCounting(): void {
+    this.counting?.timer.cancel();
+    this.counting?.release();
+    this.counting = undefined;
+  }
+
+  private lookLater(): Timer {
+    return this.clock.after(LOOK_EVERY, () => {
+      this.look();
+      if (this.counting) this.counting.timer = this.lookLater();
+    });
+  }
+
+  private look(): void {
+    const { traffic, recompute } = this.targets();
+    const counted = traffic.counted();
+    if (!counted) return;
+    this.reports.blindness(counted.facts);
+    const isReliable = this.isReliable(counted.facts);
+    for (const [port, entry] of this.entries) {
+      const steps = this.steps(port, entry, counted.ports.get(port), isReliable);
+      for (const step of steps) this.reports.stepped(entry, step);
+      if (steps.length > 0) recompute(entry.family, serviceOf(entry.key));
+    }
+  }
+
+  private steps(
+    port: FamilyPortKey,
+    { endpoints }: ForwardingEntry,
+    traffic: PortTraffic | undefined,
+    isReliable: boolean,
+  ): ReturnType<PortFailover['look']> {
+    const known = this.failovers.get(port);
+    const isDoubted = traffic !== undefined && hasUnanswered(traffic);
+    if (!isDoubted && (known?.isIdle ?? true)) {
+      this.failovers.delete(port);
+      return [];
+    }
+    return getOrMake(this.failovers, port, () => new PortFailover()).look({
+      now: this.clock.steady(),
+      lists: wholeLists(endpoints),
+      evidenceOf: (place) => traffic?.endpoints.get(place)?.evidence,
+      isReliable,
+    });
+  }
+
+  private isReliable({ complete, timesLost }: CountingFacts): boolean {
+    const now = this.clock.steady();
+    if (timesLost !== this.timesLost) this.lostAt = now;
+    this.timesLost = timesLost;
+    return complete && now - this.lostAt >= DISTRUST;
+  }
+}
+
+function hasUnanswered({ endpoints }: PortTraffic): boolean {
+  for (const { evidence } of endpoints.values()) if (evidence.unanswered.length > 0) return true;
+  return false;
+}

@@ -1,0 +1,27 @@
+import { EjectSilentEndpoints } from '../../application/failover/eject-silent-endpoints.js';
+import { EjectionReports } from '../../application/failover/ejection-reports.js';
+import { FamilyLoops } from '../../application/use-cases/family-loops.js';
+import type { Module } from '../parts/proxy-parts.js';
+
+/** Has silent endpoints step aside. */
+export const failoverModule = {
+  ejection(parts) {
+    const { commandLine, conntrack, eventRecorder, clock, logger } = parts;
+    // It decides by what it sees of tracked connections for a while.
+    if (commandLine.once || !conntrack) return undefined;
+    const log = logger.child({ caller: 'failover' });
+    const reports = new EjectionReports(commandLine.nodeName, eventRecorder, log);
+    // What runs for the families is made of this.
+    return new EjectSilentEndpoints(
+      () => ({
+        traffic: parts.trafficWatchers,
+        recompute: (family, service) =>
+          new FamilyLoops(parts.served.map(({ loop }) => loop)).note([family], (pending) =>
+            pending.serviceChanged(service),
+          ),
+      }),
+      reports,
+      clock,
+    );
+  },
+} satisfies Module;

@@ -1,0 +1,146 @@
+import { SILENT_AFTER, type Evidence } from '../traffic/evidence.js';
+import { mostAside } from './steps-aside.js';
+
+/** Connections of an endpoint that is not on trial must have begun within this time. Milliseconds. */
+const RECENT = 10_000;
+const FIRST_TIME = 30_000;
+const LONGEST_TIME = 300_000;
+
+/** An endpoint that steps aside. Times are of the steady clock. */
+export interface Aside {
+  readonly since: number;
+  /** When it is tried again. */
+  readonly until: number;
+  /** How many times in a row it has stepped aside, this one included. */
+  readonly times: number;
+}
+
+/** Why an endpoint stepped aside: for the first time, or again after it was tried. */
+export const ASIDE_REASONS = ['silent', 'silent-again'] as const;
+/** Why one returned: its time is over; it answered; too many were silent, so that it is not the endpoints. */
+export const RETURN_REASONS = ['tried-again', 'answered', 'most-silent'] as const;
+
+/** An endpoint stepped aside or returned. */
+export type Step = { readonly place: string } & (
+  | { readonly what: 'aside'; readonly why: (typeof ASIDE_REASONS)[number]; readonly seconds: number }
+  | { readonly what: 'returned'; readonly why: (typeof RETURN_REASONS)[number] }
+);
+
+/** A service port at a moment. */
+export interface PortSight {
+  /** Of the steady clock. */
+  readonly now: number;
+  /** For each traffic policy in use, the endpoints for new connections by `ip:port`, those that step aside included. */
+  readonly lists: readonly ReadonlySet<string>[];
+  readonly evidenceOf: (place: string) => Evidence | undefined;
+  /** Connections are counted completely, and no event was lost lately. */
+  readonly isReliable: boolean;
+}
+
+interface OnTrial {
+  readonly since: number;
+  readonly times: number;
+}
+
+/**
+ * Decides which endpoints of one service port step aside.
+ *
+ * An endpoint *serves* until its last new connections, three or more of the last ten seconds, got no answer: then it steps *aside*,
+ * for 30 s. Then it is *on trial*, with its ordinary share of connections: three without an answer, however long they take to
+ * come, and it steps aside for twice the time, up to five minutes; one answer, and it serves, and its past is forgotten. An answer
+ * while it is aside, as to a repeated SYN, ends that at once.
+ *
+ * No list of endpoints may lose more than half. An endpoint is in *doubt* as soon as one recent connection of it got no answer, and
+ * a list is when more than half of it is: then it may be the network, so nobody steps aside for the sake of that list. What
+ * began while all lists are in doubt, or while counting is unreliable, is never held against an endpoint, also not
+ * afterwards: an endpoint that has had no connection since a network came back is not to blame. When more than half of a list
+ * is silent, its endpoints return, and their past is forgotten. Endpoints that are in no list are forgotten, too.
+ */
+export class PortFailover {
+  private readonly asides = new Map<string, Aside>();
+  private readonly trials = new Map<string, OnTrial>();
+  /** What began before is not held against anybody. */
+  private trustedSince = -Infinity;
+
+  /** Those that step aside, by `ip:port`. */
+  get aside(): ReadonlyMap<string, Aside> {
+    return this.asides;
+  }
+
+  /** Nothing is remembered: without new evidence there is nothing to decide. */
+  get isIdle(): boolean {
+    return this.asides.size === 0 && this.trials.size === 0;
+  }
+
+  /** To be called every second or so while there is evidence or something is remembered. */
+  look(sight: PortSight): readonly Step[] {
+    const { now, lists, isReliable } = sight;
+    const listed = new Set(lists.flatMap((list) => [...list]));
+    for (const known of [this.asides, this.trials])
+      for (const place of known.keys()) if (!listed.has(place)) known.delete(place);
+    const steps = this.returned(sight);
+    const recent = (place: string): number => this.recent(place, sight).length;
+    const exceeds = (list: ReadonlySet<string>, isOne: (place: string) => boolean): boolean =>
+      [...list].filter((place) => this.asides.has(place) || isOne(place)).length > mostAside(list.size);
+    const silent = lists.filter((list) => exceeds(list, (place) => recent(place) >= SILENT_AFTER));
+    const doubted = new Set(lists.filter((list) => exceeds(list, (place) => recent(place) > 0)));
+    steps.push(...this.returnedFrom(silent, lists));
+    if (!isReliable || doubted.size === lists.length) this.trustedSince = now;
+    const sound = lists.filter((list) => !doubted.has(list));
+    for (const place of listed) {
+      if (this.asides.has(place) || !this.isToBlame(place, sight)) continue;
+      if (sound.some((list) => list.has(place) && this.mayLoseOne(list))) steps.push(this.eject(place, now));
+    }
+    return steps;
+  }
+
+  private returned({ now, evidenceOf }: PortSight): Step[] {
+    const steps: Step[] = [];
+    const hasAnswered = (place: string, since: number): boolean =>
+      (evidenceOf(place)?.answered ?? -Infinity) > since;
+    for (const [place, { since }] of this.trials) if (hasAnswered(place, since)) this.trials.delete(place);
+    for (const [place, { since, until, times }] of this.asides) {
+      const answered = hasAnswered(place, since);
+      if (!answered && now < until) continue;
+      this.asides.delete(place);
+      if (!answered) this.trials.set(place, { since: now, times });
+      steps.push({ place, what: 'returned', why: answered ? 'answered' : 'tried-again' });
+    }
+    return steps;
+  }
+
+  /** Those that are in no other list than these. */
+  private returnedFrom(
+    silent: readonly ReadonlySet<string>[],
+    lists: readonly ReadonlySet<string>[],
+  ): readonly Step[] {
+    const others = lists.filter((list) => !silent.includes(list));
+    const returning = [...this.asides.keys()].filter((place) => !others.some((list) => list.has(place)));
+    for (const place of returning) this.asides.delete(place);
+    return returning.map((place): Step => ({ place, what: 'returned', why: 'most-silent' }));
+  }
+
+  private isToBlame(place: string, sight: PortSight): boolean {
+    const trial = this.trials.get(place);
+    const since = Math.max(this.trustedSince, trial?.since ?? -Infinity);
+    const begun = trial ? (sight.evidenceOf(place)?.unanswered ?? []) : this.recent(place, sight);
+    return begun.filter((time) => time > since).length >= SILENT_AFTER;
+  }
+
+  private recent(place: string, { now, evidenceOf }: PortSight): readonly number[] {
+    return evidenceOf(place)?.unanswered.filter((begun) => now - begun <= RECENT) ?? [];
+  }
+
+  private mayLoseOne(list: ReadonlySet<string>): boolean {
+    return [...list].filter((place) => this.asides.has(place)).length < mostAside(list.size);
+  }
+
+  private eject(place: string, now: number): Step {
+    const before = this.trials.get(place);
+    this.trials.delete(place);
+    const times = (before?.times ?? 0) + 1;
+    const time = Math.min(LONGEST_TIME, FIRST_TIME * 2 ** (times - 1));
+    this.asides.set(place, { since: now, until: now + time, times });
+    return { place, what: 'aside', why: before ? 'silent-again' : 'silent', seconds: time / 1_000 };
+  }
+}

@@ -1,0 +1,226 @@
+import { EjectSilentEndpoints } from '../../../src/application/failover/eject-silent-endpoints.js';
+import { EjectionReports } from '../../../src/application/failover/ejection-reports.js';
+import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
+import { TrafficCount } from '../../../src/application/traffic/traffic-count.js';
+import { TrafficWatchers } from '../../../src/application/traffic/traffic-watchers.js';
+import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import { endpointPlace, type Endpoint } from '../../../src/domain/model/endpoint.js';
+import type { Service } from '../../../src/domain/model/service.js';
+import { familyPortKey } from '../../../src/domain/traffic/service-frontends.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { RecordingEvents } from '../../../src/testing/fakes/recording-events.js';
+import { endpoint, service } from '../../support/samples.js';
+import { MemoryFlowEvents } from '../../support/traffic/memory-flow-events.js';
+import { FIRST, SECOND, seenFlow } from '../../support/traffic/flows.js';
+
+const ON: Partial<Service> = { ejectSilentEndpoints: true };
+const THIRD = '10.244.2.13:8080';
+const context = {
+  family: 'IPv4',
+  topology: { nodeName: 'node1', zone: '', nodeHints: false },
+  nodeIP: '192.0.2.11',
+  externalIPsAllowed: true,
+} as const;
+
+let clock: FakeClock;
+let kernel: MemoryFlowEvents;
+let logger: MemoryLogger;
+let events: RecordingEvents;
+let watchers: TrafficWatchers;
+let ejection: EjectSilentEndpoints;
+/** What is forwarded. */
+let entry: ForwardingEntry | undefined;
+let endpoints: readonly Endpoint[];
+let wish: Partial<Service>;
+let recomputed: string[];
+let lastFlow: number;
+
+beforeEach(() => {
+  clock = new FakeClock(1_000_000);
+  kernel = new MemoryFlowEvents();
+  logger = new MemoryLogger();
+  events = new RecordingEvents();
+  entry = undefined;
+  endpoints = ['10.244.2.11', '10.244.2.12', '10.244.2.13'].map((address) => endpoint(address));
+  wish = ON;
+  recomputed = [];
+  lastFlow = 0;
+  const sources = { entries: () => (entry ? [entry] : []), localAddresses: () => [] };
+  watchers = new TrafficWatchers(() => new TrafficCount(kernel, sources, clock, logger), clock);
+  const recompute = (family: string, key: string): void => {
+    recomputed.push(`${family} ${key}`);
+    program();
+  };
+  const reports = new EjectionReports('node1', events, logger);
+  ejection = new EjectSilentEndpoints(() => ({ traffic: watchers, recompute }), reports, clock);
+});
+afterEach(async () => {
+  ejection.stop();
+  await watchers.stop();
+  expect(clock.pending).toBe(0);
+});
+
+/** As after a sync. */
+function program(): void {
+  [entry] = forwardService(service(wish), () => endpoints, context, ejection.stepsAside('IPv4'));
+  tell({ key: entry!.key, entry });
+}
+
+function tell(change: { readonly key: string; readonly entry: ForwardingEntry | undefined }): void {
+  const network = {} as never;
+  ejection.listener('IPv4').programmed({ changes: [change], failed: new Set(), network });
+}
+
+/** Connections begin, and wait for longer than they may. */
+async function unanswered(place: string, count = 3): Promise<void> {
+  for (let i = 0; i < count; i++) kernel.begin(seenFlow(++lastFlow, { replySource: place }));
+  await clock.advanceAsync(2_500);
+}
+
+async function answered(place: string): Promise<void> {
+  kernel.begin(seenFlow(++lastFlow, { replySource: place }));
+  kernel.change(seenFlow(lastFlow, { replySource: place, replied: true }));
+  await clock.advanceAsync(100);
+}
+
+const reachable = (): readonly string[] => entry!.endpoints.reachable.map(endpointPlace);
+
+it('leaves a silent endpoint out of the entry, tells why, and tries it again', async () => {
+  program();
+  await clock.advanceAsync(5_000);
+  await unanswered(FIRST, 2);
+  expect(recomputed).toEqual([]);
+  await unanswered(FIRST, 1);
+  expect(recomputed).toEqual(['IPv4 shop/cart']);
+  expect(reachable()).toEqual([SECOND, THIRD]);
+  expect(ejection.asideCount('IPv4')).toBe(1);
+  expect(ejection.asideCount('IPv6')).toBe(0);
+  const times = ejection.asideTimes(familyPortKey(entry!), FIRST)!;
+  expect(times.until - times.since).toBe(30_000);
+  expect(times.since).toBeLessThanOrEqual(clock.now());
+  expect(ejection.asideTimes(familyPortKey(entry!), SECOND)).toBeUndefined();
+  expect(events.events).toEqual([
+    {
+      regarding: { kind: 'Service', namespace: 'shop', name: 'cart' },
+      type: 'Warning',
+      reason: 'SilentEndpointStepsAside',
+      action: 'EjectSilentEndpoint',
+      note: expect.stringContaining(`node node1: endpoint ${FIRST} of ${entry!.key} (IPv4)`),
+    },
+  ]);
+  await clock.advanceAsync(31_000);
+  expect(reachable()).toEqual([FIRST, SECOND, THIRD]);
+  expect(ejection.asideCount('IPv4')).toBe(0);
+  await unanswered(FIRST);
+  expect(reachable()).toEqual([SECOND, THIRD]);
+  expect([...ejection.stepCounts]).toEqual([
+    ['silent', 1],
+    ['tried-again', 1],
+    ['silent-again', 1],
+  ]);
+});
+
+it('counts nothing where no Service wants it, and stops counting when none does any more', async () => {
+  wish = {};
+  program();
+  await clock.advanceAsync(10_000);
+  expect([kernel.isOpen, clock.pending]).toEqual([false, 0]);
+  wish = ON;
+  program();
+  expect(kernel.isOpen).toBe(true);
+  await clock.advanceAsync(60_000);
+  expect(kernel.isOpen).toBe(true);
+  wish = { ejectSilentEndpoints: false };
+  program();
+  await clock.advanceAsync(10_000);
+  expect(kernel.isOpen).toBe(false);
+  wish = ON;
+  program();
+  tell({ key: entry!.key, entry: undefined });
+  await clock.advanceAsync(10_000);
+  expect(kernel.isOpen).toBe(false);
+});
+
+it('brings everything back when the Service no longer wants it, and has forgotten it when it does again', async () => {
+  program();
+  await clock.advanceAsync(5_000);
+  await unanswered(FIRST);
+  expect(reachable()).toEqual([SECOND, THIRD]);
+  wish = { ejectSilentEndpoints: false };
+  program();
+  expect(reachable()).toEqual([FIRST, SECOND, THIRD]);
+  wish = ON;
+  program();
+  expect(reachable()).toEqual([FIRST, SECOND, THIRD]);
+});
+
+it('never blames endpoints that refuse, or answer in between', async () => {
+  program();
+  await clock.advanceAsync(5_000);
+  for (let i = 0; i < 20; i++) {
+    const flow = seenFlow(++lastFlow, { replySource: FIRST });
+    kernel.begin(flow);
+    kernel.change({ ...flow, closed: true }, false);
+    kernel.end(flow.id);
+    await unanswered(SECOND, 2);
+    await answered(SECOND);
+  }
+  expect(recomputed).toEqual([]);
+});
+
+it('blames nobody when events were lost in the last ten seconds', async () => {
+  program();
+  await clock.advanceAsync(5_000);
+  kernel.room = 3;
+  await unanswered(FIRST, 10);
+  kernel.room = Infinity;
+  await clock.advanceAsync(9_000);
+  expect(recomputed).toEqual([]);
+  await unanswered(FIRST);
+  await unanswered(FIRST);
+  expect(reachable()).toEqual([SECOND, THIRD]);
+});
+
+it('blames nobody before the first walk through the table is over', async () => {
+  kernel.faults.push(new Error('busy'), new Error('busy'));
+  program();
+  await unanswered(FIRST);
+  expect(recomputed).toEqual([]);
+  await clock.advanceAsync(12_000);
+  await unanswered(FIRST);
+  expect(reachable()).toEqual([SECOND, THIRD]);
+});
+
+it('forgets an endpoint that leaves its slices', async () => {
+  program();
+  await clock.advanceAsync(5_000);
+  await unanswered(FIRST);
+  const all = endpoints;
+  endpoints = all.slice(1);
+  program();
+  await clock.advanceAsync(2_000);
+  endpoints = all;
+  program();
+  expect(reachable()).toEqual([FIRST, SECOND, THIRD]);
+});
+
+it('says once that it cannot see connections through IPVS', async () => {
+  kernel.tracksServices = false;
+  program();
+  await clock.advanceAsync(5_000);
+  expect(logger.at('warn').filter(({ message }) => message.includes('net.ipv4.vs.conntrack'))).toHaveLength(
+    1,
+  );
+});
+
+it('says once that nothing can be counted, and tries again with the next change', async () => {
+  kernel.unavailable = new ConntrackUnavailableError('no such module');
+  program();
+  program();
+  expect(logger.at('warn').filter(({ message }) => message.includes('cannot be counted'))).toHaveLength(1);
+  kernel.unavailable = undefined;
+  program();
+  expect(kernel.isOpen).toBe(true);
+});

@@ -1,0 +1,242 @@
+import fc from 'fast-check';
+import { PortFailover, type PortSight } from '../../../src/domain/failover/port-failover.js';
+import type { Evidence } from '../../../src/domain/traffic/evidence.js';
+
+const SECOND = 1_000;
+const [A, B, C, D] = ['a', 'b', 'c', 'd'] as const;
+
+/** What is known of endpoints, to be changed by a test as time goes on. */
+class Scene {
+  readonly failover = new PortFailover();
+  private readonly evidence = new Map<string, Evidence>();
+  lists: readonly ReadonlySet<string>[];
+  isReliable = true;
+  now = 1_000 * SECOND;
+
+  constructor(...list: readonly string[]) {
+    this.lists = [new Set(list)];
+  }
+
+  /** Its last connections, three if nothing else is said, began just over a second ago, and wait. */
+  silent(place: string, count = 3, ago = 1_100): void {
+    const answered = this.evidence.get(place)?.answered;
+    this.evidence.set(place, { unanswered: Array.from({ length: count }, () => this.now - ago), answered });
+  }
+
+  answers(place: string): void {
+    this.evidence.set(place, { unanswered: [], answered: this.now });
+  }
+
+  look(seconds = 0): readonly string[] {
+    this.now += seconds * SECOND;
+    const { now, lists, isReliable } = this;
+    const evidenceOf: PortSight['evidenceOf'] = (place) => this.evidence.get(place);
+    return this.failover
+      .look({ now, lists, isReliable, evidenceOf })
+      .map(({ place, what, why }) => `${place} ${what} ${why}`);
+  }
+
+  get aside(): string {
+    return [...this.failover.aside.keys()].join('');
+  }
+
+  /** For how many seconds an endpoint is to step aside from now on. */
+  left(place: string): number {
+    return (this.failover.aside.get(place)!.until - this.now) / SECOND;
+  }
+}
+
+describe('an endpoint steps aside', () => {
+  it('after three connections without an answer, for 30 seconds', () => {
+    const scene = new Scene(A, B, C);
+    scene.silent(A, 2);
+    expect(scene.look()).toEqual([]);
+    scene.silent(A);
+    expect(scene.look()).toEqual(['a aside silent']);
+    expect([scene.aside, scene.left(A)]).toEqual(['a', 30]);
+    expect(scene.look(29.9)).toEqual([]);
+    expect(scene.look(0.1)).toEqual(['a returned tried-again']);
+    expect([scene.aside, scene.failover.isIdle]).toEqual(['', false]);
+  });
+
+  it('only for connections of the last ten seconds', () => {
+    const scene = new Scene(A, B, C);
+    scene.silent(A, 3, 10_001);
+    expect(scene.look()).toEqual([]);
+    scene.silent(A, 3, 10_000);
+    expect(scene.look()).toEqual(['a aside silent']);
+  });
+
+  it('longer each time that it is tried in vain, up to five minutes', () => {
+    const scene = new Scene(A, B);
+    const times = [30, 60, 120, 240, 300, 300].map((expected) => {
+      scene.now += 2 * SECOND;
+      scene.silent(A);
+      scene.look();
+      const left = scene.left(A);
+      scene.look(expected);
+      return left;
+    });
+    expect(times).toEqual([30, 60, 120, 240, 300, 300]);
+  });
+
+  it('again after three connections in vain, however long those take to come', () => {
+    const scene = new Scene(A, B);
+    scene.silent(A);
+    scene.look();
+    scene.look(30);
+    scene.now += 600 * SECOND;
+    scene.silent(A, 2, 500 * SECOND);
+    expect(scene.look()).toEqual([]);
+    scene.silent(A, 3, 500 * SECOND);
+    expect(scene.look()).toEqual(['a aside silent-again']);
+  });
+
+  it('never for what it did before it was tried again', () => {
+    const scene = new Scene(A, B);
+    scene.silent(A);
+    scene.look();
+    scene.look(30);
+    scene.silent(A, 3, 1);
+    expect(scene.look()).toEqual([]);
+  });
+
+  it('for the shortest time again once it has answered', () => {
+    const scene = new Scene(A, B);
+    scene.silent(A);
+    scene.look();
+    scene.look(30);
+    scene.now += SECOND;
+    scene.answers(A);
+    scene.look();
+    expect(scene.failover.isIdle).toBe(true);
+    scene.now += 5 * SECOND;
+    scene.silent(A);
+    expect(scene.look()).toEqual(['a aside silent']);
+    expect(scene.left(A)).toBe(30);
+  });
+
+  it('no longer when it answers meanwhile', () => {
+    const scene = new Scene(A, B);
+    scene.silent(A);
+    scene.look();
+    scene.now += SECOND;
+    scene.answers(A);
+    expect(scene.look()).toEqual(['a returned answered']);
+    expect(scene.failover.isIdle).toBe(true);
+  });
+});
+
+describe('nobody steps aside', () => {
+  it('who is the last one', () => {
+    const scene = new Scene(A);
+    scene.silent(A);
+    expect(scene.look()).toEqual([]);
+  });
+
+  it('when more than half is silent; and all return, with their past forgotten', () => {
+    const scene = new Scene(A, B, C, D);
+    scene.silent(A);
+    scene.silent(B);
+    expect(scene.look()).toEqual(['a aside silent', 'b aside silent']);
+    scene.silent(C);
+    expect(scene.look()).toEqual(['a returned most-silent', 'b returned most-silent']);
+    expect(scene.failover.isIdle).toBe(true);
+    for (const place of [A, B, C, D]) scene.silent(place);
+    expect(scene.look(1)).toEqual([]);
+  });
+
+  it('as long as more than half may be silent: one connection is enough for a doubt', () => {
+    const scene = new Scene(A, B, C);
+    scene.silent(A);
+    scene.silent(B, 1);
+    expect(scene.look()).toEqual([]);
+  });
+
+  it('for what began before the network came back', () => {
+    const scene = new Scene(A, B, C, D);
+    for (const place of [A, B, C, D]) scene.silent(place);
+    scene.look();
+    for (const place of [A, B]) scene.answers(place);
+    for (let second = 0; second < 20; second++) expect(scene.look(1)).toEqual([]);
+    scene.silent(C);
+    expect(scene.look()).toEqual(['c aside silent']);
+  });
+
+  it('while events are lost, nor for what happened then', () => {
+    const scene = new Scene(A, B);
+    scene.isReliable = false;
+    scene.silent(A);
+    expect(scene.look()).toEqual([]);
+    scene.isReliable = true;
+    expect(scene.look(1)).toEqual([]);
+    scene.look(1);
+    scene.silent(A);
+    expect(scene.look()).toEqual(['a aside silent']);
+    scene.isReliable = false;
+    expect(scene.look(30)).toEqual(['a returned tried-again']);
+  });
+});
+
+it('forgets endpoints that leave, and takes them as new when they come back', () => {
+  const scene = new Scene(A, B);
+  scene.silent(A);
+  scene.look();
+  scene.lists = [new Set([B])];
+  expect(scene.look(1)).toEqual([]);
+  expect(scene.failover.isIdle).toBe(true);
+  scene.lists = [new Set([A, B])];
+  expect(scene.look(60)).toEqual([]);
+});
+
+it('lets an endpoint step aside for the sake of one list, though another cannot do without it', () => {
+  const scene = new Scene();
+  scene.lists = [new Set([A, B, C]), new Set([A])];
+  scene.silent(A);
+  expect(scene.look()).toEqual(['a aside silent']);
+  expect(scene.look(1)).toEqual([]);
+  scene.lists = [new Set([A])];
+  expect(scene.look(1)).toEqual(['a returned most-silent']);
+});
+
+describe('whatever happens', () => {
+  const places = [A, B, C, D, 'e'];
+  const happening = fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.tuple(fc.constant('silent'), fc.constantFrom(...places), fc.integer({ min: 1, max: 3 })),
+    },
+    { weight: 2, arbitrary: fc.tuple(fc.constant('answers'), fc.constantFrom(...places), fc.constant(0)) },
+    { weight: 1, arbitrary: fc.tuple(fc.constant('lost'), fc.constant(A), fc.constant(0)) },
+    { weight: 1, arbitrary: fc.tuple(fc.constant('listed'), fc.constant(A), fc.integer({ min: 0, max: 5 })) },
+    { weight: 2, arbitrary: fc.tuple(fc.constant('later'), fc.constant(A), fc.integer({ min: 1, max: 40 })) },
+  );
+  const story = fc.array(happening, { maxLength: 60 });
+
+  it('never more than half of all lists are aside, nobody new while events are lost, and all return when all are silent', () => {
+    let stepped = 0;
+    fc.assert(
+      fc.property(story, (happenings) => {
+        const scene = new Scene(...places);
+        for (const [what, place, number] of happenings) {
+          scene.isReliable = what !== 'lost';
+          if (what === 'silent') scene.silent(place, number);
+          if (what === 'answers') scene.answers(place);
+          if (what === 'listed') scene.lists = [new Set(places.slice(0, number))];
+          const steps = scene.look(what === 'later' ? number : 1);
+          const [list] = scene.lists;
+          expect(scene.failover.aside.size * 2).toBeLessThanOrEqual(list!.size);
+          for (const one of scene.failover.aside.keys()) expect(list).toContain(one);
+          stepped += scene.failover.aside.size;
+          if (!scene.isReliable) expect(steps.join()).not.toContain('aside');
+        }
+        for (const place of places) scene.silent(place);
+        scene.look();
+        expect(scene.failover.aside.size).toBe(0);
+        expect(scene.failover.isIdle || scene.lists[0]!.size > 0).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+    expect(stepped).toBeGreaterThan(100);
+  });
+});

@@ -1,0 +1,114 @@
+import type { Explanation } from '../../src/application/explain/explanation.js';
+import type { ServiceList } from '../../src/application/status/service-row.js';
+import { Command } from '../support/program/command.js';
+import { ProxyProcess, type ModeName } from '../support/program/proxy-process.js';
+import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { askOnce, askTimes, Backend } from '../support/testbed/traffic.js';
+import { until } from '../support/until.js';
+
+const web = { what: 'http', dst: '172.30.20.1', port: 80 } as const;
+const sticky = { what: 'http', dst: '172.30.20.2', port: 80 } as const;
+const refusing = { what: 'http', dst: '172.30.20.3', port: 80 } as const;
+const plain = { what: 'http', dst: '172.30.20.4', port: 80 } as const;
+
+const ports = [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }] as const;
+const annotations = { 'kube-proxy-ts/eject-silent-endpoints': 'true' };
+const endpoints = ['10.244.1.11', '10.244.1.12'];
+const objects = clusterObjects([
+  { name: 'web', clusterIP: web.dst, ports, endpoints, annotations },
+  { name: 'sticky', clusterIP: sticky.dst, ports, endpoints, annotations, affinitySeconds: 600 },
+  {
+    name: 'refusing',
+    clusterIP: refusing.dst,
+    ports,
+    endpoints: ['10.244.1.11', '10.244.1.13'],
+    annotations,
+  },
+  { name: 'plain', clusterIP: plain.dst, ports, endpoints },
+]);
+
+let testbed: Testbed;
+let backends: readonly Backend[];
+
+beforeAll(async () => {
+  testbed = await Testbed.open();
+  backends = [
+    await Backend.start(testbed, 'first', '10.244.1.11'),
+    await Backend.start(testbed, 'second', '10.244.1.12'),
+  ];
+  // It answers with a reset: nothing listens there.
+  await testbed.addPod('closed', '10.244.1.13');
+});
+afterAll(() => testbed.close());
+
+async function answer<T>(...args: readonly string[]): Promise<T> {
+  const { stdout } = await Command.run(testbed.node, [...args, '-o', 'json']);
+  return JSON.parse(stdout) as T;
+}
+
+/** How many endpoints step aside, by Service; those without any are left out. */
+async function aside(): Promise<Record<string, number>> {
+  const { services } = await answer<ServiceList>('services');
+  return Object.fromEntries(
+    services.flatMap(({ name, endpoints: { aside: count } }) => (count === undefined ? [] : [[name, count]])),
+  );
+}
+
+/** So many connections begin, whoever answers them. */
+const begin = (n: number, ...to: readonly { readonly dst: string; readonly port: number }[]) =>
+  testbed.pod.send(to.map(({ dst, port }) => ({ dst, port, proto: 'tcp', n })));
+
+/** The pod is cut off, as by a node that dies, until it is joined again. */
+const cutOff = ({ host }: Backend): Promise<string> => host.run(['ip', 'link', 'set', 'eth0', 'down']);
+async function join({ host }: Backend): Promise<void> {
+  await host.run(['ip', 'link', 'set', 'eth0', 'up']);
+  // The link took its routes with it.
+  await host.run(['ip', 'route', 'add', '10.244.1.1', 'dev', 'eth0']);
+  await host.run(['ip', 'route', 'add', 'default', 'via', '10.244.1.1', 'dev', 'eth0']);
+}
+
+describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
+  let proxy: ProxyProcess;
+  beforeAll(async () => {
+    // Connections of the same clients are no new ones as long as the kernel knows them.
+    await testbed.node.run(['conntrack', '-F']);
+    proxy = await ProxyProcess.start({ host: testbed.node, mode, config: testConfig, objects });
+    // What the kernel tracked before counts for nothing, so the first walk must be over.
+    await until('connections are counted', async () => {
+      const { complete } = await answer<{ complete: boolean }>('top', '--once', '--interval', '100ms');
+      return complete;
+    });
+  });
+  afterAll(() => proxy?.remove());
+
+  it('an endpoint that is cut off steps aside, and returns; one that refuses does not, nor one of a Service that does not want it', async () => {
+    const bound = await askOnce(testbed.pod, sticky);
+    const [dead, alive] = bound === 'first' ? backends : backends.toReversed();
+    await cutOff(dead!);
+    await begin(30, web, refusing, plain);
+    await begin(5, sticky);
+    await until('silent endpoints step aside', async () => Object.keys(await aside()).length === 2);
+    expect(await aside()).toEqual({ web: 1, sticky: 1 });
+
+    const names = new Set(await askTimes(20, testbed.pod, web));
+    expect([...names]).toEqual([alive!.name]);
+    expect(new Set(await askTimes(5, testbed.pod, sticky))).toEqual(new Set([alive!.name]));
+    const { families } = await answer<Explanation>('explain', 'default/web');
+    expect(families[0]!.ports[0]!.findings).toEqual([
+      {
+        kind: 'aside',
+        isFault: false,
+        text: expect.stringContaining(`endpoint ${dead!.address}:8080 steps aside since`),
+      },
+    ]);
+    expect((await Command.run(testbed.node, ['diff'])).exitCode).toBe(0);
+    expect(proxy.log).toContain('SilentEndpointStepsAside');
+
+    await join(dead!);
+    await until('they are tried again', async () => Object.keys(await aside()).length === 0, 60_000);
+    expect(new Set(await askTimes(40, testbed.pod, web))).toEqual(new Set(['first', 'second']));
+    // It keeps the one that it got meanwhile.
+    expect(new Set(await askTimes(5, testbed.pod, sticky))).toEqual(new Set([alive!.name]));
+  });
+});
