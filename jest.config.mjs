@@ -20,10 +20,7 @@ const worlds = '/test/simulation/(worlds|simulation|found/found)\\.test\\.ts$';
 
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: {
-    '^\\./gen/index\\.js$': '<rootDir>/test/support/generated-client.mjs',
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-  },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',
@@ -42,6 +39,10 @@ export default {
     {
       ...shared,
       displayName: 'hermetic',
+      moduleNameMapper: {
+        '^\\./gen/index\\.js$': '<rootDir>/test/support/generated-client.mjs',
+        ...shared.moduleNameMapper,
+      },
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: ['<rootDir>/test/(kernel|conformance|deploy|package|guides)/', worlds],
     },

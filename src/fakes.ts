@@ -5,7 +5,7 @@
  * @packageDocumentation
  */
 export { FakeClock } from './testing/fakes/fake-clock.js';
-export { MemoryConntrack } from './testing/fakes/memory-conntrack.js';
+export { MemoryConntrack, type MemoryFlow } from './testing/fakes/memory-conntrack.js';
 export { MemoryLogger, type LogLevel, type LogLine } from './testing/fakes/memory-logger.js';
 export { RecordingBackend, type BackendCall } from './testing/fakes/recording-backend.js';
 export { RecordingEvents } from './testing/fakes/recording-events.js';

@@ -57,6 +57,9 @@ export type {
 export {
   ConntrackUnavailableError,
   type Conntrack,
+  type FindResult,
+  type FoundConnection,
+  type LookResult,
   type SweepResult,
 } from './application/ports/node/conntrack.js';
 export type { ClusterEvent, EventRecorder, EventSubject } from './application/ports/event-recorder.js';
@@ -74,6 +77,8 @@ export {
 } from './domain/forwarding/forwarding-entry.js';
 export type { ForwardingChange } from './domain/forwarding/forwarding-table.js';
 export type { NodeNetwork } from './domain/forwarding/node-network.js';
+export type { FlowPlace } from './domain/conntrack/flow-place.js';
+export type { TcpLook } from './domain/conntrack/silence.js';
 export type { FlowQuery } from './domain/conntrack/suspect-flows.js';
 export type { Flow } from './domain/conntrack/flow.js';
 export type { FrontendAddress } from './domain/conntrack/frontend-map.js';
@@ -87,7 +92,7 @@ export {
 export type { Cidr } from './domain/net/cidr.js';
 export { IP_FAMILIES, type IpFamily } from './domain/net/ip-family.js';
 export type { LocalTrafficDetector } from './domain/node/local-traffic-detector.js';
-export type { EndpointSelection } from './domain/selection/select-endpoints.js';
+export type { AsideEndpoints, EndpointSelection } from './domain/selection/select-endpoints.js';
 export type { TroubledPort } from './application/status/port-status.js';
 
 // Parts of the program that are of use elsewhere.

@@ -22,7 +22,7 @@ const objects = clusterObjects([
     name: 'refusing',
     clusterIP: refusing.dst,
     ports,
-    endpoints: ['10.244.1.11', '10.244.1.13'],
+    endpoints: ['10.244.1.14', '10.244.1.13'],
     annotations,
   },
   { name: 'plain', clusterIP: plain.dst, ports, endpoints },
@@ -37,6 +37,7 @@ beforeAll(async () => {
     await Backend.start(testbed, 'first', '10.244.1.11'),
     await Backend.start(testbed, 'second', '10.244.1.12'),
   ];
+  await Backend.start(testbed, 'third', '10.244.1.14');
   // It answers with a reset: nothing listens there.
   await testbed.addPod('closed', '10.244.1.13');
 });

@@ -59,6 +59,7 @@ export interface Conntrack {
 /** A connection, by what its parts were when it was found. Only the table that found it can look at it. */
 export type FoundConnection = Flow;
 
+/** The outcome of a search for connections. */
 export interface FindResult {
   readonly found: readonly FoundConnection[];
   readonly examined: number;
@@ -66,6 +67,7 @@ export interface FindResult {
   readonly problem?: Error;
 }
 
+/** The outcome of looking at connections. */
 export interface LookResult {
   readonly deleted: number;
   /** Why some were not looked at, or dead ones remain; another look may fix it. */
