@@ -1,9 +1,18 @@
 import { destinationText, sourceText } from '../../../src/domain/trace/query.js';
 import type { Step } from '../recorded/scenarios.js';
 import { queryOf, verdictOf } from '../recorded/traced-scenarios.js';
+import { nightly } from '../nightly.js';
 import { planOf } from '../testbed/probe-plan.js';
 import type { Verdicts } from '../testbed/probe.js';
 import type { TraceCommand } from './trace-command.js';
+
+/**
+ * Whether `trace --kernel` is asked over a recorded scenario, too: over every third, and all at night. Hermetic tests ask it over all,
+ * of compiled rules and of what was recorded of the kernel.
+ */
+export function isTraced(place: number): boolean {
+  return nightly || place % 3 === 0;
+}
 
 /** What the command says about everything that was probed. */
 export async function traced(
