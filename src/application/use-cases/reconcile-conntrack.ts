@@ -69,7 +69,8 @@ export class ReconcileConntrack implements ForwardingListener {
   }
 
   programming(changes: readonly ForwardingChange[]): void {
-    if (this.state === 'off') return;
+    // Before anything was programmed, no flow is judged.
+    if (this.state === 'off' || !this.network) return;
     this.desired.expect(changes.flatMap(({ entry }) => this.judgedFlows(entry) ?? []));
   }
 
