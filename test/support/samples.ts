@@ -1,3 +1,4 @@
+import type { ForwardingContext } from '../../src/domain/forwarding/forward-service.js';
 import type { Endpoint } from '../../src/domain/model/endpoint.js';
 import {
   slicePort,
@@ -6,6 +7,14 @@ import {
   type SliceEndpoint,
 } from '../../src/domain/model/endpoint-slice.js';
 import type { Service } from '../../src/domain/model/service.js';
+
+/** A node without a zone, for IPv4. */
+export const FORWARDING: ForwardingContext = {
+  family: 'IPv4',
+  topology: { nodeName: 'n1', zone: '', nodeHints: false },
+  nodeIP: '192.0.2.4',
+  externalIPsAllowed: true,
+};
 
 /** A Service with one TCP port, and what a test changes about it. */
 export function service(parts: Partial<Service> = {}): Service {

@@ -122,7 +122,10 @@ export class EjectSilentEndpoints {
     if (!counted) return;
     this.reports.blindness(counted.facts);
     const isReliable = this.isReliable(counted.facts);
-    for (const [port, entry] of this.entries) {
+    // All others have nothing to judge.
+    for (const port of new Set([...counted.ports.keys(), ...this.failovers.keys()])) {
+      const entry = this.entries.get(port);
+      if (!entry) continue;
       const steps = this.steps(port, entry, counted.ports.get(port), isReliable);
       for (const step of steps) this.reports.stepped(entry, step);
       if (steps.length > 0) recompute(entry.family, serviceOf(entry.key));

@@ -3,6 +3,7 @@ import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { SyncObserver } from './sync-observer.js';
 
+/** What became of flows that were examined. */
 export interface ConntrackOutcome {
   readonly seconds: number;
   readonly deleted: number;

@@ -1,6 +1,6 @@
 import { placesOf } from '../../domain/conntrack/flow-place.js';
 import { isTranslated, type Flow } from '../../domain/conntrack/flow.js';
-import { frontendAddress, FrontendMap, NODE_PORT } from '../../domain/conntrack/frontend-map.js';
+import { FrontendMap } from '../../domain/conntrack/frontend-map.js';
 import { silenceAfter, type Silence, type TcpLook } from '../../domain/conntrack/silence.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
@@ -238,11 +238,8 @@ export class ResetDeadConnections implements ForwardingListener {
 function leadsThrough(flow: Flow, { frontends }: ForwardingEntry): boolean {
   return (
     isTranslated(flow) &&
-    frontends
-      .map(frontendAddress)
-      .some(
-        ({ address, port }) =>
-          port === flow.destinationPort && (address === NODE_PORT || address === flow.destination),
-      )
+    frontends.some(
+      ({ address = flow.destination, port }) => port === flow.destinationPort && address === flow.destination,
+    )
   );
 }

@@ -11,7 +11,7 @@ import {
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { ForwardingEntry, Frontend } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
-import { endpoint, service } from '../../support/samples.js';
+import { FORWARDING, endpoint, service } from '../../support/samples.js';
 import { Bench, keyOf, START } from '../sync/bench.js';
 
 /** A sync loop whose changes are remembered. */
@@ -241,13 +241,7 @@ describe('of endpoints that step aside', () => {
   const [one, two] = [endpoint('10.1.1.1'), endpoint('10.1.1.2')];
   const entryWith = (aside: readonly Endpoint[]): ForwardingEntry => {
     const places = new Set(aside.map(endpointPlace));
-    const context = {
-      family: 'IPv4',
-      topology: { nodeName: 'n1', zone: '', nodeHints: false },
-      nodeIP: '192.0.2.4',
-      externalIPsAllowed: true,
-      ejectSilentEndpoints: true,
-    } as const;
+    const context = { ...FORWARDING, ejectSilentEndpoints: true };
     return forwardService(
       service(),
       () => [one, two],

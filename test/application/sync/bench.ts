@@ -8,18 +8,13 @@ import { SyncLoop } from '../../../src/application/sync/sync-loop.js';
 import type { SyncPeriods } from '../../../src/application/sync/sync-periods.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import type { Service } from '../../../src/domain/model/service.js';
-import { service, slice, sliceEndpoint } from '../../support/samples.js';
+import { FORWARDING, service, slice, sliceEndpoint } from '../../support/samples.js';
 import { RecordingObserver } from '../../support/recording-observer.js';
 
 export const START = 1_000_000;
 
 const CONTEXT: FamilyContext = {
-  forwarding: {
-    family: 'IPv4',
-    topology: { nodeName: 'n1', zone: '', nodeHints: false },
-    nodeIP: '192.0.2.4',
-    externalIPsAllowed: true,
-  },
+  forwarding: FORWARDING,
   network: {
     family: 'IPv4',
     detector: undefined,

@@ -9,7 +9,7 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryConntrack, type MemoryFlow } from '../../../src/testing/fakes/memory-conntrack.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { RecordingMetrics } from '../../support/fakes/recording-metrics.js';
-import { endpoint, service } from '../../support/samples.js';
+import { FORWARDING, endpoint, service } from '../../support/samples.js';
 
 const SECOND = 1_000;
 const CLUSTER_IP = '10.96.0.10';
@@ -61,12 +61,7 @@ class World {
 function entriesOf(endpoints: readonly Endpoint[], protocol: Protocol): readonly ForwardingEntry[] {
   const ports = [{ name: '', protocol, port: 80, nodePort: 30080 }];
   const web = service({ name: 'web', clusterIPs: { IPv4: CLUSTER_IP }, ports });
-  return forwardService(web, () => endpoints, {
-    family: 'IPv4',
-    topology: { nodeName: 'node1', zone: '', nodeHints: false },
-    nodeIP: '192.0.2.11',
-    externalIPsAllowed: true,
-  });
+  return forwardService(web, () => endpoints, FORWARDING);
 }
 
 const one = endpoint('10.0.0.1', { port: 8080 });

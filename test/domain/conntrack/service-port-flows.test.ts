@@ -1,14 +1,8 @@
 import { servicePortFlows } from '../../../src/domain/conntrack/service-port-flows.js';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
-import { endpoint, service } from '../../support/samples.js';
+import { FORWARDING, endpoint, service } from '../../support/samples.js';
 
-const context = {
-  family: 'IPv4',
-  topology: { nodeName: 'n1', zone: '', nodeHints: false },
-  nodeIP: '192.0.2.4',
-  externalIPsAllowed: true,
-  ejectSilentEndpoints: true,
-} as const;
+const context = { ...FORWARDING, ejectSilentEndpoints: true };
 
 describe('endpoints that may keep their flows', () => {
   const serving = endpoint('10.244.2.1');

@@ -4,14 +4,8 @@ import type { Endpoint } from '../../../src/domain/model/endpoint.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { cidrText, parseCidr } from '../../../src/domain/net/cidr.js';
-import { endpoint, service } from '../../support/samples.js';
+import { FORWARDING, endpoint, service } from '../../support/samples.js';
 
-const CONTEXT: ForwardingContext = {
-  family: 'IPv4',
-  topology: { nodeName: 'n1', zone: '', nodeHints: false },
-  nodeIP: '192.0.2.4',
-  externalIPsAllowed: true,
-};
 const remote = endpoint('10.244.2.1');
 const local = endpoint('10.244.1.1', { isLocal: true });
 const dead = endpoint('10.244.3.1', { ready: false, serving: false });
@@ -27,20 +21,20 @@ function forward(
   endpoints: readonly Endpoint[],
   context: Partial<ForwardingContext> = {},
 ) {
-  const entries = forwardService(service(parts), () => endpoints, { ...CONTEXT, ...context });
+  const entries = forwardService(service(parts), () => endpoints, { ...FORWARDING, ...context });
   expect(entries.length).toBeLessThanOrEqual(1);
   return entries[0]!;
 }
 
 describe('forwardService', () => {
   it('gives nothing for a family without cluster IP, and an entry for each port otherwise', () => {
-    expect(forwardService(service(), () => [], { ...CONTEXT, family: 'IPv6' })).toEqual([]);
+    expect(forwardService(service(), () => [], { ...FORWARDING, family: 'IPv6' })).toEqual([]);
     const ports = [
       { name: 'dns', protocol: 'UDP', port: 53, nodePort: 0 },
       { name: 'dns', protocol: 'TCP', port: 53, nodePort: 0 },
     ] as const;
     const asked: object[] = [];
-    const entries = forwardService(service({ ports }), (port) => (asked.push(port), []), CONTEXT);
+    const entries = forwardService(service({ ports }), (port) => (asked.push(port), []), FORWARDING);
     expect(entries.map(({ key }) => key)).toEqual(['shop/cart/udp/dns', 'shop/cart/tcp/dns']);
     expect(asked).toEqual([
       { port: 'dns', protocol: 'UDP' },
@@ -173,7 +167,7 @@ describe('silent endpoints', () => {
     forwardService(
       service(parts),
       () => two,
-      { ...CONTEXT, ...(ejectSilentEndpoints !== undefined && { ejectSilentEndpoints }) },
+      { ...FORWARDING, ...(ejectSilentEndpoints !== undefined && { ejectSilentEndpoints }) },
       first,
     )[0]!;
 
@@ -197,13 +191,13 @@ describe('silent endpoints', () => {
       port: 80,
       nodePort: 0,
     }));
-    const context = { ...CONTEXT, ejectSilentEndpoints: true };
+    const context = { ...FORWARDING, ejectSilentEndpoints: true };
     const entries = forwardService(service({ ports }), () => two, context, first);
     expect(entries.map(({ endpoints }) => endpoints.reachable.length)).toEqual([1, 2, 1]);
   });
 
   it('do not step aside where all traffic may go to all endpoints, as in mode userspace', () => {
-    const context = { ...CONTEXT, ejectSilentEndpoints: true, everyEndpoint: true };
+    const context = { ...FORWARDING, ejectSilentEndpoints: true, everyEndpoint: true };
     const [entry] = forwardService(service({ ejectSilentEndpoints: true }), () => two, context, first);
     expect(entry!.endpoints.reachable).toEqual(two);
     expect(entry).not.toHaveProperty('ejectsSilentEndpoints');
