@@ -4,6 +4,8 @@
  * - kernel: needs the machine's kernel, each file in network namespaces of its own; the guides are among it.
  * - timed: as kernel, but runs alone, since it measures how long something is busy or what a client loses in milliseconds.
  * - contained: brings a kernel, a simulated one among them, or a root file system of its own.
+ *
+ * Hermetic tests run in bare Node: most files of theirs take less time than a virtual environment of jest's for each.
  */
 const timed = `/test/kernel/(${[
   'affinity',
@@ -16,9 +18,10 @@ const timed = `/test/kernel/(${[
   'rolling',
 ].join('|')})\\.test\\.ts$`;
 
-const worlds = '/test/simulation/(worlds|simulation|found/found)\\.test\\.ts$';
+const simulated = '/test/simulation/(worlds|simulation|found/found|kernel/programs/.*)\\.test\\.ts$';
 
-const shared = {
+/** How tests run in jest's virtual environments. */
+export const virtual = {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
@@ -31,42 +34,40 @@ const shared = {
       },
     ],
   },
-  testEnvironment: 'node',
 };
 
 export default {
   projects: [
     {
-      ...shared,
       displayName: 'hermetic',
-      moduleNameMapper: {
-        '^\\./gen/index\\.js$': '<rootDir>/test/support/generated-client.mjs',
-        ...shared.moduleNameMapper,
-      },
+      runner: 'jest-light-runner/child-process',
+      setupFiles: ['<rootDir>/test/support/typescript.mjs'],
+      setupFilesAfterEnv: ['<rootDir>/test/support/time-limit.ts'],
+      transform: {},
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['<rootDir>/test/(kernel|conformance|deploy|package|guides)/', worlds],
+      testPathIgnorePatterns: ['<rootDir>/test/(kernel|conformance|deploy|package|guides)/', simulated],
     },
     {
-      ...shared,
+      ...virtual,
       displayName: 'package',
       testMatch: ['<rootDir>/test/package/**/*.test.ts'],
     },
     {
-      ...shared,
+      ...virtual,
       displayName: 'kernel',
       testMatch: ['kernel', 'conformance', 'guides'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
       testPathIgnorePatterns: ['<rootDir>/test/kernel/uml/', timed],
     },
     {
-      ...shared,
+      ...virtual,
       displayName: 'timed',
       setupFilesAfterEnv: ['<rootDir>/test/support/repeat-once.ts'],
       testRegex: timed,
     },
     {
-      ...shared,
+      ...virtual,
       displayName: 'contained',
-      testRegex: ['/test/(kernel/uml|deploy)/.*\\.test\\.ts$', worlds],
+      testRegex: ['/test/(kernel/uml|deploy)/.*\\.test\\.ts$', simulated],
     },
   ],
   globalSetup: '<rootDir>/test/support/temporary-files.mjs',

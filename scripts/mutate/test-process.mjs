@@ -2,12 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runCLI } from 'jest';
-import jestConfig from '../../jest.config.mjs';
+import { virtual } from '../../jest.config.mjs';
 
 const root = process.cwd();
-const hermetic = jestConfig.projects.find(({ displayName }) => displayName === 'hermetic');
 const config = JSON.stringify({
-  ...hermetic,
+  ...virtual,
   rootDir: root,
   roots: [`${root}/test`],
   testEnvironment: fileURLToPath(new URL('./environment.mjs', import.meta.url)),

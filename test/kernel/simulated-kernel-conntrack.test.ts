@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { NETLINK_NETFILTER } from '../../src/adapters/netlink/protocol.js';
 import { Connections } from '../simulation/kernel/conntrack/connections.js';
 import { ConntrackProtocol } from '../simulation/kernel/conntrack/conntrack-protocol.js';

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, beforeEach, it } from '@jest/globals';
 import { NETLINK_NETFILTER } from '../../src/adapters/netlink/protocol.js';
 import { Accounting } from '../simulation/kernel/accounting.js';
 import { IpSetHeaders } from '../simulation/kernel/ip-set-headers.js';

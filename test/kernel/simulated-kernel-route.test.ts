@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { NETLINK_ROUTE } from '../../src/adapters/netlink/protocol.js';
 import { KernelUnderTest } from '../simulation/kernel/kernel-under-test.js';
 import { addressBytes, familyOf } from '../simulation/kernel/netlink/addresses.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { runSimulation } from './run-simulation.js';
 
 /** Milliseconds; nothing depends on them. */

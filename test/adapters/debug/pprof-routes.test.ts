@@ -63,10 +63,10 @@ describe('/debug/pprof (docs/spec/server.md §9)', () => {
     let on = true;
     const numbers = Array.from({ length: 200_000 }, Math.random);
     // Node 24 does not name a loop that was running when the profile began.
-    const spendTheTime = (): void => {
+    function spendTheTime(): void {
       JSON.stringify(numbers);
       if (on) setImmediate(spendTheTime);
-    };
+    }
     spendTheTime();
     const { types, period, samples, profile } = await profileAt('/debug/pprof/profile?seconds=1');
     on = false;
@@ -103,9 +103,9 @@ describe('/debug/pprof (docs/spec/server.md §9)', () => {
   });
 
   it('shows what lives on the heap', async () => {
-    const keepMuch = (): void => {
+    function keepMuch(): void {
       for (let index = 0; index < 200; index++) kept.push(new Array<number>(20_000).fill(index));
-    };
+    }
     keepMuch();
     const { types, samples } = await profileAt('/debug/pprof/heap?gc=1');
     expect(types).toEqual(['inuse_space/bytes']);

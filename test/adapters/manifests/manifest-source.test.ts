@@ -4,7 +4,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { dump } from 'js-yaml';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { WorkBetweenTurns } from '../../support/work-between-turns.js';

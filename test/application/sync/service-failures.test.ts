@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { serviceOf } from '../../../src/domain/model/service-port-name.js';
 import { Bench, keyOf, START } from './bench.js';
 

@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { jest } from '@jest/globals';
 import type { TraceAnswer } from '../../../src/application/trace/answer.js';
 import { CannotTraceError } from '../../../src/application/trace/trace-packets.js';
 import { CannotAskError } from '../../../src/adapters/cli/asking/cannot-ask-error.js';

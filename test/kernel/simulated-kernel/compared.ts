@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import type { Driver } from '../../support/program/in-namespace.js';
 import { until } from '../../support/until.js';
 import type { Conversation, ToldMessage } from './conversation.js';

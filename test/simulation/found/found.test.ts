@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { readdirSync } from 'node:fs';
 import { runSimulation } from '../run-simulation.js';
 

@@ -1,4 +1,3 @@
-import { beforeEach, expect, it } from '@jest/globals';
 import { Nfacct } from '../../../src/adapters/iptables/detection/nfacct.js';
 import { NetlinkChannel } from '../../../src/adapters/netlink/netlink-channel.js';
 import { NETLINK_NETFILTER } from '../../../src/adapters/netlink/protocol.js';

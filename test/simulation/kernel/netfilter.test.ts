@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { NetlinkChannel } from '../../../src/adapters/netlink/netlink-channel.js';
 import { NETLINK_NETFILTER } from '../../../src/adapters/netlink/protocol.js';
 import { IpSetHeaders } from './ip-set-headers.js';

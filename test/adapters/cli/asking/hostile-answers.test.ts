@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { parseCommandLine } from '../../../../src/bootstrap/configuration/command-line.js';
 import { diff } from '../../../../src/adapters/cli/asking/diff.js';
 import { explain } from '../../../../src/adapters/cli/asking/explain.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { Handler, Routes } from '../../../../src/adapters/http/router.js';
 import type { ServiceList, ServiceRow } from '../../../../src/application/status/service-row.js';
 import { diff } from '../../../../src/adapters/cli/asking/diff.js';

@@ -1,7 +1,6 @@
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import type { ClusterHistory } from '../../../../src/application/cluster/cluster-history.js';
 import type { NodeBundle } from '../../../../src/application/cluster/node-bundle.js';
 import type { ClusterStatus } from '../../../../src/application/cluster/cluster-status.js';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { complain, print } from '../../../../src/adapters/cli/output/print.js';
 
 afterEach(() => jest.restoreAllMocks());

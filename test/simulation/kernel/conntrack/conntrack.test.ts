@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { NetlinkFlowEvents } from '../../../../src/adapters/conntrack/events/netlink-flow-events.js';
 import { NetlinkConntrack } from '../../../../src/adapters/conntrack/netlink-conntrack.js';
 import { NETLINK_NETFILTER } from '../../../../src/adapters/netlink/protocol.js';

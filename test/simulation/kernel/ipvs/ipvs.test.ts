@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
 import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/kernel/netlink-virtual-servers.js';
 import type { VirtualServerStep } from '../../../../src/adapters/ipvs/kernel/virtual-servers.js';
 import { NETLINK_GENERIC } from '../../../../src/adapters/netlink/protocol.js';

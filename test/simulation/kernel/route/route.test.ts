@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/kernel/netlink-service-addresses.js';
 import { SERVICE_DEVICE } from '../../../../src/adapters/ipvs/kernel/service-addresses.js';
 import { NetlinkChannel } from '../../../../src/adapters/netlink/netlink-channel.js';
