@@ -1,4 +1,5 @@
 import { commandFlags } from '../../src/bootstrap/configuration/flags/command-flags.js';
+import { KUBERNETES_VERSIONS } from '../../src/bootstrap/configuration/levels.js';
 import { Field, fieldsOf, type FieldTree } from '../../src/bootstrap/configuration/schema/field.js';
 import { schema } from '../../src/bootstrap/configuration/schema/schema.js';
 
@@ -21,6 +22,10 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   quantity: { type: ['string', 'integer'] },
   strings: { type: 'array', items: TEXT },
   mapStringBool: { type: 'object', additionalProperties: { type: 'boolean' } },
+  // YAML reads them as numbers, unless they are quoted.
+  [KUBERNETES_VERSIONS.join('|')]: {
+    enum: KUBERNETES_VERSIONS.flatMap((version) => [version, Number(version)]),
+  },
   'pattern=N,...': { type: 'array', items: { type: 'object' } },
 };
 

@@ -1,17 +1,21 @@
+import type { KubernetesVersion } from './configuration/levels.js';
+
 /** The version of this program: that of its package. */
 export const PROGRAM_VERSION = '0.1.0';
 
-/** The Kubernetes minor release whose kube-proxy interfaces (flags, configuration, endpoints) this program offers. */
-export const KUBERNETES_VERSION = 'v1.36.0';
+/** The release of Kubernetes as which the program behaves, in full: `v1.37.0`. */
+export function fullVersion(version: KubernetesVersion): string {
+  return `v${version}.0`;
+}
 
 /** `--version` prints this line, which tools read as they read kube-proxy's. */
-export function versionLine(version: string = KUBERNETES_VERSION): string {
-  return `Kubernetes ${version}`;
+export function versionLine(version: KubernetesVersion): string {
+  return `Kubernetes ${fullVersion(version)}`;
 }
 
 /** `--version=raw` prints this: the structure that kube-proxy prints. */
-export function rawVersion(): string {
-  const [major = '', minor = ''] = KUBERNETES_VERSION.slice(1).split('.');
+export function rawVersion(version: KubernetesVersion): string {
+  const [major = '', minor = ''] = version.split('.');
   const architecture = { x64: 'amd64', ia32: '386' }[process.arch as string] ?? process.arch;
   const fields = {
     Major: major,
@@ -20,7 +24,7 @@ export function rawVersion(): string {
     EmulationMinor: minor,
     MinCompatibilityMajor: major,
     MinCompatibilityMinor: String(Number(minor) - 1),
-    GitVersion: KUBERNETES_VERSION,
+    GitVersion: fullVersion(version),
     GitCommit: '',
     GitTreeState: '',
     BuildDate: '',
@@ -33,7 +37,7 @@ export function rawVersion(): string {
 }
 
 /** The one value `showHiddenMetricsForVersion` may have: `<major>.<minor - 1>` of this release. */
-export function previousMinorVersion(version: string = KUBERNETES_VERSION): string {
-  const [major, minor] = version.slice(1).split('.').map(Number);
+export function previousMinorVersion(version: KubernetesVersion): string {
+  const [major, minor] = version.split('.').map(Number);
   return `${major}.${minor! - 1}`;
 }

@@ -43,7 +43,7 @@ describe('the Debian package', () => {
 
   it('is one that Debian installs, whose program runs', async () => {
     await inside('dpkg', '--install', '/package/it.deb');
-    expect(await inside('kubeproxy', '--version')).toContain('Kubernetes v1.36');
+    expect(await inside('kubeproxy', '--version')).toContain('Kubernetes v1.37');
     expect(await inside('kubeproxy', 'validate', `/etc/${NAME}/manifests`)).toContain(
       'valid: 1 object in 1 file',
     );

@@ -197,7 +197,7 @@ describe('--cleanup', () => {
 
 describe('the command line', () => {
   it('--version prints the version', async () => {
-    expect(await run(['--version'])).toEqual({ exitCode: 0, stdout: 'Kubernetes v1.36.0\n', stderr: '' });
+    expect(await run(['--version'])).toEqual({ exitCode: 0, stdout: 'Kubernetes v1.37.0\n', stderr: '' });
   });
 
   it('--help lists the flags', async () => {

@@ -12,7 +12,7 @@ export interface ZpageOptions {
 export interface ComponentStatus {
   /** Milliseconds since the epoch. */
   readonly startTime: number;
-  /** `v1.36.0`. */
+  /** `v1.37.0`. */
   readonly version: string;
   /** Other served paths. */
   readonly paths: readonly string[];

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { COMPONENT_METRICS } from './component-metric-table.js';
 import type { MetricSet } from './metric-set.js';
 
-/** A feature gate; the stage is `ALPHA`, `BETA`, or empty. */
+/** A feature gate; the stage is `ALPHA`, `BETA`, `DEPRECATED`, or empty. */
 export interface FeatureState {
   readonly name: string;
   readonly stage: string;

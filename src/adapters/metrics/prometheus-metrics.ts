@@ -25,7 +25,7 @@ export interface PrometheusMetricsOptions {
   readonly clock: Clock;
   /** The active mode; metrics that do not apply to it are not registered. */
   readonly mode: string;
-  /** The Kubernetes release whose interfaces are offered: `v1.36.0`. */
+  /** The Kubernetes release whose interfaces are offered: `v1.37.0`. */
   readonly version: string;
   readonly features: readonly FeatureState[];
   /** Undefined if the kernel has no such counters. */

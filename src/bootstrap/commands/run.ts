@@ -41,7 +41,10 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
   const { nodeName, configuration } = commandLine;
   const mode = await chosen.open();
   const { name, means, families } = mode;
-  logger.info({ version: versionLine(), mode: name, ...means, families, node: nodeName }, 'starting');
+  logger.info(
+    { version: versionLine(configuration.kubernetesVersion), mode: name, ...means, families, node: nodeName },
+    'starting',
+  );
   const container = composeProxy(commandLine, mode, logger, {
     setUpMachine:
       ({ eventRecorder }) =>

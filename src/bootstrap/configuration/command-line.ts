@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { errorMessage } from '../../application/error-message.js';
-import { KUBERNETES_VERSION, rawVersion, versionLine } from '../version.js';
+import { fullVersion, rawVersion, versionLine } from '../version.js';
 import { parseArguments } from './flags/arguments.js';
 import { commandFlags, type CommandFlags } from './flags/command-flags.js';
 import { decodeConfigurationFile } from './configuration-file.js';
@@ -9,6 +9,7 @@ import { ConfigurationError, EarlyExit } from './errors.js';
 import { resolveFeatureGates } from './schema/feature-gates.js';
 import { buildValues, fieldsOf, valueAt, type FieldTree, type ValuesOf } from './schema/field.js';
 import { withPort } from '../../domain/net/listen-address.js';
+import type { KubernetesVersion } from './levels.js';
 import { loggingProblems } from './logging-validation.js';
 import { withMode, withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
 import { schema, type Configuration } from './schema/schema.js';
@@ -25,7 +26,7 @@ export interface CommandLine extends CommandFlags {
   readonly argv: readonly string[];
   /** Files and folders to serve from, or to validate; none: the API server. */
   readonly manifests: readonly string[];
-  /** The version to report, `v1.36.0` unless `--version=v…` says otherwise. */
+  /** The version to report, that of `kubernetesVersion` unless `--version=v…` says otherwise. */
   readonly version: string;
   /** The name of the Node object of this machine. */
   readonly nodeName: string;
@@ -75,7 +76,7 @@ export function completeCommandLine(
   const dependencies = { ...THIS_MACHINE, ...replacements };
   const { request, flags } = parseArguments(argv);
   const options = fromFlags(commandFlags, flags);
-  const version = handleVersion(options.version);
+  answerVersion(options.version, fromFlags({ asked: schema.kubernetesVersion }, flags).asked);
 
   const loaded = load(options, flags, dependencies);
   const asked = chooseModeDefaults(
@@ -84,7 +85,11 @@ export function completeCommandLine(
       hostnameOverride: hostnameOverride(flags, loaded.configuration),
     }),
   );
-  const { gates, warnings: gateWarnings, problems } = resolveFeatureGates(asked.featureGates);
+  const {
+    gates,
+    warnings: gateWarnings,
+    problems,
+  } = resolveFeatureGates(asked.featureGates, asked.kubernetesVersion);
   check('failed complete', problems);
   check('initialize logging', loggingProblems(asked.logging, gates, 'logging'));
 
@@ -95,7 +100,7 @@ export function completeCommandLine(
     manifests: request.name === 'validate' ? request.paths : options.manifests,
     scrapeBindAddress: withPort(options.scrapeBindAddress, SCRAPE_PORT),
     nodeName: nodeName(asked, dependencies),
-    version,
+    version: options.version === 'false' ? fullVersion(asked.kubernetesVersion) : options.version,
     configuration: { ...asked, gates },
     flags,
     warnings: [...deprecations(flags), ...loaded.warnings, ...gateWarnings],
@@ -176,10 +181,10 @@ function nodeName(
   return name;
 }
 
-function handleVersion(request: string): string {
-  if (request === 'true') throw new EarlyExit(`${versionLine()}\n`);
-  if (request === 'raw') throw new EarlyExit(`${rawVersion()}\n`);
-  return request === 'false' ? KUBERNETES_VERSION : request;
+/** Before any file is read, as kube-proxy does. */
+function answerVersion(request: string, version: KubernetesVersion): void {
+  if (request === 'true') throw new EarlyExit(`${versionLine(version)}\n`);
+  if (request === 'raw') throw new EarlyExit(`${rawVersion(version)}\n`);
 }
 
 function deprecations(flags: ReadonlyMap<string, unknown>): readonly string[] {

@@ -5,6 +5,7 @@ import { resolveFeatureGates } from './schema/feature-gates.js';
 import { fieldEntries, valueAt } from './schema/field.js';
 import { cidrProblem, invalid } from './schema/field-rule.js';
 import { loggingProblems } from './logging-validation.js';
+import { previousMinorVersion } from '../version.js';
 import { modeSettings, type ProxyConfiguration } from './proxy-configuration.js';
 import { schema, type ProxyMode } from './schema/schema.js';
 
@@ -23,8 +24,10 @@ const LONG_MIN_PERIOD = 'must be greater than or equal to KubeProxyConfiguration
 const rules: readonly Rule[] = [
   {
     number: 1,
-    problems: ({ featureGates }) =>
-      resolveFeatureGates(featureGates).problems.map((text) => invalid('featureGates', featureGates, text)),
+    problems: ({ featureGates, kubernetesVersion }) =>
+      resolveFeatureGates(featureGates, kubernetesVersion).problems.map((text) =>
+        invalid('featureGates', featureGates, text),
+      ),
   },
   {
     number: 14,
@@ -49,6 +52,14 @@ const rules: readonly Rule[] = [
       detectLocalMode === 'InterfaceNamePrefix'
         ? interfaceName('InterfacePrefix', detectLocal.interfaceNamePrefix)
         : [],
+  },
+  {
+    number: 20,
+    problems({ showHiddenMetricsForVersion: asked, kubernetesVersion }) {
+      const previous = previousMinorVersion(kubernetesVersion);
+      const text = `must be omitted or have the value '${previous}'; only the previous minor version is allowed`;
+      return ['', previous].includes(asked) ? [] : [invalid('ShowHiddenMetricsForVersion', asked, text)];
+    },
   },
   { number: 24, problems: clusterCidrs },
   {

@@ -10,7 +10,7 @@ import { ListServices } from '../../application/status/list-services.js';
 import { ReportStatus } from '../../application/status/report-status.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
 import type { ProxyParts } from '../parts/proxy-parts.js';
-import { KUBERNETES_VERSION, PROGRAM_VERSION } from '../version.js';
+import { fullVersion, PROGRAM_VERSION } from '../version.js';
 
 /** What the proxy tells about itself and its Services. */
 export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Routes {
@@ -39,7 +39,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     mode: modeInForce(commandLine.configuration),
     versions: {
       program: PROGRAM_VERSION,
-      kubernetes: KUBERNETES_VERSION,
+      kubernetes: fullVersion(commandLine.configuration.kubernetesVersion),
       node: process.version,
       kernel: release(),
     },

@@ -38,7 +38,7 @@ export const syncModule = {
       clock,
       mode: modeInForce(configuration),
       version,
-      features: featureGateStates(configuration.gates),
+      features: featureGateStates(configuration.gates, configuration.kubernetesVersion),
       packetCounters,
     }),
   packetCounters: () => undefined,

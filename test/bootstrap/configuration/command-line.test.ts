@@ -18,7 +18,7 @@ describe('commands and our own flags', () => {
       cleanup: false,
       initOnly: false,
       nodeName: 'host-1',
-      version: 'v1.36.0',
+      version: 'v1.37.0',
       warnings: [],
     });
     expect(line.master).toBe('');
@@ -35,7 +35,7 @@ describe('commands and our own flags', () => {
       iptables: { masqueradeBit: 14, localhostNodePorts: true, syncPeriod: 30_000, minSyncPeriod: 1_000 },
       nftables: { masqueradeBit: 14, syncPeriod: 30_000, minSyncPeriod: undefined },
       conntrack: { maxPerCore: 32768, min: 131072, tcpEstablishedTimeout: 86_400_000 },
-      gates: { AllowServiceExternalIPs: true, PreferSameTrafficDistribution: true, NativeHistograms: false },
+      gates: { AllowServiceExternalIPs: true, PreferSameTrafficDistribution: true, NativeHistograms: true },
     });
   });
 
@@ -306,16 +306,49 @@ describe('--help and --version', () => {
 
   it('prints the version before anything else', () => {
     expect(earlyExit('--version', '--oom-score-adj=5000')).toMatchObject({
-      output: 'Kubernetes v1.36.0\n',
+      output: 'Kubernetes v1.37.0\n',
       code: 0,
     });
-    expect(earlyExit('--version=raw').output).toContain('Minor:"36"');
+    expect(earlyExit('--version=raw').output).toContain('Minor:"37"');
+    expect(earlyExit('--version', '--kubernetes-version=1.36').output).toBe('Kubernetes v1.36.0\n');
   });
 
   it('reports another version when told so', () => {
     expect(parse(['--version=v1.35.7']).version).toBe('v1.35.7');
-    expect(parse(['--version=false']).version).toBe('v1.36.0');
+    expect(parse(['--version=false']).version).toBe('v1.37.0');
     expect(usageError('--version=1.2').message).toContain('invalid argument');
+  });
+});
+
+describe('the release to behave as', () => {
+  it.each(['1.36', '1.37', '1.38'])('%s, by the flag or in the file, quoted or not', (release) => {
+    for (const line of [
+      parse(['--kubernetes-version', release]),
+      parseFile(`kubernetesVersion: "${release}"`),
+      parseFile(`kubernetesVersion: ${release}`),
+      parseFile('kubernetesVersion: 1.37', `--kubernetes-version=${release}`),
+    ])
+      expect(line).toMatchObject({ version: `v${release}.0`, configuration: { kubernetesVersion: release } });
+  });
+
+  it('is one of those that are known', () => {
+    for (const release of ['1.35', '1.39', 'v1.37', '1.37.0', ''])
+      expect(usageError(`--kubernetes-version=${release}`).message).toBe(
+        `invalid argument "${release}" for "--kubernetes-version" flag: expected one of 1.36, 1.37, 1.38, found "${release}"`,
+      );
+    expect(configurationError(() => parseFile('kubernetesVersion: 1.39')).message).toBe(
+      'failed complete: failed to decode: kubernetesVersion: expected one of 1.36, 1.37, 1.38, found "1.39"',
+    );
+  });
+
+  it('decides which feature gates there are', () => {
+    const off = '--feature-gates=KubeProxyNFTablesLocalhostNodePorts=false';
+    expect(configured().gates.KubeProxyNFTablesLocalhostNodePorts).toBe(false);
+    expect(configured('--kubernetes-version=1.38').gates.KubeProxyNFTablesLocalhostNodePorts).toBe(true);
+    expect(configured('--kubernetes-version=1.38', off).gates.KubeProxyNFTablesLocalhostNodePorts).toBe(
+      false,
+    );
+    expect(parse(['--kubernetes-version=1.36', off]).warnings).toHaveLength(1);
   });
 });
 
@@ -438,7 +471,7 @@ describe('feature gates', () => {
   it('bulk switches reach what is not set by name', () => {
     const { gates } = configured('--feature-gates=AllAlpha=true,AllBeta=false,ComponentFlagz=true');
     expect(gates).toMatchObject({
-      NativeHistograms: true,
+      LoggingAlphaOptions: true,
       ComponentStatusz: false,
       ComponentFlagz: true,
       AllowServiceExternalIPs: true,

@@ -1,72 +1,106 @@
-/** A feature gate with an effect here (docs/spec/configuration.md §7). */
+import {
+  KUBERNETES_VERSIONS,
+  LEVELS,
+  USUAL_KUBERNETES_VERSION,
+  type ChangingGate,
+  type GateStage,
+  type KubernetesVersion,
+} from '../levels.js';
+
+/** A feature gate (docs/spec/configuration.md §7). */
 interface GateSpec {
-  readonly stage: 'alpha' | 'beta' | 'GA';
+  /** The same in every release; missing: levels.ts has it. */
+  readonly always?: GateStage;
   /** Its effect here, for the documentation. */
   readonly help: string;
-  readonly default: boolean;
-  /** The gate cannot be changed. */
-  readonly locked?: true;
 }
+
+const ALPHA_OFF: GateStage = { stage: 'alpha', default: false };
+const BETA_OFF: GateStage = { stage: 'beta', default: false };
+const BETA_ON: GateStage = { stage: 'beta', default: true };
+const GA_ON: GateStage = { stage: 'GA', default: true };
+const GA_LOCKED: GateStage = { ...GA_ON, locked: true };
 
 const NO_CHOICE = 'Always on.';
 const NOTHING = 'No effect here.';
 
 const GATES = {
-  AllAlpha: { stage: 'alpha', default: false, help: 'Sets every alpha gate that is not set by name.' },
-  AllBeta: { stage: 'beta', default: false, help: 'Sets every beta gate that is not set by name.' },
-  AllowServiceExternalIPs: {
-    stage: 'GA',
-    default: true,
-    help: 'Off: `spec.externalIPs` of Services are not served.',
-  },
-  ComponentFlagz: { stage: 'beta', default: true, help: '`/flagz` on the metrics server.' },
-  ComponentStatusz: { stage: 'beta', default: true, help: '`/statusz` on the metrics server.' },
-  ContextualLogging: { stage: 'beta', default: true, help: NOTHING },
+  AllAlpha: { always: ALPHA_OFF, help: 'Sets every alpha gate that is not set by name.' },
+  AllBeta: { always: BETA_OFF, help: 'Sets every beta gate that is not set by name.' },
+  AllowServiceExternalIPs: { always: GA_ON, help: 'Off: `spec.externalIPs` of Services are not served.' },
+  ComponentFlagz: { always: BETA_ON, help: '`/flagz` on the metrics server.' },
+  ComponentStatusz: { always: BETA_ON, help: '`/statusz` on the metrics server.' },
+  ContextualLogging: { always: BETA_ON, help: NOTHING },
+  KubeProxyIPVS: { help: 'Off: mode ipvs is refused.' },
+  KubeProxyNFTablesLocalhostNodePorts: { help: NOTHING },
   LoggingAlphaOptions: {
-    stage: 'alpha',
-    default: false,
+    always: ALPHA_OFF,
     help: 'Permits split streams and buffers in `logging.options`.',
   },
-  LoggingBetaOptions: { stage: 'beta', default: true, help: NOTHING },
-  MultiCIDRServiceAllocator: { stage: 'GA', default: true, locked: true, help: NO_CHOICE },
-  NativeHistograms: { stage: 'alpha', default: false, help: NOTHING },
-  NFTablesProxyMode: { stage: 'GA', default: true, locked: true, help: NO_CHOICE },
-  PreferSameTrafficDistribution: { stage: 'GA', default: true, locked: true, help: NO_CHOICE },
-} as const satisfies Record<string, GateSpec>;
+  LoggingBetaOptions: { always: BETA_ON, help: NOTHING },
+  MultiCIDRServiceAllocator: { always: GA_LOCKED, help: NO_CHOICE },
+  NativeHistograms: { help: NOTHING },
+  NFTablesNetlink: { help: 'No effect here: rules are always read and written over netlink.' },
+  NFTablesProxyMode: { always: GA_LOCKED, help: NO_CHOICE },
+  PreferSameTrafficDistribution: { always: GA_LOCKED, help: NO_CHOICE },
+  RelaxedServiceNameValidation: { help: 'No effect here: names of Services may begin with a digit.' },
+} as const satisfies Readonly<Record<string, GateSpec>>;
 
 export type FeatureGate = keyof typeof GATES;
 const featureGateNames = Object.keys(GATES) as readonly FeatureGate[];
-/** Whether each gate is on. */
-export type FeatureGates = Readonly<Record<FeatureGate, boolean>>;
+/** Whether each gate is on; undefined where the release does not know it. */
+export type FeatureGates = Readonly<
+  Record<Exclude<FeatureGate, ChangingGate>, boolean> & Partial<Record<ChangingGate, boolean>>
+>;
+
+/** Undefined where the release does not know the gate. */
+function stageOf(name: FeatureGate, version: KubernetesVersion): GateStage | undefined {
+  const { always }: GateSpec = GATES[name];
+  return always ?? LEVELS[version].gates[name as ChangingGate];
+}
+
+/** The gates of a release with their stages. */
+function gatesOf(version: KubernetesVersion): readonly (readonly [FeatureGate, GateStage])[] {
+  return featureGateNames.flatMap((name) => {
+    const stage = stageOf(name, version);
+    return stage ? [[name, stage] as const] : [];
+  });
+}
 
 /** The gates in words, for `--help`. */
-export const featureGateHelp = featureGateNames
-  .map((name) => {
-    const { stage, default: normal }: GateSpec = GATES[name];
-    return `${name} (${stage}, ${normal ? 'on' : 'off'})`;
-  })
+export const featureGateHelp = gatesOf(USUAL_KUBERNETES_VERSION)
+  .map(([name, { stage, default: normal }]) => `${name} (${stage}, ${normal ? 'on' : 'off'})`)
   .join(', ');
 
-/** The gates for the documentation: name, stage, default, effect. */
+/** The gates for the documentation: name, stage and default in each release, effect. */
 export function featureGateReference(): readonly (readonly string[])[] {
-  return featureGateNames.map((name) => {
-    const { stage, default: normal, locked, help }: GateSpec = GATES[name];
-    return [`\`${name}\``, stage, `${normal ? 'on' : 'off'}${locked ? ', locked' : ''}`, help];
-  });
+  const inRelease = (stage: GateStage | undefined): string =>
+    stage ? `${stage.stage}, ${stage.default ? 'on' : 'off'}${stage.locked ? ', locked' : ''}` : '';
+  return featureGateNames.map((name) => [
+    `\`${name}\``,
+    ...KUBERNETES_VERSIONS.map((version) => inRelease(stageOf(name, version))),
+    GATES[name].help,
+  ]);
 }
 
 /** One gate as the metric `kubernetes_feature_enabled` shows it: the stage is empty for GA. */
 export interface FeatureGateState {
   readonly name: FeatureGate;
-  readonly stage: 'ALPHA' | 'BETA' | '';
+  readonly stage: 'ALPHA' | 'BETA' | 'DEPRECATED' | '';
   readonly enabled: boolean;
 }
 
-export function featureGateStates(gates: FeatureGates): readonly FeatureGateState[] {
-  return featureGateNames.map((name) => {
-    const { stage } = GATES[name];
-    return { name, stage: stage === 'GA' ? '' : stage === 'alpha' ? 'ALPHA' : 'BETA', enabled: gates[name] };
-  });
+const SHOWN_STAGES = { alpha: 'ALPHA', beta: 'BETA', deprecated: 'DEPRECATED', GA: '' } as const;
+
+export function featureGateStates(
+  gates: FeatureGates,
+  version: KubernetesVersion,
+): readonly FeatureGateState[] {
+  return gatesOf(version).map(([name, { stage }]) => ({
+    name,
+    stage: SHOWN_STAGES[stage],
+    enabled: gates[name] ?? false,
+  }));
 }
 
 export interface ResolvedGates {
@@ -76,31 +110,36 @@ export interface ResolvedGates {
 }
 
 /**
- * Which gates are on. A shared configuration may name gates of other Kubernetes components, so unknown names are ignored
- * with a warning.
+ * Which gates are on. A shared configuration may name gates of other Kubernetes components, so names that this release does not
+ * know are ignored with a warning.
  */
-export function resolveFeatureGates(requested: Readonly<Record<string, boolean>>): ResolvedGates {
+export function resolveFeatureGates(
+  requested: Readonly<Record<string, boolean>>,
+  version: KubernetesVersion,
+): ResolvedGates {
   const warnings: string[] = [];
   const problems: string[] = [];
-  const isOn = (name: FeatureGate): boolean => {
-    const spec: GateSpec = GATES[name];
+  const isOn = (name: FeatureGate, stage: GateStage): boolean => {
     const asked = requested[name];
-    if (asked === undefined) return bulk(requested, spec) ?? spec.default;
-    if (spec.locked && asked !== spec.default) {
-      problems.push(`cannot set feature gate ${name} to ${asked}, feature is locked to ${spec.default}`);
-    } else if (spec.stage === 'GA') {
-      warnings.push(`setting GA feature gate ${name}=${asked}; it will be removed in a future release`);
+    if (asked === undefined) return bulk(requested, stage) ?? stage.default;
+    if (stage.locked && asked !== stage.default) {
+      problems.push(`cannot set feature gate ${name} to ${asked}, feature is locked to ${stage.default}`);
+    } else if (stage.stage === 'GA' || stage.stage === 'deprecated') {
+      warnings.push(
+        `setting ${stage.stage} feature gate ${name}=${asked}; it will be removed in a future release`,
+      );
     }
     return asked;
   };
-  const gates = Object.fromEntries(featureGateNames.map((name) => [name, isOn(name)])) as FeatureGates;
-  const unknown = Object.keys(requested).filter((name) => !Object.hasOwn(GATES, name));
+  const known = gatesOf(version);
+  const gates = Object.fromEntries(known.map(([name, stage]) => [name, isOn(name, stage)])) as FeatureGates;
+  const unknown = Object.keys(requested).filter((name) => !Object.hasOwn(gates, name));
   if (unknown.length > 0)
     warnings.push(`ignoring feature gates that have no effect here: ${unknown.join(', ')}`);
   return { gates, warnings, problems };
 }
 
-function bulk(requested: Readonly<Record<string, boolean>>, spec: GateSpec): boolean | undefined {
-  if (spec.stage === 'GA') return undefined;
-  return requested[spec.stage === 'alpha' ? 'AllAlpha' : 'AllBeta'];
+function bulk(requested: Readonly<Record<string, boolean>>, { stage }: GateStage): boolean | undefined {
+  if (stage === 'alpha') return requested.AllAlpha;
+  return stage === 'beta' ? requested.AllBeta : undefined;
 }

@@ -1,6 +1,6 @@
 import { USUAL_FRONTENDS_LIMIT } from '../../../domain/decode/frontends-limit.js';
-import { previousMinorVersion } from '../../version.js';
 import { ip, ipPort } from '../types/address-types.js';
+import { USUAL_KUBERNETES_VERSION } from '../levels.js';
 import { featureGateHelp } from './feature-gates.js';
 import { field, type ValuesOf } from './field.js';
 import * as rules from './field-rule.js';
@@ -13,6 +13,7 @@ import {
   duration,
   float,
   int32,
+  kubernetesVersion,
   optionalBool,
   text,
   textOf,
@@ -41,8 +42,6 @@ const IDLE_TIMEOUT = 250;
 const CONNTRACK = 'KubeProxyLinuxConfiguration.KubeProxyConntrackConfiguration';
 const MODES_TO_CHOOSE = ['auto', ...PROXY_MODES] as const;
 const MODE_RULE = `must be ${[...MODES_TO_CHOOSE].sort().join(', ')} or blank (blank means the best-available proxy [currently iptables])`;
-const PREVIOUS_VERSION = previousMinorVersion();
-const HIDDEN_METRICS = `must be omitted or have the value '${PREVIOUS_VERSION}'; only the previous minor version is allowed`;
 const INTERFACE_NAMES =
   'At most 15 bytes, the limit of the kernel; a longer name, or one that no interface can have, is rejected.';
 const conntrackTimeout = (flag: string, name: string, of: string) => ({
@@ -58,6 +57,13 @@ const WINDOWS_ONLY = 'No effect on Linux.';
  * validation.ts has the rules between fields.
  */
 export const schema = {
+  kubernetesVersion: field(unless(USUAL_KUBERNETES_VERSION, kubernetesVersion), {
+    default: USUAL_KUBERNETES_VERSION,
+    keepsZero: true,
+    flag: 'kubernetes-version',
+    besideFile: true,
+    help: 'Our own: the release of kube-proxy to behave as, where releases differ: feature gates, what is accepted, warnings.',
+  }),
   featureGates: field(gateMap, {
     flag: 'feature-gates',
     help: `Feature gates to set, as Name=true|false. Known here: ${featureGateHelp}.`,
@@ -174,7 +180,6 @@ export const schema = {
   }),
   showHiddenMetricsForVersion: field(text, {
     flag: 'show-hidden-metrics-for-version',
-    rule: rules.oneOf(20, 'ShowHiddenMetricsForVersion', ['', PREVIOUS_VERSION], HIDDEN_METRICS),
     help: 'Previous minor version, to show metrics that were hidden after it.',
   }),
   mode: field(textOf<RequestedMode>(), {

@@ -1,4 +1,5 @@
 import { formatDuration, parseDuration } from '../../../application/words/duration.js';
+import { KUBERNETES_VERSIONS, type KubernetesVersion } from '../levels.js';
 import { parseDecimal, parseFloat32, parseInteger } from './number-text.js';
 import { inFile, refuse, string, type ValueType } from './value-type.js';
 
@@ -109,6 +110,14 @@ export const versionRequest: ValueType<string> = {
   zero: 'false',
   bare: true,
   fromFlag: (value) => (/^(raw|v\d+\.\d+\.\d+.*)$/.test(value) ? value : String(parseBool(value))),
+};
+
+const release = oneOf(...KUBERNETES_VERSIONS);
+
+/** A minor release of Kubernetes. YAML reads 1.37 without quotes as a number. */
+export const kubernetesVersion: ValueType<KubernetesVersion> = {
+  ...release,
+  fromFile: (value) => release.fromFile(typeof value === 'number' ? String(value) : value),
 };
 
 /** Values that a file leaves out when they are the usual one. */

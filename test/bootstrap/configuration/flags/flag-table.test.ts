@@ -40,7 +40,7 @@ const FIELDS: readonly (readonly [
   ['metrics-bind-address', '127.0.0.1:10249', '[::1]:80', 'metricsBindAddress', '[::1]:80'],
   ['bind-address-hard-fail', 'false', 'true', 'bindAddressHardFail', true],
   ['profiling', 'false', 'true', 'enableProfiling', true],
-  ['show-hidden-metrics-for-version', '', '1.35', 'showHiddenMetricsForVersion', '1.35'],
+  ['show-hidden-metrics-for-version', '', '1.36', 'showHiddenMetricsForVersion', '1.36'],
   ['proxy-mode', '', 'ipvs', 'mode', 'ipvs'],
   ['iptables-masquerade-bit', '14', '0b11', 'iptables.masqueradeBit', 3],
   ['masquerade-all', 'false', 'true', 'iptables.masqueradeAll', true],
@@ -155,6 +155,7 @@ describe('flags (docs/spec/configuration.md §2)', () => {
     expect([...flagFields.keys()].filter((flag) => !known.includes(flag) && !own.includes(flag))).toEqual([
       'config',
       'metrics-port',
+      'kubernetes-version',
       'service-traffic-metrics',
       'service-traffic-metrics-limit',
       'eject-silent-endpoints',

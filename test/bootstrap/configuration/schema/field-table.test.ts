@@ -31,7 +31,7 @@ const FIELDS: readonly (readonly [path: string, mode: string, normal: unknown, o
   ['metricsBindAddress', '', '127.0.0.1:10249', '10.0.0.1:80'],
   ['bindAddressHardFail', '', false, true],
   ['enableProfiling', '', false, true],
-  ['showHiddenMetricsForVersion', '', '', '1.35'],
+  ['showHiddenMetricsForVersion', '', '', '1.36'],
   ['iptables.masqueradeBit', '', 14, 0],
   ['iptables.masqueradeAll', '', false, true],
   ['iptables.localhostNodePorts', '', true, false],
@@ -108,6 +108,7 @@ describe('fields (docs/spec/configuration.md §3)', () => {
     expect(
       others.filter((path) => !rows.includes(path) && path !== 'udpIdleTimeout' && path !== 'page'),
     ).toEqual([
+      'kubernetesVersion',
       'debugRoutes',
       'serviceTrafficMetrics',
       'serviceTrafficMetricsLimit',

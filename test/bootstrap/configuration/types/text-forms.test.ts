@@ -76,7 +76,7 @@ describe('the text that --write-config-to writes (docs/spec/configuration.md §5
       '--proxy-mode=nftables',
       '--bind-address=::',
       '--nodeport-addresses=10.0.0.0/8,fd00::/8',
-      '--show-hidden-metrics-for-version=1.35',
+      '--show-hidden-metrics-for-version=1.36',
       '--hostname-override=123',
     ]),
   );
@@ -98,7 +98,7 @@ describe('the text that --write-config-to writes (docs/spec/configuration.md §5
     expect(lines).toEqual(
       expect.arrayContaining([
         'hostnameOverride: "123"',
-        'showHiddenMetricsForVersion: "1.35"',
+        'showHiddenMetricsForVersion: "1.36"',
         '      infoBufferSize: "0"',
       ]),
     );

@@ -1,0 +1,49 @@
+/** Every minor release of Kubernetes that the program can behave as. */
+export const KUBERNETES_VERSIONS = ['1.36', '1.37', '1.38'] as const;
+export type KubernetesVersion = (typeof KUBERNETES_VERSIONS)[number];
+/** The one that counts unless another is asked for. */
+export const USUAL_KUBERNETES_VERSION: KubernetesVersion = '1.37';
+
+/** The feature gates whose stages depend on the release. */
+export type ChangingGate =
+  | 'KubeProxyIPVS'
+  | 'KubeProxyNFTablesLocalhostNodePorts'
+  | 'NativeHistograms'
+  | 'NFTablesNetlink'
+  | 'RelaxedServiceNameValidation';
+
+/** The stage and the default of a feature gate in one release. */
+export interface GateStage {
+  readonly stage: 'alpha' | 'beta' | 'GA' | 'deprecated';
+  readonly default: boolean;
+  /** The gate cannot be changed. */
+  readonly locked?: true;
+}
+
+/** What depends on the release (docs/spec/changes-1.37.md). */
+interface Level {
+  /** Without those that the release does not know. */
+  readonly gates: Readonly<Partial<Record<ChangingGate, GateStage>>>;
+}
+
+const ALPHA_OFF: GateStage = { stage: 'alpha', default: false };
+const BETA_ON: GateStage = { stage: 'beta', default: true };
+
+const SINCE_1_37: Level = {
+  gates: {
+    KubeProxyIPVS: { stage: 'deprecated', default: true },
+    KubeProxyNFTablesLocalhostNodePorts: ALPHA_OFF,
+    NativeHistograms: BETA_ON,
+    NFTablesNetlink: BETA_ON,
+    RelaxedServiceNameValidation: { stage: 'GA', default: true, locked: true },
+  },
+};
+
+export const LEVELS: Readonly<Record<KubernetesVersion, Level>> = {
+  '1.36': { gates: { NativeHistograms: ALPHA_OFF, RelaxedServiceNameValidation: BETA_ON } },
+  '1.37': SINCE_1_37,
+  '1.38': {
+    ...SINCE_1_37,
+    gates: { ...SINCE_1_37.gates, KubeProxyNFTablesLocalhostNodePorts: BETA_ON },
+  },
+};
