@@ -203,6 +203,17 @@ describe('EmbeddedProxy', () => {
     expect([source.running, clock.pending]).toEqual([false, 0]);
   });
 
+  it('starts with every keyword among node port addresses, and serves those that the mode can', async () => {
+    const source = new ScriptedSource();
+    source.apply('Node', NODE);
+    source.synced();
+    const proxy = from(source, '--nodeport-addresses=primary,localhost');
+    await proxy.start();
+    await clock.advanceAsync(0);
+    expect([...backends.values()].map(({ node }) => node!.nodePortIPs)).toEqual([['192.0.2.4'], []]);
+    await proxy.stop();
+  });
+
   it('stops what was started when a part cannot start', async () => {
     const source = new ScriptedSource(new Error('no such cluster'));
     const closed: string[] = [];

@@ -6,7 +6,8 @@ import {
   unsupportedPrimary,
   type FamilyFacts,
 } from '../../domain/node/configuration-checks.js';
-import { isPrimaryLoopback, resolvePrimary, selectNodeAddresses } from '../../domain/node/node-addresses.js';
+import { isPrimaryLoopback, selectNodeAddresses } from '../../domain/node/node-addresses.js';
+import { expandNodePortAddresses } from '../../domain/node/node-port-addresses.js';
 import type { Logger } from '../ports/logger.js';
 import { NamedError } from '../../domain/model/named-error.js';
 
@@ -17,7 +18,7 @@ export interface CheckedSettings extends Omit<
 > {
   /** Overrides the Node's address unless unspecified. */
   readonly bindAddress: string;
-  /** CIDRs, or `primary`. */
+  /** CIDRs and keywords. */
   readonly nodePortAddresses: readonly string[];
 }
 
@@ -79,7 +80,7 @@ export class CheckNode {
       primaryFamily: addresses.primaryFamily,
       supported: this.supported,
       podCIDRs: this.node()?.podCIDRs ?? [],
-      nodePortAddresses: resolvePrimary(this.settings.nodePortAddresses, addresses),
+      nodePortAddresses: expandNodePortAddresses(this.settings.nodePortAddresses, addresses),
     };
     if (isPrimaryLoopback(addresses))
       this.logOnce(

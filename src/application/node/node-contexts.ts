@@ -3,8 +3,12 @@ import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { parseAddress } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { localTrafficDetector, type LocalTrafficSettings } from '../../domain/node/local-traffic-detector.js';
-import { isOwnAddress, resolvePrimary, selectNodeAddresses } from '../../domain/node/node-addresses.js';
-import { nodePortAddressesOf, nodePortIPs } from '../../domain/node/node-port-addresses.js';
+import { isOwnAddress, selectNodeAddresses } from '../../domain/node/node-addresses.js';
+import {
+  expandNodePortAddresses,
+  nodePortAddressesOf,
+  nodePortIPs,
+} from '../../domain/node/node-port-addresses.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { LocalAddresses } from '../ports/node/local-addresses.js';
 import type { Logger } from '../ports/logger.js';
@@ -15,13 +19,18 @@ export interface NodeSettings {
   readonly nodeName: string;
   /** Overrides the Node's address unless unspecified. */
   readonly bindAddress: string;
-  /** CIDRs, or `primary`. */
+  /** CIDRs and keywords. */
   readonly nodePortAddresses: readonly string[];
   readonly localTraffic: Omit<LocalTrafficSettings, 'podCIDRs'>;
   readonly masqueradeBit: number;
   readonly masqueradeAll: boolean;
   /** Mode iptables: node ports work on 127.0.0.0/8 too, if the node-port addresses include it. Default false. */
   readonly localhostNodePorts?: boolean;
+  /**
+   * What is logged, once for each, of local loopback addresses that the list names and the mode does not serve. A family that is
+   * missing: nothing.
+   */
+  readonly loopbackProblems?: Readonly<Partial<Record<IpFamily, string>>>;
   /** Mode ipvs: the context lists each address of the node. Default false. */
   readonly namesNodeAddresses?: boolean;
   /** Feature gate PreferSameTrafficDistribution. */
@@ -72,7 +81,7 @@ export class NodeContexts {
   healthCheckAddresses(family: IpFamily): 'all' | readonly string[] {
     const { nodePortAddresses, bindAddress } = this.settings;
     const node = selectNodeAddresses(this.state.node?.ips ?? [], bindAddress);
-    const accepted = nodePortAddressesOf(family, resolvePrimary(nodePortAddresses, node));
+    const accepted = nodePortAddressesOf(family, expandNodePortAddresses(nodePortAddresses, node));
     if (accepted.matchAll) return 'all';
     try {
       const { ips, loopback } = nodePortIPs(accepted.cidrs, this.localAddresses.list());
@@ -104,7 +113,7 @@ export class NodeContexts {
         detector: localTrafficDetector(family, { ...settings.localTraffic, podCIDRs: node?.podCIDRs ?? [] }),
         masqueradeBit: settings.masqueradeBit,
         masqueradeAll: settings.masqueradeAll,
-        ...this.nodePorts(family, resolvePrimary(settings.nodePortAddresses, nodeAddresses)),
+        ...this.nodePorts(family, expandNodePortAddresses(settings.nodePortAddresses, nodeAddresses)),
         ...(settings.namesNodeAddresses && {
           nodeAddresses: ownAddresses(this.localAddresses.list(), family),
         }),
@@ -123,17 +132,15 @@ export class NodeContexts {
     if (accepted.matchAll) return { nodePortIPs: 'all', ...localhost };
     const { ips, loopback } = nodePortIPs(accepted.cidrs, this.localAddresses.list());
     if (localhostNodePorts) return { nodePortIPs: [...ips, ...loopback].sort(), ...localhost };
-    for (const address of loopback) this.warnAboutLoopback(address);
+    const problem = this.settings.loopbackProblems?.[family];
+    if (problem !== undefined) for (const address of loopback) this.warnAboutLoopback(address, problem);
     return { nodePortIPs: this.settings.namesNodeAddresses ? ownAddresses(ips, family) : [...ips].sort() };
   }
 
-  private warnAboutLoopback(address: string): void {
+  private warnAboutLoopback(address: string, problem: string): void {
     if (this.warned.has(address)) return;
     this.warned.add(address);
-    this.logger.error(
-      { address },
-      'node ports on loopback addresses are not supported; ignoring this address',
-    );
+    this.logger.error({ address }, problem);
   }
 }
 

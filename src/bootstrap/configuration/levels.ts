@@ -24,12 +24,17 @@ export interface GateStage {
 interface Level {
   /** Without those that the release does not know. */
   readonly gates: Readonly<Partial<Record<ChangingGate, GateStage>>>;
+  /** What `nodePortAddresses` may hold: CIDRs or else `primary`, or both and further keywords. */
+  readonly nodePortAddresses: 'primary or CIDRs' | 'any mix';
+  /** Logged in mode nftables of loopback addresses among them; missing: nothing. */
+  readonly loopbackInNftables?: string;
 }
 
 const ALPHA_OFF: GateStage = { stage: 'alpha', default: false };
 const BETA_ON: GateStage = { stage: 'beta', default: true };
 
 const SINCE_1_37: Level = {
+  nodePortAddresses: 'any mix',
   gates: {
     KubeProxyIPVS: { stage: 'deprecated', default: true },
     KubeProxyNFTablesLocalhostNodePorts: ALPHA_OFF,
@@ -40,7 +45,11 @@ const SINCE_1_37: Level = {
 };
 
 export const LEVELS: Readonly<Record<KubernetesVersion, Level>> = {
-  '1.36': { gates: { NativeHistograms: ALPHA_OFF, RelaxedServiceNameValidation: BETA_ON } },
+  '1.36': {
+    gates: { NativeHistograms: ALPHA_OFF, RelaxedServiceNameValidation: BETA_ON },
+    nodePortAddresses: 'primary or CIDRs',
+    loopbackInNftables: '--nodeport-addresses includes localhost but localhost NodePorts are not supported',
+  },
   '1.37': SINCE_1_37,
   '1.38': {
     ...SINCE_1_37,

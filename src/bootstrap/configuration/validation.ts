@@ -5,6 +5,7 @@ import { resolveFeatureGates } from './schema/feature-gates.js';
 import { fieldEntries, valueAt } from './schema/field.js';
 import { cidrProblem, invalid } from './schema/field-rule.js';
 import { loggingProblems } from './logging-validation.js';
+import { nodePortAddressesProblems } from './node-port-addresses-validation.js';
 import { previousMinorVersion } from '../version.js';
 import { modeSettings, type ProxyConfiguration } from './proxy-configuration.js';
 import { schema, type ProxyMode } from './schema/schema.js';
@@ -52,6 +53,11 @@ const rules: readonly Rule[] = [
       detectLocalMode === 'InterfaceNamePrefix'
         ? interfaceName('InterfacePrefix', detectLocal.interfaceNamePrefix)
         : [],
+  },
+  {
+    number: 18,
+    problems: ({ nodePortAddresses, kubernetesVersion }) =>
+      nodePortAddressesProblems(nodePortAddresses, kubernetesVersion),
   },
   {
     number: 20,

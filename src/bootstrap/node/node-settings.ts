@@ -2,7 +2,14 @@ import type { CheckedSettings } from '../../application/node/check-node.js';
 import type { NodeSettings } from '../../application/node/node-contexts.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { splitHostPort } from '../../domain/net/listen-address.js';
+import { LEVELS, type KubernetesVersion } from '../configuration/levels.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
+import type { ProxyMode } from '../configuration/schema/schema.js';
+
+const LOCALHOST_OFF =
+  '--nodeport-addresses includes localhost but --iptables-localhost-nodeports=false was passed';
+const NO_IPV6_LOCALHOST =
+  '--nodeport-addresses includes localhost but localhost NodePorts are not supported on IPv6';
 
 /** What the configuration says about this node. */
 export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSettings {
@@ -23,12 +30,20 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
     masqueradeBit,
     masqueradeAll,
     localhostNodePorts: mode === 'iptables' && configuration.iptables.localhostNodePorts,
+    loopbackProblems: loopbackProblems(mode, configuration.kubernetesVersion),
     namesNodeAddresses: mode === 'ipvs',
     nodeHints: gates.PreferSameTrafficDistribution,
     externalIPsAllowed: gates.AllowServiceExternalIPs,
     everyEndpoint: mode === 'userspace',
     ejectSilentEndpoints: configuration.ejectSilentEndpoints,
   };
+}
+
+/** In kube-proxy's words; in the other modes such addresses are left out silently (docs/spec/model.md §7). */
+function loopbackProblems(mode: ProxyMode, version: KubernetesVersion): NodeSettings['loopbackProblems'] {
+  if (mode === 'iptables') return { IPv4: LOCALHOST_OFF, IPv6: NO_IPV6_LOCALHOST };
+  const { loopbackInNftables: text } = LEVELS[version];
+  return mode === 'nftables' && text !== undefined ? { IPv4: text, IPv6: text } : {};
 }
 
 /** The settings that must be consistent with this node's Node object. */

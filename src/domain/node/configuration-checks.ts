@@ -12,7 +12,7 @@ export interface FamilyFacts {
   readonly clusterCIDRs: readonly string[];
   /** Of the Node. */
   readonly podCIDRs: readonly string[];
-  /** With `primary` resolved. */
+  /** With keywords replaced. */
   readonly nodePortAddresses: readonly string[];
   readonly excludeCIDRs: readonly string[];
   readonly sourceVip: string;

@@ -1,6 +1,6 @@
 import { isLoopback, parseAddress, type Address } from '../net/address.js';
-import { addressBits, cidrContains, parseCidr } from '../net/cidr.js';
-import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
+import { cidrContains, parseCidr } from '../net/cidr.js';
+import type { IpFamily } from '../net/ip-family.js';
 
 const LINK_LOCAL = parseCidr('fe80::/10')!;
 
@@ -52,20 +52,6 @@ export function selectNodeAddresses(ips: readonly Address[], bindAddress: string
 /** Whether the primary address is loopback, so other machines cannot reach the node by it. */
 export function isPrimaryLoopback({ primaryFamily, addresses }: NodeAddresses): boolean {
   return isLoopback({ family: primaryFamily, text: addresses[primaryFamily] });
-}
-
-/**
- * Replaces `["primary"]` with the node's addresses except loopback; any other list is returned as it is. An empty
- * result means all local addresses (docs/spec/server.md §3.2).
- */
-export function resolvePrimary(
-  nodePortAddresses: readonly string[],
-  { addresses }: NodeAddresses,
-): readonly string[] {
-  if (nodePortAddresses.length !== 1 || nodePortAddresses[0] !== 'primary') return nodePortAddresses;
-  return IP_FAMILIES.filter((family) => !isLoopback({ family, text: addresses[family] })).map(
-    (family) => `${addresses[family]}/${addressBits(family)}`,
-  );
 }
 
 /** Whether an address counts as one of this node: neither loopback nor link-local IPv6; 169.254.0.0/16 does (docs/spec/ipvs.md §3). */

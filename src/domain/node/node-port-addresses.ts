@@ -1,11 +1,17 @@
 import { isLoopback, parseAddress } from '../net/address.js';
-import { cidrContains, parseCidr, type Cidr } from '../net/cidr.js';
-import type { IpFamily } from '../net/ip-family.js';
+import { addressBits, cidrContains, parseCidr, type Cidr } from '../net/cidr.js';
+import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
+import type { NodeAddresses } from './node-addresses.js';
+
+/** The words that may stand among the CIDRs of `nodePortAddresses` (docs/spec/changes-1.37.md §3). */
+export const NODE_PORT_KEYWORDS = ['primary', 'localhost', 'all'] as const;
 
 /** The local addresses of one family that accept node port traffic (docs/spec/model.md §7). */
 export type NodePortAddresses = {
   /** The list includes 127.0.0.0/8; always false for IPv6. */
   readonly containsIPv4Loopback: boolean;
+  /** The list names loopback addresses, `127.0.0.1` or `::1` among them; everything does not. */
+  readonly explicitLoopback: boolean;
 } & ({ readonly matchAll: true } | { readonly matchAll: false; readonly cidrs: readonly Cidr[] });
 
 const EVERYTHING: Readonly<Record<IpFamily, Cidr>> = {
@@ -13,9 +19,35 @@ const EVERYTHING: Readonly<Record<IpFamily, Cidr>> = {
   IPv6: { family: 'IPv6', address: '::', prefixLength: 0 },
 };
 
+const LOCALHOST: Readonly<Record<IpFamily, string>> = { IPv4: '127.0.0.1', IPv6: '::1' };
+
+/**
+ * Replaces keywords with what they stand for on this node: `primary` with its addresses except loopback. An empty result means
+ * all local addresses (docs/spec/server.md §3.2).
+ */
+export function expandNodePortAddresses(
+  nodePortAddresses: readonly string[],
+  { addresses }: NodeAddresses,
+): readonly string[] {
+  return nodePortAddresses.flatMap((entry) => {
+    switch (entry) {
+      case 'primary':
+        return IP_FAMILIES.filter((family) => !isLoopback({ family, text: addresses[family] })).map(
+          (family) => `${addresses[family]}/${addressBits(family)}`,
+        );
+      case 'localhost':
+        return ['127.0.0.0/8', '::1/128'];
+      case 'all':
+        return ['0.0.0.0/0', '::/0'];
+      default:
+        return [entry];
+    }
+  });
+}
+
 /**
  * Reads the configured list for one family. A family without an entry uses all its addresses.
- * @param nodePortAddresses CIDRs, with `primary` resolved; anything else is ignored, because validation has rejected it
+ * @param nodePortAddresses CIDRs, with keywords replaced; anything else is ignored, because validation has rejected it
  */
 export function nodePortAddressesOf(
   family: IpFamily,
@@ -25,16 +57,17 @@ export function nodePortAddressesOf(
   const cidrs = ofFamily.length > 0 ? (ofFamily as Cidr[]) : [EVERYTHING[family]];
   const end = cidrs.findIndex((cidr) => cidr.prefixLength === 0);
   const considered = end < 0 ? cidrs : cidrs.slice(0, end + 1);
-  const containsIPv4Loopback = considered.some(coversIPv4Loopback);
-  return end < 0
-    ? { matchAll: false, cidrs, containsIPv4Loopback }
-    : { matchAll: true, containsIPv4Loopback };
+  const loopback = {
+    containsIPv4Loopback: considered.some(coversIPv4Loopback),
+    explicitLoopback: cidrs.some(namesLocalhost),
+  };
+  return end < 0 ? { matchAll: false, cidrs, ...loopback } : { matchAll: true, ...loopback };
 }
 
 /** The local addresses that match a list of CIDRs; loopback addresses separately, because most backends do not support them. */
 export interface NodePortIPs {
   readonly ips: readonly string[];
-  /** For the log: matched, but not supported by nftables (docs/spec/model.md §7). */
+  /** Matched, too (docs/spec/model.md §7). */
   readonly loopback: readonly string[];
 }
 
@@ -50,6 +83,11 @@ export function nodePortIPs(cidrs: readonly Cidr[], localAddresses: Iterable<str
   const select = (loopback: boolean) =>
     [...matched].filter(([, is]) => is === loopback).map(([text]) => text);
   return { ips: select(false), loopback: select(true) };
+}
+
+function namesLocalhost(cidr: Cidr): boolean {
+  const { family, address: text } = cidr;
+  return isLoopback({ family, text }) && cidrContains(cidr, LOCALHOST[family]);
 }
 
 function coversIPv4Loopback(cidr: Cidr): boolean {

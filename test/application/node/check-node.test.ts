@@ -42,6 +42,18 @@ describe('CheckNode', () => {
     expect(logger.lines).toEqual([]);
   });
 
+  it.each([
+    [['localhost'], false],
+    [['all'], false],
+    [['primary', 'localhost'], false],
+    [['primary'], false],
+    [['10.0.0.0/8'], true],
+  ])('nodePortAddresses %j of one family in a cluster of both: %s', (nodePortAddresses, warned) => {
+    node = nodeWith('192.0.2.4', 'fd00::4');
+    check({ nodePortAddresses, clusterCIDRs: ['10.244.0.0/16', 'fd00:1::/64'] }).atStart();
+    expect(told()).toEqual(warned ? [expect.stringContaining('contains only IPv4 addresses')] : []);
+  });
+
   it('reports a node that has only a loopback address', () => {
     node = undefined;
     check().atStart();

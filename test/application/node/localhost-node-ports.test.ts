@@ -38,13 +38,19 @@ describe('node ports on loopback addresses (docs/spec/model.md §7)', () => {
     expect(ipv4).toEqual({ nodePortIPs: ['10.0.0.3', '10.0.0.7'] });
   });
 
-  it('are ignored and logged if the mode does not support them, and always in IPv6', () => {
+  it('are left out if the mode does not support them, and always in IPv6; logged where that is asked for', () => {
     const nodePortAddresses = ['127.0.0.0/8', '::1/128', 'fd00::/64'];
-    const without = networks({ nodePortAddresses });
-    expect(without.ipv4.nodePortIPs).toEqual([]);
-    expect(without.logger.lines).toHaveLength(2);
-    const having = networks({ localhostNodePorts: true, nodePortAddresses });
+    const silent = networks({ nodePortAddresses });
+    expect([silent.ipv4.nodePortIPs, silent.ipv6.nodePortIPs]).toEqual([[], ['fd00::7']]);
+    expect(silent.logger.lines).toEqual([]);
+    const loopbackProblems = { IPv4: 'not in IPv4', IPv6: 'not in IPv6' };
+    const without = networks({ nodePortAddresses, loopbackProblems });
+    expect(without.logger.at('error')).toMatchObject([
+      { facts: { address: '127.0.0.1' }, message: 'not in IPv4' },
+      { facts: { address: '::1' }, message: 'not in IPv6' },
+    ]);
+    const having = networks({ localhostNodePorts: true, nodePortAddresses, loopbackProblems });
     expect(having.ipv6).toEqual({ nodePortIPs: ['fd00::7'] });
-    expect(having.logger.lines).toHaveLength(1);
+    expect(having.logger.at('error')).toMatchObject([{ facts: { address: '::1' } }]);
   });
 });

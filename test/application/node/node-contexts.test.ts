@@ -72,6 +72,18 @@ describe('NodeContexts', () => {
     expect(contexts().of('IPv6', true).network.nodePortIPs).toBe('all');
   });
 
+  it('keywords among CIDRs follow the addresses of the Node', () => {
+    state.applyNode(node(['192.0.2.4']));
+    const all = contexts({ nodePortAddresses: ['localhost', 'primary', '198.51.100.0/24'] });
+    local = [...local, '198.51.100.1'];
+    expect(all.of('IPv4', true).network.nodePortIPs).toEqual(['192.0.2.4', '198.51.100.1']);
+    expect(all.of('IPv6', true).network.nodePortIPs).toEqual([]);
+    state.applyNode(node(['192.0.2.5', 'fd00::4']));
+    expect(all.of('IPv4', true).network.nodePortIPs).toEqual(['192.0.2.5', '198.51.100.1']);
+    expect(all.of('IPv6', true).network.nodePortIPs).toEqual(['fd00::4']);
+    expect(all.healthCheckAddresses('IPv6')).toEqual(['::1', 'fd00::4']);
+  });
+
   it('gives the same object until something changed, also after a refresh', () => {
     const all = contexts();
     const first = all.of('IPv4', false);
@@ -88,7 +100,8 @@ describe('NodeContexts', () => {
   });
 
   it('follows the interfaces, sorted and without loopback, which is reported once', () => {
-    const all = contexts({ nodePortAddresses: ['192.0.2.0/24', '127.0.0.0/8'] });
+    const loopbackProblems = { IPv4: 'no node ports here' };
+    const all = contexts({ nodePortAddresses: ['192.0.2.0/24', '127.0.0.0/8'], loopbackProblems });
     expect(all.of('IPv4', true).network.nodePortIPs).toEqual(['192.0.2.4', '192.0.2.5']);
     local = ['192.0.2.9', '127.0.0.1', '198.51.100.1'];
     expect(all.of('IPv4', false).network.nodePortIPs).toEqual(['192.0.2.4', '192.0.2.5']);

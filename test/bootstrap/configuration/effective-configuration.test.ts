@@ -51,6 +51,15 @@ describe('effectiveConfiguration (docs/spec/configuration.md §5)', () => {
     });
   });
 
+  it('shows keywords as they are given, and the release that is asked for', () => {
+    const written = effective('--nodeport-addresses=primary,localhost', '--kubernetes-version=1.38');
+    expect(written).toMatchObject({
+      nodePortAddresses: ['primary', 'localhost'],
+      kubernetesVersion: '1.38',
+    });
+    expect(effective()).not.toHaveProperty('kubernetesVersion');
+  });
+
   it('keeps everything while the mode is open', () => {
     expect(effective('--proxy-mode=auto', '--iptables-sync-period=1m')).toMatchObject({
       mode: 'auto',

@@ -147,12 +147,37 @@ describe('validation, by the rules of docs/spec/configuration.md §4.2', () => {
     ]);
   });
 
-  it('18: primary stands alone, and checking ends there', () => {
-    expect(problemsOf('nodePortAddresses: [x, primary, z]')).toEqual([
+  it('18: primary and other keywords, among CIDRs and in any order', () => {
+    for (const list of ['primary', 'all, primary, localhost', '10.0.0.0/8, localhost, primary, localhost'])
+      expect(parseFile(`nodePortAddresses: [${list}]`).configuration.nodePortAddresses).toEqual(
+        list.split(', '),
+      );
+    expect(problemsOf('nodePortAddresses: [x, primary, Localhost, " all", ""]')).toEqual(
+      [
+        [0, 'x'],
+        [2, 'Localhost'],
+        [3, ' all'],
+        [4, ''],
+      ].map(
+        ([index, value]) =>
+          `${K}.NodePortAddresses[${index}]: Invalid value: "${value}": must be a valid CIDR`,
+      ),
+    );
+  });
+
+  it('18: before 1.37 primary stands alone, checking ends there, and there is no other keyword', () => {
+    const before = 'kubernetesVersion: 1.36\n';
+    for (const keyword of ['localhost', 'all'])
+      expect(problemsOf(`${before}nodePortAddresses: [${keyword}]`)).toEqual([
+        `${K}.NodePortAddresses[0]: Invalid value: "${keyword}": must be a valid CIDR`,
+      ]);
+    expect(problemsOf(`${before}nodePortAddresses: [x, primary, z]`)).toEqual([
       `${K}.NodePortAddresses[0]: Invalid value: "x": must be a valid CIDR`,
       `${K}.NodePortAddresses[1]: Invalid value: "primary": can't use both 'primary' and CIDRs`,
     ]);
-    expect(parseFile('nodePortAddresses: [primary]').configuration.nodePortAddresses).toEqual(['primary']);
+    expect(parseFile(`${before}nodePortAddresses: [primary]`).configuration.nodePortAddresses).toEqual([
+      'primary',
+    ]);
   });
 
   it('19: nodePortAddresses are CIDRs, sloppily written ones too', () => {

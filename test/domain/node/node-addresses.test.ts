@@ -1,10 +1,5 @@
 import { parseAddress } from '../../../src/domain/net/address.js';
-import {
-  isPrimaryLoopback,
-  nodeIPs,
-  resolvePrimary,
-  selectNodeAddresses,
-} from '../../../src/domain/node/node-addresses.js';
+import { isPrimaryLoopback, nodeIPs, selectNodeAddresses } from '../../../src/domain/node/node-addresses.js';
 
 const ips = (...texts: readonly string[]) => texts.map((text) => parseAddress(text)!);
 
@@ -57,22 +52,5 @@ describe('selectNodeAddresses (the table of docs/spec/server.md §3)', () => {
     expect(isPrimaryLoopback(selectNodeAddresses([], '::'))).toBe(true);
     expect(isPrimaryLoopback(selectNodeAddresses(ips('10.1.1.1'), '::'))).toBe(false);
     expect(isPrimaryLoopback(selectNodeAddresses(ips('10.1.1.1'), '::1'))).toBe(true);
-  });
-});
-
-describe('resolvePrimary (docs/spec/server.md §3.2)', () => {
-  it('names the node IPs, without loopback', () => {
-    expect(resolvePrimary(['primary'], selectNodeAddresses(ips('10.1.1.1', 'fd00::1'), '::'))).toEqual([
-      '10.1.1.1/32',
-      'fd00::1/128',
-    ]);
-    expect(resolvePrimary(['primary'], selectNodeAddresses(ips('fd00::1'), '::'))).toEqual(['fd00::1/128']);
-    expect(resolvePrimary(['primary'], selectNodeAddresses([], '::'))).toEqual([]);
-  });
-
-  it('leaves any other list alone', () => {
-    const node = selectNodeAddresses(ips('10.1.1.1'), '::');
-    expect(resolvePrimary(['10.0.0.0/8'], node)).toEqual(['10.0.0.0/8']);
-    expect(resolvePrimary([], node)).toEqual([]);
   });
 });

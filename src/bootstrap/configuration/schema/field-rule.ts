@@ -99,25 +99,6 @@ export function cidrs(number: number, path: string): FieldRule<readonly string[]
   };
 }
 
-/** CIDRs, or `primary` alone; where it is not alone, checking ends. */
-export function primaryOrCidrs(number: number, path: string): FieldRule<readonly string[]> {
-  return {
-    number,
-    problems(values) {
-      const primary = values.length > 1 ? values.indexOf('primary') : -1;
-      const checked = primary < 0 ? values : values.slice(0, primary);
-      return [
-        ...checked.flatMap((value, index) =>
-          value === 'primary' ? [] : cidrProblem(path, value, index, VALID_CIDR),
-        ),
-        ...(primary < 0
-          ? []
-          : [invalid(`${path}[${primary}]`, 'primary', "can't use both 'primary' and CIDRs")]),
-      ];
-    },
-  };
-}
-
 export function cidrProblem(path: string, value: string, index: number, text: string): readonly string[] {
   return parseCidr(value) ? [] : [invalid(`${path}[${index}]`, value, text)];
 }

@@ -222,9 +222,11 @@ export const schema = {
   }),
   nodePortAddresses: field(stringSlice, {
     flag: 'nodeport-addresses',
-    rule: rules.primaryOrCidrs(18, 'NodePortAddresses'),
     onEdit: 'resync',
-    help: 'CIDRs of the local addresses that accept node port traffic, or "primary" for the node IPs only.',
+    help:
+      'CIDRs of the local addresses that accept node port traffic, and keywords: primary (the node IPs), localhost (127.0.0.0/8 and ::1), all. ' +
+      'A family without an entry accepts it on all its addresses. Unset means primary in mode nftables, all in the others. ' +
+      'Loopback addresses in it count in mode iptables, in IPv4, and for health checks.',
   }),
   oomScoreAdj: field(int32, {
     default: -999,
