@@ -8,7 +8,7 @@ import { loggingProblems } from './logging-validation.js';
 import { nodePortAddressesProblems } from './node-port-addresses-validation.js';
 import { previousMinorVersion } from '../version.js';
 import { modeSettings, type ProxyConfiguration } from './proxy-configuration.js';
-import { schema, type ProxyMode } from './schema/schema.js';
+import { PROXY_MODES, schema, type ProxyMode } from './schema/schema.js';
 
 /** A rule of docs/spec/configuration.md §4.2 about more than one field, by its number there. */
 interface Rule {
@@ -30,6 +30,7 @@ const rules: readonly Rule[] = [
         invalid('featureGates', featureGates, text),
       ),
   },
+  { number: 9, problems: modeProblems },
   {
     number: 14,
     problems: (configuration) =>
@@ -89,6 +90,14 @@ function fieldRules(modes: readonly ProxyMode[]): readonly Rule[] {
     const { number } = rule;
     return [{ number, problems: (configuration) => rule.problems(valueAt(configuration, path)) }];
   });
+}
+
+/** Mode ipvs is none of them without its feature gate; releases that do not know the gate have the mode. */
+function modeProblems({ mode, gates }: ProxyConfiguration): readonly string[] {
+  const modes = PROXY_MODES.filter((one) => one !== 'ipvs' || gates.KubeProxyIPVS !== false);
+  const words: readonly string[] = ['auto', ...modes].sort();
+  const text = `must be ${words.join(', ')} or blank (blank means the best-available proxy [currently iptables])`;
+  return ['', ...words].includes(mode) ? [] : [invalid('Mode.ProxyMode', mode, text)];
 }
 
 /** Unknown modes count as iptables (docs/spec/configuration.md §3.1). */

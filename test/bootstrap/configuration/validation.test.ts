@@ -90,6 +90,23 @@ describe('validation, by the rules of docs/spec/configuration.md §4.2', () => {
     }
   });
 
+  it('9: mode ipvs, unless its feature gate is off; its own section is checked nevertheless', () => {
+    const off = 'mode: ipvs\nfeatureGates: {KubeProxyIPVS: false}\n';
+    const refused = `${K}.Mode.ProxyMode: Invalid value: "ipvs": must be auto, iptables, nftables, userspace or blank (blank means the best-available proxy [currently iptables])`;
+    expect(problemsOf(off)).toEqual([refused]);
+    expect(problemsOf(`${off}ipvs: {tcpTimeout: -1s}`)).toEqual([
+      expect.stringContaining('TCPTimeout'),
+      refused,
+    ]);
+    expect(problemsOfFlags('--proxy-mode=ipvs', '--feature-gates=KubeProxyIPVS=false')).toEqual([refused]);
+    expect(() => parseFile('featureGates: {KubeProxyIPVS: false}\nmode: nftables')).not.toThrow();
+    for (const version of ['1.36', '1.37', '1.38'])
+      expect(parseFile(`mode: ipvs\nkubernetesVersion: ${version}`).configuration.mode).toBe('ipvs');
+    expect(parseFile(`${off}kubernetesVersion: 1.36`).warnings).toEqual([
+      'ignoring feature gates that have no effect here: KubeProxyIPVS',
+    ]);
+  });
+
   it('10: clientConnection.burst', () => {
     expect(problemsOf('clientConnection: {burst: -1}')).toEqual([
       `${K}.ClientConnection.Burst: Invalid value: -1: must be greater than or equal to 0`,

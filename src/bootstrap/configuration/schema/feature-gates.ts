@@ -31,8 +31,8 @@ const GATES = {
   ComponentFlagz: { always: BETA_ON, help: '`/flagz` on the metrics server.' },
   ComponentStatusz: { always: BETA_ON, help: '`/statusz` on the metrics server.' },
   ContextualLogging: { always: BETA_ON, help: NOTHING },
-  KubeProxyIPVS: { help: 'Off: mode ipvs is refused.' },
-  KubeProxyNFTablesLocalhostNodePorts: { help: NOTHING },
+  KubeProxyIPVS: { help: 'Off: mode ipvs is refused at the start.' },
+  KubeProxyNFTablesLocalhostNodePorts: { help: 'No effect here yet.' },
   LoggingAlphaOptions: {
     always: ALPHA_OFF,
     help: 'Permits split streams and buffers in `logging.options`.',

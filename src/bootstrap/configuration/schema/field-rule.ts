@@ -58,16 +58,7 @@ export function address(number: number, path: string): FieldRule<string> {
   };
 }
 
-export function oneOf(
-  number: number,
-  path: string,
-  words: readonly string[],
-  text: string,
-): FieldRule<string> {
-  return { ...rule(number, path, text, (value: string) => words.includes(value)), text: undefined };
-}
-
-/** Like `oneOf`, in the words that Kubernetes has for values it does not support. */
+/** One of these words or none, in the words that Kubernetes has for values it does not support. */
 export function supported(number: number, path: string, words: readonly string[]): FieldRule<string> {
   const list = [...words, ''].map((word) => JSON.stringify(word)).join(', ');
   return {

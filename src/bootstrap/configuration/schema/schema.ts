@@ -40,8 +40,6 @@ const TRAFFIC_SERIES = 1_000;
 const IDLE_TIMEOUT = 250;
 
 const CONNTRACK = 'KubeProxyLinuxConfiguration.KubeProxyConntrackConfiguration';
-const MODES_TO_CHOOSE = ['auto', ...PROXY_MODES] as const;
-const MODE_RULE = `must be ${[...MODES_TO_CHOOSE].sort().join(', ')} or blank (blank means the best-available proxy [currently iptables])`;
 const INTERFACE_NAMES =
   'At most 15 bytes, the limit of the kernel; a longer name, or one that no interface can have, is rejected.';
 const conntrackTimeout = (flag: string, name: string, of: string) => ({
@@ -184,7 +182,6 @@ export const schema = {
   }),
   mode: field(textOf<RequestedMode>(), {
     flag: 'proxy-mode',
-    rule: rules.oneOf(9, 'Mode.ProxyMode', ['', ...MODES_TO_CHOOSE], MODE_RULE),
     help: 'iptables (also if blank), ipvs, nftables, userspace, or auto: nftables if this kernel supports it, otherwise iptables.',
   }),
   iptables: iptablesFields,
