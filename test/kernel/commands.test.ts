@@ -417,7 +417,7 @@ describe('what it reports about itself', () => {
     expect(log).toContain('listening');
   });
 
-  it('a mode unset means iptables, and the log says once what nftables would gain', async () => {
+  it('a mode unset means iptables, and the log says once what nftables would gain, and that it will be the default', async () => {
     const { log } = await servingAs(...cluster);
     expect(await node.get(`${metrics}/proxyMode`)).toMatchObject({ status: 200, body: 'iptables' });
     expect(await namespace.run(['iptables-nft-save', '-t', 'nat'])).toContain(
@@ -425,6 +425,10 @@ describe('what it reports about itself', () => {
     );
     expect(await namespace.run(['nft', 'list', 'tables'])).not.toContain('kube-proxy');
     expect(log.match(/This node supports nftables: set --proxy-mode=nftables.* gain="/g)).toHaveLength(1);
+    expect(
+      log.match(/^W.*\] "No proxy mode is configured, .* nftables from Kubernetes 1\.40 on/gm),
+    ).toHaveLength(1);
+    expect(log.match(/reason="ProxyModeUnset"/g)).toHaveLength(1);
   });
 
   it('serves one family where the node has no other, and says so once', async () => {

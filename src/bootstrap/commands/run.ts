@@ -9,6 +9,7 @@ import type { CommandLine } from '../configuration/command-line.js';
 import { followConfiguration } from './follow-configuration.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
 import { cleanUpOtherModes } from '../modes/clean-up-other-modes.js';
+import { modeNotice } from '../modes/mode-notice.js';
 import { removeOtherModes, type Leftovers } from '../modes/remove-other-modes.js';
 import { LifeCycle } from '../life-cycle/life-cycle.js';
 import { suggestNftables } from '../modes/suggest-nftables.js';
@@ -16,8 +17,6 @@ import { setUpHost } from '../node/host-setup.js';
 import { nodeEvent } from '../node/node-event.js';
 import { composeProxy } from '../proxy.js';
 import { versionLine } from '../version.js';
-
-const IPVS_ENDS = 'The ipvs proxy mode is deprecated and will be removed; use nftables instead.';
 
 /**
  * Serves until SIGTERM or SIGINT, following edits of the configuration file, or rejects when it cannot go on. The rules
@@ -89,9 +88,10 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
   }
   await life.start();
   events.record(nodeEvent(nodeName, 'Normal', 'Starting'));
-  if (name === 'ipvs') {
-    logger.error({ mode: name }, IPVS_ENDS);
-    events.record(nodeEvent(nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
+  const notice = modeNotice(asked.configuration);
+  if (notice) {
+    logger[notice.severity]({ mode: name }, notice.note);
+    events.record(nodeEvent(nodeName, 'Warning', notice.reason, notice.note));
   }
   await Promise.race([edits, ready.failure]);
   return ready.failure;

@@ -28,6 +28,10 @@ interface Level {
   readonly nodePortAddresses: 'primary or CIDRs' | 'any mix';
   /** Logged in mode nftables of loopback addresses among them; missing: nothing. */
   readonly loopbackInNftables?: string;
+  /** What people are told of mode ipvs. */
+  readonly ipvsEnds: string;
+  /** What they are told if they have chosen no mode; missing: nothing. */
+  readonly modeUnset?: string;
 }
 
 const ALPHA_OFF: GateStage = { stage: 'alpha', default: false };
@@ -35,6 +39,13 @@ const BETA_ON: GateStage = { stage: 'beta', default: true };
 
 const SINCE_1_37: Level = {
   nodePortAddresses: 'any mix',
+  ipvsEnds:
+    'The ipvs proxier has been deprecated and will be disabled by default in Kubernetes 1.40 and removed in Kubernetes 1.43. ' +
+    "Migrate to the 'nftables' proxier instead.",
+  // kube-proxy's own words are not known.
+  modeUnset:
+    'No proxy mode is configured, which means iptables, but nftables from Kubernetes 1.40 on. Set --proxy-mode to nftables, or to ' +
+    'iptables to stay with it.',
   gates: {
     KubeProxyIPVS: { stage: 'deprecated', default: true },
     KubeProxyNFTablesLocalhostNodePorts: ALPHA_OFF,
@@ -48,6 +59,8 @@ export const LEVELS: Readonly<Record<KubernetesVersion, Level>> = {
   '1.36': {
     gates: { NativeHistograms: ALPHA_OFF, RelaxedServiceNameValidation: BETA_ON },
     nodePortAddresses: 'primary or CIDRs',
+    ipvsEnds:
+      "The ipvs proxier is now deprecated and may be removed in a future release. Please use 'nftables' instead.",
     loopbackInNftables: '--nodeport-addresses includes localhost but localhost NodePorts are not supported',
   },
   '1.37': SINCE_1_37,
