@@ -37,7 +37,9 @@ const READ_ONLY = ['EROFS', 'EACCES', 'EPERM', 'EOPNOTSUPP'];
  * Two failures that end kube-proxy do not end the proxy, because a restart does not fix them and Services work without:
  * - The hash table cannot grow because /sys is read-only, as in many containers. Lookups get slower when the table is full.
  *   `readOnlySysfs` is called.
- * - The limit is read-only, because it belongs to the initial network namespace. This is logged.
+ * - The limit cannot be raised, as where it belongs to the initial network namespace. This is logged.
+ *
+ * The limit is never lowered.
  * @throws ConntrackSettingsError
  */
 export function setUpConntrackTable(
@@ -49,7 +51,7 @@ export function setUpConntrackTable(
 ): void {
   try {
     const maximum = conntrackMaximum(settings, cpus);
-    if (maximum > 0 && setMaximum(maximum, logger, folders))
+    if (maximum > 0 && raiseMaximum(maximum, logger, folders))
       growHashTable(bucketsFor(maximum), readOnlySysfs, folders);
     for (const { name, value } of conntrackSysctls(settings)) set(name, value, logger, folders);
   } catch (error) {
@@ -61,20 +63,35 @@ function set(name: string, value: string, logger: Logger, { proc }: KernelFolder
   if (ensureSysctl(name, value, `${proc}/sys`)) logger.info({ name, value }, 'sysctl set');
 }
 
-/** Returns false if this network namespace cannot set the limit. */
-function setMaximum(maximum: number, logger: Logger, folders: KernelFolders): boolean {
+/**
+ * Raises the limit; a higher one stays, as somebody may have set it on purpose.
+ * @returns false if it could not be raised, which is logged
+ */
+function raiseMaximum(maximum: number, logger: Logger, folders: KernelFolders): boolean {
   const { name, value } = maximumSysctl(maximum);
   const root = `${folders.proc}/sys`;
-  const current = readSysctl(name, root);
-  if (current !== undefined && current !== value && isReadOnly(name, root)) {
+  const present = readSysctl(name, root);
+  const facts = { name, wanted: value, present };
+  // To the kernel 0 is no limit.
+  if (present === '0' || Number(present) >= maximum) {
+    if (present !== value)
+      logger.debug(facts, 'the limit of tracked connections is higher than wanted; keeping it');
+    return true;
+  }
+  if (isReadOnly(name, root)) {
     logger.warn(
-      { name, wanted: value, present: current },
+      facts,
       'the limit of tracked connections belongs to another network namespace; keeping it as it is',
     );
     return false;
   }
-  set(name, value, logger, folders);
-  return true;
+  try {
+    set(name, value, logger, folders);
+    return true;
+  } catch (error) {
+    logger.warn({ ...facts, error }, 'cannot raise the limit of tracked connections; keeping it as it is');
+    return false;
+  }
 }
 
 function growHashTable(buckets: number, readOnlySysfs: (note: string) => void, { sys }: KernelFolders): void {

@@ -71,18 +71,43 @@ describe('setUpConntrackTable', () => {
     expect(at(sysctl('max'))).toBe('65536');
   });
 
-  it('tries to write what cannot be read, and fails with what is wrong', () => {
-    rmSync(join(root, sysctl('max')));
-    expect(() => setUp()).toThrow(ConntrackSettingsError);
-    expect(() => setUp()).toThrow(
-      /^could not set conntrack parameters from kube-proxy configuration: .*nf_conntrack_max to 131072.*ENOENT/,
-    );
+  it.each(['1048576', '9223372036854775807', '0'])(
+    'never lowers a limit, nor sets one where there is none: %s',
+    (present) => {
+      put(sysctl('max'), present);
+      setUp({ maxPerCore: 200_000 });
+      expect([at(sysctl('max')), at(sysctl('tcp_timeout_established'))]).toEqual([present, '86400']);
+      expect(at(HASH_SIZE)).toBe('200000');
+      expect([logger.at('warn'), written()]).toEqual([
+        [],
+        ['net/netfilter/nf_conntrack_tcp_timeout_established'],
+      ]);
+    },
+  );
+
+  it.each(['-1', 'many', ''])('raises whatever is no higher limit: %j', (present) => {
+    put(sysctl('max'), present);
+    setUp();
+    expect(at(sysctl('max'))).toBe('131072');
   });
 
-  it('stops at the first failure', () => {
+  it('tries to raise a limit that cannot be read, and leaves it and the hash table alone when that fails', () => {
+    rmSync(join(root, sysctl('max')));
+    put(HASH_SIZE, '1');
+    setUp();
+    expect([at(HASH_SIZE), at(sysctl('tcp_timeout_established'))]).toEqual(['1', '86400']);
+    expect(logger.at('warn')).toMatchObject([
+      { facts: { wanted: '131072', error: { name: 'SysctlError' } } },
+    ]);
+  });
+
+  it('stops at the first failure of another one, and says what is wrong', () => {
     rmSync(join(root, sysctl('tcp_timeout_established')));
     put(sysctl('tcp_timeout_close_wait'), '60');
-    expect(() => setUp()).toThrow(/tcp_timeout_established to 86400/);
+    expect(() => setUp()).toThrow(ConntrackSettingsError);
+    expect(() => setUp()).toThrow(
+      /^could not set conntrack parameters from kube-proxy configuration: .*tcp_timeout_established to 86400.*ENOENT/,
+    );
     expect([at(sysctl('max')), at(sysctl('tcp_timeout_close_wait'))]).toEqual(['131072', '60']);
   });
 
