@@ -8,7 +8,7 @@ const ROOMS = ['src', 'test', 'bench', 'scripts', 'docs', 'deploy', 'examples'];
 const TEXTS = /\.(ts|mts|mjs|sh|md|yaml)$/;
 const NOT_OURS = /(^|\/)(node_modules|docs\/api)(\/|$)/;
 /** `docs/spec/server.md §8.4, §9`. */
-const CITATION = /\bspec\/([a-z-]+\.md)((?:(?:,? | and |–)§[\d.]*\d)*)/g;
+const CITATION = /\bspec\/([a-z\d.-]+\.md)((?:(?:,? | and |–)§[\d.]*\d)*)/g;
 const LINK = /\]\(([^)\s]+)\)/g;
 
 function texts(path: string): readonly string[] {
