@@ -56,3 +56,25 @@ it.each<ModeName>(['nftables', 'iptables'])(
     await until('the rules have the new address, and not the old one', moved, SOON);
   },
 );
+
+it.each<ModeName>(['nftables', 'iptables'])(
+  'in mode %s the keywords primary and localhost stand for the address of the Node, and for loopback where the mode has it',
+  async (mode) => {
+    const { address } = await Backend.start(testbed, 'b1', '10.244.1.11');
+    const objects = clusterObjects([{ ...web, endpoints: [address] }]);
+    await ip(`addr add ${LATER}/24 dev node0`);
+    const keywords = stringify({
+      ...(parse(testConfig) as object),
+      nodePortAddresses: ['localhost', 'primary'],
+    });
+    proxy = await ProxyProcess.start({ host: testbed.node, mode, config: keywords, objects });
+    expect(await ask(NODE)).toBe('b1');
+    await expect(ask(LATER)).rejects.toThrow();
+    const local = askOnce(testbed.node, { what: 'http', dst: '127.0.0.1', port: 30080 });
+    if (mode === 'iptables') expect(await local).toBe('b1');
+    else await expect(local).rejects.toThrow();
+    expect(proxy.log.match(/includes localhost but .* not supported on IPv6/g) ?? []).toHaveLength(
+      mode === 'iptables' ? 1 : 0,
+    );
+  },
+);
