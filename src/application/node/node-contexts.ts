@@ -26,6 +26,8 @@ export interface NodeSettings {
   readonly masqueradeAll: boolean;
   /** Mode iptables: node ports work on 127.0.0.0/8 too, if the node-port addresses include it. Default false. */
   readonly localhostNodePorts?: boolean;
+  /** Mode nftables: node ports on loopback addresses are rejected, or relayed where the list names such addresses. Default false. */
+  readonly ownsLoopbackNodePorts?: boolean;
   /**
    * What is logged, once for each, of local loopback addresses that the list names and the mode does not serve. A family that is
    * missing: nothing.
@@ -125,16 +127,24 @@ export class NodeContexts {
   private nodePorts(
     family: IpFamily,
     list: readonly string[],
-  ): Pick<NodeNetwork, 'nodePortIPs' | 'localhostNodePorts'> {
+  ): Pick<NodeNetwork, 'nodePortIPs' | 'localhostNodePorts' | 'loopbackNodePorts'> {
     const accepted = nodePortAddressesOf(family, list);
     const localhostNodePorts = Boolean(this.settings.localhostNodePorts) && accepted.containsIPv4Loopback;
-    const localhost = localhostNodePorts ? { localhostNodePorts } : {};
+    const localhost: Pick<NodeNetwork, 'localhostNodePorts' | 'loopbackNodePorts'> = {
+      ...(localhostNodePorts && { localhostNodePorts }),
+      ...(this.settings.ownsLoopbackNodePorts && {
+        loopbackNodePorts: accepted.explicitLoopback ? 'relayed' : 'rejected',
+      }),
+    };
     if (accepted.matchAll) return { nodePortIPs: 'all', ...localhost };
     const { ips, loopback } = nodePortIPs(accepted.cidrs, this.localAddresses.list());
     if (localhostNodePorts) return { nodePortIPs: [...ips, ...loopback].sort(), ...localhost };
     const problem = this.settings.loopbackProblems?.[family];
     if (problem !== undefined) for (const address of loopback) this.warnAboutLoopback(address, problem);
-    return { nodePortIPs: this.settings.namesNodeAddresses ? ownAddresses(ips, family) : [...ips].sort() };
+    return {
+      nodePortIPs: this.settings.namesNodeAddresses ? ownAddresses(ips, family) : [...ips].sort(),
+      ...localhost,
+    };
   }
 
   private warnAboutLoopback(address: string, problem: string): void {

@@ -30,6 +30,7 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
     masqueradeBit,
     masqueradeAll,
     localhostNodePorts: mode === 'iptables' && configuration.iptables.localhostNodePorts,
+    ownsLoopbackNodePorts: mode === 'nftables' && (gates.KubeProxyNFTablesLocalhostNodePorts ?? false),
     loopbackProblems: loopbackProblems(mode, configuration.kubernetesVersion),
     namesNodeAddresses: mode === 'ipvs',
     nodeHints: gates.PreferSameTrafficDistribution,

@@ -18,6 +18,12 @@ export interface NodeNetwork {
   readonly nodeAddresses?: readonly string[];
   /** Node ports are served on 127.0.0.0/8 too: mode iptables and IPv4 only. Missing means no. */
   readonly localhostNodePorts?: boolean;
+  /**
+   * Mode nftables: what becomes of node ports on 127.0.0.0/8 and ::1. `rejected`: the rules reject and count them. `relayed`: so
+   * they do except for TCP, which the proxy itself listens for. Missing: the rules leave them alone
+   * (docs/spec/changes-1.37.md §4).
+   */
+  readonly loopbackNodePorts?: 'rejected' | 'relayed';
   /** Ranges of cluster IPs, canonical and sorted; traffic to unused addresses in them is dropped. */
   readonly serviceCIDRs: readonly string[];
 }

@@ -53,4 +53,17 @@ describe('node ports on loopback addresses (docs/spec/model.md §7)', () => {
     expect(having.ipv6).toEqual({ nodePortIPs: ['fd00::7'] });
     expect(having.logger.at('error')).toMatchObject([{ facts: { address: '::1' } }]);
   });
+
+  it('are rejected or relayed, by family, where the mode has them to itself', () => {
+    const relayed = (nodePortAddresses: readonly string[]) => {
+      const part = { ...settings, ownsLoopbackNodePorts: true, nodePortAddresses };
+      const contexts = new NodeContexts(part, new ClusterState(), local, new MemoryLogger());
+      return (['IPv4', 'IPv6'] as const).map((family) => contexts.of(family, true).network.loopbackNodePorts);
+    };
+    expect(relayed([])).toEqual(['rejected', 'rejected']);
+    expect(relayed(['all'])).toEqual(['rejected', 'rejected']);
+    expect(relayed(['primary', 'localhost'])).toEqual(['relayed', 'relayed']);
+    expect(relayed(['all', '127.0.0.1/32'])).toEqual(['relayed', 'rejected']);
+    expect(relayed(['127.0.0.2/32'])).toEqual(['rejected', 'rejected']);
+  });
 });
