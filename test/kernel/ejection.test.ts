@@ -109,9 +109,6 @@ describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
     await join(dead!);
     await until('they are tried again', async () => Object.keys(await aside()).length === 0, 60_000);
     expect(new Set(await askTimes(40, testbed.pod, web))).toEqual(new Set(['first', 'second']));
-    const kept = new Set(await askTimes(5, testbed.pod, sticky));
-    expect(kept.size).toBe(1);
-    // Mode nftables also remembers the one before, and takes the first that it finds (docs/failover.md).
-    if (mode === 'iptables') expect(kept).toEqual(new Set([alive!.name]));
+    expect(new Set(await askTimes(5, testbed.pod, sticky))).toEqual(new Set([alive!.name]));
   });
 });
