@@ -1,4 +1,5 @@
 import type { Explanation } from '../../src/application/explain/explanation.js';
+import type { TraceAnswer } from '../../src/application/trace/answer.js';
 import type { ServiceList } from '../../src/application/status/service-row.js';
 import { Command } from '../support/program/command.js';
 import { ProxyProcess, type ModeName } from '../support/program/proxy-process.js';
@@ -103,6 +104,9 @@ describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
         text: expect.stringContaining(`endpoint ${dead!.address}:8080 steps aside since`),
       },
     ]);
+    const { endpoints: reached, remarks } = await answer<TraceAnswer>('trace', 'node', `${web.dst}:80`);
+    expect(reached.map(({ address }) => address)).toEqual([alive!.address]);
+    expect(remarks).toContain(families[0]!.ports[0]!.findings[0]!.text);
     expect((await Command.run(testbed.node, ['diff'])).exitCode).toBe(0);
     expect(proxy.log).toContain('SilentEndpointStepsAside');
 

@@ -13,7 +13,7 @@ import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
 import { blindness, passingBlindness } from './blindness.js';
-import type { AsideLookup } from './aside-lookup.js';
+import type { AsideLookup, Asides } from './aside-lookup.js';
 import type { EjectionReports, StepCounts } from './ejection-reports.js';
 
 /** How often to look at what has been counted, in milliseconds. */
@@ -34,7 +34,7 @@ export interface EjectionTargets {
  * and has their entries computed again when one steps aside or returns. Without such service ports nothing is counted. Who steps
  * aside is forgotten with the process.
  */
-export class EjectSilentEndpoints {
+export class EjectSilentEndpoints implements Asides {
   /** Those whose silent endpoints step aside, as last programmed. */
   private readonly entries = new Map<FamilyPortKey, ForwardingEntry>();
   /** Of those with something to remember, or to judge. */
@@ -81,6 +81,10 @@ export class EjectSilentEndpoints {
     const sinceEpoch = this.clock.now() - this.clock.steady();
     return { since: sinceEpoch + aside.since, until: sinceEpoch + aside.until };
   };
+
+  *portsAside(): Generator<ForwardingEntry> {
+    for (const [port, { aside }] of this.failovers) if (aside.size > 0) yield this.entries.get(port)!;
+  }
 
   /** How many endpoints of service ports of a family step aside. */
   asideCount(family: IpFamily): number {

@@ -97,6 +97,7 @@ it('leaves a silent endpoint out of the entry, tells why, and tries it again', a
   expect(reachable()).toEqual([SECOND, THIRD]);
   expect(ejection.asideCount('IPv4')).toBe(1);
   expect(ejection.asideCount('IPv6')).toBe(0);
+  expect([...ejection.portsAside()]).toEqual([entry]);
   const times = ejection.asideTimes(familyPortKey(entry!), FIRST)!;
   expect(times.until - times.since).toBe(30_000);
   expect(times.since).toBeLessThanOrEqual(clock.now());
@@ -113,6 +114,7 @@ it('leaves a silent endpoint out of the entry, tells why, and tries it again', a
   await clock.advanceAsync(31_000);
   expect(reachable()).toEqual([FIRST, SECOND, THIRD]);
   expect(ejection.asideCount('IPv4')).toBe(0);
+  expect([...ejection.portsAside()]).toEqual([]);
   await unanswered(FIRST);
   expect(reachable()).toEqual([SECOND, THIRD]);
   expect([...ejection.stepCounts]).toEqual([
