@@ -104,7 +104,13 @@ describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
         text: expect.stringContaining(`endpoint ${dead!.address}:8080 steps aside since`),
       },
     ]);
-    const { endpoints: reached, remarks } = await answer<TraceAnswer>('trace', 'node', `${web.dst}:80`);
+    const { endpoints: reached, remarks } = await answer<TraceAnswer>(
+      'trace',
+      '--from',
+      'node',
+      '--to',
+      `${web.dst}:80`,
+    );
     expect(reached.map(({ address }) => address)).toEqual([alive!.address]);
     expect(remarks).toContain(families[0]!.ports[0]!.findings[0]!.text);
     expect((await Command.run(testbed.node, ['diff'])).exitCode).toBe(0);
