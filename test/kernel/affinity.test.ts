@@ -2,16 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
 import { Testbed } from '../support/testbed/testbed.js';
+import { until } from '../support/until.js';
 import { askOnce, askTimes, Backend, type Frontend } from '../support/testbed/traffic.js';
 
 const timeoutSeconds = 3;
 const viaClusterIP: Frontend = { dst: '172.30.20.2', port: 80 };
+const lasting: Frontend = { dst: '172.30.20.3', port: 80 };
 const viaNodePort: Frontend = { dst: '198.51.100.11', port: 30182 };
 
 function objects(endpoints: readonly string[]): string {
   const ports = [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, nodePort: 30182 }] as const;
   return clusterObjects([
     { name: 'sticky', clusterIP: viaClusterIP.dst, ports, affinitySeconds: timeoutSeconds, endpoints },
+    {
+      name: 'lasting',
+      clusterIP: lasting.dst,
+      ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }],
+      affinitySeconds: 600,
+      endpoints,
+    },
   ]);
 }
 
@@ -75,6 +84,22 @@ describe('session affinity', () => {
       before.filter((name) => name !== gone.name),
     );
     expect(await askAll(viaClusterIP)).toEqual(after);
+  });
+
+  it('leaves the clients of an endpoint that is gone where they have gone when it comes back', async () => {
+    const before = await askAll(lasting);
+    const gone = backends.find(({ name }) => name === before[0])!;
+    const living = backends.filter((backend) => backend !== gone);
+    await proxy.change(objects(living.map(({ address }) => address)));
+    await until('the kernel has forgotten them', async () => {
+      const set = await testbed.node.run(['nft', 'list', 'set', 'ip', 'kube-proxy', 'affinity']);
+      const remembered = clientAddresses.filter((address) => set.includes(` . ${address} `));
+      return remembered.length === before.filter((name) => name !== gone.name).length;
+    });
+    const after = await askAll(lasting);
+    expect(after).not.toContain(gone.name);
+    await proxy.change(objects(backends.map(({ address }) => address)));
+    expect(await askAll(lasting)).toEqual(after);
   });
 
   it('leaves every client where it is when an endpoint comes', async () => {

@@ -1,4 +1,5 @@
 import type { Explanation } from '../../src/application/explain/explanation.js';
+import type { TraceAnswer } from '../../src/application/trace/answer.js';
 import type { ServiceList } from '../../src/application/status/service-row.js';
 import { Command } from '../support/program/command.js';
 import { ProxyProcess, type ModeName } from '../support/program/proxy-process.js';
@@ -103,15 +104,21 @@ describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
         text: expect.stringContaining(`endpoint ${dead!.address}:8080 steps aside since`),
       },
     ]);
+    const { endpoints: reached, remarks } = await answer<TraceAnswer>(
+      'trace',
+      '--from',
+      'node',
+      '--to',
+      `${web.dst}:80`,
+    );
+    expect(reached.map(({ address }) => address)).toEqual([alive!.address]);
+    expect(remarks).toContain(families[0]!.ports[0]!.findings[0]!.text);
     expect((await Command.run(testbed.node, ['diff'])).exitCode).toBe(0);
     expect(proxy.log).toContain('SilentEndpointStepsAside');
 
     await join(dead!);
     await until('they are tried again', async () => Object.keys(await aside()).length === 0, 60_000);
     expect(new Set(await askTimes(40, testbed.pod, web))).toEqual(new Set(['first', 'second']));
-    const kept = new Set(await askTimes(5, testbed.pod, sticky));
-    expect(kept.size).toBe(1);
-    // Mode nftables also remembers the one before, and takes the first that it finds (docs/failover.md).
-    if (mode === 'iptables') expect(kept).toEqual(new Set([alive!.name]));
+    expect(new Set(await askTimes(5, testbed.pod, sticky))).toEqual(new Set([alive!.name]));
   });
 });

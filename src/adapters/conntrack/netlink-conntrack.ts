@@ -72,7 +72,7 @@ export class NetlinkConntrack implements Conntrack {
     signal: AbortSignal,
   ): Promise<FindResult> {
     return this.running(() =>
-      this.withSockets(async (dumping) => {
+      this.withSocket(async (dumping) => {
         const found = new Map<number, FoundInKernel>();
         const onFlow = (flow: FlowReader): void => {
           if (!flow.closed && !flow.offloaded && !found.has(flow.id) && isWanted(flow))
@@ -122,20 +122,21 @@ export class NetlinkConntrack implements Conntrack {
     return running;
   }
 
-  /** Gives two sockets to what it calls, and closes them afterwards. */
-  private async withSockets<Result>(
+  /** Gives a socket to what it calls, and closes it afterwards. */
+  private async withSocket<Result>(call: (socket: NetlinkSocket) => Promise<Result>): Promise<Result> {
+    if (this.closed) throw new ConntrackUnavailableError('it is closed');
+    const socket = this.open();
+    try {
+      return await call(socket);
+    } finally {
+      socket.close();
+    }
+  }
+
+  private withSockets<Result>(
     call: (one: NetlinkSocket, other: NetlinkSocket) => Promise<Result>,
   ): Promise<Result> {
-    if (this.closed) throw new ConntrackUnavailableError('it is closed');
-    const one = this.open();
-    let other: NetlinkSocket | undefined;
-    try {
-      other = this.open();
-      return await call(one, other);
-    } finally {
-      one.close();
-      other?.close();
-    }
+    return this.withSocket((one) => this.withSocket((other) => call(one, other)));
   }
 
   private walk(walk: TableWalk): Promise<Error | undefined> {

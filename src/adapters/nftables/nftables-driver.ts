@@ -31,6 +31,7 @@ import { tableRepair } from './reading/repair.js';
 import { ruleDifferences } from './reading/rule-differences.js';
 import { readTable } from './reading/read-table.js';
 import type { TableReading } from './reading/table-reading.js';
+import { ClientMemory } from './client-memory.js';
 import { culprits } from './culprits.js';
 import type { GenerationWatch } from './generation-watch.js';
 import { SILENT_OBSERVER, type NftablesObserver } from './nftables-observer.js';
@@ -59,6 +60,9 @@ export class NftablesDriver
   desired = new NftablesDesiredState();
   readonly compile: typeof compileNftables;
   private node: NodeNetwork | undefined;
+  private clientMemory: ClientMemory | undefined;
+  /** Nothing has been repaired since the start. */
+  private isFresh = true;
   private keepsUnexplained = false;
   /** Unused structures in the kernel, by name. */
   private readonly unused = new Map<string, Structure>();
@@ -78,6 +82,10 @@ export class NftablesDriver
   begin(node: NodeNetwork, { keepUnexplained = false }: StartOptions): void {
     this.desired = new NftablesDesiredState();
     this.node = node;
+    void this.clientMemory?.stop();
+    const { family, transport, watch, logger } = this;
+    this.clientMemory = new ClientMemory(family, transport, watch, this.desired.ids, logger);
+    this.isFresh = true;
     this.keepsUnexplained = keepUnexplained;
   }
 
@@ -100,6 +108,7 @@ export class NftablesDriver
     for (const { name } of newStructures) this.unused.delete(name);
     for (const structure of unusedStructures) this.unused.set(structure.name, structure);
     await this.remove(unused);
+    this.clientMemory!.forgetAbandoned();
     return { written: stepsOf([structures, elements, unused]) };
   }
 
@@ -112,8 +121,17 @@ export class NftablesDriver
     return isPartial;
   }
 
-  async repair({ state, verified }: TableReading): Promise<WriteResult> {
-    if (!state) return this.fill();
+  async repair(reading: TableReading): Promise<WriteResult> {
+    const { state } = reading;
+    const result = await (state ? this.change(state, reading) : this.fill());
+    // A new table remembers nobody.
+    if (this.isFresh && state) this.clientMemory!.forgetUnknown();
+    else this.clientMemory!.forgetAbandoned();
+    this.isFresh = false;
+    return result;
+  }
+
+  private async change(state: TableState, { verified }: TableReading): Promise<WriteResult> {
     const table = desiredTable(this.desired, this.node!, verified);
     const { repair, removals, replaces } = tableRepair(table, state, this.family, this.transport);
     if (replaces)
@@ -173,6 +191,7 @@ export class NftablesDriver
   }
 
   async close(): Promise<void> {
+    await this.clientMemory?.stop();
     await this.transport.close();
   }
 

@@ -48,6 +48,19 @@ export interface NftTransport {
   ): Promise<ReadonlyMap<string, SetElement>>;
 
   /**
+   * The keys of a set's elements whose first component, as text, passes; none if there is no such set. Other than `read` it takes
+   * elements that packets have added. It lists the whole set, but is in nobody's way: other calls run meanwhile, and the event loop
+   * gets its turns. What is added or removed meanwhile, also by the kernel's growing or shrinking of the set, may hide others.
+   * Rejects with the signal's reason soon after it is aborted.
+   */
+  select(
+    family: IpFamily,
+    set: SetDefinition,
+    passes: (first: string) => boolean,
+    signal?: AbortSignal,
+  ): Promise<readonly string[]>;
+
+  /**
    * The number of the last nf_tables transaction in this network namespace that changed something, whichever program
    * committed it. Cheap enough to call every second.
    */

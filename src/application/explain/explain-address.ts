@@ -11,6 +11,9 @@ import { subjectText, type AddressSubject } from './subject.js';
 
 type SearchedLoop = Pick<ListedLoop, 'family' | 'table'>;
 
+/** Whether a frontend of a service port is asked for. */
+type Matcher = (entry: ForwardingEntry, frontend: Pick<Frontend, 'address' | 'port'>) => boolean;
+
 /** What addresses mean on this node. */
 export interface ExplainedNode {
   /** Such as `nftables`. */
@@ -28,7 +31,7 @@ const REFUSING: ReadonlySet<string> = new Set(['nftables', 'ipvs']);
 /** What becomes of packets that no rule is for. */
 const UNTOUCHED = 'no rule of this proxy is for it, and packets to it are routed as any others';
 
-/** Use case ExplainAddress: whose an address or a port is. Searches everything, so only for people who ask. */
+/** Use case ExplainAddress: whose an address or a port is. `address` searches everything, so only for people who ask. */
 export class ExplainAddress {
   constructor(
     private readonly explain: ExplainPort,
@@ -55,15 +58,27 @@ export class ExplainAddress {
     };
   }
 
-  private frontends(loop: SearchedLoop, subject: AddressSubject): readonly FrontendMatch[] {
-    const isOfNode = this.acceptsNodePorts(loop.family, subject.address);
-    const matches = (
-      entry: ForwardingEntry,
-      { address, port }: Pick<Frontend, 'address' | 'port'>,
-    ): boolean =>
-      (subject.protocol === undefined || subject.protocol === entry.name.protocol) &&
+  /** Which endpoints of a service port step aside, and why, for people; none if the subject is no frontend that it holds. */
+  asidesOf(entry: ForwardingEntry, subject: AddressSubject): readonly string[] {
+    const { address } = subject;
+    if (address !== undefined && familyOf(address) !== entry.family) return [];
+    const matches = this.matcher(entry.family, subject);
+    if (!entry.frontends.some((frontend) => matches(entry, frontend))) return [];
+    const { frontends, findings } = this.explain.port(entry);
+    const holds = frontends.some((frontend) => matches(entry, frontend) && frontend.outcome !== 'lost');
+    return holds ? findings.flatMap(({ kind, text }) => (kind === 'aside' ? text : [])) : [];
+  }
+
+  private matcher(family: IpFamily, subject: AddressSubject): Matcher {
+    const isOfNode = this.acceptsNodePorts(family, subject.address);
+    return ({ name }, { address, port }) =>
+      (subject.protocol === undefined || subject.protocol === name.protocol) &&
       (subject.port === undefined ? address !== undefined : port === subject.port) &&
       (address === undefined ? isOfNode : address === subject.address);
+  }
+
+  private frontends(loop: SearchedLoop, subject: AddressSubject): readonly FrontendMatch[] {
+    const matches = this.matcher(loop.family, subject);
     const found: FrontendMatch[] = [];
     for (const entry of loop.table.entries()) {
       if (!entry.frontends.some((frontend) => matches(entry, frontend))) continue;

@@ -12,13 +12,15 @@ import type { Clock, Timer } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
-import type { AsideLookup } from './aside-lookup.js';
+import { blindness, passingBlindness } from './blindness.js';
+import type { AsideLookup, Asides } from './aside-lookup.js';
 import type { EjectionReports, StepCounts } from './ejection-reports.js';
 
 /** How often to look at what has been counted, in milliseconds. */
 const LOOK_EVERY = 1_000;
 /** For so long after events were lost, nobody steps aside. */
 const DISTRUST = 10_000;
+const NOT_COUNTED = 'connections cannot be counted, so no silent endpoint steps aside';
 
 /** What ejection acts on. */
 export interface EjectionTargets {
@@ -32,13 +34,15 @@ export interface EjectionTargets {
  * and has their entries computed again when one steps aside or returns. Without such service ports nothing is counted. Who steps
  * aside is forgotten with the process.
  */
-export class EjectSilentEndpoints {
+export class EjectSilentEndpoints implements Asides {
   /** Those whose silent endpoints step aside, as last programmed. */
   private readonly entries = new Map<FamilyPortKey, ForwardingEntry>();
   /** Of those with something to remember, or to judge. */
   private readonly failovers = new Map<FamilyPortKey, PortFailover>();
   private counting: { readonly release: () => void; timer: Timer } | undefined;
   private isStopped = false;
+  /** Why connections cannot be counted, since it was last tried. */
+  private unavailable: ConntrackUnavailableError | undefined;
   private timesLost = 0;
   private lostAt = -Infinity;
 
@@ -47,6 +51,8 @@ export class EjectSilentEndpoints {
     private readonly targets: () => EjectionTargets,
     private readonly reports: EjectionReports,
     private readonly clock: Clock,
+    /** Why no silent endpoint can step aside in this mode, for people; then nothing is counted. */
+    private readonly incapable?: string,
   ) {}
 
   /** Who steps aside in a family, at any time. */
@@ -76,11 +82,24 @@ export class EjectSilentEndpoints {
     return { since: sinceEpoch + aside.since, until: sinceEpoch + aside.until };
   };
 
+  *portsAside(): Generator<ForwardingEntry> {
+    for (const [port, { aside }] of this.failovers) if (aside.size > 0) yield this.entries.get(port)!;
+  }
+
   /** How many endpoints of service ports of a family step aside. */
   asideCount(family: IpFamily): number {
     let count = 0;
     for (const [port, { aside }] of this.failovers) if (port.startsWith(family)) count += aside.size;
     return count;
+  }
+
+  /** What keeps silent endpoints from stepping aside at the moment, for people. Nothing unless a service port wants them to. */
+  get warnings(): readonly string[] {
+    if (this.entries.size === 0) return [];
+    if (this.incapable !== undefined) return [this.incapable];
+    if (this.unavailable) return [`${NOT_COUNTED}: ${this.unavailable.message}`];
+    const { facts } = this.targets().traffic.counted() ?? {};
+    return facts ? [...blindness(facts), ...passingBlindness(facts, !this.isTrusting())] : [];
   }
 
   get stepCounts(): StepCounts {
@@ -94,12 +113,15 @@ export class EjectSilentEndpoints {
   }
 
   private startCounting(): void {
+    if (this.incapable !== undefined) return this.reports.blind([this.incapable]);
+    this.unavailable = undefined;
     try {
       const release = this.targets().traffic.keepCounting('evidence');
       this.counting = { release, timer: this.lookLater() };
     } catch (error) {
       if (!(error instanceof ConntrackUnavailableError)) throw error;
-      this.reports.unavailable(error);
+      this.unavailable = error;
+      this.reports.blind([NOT_COUNTED], { error });
     }
   }
 
@@ -120,7 +142,7 @@ export class EjectSilentEndpoints {
     const { traffic, recompute } = this.targets();
     const counted = traffic.counted();
     if (!counted) return;
-    this.reports.blindness(counted.facts);
+    this.reports.blind(blindness(counted.facts));
     const isReliable = this.isReliable(counted.facts);
     // All others have nothing to judge.
     for (const port of new Set([...counted.ports.keys(), ...this.failovers.keys()])) {
@@ -153,10 +175,14 @@ export class EjectSilentEndpoints {
   }
 
   private isReliable({ complete, timesLost }: CountingFacts): boolean {
-    const now = this.clock.steady();
-    if (timesLost !== this.timesLost) this.lostAt = now;
+    if (timesLost !== this.timesLost) this.lostAt = this.clock.steady();
     this.timesLost = timesLost;
-    return complete && now - this.lostAt >= DISTRUST;
+    return complete && this.isTrusting();
+  }
+
+  /** No event was lost lately. */
+  private isTrusting(): boolean {
+    return this.clock.steady() - this.lostAt >= DISTRUST;
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Step } from '../../domain/failover/port-failover.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import type { CountingFacts } from '../../domain/traffic/traffic-report.js';
 import type { EventRecorder } from '../ports/event-recorder.js';
 import type { Logger } from '../ports/logger.js';
 
@@ -41,25 +40,12 @@ export class EjectionReports {
     });
   }
 
-  /** Says once which silent endpoints cannot be seen. */
-  blindness({ tracksServices, hidesDeadOnBridges }: CountingFacts): void {
-    if (!tracksServices)
-      this.once(
-        'connections through IPVS are not tracked, so silent endpoints are not seen, and none steps aside: set net.ipv4.vs.conntrack to 1',
-      );
-    if (hidesDeadOnBridges)
-      this.once(
-        "connections of pods to a dead endpoint on their own bridge are not seen, since net.bridge.bridge-nf-call-iptables is 1: such an endpoint steps aside only for other clients' sake",
-      );
-  }
-
-  unavailable(error: unknown): void {
-    this.once('connections cannot be counted, so no silent endpoint steps aside', { error });
-  }
-
-  private once(message: string, facts: Readonly<Record<string, unknown>> = {}): void {
-    if (this.said.has(message)) return;
-    this.said.add(message);
-    this.logger.warn(facts, message);
+  /** Says once what keeps silent endpoints from stepping aside. */
+  blind(reasons: readonly string[], facts: Readonly<Record<string, unknown>> = {}): void {
+    for (const reason of reasons) {
+      if (this.said.has(reason)) continue;
+      this.said.add(reason);
+      this.logger.warn(facts, reason);
+    }
   }
 }

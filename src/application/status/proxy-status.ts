@@ -49,6 +49,8 @@ export const statusAnswer = fields({
   state: oneOf('good', 'degraded', 'not-serving'),
   /** Why it is not good, the most important first. */
   reasons: list(text),
+  /** What it cannot do here although it is asked to; it is none the worse for it. */
+  warnings: list(text),
   /** The name of the Node object. */
   node: text,
   /** The mode in force. */

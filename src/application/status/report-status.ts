@@ -21,7 +21,7 @@ export interface ReportedLoop {
   readonly keptFor: readonly string[];
 }
 
-/** What is known besides how syncs went: of the news of the cluster, of the configuration, and of other modes. */
+/** What is known besides how syncs went: of the news of the cluster, of the configuration, of other modes, and of this machine. */
 export interface ReportedSource {
   status(): readonly SourceStatus[];
   /** Kinds whose first list has not arrived. */
@@ -30,6 +30,8 @@ export interface ReportedSource {
   refusedConfiguration(): string | undefined;
   /** Which rules of other modes could not be removed yet, and why. */
   remainingRules(): readonly string[];
+  /** What cannot be done here although it is asked for. */
+  warnings(): readonly string[];
 }
 
 /** Use case Status: how the proxy is, in one value. Changes nothing. Costs what fails and what is ignored. */
@@ -55,6 +57,7 @@ export class ReportStatus {
     return {
       state: !isServing ? 'not-serving' : reasons.length > 0 ? 'degraded' : 'good',
       reasons,
+      warnings: this.source.warnings(),
       ...this.facts,
       now,
       inSync,

@@ -25,6 +25,16 @@ export interface TracedFamily {
   entries(): Iterable<ForwardingEntry>;
 }
 
+/** What the proxy knows of where a packet goes, for people. */
+export interface Destinations {
+  /** Why the proxy itself has the packet refused or dropped; undefined if it has not. */
+  refusal(packet: Packet): string | undefined;
+  /** Which endpoints get none of such packets although they are ready, and why. */
+  asides(packet: Packet): readonly string[];
+}
+
+const UNKNOWN: Destinations = { refusal: () => undefined, asides: () => [] };
+
 /** Rules as they should be, or as the kernel has them now. */
 export type TracedRules = 'desired' | 'actual';
 
@@ -41,8 +51,7 @@ export class TracePackets {
 
   constructor(
     private readonly families: readonly TracedFamily[],
-    /** Why the proxy itself has a packet refused or dropped, for people; undefined if it has not. */
-    private readonly refusalOf: (packet: Packet) => string | undefined = () => undefined,
+    private readonly destinations: Destinations = UNKNOWN,
   ) {}
 
   /**
@@ -77,7 +86,8 @@ export class TracePackets {
     });
     const trace = this.delivered(await summary(endings, packet, view), packet, view);
     const why = this.why(endings, trace, packet);
-    return { ...trace, packet, ...why, remarks: [...remarks, ...wayOfReplies(trace, packet)] };
+    const notes = [...remarks, ...this.destinations.asides(packet), ...wayOfReplies(trace, packet)];
+    return { ...trace, packet, ...why, remarks: notes };
   }
 
   private desired({ tracer, network, entries }: TracedFamily): Promise<Walk> {
@@ -92,7 +102,7 @@ export class TracePackets {
     if (!end) return trace.outcome === 'refused' || trace.outcome === 'dropped' ? effectOf(trace) : {};
     const last = end.steps.at(-1);
     if (last?.isForeign) return { reason: foreignText(last), stoppedBy: last };
-    const reason = this.refusalOf(packet);
+    const reason = this.destinations.refusal(packet);
     return reason === undefined ? {} : { reason };
   }
 

@@ -5,7 +5,7 @@ import type { Routes } from '../ports/node/routes.js';
 import { AssumedView } from './assumed-view.js';
 import { MachineView } from './machine-view.js';
 import type { NodeView } from './node-view.js';
-import { TracePackets, type TracedFamily } from './trace-packets.js';
+import { TracePackets, type Destinations, type TracedFamily } from './trace-packets.js';
 
 /** The node whose packets are followed, and the machine that follows them. */
 export interface TracedNode {
@@ -28,12 +28,12 @@ export type FamilyRules = Omit<TracedFamily, 'view' | 'podCIDRs'>;
 export function tracePackets(
   traced: TracedNode,
   families: readonly FamilyRules[],
-  refusalOf?: ConstructorParameters<typeof TracePackets>[1],
+  destinations?: Destinations,
 ): TracePackets {
   const podCIDRs = traced.node?.podCIDRs ?? [];
   return new TracePackets(
     families.map((rules) => ({ ...rules, podCIDRs, view: viewOf(traced, rules) })),
-    refusalOf,
+    destinations,
   );
 }
 

@@ -3,10 +3,13 @@ import { EjectionReports } from '../../application/failover/ejection-reports.js'
 import { FamilyLoops } from '../../application/use-cases/family-loops.js';
 import type { Module } from '../parts/proxy-parts.js';
 
+const BY_ITSELF =
+  'in mode userspace no silent endpoint steps aside: each connection that gets no answer is tried with other endpoints instead';
+
 /** Has silent endpoints step aside. */
 export const failoverModule = {
   ejection(parts) {
-    const { commandLine, conntrack, eventRecorder, clock, logger } = parts;
+    const { commandLine, conntrack, eventRecorder, clock, logger, mode } = parts;
     // It decides by what it sees of tracked connections for a while.
     if (commandLine.once || !conntrack) return undefined;
     const log = logger.child({ caller: 'failover' });
@@ -22,6 +25,7 @@ export const failoverModule = {
       }),
       reports,
       clock,
+      mode.name === 'userspace' ? BY_ITSELF : undefined,
     );
   },
 } satisfies Module;

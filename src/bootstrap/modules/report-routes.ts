@@ -50,6 +50,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     missing: () => clusterEvents.missing,
     refusedConfiguration: () => live.problem,
     remainingRules: () => remainingRules.failures,
+    warnings: () => ejection?.warnings ?? [],
   };
   const report = new ReportStatus(facts, loops, news, statuses, reports, history, health, clock);
   return {

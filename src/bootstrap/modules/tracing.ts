@@ -1,12 +1,13 @@
-import type { AsideLookup } from '../../application/failover/aside-lookup.js';
+import type { Asides, AsideLookup } from '../../application/failover/aside-lookup.js';
 import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
 import { ExplainAddress } from '../../application/explain/explain-address.js';
 import { ExplainPort } from '../../application/explain/explain-port.js';
-import { refusalOf } from '../../application/explain/refusal.js';
+import { asidesAt, refusalOf } from '../../application/explain/destination.js';
 import type { ListedLoop } from '../../application/status/list-services.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { TracePackets } from '../../application/trace/trace-packets.js';
 import { tracePackets, type FamilyRules } from '../../application/trace/traced-node.js';
+import type { Packet } from '../../domain/trace/packet.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
 import type { Mode } from '../modes/open-mode.js';
 import type { ReadingParts } from '../parts/reading-parts.js';
@@ -32,6 +33,7 @@ export function explainAddress(
 /**
  * Has packets followed through the rules for these tables. Opens what that needs, and closes it afterwards.
  * @param addresses of this machine, which need not be the node
+ * @param asides missing: no endpoint steps aside
  */
 export async function withTracing<Result>(
   parts: ReadingParts,
@@ -39,9 +41,10 @@ export async function withTracing<Result>(
   addresses: LocalAddresses,
   tracer: Mode['tracer'],
   use: (packets: TracePackets) => Promise<Result>,
+  asides?: Asides,
 ): Promise<Result> {
   const { state, contexts } = parts;
-  const explained = explainAddress(parts, tables);
+  const explained = explainAddress(parts, tables, asides?.asideTimes);
   const families = await Promise.all(
     tables.map(async (one): Promise<FamilyRules> => ({
       network: contexts.of(one.family, false).network,
@@ -52,7 +55,11 @@ export async function withTracing<Result>(
   const routes = new NetlinkRoutes();
   try {
     const traced = { node: state.node, addresses, routes };
-    return await use(tracePackets(traced, families, (packet) => refusalOf(explained, packet)));
+    const destinations = {
+      refusal: (packet: Packet) => refusalOf(explained, packet),
+      asides: (packet: Packet) => asidesAt(explained, packet, asides?.portsAside() ?? []),
+    };
+    return await use(tracePackets(traced, families, destinations));
   } finally {
     await routes.close();
   }

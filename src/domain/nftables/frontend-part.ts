@@ -61,6 +61,11 @@ export class FrontendPart implements TablePart {
     return structures;
   }
 
+  get ids(): readonly string[] | undefined {
+    if (this.entry.affinitySeconds === 0) return undefined;
+    return Array.from(endpointIds(this.entry).values(), formatPriority);
+  }
+
   get listed(): readonly PlacedElement[] {
     const { key, source, entry } = this;
     const sets = setsOf(this.variant);

@@ -43,6 +43,11 @@ class ScriptedKernel implements Libc {
 
   constructor(private readonly dumps: Dump[]) {}
 
+  /** Sockets opened so far. */
+  get opened(): number {
+    return this.lastFd - 2;
+  }
+
   socket(): number {
     this.open.add(++this.lastFd);
     this.waiting.set(this.lastFd, []);
@@ -246,6 +251,14 @@ it.each([
     : conntrackOf(kernel);
   await expect(conntrack.sweep('IPv4', udp, all, never)).rejects.toThrow(ConntrackUnavailableError);
   expect(kernel.open.size).toBe(0);
+});
+
+it('asks about several places with one socket', async () => {
+  const kernel = new ScriptedKernel([{ flows: 2 }, { flows: 3 }]);
+  const places = [{ port: 1 }, { port: 2 }];
+  const { problem } = await conntrackOf(kernel).find('IPv4', places, all, never);
+  expect(problem).toBeUndefined();
+  expect([kernel.sent.length, kernel.opened, kernel.open.size]).toEqual([2, 1, 0]);
 });
 
 it('ends a sweep that is aborted, and waits for it when it is closed', async () => {

@@ -97,6 +97,7 @@ it('leaves a silent endpoint out of the entry, tells why, and tries it again', a
   expect(reachable()).toEqual([SECOND, THIRD]);
   expect(ejection.asideCount('IPv4')).toBe(1);
   expect(ejection.asideCount('IPv6')).toBe(0);
+  expect([...ejection.portsAside()]).toEqual([entry]);
   const times = ejection.asideTimes(familyPortKey(entry!), FIRST)!;
   expect(times.until - times.since).toBe(30_000);
   expect(times.since).toBeLessThanOrEqual(clock.now());
@@ -113,6 +114,7 @@ it('leaves a silent endpoint out of the entry, tells why, and tries it again', a
   await clock.advanceAsync(31_000);
   expect(reachable()).toEqual([FIRST, SECOND, THIRD]);
   expect(ejection.asideCount('IPv4')).toBe(0);
+  expect([...ejection.portsAside()]).toEqual([]);
   await unanswered(FIRST);
   expect(reachable()).toEqual([SECOND, THIRD]);
   expect([...ejection.stepCounts]).toEqual([
@@ -206,21 +208,60 @@ it('forgets an endpoint that leaves its slices', async () => {
   expect(reachable()).toEqual([FIRST, SECOND, THIRD]);
 });
 
-it('says once that it cannot see connections through IPVS', async () => {
+it('warns of what it cannot see as long as a Service wants it, and says it once', async () => {
   kernel.tracksServices = false;
+  wish = {};
+  program();
+  expect(ejection.warnings).toEqual([]);
+  wish = ON;
   program();
   await clock.advanceAsync(5_000);
-  expect(logger.at('warn').filter(({ message }) => message.includes('net.ipv4.vs.conntrack'))).toHaveLength(
-    1,
-  );
+  expect(ejection.warnings).toEqual([expect.stringContaining('set net.ipv4.vs.conntrack to 1')]);
+  expect(warned('net.ipv4.vs.conntrack')).toBe(1);
+  kernel.tracksServices = true;
+  expect(ejection.warnings).toEqual([]);
 });
 
-it('says once that nothing can be counted, and tries again with the next change', async () => {
+it('warns while not everything has been read, and after events were lost', async () => {
+  kernel.faults.push(new Error('busy'));
+  program();
+  expect(ejection.warnings).toEqual([expect.stringContaining('until all have been')]);
+  await clock.advanceAsync(15_000);
+  expect(ejection.warnings).toEqual([]);
+  kernel.room = 3;
+  await unanswered(FIRST, 10);
+  kernel.room = Infinity;
+  await clock.advanceAsync(5_000);
+  expect(ejection.warnings).toEqual([expect.stringContaining('events of connections were lost')]);
+  await clock.advanceAsync(10_000);
+  expect(ejection.warnings).toEqual([]);
+});
+
+it('says once that nothing can be counted, warns of it, and tries again with the next change', async () => {
   kernel.unavailable = new ConntrackUnavailableError('no such module');
   program();
   program();
-  expect(logger.at('warn').filter(({ message }) => message.includes('cannot be counted'))).toHaveLength(1);
+  expect(warned('cannot be counted')).toBe(1);
+  expect(ejection.warnings).toEqual([expect.stringMatching(/cannot be counted.*no such module/)]);
   kernel.unavailable = undefined;
   program();
   expect(kernel.isOpen).toBe(true);
+  await clock.advanceAsync(1_000);
+  expect(ejection.warnings).toEqual([]);
 });
+
+it('counts nothing in a mode in which nobody can step aside, says so once, and warns of it', () => {
+  const reports = new EjectionReports('node1', events, logger);
+  const targets = () => ({ traffic: watchers, recompute: () => {} });
+  ejection = new EjectSilentEndpoints(targets, reports, clock, 'nobody steps aside here');
+  expect(ejection.warnings).toEqual([]);
+  program();
+  program();
+  expect(kernel.isOpen).toBe(false);
+  expect(warned('nobody steps aside here')).toBe(1);
+  expect(ejection.warnings).toEqual(['nobody steps aside here']);
+});
+
+function warned(words: string): number {
+  return logger.at('warn').filter(({ message }) => message.includes(words)).length;
+}

@@ -40,6 +40,7 @@ class Reported {
   missing: ResourceKind[] = [];
   refused: string | undefined;
   remaining: string[] = [];
+  warnings: string[] = [];
   readonly health = new ProxyHealth(this.clock, 60_000, () => this.sources);
   readonly loop = {
     family: 'IPv4' as const,
@@ -55,6 +56,7 @@ class Reported {
       missing: () => this.missing,
       refusedConfiguration: () => this.refused,
       remainingRules: () => this.remaining,
+      warnings: () => this.warnings,
     },
     this.statuses,
     this.reports,
@@ -91,6 +93,7 @@ describe('ReportStatus', () => {
     expect(reported.status).toEqual({
       state: 'good',
       reasons: [],
+      warnings: [],
       ...FACTS,
       now: START + 61_000,
       inSync: true,
@@ -297,6 +300,15 @@ ${lines.join('')}  watch Service: connected, 3 objects, last news 3725 s ago
     expect(proxyStatusText(reported.status, true)).toBe(text(failing));
     expect(proxyStatusText(reported.status, false)).toBe(
       text([...failing.slice(0, 5), '  failing: and 2 more (-o wide)\n']),
+    );
+  });
+
+  it('warns, and is good all the same', () => {
+    const reported = Reported.serving();
+    reported.warnings = ['connections cannot be counted'];
+    expect(reported.status).toMatchObject({ state: 'good', reasons: [], warnings: reported.warnings });
+    expect(proxyStatusText(reported.status, false)).toContain(
+      'n1: good\n  warning: connections cannot be counted\n  mode nftables',
     );
   });
 

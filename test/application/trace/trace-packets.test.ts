@@ -66,7 +66,10 @@ function packets(...endings: readonly TracedEnding[]): TracePackets {
     podCIDRs: [],
     entries: () => [entry as unknown as ForwardingEntry],
   };
-  return new TracePackets([traced], ({ destination }) => `of ${destination}`);
+  return new TracePackets([traced], {
+    refusal: ({ destination }) => `of ${destination}`,
+    asides: ({ destinationPort }) => (destinationPort === 81 ? ['an endpoint steps aside'] : []),
+  });
 }
 
 const drop = { hook: 'forward', where: 'inet guard f', rule: 'tcp dport 8080 drop', effect: 'drop' };
@@ -211,6 +214,14 @@ source: rewritten to an address of this node
 affinity: the same client gets the same endpoint again
 note: the endpoint sees an address of this node, so its replies come back here, and are sent on to the client
 `);
+  });
+
+  it('notes which endpoints behind the destination step aside, before how replies go', async () => {
+    const endings = [sent('10.244.2.6', true)];
+    const answer = await trace('10.244.2.6', '10.96.0.1:81', ...endings);
+    expect(answer.remarks).toEqual(['an endpoint steps aside', expect.stringContaining('replies')]);
+    expect(traceText(answer, 'actual', false)).toContain('\nnote: an endpoint steps aside\n');
+    expect((await trace('10.244.2.6', '10.96.0.1:80', ...endings)).remarks).toHaveLength(1);
   });
 
   it('is short, unless it is asked for all', async () => {

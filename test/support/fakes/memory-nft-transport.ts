@@ -124,6 +124,18 @@ export class MemoryNftTransport implements NftTransport {
     );
   }
 
+  async select(
+    family: IpFamily,
+    { name }: SetDefinition,
+    passes: (first: string) => boolean,
+    signal?: AbortSignal,
+  ): Promise<readonly string[]> {
+    signal?.throwIfAborted();
+    this.fail();
+    const keys = this.tables.get(family)?.sets.get(name)?.elements.keys() ?? [];
+    return [...keys].filter((key) => passes(key.split(' . ')[0]!));
+  }
+
   async generation(): Promise<number> {
     this.fail();
     return this.generationNumber;

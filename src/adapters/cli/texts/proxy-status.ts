@@ -9,7 +9,8 @@ const URLS = /https?:\/\/\S+/g;
 
 /** For people. `isWide`: every list and every URL in full. */
 export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly string[] {
-  const { node, state, reasons, mode, versions, startedAt, now, waiting, families, ignored } = status;
+  const { node, state, reasons, warnings, mode, versions, startedAt, now, waiting, families, ignored } =
+    status;
   const { program, kubernetes, node: runtime, kernel } = versions;
   const listed = (label: string, texts: readonly string[]): readonly string[] => {
     const shown = isWide ? texts : texts.slice(0, SHOWN);
@@ -21,6 +22,7 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
   return [
     `${node}: ${state.replace('-', ' ')}`,
     ...reasons.map((reason) => `  reason: ${reason}`),
+    ...warnings.map((warning) => `  warning: ${warning}`),
     `  mode ${mode}, version ${program} for Kubernetes ${kubernetes}, Node ${runtime}, Linux ${kernel}`,
     `  running since ${timeText(startedAt)}, for ${duration(now - startedAt)}`,
     ...listed('waiting', waiting),

@@ -17,14 +17,16 @@ import { NetlinkSocket } from '../../netlink/netlink-socket.js';
 import { familyNumber, NETLINK_NETFILTER } from '../../netlink/protocol.js';
 import { NftCommitError, type NftFailure, type NftTransport, type TableState } from '../transport.js';
 import { BatchEncoder } from './encode/batch-encoder.js';
+import { setLayout } from './encode/set-layout.js';
 import { DisturbedReadError } from './read/disturbed-read-error.js';
 import { fingerprintChain, fingerprintRule, fingerprintSet, ruleFingerprint } from './read/fingerprints.js';
 import * as nf from './nf-tables.js';
 import { askerOf, readGeneration } from './read/ask.js';
 import { readCommit } from './read/commit.js';
+import { ElementReader } from './read/element-reader.js';
 import { LOOKED_UP_AT_ONCE } from './read/element-lookup.js';
 import { listTables } from './read/table-listing.js';
-import { lookUpOwn, readState } from './read/table-state.js';
+import { listElements, lookUpOwn, readState } from './read/table-state.js';
 
 /** How often a read is restarted because of commits that may concern tables of other programs. */
 const UNDISTURBED_ATTEMPTS = 3;
@@ -44,7 +46,10 @@ export class NetlinkNftTransport implements NftTransport {
   readonly fingerprintChain = fingerprintChain;
   private writer = new MessageWriter();
 
-  private constructor(private readonly channel: NetlinkChannel) {}
+  private constructor(
+    private readonly channel: NetlinkChannel,
+    private readonly openSocket: () => NetlinkSocket,
+  ) {}
 
   /** Throws NetlinkUnavailableError or NetlinkSystemError if netlink is unavailable. */
   static open(openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER)): NetlinkNftTransport {
@@ -52,7 +57,7 @@ export class NetlinkNftTransport implements NftTransport {
       error instanceof NftCommitError || error instanceof NetlinkRequestError;
     const channel = new NetlinkChannel(openSocket, isAnswer);
     channel.open();
-    return new NetlinkNftTransport(channel);
+    return new NetlinkNftTransport(channel, openSocket);
   }
 
   commit(family: IpFamily, operations: readonly Operation[]): Promise<number | undefined> {
@@ -96,6 +101,22 @@ export class NetlinkNftTransport implements NftTransport {
       for (const [key, element] of elements) found.set(key, element);
     }
     return found;
+  }
+
+  /** With a socket of its own, so that no commit waits for it. */
+  async select(
+    family: IpFamily,
+    set: SetDefinition,
+    passes: (first: string) => boolean,
+    signal?: AbortSignal,
+  ): Promise<readonly string[]> {
+    const reader = new ElementReader(setLayout(family, set), passes);
+    await NetlinkChannel.during(this.openSocket, (channel) =>
+      channel.runExclusive((conversation) =>
+        listElements(askerOf(conversation, familyNumber(family), signal), set, reader),
+      ),
+    );
+    return [...reader.elements.keys()];
   }
 
   generation(): Promise<number> {

@@ -160,13 +160,14 @@ class PartReader {
     this.take(sets.noLocalEndpoints, key);
     this.dispatched(sets.frontends, sets.endpoints, sets.affinityIds);
     this.dispatched(sets.shortCircuits, sets.shortCircuitEndpoints, sets.shortCircuitAffinityIds);
-    this.identified(sets.affinityEndpoints, [sets.affinityIds, sets.shortCircuitAffinityIds]);
+    const ids = this.ids([sets.affinityIds, sets.shortCircuitAffinityIds]);
+    this.identified(sets.affinityEndpoints, ids);
     if (this.take(RESTRICTED_FRONTENDS, key)) this.restricted();
     const [port, , address] = key.split(' . ').reverse() as [string, string, string?];
     const protocol = protocolOf(key);
     const frontend = frontendName(address, Number(port), protocol);
     const listed = this.elements.filter(({ set }) => !LOOKED_UP_SETS.has(set));
-    const own: TablePart = { key, frontend, elements: this.elements, listed, uses: this.uses };
+    const own: TablePart = { key, frontend, elements: this.elements, listed, uses: this.uses, ids };
     const clusterIP = address === undefined ? [] : this.shared(CLUSTER_IPS, address);
     return [own, ...clusterIP, ...this.hairpins(protocol.toLowerCase())];
   }
@@ -191,10 +192,13 @@ class PartReader {
       this.take(list, `${key} . ${formatPriority(FIRST_NUMBER + place)}`);
   }
 
-  /** The addresses of the endpoints with remembered ids. */
-  private identified(map: SetDefinition, lists: readonly SetDefinition[]): void {
-    const ids = this.elements.filter(({ set }) => lists.includes(set)).map(({ value }) => value!);
-    for (const id of new Set(ids)) this.take(map, `${this.frontend.key} . ${id}`);
+  private ids(lists: readonly SetDefinition[]): readonly string[] {
+    return [...new Set(this.elements.flatMap(({ set, value }) => (lists.includes(set) ? [value!] : [])))];
+  }
+
+  /** The addresses of the endpoints with these ids. */
+  private identified(map: SetDefinition, ids: readonly string[]): void {
+    for (const id of ids) this.take(map, `${this.frontend.key} . ${id}`);
   }
 
   /** The sources that may pass. */

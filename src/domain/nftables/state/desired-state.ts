@@ -2,14 +2,16 @@ import type { ServicePortKey } from '../../model/service-port-name.js';
 import type { FrontendConflict } from '../../reconcile/claims.js';
 import type { DesiredState } from '../../reconcile/desired-state.js';
 import { HeldParts, type HeldPart } from '../../reconcile/held-parts.js';
+import { IdsInUse } from './ids-in-use.js';
 import type { Structure } from '../layout/structure.js';
 import { type NftablesServicePortRules, type TablePart, type PlacedElement } from './service-port-rules.js';
 import type { TableChange } from './table-change.js';
 
 const NO_PARTS: ReadonlySet<TablePart> = new Set();
 
-/** The rules of all service ports in the table, with the structures that they use. */
+/** The rules of all service ports in the table, with the structures and ids that they use. */
 export class NftablesDesiredState implements DesiredState<NftablesServicePortRules, TableChange> {
+  readonly ids = new IdsInUse();
   /** Elements are compared once, where a change collects them. */
   private readonly parts = new HeldParts<TablePart>((one, other) => one === other);
   private readonly users = new Map<string, { readonly structure: Structure; count: number }>();
@@ -76,6 +78,8 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
       for (const element of before?.part.elements ?? []) change.remove(element.set, element, before!.owner);
       for (const element of after?.part.elements ?? []) change.add(element.set, element, after!.owner);
     }
+    this.ids.use(after?.part.ids ?? []);
+    this.ids.abandon(before?.part.ids ?? []);
     for (const structure of after?.part.uses ?? []) this.use(structure, change);
     for (const structure of before?.part.uses ?? []) this.abandon(structure, change);
   }

@@ -15,6 +15,8 @@ export interface TablePart extends Part {
   /** The set of the one element that service ports share; undefined for a frontend. */
   readonly shared?: SetDefinition | undefined;
   readonly uses: readonly Structure[];
+  /** With session affinity: the ids of the endpoints that clients may stick to. */
+  readonly ids?: readonly string[] | undefined;
 }
 
 /** The rules of one service port: all its elements in the table. */

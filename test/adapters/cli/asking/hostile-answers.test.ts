@@ -53,6 +53,7 @@ const answers: readonly (readonly [Name, readonly string[], string, object])[] =
     {
       state: 'degraded',
       reasons: ['IPv4: 1 service port fails'],
+      warnings: ['connections cannot be counted'],
       node: 'node1',
       mode: 'nftables',
       versions: { program: '0.1.0', kubernetes: 'v1.36.0', node: 'v20', kernel: '6.1' },

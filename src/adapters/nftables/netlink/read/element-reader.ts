@@ -19,7 +19,15 @@ export class ElementReader {
   private readonly entry = new AttributeReader(Buffer.alloc(0));
   private readonly data = new AttributeReader(Buffer.alloc(0));
 
-  constructor(private readonly layout: SetLayout) {}
+  private readonly first: SetLayout['key'];
+
+  /** @param passes whether elements whose keys begin with that component are taken; all are if it is omitted */
+  constructor(
+    private readonly layout: SetLayout,
+    private readonly passes?: (first: string) => boolean,
+  ) {
+    this.first = layout.key.slice(0, 1);
+  }
 
   read(message: NetlinkMessage): void {
     const attributes = attributesOf(message);
@@ -38,8 +46,11 @@ export class ElementReader {
     let userdata = NO_USERDATA;
     entry.over(bytes, start, end);
     while (entry.next()) {
-      if (entry.type === nf.ELEMENT.KEY) key = this.readData(bytes, layout.key) ?? '';
-      else if (entry.type === nf.ELEMENT.DATA) value = this.readData(bytes, layout.value ?? []);
+      if (entry.type === nf.ELEMENT.KEY) {
+        if (this.passes?.(this.readData(bytes, this.first) ?? '') === false) return;
+        key = this.readData(bytes, layout.key) ?? '';
+      }
+      if (entry.type === nf.ELEMENT.DATA) value = this.readData(bytes, layout.value ?? []);
       else if (entry.type === nf.ELEMENT.USERDATA) userdata = readUserdata(bytes, entry.start, entry.end);
     }
     this.seen++;

@@ -61,20 +61,24 @@ async function readElements(
   set: SetDefinition,
   count: number | undefined,
 ): Promise<ReadonlyMap<string, SetElement> | undefined> {
-  const put = (writer: MessageWriter) => putSet(writer, { table: TABLE_NAME, set: set.name });
   let former: number | undefined;
   for (let attempt = 0; attempt < ELEMENT_ATTEMPTS; attempt++) {
     if (attempt > 0) await pause(PAUSE_MILLISECONDS);
     const reader = new ElementReader(setLayout(family, set));
-    const onMessage = (message: NetlinkMessage) => reader.read(message);
-    if (!(await ask({ type: nf.GETSETELEM, name: 'GETSETELEM', all: true, put, onMessage })))
-      return undefined;
+    if (!(await listElements(ask, set, reader))) return undefined;
     const { elements, seen } = reader;
     const { size } = elements;
     if (seen === size && (count === undefined || size === count || size === former)) return elements;
     former = size;
   }
   return undefined;
+}
+
+/** Lists a set of ours once; false if there is none. */
+export function listElements(ask: Ask, set: SetDefinition, reader: ElementReader): Promise<boolean> {
+  const put = (writer: MessageWriter) => putSet(writer, { table: TABLE_NAME, set: set.name });
+  const onMessage = (message: NetlinkMessage) => reader.read(message);
+  return ask({ type: nf.GETSETELEM, name: 'GETSETELEM', all: true, put, onMessage });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { refusalOf } from '../../../src/application/explain/refusal.js';
+import { asidesAt, refusalOf } from '../../../src/application/explain/destination.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { rawService, rawSlice } from '../../support/objects.js';
 import { SeenCluster } from '../../support/seen-cluster.js';
@@ -67,5 +67,40 @@ describe('why packets are refused or dropped: what explain says of the address',
   it('none where it is forwarded', () => {
     const { addresses } = new SeenCluster().deliver([rawService()], [rawSlice()]);
     expect(refusalOf(addresses, to('10.96.7.1', 80))).toBeUndefined();
+  });
+});
+
+describe('which silent endpoints get no share of packets to a frontend', () => {
+  const annotations = { 'kube-proxy-ts/eject-silent-endpoints': 'true' };
+  const wish = { metadata: { namespace: 'shop', name: 'cart', annotations } };
+  const two = rawSlice({ endpoints: ['10.1.1.1', '10.1.1.2'].map((one) => ({ addresses: [one] })) });
+  const spec = { type: 'NodePort', ports: [{ port: 80, nodePort: 30080 }] };
+
+  it.each([
+    ['its cluster IP', to('10.96.7.1', 80), true],
+    ['its node port', to('192.0.2.4', 30080), true],
+    ['another port', to('10.96.7.1', 81), false],
+    ['another address', to('10.96.7.2', 80), false],
+    ['another family', { ...to('fd00:96::7', 80), family: 'IPv6' } as const, false],
+    ['another protocol', { ...to('10.96.7.1', 80), protocol: 'UDP' } as const, false],
+  ])('to %s', (_, packet, isTold) => {
+    const cluster = new SeenCluster();
+    cluster.aside.add('10.1.1.2:8080');
+    cluster.deliver([rawService(spec, wish)], [two]);
+    const ports = cluster.loops[0]!.table.entries();
+    expect(asidesAt(cluster.addresses, packet, ports)).toEqual(
+      isTold ? ['endpoint 10.1.1.2:8080 about to be tried again'] : [],
+    );
+  });
+
+  it('none of a Service that has lost the frontend to another one', () => {
+    const cluster = new SeenCluster();
+    cluster.aside.add('10.1.1.2:8080');
+    cluster.deliver([rawService(spec, wish)], [two]);
+    const lost = [{ frontend: '10.96.7.1:80/TCP', holder: 'shop/other' }];
+    cluster.statuses.set('IPv4', 'shop/cart/tcp/', { state: 'degraded', since: 1, reason: 'lost', lost });
+    const [port] = cluster.loops[0]!.table.entries();
+    expect(asidesAt(cluster.addresses, to('10.96.7.1', 80), [port!])).toEqual([]);
+    expect(asidesAt(cluster.addresses, to('192.0.2.4', 30080), [port!])).toHaveLength(1);
   });
 });
