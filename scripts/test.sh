@@ -36,11 +36,13 @@ jest() {
   npm run --silent jest -- --json "$@"
 }
 
-# What runs nothing. It takes what the timed tests leave of the processors, and not a moment that they want.
-of_the_text() {
+# What runs nothing of the program, and what packs it. Both take what the timed tests leave of the processors, and not a moment
+# that they want.
+beside_the_timed() {
   for check in typecheck lint format:check; do
-    step "$check" chrt --idle 0 npm run --silent "$check"
+    step "$check" idly npm run --silent "$check"
   done
+  step package idly npm run --silent jest -- --json --selectProjects package --runInBand --outputFile="$results/package.json"
   [ -z "$failed" ]
 }
 
@@ -67,6 +69,10 @@ gently() {
   nice -n 19 "$@"
 }
 
+idly() {
+  chrt --idle 0 "$@"
+}
+
 # Starts one of the functions above in the background. What fails in it is its own.
 beside() {
   log=$(mktemp)
@@ -90,12 +96,12 @@ step setup sh scripts/setup.sh tests
 if [ -z "$failed" ]; then
   step build npm run --silent build
   beside without_kernel
-  step 'kernel tests' jest --selectProjects contained kernel package --maxWorkers=3 --outputFile="$results/tests.json"
+  step 'kernel tests' jest --selectProjects contained kernel --maxWorkers=3 --outputFile="$results/tests.json"
   step 'tests without a kernel' finished "$other" "$log"
-  beside of_the_text
+  beside beside_the_timed
   # No other test runs beside these, because they measure.
   step timed jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
-  step 'checks of the text' finished "$other" "$log"
+  step 'checks and package' finished "$other" "$log"
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
 fi
 

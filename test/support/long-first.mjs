@@ -1,13 +1,7 @@
 import Sequencer from '@jest/test-sequencer';
 
 /** Where the long test files are comes first, so that at the end no worker waits for one of them. */
-const PROJECTS = ['contained', 'kernel', 'package', 'hermetic'];
-
-/**
- * Hermetic files that have all garbage collected. In a process that has run a hundred files before, with what jest keeps of
- * each, that takes seconds a time.
- */
-const COLLECTING = ['collect-garbage', 'arriving-objects', 'pprof-routes'];
+const PROJECTS = ['contained', 'kernel'];
 
 /** The longest of all, the longest first: jest itself knows that of files that have run on this machine before. */
 const LONGEST = [
@@ -19,7 +13,6 @@ const LONGEST = [
   'poisoned-service',
   'soak',
   'deploy/image',
-  'package/package',
   'conntrack-reconciliation',
   'kernel/failover',
   'kernel/api-server',
@@ -43,7 +36,7 @@ const LONGEST = [
 /** Files that must run early, then projects whose files take long; inside a project jest's own order. */
 export default class LongFirst extends Sequencer {
   async sort(tests) {
-    const early = [...COLLECTING, ...LONGEST].map((name) => `/${name}.test.ts`);
+    const early = LONGEST.map((name) => `/${name}.test.ts`);
     const order = ({ path, context }) => {
       const place = early.findIndex((name) => path.endsWith(name));
       return place < 0 ? early.length + PROJECTS.indexOf(context.config.displayName?.name) : place;

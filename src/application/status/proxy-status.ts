@@ -7,8 +7,8 @@ import { familyHistory } from './sync-history.js';
 const versions = fields({
   /** Of this program. */
   program: text,
-  /** The release of Kubernetes whose kube-proxy it stands for. */
-  kubernetes: text,
+  /** The release of Kubernetes whose kube-proxy it stands for. Older proxies do not say. */
+  kubernetes: optional(text),
   node: text,
   kernel: text,
 });
@@ -49,8 +49,8 @@ export const statusAnswer = fields({
   state: oneOf('good', 'degraded', 'not-serving'),
   /** Why it is not good, the most important first. */
   reasons: list(text),
-  /** What it cannot do here although it is asked to; it is none the worse for it. */
-  warnings: list(text),
+  /** What it cannot do here although it is asked to; it is none the worse for it. Older proxies do not say. */
+  warnings: optional(list(text)),
   /** The name of the Node object. */
   node: text,
   /** The mode in force. */

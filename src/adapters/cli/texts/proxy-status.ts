@@ -9,9 +9,21 @@ const URLS = /https?:\/\/\S+/g;
 
 /** For people. `isWide`: every list and every URL in full. */
 export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly string[] {
-  const { node, state, reasons, warnings, mode, versions, startedAt, now, waiting, families, ignored } =
-    status;
+  const {
+    node,
+    state,
+    reasons,
+    warnings = [],
+    mode,
+    versions,
+    startedAt,
+    now,
+    waiting,
+    families,
+    ignored,
+  } = status;
   const { program, kubernetes, node: runtime, kernel } = versions;
+  const level = kubernetes === undefined ? '' : ` for Kubernetes ${kubernetes}`;
   const listed = (label: string, texts: readonly string[]): readonly string[] => {
     const shown = isWide ? texts : texts.slice(0, SHOWN);
     const more = texts.length - shown.length;
@@ -23,7 +35,7 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
     `${node}: ${state.replace('-', ' ')}`,
     ...reasons.map((reason) => `  reason: ${reason}`),
     ...warnings.map((warning) => `  warning: ${warning}`),
-    `  mode ${mode}, version ${program} for Kubernetes ${kubernetes}, Node ${runtime}, Linux ${kernel}`,
+    `  mode ${mode}, version ${program}${level}, Node ${runtime}, Linux ${kernel}`,
     `  running since ${timeText(startedAt)}, for ${duration(now - startedAt)}`,
     ...listed('waiting', waiting),
     ...families.map((family) => `  ${family.family}: ${familyWords(family, timeText)}`),

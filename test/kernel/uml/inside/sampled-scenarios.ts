@@ -9,7 +9,6 @@ const SAMPLE = [
   'clusterip-basic',
   'ipv6-only',
   'loadbalancer-source-ranges',
-  'masquerade-all',
   'nodeport-local-policy',
   'session-affinity',
   'terminating',

@@ -11,12 +11,13 @@ import { hrefOf } from '../../place.js';
 
 /** What failed, what cannot be done here, what is ignored, and what has not been heard. Each part is there only if there is something in it. */
 export function Failures({ status }: { readonly status: ProxyStatus }): JSX.Element {
+  const { warnings = [] } = status;
   return (
     <>
       <TroubledPorts title="Failed" ports={portsIn(status, 'failed')} />
       <TroubledPorts title="Degraded" ports={portsIn(status, 'degraded')} />
-      <Part title="Warnings" isEmpty={status.warnings.length === 0}>
-        <Lines lines={status.warnings} />
+      <Part title="Warnings" isEmpty={warnings.length === 0}>
+        <Lines lines={warnings} />
       </Part>
       <Part title={`Ignored objects (${status.ignored.length})`} isEmpty={status.ignored.length === 0}>
         <Lines lines={status.ignored} />
