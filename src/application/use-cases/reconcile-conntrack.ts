@@ -42,7 +42,7 @@ const TIME_TO_ANSWER = 200;
  */
 export class ReconcileConntrack implements ForwardingListener {
   private state: 'idle' | 'scheduled' | 'running' | 'off' = 'idle';
-  private readonly desired = new DesiredFlows();
+  private readonly desired: DesiredFlows;
   private suspects = new SuspectFlows();
   private network: NodeNetwork | undefined;
   private timer: Timer | undefined;
@@ -66,6 +66,7 @@ export class ReconcileConntrack implements ForwardingListener {
     private readonly flowsOf: (entry: ForwardingEntry) => ServicePortFlows | undefined = servicePortFlows,
   ) {
     this.unreplied = protocol !== 'UDP';
+    this.desired = new DesiredFlows(this.unreplied);
   }
 
   programming(changes: readonly ForwardingChange[]): void {

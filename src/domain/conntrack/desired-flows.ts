@@ -36,6 +36,9 @@ export class DesiredFlows {
   /** Rules that are being written. Their flows may already exist. */
   private pending = NOTHING_PENDING;
 
+  /** @param unreplied only flows without a reply are judged: the rules see each of their packets as the first */
+  constructor(private readonly unreplied = false) {}
+
   get size(): number {
     return this.ports.size;
   }
@@ -99,9 +102,9 @@ export class DesiredFlows {
     if (serves(this.pending.get(port, destination), replySource)) return undefined;
     if (serves(this.pending.get(port, NODE_PORT), replySource)) return undefined;
     const owners = this.owners.get(port, destination);
-    if (owners) return judgeOwned(flow, owners);
+    if (owners) return this.judgeOwned(flow, owners);
     const nodePortOwners = this.owners.get(port, NODE_PORT);
-    if (nodePortOwners && takesNodePorts(destination)) return judgeOwned(flow, nodePortOwners);
+    if (nodePortOwners && takesNodePorts(destination)) return this.judgeOwned(flow, nodePortOwners);
     if (!isTranslated(flow)) return undefined;
     const here = removed.get(port, destination);
     if (here === 'all' || here?.has(replySource)) return 'frontend gone';
@@ -113,12 +116,14 @@ export class DesiredFlows {
         : nodePort?.has(replySource) && !serves(nodePortOwners, replySource);
     return usedNodePort ? 'frontend gone' : undefined;
   }
-}
 
-function judgeOwned(flow: Flow, owners: readonly ServicePortFlows[]): StaleReason | undefined {
-  if (serves(owners, flow.replySource)) return undefined;
-  if (!isTranslated(flow)) return 'never translated';
-  return owners.some(({ endpoints }) => endpoints.size > 0) ? 'endpoint gone' : 'no endpoint left';
+  private judgeOwned(flow: Flow, owners: readonly ServicePortFlows[]): StaleReason | undefined {
+    if (serves(owners, flow.replySource)) return undefined;
+    const isServed = owners.some(({ endpoints }) => endpoints.size > 0);
+    // Where nothing serves, one without a reply stands in nobody's way.
+    if (!isTranslated(flow)) return this.unreplied && !isServed ? undefined : 'never translated';
+    return isServed ? 'endpoint gone' : 'no endpoint left';
+  }
 }
 
 function serves(owners: readonly ServicePortFlows[] | undefined, endpoint: string): boolean {

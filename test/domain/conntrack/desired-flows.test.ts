@@ -64,6 +64,18 @@ describe('the decision examples of docs/spec/conntrack.md §3, and where this go
     expect(desired.judge(flow(destination, port, replySource), takesNodePorts)).toBe(verdict);
   });
 
+  it('of flows without a reply leaves one that was never translated until an endpoint serves', () => {
+    const unreplied = new DesiredFlows(true);
+    const judged = (replySource: string) =>
+      unreplied.judge(flow('10.96.0.20', 514, replySource), takesNodePorts);
+    unreplied.update('default/log/tcp/', servicePort([['10.96.0.20', 514]], []), new SuspectFlows());
+    expect(judged('10.96.0.20:514')).toBeUndefined();
+    expect(judged('10.244.9.9:514')).toBe('no endpoint left');
+    const served = servicePort([['10.96.0.20', 514]], ['10.244.9.1:514']);
+    unreplied.update('default/log/tcp/', served, new SuspectFlows());
+    expect(judged('10.96.0.20:514')).toBe('never translated');
+  });
+
   it('writes IPv6 reply sources in brackets', () => {
     const ipv6 = new DesiredFlows();
     ipv6.update('default/dns/udp/', servicePort([['fd00::10', 53]], ['[fd00::5]:53']), new SuspectFlows());
