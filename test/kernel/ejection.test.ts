@@ -3,6 +3,7 @@ import type { ServiceList } from '../../src/application/status/service-row.js';
 import { Command } from '../support/program/command.js';
 import { ProxyProcess, type ModeName } from '../support/program/proxy-process.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
+import { cutOff, join } from '../support/testbed/death.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askOnce, askTimes, Backend } from '../support/testbed/traffic.js';
 import { until } from '../support/until.js';
@@ -60,15 +61,6 @@ async function aside(): Promise<Record<string, number>> {
 const begin = (n: number, ...to: readonly { readonly dst: string; readonly port: number }[]) =>
   testbed.pod.send(to.map(({ dst, port }) => ({ dst, port, proto: 'tcp', n })));
 
-/** The pod is cut off, as by a node that dies, until it is joined again. */
-const cutOff = ({ host }: Backend): Promise<string> => host.run(['ip', 'link', 'set', 'eth0', 'down']);
-async function join({ host }: Backend): Promise<void> {
-  await host.run(['ip', 'link', 'set', 'eth0', 'up']);
-  // The link took its routes with it.
-  await host.run(['ip', 'route', 'add', '10.244.1.1', 'dev', 'eth0']);
-  await host.run(['ip', 'route', 'add', 'default', 'via', '10.244.1.1', 'dev', 'eth0']);
-}
-
 describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
   let proxy: ProxyProcess;
   beforeAll(async () => {
@@ -86,7 +78,7 @@ describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
   it('an endpoint that is cut off steps aside, and returns; one that refuses does not, nor one of a Service that does not want it', async () => {
     const bound = await askOnce(testbed.pod, sticky);
     const [dead, alive] = bound === 'first' ? backends : backends.toReversed();
-    await cutOff(dead!);
+    await cutOff(dead!.host);
     await begin(30, web, refusing, plain);
     await begin(5, sticky);
     await until('silent endpoints step aside', async () => Object.keys(await aside()).length === 2);
@@ -106,7 +98,7 @@ describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
     expect((await Command.run(testbed.node, ['diff'])).exitCode).toBe(0);
     expect(proxy.log).toContain('SilentEndpointStepsAside');
 
-    await join(dead!);
+    await join(dead!.host);
     await until('they are tried again', async () => Object.keys(await aside()).length === 0, 60_000);
     expect(new Set(await askTimes(40, testbed.pod, web))).toEqual(new Set(['first', 'second']));
     const kept = new Set(await askTimes(5, testbed.pod, sticky));
