@@ -109,6 +109,9 @@ describe.each(['nftables', 'iptables'] as const)('clients of endpoints that are 
       (await trackedConnections(testbed.node))
         .filter(({ proto, original }) => proto === 'sctp' && original.dst === LEAVES[family])
         .map(({ reply }) => reply.src);
+    // The kernel by itself forgets such associations after seconds.
+    for (const state of ['closed', 'cookie_wait'])
+      await testbed.node.run(['sysctl', '-w', `net.netfilter.nf_conntrack_sctp_timeout_${state}=300`]);
     const client = await SctpClient.start(testbed.pod, 82);
     await fallSilent(two.host);
     try {
