@@ -72,7 +72,7 @@ describe.each(MODES)('a node dies that half of the connections lead to, mode %s'
     return counts;
   }
 
-  /** Syncs since the start: how many, and how many of them took at most a quarter of a second, which is a factor of thirty. */
+  /** Syncs since the start: how many, and how many of them took at most a second, ten times as long as on a busy machine. */
   async function syncs(): Promise<{ readonly all: number; readonly quick: number }> {
     const { body } = await testbed.node.get('http://127.0.0.1:10249/metrics', 10_000);
     const sum = (pattern: RegExp): number =>
@@ -80,7 +80,7 @@ describe.each(MODES)('a node dies that half of the connections lead to, mode %s'
     const name = 'kubeproxy_sync_proxy_rules_duration_seconds';
     return {
       all: sum(new RegExp(`^${name}_count\\{.*\\} (\\S+)$`, 'gm')),
-      quick: sum(new RegExp(`^${name}_bucket\\{.*le="0.256".*\\} (\\S+)$`, 'gm')),
+      quick: sum(new RegExp(`^${name}_bucket\\{.*le="1.024".*\\} (\\S+)$`, 'gm')),
     };
   }
 
