@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { crowd, endCrowd } from './crowd.mjs';
 import { ask, httpGet, open, sendDatagram, startAsking, stopAsking, udpAsk } from './client.mjs';
 import { sayAndListen, serveAfterEnd } from './half-close.mjs';
+import { endOpenings, openings } from './openings.mjs';
 import { relay } from './relay.mjs';
 import { sendPackets } from './send-packets.mjs';
 import { connectMany, connectOnce, openTcp, sayUntilEnd, serveTransfers, transfer } from './transfers.mjs';
@@ -27,6 +28,8 @@ const operations = {
   relay,
   crowd,
   endCrowd,
+  openings,
+  endOpenings,
   serveTransfers,
   transfer,
   connectMany,
