@@ -3,7 +3,7 @@ import type { ServiceList } from '../../src/application/status/service-row.js';
 import { Command } from '../support/program/command.js';
 import { ProxyProcess, type ModeName } from '../support/program/proxy-process.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
-import { cutOff, fallSilent, join, wake } from '../support/testbed/death.js';
+import { cutOff, fallSilent, rejoin, wake } from '../support/testbed/death.js';
 import type { Host } from '../support/testbed/host.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askOnce, askTimes, Backend } from '../support/testbed/traffic.js';
@@ -141,7 +141,7 @@ describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
     expect((await Command.run(testbed.node, ['diff'])).exitCode).toBe(0);
     expect(proxy.log).toContain('SilentEndpointStepsAside');
 
-    await join(dead!.host);
+    await rejoin(dead!.host);
     await until('they are tried again', async () => Object.keys(await aside()).length === 0, 60_000);
     expect(new Set(await askTimes(40, testbed.pod, web))).toEqual(new Set(['first', 'second']));
     const kept = new Set(await askTimes(5, testbed.pod, sticky));

@@ -23,7 +23,7 @@ export async function cutOff(pod: Host): Promise<void> {
 }
 
 /** Undoes `cutOff`, for IPv4. */
-export async function join(pod: Host): Promise<void> {
+export async function rejoin(pod: Host): Promise<void> {
   await pod.run(['ip', 'link', 'set', 'eth0', 'up']);
   // The link took its routes with it.
   await pod.run(['ip', 'route', 'add', '10.244.1.1', 'dev', 'eth0']);
