@@ -4,14 +4,20 @@ import type { ServiceList } from '../../src/application/status/service-row.js';
 import { Command } from '../support/program/command.js';
 import { ProxyProcess, type ModeName } from '../support/program/proxy-process.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
+import { cutOff, fallSilent, rejoin, wake } from '../support/testbed/death.js';
+import type { Host } from '../support/testbed/host.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askOnce, askTimes, Backend } from '../support/testbed/traffic.js';
+import { serviceOfWay, WAYS } from '../support/testbed/ways.js';
 import { until } from '../support/until.js';
 
 const web = { what: 'http', dst: '172.30.20.1', port: 80 } as const;
 const sticky = { what: 'http', dst: '172.30.20.2', port: 80 } as const;
 const refusing = { what: 'http', dst: '172.30.20.3', port: 80 } as const;
 const plain = { what: 'http', dst: '172.30.20.4', port: 80 } as const;
+
+const hanging = { what: 'http', dst: '172.30.20.5', port: 80 } as const;
+const slow = { what: 'http', dst: '172.30.20.6', port: 80 } as const;
 
 const ports = [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }] as const;
 const annotations = { 'kube-proxy-ts/eject-silent-endpoints': 'true' };
@@ -27,10 +33,20 @@ const objects = clusterObjects([
     annotations,
   },
   { name: 'plain', clusterIP: plain.dst, ports, endpoints },
+  { name: 'hanging', clusterIP: hanging.dst, ports, endpoints: ['10.244.1.12', '10.244.1.15'], annotations },
+  { name: 'slow', clusterIP: slow.dst, ports, endpoints: ['10.244.1.12', '10.244.1.16'], annotations },
+  ...WAYS.map((way) => ({
+    ...serviceOfWay(way, ['10.244.1.17', '10.244.1.18', 'fd00:10:244:1::17', 'fd00:10:244:1::18']),
+    annotations,
+  })),
 ]);
+/** Connections of one client at once: it is as good as certain that either of two endpoints gets three. */
+const MANY = 30;
 
 let testbed: Testbed;
 let backends: readonly Backend[];
+let late: Host;
+let silent: Host;
 
 beforeAll(async () => {
   testbed = await Testbed.open();
@@ -41,6 +57,15 @@ beforeAll(async () => {
   await Backend.start(testbed, 'third', '10.244.1.14');
   // It answers with a reset: nothing listens there.
   await testbed.addPod('closed', '10.244.1.13');
+  late = await testbed.addPod('late', '10.244.1.16');
+  await late.ask('serve', { name: 'late', port: 8080 });
+  await late.run(['tc', 'qdisc', 'add', 'dev', 'eth0', 'root', 'tbf', ...LATE_LINK]);
+  const stuck = await testbed.addPod('stuck', '10.244.1.15');
+  await stuck.ask('serve', { name: 'stuck', port: 8080, backlog: 1 });
+  stuck.hangAgent();
+  silent = await testbed.addPod('silent', '10.244.1.17', 'fd00:10:244:1::17');
+  const other = await testbed.addPod('other', '10.244.1.18', 'fd00:10:244:1::18');
+  for (const host of [silent, other]) await host.ask('serve', { name: 'any', port: 8080 });
 });
 afterAll(() => testbed.close());
 
@@ -61,13 +86,23 @@ async function aside(): Promise<Record<string, number>> {
 const begin = (n: number, ...to: readonly { readonly dst: string; readonly port: number }[]) =>
   testbed.pod.send(to.map(({ dst, port }) => ({ dst, port, proto: 'tcp', n })));
 
-/** The pod is cut off, as by a node that dies, until it is joined again. */
-const cutOff = ({ host }: Backend): Promise<string> => host.run(['ip', 'link', 'set', 'eth0', 'down']);
-async function join({ host }: Backend): Promise<void> {
-  await host.run(['ip', 'link', 'set', 'eth0', 'up']);
-  // The link took its routes with it.
-  await host.run(['ip', 'route', 'add', '10.244.1.1', 'dev', 'eth0']);
-  await host.run(['ip', 'route', 'add', 'default', 'via', '10.244.1.1', 'dev', 'eth0']);
+/** Opens connections at once: how many stood within a minute, and after how many milliseconds the last one. */
+function connect(
+  client: Host,
+  { dst, port }: { readonly dst: string; readonly port: number },
+  n = MANY,
+): Promise<{ readonly connected: number; readonly ms: number }> {
+  return client.ask('connectMany', { dst, port, n, timeoutMs: 60_000 });
+}
+
+/** Four kilobytes a second, after the first 1,600 bytes. */
+const LATE_LINK = ['rate', '32kbit', 'burst', '1600', 'limit', '100000'];
+
+/** What `late` sends next waits half a second behind this. */
+async function delayAnswers(): Promise<void> {
+  const hex = '00'.repeat(1_400);
+  for (let n = 0; n < 2; n++)
+    await late.ask('sendDatagram', { dst: '198.51.100.11', port: 9, sourcePort: 0, hex });
 }
 
 describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
@@ -87,7 +122,7 @@ describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
   it('an endpoint that is cut off steps aside, and returns; one that refuses does not, nor one of a Service that does not want it', async () => {
     const bound = await askOnce(testbed.pod, sticky);
     const [dead, alive] = bound === 'first' ? backends : backends.toReversed();
-    await cutOff(dead!);
+    await cutOff(dead!.host);
     await begin(30, web, refusing, plain);
     await begin(5, sticky);
     await until('silent endpoints step aside', async () => Object.keys(await aside()).length === 2);
@@ -116,9 +151,40 @@ describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
     expect((await Command.run(testbed.node, ['diff'])).exitCode).toBe(0);
     expect(proxy.log).toContain('SilentEndpointStepsAside');
 
-    await join(dead!);
+    await rejoin(dead!.host);
     await until('they are tried again', async () => Object.keys(await aside()).length === 0, 60_000);
     expect(new Set(await askTimes(40, testbed.pod, web))).toEqual(new Set(['first', 'second']));
     expect(new Set(await askTimes(5, testbed.pod, sticky))).toEqual(new Set([alive!.name]));
+  });
+
+  it('those that were being opened reach another endpoint, by every way', async () => {
+    await fallSilent(silent);
+    try {
+      const reached = WAYS.map(async (way) => {
+        const client = way.client === 'endpoint' ? silent : testbed[way.client];
+        return [way.name, (await connect(client, way)).connected] as const;
+      });
+      expect(await Promise.all(reached)).toEqual(WAYS.map(({ name }) => [name, MANY]));
+      expect(await aside()).toEqual(Object.fromEntries(WAYS.map(({ name }) => [name, 1])));
+    } finally {
+      await wake(silent);
+    }
+  });
+
+  it('one that hangs steps aside once its backlog is full; one that answers late does not', async () => {
+    // Its backlog takes the first ones.
+    for (let n = 0; n < 2; n++)
+      expect(await connect(testbed.pod, hanging)).toMatchObject({ connected: MANY });
+    expect(await aside()).toMatchObject({ hanging: 1 });
+    expect(new Set(await askTimes(10, testbed.pod, hanging))).toEqual(new Set(['second']));
+    let longest = 0;
+    for (let n = 0; n < 6; n++) {
+      await delayAnswers();
+      const { connected, ms } = await connect(testbed.pod, slow, 8);
+      expect(connected).toBe(8);
+      longest = Math.max(longest, ms);
+    }
+    expect(longest).toBeGreaterThan(300);
+    expect(await aside()).not.toHaveProperty('slow');
   });
 });

@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
 import type { Host } from '../support/testbed/host.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
+import { fallSilent, wake } from '../support/testbed/death.js';
+import { trackedConnections } from '../support/testbed/conntrack.js';
+import { SctpClient } from '../support/testbed/sctp.js';
 import { Testbed } from '../support/testbed/testbed.js';
+import { serviceOfWay, WAYS, type Way } from '../support/testbed/ways.js';
+import { until } from '../support/until.js';
 
-const PORT = 81;
 const FAMILIES = ['IPv4', 'IPv6'] as const;
 type Family = (typeof FAMILIES)[number];
-type ServiceName = keyof typeof CLUSTER_IPS;
 
-/** Clients of `fails` have an endpoint that falls silent; those of `leaves` one that is taken off, and lives. */
-const CLUSTER_IPS = {
-  fails: { IPv4: '172.30.20.9', IPv6: 'fd00:30::9' },
-  leaves: { IPv4: '172.30.20.10', IPv6: 'fd00:30::10' },
-} as const;
+/** A Service with an endpoint that is taken off, and lives. Those of `WAYS` have one that falls silent. */
+const LEAVES = { IPv4: '172.30.20.10', IPv6: 'fd00:30::10' } as const;
 
 /** A pod that serves transfers. */
 class Pod {
@@ -27,17 +27,6 @@ class Pod {
     const pod = new Pod(await testbed.addPod(name, addresses.IPv4, addresses.IPv6), addresses);
     await pod.host.ask('serveTransfers', { port: 8080 });
     return pod;
-  }
-
-  /** From now on it swallows every packet, as what is on a node that died. */
-  async fallSilent(): Promise<void> {
-    const rules =
-      'table inet dead { chain silence { type filter hook prerouting priority -300; policy drop; }; }';
-    await this.host.run(['nft', '-f', '-'], rules);
-  }
-
-  async wake(): Promise<void> {
-    await this.host.run(['nft', 'flush', 'ruleset']);
   }
 }
 
@@ -68,25 +57,29 @@ describe.each(['nftables', 'iptables'] as const)('clients of endpoints that are 
   });
   beforeEach(() => proxy.change(objects([one], [two])));
   afterEach(async () => {
-    await one.wake();
+    await wake(one.host);
     await proxy.change(objects([], []));
     await testbed.node.run(['conntrack', '-F']);
   });
 
   function objects(fails: readonly Pod[], leaves: readonly Pod[]): string {
-    const service = (name: ServiceName, family: Family, pods: readonly Pod[]) => ({
-      name: `${name}-${family.toLowerCase()}`,
-      clusterIP: CLUSTER_IPS[name][family],
-      ports: [{ name: 'tcp', protocol: 'TCP', port: PORT, targetPort: 8080 } as const],
-      endpoints: pods.map(({ addresses }) => addresses[family]),
+    const leaving = (family: Family) => ({
+      name: `leaves-${family.toLowerCase()}`,
+      clusterIP: LEAVES[family],
+      ports: [
+        { name: 'tcp', protocol: 'TCP', port: 80, targetPort: 8080 },
+        { name: 'sctp', protocol: 'SCTP', port: 82, targetPort: 8080 },
+      ] as const,
+      endpoints: leaves.map(({ addresses }) => addresses[family]),
     });
-    return clusterObjects(
-      FAMILIES.flatMap((family) => [service('fails', family, fails), service('leaves', family, leaves)]),
-    );
+    const failing = fails.flatMap(({ addresses }) => Object.values(addresses));
+    return clusterObjects([...FAMILIES.map(leaving), ...WAYS.map((way) => serviceOfWay(way, failing))]);
   }
 
-  function ask<T>(op: string, service: ServiceName, family: Family, more: object = {}): Promise<T> {
-    return testbed.pod.ask<T>(op, { dst: CLUSTER_IPS[service][family], port: PORT, ...more });
+  const clientOf = ({ client }: Way): Host => (client === 'endpoint' ? one.host : testbed[client]);
+
+  function askLeaving<T>(op: string, family: Family, more: object = {}): Promise<T> {
+    return testbed.pod.ask<T>(op, { dst: LEAVES[family], port: 80, ...more });
   }
 
   async function counted(name: string): Promise<number> {
@@ -99,22 +92,53 @@ describe.each(['nftables', 'iptables'] as const)('clients of endpoints that are 
 
   it('a connection that is being opened reaches the endpoint that takes the place of a silent one', async () => {
     const before = await counted('connections_rescued_total');
-    await one.fallSilent();
-    const connecting = FAMILIES.map((family) =>
-      ask<{ ms: number }>('connectOnce', 'fails', family, { timeoutMs: 30_000 }),
-    );
+    await fallSilent(one.host);
+    const connecting = WAYS.map(async (way) => {
+      const { dst, port, name } = way;
+      const { ms } = await clientOf(way).ask<{ ms: number }>('connectOnce', { dst, port, timeoutMs: 30_000 });
+      return { name, isSoon: ms < 8_000 };
+    });
     await sleep(500);
     await proxy.change(objects([two], [two]));
-    for (const { ms } of await Promise.all(connecting)) expect(ms).toBeLessThan(8_000);
-    expect((await counted('connections_rescued_total')) - before).toBe(2);
+    expect(await Promise.all(connecting)).toEqual(WAYS.map(({ name }) => ({ name, isSoon: true })));
+    expect((await counted('connections_rescued_total')) - before).toBe(WAYS.length);
+  });
+
+  it('an association of SCTP that is being opened does so, too', async () => {
+    const to = async (family: Family): Promise<readonly string[]> =>
+      (await trackedConnections(testbed.node))
+        .filter(({ proto, original }) => proto === 'sctp' && original.dst === LEAVES[family])
+        .map(({ reply }) => reply.src);
+    // The kernel by itself forgets such associations after seconds.
+    for (const state of ['closed', 'cookie_wait'])
+      await testbed.node.run(['sysctl', '-w', `net.netfilter.nf_conntrack_sctp_timeout_${state}=300`]);
+    const client = await SctpClient.start(testbed.pod, 82);
+    await fallSilent(two.host);
+    try {
+      for (const family of FAMILIES) await client.init(LEAVES[family], 82);
+      for (const family of FAMILIES) expect(await to(family)).toEqual([two.addresses[family]]);
+      await proxy.change(objects([one], [three]));
+      await until('the associations are forgotten', async () =>
+        (await Promise.all(FAMILIES.map(to))).every((places) => places.length === 0),
+      );
+      for (const family of FAMILIES) await client.init(LEAVES[family], 82);
+      for (const family of FAMILIES) expect(await to(family)).toEqual([three.addresses[family]]);
+    } finally {
+      await client.stop();
+      await wake(two.host);
+    }
   });
 
   it('an established one is reset where the endpoint is silent, and lasts where it lives', async () => {
     const before = await counted('connections_reset_total');
     const dead = await Promise.all(
-      FAMILIES.map((family) => ask<{ handle: number }>('openTcp', 'fails', family)),
+      WAYS.map(async (way) => {
+        const { dst, port } = way;
+        const { handle } = await clientOf(way).ask<{ handle: number }>('openTcp', { dst, port });
+        return { way, handle };
+      }),
     );
-    const idle = await ask<{ handle: number }>('openTcp', 'leaves', 'IPv4');
+    const idle = await askLeaving<{ handle: number }>('openTcp', 'IPv4');
     const [slow, paused] = [4 * 1024 * 1024, 32 * 1024 * 1024];
     const transfers = [
       { what: 'download', bytes: slow, everyMs: 300 },
@@ -123,27 +147,29 @@ describe.each(['nftables', 'iptables'] as const)('clients of endpoints that are 
       { what: 'upload', bytes: paused, endpointPausesMs: 20_000 },
     ].flatMap((wanted) =>
       FAMILIES.map(async (family) => {
-        const { bytes } = await ask<{ bytes: number }>('transfer', 'leaves', family, wanted);
+        const { bytes } = await askLeaving<{ bytes: number }>('transfer', family, wanted);
         return { ...wanted, family, arrived: bytes };
       }),
     );
     await sleep(1_500);
-    await one.fallSilent();
+    await fallSilent(one.host);
     await proxy.change(objects([two], [three]));
     const endings = await Promise.all(
-      dead.map(({ handle }) =>
-        testbed.pod.ask<{ ending: string; ms: number }>('sayUntilEnd', { handle, timeoutMs: 60_000 }),
-      ),
+      dead.map(async ({ way, handle }) => {
+        const request = { handle, timeoutMs: 60_000 };
+        const { ending, ms } = await clientOf(way).ask<{ ending: string; ms: number }>(
+          'sayUntilEnd',
+          request,
+        );
+        return { name: way.name, ending, isSoon: ms < 30_000 };
+      }),
     );
-    for (const { ending, ms } of endings) {
-      expect(ending).toBe('ECONNRESET');
-      expect(ms).toBeLessThan(30_000);
-    }
+    expect(endings).toEqual(WAYS.map(({ name }) => ({ name, ending: 'ECONNRESET', isSoon: true })));
     for (const { arrived, bytes, ...which } of await Promise.all(transfers))
       expect({ ...which, arrived }).toEqual({ ...which, arrived: bytes });
     expect(await testbed.pod.ask('sayUntilEnd', { handle: idle.handle, timeoutMs: 10_000 })).toMatchObject({
       ending: 'an answer',
     });
-    expect((await counted('connections_reset_total')) - before).toBe(2);
+    expect((await counted('connections_reset_total')) - before).toBe(WAYS.length);
   });
 });

@@ -26,6 +26,9 @@ const viaNodePort = {
   udp: { what: 'udp', dst: nodeIP, port: 30181 },
 } as const;
 
+/** New connections, besides those of clients that ask for something: more than most nodes ever have. */
+const PER_SECOND = 2_000;
+
 function objects(backends: readonly Backend[]): string {
   const ports = [
     { name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, nodePort: 30180 },
@@ -118,6 +121,7 @@ describe('clients of real backends', () => {
 
   it('fails no request while endpoints are replaced one by one, each taken out before it ends', async () => {
     await startClients();
+    await testbed.pod.ask('openings', { ...viaClusterIP.http, perSecond: PER_SECOND });
     await sleep(200);
     for (let i = 0; i < backends.length; i++) {
       const leaving = backends[i]!;
@@ -129,6 +133,8 @@ describe('clients of real backends', () => {
     }
     const changed = Date.now();
     await sleep(300);
+    const openings = await testbed.pod.ask<{ failed: Readonly<Record<string, number>> }>('endOpenings', {});
+    expect(openings.failed).toEqual({});
     const names = backends.map(({ name }) => name).sort();
     for (const [client, requests] of await stopClients()) {
       expect({ client, errors: errorsOf(requests) }).toEqual({ client, errors: {} });

@@ -9,13 +9,15 @@ export interface TestService {
   readonly clusterIP: string;
   readonly ports: readonly {
     readonly name: string;
-    readonly protocol: 'TCP' | 'UDP';
+    readonly protocol: 'TCP' | 'UDP' | 'SCTP';
     readonly port: number;
     readonly targetPort: number;
     readonly nodePort?: number;
   }[];
   readonly externalIPs?: readonly string[];
   readonly loadBalancerIPs?: readonly string[];
+  /** Default: Cluster. */
+  readonly externalTrafficPolicy?: 'Local';
   /** Session affinity with this timeout in seconds. */
   readonly affinitySeconds?: number;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -63,6 +65,7 @@ export const testServiceCidr = {
 
 function serviceOf(service: TestService): ApiObject {
   const { name, clusterIP, ports, externalIPs, loadBalancerIPs, affinitySeconds, annotations } = service;
+  const { externalTrafficPolicy } = service;
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -75,6 +78,7 @@ function serviceOf(service: TestService): ApiObject {
       ipFamilyPolicy: 'SingleStack',
       ports,
       ...(externalIPs && { externalIPs }),
+      ...(externalTrafficPolicy && { externalTrafficPolicy }),
       ...(affinitySeconds === undefined
         ? {}
         : {

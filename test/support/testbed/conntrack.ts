@@ -16,9 +16,9 @@ export interface TrackedConnection {
 }
 
 const tuple = 'src=(\\S+) dst=(\\S+) sport=(\\d+) dport=(\\d+)';
-const entry = new RegExp(`^(tcp|udp) .*?${tuple} .*?${tuple}`);
+const entry = new RegExp(`^(tcp|udp|sctp) .*?${tuple} .*?${tuple}`);
 
-/** All TCP and UDP connections the host tracks, of both families. */
+/** All connections of TCP, UDP and SCTP the host tracks, of both families. */
 export async function trackedConnections(host: Host): Promise<TrackedConnection[]> {
   const listings = await Promise.all(
     ['ipv4', 'ipv6'].map((family) => host.run(['conntrack', '-L', '-f', family])),

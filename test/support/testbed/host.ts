@@ -72,6 +72,11 @@ export class Host {
     await this.agent;
   }
 
+  /** Stops the agent as a process that hangs: its kernel goes on answering for it. `killAgent` ends it all the same. */
+  hangAgent(): void {
+    this.agent?.kill('SIGSTOP');
+  }
+
   private startedAgent(): ResultPromise {
     if (this.agent) return this.agent;
     const [file, ...args] = this.commandLine([process.execPath, agentScript]);

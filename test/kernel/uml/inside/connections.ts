@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { SCHEDULER_ANNOTATION } from '../../../../src/domain/decode/service-annotations.js';
 import { clusterObjects, testConfig } from '../../../support/testbed/cluster-objects.js';
@@ -10,6 +11,7 @@ import { Command } from '../../../support/program/command.js';
 import { HINT_CHAIN, NodeIptables } from '../../../support/testbed/iptables-node.js';
 import { ProxyProcess, type ModeName } from '../../../support/program/proxy-process.js';
 import { openBy, portOf, RunningTop } from '../../../support/program/running-top.js';
+import { cutOff, rejoin } from '../../../support/testbed/death.js';
 import { Testbed } from '../../../support/testbed/testbed.js';
 import { askTimes, Backend, OpenConnection, SteadyClient } from '../../../support/testbed/traffic.js';
 import { until } from '../../../support/until.js';
@@ -22,6 +24,8 @@ import { linesOf, tool } from './tool.js';
  */
 const PATIENCE = 180_000;
 const web = { what: 'http', dst: '172.30.20.11', port: 80 } as const;
+/** The port of `web` that says again what it hears. */
+const ECHO = 81;
 const nodePort = { what: 'http', dst: '198.51.100.11', port: 30191, src: '198.18.0.50' } as const;
 const config = stringify({
   ...(parse(testConfig) as object),
@@ -42,6 +46,7 @@ describe('mode ipvs', () => {
     backends = [];
     for (const number of [1, 2])
       backends.push(await Backend.start(testbed, `b${number}`, `10.244.1.${10 + number}`));
+    for (const { host } of backends) await host.ask('serveTransfers', { port: 8081 });
     await emptyNode(testbed.node);
     await iptables.reset();
     proxy = await ProxyProcess.start({
@@ -65,8 +70,9 @@ describe('mode ipvs', () => {
       targetPort: 8080,
       nodePort: nodePort.port,
     } as const;
+    const echo = { name: 'echo', protocol: 'TCP', port: ECHO, targetPort: 8081 } as const;
     const addresses = endpoints.map(({ address }) => address);
-    return clusterObjects([{ name: 'web', clusterIP: web.dst, ports: [http], endpoints: addresses }]);
+    return clusterObjects([{ name: 'web', clusterIP: web.dst, ports: [http, echo], endpoints: addresses }]);
   }
 
   const run = (...command: readonly string[]) => testbed.node.run(command);
@@ -100,6 +106,22 @@ describe('mode ipvs', () => {
     expect(await weightOf(going!)).toBe('1');
     expect(new Set(await askTimes(4, testbed.pod, web))).toEqual(new Set(['b1', 'b2']));
     await livesOn();
+  });
+
+  it('has connections to a silent endpoint reset once its real server is deleted', async () => {
+    const [dead, alive] = backends;
+    await proxy.change(objects([dead!]));
+    const to = { dst: web.dst, port: ECHO };
+    const { handle } = await testbed.pod.ask<{ handle: number }>('openTcp', to);
+    await cutOff(dead!.host);
+    await proxy.change(objects([alive!]));
+    const request = { handle, timeoutMs: PATIENCE };
+    const ended = testbed.pod.ask<{ ending: string; ms: number }>('sayUntilEnd', request);
+    expect(await Promise.race([ended, sleep(2_000, 'it drains')])).toBe('it drains');
+    await run('ipvsadm', '-d', '-t', `${to.dst}:${to.port}`, '-r', `${dead!.address}:8081`);
+    expect(await ended).toMatchObject({ ending: 'ECONNRESET' });
+    await rejoin(dead!.host);
+    await proxy.change(objects(backends));
   });
 
   it('has connections counted by top, and says so when IPVS does not have them tracked', async () => {

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { createSocket } from 'node:dgram';
 import { Agent, get } from 'node:http';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
@@ -33,11 +34,21 @@ export async function udpAsk({ dst, port, src, timeoutMs = 1000 }) {
   }
 }
 
-function openUdp({ dst, port, src }) {
+/** Sends one datagram, whose bytes are given in hexadecimal, and listens for nothing. */
+export async function sendDatagram({ dst, port, sourcePort, hex }) {
+  const socket = await openUdp({ dst, port, sourcePort });
+  await new Promise((resolve, reject) =>
+    socket.send(Buffer.from(hex, 'hex'), (error) => (error ? reject(error) : resolve())),
+  );
+  socket.close();
+  return {};
+}
+
+function openUdp({ dst, port, src, sourcePort = 0 }) {
   return new Promise((resolve, reject) => {
     const socket = createSocket(dst.includes(':') ? 'udp6' : 'udp4');
     socket.once('error', reject);
-    socket.bind({ address: src, port: 0, exclusive: true }, () =>
+    socket.bind({ address: src, port: sourcePort, exclusive: true }, () =>
       socket.connect(port, dst, (error) => (error ? reject(error) : resolve(socket))),
     );
   });

@@ -5,15 +5,17 @@
  */
 import { createInterface } from 'node:readline';
 import { crowd, endCrowd } from './crowd.mjs';
-import { ask, httpGet, open, startAsking, stopAsking, udpAsk } from './client.mjs';
+import { ask, httpGet, open, sendDatagram, startAsking, stopAsking, udpAsk } from './client.mjs';
 import { sayAndListen, serveAfterEnd } from './half-close.mjs';
+import { endOpenings, openings } from './openings.mjs';
 import { relay } from './relay.mjs';
 import { sendPackets } from './send-packets.mjs';
-import { connectOnce, openTcp, sayUntilEnd, serveTransfers, transfer } from './transfers.mjs';
+import { connectMany, connectOnce, openTcp, sayUntilEnd, serveTransfers, transfer } from './transfers.mjs';
 import { serve } from './server.mjs';
 
 const operations = {
   sendPackets,
+  sendDatagram,
   httpGet,
   udpAsk,
   open,
@@ -26,8 +28,11 @@ const operations = {
   relay,
   crowd,
   endCrowd,
+  openings,
+  endOpenings,
   serveTransfers,
   transfer,
+  connectMany,
   connectOnce,
   openTcp,
   sayUntilEnd,

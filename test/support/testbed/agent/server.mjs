@@ -2,11 +2,11 @@ import { createSocket } from 'node:dgram';
 import { createServer } from 'node:http';
 
 /** Answers its name to every HTTP request and every datagram, on one port, in both families, until the agent ends. */
-export async function serve({ name, port }) {
+export async function serve({ name, port, backlog }) {
   const http = createServer({ keepAliveTimeout: 600_000 }, (_request, response) => response.end(name));
   await new Promise((resolve, reject) => {
     http.once('error', reject);
-    http.listen(port, '::', resolve);
+    http.listen(port, '::', backlog, resolve);
   });
   const udp = createSocket('udp6');
   udp.on('message', (_message, from) => udp.send(name, from.port, from.address));

@@ -63,6 +63,13 @@ export async function connectOnce({ dst, port, timeoutMs }) {
   return { ms: performance.now() - start };
 }
 
+/** Opens n connections at once; answers how many stood within that time, and how long the last one of them took. */
+export async function connectMany({ n, ...to }) {
+  const opened = await Promise.allSettled(Array.from({ length: n }, () => connectOnce(to)));
+  const times = opened.flatMap(({ value }) => (value ? [value.ms] : []));
+  return { connected: times.length, ms: Math.max(...times) };
+}
+
 const open = new Map();
 let lastHandle = 0;
 
