@@ -104,8 +104,8 @@ describe('the start', () => {
     const limit = await readFile(`${procConntrack}max`, 'utf8');
     // Scores below zero need a capability that a test must not count on.
     await start([
-      ...['--conntrack-udp-timeout', '45s', '--conntrack-tcp-be-liberal', '--conntrack-min', '1'],
-      ...['--oom-score-adj', '500'],
+      ...['--conntrack-udp-timeout', '45s', '--conntrack-tcp-be-liberal'],
+      ...['--conntrack-min', String(Number(limit) + 1), '--oom-score-adj', '500'],
     ]);
     await serves(1);
     const names = ['tcp_timeout_established', 'tcp_timeout_close_wait', 'tcp_be_liberal', 'udp_timeout'];

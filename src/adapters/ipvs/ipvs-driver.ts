@@ -11,7 +11,8 @@ import type {
 import type { Logger } from '../../application/ports/logger.js';
 import type { WriteWatch } from '../../application/ports/driver/write-watch.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
-import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import type { Endpoint } from '../../domain/model/endpoint.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { IpvsAdoptedRules, type PresentState } from '../../domain/ipvs/adopted-rules.js';
@@ -195,6 +196,11 @@ export class IpvsDriver
         'cannot list the real servers that drain; will retry',
       );
     }
+  }
+
+  /** As `ConnectionHolder`, of this family. */
+  giveUp(endpoint: Pick<Endpoint, 'address' | 'port'>, frontends: readonly Frontend[]): Promise<void> {
+    return this.tables.servers.giveUp(endpoint, frontends);
   }
 
   cleanup(): Promise<void> {

@@ -1,4 +1,4 @@
-import { PortFailover } from '../../domain/failover/port-failover.js';
+import { PortFailover, type Aside } from '../../domain/failover/port-failover.js';
 import type { StepsAside } from '../../domain/failover/steps-aside.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { getOrMake } from '../../domain/model/get-or-make.js';
@@ -12,6 +12,7 @@ import type { Clock, Timer } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
+import type { AsideTimes } from '../words/aside-words.js';
 import { blindness, passingBlindness } from './blindness.js';
 import type { AsideLookup, Asides } from './aside-lookup.js';
 import type { EjectionReports, StepCounts } from './ejection-reports.js';
@@ -39,6 +40,8 @@ export class EjectSilentEndpoints implements Asides {
   private readonly entries = new Map<FamilyPortKey, ForwardingEntry>();
   /** Of those with something to remember, or to judge. */
   private readonly failovers = new Map<FamilyPortKey, PortFailover>();
+  /** By the time of day. Worked out once: what the clocks differ by is a fraction of a millisecond more or less each time. */
+  private readonly times = new WeakMap<Aside, AsideTimes>();
   private counting: { readonly release: () => void; timer: Timer } | undefined;
   private isStopped = false;
   /** Why connections cannot be counted, since it was last tried. */
@@ -78,8 +81,10 @@ export class EjectSilentEndpoints implements Asides {
   readonly asideTimes: AsideLookup = (port, place) => {
     const aside = this.failovers.get(port)?.aside.get(place);
     if (!aside) return undefined;
-    const sinceEpoch = this.clock.now() - this.clock.steady();
-    return { since: sinceEpoch + aside.since, until: sinceEpoch + aside.until };
+    return getOrMake(this.times, aside, () => {
+      const sinceEpoch = this.clock.now() - this.clock.steady();
+      return { since: sinceEpoch + aside.since, until: sinceEpoch + aside.until };
+    });
   };
 
   *portsAside(): Generator<ForwardingEntry> {

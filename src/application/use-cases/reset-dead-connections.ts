@@ -1,7 +1,12 @@
 import { placesOf } from '../../domain/conntrack/flow-place.js';
 import { isTranslated, type Flow } from '../../domain/conntrack/flow.js';
 import { FrontendMap } from '../../domain/conntrack/frontend-map.js';
-import { silenceAfter, type Silence, type TcpLook } from '../../domain/conntrack/silence.js';
+import {
+  silenceAfter,
+  silentAltogether,
+  type Silence,
+  type TcpLook,
+} from '../../domain/conntrack/silence.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
 import { append } from '../../domain/model/grouped.js';
@@ -11,6 +16,7 @@ import type { Clock, Timer } from '../ports/clock.js';
 import type { ForwardingListener, Programmed } from '../ports/forwarding-listener.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
+import type { ConnectionHolder } from '../ports/node/connection-holder.js';
 import { ConntrackUnavailableError, type Conntrack, type FoundConnection } from '../ports/node/conntrack.js';
 
 /** How long the connections of an endpoint are watched, in milliseconds. */
@@ -33,6 +39,8 @@ interface GoneEndpoint {
   readonly until: number;
   /** Its connections have been searched for. */
   isSearched: boolean;
+  /** Some of its connections are not watched. */
+  hasOthers: boolean;
 }
 
 interface WatchedConnection {
@@ -44,7 +52,8 @@ interface WatchedConnection {
  * Use case ResetDeadConnections: removes the established TCP connections of one family whose endpoint no longer serves and is
  * silent, from the table of tracked connections. The client's next packet then is a new connection for the kernel, goes to
  * an endpoint that does not know it, and is answered with a reset: the client need not wait until it gives up. Connections
- * that still get answers are left alone, whatever the state of their endpoint: it may only be draining.
+ * that still get answers are left alone, whatever the state of their endpoint: it may only be draining. Where something else
+ * holds the connections, too, those of an endpoint end together, when one is silent and none is answered.
  *
  * It follows what is programmed:
  * - *idle* while every endpoint serves that did.
@@ -71,6 +80,7 @@ export class ResetDeadConnections implements ForwardingListener {
     private readonly metrics: Pick<Metrics, 'connectionsReset' | 'connectionsUnwatched'>,
     private readonly clock: Clock,
     private readonly logger: Logger,
+    private readonly holder?: ConnectionHolder,
   ) {}
 
   programmed({ changes, failed }: Programmed): void {
@@ -103,7 +113,7 @@ export class ResetDeadConnections implements ForwardingListener {
   private watch(entry: ForwardingEntry, endpoint: Endpoint): void {
     const id = `${entry.key} ${endpointPlace(endpoint)}`;
     const until = this.clock.steady() + WATCHED;
-    this.gone.set(id, { id, endpoint, entry, until, isSearched: false });
+    this.gone.set(id, { id, endpoint, entry, until, isSearched: false, hasOthers: false });
   }
 
   private schedule(delay: number): void {
@@ -164,9 +174,12 @@ export class ResetDeadConnections implements ForwardingListener {
     let unwatched = 0;
     const { signal } = this.stopping;
     const isWanted = (flow: Flow): boolean => {
-      if (!goneOf(flow)) return false;
-      if (room === 0) unwatched++;
-      return room > 0 && room-- > 0;
+      const of = goneOf(flow);
+      if (!of) return false;
+      if (room > 0) return room-- > 0;
+      of.hasOthers = true;
+      unwatched++;
+      return false;
     };
     const { found, problem } = await this.conntrack.find(this.family, placesOf(addresses), isWanted, signal);
     if (problem) return problem;
@@ -187,9 +200,9 @@ export class ResetDeadConnections implements ForwardingListener {
       const { of } = watched;
       const isSilent =
         look !== undefined && (watched.silence = silenceAfter(watched.silence, look)) === 'silent';
-      if (!look || isSilent) connections.delete(connection);
+      if (!look || (isSilent && !this.holder)) connections.delete(connection);
       // It may serve again since this look began.
-      if (!isSilent || this.gone.get(of.id) !== of) return false;
+      if (!isSilent || this.holder || this.gone.get(of.id) !== of) return false;
       silent.set(of.entry.key, (silent.get(of.entry.key) ?? 0) + 1);
       return true;
     };
@@ -199,15 +212,32 @@ export class ResetDeadConnections implements ForwardingListener {
       isDead,
       this.stopping.signal,
     );
-    if (deleted > 0) {
-      this.metrics.connectionsReset(family, 'endpoint silent', deleted);
-      const servicePorts = Object.fromEntries(silent);
-      this.logger.info(
-        { family, deleted, servicePorts },
-        'reset connections whose endpoint is gone and silent',
-      );
-    }
+    this.report(deleted, silent);
+    if (this.holder) await this.giveUp(this.holder);
     return problem;
+  }
+
+  /** Ends the connections of endpoints that appear dead as a whole. */
+  private async giveUp(holder: ConnectionHolder): Promise<void> {
+    const { family, connections, gone } = this;
+    for (const [of, count] of silentAltogether(connections.values())) {
+      if (of.hasOthers || gone.get(of.id) !== of) continue;
+      await holder.giveUp(family, of.endpoint, of.entry.frontends);
+      gone.delete(of.id);
+      for (const [connection, watched] of connections) if (watched.of === of) connections.delete(connection);
+      this.report(count, new Map([[of.entry.key, count]]));
+    }
+  }
+
+  private report(deleted: number, silent: ReadonlyMap<ServicePortKey, number>): void {
+    if (deleted === 0) return;
+    const { family } = this;
+    this.metrics.connectionsReset(family, 'endpoint silent', deleted);
+    const servicePorts = Object.fromEntries(silent);
+    this.logger.info(
+      { family, deleted, servicePorts },
+      'reset connections whose endpoint is gone and silent',
+    );
   }
 
   private tooMany(unwatched: number): void {

@@ -4,18 +4,11 @@ import { SyncFamily } from '../../application/sync/sync-family.js';
 import { SyncLoop } from '../../application/sync/sync-loop.js';
 import { ReconcileConntrack } from '../../application/use-cases/reconcile-conntrack.js';
 import { ResetDeadConnections } from '../../application/use-cases/reset-dead-connections.js';
-import type { ProxyMode } from '../configuration/schema/schema.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import type { FamilyParts } from '../parts/proxy-parts.js';
 import type { ServedFamily } from './served-family.js';
 
 const PROTOCOLS = ['UDP', 'TCP', 'SCTP'] as const;
-
-/**
- * The modes in which a tracked connection alone decides where its packets go. In mode ipvs that is the connection that IPVS has,
- * which must not go without the other; in mode userspace the proxy itself holds the connections.
- */
-const TRANSLATING: ReadonlySet<ProxyMode> = new Set(['nftables', 'iptables'] as const);
 
 /** Puts together what one IP family has for itself. */
 export function serveFamily(parts: FamilyParts): ServedFamily {
@@ -48,10 +41,11 @@ function conntrackReconcilers(parts: FamilyParts): readonly ReconcileConntrack[]
 
 function deadConnectionResets(parts: FamilyParts): ResetDeadConnections | undefined {
   const { family, conntrack, metrics, clock, mode, commandLine } = parts;
-  const isWanted = commandLine.configuration.resetDeadConnections && TRANSLATING.has(mode.name);
+  // In mode userspace the proxy itself holds the connections, and closes them.
+  const isWanted = commandLine.configuration.resetDeadConnections && mode.name !== 'userspace';
   const logger = parts.logger.child({ caller: 'reset-dead-connections' });
   return conntrack && isWanted
-    ? new ResetDeadConnections(family, conntrack, metrics, clock, logger)
+    ? new ResetDeadConnections(family, conntrack, metrics, clock, logger, mode.holder)
     : undefined;
 }
 

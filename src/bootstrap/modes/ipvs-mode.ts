@@ -56,12 +56,16 @@ export class IpvsMode implements Mode {
     try {
       if (serves) await requireIpvs(kernel.servers, kernel.sets, scheduler);
       const opened = (iptables = await openIptables(logger));
+      const drivers = new Map<IpFamily, IpvsDriver>();
       return {
         name: this.name,
         families: opened.families,
         means: { ...opened.means, scheduler },
         iptables: { variant: opened.variant, ownedChains: IPVS_OWNED_CHAINS },
-        backend: this.backend(kernel, opened),
+        backend: this.backend(kernel, opened, drivers),
+        holder: {
+          giveUp: async (family, endpoint, frontends) => drivers.get(family)?.giveUp(endpoint, frontends),
+        },
         tracer: (family) => this.tracer(family),
         setUp: async () => {
           ensureIpvsSysctls({ strictArp: this.settings.strictARP }, logger);
@@ -126,7 +130,12 @@ export class IpvsMode implements Mode {
     }
   }
 
-  private backend(kernel: KernelAccess, iptables: IptablesAccess): OpenMode['backend'] {
+  /** @param drivers gets the driver of each family */
+  private backend(
+    kernel: KernelAccess,
+    iptables: IptablesAccess,
+    drivers: Map<IpFamily, IpvsDriver>,
+  ): OpenMode['backend'] {
     const { tool } = iptables;
     const host = new IptablesHostReader(tool, undefined, this.logger);
     const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
@@ -143,6 +152,7 @@ export class IpvsMode implements Mode {
     return ({ family, clock, logger, metrics }) => {
       const log = logger.child({ caller: 'ipvs' });
       const driver = new IpvsDriver(family, kernelOf(family, log, metrics), clock, log, options);
+      drivers.set(family, driver);
       return new Reconciler(driver, log);
     };
   }

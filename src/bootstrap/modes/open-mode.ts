@@ -2,6 +2,7 @@ import type { PacketCounters } from '../../adapters/metrics/prometheus-metrics.j
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { Backend } from '../../application/ports/backend.js';
 import type { Planner } from '../../application/ports/planner.js';
+import type { ConnectionHolder } from '../../application/ports/node/connection-holder.js';
 import type { Tracer } from '../../application/ports/tracer.js';
 import type { ServicePortFlows } from '../../domain/conntrack/service-port-flows.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -24,6 +25,8 @@ export interface OpenMode {
   readonly backend: (parts: BackendParts) => Backend;
   /** Where the mode leads the flows of a service port, when it is not to its endpoints; undefined if that needs no care. */
   readonly flows?: (entry: ForwardingEntry) => ServicePortFlows | undefined;
+  /** What holds connections beside the table of tracked ones. Missing where that alone does, or the proxy itself. */
+  readonly holder?: ConnectionHolder;
   /** Follows packets through its rules of a family. Missing where an embedding program brings its own backends. */
   readonly tracer?: (family: IpFamily) => Promise<Tracer>;
   /**

@@ -1,3 +1,5 @@
+import { getOrMake } from '../model/get-or-make.js';
+
 /** What an established TCP connection did since the look before. */
 export interface TcpLook {
   /** The client sent something. */
@@ -29,4 +31,22 @@ export function silenceAfter(before: Silence, { sent, answered, unacknowledged }
   if (before === 'answered') return 'quiet';
   if (before === 'quiet') return sent && unacknowledged ? 'asked' : 'quiet';
   return unacknowledged ? 'silent' : 'quiet';
+}
+
+/**
+ * How many connections each endpoint has that appears dead as a whole: one of them is silent, and none is answered, or may be by the
+ * next look. Quiet ones say nothing.
+ */
+export function silentAltogether<Endpoint>(
+  connections: Iterable<{ readonly of: Endpoint; readonly silence: Silence }>,
+): ReadonlyMap<Endpoint, number> {
+  const counts = new Map<Endpoint, number>();
+  const silences = new Map<Endpoint, Set<Silence>>();
+  for (const { of, silence } of connections) {
+    counts.set(of, (counts.get(of) ?? 0) + 1);
+    getOrMake(silences, of, () => new Set()).add(silence);
+  }
+  for (const [endpoint, seen] of silences)
+    if (!seen.has('silent') || seen.has('answered') || seen.has('asked')) counts.delete(endpoint);
+  return counts;
 }

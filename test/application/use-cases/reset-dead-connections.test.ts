@@ -1,3 +1,4 @@
+import type { ConnectionHolder } from '../../../src/application/ports/node/connection-holder.js';
 import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
 import { ResetDeadConnections } from '../../../src/application/use-cases/reset-dead-connections.js';
 import type { TcpLook } from '../../../src/domain/conntrack/silence.js';
@@ -24,7 +25,12 @@ class World {
   readonly metrics = new RecordingMetrics();
   readonly clock = new FakeClock();
   readonly logger = new MemoryLogger();
-  readonly resets = new ResetDeadConnections('IPv4', this.conntrack, this.metrics, this.clock, this.logger);
+  readonly resets: ResetDeadConnections;
+
+  constructor(holder?: ConnectionHolder) {
+    const { conntrack, metrics, clock, logger } = this;
+    this.resets = new ResetDeadConnections('IPv4', conntrack, metrics, clock, logger, holder);
+  }
 
   /** The Service web has these endpoints; undefined: it is deleted. */
   program(
@@ -255,4 +261,55 @@ it('ends what is under way when it is stopped', async () => {
   open();
   await stopped;
   expect([world.isOpen(flow), world.logger.at('warn')]).toEqual([true, []]);
+});
+
+describe('where something else holds the connections, too', () => {
+  let givenUp: { address: string; frontends: number }[];
+  let problem: Error | undefined;
+  beforeEach(() => {
+    givenUp = [];
+    problem = undefined;
+    world = new World({
+      giveUp(_family, { address }, frontends) {
+        if (problem) return Promise.reject(problem);
+        givenUp.push({ address, frontends: frontends.length });
+        return Promise.resolve();
+      },
+    });
+    world.program([one, two]);
+  });
+
+  it('those of an endpoint are given up together, once, and stay in the table', async () => {
+    const quiet = { sent: false, answered: false, unacknowledged: false };
+    const flows = [UNANSWERED, quiet].map((look) => world.connect('10.0.0.1:8080', look));
+    world.program([two]);
+    await clock().advanceAsync(60 * SECOND);
+    expect(givenUp).toEqual([{ address: '10.0.0.1', frontends: 2 }]);
+    expect(flows.every((flow) => world.isOpen(flow))).toBe(true);
+    expect(world.metrics.of('connectionsReset')).toEqual([['IPv4', 'endpoint silent', 2]]);
+    expect(clock().pending).toBe(0);
+  });
+
+  it('none is while one of them is answered, nor while some are not watched', async () => {
+    world.connect('10.0.0.1:8080', UNANSWERED);
+    world.connect('10.0.0.1:8080', ANSWERED);
+    world.program([two]);
+    await clock().advanceAsync(60 * SECOND);
+    expect(givenUp).toEqual([]);
+    for (let i = 0; i < 65_537; i++) world.connect('10.0.0.2:8080', UNANSWERED);
+    world.program([]);
+    await clock().advanceAsync(10 * SECOND);
+    expect(givenUp).toEqual([]);
+  });
+
+  it('is asked again after a failure', async () => {
+    world.connect('10.0.0.1:8080', UNANSWERED);
+    problem = new Error('busy');
+    world.program([two]);
+    await clock().advanceAsync(20 * SECOND);
+    problem = undefined;
+    await clock().advanceAsync(3 * SECOND);
+    expect(givenUp).toHaveLength(1);
+    expect(world.logger.at('warn')).toMatchObject([{ facts: { error: new Error('busy') } }]);
+  });
 });

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../application/ports/clock.js';
 import type { Logger } from '../../../application/ports/logger.js';
 import { serverLines } from '../../../domain/ipvs/render-servers.js';
+import type { Frontend } from '../../../domain/forwarding/forwarding-entry.js';
 import type { ServedAddress } from '../../../domain/ipvs/service-port-rules.js';
 import {
   realServerKey,
@@ -15,7 +16,7 @@ import { cidrContains, type Cidr } from '../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { ENOENT, ESRCH } from '../../netlink/errno.js';
 import { NetlinkRequestError } from '../../netlink/errors.js';
-import { carryOut, type Outcome, type PlannedStep } from './planned-steps.js';
+import { carryOut, expectDone, type Outcome, type PlannedStep } from './planned-steps.js';
 import type { StepOutcome, VirtualServers, VirtualServerStep } from '../kernel/virtual-servers.js';
 
 /**
@@ -26,6 +27,11 @@ export const LONGEST_DRAINING = 24 * 60 * 60 * 1000;
 
 /** How often to check whether draining real servers still have connections, in milliseconds (docs/spec/ipvs.md §8). */
 export const SWEEP_PERIOD = 60_000;
+
+/** Whether a frontend is served by a virtual server; a node port is, on all addresses of the node. */
+function isAt(server: VirtualServer, { address = server.address, port }: Frontend): boolean {
+  return server.port === port && server.address === address;
+}
 
 /** Another program deleted it before us. */
 function isGone({ kind }: VirtualServerStep, error: StepOutcome): boolean {
@@ -147,6 +153,22 @@ export class ServerTable {
     for (const { what: server, reason } of refused)
       this.logger.warn({ server, reason }, 'cannot delete a drained real server; will retry');
     return written;
+  }
+
+  /**
+   * Deletes the real servers of an endpoint that drain, of the virtual servers of these frontends, with the connections that they have
+   * (`expire_nodest_conn`). Rejects when the kernel keeps some.
+   */
+  async giveUp(
+    endpoint: Pick<RealServer, 'address' | 'port'>,
+    frontends: readonly Frontend[],
+  ): Promise<void> {
+    const real = realServerKey(endpoint);
+    const planned = [...this.known].flatMap(([about, { server, reals }]) => {
+      const isMeant = server.protocol === 'TCP' && frontends.some((frontend) => isAt(server, frontend));
+      return isMeant && reals.get(real)?.weight === 0 ? [this.realDeletion(about, server, endpoint)] : [];
+    });
+    expectDone(await this.carryOut(planned));
   }
 
   private carryOut(planned: readonly Planned[]): Promise<Outcome<VirtualServerKey>> {

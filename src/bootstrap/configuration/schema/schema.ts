@@ -171,7 +171,7 @@ export const schema = {
     keepsZero: true,
     flag: 'reset-dead-connections',
     besideFile: true,
-    modes: ['iptables', 'nftables'],
+    modes: ['iptables', 'ipvs', 'nftables'],
     help:
       'Our own: an established TCP connection whose endpoint no longer serves and does not answer is given up within seconds, and its ' +
       'client gets a reset. Otherwise the client waits until it gives up by itself.',

@@ -1,5 +1,5 @@
 import type { Backend } from '../../../../src/application/ports/backend.js';
-import { LONGEST_DRAINING, SWEEP_PERIOD } from '../../../../src/adapters/ipvs/tables/server-table.js';
+import { LONGEST_DRAINING, ServerTable, SWEEP_PERIOD } from '../../../../src/adapters/ipvs/tables/server-table.js';
 import type { Service } from '../../../../src/domain/model/service.js';
 import { MemoryNode, nodeNetwork } from '../memory-node.js';
 import { changed, entryOf, gone } from '../services.js';
@@ -102,6 +102,33 @@ describe('an endpoint that goes', () => {
     const server = node.servers.all[0]!.server;
     node.servers.tamper({ kind: 'delete-real', server, real: { address: '10.244.1.1', port: 8080 } });
     await later();
+  });
+});
+
+describe('an endpoint that is given up', () => {
+  const { frontends } = entryOf('a', [1]);
+  const givenUp = async (): Promise<void> => {
+    const table = new ServerTable('IPv4', node.servers, [], node.clock, node.logger);
+    await table.read();
+    await table.giveUp({ address: '10.244.1.1', port: 8080 }, frontends);
+  };
+  beforeEach(async () => {
+    await backend.apply(changed(entryOf('b', [1])), network);
+    for (const server of [SERVER, '10.96.0.2:80/TCP']) node.servers.connect(server, OLD, 3);
+  });
+
+  it('goes where it drains with all its connections, and stays where clients of others may have it', async () => {
+    await backend.apply([...changed(entryOf('a', [2])), ...changed(entryOf('b', [2]))], network);
+    await givenUp();
+    expect(weights()).toEqual({ [NEW]: 1 });
+    expect(weights('10.96.0.2:80/TCP')).toEqual({ [OLD]: 0, [NEW]: 1 });
+    await later();
+    expect(weights()).toEqual({ [NEW]: 1 });
+  });
+
+  it('stays where it gets new connections', async () => {
+    await givenUp();
+    expect(weights()).toEqual({ [OLD]: 1 });
   });
 });
 
