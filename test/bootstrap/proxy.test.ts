@@ -179,7 +179,6 @@ describe('EmbeddedProxy', () => {
 
   it.each([
     ['is turned off', ['--reset-dead-connections=false'], {}],
-    ['works otherwise, as in mode ipvs', [], { name: 'ipvs' }],
     ['works otherwise, as in mode userspace', [], { name: 'userspace' }],
   ] as const)('resets no connections where that %s', (_, flags, mode) => {
     const { parts } = compose(flags, { mode: () => ({ ...compose([]).parts.mode, ...mode }) });
