@@ -115,6 +115,6 @@ function replacements(options: ProxyOptions, logger: Logger): Module {
     ...(ownEvents && { eventRecorder: () => ownEvents }),
     ...(syncObserver && { syncObserver: () => syncObserver }),
     ...((conntrack ?? backends) && { conntrack: () => conntrack }),
-    ...(backends && { healthCheckListener: () => undefined }),
+    ...(backends && { healthCheckListener: () => undefined, localhostRelay: () => undefined }),
   };
 }
