@@ -1,4 +1,5 @@
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import { localhostOf } from '../../domain/forwarding/localhost-node-port.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import { cidrContains, parseCidr } from '../../domain/net/cidr.js';
@@ -57,13 +58,16 @@ export class ExplainAddress {
 
   private frontends(loop: SearchedLoop, subject: AddressSubject): readonly FrontendMatch[] {
     const isOfNode = this.acceptsNodePorts(loop.family, subject.address);
+    const isRelayed = this.isRelayed(loop.family, subject.address);
     const matches = (
       entry: ForwardingEntry,
       { address, port }: Pick<Frontend, 'address' | 'port'>,
     ): boolean =>
       (subject.protocol === undefined || subject.protocol === entry.name.protocol) &&
       (subject.port === undefined ? address !== undefined : port === subject.port) &&
-      (address === undefined ? isOfNode : address === subject.address);
+      (address === undefined
+        ? isOfNode || (isRelayed && entry.name.protocol === 'TCP')
+        : address === subject.address);
     const found: FrontendMatch[] = [];
     for (const entry of loop.table.entries()) {
       if (!entry.frontends.some((frontend) => matches(entry, frontend))) continue;
@@ -82,6 +86,11 @@ export class ExplainAddress {
     if (address === undefined) return true;
     const { nodePortIPs } = this.node.network(family);
     return (nodePortIPs === 'all' ? this.node.localAddresses() : nodePortIPs).includes(address);
+  }
+
+  /** Whether the proxy itself listens for TCP node ports there. */
+  private isRelayed(family: IpFamily, address: string | undefined): boolean {
+    return address === localhostOf(family) && this.node.network(family).loopbackNodePorts === 'relayed';
   }
 
   private servicesOfEndpoint({ address, port }: AddressSubject): ReadonlySet<ServiceKey> {

@@ -1,4 +1,8 @@
-import { localhostNodePort, type LocalhostNodePort } from '../../domain/forwarding/localhost-node-port.js';
+import {
+  localhostNodePort,
+  localhostPlace,
+  type LocalhostNodePort,
+} from '../../domain/forwarding/localhost-node-port.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { Claims } from '../../domain/reconcile/claims.js';
@@ -44,12 +48,12 @@ export class LocalhostNodePorts implements ForwardingListener {
     this.options.metrics.localhostListeners(this.family, this.open.size);
   }
 
-  /** The node port that is listened on for the service port, if one is. */
-  listeningFor(key: ServicePortKey): number | undefined {
+  /** `LocalhostLookup`. */
+  placeOf(key: ServicePortKey): string | undefined {
     const port = this.programmedPorts.get(key)?.port;
-    return port !== undefined && this.ports.get(port)?.isOpen && this.holderOf(port) === key
-      ? port
-      : undefined;
+    const isListening =
+      port !== undefined && this.holderOf(port) === key && this.ports.get(port)?.isOpen === true;
+    return isListening ? localhostPlace(this.family, port) : undefined;
   }
 
   /** Idempotent. Connections stay open. */

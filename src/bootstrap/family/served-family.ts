@@ -1,4 +1,5 @@
 import type { ServiceHealthChecks } from '../../application/health/service-health-checks.js';
+import type { LocalhostLookup } from '../../application/localhost/localhost-lookup.js';
 import type { LocalhostNodePorts } from '../../application/localhost/localhost-node-ports.js';
 import type { SyncLoop } from '../../application/sync/sync-loop.js';
 import type { ReconcileConntrack } from '../../application/use-cases/reconcile-conntrack.js';
@@ -17,4 +18,8 @@ export interface ServedFamily {
   readonly conntrack: readonly ReconcileConntrack[];
   /** Undefined: connections of endpoints that are gone are left to their clients. */
   readonly resets: ResetDeadConnections | undefined;
+}
+
+export function localhostLookup(served: readonly ServedFamily[]): LocalhostLookup {
+  return (family, key) => served.find((one) => one.family === family)?.localhostNodePorts?.placeOf(key);
 }

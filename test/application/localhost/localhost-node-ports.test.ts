@@ -61,12 +61,12 @@ it('listens for a node port while it has an endpoint, and stays open while endpo
   expect(relay.open).toEqual([]);
   await programmed([entry('web', 30080, ['10.1.1.1'], 60)]);
   expect(relay.open).toEqual(['30080 > 10.1.1.1:8080 (60 s)']);
-  expect([count(), ports.listeningFor(keyOf('web'))]).toEqual([1, 30080]);
+  expect([count(), ports.placeOf(keyOf('web'))]).toEqual([1, '127.0.0.1:30080']);
   await programmed([entry('web', 30080, ['10.1.1.1', '10.1.1.2'])]);
   expect(relay.open).toEqual(['30080 > 10.1.1.1:8080 10.1.1.2:8080']);
   expect(relay.history).toEqual(['+30080']);
   await programmed([entry('web', 30080, [])]);
-  expect([relay.open, count(), ports.listeningFor(keyOf('web'))]).toEqual([[], 0, undefined]);
+  expect([relay.open, count(), ports.placeOf(keyOf('web'))]).toEqual([[], 0, undefined]);
 });
 
 it('follows node ports that change, change hands, or go', async () => {
@@ -82,7 +82,7 @@ it('serves the first by key of several service ports with one node port', async 
   await programmed([entry('b', 30001, ['10.1.1.2'])]);
   await programmed([entry('a', 30001, ['10.1.1.1'])]);
   expect(relay.open).toEqual(['30001 > 10.1.1.1:8080']);
-  expect([ports.listeningFor(keyOf('a')), ports.listeningFor(keyOf('b'))]).toEqual([30001, undefined]);
+  expect([ports.placeOf(keyOf('a')), ports.placeOf(keyOf('b'))]).toEqual(['127.0.0.1:30001', undefined]);
   await programmed([entry('a', 30001, [])]);
   expect(relay.open).toEqual([]);
   await programmed([gone('a')]);
