@@ -67,7 +67,7 @@ export class LocalhostNodePorts implements ForwardingListener {
     if (before) {
       touched.add(before.port);
       this.programmedPorts.delete(key);
-      if (before.port !== now?.port) this.claims.release(String(before.port), key);
+      this.claims.release(String(before.port), key);
     }
     if (!now) return;
     touched.add(now.port);

@@ -62,6 +62,7 @@ it('listens for a node port while it has an endpoint, and stays open while endpo
   await programmed([entry('web', 30080, ['10.1.1.1'], 60)]);
   expect(relay.open).toEqual(['30080 > 10.1.1.1:8080 (60 s)']);
   expect([count(), ports.placeOf(keyOf('web'))]).toEqual([1, '127.0.0.1:30080']);
+  expect([logger.lines, reported]).toEqual([[], []]);
   await programmed([entry('web', 30080, ['10.1.1.1', '10.1.1.2'])]);
   expect(relay.open).toEqual(['30080 > 10.1.1.1:8080 10.1.1.2:8080']);
   expect(relay.history).toEqual(['+30080']);
@@ -154,5 +155,17 @@ describe('a port that another program has', () => {
     expect(relay.history).toEqual([]);
     await programmed([entry('web', 30080, ['10.1.1.1'])]);
     expect(relay.open).toEqual(['30080 > 10.1.1.1:8080']);
+  });
+
+  it('is not held against a service port that left it while it was tried', async () => {
+    ports.programmed({ changes: [gone('web')], failed: new Set(), network: RELAYED });
+    relay.busy.add(30081);
+    ports.programmed({ changes: [entry('a', 30081, ['10.1.1.1'])], failed: new Set(), network: RELAYED });
+    // The first attempt has begun.
+    await Promise.resolve();
+    await programmed([gone('a'), entry('b', 30081, ['10.1.1.2'])]);
+    expect(reported.filter((line) => !line.startsWith(keyOf('web')))).toEqual([]);
+    await clock.advanceAsync(1_000);
+    expect(reported.at(-1)).toBe('shop/b/tcp/ port 30081 is in use');
   });
 });
