@@ -143,6 +143,9 @@ describe('a port that another program has', () => {
     expect(logger.at('info')).toMatchObject([
       { facts: { service: keyOf('web'), address: '127.0.0.1:30080' } },
     ]);
+    await programmed([entry('web', 30080, [])]);
+    await programmed([entry('web', 30080, ['10.1.1.2'])]);
+    expect([logger.at('info').length, reported.length]).toEqual([1, 2]);
   });
 
   it('is no longer reported of a service port that does not need it', async () => {
