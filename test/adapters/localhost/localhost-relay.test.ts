@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Server, type Socket } from 'node:net';
 import { LocalhostRelay } from '../../../src/adapters/localhost/localhost-relay.js';
-import { SystemClock } from '../../../src/adapters/process/system-clock.js';
 import { ProxyPortError } from '../../../src/adapters/userspace/errors.js';
 import type { OpenNodePort, RelayTarget } from '../../../src/application/ports/node/node-port-relay.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { endpoint } from '../../support/samples.js';
 import { addressOf, askTcp, freePort, named, tcpEndpoint } from '../userspace/endpoints.js';
@@ -13,7 +13,8 @@ let port: number;
 let open: OpenNodePort[];
 let servers: Server[];
 beforeEach(async () => {
-  relay = new LocalhostRelay(new SystemClock(), new MemoryLogger());
+  // No endpoint is late, however slow the machine is.
+  relay = new LocalhostRelay(new FakeClock(), new MemoryLogger());
   port = await freePort();
   open = [];
   servers = [];
