@@ -2,6 +2,7 @@ import { ExplainAddress } from '../../src/application/explain/explain-address.js
 import { ExplainPort } from '../../src/application/explain/explain-port.js';
 import { Explain } from '../../src/application/explain/explain.js';
 import { UnservedServices } from '../../src/application/explain/unserved-services.js';
+import type { LocalhostLookup } from '../../src/application/localhost/localhost-lookup.js';
 import type { ServiceLookup } from '../../src/application/ports/service-lookup.js';
 import { ListServices } from '../../src/application/status/list-services.js';
 import { ServiceStatuses } from '../../src/application/status/service-statuses.js';
@@ -30,6 +31,8 @@ export class SeenCluster {
   readonly waiting = new Set<string>();
   /** Endpoints that step aside, as `ip:port`, of Services that have their silent endpoints do so. */
   readonly aside = new Set<string>();
+  /** Where the proxy itself listens, by family and service port. */
+  readonly localhost = new Map<string, string>();
   isListed = true;
   readonly loops = IP_FAMILIES.map((family) => ({
     family,
@@ -53,6 +56,7 @@ export class SeenCluster {
     this.onService = new OnService(state, receivers, reports, observer, 0);
     this.onSlice = new OnEndpointSlice(state, receivers, reports, observer, 'n1', 0);
     const unserved = new UnservedServices(state, reports, lookup);
+    const localhost: LocalhostLookup = (family, key) => this.localhost.get(`${family} ${key}`);
     this.explain = new Explain({
       state,
       loops,
@@ -61,16 +65,20 @@ export class SeenCluster {
       history,
       healthChecks: [],
       unserved,
+      localhost,
       waitingSeconds: () => undefined,
     });
     const isListed = (): boolean => this.isListed;
     this.addresses = new ExplainAddress(new ExplainPort(state, statuses), state, loops, {
       mode,
       isListed,
-      network,
+      network: (family) => ({
+        ...network(family),
+        ...(this.localhost.size > 0 && { loopbackNodePorts: 'relayed' }),
+      }),
       localAddresses: () => Object.values(NODE_IPS),
     });
-    this.list = new ListServices(state, loops, statuses, (key) => unserved.why(key), isListed);
+    this.list = new ListServices(state, loops, statuses, (key) => unserved.why(key), isListed, localhost);
     state.applyNode({ name: 'n1', zone: 'a', ips: [], podCIDRs: [], leaving: false });
   }
 

@@ -12,6 +12,8 @@ export interface MetricSpec {
   readonly buckets?: readonly number[];
   /** The modes in which it is registered; all if missing. */
   readonly modes?: readonly string[];
+  /** Registered only if this feature gate is on. */
+  readonly gate?: string;
   /** Registered only if the kernel has nfacct counters. */
   readonly needsCounters?: true;
 }

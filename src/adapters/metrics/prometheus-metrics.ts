@@ -57,10 +57,13 @@ export class PrometheusMetrics implements Metrics {
   private readonly servicesPending = new Set<ServiceKey>();
 
   constructor(private readonly options: PrometheusMetricsOptions) {
-    const { clock, mode, packetCounters } = options;
+    const { clock, mode, features, packetCounters } = options;
     this.clock = clock;
-    const isServed = ({ modes, needsCounters }: MetricSpec): boolean =>
-      (modes?.includes(mode) ?? true) && (!needsCounters || packetCounters !== undefined);
+    const isOn = (gate: string): boolean => features.some(({ name, enabled }) => name === gate && enabled);
+    const isServed = ({ modes, gate, needsCounters }: MetricSpec): boolean =>
+      (modes?.includes(mode) ?? true) &&
+      (gate === undefined || isOn(gate)) &&
+      (!needsCounters || packetCounters !== undefined);
     this.proxy = new MetricSet(PROXY_METRICS, this.registry, isServed);
     this.own = new MetricSet(OWN_METRICS, this.registry, isServed);
   }
@@ -160,6 +163,14 @@ export class PrometheusMetrics implements Metrics {
 
   connectionsUnwatched(family: IpFamily, count: number): void {
     this.own.count('unwatched', labelOf(family), count);
+  }
+
+  localhostListeners(family: IpFamily, count: number): void {
+    this.proxy.set('localhostListeners', labelOf(family), count);
+  }
+
+  localhostListenerFailed(family: IpFamily): void {
+    this.proxy.count('localhostListenerFailures', labelOf(family));
   }
 
   probed(path: 'healthz' | 'livez', code: 200 | 503): void {

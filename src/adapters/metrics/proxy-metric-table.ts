@@ -8,6 +8,10 @@ const byCode = metricsWith({ stability: 'ALPHA', labels: ['code'] }, PREFIX);
 const byFamily = metricsWith(FAMILY, PREFIX);
 const duration = metricsWith({ ...FAMILY, buckets: DURATION_BUCKETS }, PREFIX);
 const ofNftables = metricsWith({ ...FAMILY, modes: ['nftables'] }, PREFIX);
+const ofLocalhost = metricsWith(
+  { ...FAMILY, modes: ['nftables'], gate: 'KubeProxyNFTablesLocalhostNodePorts' },
+  `${PREFIX}nftables_localhost_nodeport_`,
+);
 const byTable = metricsWith({ stability: 'ALPHA', labels: ['table', 'ip_family'], modes: IPTABLES }, PREFIX);
 const ofKernel = metricsWith({ stability: 'ALPHA', modes: IPTABLES, needsCounters: true }, PREFIX);
 const WITH_PARTIAL_SYNCS = ['iptables', 'nftables'] as const;
@@ -78,6 +82,14 @@ export const PROXY_METRICS = {
   nftablesCleanupFailures: ofNftables.counter(
     'sync_proxy_rules_nftables_cleanup_failures_total',
     'Failures to delete stale nftables chains',
+  ),
+  localhostListeners: ofLocalhost.gauge(
+    'listeners',
+    'Number of active localhost NodePort userspace proxy listeners.',
+  ),
+  localhostListenerFailures: ofLocalhost.counter(
+    'listener_creation_failures_total',
+    'Number of localhost NodePort userspace proxy listener creation failures.',
   ),
   conntrack: duration.histogram(
     'conntrack_reconciler_sync_duration_seconds',

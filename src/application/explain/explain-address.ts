@@ -1,4 +1,5 @@
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import { localhostOf } from '../../domain/forwarding/localhost-node-port.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import { cidrContains, parseCidr } from '../../domain/net/cidr.js';
@@ -71,10 +72,13 @@ export class ExplainAddress {
 
   private matcher(family: IpFamily, subject: AddressSubject): Matcher {
     const isOfNode = this.acceptsNodePorts(family, subject.address);
+    const isRelayed = this.isRelayed(family, subject.address);
     return ({ name }, { address, port }) =>
       (subject.protocol === undefined || subject.protocol === name.protocol) &&
       (subject.port === undefined ? address !== undefined : port === subject.port) &&
-      (address === undefined ? isOfNode : address === subject.address);
+      (address === undefined
+        ? isOfNode || (isRelayed && name.protocol === 'TCP')
+        : address === subject.address);
   }
 
   private frontends(loop: SearchedLoop, subject: AddressSubject): readonly FrontendMatch[] {
@@ -97,6 +101,11 @@ export class ExplainAddress {
     if (address === undefined) return true;
     const { nodePortIPs } = this.node.network(family);
     return (nodePortIPs === 'all' ? this.node.localAddresses() : nodePortIPs).includes(address);
+  }
+
+  /** Whether the proxy itself listens for TCP node ports there. */
+  private isRelayed(family: IpFamily, address: string | undefined): boolean {
+    return address === localhostOf(family) && this.node.network(family).loopbackNodePorts === 'relayed';
   }
 
   private servicesOfEndpoint({ address, port }: AddressSubject): ReadonlySet<ServiceKey> {

@@ -5,6 +5,7 @@ import type { ClusterState } from '../../domain/state/cluster-state.js';
 import { asideOf } from '../../domain/selection/select-endpoints.js';
 import { familyPortKey } from '../../domain/traffic/service-frontends.js';
 import type { AsideLookup } from '../failover/aside-lookup.js';
+import type { LocalhostLookup } from '../localhost/localhost-lookup.js';
 import { asideWords } from '../words/aside-words.js';
 import { holdsNothing, type ServiceStatuses } from '../status/service-statuses.js';
 import type { EndpointExplanation, PortExplanation } from './explanation.js';
@@ -20,6 +21,7 @@ export class ExplainPort {
     private readonly state: ClusterState,
     private readonly statuses: Pick<ServiceStatuses, 'get'>,
     private readonly asideTimes: AsideLookup = () => undefined,
+    private readonly localhost: LocalhostLookup = () => undefined,
   ) {}
 
   port(entry: ForwardingEntry): PortExplanation {
@@ -39,7 +41,9 @@ export class ExplainPort {
     return {
       ...identity,
       status: status ?? { state: 'pending' },
-      frontends: frontends.map((frontend) => explainedFrontend(entry, frontend, status, findings)),
+      frontends: frontends.map((frontend) =>
+        explainedFrontend(entry, frontend, status, findings, this.localhost(family, key)),
+      ),
       endpoints: endpoints.map((endpoint): EndpointExplanation => {
         const used = isReached && reachable.has(endpointPlace(endpoint));
         const unused = (): string | undefined =>

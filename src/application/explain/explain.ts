@@ -3,6 +3,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { AsideLookup } from '../failover/aside-lookup.js';
 import type { HealthCheckState } from '../health/health-check-state.js';
+import type { LocalhostLookup } from '../localhost/localhost-lookup.js';
 import type { ListedLoop } from '../status/list-services.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
 import type { SyncHistory } from '../status/sync-history.js';
@@ -27,6 +28,8 @@ export interface ExplainSources {
   readonly history: SyncHistory;
   readonly healthChecks: readonly ExplainedHealthChecks[];
   readonly unserved: UnservedServices;
+  /** Missing: the proxy listens on no node ports. */
+  readonly localhost?: LocalhostLookup;
   /** When endpoints stepped aside; missing: none does. */
   readonly asideTimes?: AsideLookup | undefined;
   /** Seconds since the oldest change of the family arrived that is not in the kernel; undefined if all are. */
@@ -41,7 +44,7 @@ export class Explain {
   private readonly ports: ExplainPort;
 
   constructor(private readonly sources: ExplainSources) {
-    this.ports = new ExplainPort(sources.state, sources.statuses, sources.asideTimes);
+    this.ports = new ExplainPort(sources.state, sources.statuses, sources.asideTimes, sources.localhost);
   }
 
   /** Asks the cluster about a Service that is not known here. Never rejects. */

@@ -5,19 +5,25 @@ import { belongsTo } from '../status/frontend-conflicts.js';
 import type { ServiceStatus } from '../status/service-statuses.js';
 import type { FrontendExplanation } from './explanation.js';
 import { LACKS, type Finding } from './findings.js';
+import { said } from '../words/said.js';
 import { counted } from '../words/counted.js';
 
-/** What clients outside this node get from a frontend, and why. */
+/**
+ * What clients outside this node get from a frontend, and why.
+ * @param localhost where the proxy itself listens for the node port
+ */
 export function explainedFrontend(
   entry: ForwardingEntry,
   frontend: Frontend,
   status: ServiceStatus | undefined,
   findings: readonly Finding[],
+  localhost: string | undefined,
 ): FrontendExplanation {
   const name = frontendName(frontend.address, frontend.port, entry.name.protocol);
   const lost = status?.state === 'degraded' ? status.lost?.find((one) => one.frontend === name) : undefined;
   if (lost) return { ...frontend, outcome: 'lost', reason: belongsTo(lost.holder) };
-  return { ...frontend, reason: frontendReason(entry, frontend, findings) };
+  const also = frontend.kind === 'node-port' && localhost && `the proxy itself listens on ${localhost}`;
+  return { ...frontend, reason: said(frontendReason(entry, frontend, findings), also).join('; ') };
 }
 
 /** Why clients outside this node get what the service port itself offers there. */

@@ -21,6 +21,10 @@ export interface Metrics extends SyncObserver {
   connectionsReset(family: IpFamily, reason: 'endpoint silent', count: number): void;
   /** Connections of endpoints that are gone were too many to be watched. */
   connectionsUnwatched(family: IpFamily, count: number): void;
+  /** So many node ports are listened on, on localhost, by the proxy itself. */
+  localhostListeners(family: IpFamily, count: number): void;
+  /** One of them could not be listened on. */
+  localhostListenerFailed(family: IpFamily): void;
   /** A response of /healthz or /livez. */
   probed(path: 'healthz' | 'livez', code: 200 | 503): void;
 }

@@ -1,17 +1,20 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { ApplyResult } from '../ports/backend.js';
+import { said } from '../words/said.js';
 import { FrontendConflicts, lostFrontendText } from './frontend-conflicts.js';
 import type { DegradedStatus } from './port-status.js';
 
-/** How what is programmed deviates from what was asked for: frontends that others hold, and notes of the backend. */
+/** How what is programmed deviates from what was asked for: frontends that others hold, notes of the backend, and what rules lack. */
 export class Deviations {
   private readonly conflicts = new FrontendConflicts();
   /** The backend's notes on single service ports. */
   private readonly notes = new Map<ServicePortKey, string>();
+  /** What service ports lack besides rules. */
+  private readonly lacks = new Map<ServicePortKey, string>();
 
   /** Whether everything is programmed as asked for. */
   get isEmpty(): boolean {
-    return this.conflicts.isEmpty && this.notes.size === 0;
+    return this.conflicts.isEmpty && this.notes.size === 0 && this.lacks.size === 0;
   }
 
   /** Replaces what is known of the service ports. Returns those of which something else may be said now, others included. */
@@ -24,12 +27,17 @@ export class Deviations {
     return this.conflicts.update(keys, conflicts);
   }
 
+  /** Something that the service port needs besides its rules is not there; undefined: it is. */
+  lacking(key: ServicePortKey, problem: string | undefined): void {
+    if (problem === undefined) this.lacks.delete(key);
+    else this.lacks.set(key, problem);
+  }
+
   /** Undefined if the service port is programmed as asked for. */
   of(key: ServicePortKey): Pick<DegradedStatus, 'reason' | 'lost'> | undefined {
     const lost = this.conflicts.lostBy(key);
-    const note = this.notes.get(key);
-    if (lost.length === 0) return note === undefined ? undefined : { reason: note };
-    const reason = [...lost.map(lostFrontendText), ...(note === undefined ? [] : [note])].join('; ');
-    return { reason, lost };
+    const texts = [...lost.map(lostFrontendText), ...said(this.notes.get(key), this.lacks.get(key))];
+    if (texts.length === 0) return undefined;
+    return { reason: texts.join('; '), ...(lost.length > 0 && { lost }) };
   }
 }

@@ -10,6 +10,7 @@ import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { asideOf } from '../../domain/selection/select-endpoints.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { LocalhostLookup } from '../localhost/localhost-lookup.js';
 import type { Unserved } from '../explain/explanation.js';
 import type { RowFilter, RowState, ServiceList, ServiceRow, UnknownName } from './service-row.js';
 import { holdsNothing, type ServiceStatuses } from './service-statuses.js';
@@ -43,6 +44,7 @@ export class ListServices {
     private readonly whyUnserved: (service: ServiceKey) => Promise<Unserved>,
     /** Whether all Services have been listed. */
     private readonly isListed: () => boolean,
+    private readonly localhost: LocalhostLookup = () => undefined,
   ) {}
 
   /** The rows, by namespace and name, in portions. Services that come or go meanwhile may be missing. */
@@ -102,10 +104,17 @@ export class ListServices {
       namespace,
       name,
       type,
-      frontends: frontendTexts(entries),
+      frontends: [...frontendTexts(entries), ...this.onLocalhost(entries)],
       endpoints: { used, known, ...(aside > 0 && { aside }) },
       ...this.outcome(key, entries),
     };
+  }
+
+  private onLocalhost(entries: readonly ForwardingEntry[]): readonly string[] {
+    return entries.flatMap(({ family, key, name }) => {
+      const place = this.localhost(family, key);
+      return place === undefined ? [] : `${place}/${name.protocol}`;
+    });
   }
 
   private outcome(

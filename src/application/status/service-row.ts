@@ -11,7 +11,7 @@ const serviceRow = fields({
   name: text,
   /** Missing for a Service that is not served. */
   type: optional(word<ServiceType>()),
-  /** `10.96.0.80:80/TCP`, `[fd00::1]:80/TCP`, and `30080/TCP` for a node port; those of the cluster IPs first. */
+  /** `10.96.0.80:80/TCP`, `[fd00::1]:80/TCP`, and `30080/TCP` for a node port; those of the cluster IPs first, those on localhost last. */
   frontends: list(text),
   /** Endpoints that traffic of this node may go to, and all that the cluster lists: of each port and family. */
   endpoints: fields({

@@ -56,6 +56,14 @@ export class ServicePortOutcomes {
     }
   }
 
+  /** Something that a service port needs besides its rules is not there, which makes it degraded; undefined: it is there. */
+  lacking(key: ServicePortKey, problem: string | undefined): void {
+    this.deviations.lacking(key, problem);
+    const status = this.statuses.get(this.family, key);
+    if (status && status.state !== 'failed')
+      this.recordProgrammed(key, { state: 'programmed', since: this.clock.now() });
+  }
+
   /** Service ports that failed without being among the changes, as in a repair. */
   private alsoFailed(
     changed: readonly ForwardingChange[],

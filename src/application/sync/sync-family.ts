@@ -82,6 +82,11 @@ export class SyncFamily {
     return this.outcomes.attempts(key);
   }
 
+  /** `ServicePortOutcomes.lacking`. */
+  lacking(key: ServicePortKey, problem: string | undefined): void {
+    this.outcomes.lacking(key, problem);
+  }
+
   /** Whether changes of this Service, or of any, are left for the next call of `program`. */
   isBehind(service?: ServiceKey): boolean {
     return service === undefined ? !this.waiting.empty : this.waiting.includes(service);

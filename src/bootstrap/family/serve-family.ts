@@ -1,4 +1,6 @@
 import { ServiceHealthChecks } from '../../application/health/service-health-checks.js';
+import { LocalhostNodePorts } from '../../application/localhost/localhost-node-ports.js';
+import type { ReportProblem } from '../../application/localhost/relayed-node-port.js';
 import { ForwardingListeners } from '../../application/sync/forwarding-listeners.js';
 import { SyncFamily } from '../../application/sync/sync-family.js';
 import { SyncLoop } from '../../application/sync/sync-loop.js';
@@ -17,16 +19,12 @@ export function serveFamily(parts: FamilyParts): ServedFamily {
   const resets = deadConnectionResets(parts);
   const healthChecks = serviceHealthChecks(parts);
   const ejection = parts.ejection?.listener(family);
-  const listeners = [...conntrack, resets, healthChecks, ejection].filter(
+  const localhostNodePorts = relayedNodePorts(parts, (key, problem) => sync.lacking(key, problem));
+  const listeners = [...conntrack, resets, healthChecks, localhostNodePorts, ejection].filter(
     (listener) => listener !== undefined,
   );
-  return {
-    family,
-    conntrack,
-    resets,
-    healthChecks,
-    loop: syncLoop(parts, new ForwardingListeners(listeners)),
-  };
+  const sync = syncFamily(parts, new ForwardingListeners(listeners));
+  return { family, conntrack, resets, healthChecks, localhostNodePorts, loop: syncLoop(parts, sync) };
 }
 
 function conntrackReconcilers(parts: FamilyParts): readonly ReconcileConntrack[] {
@@ -68,23 +66,33 @@ function serviceHealthChecks(parts: FamilyParts): ServiceHealthChecks | undefine
   );
 }
 
-function syncLoop(parts: FamilyParts, listeners: ForwardingListeners): SyncLoop {
-  const { backend, state, source, contexts, statuses, syncObserver, changeHistory, clock, ejection } = parts;
-  const { configuration } = parts.commandLine;
-  const logger = parts.logger.child({ caller: 'sync-loop' });
-  const family = new SyncFamily(
+function relayedNodePorts(parts: FamilyParts, report: ReportProblem): LocalhostNodePorts | undefined {
+  const { family, localhostRelay: relay, metrics, clock } = parts;
+  const logger = parts.logger.child({ caller: 'localhost-node-ports' });
+  return relay && new LocalhostNodePorts({ family, relay, metrics, report, clock, logger });
+}
+
+function syncFamily(parts: FamilyParts, listeners: ForwardingListeners): SyncFamily {
+  const { backend, state, source, contexts, statuses, clock, ejection } = parts;
+  return new SyncFamily(
     state,
     backend,
     contexts,
     statuses,
     clock,
-    logger,
+    parts.logger.child({ caller: 'sync-loop' }),
     listeners,
     () => source.problems,
     ejection?.stepsAside(parts.family),
   );
+}
+
+function syncLoop(parts: FamilyParts, sync: SyncFamily): SyncLoop {
+  const { backend, syncObserver, changeHistory, clock } = parts;
+  const { configuration } = parts.commandLine;
+  const logger = parts.logger.child({ caller: 'sync-loop' });
   const periods = modeSettings(configuration, modeInForce(configuration));
-  return new SyncLoop(family, backend, periods, syncObserver, clock, logger, (changes) =>
+  return new SyncLoop(sync, backend, periods, syncObserver, clock, logger, (changes) =>
     changeHistory.programmed(changes),
   );
 }

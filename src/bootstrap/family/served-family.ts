@@ -1,4 +1,6 @@
 import type { ServiceHealthChecks } from '../../application/health/service-health-checks.js';
+import type { LocalhostLookup } from '../../application/localhost/localhost-lookup.js';
+import type { LocalhostNodePorts } from '../../application/localhost/localhost-node-ports.js';
 import type { SyncLoop } from '../../application/sync/sync-loop.js';
 import type { ReconcileConntrack } from '../../application/use-cases/reconcile-conntrack.js';
 import type { ResetDeadConnections } from '../../application/use-cases/reset-dead-connections.js';
@@ -10,8 +12,14 @@ export interface ServedFamily {
   readonly loop: SyncLoop;
   /** Undefined: health-check node ports stay closed. */
   readonly healthChecks: ServiceHealthChecks | undefined;
+  /** Undefined: the proxy listens on no node ports. */
+  readonly localhostNodePorts: LocalhostNodePorts | undefined;
   /** Removes stale flows, one for each protocol. Empty: tracked connections are left alone. */
   readonly conntrack: readonly ReconcileConntrack[];
   /** Undefined: connections of endpoints that are gone are left to their clients. */
   readonly resets: ResetDeadConnections | undefined;
+}
+
+export function localhostLookup(served: readonly ServedFamily[]): LocalhostLookup {
+  return (family, key) => served.find((one) => one.family === family)?.localhostNodePorts?.placeOf(key);
 }

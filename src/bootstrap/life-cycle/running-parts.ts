@@ -1,3 +1,4 @@
+import { raiseOpenFileLimit } from '../../adapters/userspace/open-file-limit.js';
 import { errorMessage } from '../../application/error-message.js';
 import type { ClusterSource, ObjectSink } from '../../application/ports/cluster-source.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
@@ -14,9 +15,10 @@ import { scrapeGauges } from '../modules/scrape-gauges.js';
 export function runningParts(proxy: ProxyParts): readonly Part[] {
   const { mode, localAddresses, healthServer, metricsServer, scrapeServer, trafficWatchers, conntrack } =
     proxy;
-  const { ejection, eventRecorder, awaitNode, metrics, served } = proxy;
+  const { ejection, eventRecorder, awaitNode, metrics, served, localhostRelay, logger } = proxy;
   const loops = served.map(({ loop }) => loop);
   const healthChecks = served.flatMap((family) => family.healthChecks ?? []);
+  const localhostNodePorts = served.flatMap((family) => family.localhostNodePorts ?? []);
   const reconcilers = served.flatMap((family) => family.conntrack);
   const resets = served.flatMap((family) => family.resets ?? []);
 
@@ -64,6 +66,14 @@ export function runningParts(proxy: ProxyParts): readonly Part[] {
     healthChecks.length > 0
       ? { name: 'service health checks', stop: () => stopAll(healthChecks) }
       : undefined,
+    localhostRelay && {
+      name: 'node ports on localhost',
+      start: () => raiseOpenFileLimit(logger.child({ caller: 'localhost-relay' })),
+      stop: async () => {
+        await stopAll(localhostNodePorts);
+        await localhostRelay.close();
+      },
+    },
     conntrack && { name: 'conntrack', stop: () => conntrack.close() },
     conntrack && { name: 'conntrack reconcilers', stop: () => stopAll(reconcilers) },
     resets.length > 0 ? { name: 'resets of dead connections', stop: () => stopAll(resets) } : undefined,

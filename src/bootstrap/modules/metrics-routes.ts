@@ -13,6 +13,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import { effectiveConfiguration } from '../configuration/effective-configuration.js';
 import { flagValues } from '../configuration/flags/flags.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
+import { localhostLookup } from '../family/served-family.js';
 import type { ProxyParts } from '../parts/proxy-parts.js';
 import { reportRoutes } from './report-routes.js';
 import { traceRoutes } from './trace-routes.js';
@@ -39,7 +40,10 @@ export function metricsRoutes(parts: ProxyParts): Routes {
   return {
     ...listed,
     ...zpageRoutes({ status: ComponentStatusz ? status : undefined }, clock),
-    ...reportRoutes(parts, explainAddress(parts, loops, parts.ejection?.asideTimes)),
+    ...reportRoutes(
+      parts,
+      explainAddress(parts, loops, parts.ejection?.asideTimes, localhostLookup(parts.served)),
+    ),
     ...traceRoutes(parts),
     ...trafficRoutes(parts.trafficWatchers),
     ...differenceRoutes(new Diff(mode, loops)),

@@ -9,6 +9,7 @@ import { UnservedServices } from '../../application/explain/unserved-services.js
 import { ListServices } from '../../application/status/list-services.js';
 import { ReportStatus } from '../../application/status/report-status.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
+import { localhostLookup } from '../family/served-family.js';
 import type { ProxyParts } from '../parts/proxy-parts.js';
 import { fullVersion, PROGRAM_VERSION } from '../version.js';
 
@@ -17,6 +18,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
   const { commandLine, live, state, source, clusterEvents, served, ejection } = parts;
   const { statuses, reports, syncHistory: history, changeHistory, remainingRules, health, clock } = parts;
   const loops = served.map(({ loop }) => loop);
+  const localhost = localhostLookup(served);
   const unserved = new UnservedServices(state, reports, parts.serviceLookup);
   const explain = new Explain({
     state,
@@ -26,6 +28,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     history,
     healthChecks: served.flatMap(({ healthChecks }) => healthChecks ?? []),
     unserved,
+    localhost,
     asideTimes: ejection?.asideTimes,
     waitingSeconds: (family) => {
       const since = health.waitingSince(family);
@@ -33,7 +36,14 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     },
   });
   const isListed = (): boolean => clusterEvents.missing.length === 0;
-  const list = new ListServices(state, loops, statuses, (service) => unserved.why(service), isListed);
+  const list = new ListServices(
+    state,
+    loops,
+    statuses,
+    (service) => unserved.why(service),
+    isListed,
+    localhost,
+  );
   const facts = {
     node: commandLine.nodeName,
     mode: modeInForce(commandLine.configuration),

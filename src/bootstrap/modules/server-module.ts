@@ -1,9 +1,11 @@
 import { HealthServer } from '../../adapters/health/health-server.js';
 import { ServiceHealthServer } from '../../adapters/health/service-health-server.js';
 import { ApiServiceLookup } from '../../adapters/kubernetes/api-service-lookup.js';
+import { LocalhostRelay } from '../../adapters/localhost/localhost-relay.js';
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
 import { ScrapeServer } from '../../adapters/metrics/scrape-server.js';
 import { splitHostPort } from '../../domain/net/listen-address.js';
+import { ownsLoopbackNodePorts } from '../node/node-settings.js';
 import type { Module, ProxyParts } from '../parts/proxy-parts.js';
 import { metricsRoutes } from './metrics-routes.js';
 import { withPage } from './with-page.js';
@@ -16,6 +18,10 @@ export const serverModule = {
     commandLine.manifests.length > 0 ? undefined : new ApiServiceLookup(apiClient),
   healthCheckListener: ({ commandLine, logger, clock }) =>
     commandLine.once ? undefined : new ServiceHealthServer(logger.child({ caller: 'service-health' }), clock),
+  localhostRelay: ({ commandLine, logger, clock }) =>
+    !commandLine.once && ownsLoopbackNodePorts(commandLine.configuration)
+      ? new LocalhostRelay(clock, logger.child({ caller: 'localhost-relay' }))
+      : undefined,
   healthServer(parts) {
     const { healthzBindAddress } = parts.commandLine.configuration;
     if (healthzBindAddress === '') return undefined;

@@ -3,6 +3,7 @@ import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
 import { ExplainAddress } from '../../application/explain/explain-address.js';
 import { ExplainPort } from '../../application/explain/explain-port.js';
 import { asidesAt, refusalOf } from '../../application/explain/destination.js';
+import type { LocalhostLookup } from '../../application/localhost/localhost-lookup.js';
 import type { ListedLoop } from '../../application/status/list-services.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { TracePackets } from '../../application/trace/trace-packets.js';
@@ -20,9 +21,10 @@ export function explainAddress(
   parts: ReadingParts,
   tables: readonly FamilyTable[],
   asideTimes?: AsideLookup,
+  localhost?: LocalhostLookup,
 ): ExplainAddress {
   const { commandLine, state, statuses, clusterEvents, contexts, localAddresses } = parts;
-  return new ExplainAddress(new ExplainPort(state, statuses, asideTimes), state, tables, {
+  return new ExplainAddress(new ExplainPort(state, statuses, asideTimes, localhost), state, tables, {
     mode: modeInForce(commandLine.configuration),
     isListed: () => clusterEvents.missing.length === 0,
     network: (family) => contexts.of(family, false).network,

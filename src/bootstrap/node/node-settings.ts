@@ -3,7 +3,7 @@ import type { NodeSettings } from '../../application/node/node-contexts.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { splitHostPort } from '../../domain/net/listen-address.js';
 import { LEVELS, type KubernetesVersion } from '../configuration/levels.js';
-import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
+import { modeInForce, modeSettings, type ProxyConfiguration } from '../configuration/proxy-configuration.js';
 import type { ProxyMode } from '../configuration/schema/schema.js';
 
 const LOCALHOST_OFF =
@@ -30,7 +30,7 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
     masqueradeBit,
     masqueradeAll,
     localhostNodePorts: mode === 'iptables' && configuration.iptables.localhostNodePorts,
-    ownsLoopbackNodePorts: mode === 'nftables' && (gates.KubeProxyNFTablesLocalhostNodePorts ?? false),
+    ownsLoopbackNodePorts: ownsLoopbackNodePorts(configuration),
     loopbackProblems: loopbackProblems(mode, configuration.kubernetesVersion),
     namesNodeAddresses: mode === 'ipvs',
     nodeHints: gates.PreferSameTrafficDistribution,
@@ -38,6 +38,12 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
     everyEndpoint: mode === 'userspace',
     ejectSilentEndpoints: configuration.ejectSilentEndpoints,
   };
+}
+
+/** Whether the proxy decides what becomes of node ports on loopback addresses in mode nftables. */
+export function ownsLoopbackNodePorts(configuration: ProxyConfiguration): boolean {
+  const { gates } = configuration;
+  return modeInForce(configuration) === 'nftables' && (gates.KubeProxyNFTablesLocalhostNodePorts ?? false);
 }
 
 /** In kube-proxy's words; in the other modes such addresses are left out silently (docs/spec/model.md §7). */

@@ -2,6 +2,7 @@ import type { HealthServer } from '../../adapters/health/health-server.js';
 import type { Routes } from '../../adapters/http/router.js';
 import type { MetricsServer } from '../../adapters/metrics/metrics-server.js';
 import type { ScrapeServer } from '../../adapters/metrics/scrape-server.js';
+import type { LocalhostRelay } from '../../adapters/localhost/localhost-relay.js';
 import type { EjectSilentEndpoints } from '../../application/failover/eject-silent-endpoints.js';
 import type { Backend } from '../../application/ports/backend.js';
 import type { HealthCheckListener } from '../../application/ports/health-check-listener.js';
@@ -30,6 +31,8 @@ export interface ProxyParts extends ReadingParts {
   readonly conntrack: Conntrack | undefined;
   /** Undefined: health-check node ports stay closed. */
   readonly healthCheckListener: HealthCheckListener | undefined;
+  /** Undefined: the proxy listens on no node ports. */
+  readonly localhostRelay: LocalhostRelay | undefined;
 
   readonly trafficWatchers: TrafficWatchers;
   /** Undefined: silent endpoints are left where they are. */

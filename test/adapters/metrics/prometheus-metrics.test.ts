@@ -60,6 +60,8 @@ function exercise(metrics: PrometheusMetrics): void {
     metrics.conntrackReconciled(family, 'TCP', { seconds: 9, deleted: 2, reasons: { 'endpoint gone': 2 } });
     metrics.connectionsReset(family, 'endpoint silent', 3);
     metrics.connectionsUnwatched(family, 7);
+    metrics.localhostListeners(family, 2);
+    metrics.localhostListenerFailed(family);
     metrics.repaired(family, 5);
     metrics.cleanupFailed(family);
     metrics.restored(family, { lockWaitSeconds: 0.1 });
@@ -392,5 +394,32 @@ describe('what is looked up for each scrape', () => {
     });
     connected = false;
     expect(Object.keys(await own()).filter((name) => name.includes('watch'))).toEqual([]);
+  });
+
+  it('has those of node ports on localhost only where the gate is on, with the texts of the specification', async () => {
+    const name = 'KubeProxyNFTablesLocalhostNodePorts';
+    const ofLocalhost = async (options: Partial<PrometheusMetricsOptions>): Promise<readonly string[]> => {
+      const metrics = made(options);
+      exercise(metrics);
+      const texts = (await metrics.exposition()).split('\n');
+      return texts.filter((line) => line.includes('localhost_nodeport_listener'));
+    };
+    const features = (enabled: boolean) => [{ name, stage: 'ALPHA', enabled }];
+    expect(await ofLocalhost({ features: features(false) })).toEqual([]);
+    expect(await ofLocalhost({ features: features(true), mode: 'iptables' })).toEqual([]);
+    const [failures, listeners] = [
+      'kubeproxy_nftables_localhost_nodeport_listener_creation_failures_total',
+      'kubeproxy_nftables_localhost_nodeport_listeners',
+    ];
+    expect(await ofLocalhost({ features: features(true) })).toEqual([
+      `# HELP ${failures} [ALPHA] Number of localhost NodePort userspace proxy listener creation failures.`,
+      `# TYPE ${failures} counter`,
+      `${failures}{ip_family="IPv4"} 1`,
+      `${failures}{ip_family="IPv6"} 1`,
+      `# HELP ${listeners} [ALPHA] Number of active localhost NodePort userspace proxy listeners.`,
+      `# TYPE ${listeners} gauge`,
+      `${listeners}{ip_family="IPv4"} 2`,
+      `${listeners}{ip_family="IPv6"} 2`,
+    ]);
   });
 });

@@ -131,3 +131,22 @@ describe('ExplainAddress', () => {
     );
   });
 });
+
+it('knows the node ports on localhost that the proxy itself listens for', async () => {
+  const seen = cluster();
+  const at = (text: string) => {
+    const { frontends } = seen.addresses.address(parseSubject(text) as AddressSubject);
+    return frontends.map(({ family, port }) => `${family} ${port}`);
+  };
+  expect(at('127.0.0.1:30080')).toEqual([]);
+  seen.localhost.set('IPv4 shop/cart/tcp/http', '127.0.0.1:30080');
+  expect(at('127.0.0.1:30080')).toEqual(['IPv4 http']);
+  expect(at('[::1]:30080')).toEqual(['IPv6 http']);
+  expect(at('127.0.0.2:30080')).toEqual([]);
+  const { families } = await seen.explain.service('shop/cart');
+  const reasons = families.map(({ ports }) => ports[0]!.frontends.map(({ reason }) => reason));
+  expect(reasons[0]!.filter((reason) => reason.includes('listens'))).toEqual([
+    'to 1 endpoint on this node; the proxy itself listens on 127.0.0.1:30080',
+  ]);
+  expect(reasons[1]!.filter((reason) => reason.includes('listens'))).toEqual([]);
+});

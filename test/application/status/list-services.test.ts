@@ -211,3 +211,11 @@ it('counts the endpoints that step aside', async () => {
   const [row] = await rows(cluster);
   expect(row!.endpoints).toEqual({ used: 1, known: 2, aside: 1 });
 });
+
+it('lists where the proxy itself listens for a node port', async () => {
+  const ports = [{ port: 80, nodePort: 30080 }];
+  const cluster = new SeenCluster().deliver([named('shop', 'web', { type: 'NodePort', ports })]);
+  cluster.localhost.set('IPv4 shop/web/tcp/', '127.0.0.1:30080');
+  const [web] = await rows(cluster);
+  expect(web!.frontends.slice(1)).toEqual(['30080/TCP', '127.0.0.1:30080/TCP']);
+});

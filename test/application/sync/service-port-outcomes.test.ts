@@ -44,3 +44,21 @@ it('of service ports that are not programmed yet are not known because another o
   expect(statuses.get('IPv4', pay.key)).toBeUndefined();
   expect(statuses.get('IPv4', cart.key)).toEqual({ state: 'programmed', since: 1_000 });
 });
+
+it('of service ports that lack something besides rules are degraded until it is there', () => {
+  outcomes.record([cart, pay], { written: 0, failed: [], conflicts: [] });
+  clock.advance(1_000);
+  outcomes.lacking(pay.key, 'no port');
+  expect(statuses.get('IPv4', pay.key)).toEqual({ state: 'degraded', since: 2_000, reason: 'no port' });
+  clock.advance(1_000);
+  outcomes.lacking(pay.key, 'no port');
+  outcomes.record([pay], { written: 0, failed: [], conflicts: [clash('f')] });
+  const both = 'f belongs to shop/cart; no port';
+  expect(statuses.get('IPv4', pay.key)).toMatchObject({ state: 'degraded', since: 2_000, reason: both });
+  expect(warnings()).toEqual(['no port', both]);
+  outcomes.record([pay], { written: 0, failed: [refused], conflicts: [] });
+  outcomes.lacking(pay.key, undefined);
+  expect(statuses.get('IPv4', pay.key)).toMatchObject({ state: 'failed' });
+  outcomes.record([pay], { written: 0, failed: [], conflicts: [] });
+  expect(statuses.get('IPv4', pay.key)).toMatchObject({ state: 'programmed' });
+});

@@ -64,7 +64,16 @@ async function following(body: string, ...flags: readonly string[]) {
   const live = new LiveConfiguration(started);
   const edited = {
     live,
-    served: [{ family: loop.family, loop, healthChecks: undefined, conntrack: [], resets: undefined }],
+    served: [
+      {
+        family: loop.family,
+        loop,
+        healthChecks: undefined,
+        conntrack: [],
+        localhostNodePorts: undefined,
+        resets: undefined,
+      },
+    ],
     checkNode: new CheckNode(checkedSettings(started), ['IPv4'], () => state.node, logger),
     contexts,
     health,

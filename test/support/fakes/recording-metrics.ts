@@ -3,7 +3,15 @@ import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 /** What metrics hear besides syncs. */
-type Heard = Pick<Metrics, 'conntrackReconciled' | 'connectionsReset' | 'connectionsUnwatched' | 'probed'>;
+type Heard = Pick<
+  Metrics,
+  | 'conntrackReconciled'
+  | 'connectionsReset'
+  | 'connectionsUnwatched'
+  | 'localhostListeners'
+  | 'localhostListenerFailed'
+  | 'probed'
+>;
 
 /** Keeps every call: the method's name and its arguments. */
 export class RecordingMetrics implements Heard {
@@ -24,6 +32,14 @@ export class RecordingMetrics implements Heard {
 
   connectionsUnwatched(family: IpFamily, count: number): void {
     this.calls.push(['connectionsUnwatched', family, count]);
+  }
+
+  localhostListeners(family: IpFamily, count: number): void {
+    this.calls.push(['localhostListeners', family, count]);
+  }
+
+  localhostListenerFailed(family: IpFamily): void {
+    this.calls.push(['localhostListenerFailed', family]);
   }
 
   probed(path: 'healthz' | 'livez', code: 200 | 503): void {

@@ -12,7 +12,7 @@ export interface ListenOptions {
 }
 
 /** As many as the kernel lets wait. */
-const BACKLOG = 4096;
+export const BACKLOG = 4096;
 
 /** Starts to listen, and returns the port. Later errors go to the server's own listeners. */
 export async function listenTcp(server: Server, { family, address, port }: ListenOptions): Promise<number> {

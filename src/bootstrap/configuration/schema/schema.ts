@@ -223,7 +223,8 @@ export const schema = {
     help:
       'CIDRs of the local addresses that accept node port traffic, and keywords: primary (the node IPs), localhost (127.0.0.0/8 and ::1), all. ' +
       'A family without an entry accepts it on all its addresses. Unset means primary in mode nftables, all in the others. ' +
-      'Loopback addresses in it count in mode iptables, in IPv4, and for health checks.',
+      'Loopback addresses in it count in mode iptables, in IPv4, in mode nftables, for TCP and with gate ' +
+      'KubeProxyNFTablesLocalhostNodePorts, and for health checks.',
   }),
   oomScoreAdj: field(int32, {
     default: -999,

@@ -1,0 +1,59 @@
+import type { Clock } from '../../application/ports/clock.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type {
+  NodePortRelay,
+  OpenNodePort,
+  RelayTarget,
+} from '../../application/ports/node/node-port-relay.js';
+import { localhostOf, localhostPlace } from '../../domain/forwarding/localhost-node-port.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { RoundRobin } from '../../domain/userspace/round-robin.js';
+import { FloodGuard } from '../process/flood-guard.js';
+import { ProxyPortError } from '../userspace/errors.js';
+import { TcpProxySocket } from '../userspace/sockets/tcp-proxy-socket.js';
+import { TcpRelay } from '../userspace/sockets/tcp-relay.js';
+
+/** Sockets on localhost, and the connections that came by them, which are carried as in mode userspace. */
+export class LocalhostRelay implements NodePortRelay {
+  private readonly relay: TcpRelay;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {
+    this.relay = new TcpRelay(clock);
+  }
+
+  /** @throws ProxyPortError */
+  async listen(family: IpFamily, port: number, target: RelayTarget): Promise<OpenNodePort> {
+    const { clock } = this;
+    const endpoints = new RoundRobin(Math.random);
+    const serve = ({ endpoints: now, affinitySeconds }: RelayTarget): void => {
+      endpoints.stickFor(affinitySeconds);
+      endpoints.use(now);
+      endpoints.purge(clock.steady());
+    };
+    serve(target);
+    const address = localhostOf(family);
+    const place = localhostPlace(family, port);
+    // Clients whose connections fail come again: a line a minute tells it, and how many more there were.
+    const log = FloodGuard.guard({ logger: this.logger.child({ address: place }), clock, burst: 1 });
+    try {
+      const socket = await TcpProxySocket.open({ family, address, port }, endpoints, this.relay, log);
+      return {
+        serve,
+        close: async () => {
+          await socket.close();
+          log.close();
+        },
+      };
+    } catch (error) {
+      throw new ProxyPortError(place, 'TCP', error);
+    }
+  }
+
+  /** Ends all connections, once what was read is written or a second is over. */
+  close(): Promise<void> {
+    return this.relay.close();
+  }
+}

@@ -1,0 +1,106 @@
+import {
+  localhostNodePort,
+  localhostPlace,
+  type LocalhostNodePort,
+} from '../../domain/forwarding/localhost-node-port.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { Claims } from '../../domain/reconcile/claims.js';
+import type { ForwardingListener, Programmed } from '../ports/forwarding-listener.js';
+import type { Metrics } from '../ports/metrics.js';
+import { RelayedNodePort, type RelayDependencies, type RelayedService } from './relayed-node-port.js';
+
+export interface LocalhostNodePortsOptions extends RelayDependencies {
+  readonly metrics: Pick<Metrics, 'localhostListenerFailed' | 'localhostListeners'>;
+}
+
+/**
+ * Use case: serves the TCP node ports of one family on localhost by listeners of the proxy itself, while the node's network asks
+ * for that (docs/spec/changes-1.37.md §4).
+ *
+ * It follows what is programmed: a node port listens once its service port is programmed and has an endpoint, and a service port
+ * that failed to be programmed keeps what it had. Of several service ports with one node port it is the first by key, as in the
+ * rules. One that cannot be listened on is retried after a backoff, and its service port is degraded. `stop` closes all.
+ */
+export class LocalhostNodePorts implements ForwardingListener {
+  readonly family: IpFamily;
+  private readonly programmedPorts = new Map<ServicePortKey, LocalhostNodePort>();
+  private readonly claims = new Claims();
+  /** Those that are open, or are to be opened or closed. */
+  private readonly ports = new Map<number, RelayedNodePort>();
+  private readonly open = new Set<RelayedNodePort>();
+  private isRelayed = false;
+  private stopped = false;
+
+  constructor(private readonly options: LocalhostNodePortsOptions) {
+    this.family = options.family;
+  }
+
+  programmed({ changes, failed, network }: Programmed): void {
+    if (this.stopped) return;
+    const touched = new Set<number>();
+    for (const { key, entry } of changes)
+      if (!failed.has(key)) this.note(key, entry && localhostNodePort(entry), touched);
+    const isRelayed = network.loopbackNodePorts === 'relayed';
+    if (isRelayed !== this.isRelayed) for (const { port } of this.programmedPorts.values()) touched.add(port);
+    this.isRelayed = isRelayed;
+    for (const port of touched) void this.follow(port);
+    this.options.metrics.localhostListeners(this.family, this.open.size);
+  }
+
+  /** `LocalhostLookup`. */
+  placeOf(key: ServicePortKey): string | undefined {
+    const port = this.programmedPorts.get(key)?.port;
+    const isListening =
+      port !== undefined && this.holderOf(port) === key && this.ports.get(port)?.isOpen === true;
+    return isListening ? localhostPlace(this.family, port) : undefined;
+  }
+
+  /** Idempotent. Connections stay open. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await Promise.all([...this.ports.keys()].map((port) => this.follow(port)));
+  }
+
+  private note(key: ServicePortKey, now: LocalhostNodePort | undefined, touched: Set<number>): void {
+    const before = this.programmedPorts.get(key);
+    if (before) {
+      touched.add(before.port);
+      this.programmedPorts.delete(key);
+      this.claims.release(String(before.port), key);
+    }
+    if (!now) return;
+    touched.add(now.port);
+    this.programmedPorts.set(key, now);
+    this.claims.claim(String(now.port), key);
+  }
+
+  private follow(port: number): Promise<void> {
+    const wanted = this.wantedOn(port);
+    let relayed = this.ports.get(port);
+    if (!relayed) {
+      if (!wanted) return Promise.resolve();
+      relayed = new RelayedNodePort(port, this.options, (settled) => this.settled(port, settled));
+      this.ports.set(port, relayed);
+    }
+    return relayed.follow(wanted);
+  }
+
+  private wantedOn(port: number): RelayedService | undefined {
+    const key = this.holderOf(port);
+    if (key === undefined || !this.isRelayed || this.stopped) return undefined;
+    const { endpoints, affinitySeconds } = this.programmedPorts.get(key)!;
+    return endpoints.length > 0 ? { key, endpoints, affinitySeconds } : undefined;
+  }
+
+  private settled(port: number, relayed: RelayedNodePort): void {
+    if (relayed.isOpen) this.open.add(relayed);
+    else this.open.delete(relayed);
+    if (relayed.isGone) this.ports.delete(port);
+    this.options.metrics.localhostListeners(this.family, this.open.size);
+  }
+
+  private holderOf(port: number): ServicePortKey | undefined {
+    return this.claims.holder(String(port));
+  }
+}
