@@ -11,7 +11,7 @@ import { ElementEncoder } from '../encode/element-encoder.js';
 import { setLayout } from '../encode/set-layout.js';
 import * as nf from '../nf-tables.js';
 import type { Ask } from './ask.js';
-import { listCounters } from './counters.js';
+import { listCounters } from '../counters.js';
 import { lookUpElements, putSet } from './element-lookup.js';
 import { ElementReader } from './element-reader.js';
 import { chainFingerprint, fingerprintSet, setFingerprint } from './fingerprints.js';

@@ -1,13 +1,13 @@
-import type { IpFamily } from '../../../../domain/net/ip-family.js';
-import { TABLE_NAME } from '../../../../domain/nftables/layout/table.js';
-import type { NetlinkMessage } from '../../../netlink/message-reader.js';
-import type { MessageWriter } from '../../../netlink/message-writer.js';
-import { NetlinkChannel } from '../../../netlink/netlink-channel.js';
-import { NetlinkSocket } from '../../../netlink/netlink-socket.js';
-import { familyNumber, NETLINK_NETFILTER } from '../../../netlink/protocol.js';
-import { OBJECT, recordOf } from '../messages/records.js';
-import * as nf from '../nf-tables.js';
-import { askerOf, type Ask } from './ask.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { TABLE_NAME } from '../../../domain/nftables/layout/table.js';
+import type { NetlinkMessage } from '../../netlink/message-reader.js';
+import type { MessageWriter } from '../../netlink/message-writer.js';
+import { NetlinkChannel } from '../../netlink/netlink-channel.js';
+import { NetlinkSocket } from '../../netlink/netlink-socket.js';
+import { familyNumber, NETLINK_NETFILTER } from '../../netlink/protocol.js';
+import { OBJECT, recordOf } from './messages/records.js';
+import * as nf from './nf-tables.js';
+import { askerOf, type Ask } from './read/ask.js';
 
 /** The packets that each named counter of our table has counted; none if there is no table. */
 export async function listCounters(ask: Ask): Promise<ReadonlyMap<string, number>> {
@@ -31,8 +31,6 @@ export function readCounters(
   openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER),
 ): Promise<ReadonlyMap<string, number>> {
   return NetlinkChannel.during(openSocket, (channel) =>
-    channel.runExclusive((conversation) =>
-      listCounters(askerOf(conversation, familyNumber(family), signal)),
-    ),
+    channel.runExclusive((conversation) => listCounters(askerOf(conversation, familyNumber(family), signal))),
   );
 }
