@@ -14,6 +14,8 @@ export interface MetricSpec {
   readonly modes?: readonly string[];
   /** Registered only if the kernel has nfacct counters. */
   readonly needsCounters?: true;
+  /** Registered only with this feature gate on. */
+  readonly gate?: string;
 }
 
 /** What a metric may have besides its type, name and help. */

@@ -10,9 +10,10 @@ const duration = metricsWith({ ...FAMILY, buckets: DURATION_BUCKETS }, PREFIX);
 const ofNftables = metricsWith({ ...FAMILY, modes: ['nftables'] }, PREFIX);
 const byTable = metricsWith({ stability: 'ALPHA', labels: ['table', 'ip_family'], modes: IPTABLES }, PREFIX);
 const ofKernel = metricsWith({ stability: 'ALPHA', modes: IPTABLES, needsCounters: true }, PREFIX);
+const LOCALHOST_NODE_PORTS = { modes: ['nftables'], gate: 'KubeProxyNFTablesLocalhostNodePorts' } as const;
 const WITH_PARTIAL_SYNCS = ['iptables', 'nftables'] as const;
 
-/** kube-proxy's own metrics (docs/spec/server.md §10). Names, types, labels and buckets are interfaces; the help texts are ours. */
+/** kube-proxy's own metrics (docs/spec/server.md §10). Names, types, labels and buckets are interfaces; most help texts are ours. */
 export const PROXY_METRICS = {
   sync: duration.histogram('sync_proxy_rules_duration_seconds', 'Duration of syncs, including failed ones'),
   fullSync: duration.histogram('sync_full_proxy_rules_duration_seconds', 'Duration of full syncs', {
@@ -78,6 +79,12 @@ export const PROXY_METRICS = {
   nftablesCleanupFailures: ofNftables.counter(
     'sync_proxy_rules_nftables_cleanup_failures_total',
     'Failures to delete stale nftables chains',
+  ),
+  localhostNodePortsRejected: alpha.counter(
+    'nftables_localhost_nodeport_rejected_packets_total',
+    'Number of packets rejected on localhost NodePorts. UDP and SCTP are always rejected; ' +
+      'TCP is rejected when the localhost NodePort proxy is not running',
+    { ...LOCALHOST_NODE_PORTS, labels: ['ip_family', 'protocol'] },
   ),
   conntrack: duration.histogram(
     'conntrack_reconciler_sync_duration_seconds',
