@@ -2,7 +2,7 @@ import type { Planner } from '../../application/ports/planner.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { compileNftables } from '../../domain/nftables/compile.js';
-import { rejectedProtocols } from '../../domain/nftables/layout/rejection.js';
+import { rejectedProtocols } from '../../domain/forwarding/rejected-protocols.js';
 import { NftablesDesiredState } from '../../domain/nftables/state/desired-state.js';
 import { renderTable } from './text/render-text.js';
 import { desiredTable } from '../../domain/nftables/state/desired-table.js';

@@ -1,6 +1,7 @@
+import { rejectedProtocols } from '../../domain/forwarding/rejected-protocols.js';
 import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { rejectedProtocols, rejectionCounter } from '../../domain/nftables/layout/rejection.js';
+import { rejectionCounter } from '../../domain/nftables/layout/rejection.js';
 import { readCounters } from './netlink/counters.js';
 
 /**

@@ -1,8 +1,9 @@
 import type { FrontendVariant } from './keys.js';
 import type { NodeNetwork } from '../../forwarding/node-network.js';
+import { rejectedProtocols } from '../../forwarding/rejected-protocols.js';
 import type { Protocol } from '../../model/service-port-name.js';
 import type { Rule } from './rule.js';
-import { rejectedProtocols, rejectionChain, rejectionCounter, rejectionRules } from './rejection.js';
+import { rejectionChain, rejectionCounter, rejectionRules } from './rejection.js';
 import { REJECTED_NODE_PORTS, setsOf, sourcesSet } from './sets.js';
 import type { SetDefinition, SetElement } from './table.js';
 import {

@@ -3,7 +3,7 @@ import type { NodeNetwork } from '../../../../domain/forwarding/node-network.js'
 import { compileNftables } from '../../../../domain/nftables/compile.js';
 import { RulesetWalk } from '../../../../domain/nftables/kernel/ruleset-walk.js';
 import type { FindElement } from '../../../../domain/nftables/kernel/elements.js';
-import { rejectedProtocols } from '../../../../domain/nftables/layout/rejection.js';
+import { rejectedProtocols } from '../../../../domain/forwarding/rejected-protocols.js';
 import { NftablesDesiredState } from '../../../../domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../../../domain/nftables/state/desired-table.js';
 import type { DesiredWalk } from '../../../../domain/walk/desired-walk.js';
