@@ -32,7 +32,9 @@ const GATES = {
   ComponentStatusz: { always: BETA_ON, help: '`/statusz` on the metrics server.' },
   ContextualLogging: { always: BETA_ON, help: NOTHING },
   KubeProxyIPVS: { help: 'Off: mode ipvs is refused at the start.' },
-  KubeProxyNFTablesLocalhostNodePorts: { help: 'No effect here yet.' },
+  KubeProxyNFTablesLocalhostNodePorts: {
+    help: 'Mode nftables refuses and counts packets to node ports on loopback addresses; TCP only where `nodePortAddresses` names none.',
+  },
   LoggingAlphaOptions: {
     always: ALPHA_OFF,
     help: 'Permits split streams and buffers in `logging.options`.',
