@@ -99,37 +99,59 @@ it('refuses and counts packets to node ports on loopback addresses, by the gate 
       [...found].map(([, family, protocol, count]) => [`${family} ${protocol}`, Number(count) > 0]),
     );
   };
+  /** By the rules as they should be, and as the kernel has them. */
+  const traces = async () => {
+    const questions = ['127.0.0.1', '[::1]'].flatMap((to) =>
+      [false, true].map((kernel) => `from=node&to=${to}:${PORT}/TCP${kernel ? '&kernel=true' : ''}`),
+    );
+    const outcomes: string[] = [];
+    for (const question of questions) {
+      const { body } = await node.get(`http://127.0.0.1:10249/debug/trace?${question}`);
+      const { outcome, steps } = JSON.parse(body) as {
+        outcome: string;
+        steps: { rule: string; effect: string }[];
+      };
+      const { rule, effect } = steps.at(-1)!;
+      outcomes.push(`${outcome}: ${rule || effect}`);
+    }
+    return [...new Set(outcomes)];
+  };
   const [listens, refused] = [
     ['listener', 'listener'],
     ['refused', 'refused'],
   ];
   const expected: Readonly<Record<Setting, object>> = {
-    off: { answers: { TCP: listens, UDP: listens }, metrics: {} },
+    off: {
+      answers: { TCP: listens, UDP: listens },
+      metrics: {},
+      traces: [expect.stringMatching(/^refused: a node port that this address does not serve/)],
+    },
     rejected: {
       answers: { TCP: refused, UDP: refused },
       metrics: {
         ...{ 'IPv4 TCP': true, 'IPv4 UDP': true, 'IPv4 SCTP': false },
         ...{ 'IPv6 TCP': true, 'IPv6 UDP': true, 'IPv6 SCTP': false },
       },
+      traces: ['refused: counter name "localhost-nodeport-rejected-tcp" reject'],
     },
     relayed: {
       answers: { TCP: listens, UDP: refused },
       metrics: { 'IPv4 UDP': true, 'IPv4 SCTP': false, 'IPv6 UDP': true, 'IPv6 SCTP': false },
+      traces: [expect.stringMatching(/^untouched: goes to the proxy itself/)],
     },
   };
-  await restarted(configOf(testConfig, 'off'), objects);
-  const client = await SteadyClient.start(pod, { what: 'http', dst: '172.30.20.31', port: 80 }, 10);
+  let client: SteadyClient | undefined;
   for (const setting of ['off', 'rejected', 'relayed', 'rejected', 'off', 'relayed', 'off'] as const) {
     await restarted(configOf(testConfig, setting), objects);
-    expect([setting, { answers: await answers(), metrics: await metrics() }]).toEqual([
-      setting,
-      expected[setting],
-    ]);
+    client ??= await SteadyClient.start(pod, { what: 'http', dst: '172.30.20.31', port: 80 }, 10);
+    expect([setting, { answers: await answers(), metrics: await metrics(), traces: await traces() }]).toEqual(
+      [setting, expected[setting]],
+    );
     for (const family of families) expect(await objectsOf(family)).toEqual(EXPECTED[setting]);
     expect(await askOnce(pod, { what: 'http', dst: '198.51.100.11', port: PORT })).toBe('b1');
     expect(proxy!.log).not.toContain('cannot remove');
   }
-  expect(errorsOf(await client.stop())).toEqual({});
+  expect(errorsOf(await client!.stop())).toEqual({});
 });
 
 /** What was recorded of kube-proxy 1.36: its first transactions (test/conformance/rollback). */
