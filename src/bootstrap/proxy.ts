@@ -48,6 +48,7 @@ export function composeProxy(
     ...failoverModule,
     mode: () => mode,
     packetCounters: () => mode.packetCounters,
+    rejectedPackets: () => mode.rejectedPackets,
     conntrack: () => new NetlinkConntrack(),
     served: ({ families }) =>
       families.map((family) =>

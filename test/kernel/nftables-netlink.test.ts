@@ -49,9 +49,10 @@ function wholeTable(family: IpFamily): SampleTable {
   return { ...sample, chains: [...sample.chains, { chain: { name: 'more' }, rules }] };
 }
 
-function operationsOf({ comment, sets, chains }: SampleTable): Operation[] {
+function operationsOf({ comment, counters, sets, chains }: SampleTable): Operation[] {
   return [
     { op: 'add-table', comment },
+    ...counters.map((counter): Operation => ({ op: 'add-counter', counter })),
     ...sets.map(({ set }): Operation => ({ op: 'add-set', set })),
     ...chains.map(({ chain }): Operation => ({ op: 'add-chain', chain })),
     ...sets.map(({ set, elements }): Operation => ({ op: 'add-elements', set, elements })),

@@ -23,6 +23,13 @@ import { RecordingObserver } from './recording-observer.js';
 const NODE_IPS = { IPv4: '192.0.2.4', IPv6: '2001:db8::4' };
 const SERVICE_RANGES = { IPv4: ['10.96.0.0/12'], IPv6: ['fd00:96::/108'] };
 
+/** What it is seen by. */
+interface SeenFrom {
+  readonly lookup?: ServiceLookup;
+  readonly mode?: string;
+  readonly node?: Partial<NodeNetwork>;
+}
+
 /** What is seen of objects of a cluster on node n1 in zone a, after a sync that succeeded. */
 export class SeenCluster {
   readonly state = new ClusterState();
@@ -47,7 +54,7 @@ export class SeenCluster {
   private readonly onService: OnService;
   private readonly onSlice: OnEndpointSlice;
 
-  constructor({ lookup, mode = 'nftables' }: { lookup?: ServiceLookup; mode?: string } = {}) {
+  constructor({ lookup, mode = 'nftables', node = {} }: SeenFrom = {}) {
     const { state, statuses, loops } = this;
     const reports = new ObjectReports(new MemoryLogger(), () => this.unread);
     const history = new SyncHistory(new FakeClock());
@@ -75,8 +82,9 @@ export class SeenCluster {
       network: (family) => ({
         ...network(family),
         ...(this.localhost.size > 0 && { loopbackNodePorts: 'relayed' }),
+        ...node,
       }),
-      localAddresses: () => Object.values(NODE_IPS),
+      localAddresses: () => [...Object.values(NODE_IPS), '127.0.0.1', '::1'],
     });
     this.list = new ListServices(state, loops, statuses, (key) => unserved.why(key), isListed, localhost);
     state.applyNode({ name: 'n1', zone: 'a', ips: [], podCIDRs: [], leaving: false });

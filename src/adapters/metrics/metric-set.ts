@@ -41,10 +41,15 @@ export class MetricSet<Table extends MetricTable> {
   }
 
   /** Sets a counter that is maintained elsewhere; undefined hides it. */
-  countUpTo(key: KeysOf<Table, 'counter'>, total: number | undefined): void {
+  countUpTo(key: KeysOf<Table, 'counter'>, total: number | undefined, labels = NO_LABELS): void {
     const counter = this.metrics.get(key) as Counter | undefined;
-    counter?.remove();
-    if (total !== undefined) counter?.inc(total);
+    counter?.remove(labels);
+    if (total !== undefined) counter?.inc(labels, total);
+  }
+
+  /** Whether the metric is registered. */
+  has(key: keyof Table): boolean {
+    return this.metrics.has(key);
   }
 
   set(key: KeysOf<Table, 'gauge'>, labels: Labels, value: number): void {

@@ -12,10 +12,10 @@ export interface MetricSpec {
   readonly buckets?: readonly number[];
   /** The modes in which it is registered; all if missing. */
   readonly modes?: readonly string[];
-  /** Registered only if this feature gate is on. */
-  readonly gate?: string;
   /** Registered only if the kernel has nfacct counters. */
   readonly needsCounters?: true;
+  /** Registered only with this feature gate on. */
+  readonly gate?: string;
 }
 
 /** What a metric may have besides its type, name and help. */

@@ -1,9 +1,11 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { delay } from '../../application/delay.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { ConntrackOutcome, Metrics } from '../../application/ports/metrics.js';
 import type { SyncReport } from '../../application/ports/sync-observer.js';
+import { PROTOCOL_NUMBERS } from '../../domain/model/protocol-number.js';
 import type { Protocol, ServiceKey } from '../../domain/model/service-port-name.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
+import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { COMPONENT_METRICS } from './component-metric-table.js';
 import { describeComponent, type FeatureState } from './component.js';
 import { expose, type Labels, MetricSet, NO_LABELS } from './metric-set.js';
@@ -20,6 +22,8 @@ const MISNAMED = [
 ];
 /** The library's default wakes the process a hundred times per second. Milliseconds. */
 const EVENT_LOOP_PRECISION = 1_000;
+/** How long a scrape waits for the rejected packets of a family, as in kube-proxy. Milliseconds. */
+const REJECTED_PACKETS_LIMIT = 2_000;
 
 export interface PrometheusMetricsOptions {
   readonly clock: Clock;
@@ -30,6 +34,8 @@ export interface PrometheusMetricsOptions {
   readonly features: readonly FeatureState[];
   /** Undefined if the kernel has no such counters. */
   readonly packetCounters?: PacketCounters | undefined;
+  /** Undefined in modes that reject none. */
+  readonly rejectedPackets?: RejectedPackets | undefined;
 }
 
 /** Counters of the kernel, by their nfacct names. */
@@ -37,6 +43,12 @@ export interface PacketCounters {
   /** Undefined when there is no such counter. */
   packets(name: string): Promise<number | undefined>;
 }
+
+/** The packets to node ports on loopback addresses that rules have rejected, by protocol, as far as they are counted. */
+export type RejectedPackets = (
+  family: IpFamily,
+  signal: AbortSignal,
+) => Promise<ReadonlyMap<Protocol, number>>;
 
 /** Sets gauges on demand. Cheap, whatever the size of the cluster. */
 export type Scrape = (own: MetricSet<typeof OWN_METRICS>) => void;
@@ -57,13 +69,13 @@ export class PrometheusMetrics implements Metrics {
   private readonly servicesPending = new Set<ServiceKey>();
 
   constructor(private readonly options: PrometheusMetricsOptions) {
-    const { clock, mode, features, packetCounters } = options;
+    const { clock, mode, packetCounters, features } = options;
     this.clock = clock;
-    const isOn = (gate: string): boolean => features.some(({ name, enabled }) => name === gate && enabled);
-    const isServed = ({ modes, gate, needsCounters }: MetricSpec): boolean =>
+    const gates = new Set(features.filter(({ enabled }) => enabled).map(({ name }) => name));
+    const isServed = ({ modes, needsCounters, gate }: MetricSpec): boolean =>
       (modes?.includes(mode) ?? true) &&
-      (gate === undefined || isOn(gate)) &&
-      (!needsCounters || packetCounters !== undefined);
+      (!needsCounters || packetCounters !== undefined) &&
+      (gate === undefined || gates.has(gate));
     this.proxy = new MetricSet(PROXY_METRICS, this.registry, isServed);
     this.own = new MetricSet(OWN_METRICS, this.registry, isServed);
   }
@@ -93,6 +105,7 @@ export class PrometheusMetrics implements Metrics {
     for (const scrape of this.scrapes) scrape(this.own);
     readRuntime(this.runtime);
     await this.readPacketCounters();
+    await Promise.all(IP_FAMILIES.map((family) => this.readRejectedPackets(family)));
     return expose(this.registry);
   }
 
@@ -224,8 +237,27 @@ export class PrometheusMetrics implements Metrics {
     this.proxy.countUpTo('invalidDropped', await read('ct_state_invalid_dropped_pkts'));
     this.proxy.countUpTo('localhostNodePorts', await read('localhost_nps_accepted_pkts'));
   }
+
+  /** What cannot be read in time is left out. */
+  private async readRejectedPackets(family: IpFamily): Promise<void> {
+    const { rejectedPackets, clock } = this.options;
+    if (!rejectedPackets || !this.proxy.has('localhostNodePortsRejected')) return;
+    const ended = new AbortController();
+    const { signal } = ended;
+    const counted = await Promise.race([
+      rejectedPackets(family, signal).catch(() => undefined),
+      delay(clock, REJECTED_PACKETS_LIMIT, signal),
+    ]);
+    ended.abort();
+    for (const protocol of PROTOCOLS)
+      this.proxy.countUpTo('localhostNodePortsRejected', counted?.get(protocol), {
+        ...labelOf(family),
+        protocol,
+      });
+  }
 }
 
+const PROTOCOLS = Object.keys(PROTOCOL_NUMBERS) as readonly Protocol[];
 const LABELS = { IPv4: { ip_family: 'IPv4' }, IPv6: { ip_family: 'IPv6' } } as const;
 
 function labelOf(family: IpFamily): { readonly ip_family: IpFamily } {

@@ -16,7 +16,7 @@ const byTable = metricsWith({ stability: 'ALPHA', labels: ['table', 'ip_family']
 const ofKernel = metricsWith({ stability: 'ALPHA', modes: IPTABLES, needsCounters: true }, PREFIX);
 const WITH_PARTIAL_SYNCS = ['iptables', 'nftables'] as const;
 
-/** kube-proxy's own metrics (docs/spec/server.md §10). Names, types, labels and buckets are interfaces; the help texts are ours. */
+/** kube-proxy's own metrics (docs/spec/server.md §10). Names, types, labels and buckets are interfaces; most help texts are ours. */
 export const PROXY_METRICS = {
   sync: duration.histogram('sync_proxy_rules_duration_seconds', 'Duration of syncs, including failed ones'),
   fullSync: duration.histogram('sync_full_proxy_rules_duration_seconds', 'Duration of full syncs', {
@@ -90,6 +90,12 @@ export const PROXY_METRICS = {
   localhostListenerFailures: ofLocalhost.counter(
     'listener_creation_failures_total',
     'Number of localhost NodePort userspace proxy listener creation failures.',
+  ),
+  localhostNodePortsRejected: ofLocalhost.counter(
+    'rejected_packets_total',
+    'Number of packets rejected on localhost NodePorts. UDP and SCTP are always rejected; ' +
+      'TCP is rejected when the localhost NodePort proxy is not running',
+    { labels: ['ip_family', 'protocol'] },
   ),
   conntrack: duration.histogram(
     'conntrack_reconciler_sync_duration_seconds',

@@ -11,10 +11,15 @@ import type {
   DelayedRemoval,
   DifferenceLines,
   Recognition,
+  Surroundings,
 } from '../../application/ports/driver/abilities.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import { rejectedProtocols } from '../../domain/forwarding/rejected-protocols.js';
+import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { compileNftables } from '../../domain/nftables/compile.js';
 import type { Structure } from '../../domain/nftables/layout/structure.js';
@@ -22,7 +27,7 @@ import { NftablesAdoptedRules, type AdoptedSets } from '../../domain/nftables/st
 import { NftablesDesiredState } from '../../domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../domain/nftables/state/desired-table.js';
 import { lostUdpFrontends } from '../../domain/nftables/state/lost-frontends.js';
-import { nodeTransaction } from '../../domain/nftables/state/node-transaction.js';
+import { changeNodeStructures, nodeTransaction } from '../../domain/nftables/state/node-transaction.js';
 import type { NftablesServicePortRules } from '../../domain/nftables/state/service-port-rules.js';
 import { TableChange } from '../../domain/nftables/state/table-change.js';
 import { changeTransactions, removalsOf, type Transaction } from '../../domain/nftables/state/transaction.js';
@@ -54,11 +59,14 @@ export class NftablesDriver
     Adoption<NftablesServicePortRules, TableReading>,
     Recognition<TableReading>,
     Comparison<TableReading>,
-    DelayedRemoval
+    DelayedRemoval,
+    Surroundings
 {
   readonly mode = 'nftables';
   desired = new NftablesDesiredState();
-  readonly compile: typeof compileNftables;
+  private readonly compileEntry: typeof compileNftables;
+  /** Node ports of these protocols are rejected on loopback addresses. */
+  private rejected: readonly Protocol[] = [];
   private node: NodeNetwork | undefined;
   private clientMemory: ClientMemory | undefined;
   /** Nothing has been repaired since the start. */
@@ -76,7 +84,7 @@ export class NftablesDriver
     { observer = SILENT_OBSERVER, compile = compileNftables }: NftablesOptions = {},
   ) {
     this.observer = observer;
-    this.compile = compile;
+    this.compileEntry = compile;
   }
 
   begin(node: NodeNetwork, { keepUnexplained = false }: StartOptions): void {
@@ -89,6 +97,18 @@ export class NftablesDriver
     this.keepsUnexplained = keepUnexplained;
   }
 
+  prepare(_changes: Iterable<ForwardingChange>, node: NodeNetwork): void {
+    this.rejected = rejectedProtocols(node);
+  }
+
+  rulesDependOn(before: NodeNetwork, after: NodeNetwork): boolean {
+    return before.loopbackNodePorts !== after.loopbackNodePorts;
+  }
+
+  compile(entry: ForwardingEntry, former: NftablesServicePortRules | undefined): NftablesServicePortRules {
+    return this.compileEntry(entry, former, this.rejected);
+  }
+
   newChange(): TableChange {
     return new TableChange();
   }
@@ -97,7 +117,10 @@ export class NftablesDriver
   async commit(change: TableChange, node: NodeNetwork): Promise<WriteResult> {
     const former = this.node!;
     // Rules of unused chains were written for the former node.
-    if (former !== node) await this.removeUnused(change);
+    if (former !== node) {
+      await this.removeUnused(change);
+      changeNodeStructures(former, node, change);
+    }
     this.node = node;
     const { newStructures, unusedStructures } = change;
     const { structures, elements, unused } = changeTransactions(change, this.desired, node, this.unused);
@@ -168,7 +191,7 @@ export class NftablesDriver
         { family: this.family },
         'the table kube-proxy has another layout; its rules cannot be kept',
       );
-    return new NftablesAdoptedRules(setsOf(actual), this.desired, verified);
+    return new NftablesAdoptedRules(setsOf(actual), this.desired, verified, this.rejected);
   }
 
   lost({ state }: TableReading): readonly FrontendAddress[] {

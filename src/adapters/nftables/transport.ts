@@ -79,6 +79,8 @@ export interface NftTransport {
 export interface TableState {
   readonly chains: ReadonlyMap<string, ChainState>;
   readonly sets: ReadonlyMap<string, SetState>;
+  /** The names of its counters. */
+  readonly counters: ReadonlySet<string>;
 }
 
 export interface ChainState {

@@ -1,7 +1,9 @@
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import { localhostOf } from '../../domain/forwarding/localhost-node-port.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import { rejectedProtocols } from '../../domain/forwarding/rejected-protocols.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
+import { isLoopback } from '../../domain/net/address.js';
 import { cidrContains, parseCidr } from '../../domain/net/cidr.js';
 import { familyOf, type IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
@@ -99,8 +101,12 @@ export class ExplainAddress {
   /** Whether node ports are asked for: those of any address, or of one that accepts them. */
   private acceptsNodePorts(family: IpFamily, address: string | undefined): boolean {
     if (address === undefined) return true;
-    const { nodePortIPs } = this.node.network(family);
-    return (nodePortIPs === 'all' ? this.node.localAddresses() : nodePortIPs).includes(address);
+    const { nodePortIPs, localhostNodePorts = false } = this.node.network(family);
+    if (nodePortIPs !== 'all') return nodePortIPs.includes(address);
+    return (
+      this.node.localAddresses().includes(address) &&
+      (localhostNodePorts || !isLoopback({ family, text: address }))
+    );
   }
 
   /** Whether the proxy itself listens for TCP node ports there. */
@@ -144,6 +150,8 @@ export class ExplainAddress {
     const { address, port } = subject;
     if (!this.node.isListed()) return 'not all objects have been listed yet, so nothing can be said about it';
     if (address === undefined) return this.unusedNodePort(port!, loops);
+    const onLoopback = this.refusedNodePort(address, subject, loops);
+    if (onLoopback !== undefined) return onLoopback;
     if (services.size > 0)
       return `EndpointSlices of ${[...services].sort().join(', ')} list it, but no served port of that Service leads to it`;
     const owned = this.ownerOf(address, loops);
@@ -153,6 +161,28 @@ export class ExplainAddress {
     if (range === undefined) return `no Service and no EndpointSlice has this address; ${UNTOUCHED}`;
     const fate = this.node.mode === 'nftables' ? 'packets to it are dropped' : UNTOUCHED;
     return `it is in the service range ${range}, but no Service has it; ${fate}`;
+  }
+
+  /** That a node port is refused on a loopback address; undefined if it is not. */
+  private refusedNodePort(
+    address: string,
+    { port, protocol }: AddressSubject,
+    loops: readonly SearchedLoop[],
+  ): string | undefined {
+    const family = familyOf(address);
+    if (!isLoopback({ family, text: address })) return undefined;
+    const rejected = rejectedProtocols(this.node.network(family));
+    const isAsked = ({ name, frontends }: ForwardingEntry): boolean =>
+      (protocol === undefined || protocol === name.protocol) &&
+      rejected.includes(name.protocol) &&
+      frontends.some((frontend) => frontend.kind === 'node-port' && frontend.port === port);
+    for (const { table } of loops)
+      for (const entry of table.entries()) {
+        if (!isAsked(entry)) continue;
+        const { namespace, name, protocol: its } = entry.name;
+        return `it is the node port ${port}/${its} of ${namespace}/${name}; node ports are refused on loopback addresses`;
+      }
+    return undefined;
   }
 
   private unusedNodePort(port: number, loops: readonly SearchedLoop[]): string {

@@ -1,6 +1,7 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { isLoopback } from '../../domain/net/address.js';
+import { isLoopback, LOCALHOST } from '../../domain/net/address.js';
+import type { Protocol } from '../../domain/model/service-port-name.js';
 import { cidrContains, parseCidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { outsideAddress } from '../../domain/trace/outside-address.js';
@@ -84,7 +85,7 @@ export class TracePackets {
       localAddresses: view.localAddresses,
       deviceTowards: (address) => view.arrival(address),
     });
-    const trace = this.delivered(await summary(endings, packet, view), packet, view);
+    const trace = this.delivered(await summary(endings, packet, view), packet, traced);
     const why = this.why(endings, trace, packet);
     const notes = [...remarks, ...this.destinations.asides(packet), ...wayOfReplies(trace, packet)];
     return { ...trace, packet, ...why, remarks: notes };
@@ -107,29 +108,51 @@ export class TracePackets {
   }
 
   /** What the machine itself does with a packet to one of its own addresses that no rule has taken. */
-  private delivered(trace: Trace, packet: Packet, { localAddresses }: NodeView): Trace {
+  private delivered(trace: Trace, packet: Packet, { network, view }: TracedFamily): Trace {
     const { family, destination, inputInterface } = packet;
     if (trace.outcome !== 'untouched') return trace;
-    if (isLoopback({ family, text: destination }))
-      return inputInterface === undefined
-        ? this.toProcess(trace, packet)
-        : ended(
-            trace,
-            'dropped',
-            'the kernel drops packets to loopback addresses that come from another machine or a pod',
-          );
-    return localAddresses.has(destination) ? this.toProcess(trace, packet) : trace;
+    if (!isLoopback({ family, text: destination }))
+      return view.localAddresses.has(destination) ? this.toProcess(trace, packet) : trace;
+    if (inputInterface !== undefined)
+      return ended(
+        trace,
+        'dropped',
+        'the kernel drops packets to loopback addresses that come from another machine or a pod',
+      );
+    return this.isRelayed(packet, network)
+      ? ended(
+          trace,
+          'untouched',
+          'goes to the proxy itself, which listens there if the Service has endpoints',
+        )
+      : this.toProcess(trace, packet);
+  }
+
+  private isRelayed(
+    { family, destination, protocol, destinationPort }: Packet,
+    network: NodeNetwork,
+  ): boolean {
+    return (
+      network.loopbackNodePorts === 'relayed' &&
+      protocol === 'TCP' &&
+      destination === LOCALHOST[family] &&
+      this.isNodePort(protocol, destinationPort)
+    );
   }
 
   private toProcess(trace: Trace, { protocol, destinationPort }: Packet): Trace {
-    this.nodePorts ??= nodePortsOf(this.families);
-    return this.nodePorts.has(`${protocol} ${destinationPort}`)
+    return this.isNodePort(protocol, destinationPort)
       ? ended(
           trace,
           'refused',
           'a node port that this address does not serve: no process listens, so the kernel answers with an error',
         )
       : ended(trace, 'untouched', 'goes to the process that listens there, if there is one');
+  }
+
+  private isNodePort(protocol: Protocol, port: number): boolean {
+    this.nodePorts ??= nodePortsOf(this.families);
+    return this.nodePorts.has(`${protocol} ${port}`);
   }
 }
 

@@ -4,6 +4,7 @@ import { NetlinkNftTransport } from '../../adapters/nftables/netlink/netlink-tra
 import { isWithoutNfTables } from '../../adapters/nftables/netlink/read/list-chains.js';
 import { NftablesDriver } from '../../adapters/nftables/nftables-driver.js';
 import { NftablesPlanner } from '../../adapters/nftables/nftables-planner.js';
+import { rejectedPackets } from '../../adapters/nftables/rejected-packets.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
@@ -56,6 +57,7 @@ export class NftablesMode implements Mode {
       name: this.name,
       families,
       means: {},
+      rejectedPackets,
       backend,
       tracer: (family) => this.tracer(family),
       close: () => transports.close(),

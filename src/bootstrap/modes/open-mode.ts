@@ -1,4 +1,4 @@
-import type { PacketCounters } from '../../adapters/metrics/prometheus-metrics.js';
+import type { PacketCounters, RejectedPackets } from '../../adapters/metrics/prometheus-metrics.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { Backend } from '../../application/ports/backend.js';
 import type { Planner } from '../../application/ports/planner.js';
@@ -21,6 +21,8 @@ export interface OpenMode {
   readonly iptables?: ActiveRules;
   /** Missing where this mode or this kernel does not count packets. */
   readonly packetCounters?: PacketCounters | undefined;
+  /** Missing in modes that reject none. */
+  readonly rejectedPackets?: RejectedPackets | undefined;
   /** Makes the backend of a family. */
   readonly backend: (parts: BackendParts) => Backend;
   /** Where the mode leads the flows of a service port, when it is not to its endpoints; undefined if that needs no care. */

@@ -33,13 +33,15 @@ export const syncModule = {
       () => [...new Set(served.flatMap(({ loop }) => loop.keptFor))],
       clock,
     ),
-  metrics: ({ commandLine: { configuration, version }, packetCounters, clock }) =>
+  metrics: ({ commandLine: { configuration, version }, packetCounters, rejectedPackets, clock }) =>
     new PrometheusMetrics({
       clock,
       mode: modeInForce(configuration),
       version,
       features: featureGateStates(configuration.gates, configuration.kubernetesVersion),
       packetCounters,
+      rejectedPackets,
     }),
   packetCounters: () => undefined,
+  rejectedPackets: () => undefined,
 } satisfies ReadingModule;

@@ -1,5 +1,9 @@
 import type { ApiClient } from '../../adapters/kubernetes/client/api-client.js';
-import type { PacketCounters, PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.js';
+import type {
+  PacketCounters,
+  PrometheusMetrics,
+  RejectedPackets,
+} from '../../adapters/metrics/prometheus-metrics.js';
 import type { LiveConfiguration } from '../../application/configuration/live-configuration.js';
 import type { ProxyHealth } from '../../application/health/proxy-health.js';
 import type { Readiness } from '../../application/health/readiness.js';
@@ -63,6 +67,8 @@ export interface ReadingParts {
   readonly metrics: PrometheusMetrics;
   /** Undefined where nothing counts packets. */
   readonly packetCounters: PacketCounters | undefined;
+  /** Undefined in modes that reject none. */
+  readonly rejectedPackets: RejectedPackets | undefined;
 }
 
 /** What a backend is made of. */

@@ -44,6 +44,9 @@ function withoutQuad(text: string): string | undefined {
   return `${head}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 
+/** What `localhost` means. */
+export const LOCALHOST: Readonly<Record<IpFamily, string>> = { IPv4: '127.0.0.1', IPv6: '::1' };
+
 export function isLoopback(address: Address): boolean {
   return address.family === 'IPv4' ? address.text.startsWith('127.') : address.text === '::1';
 }

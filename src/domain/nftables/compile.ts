@@ -1,9 +1,11 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { flatText } from '../model/flat-text.js';
 import { FrontendPart } from './frontend-part.js';
+import type { Protocol } from '../model/service-port-name.js';
 import { CLUSTER_IPS, HAIRPIN_CONNECTIONS } from './layout/sets.js';
 import type { Structure } from './layout/structure.js';
 import type { SetDefinition } from './layout/table.js';
+import { RejectedNodePort } from './rejected-node-port.js';
 import type { NftablesServicePortRules, PlacedElement, TablePart } from './state/service-port-rules.js';
 
 const NO_STRUCTURES: readonly Structure[] = [];
@@ -12,22 +14,29 @@ const NO_ELEMENTS: readonly PlacedElement[] = [];
 /**
  * Compiles one service port into its rules in the table of its family.
  * @param former its present rules; what service ports share is taken over, so that nothing compares it
+ * @param rejected node ports of these protocols are rejected on loopback addresses
  */
 export function compileNftables(
   entry: ForwardingEntry,
   former: NftablesServicePortRules = [],
+  rejected: readonly Protocol[] = [],
 ): NftablesServicePortRules {
   const frontends = entry.frontends.map((frontend) => new FrontendPart(entry, frontend));
   const parts: readonly TablePart[] = frontends.length > 1 ? eachOnce(frontends) : frontends;
   // Unlike a list that grows, the result of this has no spare room: it is kept for every service port.
-  return parts.concat(takenOver(sharedParts(entry), former));
+  return parts.concat(takenOver(sharedParts(entry, rejected), former));
 }
 
 /** What the service port may share with others. */
-function sharedParts({ name, frontends, endpoints }: ForwardingEntry): readonly SharedPart[] {
-  const parts: SharedPart[] = [];
-  for (const { address, kind } of frontends) {
+function sharedParts(
+  { name, frontends, endpoints }: ForwardingEntry,
+  rejected: readonly Protocol[],
+): readonly TablePart[] {
+  const parts: TablePart[] = [];
+  const isRejected = rejected.includes(name.protocol);
+  for (const { address, kind, port } of frontends) {
     if (kind === 'cluster-ip') parts.push(new SharedPart(CLUSTER_IPS, address!));
+    else if (kind === 'node-port' && isRejected) parts.push(new RejectedNodePort(name.protocol, port));
   }
   const protocol = name.protocol.toLowerCase();
   for (const { isLocal, address, port } of endpoints.reachable) {
@@ -38,7 +47,7 @@ function sharedParts({ name, frontends, endpoints }: ForwardingEntry): readonly 
 }
 
 /** The parts, those among them that are there already as they are there. */
-function takenOver(parts: readonly SharedPart[], former: NftablesServicePortRules): readonly TablePart[] {
+function takenOver(parts: readonly TablePart[], former: NftablesServicePortRules): readonly TablePart[] {
   if (former.length === 0) return parts;
   const present = new Map(former.map((part) => [part.key, part]));
   return parts.map((part) => present.get(part.key) ?? part);

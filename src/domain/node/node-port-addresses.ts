@@ -1,4 +1,4 @@
-import { isLoopback, parseAddress } from '../net/address.js';
+import { isLoopback, LOCALHOST, parseAddress } from '../net/address.js';
 import { addressBits, cidrContains, parseCidr, type Cidr } from '../net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
 import type { NodeAddresses } from './node-addresses.js';
@@ -18,8 +18,6 @@ const EVERYTHING: Readonly<Record<IpFamily, Cidr>> = {
   IPv4: { family: 'IPv4', address: '0.0.0.0', prefixLength: 0 },
   IPv6: { family: 'IPv6', address: '::', prefixLength: 0 },
 };
-
-const LOCALHOST: Readonly<Record<IpFamily, string>> = { IPv4: '127.0.0.1', IPv6: '::1' };
 
 /**
  * Replaces keywords with what they stand for on this node: `primary` with its addresses except loopback. An empty result means

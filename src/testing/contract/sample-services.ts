@@ -3,6 +3,7 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { Endpoint } from '../../domain/model/endpoint.js';
 import type { Service, ServicePortSpec } from '../../domain/model/service.js';
+import type { Protocol } from '../../domain/model/service-port-name.js';
 import { parseAddress } from '../../domain/net/address.js';
 import { parseCidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -11,7 +12,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 export interface SampleShape {
   /** Makes its addresses different from those of others: 1 to 250. */
   readonly number: number;
-  readonly protocol?: 'TCP' | 'UDP';
+  readonly protocol?: Protocol;
   /** How many endpoints it has; every third runs on this node. */
   readonly endpoints?: number;
   readonly nodePort?: number;

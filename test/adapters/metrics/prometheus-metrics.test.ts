@@ -3,11 +3,13 @@ import { OWN_METRICS } from '../../../src/adapters/metrics/own-metric-table.js';
 import {
   PrometheusMetrics,
   type PrometheusMetricsOptions,
+  type RejectedPackets,
 } from '../../../src/adapters/metrics/prometheus-metrics.js';
 import { showServicePorts, showSources, showTraffic } from '../../../src/adapters/metrics/scrapes.js';
 import type { SyncReport } from '../../../src/application/ports/sync-observer.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
-import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
+import type { Protocol } from '../../../src/domain/model/service-port-name.js';
+import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import { parseExposition, type ShownMetric } from '../../support/metrics/exposition.js';
 import { specMetrics } from '../../support/metrics/spec-metrics.js';
 import type { SeriesValues } from '../../../src/domain/traffic/traffic-series.js';
@@ -246,6 +248,66 @@ describe('packets that the kernel counts', () => {
     expect((await shown(metrics)).has('kubeproxy_iptables_localhost_nodeports_accepted_packets_total')).toBe(
       false,
     );
+  });
+});
+
+describe('packets to node ports on loopback addresses that rules reject', () => {
+  const NAME = 'kubeproxy_nftables_localhost_nodeport_rejected_packets_total';
+  const gate = (enabled: boolean) => [
+    { name: 'KubeProxyNFTablesLocalhostNodePorts', stage: 'ALPHA', enabled },
+  ];
+  const linesOf = async (metrics: PrometheusMetrics): Promise<readonly string[]> =>
+    (await metrics.exposition()).split('\n').filter((line) => line.includes(NAME));
+
+  it('are told as long as the kernel counts them', async () => {
+    const counted: Record<IpFamily, ReadonlyMap<Protocol, number>> = {
+      IPv4: new Map<Protocol, number>([
+        ['TCP', 5],
+        ['UDP', 0],
+      ]),
+      IPv6: new Map(),
+    };
+    const metrics = made({
+      features: gate(true),
+      rejectedPackets: (family) => Promise.resolve(counted[family]),
+    });
+    expect(await linesOf(metrics)).toEqual([
+      `# HELP ${NAME} [ALPHA] Number of packets rejected on localhost NodePorts. UDP and SCTP are always rejected; TCP is rejected when the localhost NodePort proxy is not running`,
+      `# TYPE ${NAME} counter`,
+      `${NAME}{ip_family="IPv4",protocol="TCP"} 5`,
+      `${NAME}{ip_family="IPv4",protocol="UDP"} 0`,
+    ]);
+    counted.IPv4 = new Map([['UDP', 2]]);
+    expect((await linesOf(metrics)).slice(2)).toEqual([`${NAME}{ip_family="IPv4",protocol="UDP"} 2`]);
+    counted.IPv4 = new Map();
+    expect(await linesOf(metrics)).toEqual([]);
+  });
+
+  it('are left out of a family that does not answer in two seconds, or cannot', async () => {
+    let aborted = false;
+    const rejectedPackets: RejectedPackets = (family, signal) => {
+      if (family === 'IPv6') return Promise.reject(new Error('netlink: EIO'));
+      signal.addEventListener('abort', () => (aborted = true));
+      return new Promise(() => {});
+    };
+    const metrics = made({ features: gate(true), rejectedPackets });
+    const lines = linesOf(metrics);
+    await clock.advanceAsync(0);
+    await clock.advanceAsync(1_999);
+    expect(aborted).toBe(false);
+    await clock.advanceAsync(1);
+    expect(await lines).toEqual([]);
+    expect(aborted).toBe(true);
+  });
+
+  it.each([
+    ['with the gate off', { features: gate(false) }],
+    ['in other modes', { features: gate(true), mode: 'iptables' }],
+  ])('are not asked for %s', async (_, options) => {
+    const rejectedPackets = () => Promise.reject(new Error('asked')).finally(() => (asked = true));
+    let asked = false;
+    expect(await linesOf(made({ ...options, rejectedPackets }))).toEqual([]);
+    expect(asked).toBe(false);
   });
 });
 

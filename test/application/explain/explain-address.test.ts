@@ -2,6 +2,7 @@ import { addressExplanationLines } from '../../../src/adapters/cli/texts/address
 import { parseSubject, type AddressSubject } from '../../../src/application/explain/subject.js';
 import { rawService, rawSlice } from '../../support/objects.js';
 import { SeenCluster } from '../../support/seen-cluster.js';
+import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { linesText } from '../../../src/adapters/cli/output/formatted.js';
 
 const addressExplanationText = (...args: Parameters<typeof addressExplanationLines>): string =>
@@ -108,6 +109,34 @@ describe('ExplainAddress', () => {
   ])('says what %s is otherwise in mode %s', (text, mode, otherwise) => {
     expect(explained(text, mode)).toMatchObject({ frontends: [], endpoints: [] });
     expect(explained(text, mode).otherwise).toMatch(otherwise);
+  });
+
+  it.each<[string, Partial<NodeNetwork>, RegExp]>([
+    ['127.0.0.1:30080', {}, /^no Service and no EndpointSlice has this address/],
+    [
+      '127.0.0.1:30080/tcp',
+      { loopbackNodePorts: 'rejected' },
+      /^it is the node port 30080\/TCP of shop\/cart; node ports are refused on loopback addresses$/,
+    ],
+    [
+      '127.0.0.1:30080/udp',
+      { loopbackNodePorts: 'relayed' },
+      /^it is the node port 30080\/UDP of shop\/cart; node ports are refused/,
+    ],
+    ['127.0.0.2:30080/tcp', { loopbackNodePorts: 'relayed' }, /^no Service and no EndpointSlice/],
+    ['127.0.0.1:80', { loopbackNodePorts: 'rejected' }, /^no Service and no EndpointSlice/],
+    ['192.0.2.9:30080', { loopbackNodePorts: 'rejected' }, /^no Service and no EndpointSlice/],
+  ])('says of %s on a node with %j what becomes of node ports there', (text, node, otherwise) => {
+    const { addresses } = new SeenCluster({ node }).deliver([cart, other], [slice, shared]);
+    const found = addresses.address(parseSubject(text) as AddressSubject);
+    expect(found).toMatchObject({ frontends: [], otherwise: expect.stringMatching(otherwise) as string });
+  });
+
+  it('finds node ports on loopback addresses where mode iptables serves them', () => {
+    const node = { localhostNodePorts: true };
+    const { addresses } = new SeenCluster({ mode: 'iptables', node }).deliver([cart], [slice]);
+    const { frontends } = addresses.address(parseSubject('127.0.0.1:30080/tcp') as AddressSubject);
+    expect(frontends).toMatchObject([{ port: 'http', frontend: { kind: 'node-port' } }]);
   });
 
   it('says nothing about the absent before everything is listed', () => {

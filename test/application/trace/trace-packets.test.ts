@@ -4,6 +4,7 @@ import { MachineView } from '../../../src/application/trace/machine-view.js';
 import { TracePackets } from '../../../src/application/trace/trace-packets.js';
 import { traceLines } from '../../../src/adapters/cli/texts/trace.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { parseQuery } from '../../../src/domain/trace/query.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
@@ -19,6 +20,7 @@ const routes: Readonly<Record<string, readonly [device: string, source: string]>
   '203.0.113.77': ['eth0', '192.0.2.4'],
   '192.0.2.4': ['lo', '192.0.2.4'],
   '127.0.0.1': ['lo', '127.0.0.1'],
+  '127.0.0.2': ['lo', '127.0.0.1'],
 };
 const untouched: TracedEnding = {
   verdict: 'untouched',
@@ -43,7 +45,9 @@ beforeEach(() => {
 });
 
 /** Rules under which all packets end so. */
-function packets(...endings: readonly TracedEnding[]): TracePackets {
+const packets = (...endings: readonly TracedEnding[]) => packetsOn({}, ...endings);
+
+function packetsOn(node: Partial<NodeNetwork>, ...endings: readonly TracedEnding[]): TracePackets {
   const walk = {
     walk(packet: Packet) {
       met.push(packet);
@@ -60,7 +64,7 @@ function packets(...endings: readonly TracedEnding[]): TracePackets {
   };
   const entry = { name: { protocol: 'TCP' }, frontends: [{ kind: 'node-port', port: 30080 }] };
   const traced = {
-    network: { family: 'IPv4', serviceCIDRs: [] } as never,
+    network: { family: 'IPv4', serviceCIDRs: [], ...node } as never,
     view: new MachineView(new Set(['192.0.2.4', '127.0.0.1']), { to }),
     tracer,
     podCIDRs: [],
@@ -151,6 +155,17 @@ describe('trace', () => {
     const answer = await trace(from, to, untouched);
     expect(answer.outcome).toBe(outcome);
     expect(answer.steps.at(-1)!.effect).toContain(effect);
+  });
+
+  it.each([
+    ['127.0.0.1:30080', 'untouched', 'goes to the proxy itself'],
+    ['127.0.0.2:30080', 'refused', 'a node port that this address does not serve'],
+    ['127.0.0.1:22', 'untouched', 'goes to the process that listens there'],
+    ['127.0.0.1:30080/UDP', 'untouched', 'goes to the process that listens there'],
+  ])('from the node to %s, where the proxy relays node ports, ends %s', async (to, outcome, effect) => {
+    const relaying = packetsOn({ loopbackNodePorts: 'relayed' }, untouched);
+    const answer = await relaying.trace(parseQuery('node', to), 'desired');
+    expect([answer.outcome, answer.steps.at(-1)!.effect]).toEqual([outcome, expect.stringContaining(effect)]);
   });
 
   it('leaves packets to elsewhere as they are', async () => {

@@ -32,8 +32,8 @@ describe.each(IP_FAMILIES)('rules that are read back (%s)', (family) => {
     return desired;
   }
   const tableOf = (desired: NftablesDesiredState): TableContents => {
-    const { chains, sets } = contentsOf(desiredTable(desired, node));
-    return { chains: new Map([...chains].sort()), sets };
+    const contents = contentsOf(desiredTable(desired, node));
+    return { ...contents, chains: new Map([...contents.chains].sort()) };
   };
 
   it('make the table that they were read from', () => {

@@ -2,6 +2,7 @@ import type { Simulation } from '../simulation.js';
 import { missingAffinity } from './affinity.js';
 import { listsSoFar } from './budgets.js';
 import { staleFlow } from './flows.js';
+import { wrongOnLoopback } from './loopback-node-ports.js';
 import type { Violation } from './violation.js';
 import { untruthOf } from './what-it-says.js';
 
@@ -99,7 +100,11 @@ export class WhenQuiet {
 
   private firstProblem(): string | undefined {
     // Packets may meet the rules of the mode before, and say nothing of how long a client keeps its endpoint.
-    return this.simulation.everyCommit.presentProblem() ?? missingAffinity(this.simulation);
+    return (
+      this.simulation.everyCommit.presentProblem() ??
+      missingAffinity(this.simulation) ??
+      wrongOnLoopback(this.simulation)
+    );
   }
 
   private broken(promise: string, detail: string): void {

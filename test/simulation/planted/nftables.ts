@@ -28,6 +28,12 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
     fault: '',
   },
   {
+    name: 'relayed-node-ports-are-rejected',
+    file: 'src/domain/forwarding/rejected-protocols.ts',
+    original: "loopbackNodePorts === 'relayed' ? ALL_BUT_RELAYED : ALL",
+    fault: 'ALL',
+  },
+  {
     name: 'hairpin-only-with-policy-local',
     file: 'src/domain/nftables/compile.ts',
     original: 'of endpoints.reachable) {',

@@ -1,11 +1,20 @@
 import { STEPS, stepKind } from '../steps/steps.js';
 import { Random } from '../world/random.js';
-import { MODES, type Mode, type WorldSettings } from '../world/settings.js';
+import {
+  MODES,
+  NAMES_LOOPBACK,
+  REJECTS_LOCALHOST,
+  type Mode,
+  type WorldSettings,
+} from '../world/settings.js';
 import type { Schedule, Step } from './schedule.js';
 import type { Plan, StepKind } from './step-kind.js';
 
 /** Milliseconds between two steps; most follow soon, some when everything has happened. */
 const PAUSES = [0, 1, 5, 20, 100, 500, 2_000, 8_000];
+
+/** By seed: nobody in a world asks for node ports on loopback addresses, so nothing else changes by what becomes of them. */
+const LOCALHOST_NODE_PORTS = [[], [REJECTS_LOCALHOST], [REJECTS_LOCALHOST, NAMES_LOOPBACK]] as const;
 
 /** The schedule of a seed. */
 export function randomSchedule(seed: number): Schedule {
@@ -49,7 +58,7 @@ function randomSettings(seed: number, random: Random): WorldSettings {
     kernel: random.pick(['6.18.0', '6.18.0', '6.8.0', '6.1.0', '5.15.0']),
     iptables: random.pick(['nft', 'legacy']),
     source: random.isOneIn(6) ? 'manifests' : 'api',
-    arguments: [],
+    arguments: LOCALHOST_NODE_PORTS[Math.floor(seed / MODES.length) % LOCALHOST_NODE_PORTS.length]!,
   };
 }
 

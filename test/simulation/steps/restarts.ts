@@ -1,5 +1,5 @@
 import type { StepKind } from '../schedule/step-kind.js';
-import { MODES, type Mode } from '../world/settings.js';
+import { MODES, NAMES_LOOPBACK, REJECTS_LOCALHOST, type Mode } from '../world/settings.js';
 
 /** Arguments that change how rules are written and how the program goes about it, but not what becomes of packets. */
 const ARGUMENTS = [
@@ -8,6 +8,8 @@ const ARGUMENTS = [
   ['--iptables-masquerade-bit=13'],
   ['--iptables-min-sync-period=2s'],
   ['--iptables-sync-period=10s'],
+  [REJECTS_LOCALHOST],
+  [REJECTS_LOCALHOST, NAMES_LOOPBACK],
 ];
 
 /** The process ends, and is started again in another mode or with other arguments. */

@@ -3,6 +3,11 @@ import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 export const MODES = ['nftables', 'iptables', 'ipvs', 'userspace'] as const;
 export type Mode = (typeof MODES)[number];
 
+/** An argument with which node ports on loopback addresses are rejected in mode nftables; nobody in a world asks for them. */
+export const REJECTS_LOCALHOST = '--feature-gates=KubeProxyNFTablesLocalhostNodePorts=true';
+/** With this one besides, TCP is not. */
+export const NAMES_LOOPBACK = '--nodeport-addresses=127.0.0.0/8,0.0.0.0/0,::1/128,::/0';
+
 /** What a world begins with, besides the steps that happen in it. */
 export interface WorldSettings {
   readonly seed: number;

@@ -42,6 +42,10 @@ export function checkRule({ statements }: Rule, table: TableContents): void {
       case 'goto':
         if (!table.chains.has(statement.chain)) throw new KernelRefusal('ENOENT', `chain ${statement.chain}`);
         break;
+      case 'count':
+        if (!table.counters.has(statement.counter))
+          throw new KernelRefusal('ENOENT', `counter ${statement.counter}`);
+        break;
       case 'member':
         checkLookup(table, statement.set, statement.key);
         break;

@@ -25,6 +25,7 @@ interface SetOfElements extends SetContents {
 export class MemoryNftTable implements TableContents {
   readonly chains = new Map<string, Chain>();
   readonly sets = new Map<string, SetOfElements>();
+  readonly counters = new Set<string>();
   private undo: (() => void)[] = [];
   /** Chains that elements deleted in this transaction point to: before Linux 6.2 they are held until its end. */
   private held = new Set<string>();
@@ -72,6 +73,10 @@ export class MemoryNftTable implements TableContents {
         const chain = this.chain(operation.chain);
         return this.setRules(chain, [...chain.rules, operation.rule]);
       }
+      case 'add-counter':
+        return this.addCounter(operation.counter);
+      case 'delete-counter':
+        return this.deleteCounter(operation.counter);
       case 'add-set':
         return this.addSet(operation.set);
       case 'delete-set':
@@ -109,6 +114,22 @@ export class MemoryNftTable implements TableContents {
     if (this.pointsTo(name)) throw new KernelRefusal('EBUSY', `chain ${name} is in use`);
     this.chains.delete(name);
     this.undo.push(() => this.chains.set(name, chain));
+  }
+
+  private addCounter(name: string): void {
+    if (this.counters.has(name)) return;
+    this.counters.add(name);
+    this.undo.push(() => this.counters.delete(name));
+  }
+
+  private deleteCounter(name: string): void {
+    if (!this.counters.has(name)) throw new KernelRefusal('ENOENT', `counter ${name}`);
+    const counts = ({ statements }: Rule) =>
+      statements.some((statement) => statement.kind === 'count' && statement.counter === name);
+    if ([...this.chains.values()].some(({ rules }) => rules.some(counts)))
+      throw new KernelRefusal('EBUSY', `counter ${name} is in use`);
+    this.counters.delete(name);
+    this.undo.push(() => this.counters.add(name));
   }
 
   private addSet(set: SetDefinition): void {

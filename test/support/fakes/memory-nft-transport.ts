@@ -106,7 +106,7 @@ export class MemoryNftTransport implements NftTransport {
       const readable = known.get(name) === fingerprint && set.dynamicSize === undefined;
       sets.set(name, { fingerprint, elements: new Map(readable ? elements : []), count: elements.size });
     }
-    return { chains, sets };
+    return { chains, sets, counters: new Set(table.counters) };
   }
 
   async lookUp(
@@ -197,6 +197,7 @@ export class MemoryNftTransport implements NftTransport {
     const table = this.tables.get(family);
     if (!table) return '';
     return renderTable(family, {
+      counters: [...table.counters].sort(),
       chains: sorted(table.chains),
       sets: sorted(table.sets).map(({ set, elements }) => ({ set, elements: sorted(elements) })),
     });

@@ -227,7 +227,8 @@ export const history: fc.Arbitrary<readonly Change[]> = fc.array(change, {
 export const settings: fc.Arbitrary<NodeSettings> = fc.record({
   nodeName: fc.constant(NODE),
   bindAddress: fc.constant('0.0.0.0'),
-  nodePortAddresses: fc.constantFrom([], ['primary'], ['198.51.100.0/24']),
+  nodePortAddresses: fc.constantFrom([], ['primary'], ['198.51.100.0/24'], ['primary', '127.0.0.0/8']),
+  ownsLoopbackNodePorts: fc.boolean(),
   localTraffic: fc.constantFrom<NodeSettings['localTraffic']>(
     traffic('ClusterCIDR', ['10.244.0.0/16', 'fd00:10:244::/56']),
     traffic('ClusterCIDR', []),

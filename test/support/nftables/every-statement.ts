@@ -88,6 +88,7 @@ export function matchSamples(family: IpFamily): readonly Sample[] {
       },
       `update @clients { meta priority . ${ip} saddr timeout 10800s }`,
     ),
+    one({ kind: 'count', counter: 'counted' }, 'counter name "counted"'),
     one({ kind: 'return' }, 'return'),
     one({ kind: 'drop' }, 'drop'),
     one({ kind: 'jump', chain: 'target' }, 'jump target'),
@@ -122,6 +123,7 @@ export function hookedSamples(
 
 export interface SampleTable {
   readonly comment: string;
+  readonly counters: readonly string[];
   readonly sets: readonly { readonly set: SetDefinition; readonly elements: readonly SetElement[] }[];
   readonly chains: readonly { readonly chain: ChainDefinition; readonly rules: readonly Rule[] }[];
 }
@@ -134,6 +136,7 @@ export function sampleTable(family: IpFamily): SampleTable {
   const { destination, source, filter } = hookedSamples(family);
   return {
     comment: 'rules for kube-proxy',
+    counters: ['counted'],
     sets: [
       {
         set: { name: 'addresses', key: ['address'], comment: 'Active ClusterIPs' },

@@ -4,6 +4,8 @@ import type { DesiredTable } from '../../../src/domain/nftables/state/desired-ta
 
 /** A table indexed by name, as needed to walk a packet through it. */
 export interface TableContents {
+  /** The names of its counters. */
+  readonly counters: ReadonlySet<string>;
   readonly chains: ReadonlyMap<string, ChainRules>;
   readonly sets: ReadonlyMap<string, SetContents>;
 }
@@ -15,8 +17,9 @@ export interface SetContents {
 }
 
 /** The contents of a desired table. */
-export function contentsOf({ chains, sets }: DesiredTable): TableContents {
+export function contentsOf({ chains, counters, sets }: DesiredTable): TableContents {
   return {
+    counters: new Set(counters),
     chains: new Map(chains.map((chain) => [chain.chain.name, chain])),
     sets: new Map(
       sets.map(({ set, elements }) => [

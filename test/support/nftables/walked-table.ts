@@ -30,8 +30,9 @@ export class WalkedTable {
   readonly table: KernelTable;
   private readonly written: WrittenTable;
 
-  constructor(family: IpFamily, { chains, sets }: Pick<TableContents, 'chains' | 'sets'>) {
+  constructor(family: IpFamily, { chains, counters, sets }: TableContents) {
     this.written = new WrittenTable(family, {
+      counters: [...counters],
       chains: [...chains.values()],
       sets: [...sets.values()].map(({ set, elements }) => ({ set, elements: [...elements.values()] })),
     });

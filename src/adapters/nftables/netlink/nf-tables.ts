@@ -21,6 +21,9 @@ export const GETSETELEM = NF_TABLES | 13;
 export const DELSETELEM = NF_TABLES | 14;
 export const NEWGEN = NF_TABLES | 15;
 export const GETGEN = NF_TABLES | 16;
+export const NEWOBJ = NF_TABLES | 18;
+export const GETOBJ = NF_TABLES | 19;
+export const DELOBJ = NF_TABLES | 20;
 /** The multicast group of all notifications of nf_tables, NFNLGRP_NFTABLES, as a bit. */
 export const NOTIFICATIONS = 1 << 6;
 
@@ -37,6 +40,9 @@ export const ELEMENT_FLAG = { INTERVAL_END: 1, CATCH_ALL: 2 } as const;
 export const DATA = { VALUE: 1, VERDICT: 2 } as const;
 export const LIST_ELEMENT = 1;
 export const EXPRESSION = { NAME: 1, DATA: 2 } as const;
+
+/** The type of named objects that count. */
+export const OBJECT_COUNTER = 1;
 
 export const SET_FLAG = { ANONYMOUS: 1, INTERVAL: 4, MAP: 8, TIMEOUT: 0x10, EVAL: 0x20 } as const;
 

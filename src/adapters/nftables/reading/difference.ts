@@ -15,6 +15,8 @@ export interface TableDifference {
   readonly replaces: boolean;
   readonly missingSets: readonly SetDefinition[];
   readonly unknownSets: readonly string[];
+  readonly missingCounters: readonly string[];
+  readonly unknownCounters: readonly string[];
   readonly missingChains: readonly ChainDefinition[];
   readonly unknownChains: readonly { readonly name: string; readonly rules: readonly string[] }[];
   /** The chains whose rules differ, those that are missing among them. */
@@ -52,6 +54,8 @@ export function tableDifference(
     replaces,
     missingSets: sets.filter(({ name }) => !present?.sets.has(name)),
     unknownSets: unknown(present?.sets, sets).map(([name]) => name),
+    missingCounters: desired.counters.filter((name) => !present?.counters.has(name)),
+    unknownCounters: [...(present?.counters ?? [])].filter((name) => !desired.counters.includes(name)),
     missingChains: chains.filter(({ name }) => !present?.chains.has(name)),
     unknownChains: unknown(present?.chains, chains).map(([name, { rules }]) => ({ name, rules })),
     chains: desired.chains.flatMap((chain) => {

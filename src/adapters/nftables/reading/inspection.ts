@@ -181,6 +181,6 @@ export class Inspection {
         { ...set, elements: this.elements.get(name) ?? new Map<string, SetElement>() },
       ]),
     );
-    return { chains: this.state.chains, sets };
+    return { ...this.state, sets };
   }
 }

@@ -27,7 +27,7 @@ export async function readTable(
   const counts = [...state.sets.values()].some(({ count }) => count !== undefined);
   const needsLists = !byDigest && !counts && desired.elementCount <= LISTED_AT_MOST;
   const chains = tableChains(desired, node).map(({ chain }) => chain);
-  if (needsLists || !fits(chains, tableSets(desired), state, family, transport))
+  if (needsLists || !fits(chains, tableSets(desired, node), state, family, transport))
     return whole(transport, family, signal);
   const inspection = new Inspection(transport, family, desired, state, signal);
   return inspection.run(byDigest);

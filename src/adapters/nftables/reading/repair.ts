@@ -13,7 +13,7 @@ export interface TableRepair {
   /** To be applied at once. Empty if nothing differs. */
   readonly repair: Transaction;
   /**
-   * To be applied afterwards, one transaction after the other: removes sets and chains that nothing refers to once
+   * To be applied afterwards, one transaction after the other: removes sets, chains and counters that nothing refers to once
    * `repair` is applied. Sets come first, because their elements may lead to the chains; before Linux 6.2 both cannot
    * go together.
    */
@@ -38,6 +38,7 @@ export function tableRepair(
   if (replaces) repair.add({ op: 'delete-table' });
   if (!present) repair.add({ op: 'add-table', comment: TABLE_COMMENT });
   for (const set of difference.missingSets) repair.add({ op: 'add-set', set });
+  for (const counter of difference.missingCounters) repair.add({ op: 'add-counter', counter });
   for (const chain of difference.missingChains) repair.add({ op: 'add-chain', chain });
   for (const { chain, actual } of difference.chains) {
     if (actual.length > 0) repair.add({ op: 'flush-chain', chain: chain.chain.name });
@@ -49,6 +50,7 @@ export function tableRepair(
     if (rules.length > 0) repair.add({ op: 'flush-chain', chain: name });
     unknownChains.add({ op: 'delete-chain', chain: name });
   }
+  for (const counter of difference.unknownCounters) unknownChains.add({ op: 'delete-counter', counter });
   for (const set of desired.sets) repairElements(set, present, repair);
   return { repair, removals: present ? [unknownSets, unknownChains] : [], replaces };
 }

@@ -1,7 +1,7 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { nftFamily, TABLE_NAME, type SetElement } from '../../../domain/nftables/layout/table.js';
 import { POSSIBLE_SETS } from '../../../domain/nftables/layout/sets.js';
-import { classElement, type Structure } from '../../../domain/nftables/layout/structure.js';
+import { classElement, structureCounter, type Structure } from '../../../domain/nftables/layout/structure.js';
 import type { DesiredSet, DesiredTable } from '../../../domain/nftables/state/desired-table.js';
 import { renderElement, setKeyword } from '../text/render-set.js';
 import { renderRule } from '../text/render-text.js';
@@ -34,6 +34,9 @@ export function* ruleDifferences(
     yield differing('-', `${known ? setKeyword(known) : 'set'} ${table} ${name}`);
   }
   for (const set of difference.missingSets) yield differing('+', `${setKeyword(set)} ${table} ${set.name}`);
+  for (const name of difference.unknownCounters)
+    if (!leaving.names.has(name)) yield differing('-', `counter ${table} ${name}`);
+  for (const name of difference.missingCounters) yield differing('+', `counter ${table} ${name}`);
   for (const { name, rules } of difference.unknownChains) {
     if (leaving.names.has(name)) continue;
     for (const rule of rules) yield differing('-', `rule ${table} ${name} ${rule}`);
@@ -53,6 +56,8 @@ class Leaving {
   constructor(unused: Iterable<Structure>) {
     for (const structure of unused) {
       this.names.add(structure.name);
+      const counter = structureCounter(structure);
+      if (counter !== undefined) this.names.add(counter);
       const placed = classElement(structure);
       if (placed) this.elements.add(`${placed.set.name} ${placed.element.key}`);
     }

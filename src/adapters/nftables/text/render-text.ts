@@ -16,6 +16,8 @@ import {
 
 /** A whole table, for renderTable. */
 export interface TableContent {
+  /** The names of its counters. */
+  readonly counters: readonly string[];
   readonly sets: readonly { readonly set: SetDefinition; readonly elements: readonly SetElement[] }[];
   readonly chains: readonly { readonly chain: ChainDefinition; readonly rules: readonly Rule[] }[];
 }
@@ -34,10 +36,15 @@ export function renderHook(hook: Hook): string {
 /** The whole table as `nft list table` prints it, one element per line. `nft -f` loads it. Throws UnsafeTextError. */
 export function renderTable(family: IpFamily, content: TableContent): string {
   const blocks = [
+    ...content.counters.map(renderCounterBlock),
     ...content.sets.map(({ set, elements }) => renderSetBlock(family, set, elements)),
     ...content.chains.map(({ chain, rules }) => renderChainBlock(family, chain, rules)),
   ];
   return `table ${nftFamily(family)} ${TABLE_NAME} {\n${blocks.join('\n')}}\n`;
+}
+
+function renderCounterBlock(name: string): string {
+  return `\tcounter ${safeName(name)} {\n\t\tpackets 0 bytes 0\n\t}\n`;
 }
 
 function renderSetBlock(family: IpFamily, set: SetDefinition, elements: readonly SetElement[]): string {

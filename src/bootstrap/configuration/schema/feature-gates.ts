@@ -33,7 +33,7 @@ const GATES = {
   ContextualLogging: { always: BETA_ON, help: NOTHING },
   KubeProxyIPVS: { help: 'Off: mode ipvs is refused at the start.' },
   KubeProxyNFTablesLocalhostNodePorts: {
-    help: 'Mode nftables: TCP node ports are served on localhost where `nodePortAddresses` names it (docs/localhost-node-ports.md).',
+    help: 'Mode nftables: TCP node ports are served on localhost where `nodePortAddresses` names it; others there are refused and counted (docs/localhost-node-ports.md).',
   },
   LoggingAlphaOptions: {
     always: ALPHA_OFF,

@@ -9,6 +9,7 @@ import {
   RESTRICTED_FRONTENDS,
   HAIRPIN_CONNECTIONS,
   NODEPORT_IPS,
+  REJECTED_NODE_PORTS,
   setsOf,
   sourcesSet,
 } from './sets.js';
@@ -87,7 +88,7 @@ function servicesRules(node: NodeNetwork): readonly Rule[] {
   ];
   const atThisNode: readonly Statement[] =
     node.nodePortIPs === 'all'
-      ? [{ kind: 'local-address', field: 'daddr' }, notLoopback(node.family)]
+      ? [{ kind: 'local-address', field: 'daddr' }, toLoopback(node.family, '!=')]
       : [member([{ field: 'daddr' }], NODEPORT_IPS.name)];
   rules.push(
     { statements: dispatch(BY_ADDRESS) },
@@ -135,11 +136,19 @@ function firewallRules(sourceLengths: readonly number[]): readonly Rule[] {
 
 function nodePortChecks(node: NodeNetwork): readonly Rule[] {
   const atThisNode: Statement =
-    node.nodePortIPs === 'all' ? notLoopback(node.family) : member([{ field: 'daddr' }], NODEPORT_IPS.name);
+    node.nodePortIPs === 'all'
+      ? toLoopback(node.family, '!=')
+      : member([{ field: 'daddr' }], NODEPORT_IPS.name);
+  const toRejected: Statement = {
+    kind: 'verdict-map',
+    key: BY_NODE_PORT.fields,
+    map: REJECTED_NODE_PORTS.name,
+  };
   const { noEndpoints, noLocalEndpoints } = setsOf(BY_NODE_PORT);
   return [
     { statements: [atThisNode, member(BY_NODE_PORT.fields, noEndpoints.name), { kind: 'reject' }] },
     { statements: [atThisNode, member(BY_NODE_PORT.fields, noLocalEndpoints.name), { kind: 'drop' }] },
+    ...(node.loopbackNodePorts ? [{ statements: [toLoopback(node.family, '=='), toRejected] }] : []),
   ];
 }
 
@@ -167,8 +176,8 @@ function member(
   return { kind: 'member', key, set, is: '==' };
 }
 
-function notLoopback(family: IpFamily): Statement {
-  return { kind: 'address', field: 'daddr', is: '!=', network: family === 'IPv4' ? '127.0.0.0/8' : '::1' };
+function toLoopback(family: IpFamily, is: Comparison): Statement {
+  return { kind: 'address', field: 'daddr', is, network: family === 'IPv4' ? '127.0.0.0/8' : '::1' };
 }
 
 function all(chain: string): Rule {

@@ -62,6 +62,8 @@ export type Statement =
   | { readonly kind: 'dnat'; readonly key: Key; readonly map: string }
   /** `masquerade fully-random`. Ends the walk. */
   | { readonly kind: 'masquerade' }
+  /** Counts the packet, by the named counter. */
+  | { readonly kind: 'count'; readonly counter: string }
   /** ICMP (or ICMPv6) port unreachable. */
   | { readonly kind: 'reject' }
   | { readonly kind: 'drop' }

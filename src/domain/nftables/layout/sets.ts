@@ -1,4 +1,4 @@
-import { BY_ADDRESS, VARIANTS, type FrontendVariant } from './keys.js';
+import { BY_ADDRESS, BY_NODE_PORT, VARIANTS, type FrontendVariant } from './keys.js';
 import type { DataType, SetDefinition } from './table.js';
 
 /** Room for clients in the affinity set; beyond that, service continues without stickiness. */
@@ -120,6 +120,14 @@ export function sourcesSet(prefixLength: number): SetDefinition {
   return SOURCES_SETS[prefixLength]!;
 }
 
+/** Node ports whose packets to loopback addresses are rejected, where they are. kube-proxy's, name and type. */
+export const REJECTED_NODE_PORTS: SetDefinition = {
+  name: 'localhost-nodeport-reject-ports',
+  key: BY_NODE_PORT.types,
+  value: 'verdict',
+  comment: 'localhost NodePorts rejected by kube-proxy',
+};
+
 /** The sets that every table has, whatever the services. */
 export const STATIC_SETS: readonly SetDefinition[] = [
   CLUSTER_IPS,
@@ -131,7 +139,7 @@ export const STATIC_SETS: readonly SetDefinition[] = [
 ];
 
 /** The sets that a table may have, whatever the services. */
-export const POSSIBLE_SETS: readonly SetDefinition[] = [...STATIC_SETS, ...SOURCES_SETS];
+export const POSSIBLE_SETS: readonly SetDefinition[] = [...STATIC_SETS, ...SOURCES_SETS, REJECTED_NODE_PORTS];
 
 /** What the element of a frontend leads to. */
 const BEHIND_FRONTENDS = VARIANTS.map(setsOf).flatMap((sets) => [

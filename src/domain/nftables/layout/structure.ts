@@ -1,7 +1,10 @@
 import type { FrontendVariant } from './keys.js';
 import type { NodeNetwork } from '../../forwarding/node-network.js';
+import { rejectedProtocols } from '../../forwarding/rejected-protocols.js';
+import type { Protocol } from '../../model/service-port-name.js';
 import type { Rule } from './rule.js';
-import { setsOf, sourcesSet } from './sets.js';
+import { rejectionChain, rejectionCounter, rejectionRules } from './rejection.js';
+import { REJECTED_NODE_PORTS, setsOf, sourcesSet } from './sets.js';
 import type { SetDefinition, SetElement } from './table.js';
 import {
   className,
@@ -16,7 +19,8 @@ import { formatPriority } from './priority.js';
 
 /**
  * A piece of the table that many services share and that exists as long as one uses it: the chain of a traffic class,
- * the chain that remembers clients for one timeout, the set of sources of one prefix length.
+ * the chain that remembers clients for one timeout, the set of sources of one prefix length. Or one that exists as long as the
+ * node wants it: what rejects packets to node ports on loopback addresses.
  */
 export type Structure =
   | { readonly kind: 'class'; readonly name: string; readonly trafficClass: TrafficClass }
@@ -26,7 +30,9 @@ export type Structure =
       readonly variant: FrontendVariant;
       readonly affinitySeconds: number;
     }
-  | { readonly kind: 'sources'; readonly name: string; readonly prefixLength: number };
+  | { readonly kind: 'sources'; readonly name: string; readonly prefixLength: number }
+  | { readonly kind: 'rejected-node-ports'; readonly name: string }
+  | { readonly kind: 'rejection'; readonly name: string; readonly protocol: Protocol };
 
 const interned = new Map<string, readonly Structure[]>();
 
@@ -54,12 +60,44 @@ export function sourcesStructure(prefixLength: number): Structure {
   return { kind: 'sources', name: sourcesSet(prefixLength).name, prefixLength };
 }
 
+/** The structures that the node wants, whatever the services. */
+export function nodeStructures(node: NodeNetwork): readonly Structure[] {
+  const protocols = rejectedProtocols(node);
+  if (protocols.length === 0) return [];
+  return [
+    { kind: 'rejected-node-ports', name: REJECTED_NODE_PORTS.name },
+    ...protocols.map((protocol) => ({
+      kind: 'rejection' as const,
+      name: rejectionChain(protocol),
+      protocol,
+    })),
+  ];
+}
+
 /** The rules of a structure's chain; undefined for one that is a set. */
 export function structureRules(structure: Structure, node: NodeNetwork): readonly Rule[] | undefined {
-  if (structure.kind === 'class') return classRules(structure.trafficClass, node);
-  return structure.kind === 'remember'
-    ? rememberRules(structure.variant, structure.affinitySeconds)
-    : undefined;
+  switch (structure.kind) {
+    case 'class':
+      return classRules(structure.trafficClass, node);
+    case 'remember':
+      return rememberRules(structure.variant, structure.affinitySeconds);
+    case 'rejection':
+      return rejectionRules(structure.protocol);
+    case 'sources':
+    case 'rejected-node-ports':
+      return undefined;
+  }
+}
+
+/** The set that the structure is; undefined for one that is a chain. */
+export function structureSet(structure: Structure): SetDefinition | undefined {
+  if (structure.kind === 'sources') return sourcesSet(structure.prefixLength);
+  return structure.kind === 'rejected-node-ports' ? REJECTED_NODE_PORTS : undefined;
+}
+
+/** The named counter that the structure's rules count by. */
+export function structureCounter(structure: Structure): string | undefined {
+  return structure.kind === 'rejection' ? rejectionCounter(structure.protocol) : undefined;
 }
 
 /** The element that leads from the class's number to its chain. */

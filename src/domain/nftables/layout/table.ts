@@ -57,6 +57,9 @@ export type Operation =
   | { readonly op: 'flush-chain'; readonly chain: string }
   | { readonly op: 'delete-chain'; readonly chain: string }
   | { readonly op: 'add-rule'; readonly chain: string; readonly rule: Rule }
+  /** A named counter that is there already keeps what it has counted. */
+  | { readonly op: 'add-counter'; readonly counter: string }
+  | { readonly op: 'delete-counter'; readonly counter: string }
   | { readonly op: 'add-set'; readonly set: SetDefinition }
   | { readonly op: 'delete-set'; readonly set: SetDefinition }
   | { readonly op: 'add-elements'; readonly set: SetDefinition; readonly elements: readonly SetElement[] }

@@ -9,7 +9,7 @@ import { isUnexplained } from '../../reconcile/unexplained.js';
 import { frontendName } from '../../forwarding/frontend-name.js';
 import { frontendComment } from '../frontend-names.js';
 import type { NftablesServicePortRules, TablePart, PlacedElement } from './service-port-rules.js';
-import { VARIANTS, type FrontendVariant } from '../layout/keys.js';
+import { BY_NODE_PORT, VARIANTS, type FrontendVariant } from '../layout/keys.js';
 import { FIRST_NUMBER } from '../layout/node-rules.js';
 import { formatPriority, parsePriority } from '../layout/priority.js';
 import {
@@ -24,6 +24,7 @@ import { sourcesStructure, structuresOfClass, type Structure } from '../layout/s
 import type { SetDefinition, SetElement } from '../layout/table.js';
 import { classOfNumber } from '../layout/traffic-class.js';
 import type { NftablesDesiredState } from './desired-state.js';
+import { RejectedNodePort } from '../rejected-node-port.js';
 import { getOrMake } from '../../model/get-or-make.js';
 
 /** The elements of a table's sets, by name and key. Empty if the table has another layout. */
@@ -47,6 +48,8 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
     private readonly desired: Pick<NftablesDesiredState, 'holder' | 'rules'>,
     /** Parts of the desired state that the table has, too, and `sets` leave out. */
     private readonly verified: ReadonlySet<TablePart> = new Set(),
+    /** Node ports of these protocols are rejected on loopback addresses. */
+    private readonly rejected: readonly Protocol[] = [],
   ) {}
 
   labelsOf(name: ServicePortName): readonly string[] {
@@ -63,7 +66,10 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
       .flatMap((label) => frontends.get(label) ?? [])
       .filter(({ key }) => isUnexplained(owner) || protocolOf(key) === servicePortName(owner).protocol)
       .filter(({ key }) => !this.isClaimedByOthersOnly(key, owner))
-      .flatMap((frontend) => adoptedParts(this, frontend, sources.get(frontend.key)));
+      .flatMap((frontend) => [
+        ...adoptedParts(this, frontend, sources.get(frontend.key)),
+        ...this.rejections(frontend),
+      ]);
     const own = (this.desired.rules(owner) ?? []).filter((part) => this.verified.has(part));
     const byKey = new Map([...parts, ...own].map((part) => [part.key, part]));
     return byKey.size > 0 ? [...byKey.values()] : undefined;
@@ -76,6 +82,11 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
   private isClaimedByOthersOnly(key: string, owner: ServicePortKey): boolean {
     const isOwn = () => this.desired.rules(owner)?.some((part) => part.key === key);
     return (this.desired.holder(key) ?? owner) !== owner && !isOwn();
+  }
+
+  private rejections({ variant, key }: AdoptedFrontend): readonly TablePart[] {
+    if (variant !== BY_NODE_PORT || !this.rejected.includes(protocolOf(key))) return [];
+    return [new RejectedNodePort(protocolOf(key), Number(key.split(' . ')[1]))];
   }
 
   private indexed(): AdoptedIndex {

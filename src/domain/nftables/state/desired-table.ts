@@ -3,13 +3,22 @@ import type { ServicePortKey } from '../../model/service-port-name.js';
 import type { NftablesDesiredState } from './desired-state.js';
 import { nodeChains, type ChainRules } from '../layout/node-rules.js';
 import { NODEPORT_IPS, sourcesSet, STATIC_SETS } from '../layout/sets.js';
-import { classElement, structureRules, type Structure } from '../layout/structure.js';
+import {
+  classElement,
+  nodeStructures,
+  structureCounter,
+  structureRules,
+  structureSet,
+  type Structure,
+} from '../layout/structure.js';
 import type { SetDefinition, SetElement } from '../layout/table.js';
 import type { TablePart } from './service-port-rules.js';
 
 /** The whole table as it should be: what a fresh start writes, verification compares with, and plan prints. */
 export interface DesiredTable {
   readonly chains: readonly ChainRules[];
+  /** The names of named counters. */
+  readonly counters: readonly string[];
   readonly sets: readonly DesiredSet[];
 }
 
@@ -29,7 +38,7 @@ export function desiredTable(
   node: NodeNetwork,
   except?: ReadonlySet<TablePart>,
 ): DesiredTable {
-  const { chains, sets } = tableWithoutServices(desired, node);
+  const { chains, counters, sets } = tableWithoutServices(desired, node);
   const contents = new Map(
     sets.map(({ set, elements, owners }) => [
       set,
@@ -41,7 +50,7 @@ export function desiredTable(
     elements.push(element);
     owners.push(owner);
   }, except);
-  return { chains, sets: [...contents.values()] };
+  return { chains, counters, sets: [...contents.values()] };
 }
 
 /** The same without the elements of service ports: what has to be there before them. */
@@ -50,7 +59,8 @@ export function tableWithoutServices(desired: NftablesDesiredState, node: NodeNe
   placed.push(...nodePortKeys(node).map((key) => ({ set: NODEPORT_IPS, element: { key } })));
   return {
     chains: tableChains(desired, node),
-    sets: tableSets(desired).map((set) => {
+    counters: structuresOf(desired, node).flatMap((structure) => structureCounter(structure) ?? []),
+    sets: tableSets(desired, node).map((set) => {
       const elements = placed.filter((each) => each.set === set).map(({ element }) => element);
       return { set, elements, owners: elements.map(() => undefined) };
     }),
@@ -59,12 +69,14 @@ export function tableWithoutServices(desired: NftablesDesiredState, node: NodeNe
 
 /** All chains of the table with their rules. */
 export function tableChains(desired: NftablesDesiredState, node: NodeNetwork): readonly ChainRules[] {
-  return [...nodeChains(node, sourceLengths(desired.structures())), ...structureChains(desired, node)];
+  const structures = structuresOf(desired, node);
+  return [...nodeChains(node, sourceLengths(structures)), ...structureChains(structures, node)];
 }
 
-/** The sets that the table has: those of every table, and one for each prefix length of sources. */
-export function tableSets(desired: NftablesDesiredState): readonly SetDefinition[] {
-  return [...STATIC_SETS, ...sourceLengths(desired.structures()).map(sourcesSet)];
+/** The sets that the table has: those of every table, one for each prefix length of sources, and those of the node. */
+export function tableSets(desired: NftablesDesiredState, node: NodeNetwork): readonly SetDefinition[] {
+  const sources = sourceLengths(desired.structures()).map(sourcesSet);
+  return [...STATIC_SETS, ...sources, ...nodeStructures(node).flatMap((its) => structureSet(its) ?? [])];
 }
 
 /** The prefix lengths among structures, each once, in order: for each there is a set of sources. */
@@ -74,8 +86,12 @@ export function sourceLengths(structures: Iterable<Structure>): readonly number[
   return [...lengths].sort((a, b) => a - b);
 }
 
-function structureChains(desired: NftablesDesiredState, node: NodeNetwork): readonly ChainRules[] {
-  return [...desired.structures()].flatMap((structure) => {
+function structuresOf(desired: NftablesDesiredState, node: NodeNetwork): readonly Structure[] {
+  return [...desired.structures(), ...nodeStructures(node)];
+}
+
+function structureChains(structures: readonly Structure[], node: NodeNetwork): readonly ChainRules[] {
+  return structures.flatMap((structure) => {
     const rules = structureRules(structure, node);
     return rules ? [{ chain: { name: structure.name }, rules }] : [];
   });

@@ -2,8 +2,13 @@ import type { NodeNetwork } from '../../forwarding/node-network.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
 import type { NftablesDesiredState } from './desired-state.js';
 import { nodeChains, type ChainRules } from '../layout/node-rules.js';
-import { classElement, structureRules, type Structure } from '../layout/structure.js';
-import { sourcesSet } from '../layout/sets.js';
+import {
+  classElement,
+  structureCounter,
+  structureRules,
+  structureSet,
+  type Structure,
+} from '../layout/structure.js';
 import type { Operation, SetDefinition } from '../layout/table.js';
 import { sourceLengths } from './desired-table.js';
 import type { OwnedElements, TableChange } from './table-change.js';
@@ -70,8 +75,8 @@ export function changeTransactions(
 ): ChangeTransactions {
   const structures = new Transaction();
   const created = change.newStructures.filter(({ name }) => !unused.has(name));
-  for (const { kind, name } of created)
-    if (kind !== 'sources') structures.add({ op: 'add-chain', chain: { name } });
+  for (const structure of created)
+    if (!structureSet(structure)) structures.add({ op: 'add-chain', chain: { name: structure.name } });
   for (const structure of created) addStructure(structure, node, structures);
   if (created.some(isSources)) {
     const present = [...desired.structures(), ...change.unusedStructures, ...unused.values()];
@@ -108,12 +113,15 @@ export function removalsOf(
   for (const structure of unused.values()) {
     const placed = classElement(structure);
     if (placed) emptying.add({ op: 'delete-elements', set: placed.set, elements: [placed.element] });
-    if (structure.kind === 'sources') {
-      deletion.add({ op: 'delete-set', set: sourcesSet(structure.prefixLength) });
+    const set = structureSet(structure);
+    const counter = structureCounter(structure);
+    if (set) {
+      deletion.add({ op: 'delete-set', set });
     } else {
       emptying.add({ op: 'flush-chain', chain: structure.name });
       deletion.add({ op: 'delete-chain', chain: structure.name });
     }
+    if (counter !== undefined) deletion.add({ op: 'delete-counter', counter });
   }
   return [emptying, deletion];
 }
@@ -132,8 +140,10 @@ function isSources({ kind }: Structure): boolean {
 }
 
 function addStructure(structure: Structure, node: NodeNetwork, transaction: Transaction): void {
-  if (structure.kind === 'sources')
-    transaction.add({ op: 'add-set', set: sourcesSet(structure.prefixLength) });
+  const set = structureSet(structure);
+  const counter = structureCounter(structure);
+  if (set) transaction.add({ op: 'add-set', set });
+  if (counter !== undefined) transaction.add({ op: 'add-counter', counter });
   transaction.addRules({ chain: { name: structure.name }, rules: structureRules(structure, node) ?? [] });
   const placed = classElement(structure);
   if (placed) transaction.add({ op: 'add-elements', set: placed.set, elements: [placed.element] });

@@ -15,7 +15,7 @@ import { anyText } from '../../../support/any-text.js';
 const SET: SetDefinition = { name: 's', key: ['address'] };
 
 const tableOf = (content: Partial<TableContent>): string =>
-  renderTable('IPv4', { sets: [], chains: [], ...content });
+  renderTable('IPv4', { counters: [], sets: [], chains: [], ...content });
 const setOf = (set: SetDefinition, ...elements: readonly SetElement[]): string =>
   tableOf({ sets: [{ set, elements }] });
 const ruleOf = (statement: unknown, comment?: string): string =>
@@ -72,6 +72,7 @@ describe('canonical text', () => {
 describe('a table', () => {
   it('reads like a listing', () => {
     const text = renderTable('IPv6', {
+      counters: ['rejected'],
       sets: [
         {
           set: { name: 'cluster-ips', key: ['address'], comment: 'c' },
@@ -88,6 +89,10 @@ describe('a table', () => {
       ],
     });
     expect(text).toBe(`table ip6 kube-proxy {
+	counter rejected {
+		packets 0 bytes 0
+	}
+
 	set cluster-ips {
 		type ipv6_addr
 		comment "c"

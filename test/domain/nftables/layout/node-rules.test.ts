@@ -1,3 +1,4 @@
+import { rejectedProtocols } from '../../../../src/domain/forwarding/rejected-protocols.js';
 import type { NodeNetwork } from '../../../../src/domain/forwarding/node-network.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../../src/domain/nftables/compile.js';
@@ -121,16 +122,18 @@ describe.each(IP_FAMILIES)('a node port, %s', (family) => {
       : ['2001:db8:2::1', '2001:db8:2::2', '::1', '2001:db8:e::77'];
   const local = { nodePort: 30_080, number: 1, externalPolicyLocal: true };
 
-  function verdict(nodePortIPs: NodeNetwork['nodePortIPs'], shape: SampleShape, destination: string): string {
+  function verdict(
+    parts: Pick<NodeNetwork, 'nodePortIPs' | 'loopbackNodePorts'>,
+    shape: SampleShape,
+    destination: string,
+  ): string {
     const desired = new NftablesDesiredState();
     const entry = sampleEntry(family, 'web', shape);
-    desired.replace(entry.key, compileNftables(entry));
-    const table = new WalkedTable(
-      family,
-      contentsOf(desiredTable(desired, sampleNode(family, { nodePortIPs }))),
-    );
+    const node = sampleNode(family, parts);
+    desired.replace(entry.key, compileNftables(entry, [], rejectedProtocols(node)));
+    const table = new WalkedTable(family, contentsOf(desiredTable(desired, node)));
     const packet: Packet = {
-      ...{ family, protocol: 'TCP', destination, destinationPort: 30_080 },
+      ...{ family, protocol: shape.protocol ?? 'TCP', destination, destinationPort: 30_080 },
       ...(destination === loopback
         ? { source: loopback, inputInterface: undefined }
         : { source: elsewhere, inputInterface: 'eth0' }),
@@ -146,9 +149,30 @@ describe.each(IP_FAMILIES)('a node port, %s', (family) => {
     ['without endpoints here, of policy Local', { ...local, endpoints: 0 }, 'refused'],
   ])('%s is known at the addresses that take node ports, and nowhere else', (_, shape, known) => {
     const at = (nodePortIPs: NodeNetwork['nodePortIPs']) =>
-      [one, other, loopback, elsewhere].map((address) => verdict(nodePortIPs, shape, address));
+      [one, other, loopback, elsewhere].map((address) => verdict({ nodePortIPs }, shape, address));
     expect(at('all')).toEqual([known, known, 'untouched', 'untouched']);
     expect(at([one])).toEqual([known, 'untouched', 'untouched', 'untouched']);
     expect(at([])).toEqual(['untouched', 'untouched', 'untouched', 'untouched']);
+  });
+
+  it.each<[string, Partial<SampleShape>, NodeNetwork['loopbackNodePorts'], string]>([
+    ['TCP', {}, 'rejected', 'refused'],
+    ['TCP without endpoints', { endpoints: 0 }, 'rejected', 'refused'],
+    ['TCP', {}, 'relayed', 'untouched'],
+    ['UDP', { protocol: 'UDP' }, 'rejected', 'refused'],
+    ['UDP', { protocol: 'UDP' }, 'relayed', 'refused'],
+    ['SCTP', { protocol: 'SCTP' }, 'relayed', 'refused'],
+  ])('for %s %j, %s on loopback addresses, is %s there', (_, its, loopbackNodePorts, expected) => {
+    const shape = { number: 1, nodePort: 30_080, ...its };
+    const elsewhereKnown = shape.endpoints === 0 ? 'refused' : 'sent';
+    for (const [nodePortIPs, known] of [
+      ['all', elsewhereKnown],
+      [[other], 'untouched'],
+    ] as const) {
+      const at = (address: string) => verdict({ nodePortIPs, loopbackNodePorts }, shape, address);
+      expect([at(loopback), at(one)]).toEqual([expected, known]);
+    }
+    const nobodys = { ...shape, nodePort: 30_081 };
+    expect(verdict({ nodePortIPs: 'all', loopbackNodePorts }, nobodys, loopback)).toBe('untouched');
   });
 });

@@ -20,7 +20,7 @@ import { BatchIndex } from './batch.js';
 import { ElementEncoder } from './element-encoder.js';
 import * as nf from '../nf-tables.js';
 import { HOOKS } from '../messages/hooks.js';
-import { CHAIN, RULE, SET, TABLE, type ChainRecord, type SetRecord } from '../messages/records.js';
+import { CHAIN, OBJECT, RULE, SET, TABLE, type ChainRecord, type SetRecord } from '../messages/records.js';
 import { ruleRecord } from './rule-encoder.js';
 import { setLayout } from './set-layout.js';
 import { setUserdata } from './set-userdata.js';
@@ -124,6 +124,11 @@ export class BatchEncoder {
           chain: described.chain,
           ...ruleRecord(this.ipFamily, described.rule),
         });
+      case 'add-counter':
+      case 'delete-counter': {
+        const its = { table, name: described.counter, type: nf.OBJECT_COUNTER };
+        return OBJECT.write(writer, described.op === 'add-counter' ? { ...its, data: {} } : its);
+      }
       case 'add-set':
         return SET.write(writer, { table, ...this.setRecord(described.set) });
       case 'delete-set':
@@ -192,9 +197,11 @@ const MESSAGES: Readonly<Record<SingleOperation, readonly [type: number, flags: 
   'add-table': [nf.NEWTABLE, 0],
   'add-chain': [nf.NEWCHAIN, NLM_F_CREATE],
   'add-rule': [nf.NEWRULE, NLM_F_CREATE | NLM_F_APPEND],
+  'add-counter': [nf.NEWOBJ, NLM_F_CREATE],
   'add-set': [nf.NEWSET, NLM_F_CREATE],
   'delete-table': [nf.DELTABLE, 0],
   'delete-chain': [nf.DELCHAIN, 0],
   'flush-chain': [nf.DELRULE, 0],
+  'delete-counter': [nf.DELOBJ, 0],
   'delete-set': [nf.DELSET, 0],
 };

@@ -20,7 +20,7 @@ import type { ExpressionName, ExpressionRecord, ExpressionValues } from '../mess
 import type { RuleRecord } from '../messages/records.js';
 import { addressBytes } from '../../../netlink/address-bytes.js';
 import { familyNumber } from '../../../netlink/protocol.js';
-import { VERDICT_CODES } from '../nf-tables.js';
+import { OBJECT_COUNTER, VERDICT_CODES } from '../nf-tables.js';
 import { hostWord, interfaceBytes, maskBytes, networkPort, networkWord } from './operands.js';
 
 const META = { PRIORITY: 2, MARK: 3, INPUT_NAME: 6, L4PROTO: 16 } as const;
@@ -114,6 +114,8 @@ class StatementEncoder {
         return this.translate();
       case 'masquerade':
         return this.add('masq', { flags: FULLY_RANDOM });
+      case 'count':
+        return this.add('objref', { type: OBJECT_COUNTER, name: safeName(statement.counter) });
       case 'reject':
         return this.add('reject', { type: 0, code: ICMP_CODE[this.family] });
       case 'drop':

@@ -78,6 +78,7 @@ const EXPRESSIONS = layouts({
   },
   masq: { flags: [1, flags], 'port-min': [2, number], 'port-max': [3, number] },
   reject: { type: [1, number], code: [2, byte] },
+  objref: { type: [1, number], name: [2, text] },
   dynset: {
     set: [1, text],
     op: [3, number],

@@ -5,6 +5,7 @@ import {
   attributesOf,
   bytes,
   listOf,
+  long,
   nested,
   number,
   text,
@@ -72,6 +73,14 @@ export const SET = new AttributeLayout({
   userdata: [13, bytes],
   /** Only in dumps of recent kernels. */
   count: [20, number],
+});
+const COUNTED = new AttributeLayout({ bytes: [1, long], packets: [2, long] });
+/** A named object; of its own attributes, those of a counter. */
+export const OBJECT = new AttributeLayout({
+  table: [1, text],
+  name: [2, text],
+  type: [3, number],
+  data: [4, nested(COUNTED)],
 });
 export const ELEMENTS = new AttributeLayout({
   table: [nf.ELEMENTS.TABLE, text],

@@ -13,6 +13,7 @@ import {
   type ExpressionValues,
   type VerdictRecord,
 } from '../messages/expressions.js';
+import { OBJECT_COUNTER } from '../nf-tables.js';
 import { expressionsOfExtension } from './iptables-extension.js';
 
 /* Numbers of linux/netfilter/nf_tables.h (docs/spec/nft-netlink.md §9). */
@@ -47,7 +48,7 @@ const INVERTED = 1;
 const FULLY_RANDOM = 0x10;
 const MASK_AND_XOR = 0;
 /** They change or watch things that no rule of a first packet asks about. */
-const INDIFFERENT: ReadonlySet<string> = new Set(['counter', 'log', 'quota', 'notrack', 'last', 'objref']);
+const INDIFFERENT: ReadonlySet<string> = new Set(['counter', 'log', 'quota', 'notrack', 'last']);
 
 /** An expression as a trace follows it; several for an extension of iptables. What is not known becomes `unknown`. */
 export function kernelExpressions({ name, values }: ExpressionRecord): readonly Expression[] {
@@ -149,6 +150,10 @@ const MEANINGS = {
   },
   masq: ({ flags = 0 }) => ({ kind: 'masquerade', fullyRandom: (flags & FULLY_RANDOM) !== 0 }),
   reject: () => ({ kind: 'reject' }),
+  objref: ({ type, name = '' }) => ({
+    kind: 'indifferent',
+    name: type === OBJECT_COUNTER ? `counter name "${name}"` : 'objref',
+  }),
   limit: ({ flags = 0 }) => ({ kind: 'limit', inverted: (flags & INVERTED) !== 0 }),
 } satisfies Meanings;
 

@@ -11,6 +11,7 @@ import { ElementEncoder } from '../encode/element-encoder.js';
 import { setLayout } from '../encode/set-layout.js';
 import * as nf from '../nf-tables.js';
 import type { Ask } from './ask.js';
+import { listCounters } from '../counters.js';
 import { lookUpElements, putSet } from './element-lookup.js';
 import { ElementReader } from './element-reader.js';
 import { chainFingerprint, fingerprintSet, setFingerprint } from './fingerprints.js';
@@ -47,7 +48,8 @@ export async function readState(
   const chains = new Map<string, ChainState>();
   for (const [name, { chain, rules }] of listed.chains)
     chains.set(name, { fingerprint: chainFingerprint(chain), rules });
-  return { chains, sets };
+  const counters = new Set((await listCounters(ask)).keys());
+  return { chains, sets, counters };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { NodeNetwork } from '../../../../domain/forwarding/node-network.js'
 import { compileNftables } from '../../../../domain/nftables/compile.js';
 import { RulesetWalk } from '../../../../domain/nftables/kernel/ruleset-walk.js';
 import type { FindElement } from '../../../../domain/nftables/kernel/elements.js';
+import { rejectedProtocols } from '../../../../domain/forwarding/rejected-protocols.js';
 import { NftablesDesiredState } from '../../../../domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../../../domain/nftables/state/desired-table.js';
 import type { DesiredWalk } from '../../../../domain/walk/desired-walk.js';
@@ -16,10 +17,11 @@ const TABLES_KEPT = 100;
 /** The table that these entries make, as the kernel would get it. For each packet what concerns that packet is compiled. */
 export function nftablesDesiredWalk(all: Iterable<ForwardingEntry>, node: NodeNetwork): DesiredWalk {
   const entries = new ConcernedEntries(all);
+  const rejected = rejectedProtocols(node);
   const tables = new Map<string, WrittenTable>();
   const tableOf = (concerned: readonly ForwardingEntry[]): WrittenTable => {
     const desired = new NftablesDesiredState();
-    for (const entry of concerned) desired.replace(entry.key, compileNftables(entry));
+    for (const entry of concerned) desired.replace(entry.key, compileNftables(entry, [], rejected));
     if (tables.size === TABLES_KEPT) tables.clear();
     return new WrittenTable(node.family, desiredTable(desired, node));
   };

@@ -41,8 +41,9 @@ export class WrittenTable {
 }
 
 /** All that makes the table, in an order in which the kernel could take it. */
-function* operations({ chains, sets }: TableContent): Generator<Operation> {
+function* operations({ chains, counters, sets }: TableContent): Generator<Operation> {
   yield { op: 'add-table', comment: TABLE_NAME };
+  for (const counter of counters) yield { op: 'add-counter', counter };
   for (const { set } of sets) yield { op: 'add-set', set };
   for (const { chain } of chains) yield { op: 'add-chain', chain };
   for (const { chain, rules } of chains)

@@ -32,10 +32,11 @@ async function filled(release?: string) {
 
 describe('the program’s transport on the simulated kernel', () => {
   it.each(['IPv4', 'IPv6'] as const)('has back what it wrote (%s)', async (family) => {
-    const { comment, sets, chains } = sampleTable(family);
+    const { comment, counters, sets, chains } = sampleTable(family);
     const transport = new TransportUnderTest().open();
     await transport.commit(family, [
       { op: 'add-table', comment },
+      ...counters.map((counter): Operation => ({ op: 'add-counter', counter })),
       ...sets.map(({ set }): Operation => ({ op: 'add-set', set })),
       ...chains.map(({ chain }): Operation => ({ op: 'add-chain', chain })),
       ...sets.map(({ set, elements }): Operation => ({ op: 'add-elements', set, elements })),
@@ -47,6 +48,7 @@ describe('the program’s transport on the simulated kernel', () => {
       family,
       sets.map(({ set }) => set),
     ))!;
+    expect([...state.counters]).toEqual(counters);
     for (const { chain, rules } of chains) {
       const its = state.chains.get(chain.name)!;
       expect(its.fingerprint).toBe(transport.fingerprintChain(chain));
@@ -58,6 +60,23 @@ describe('the program’s transport on the simulated kernel', () => {
       if (set.dynamicSize === undefined)
         expect([...its.elements.keys()].sort()).toEqual(elements.map(({ key }) => key).sort());
     }
+  });
+
+  it('keeps a counter that a rule counts by, and deletes it when none does', async () => {
+    const { transport } = await filled();
+    const rule = { statements: [{ kind: 'count', counter: 'hits' }] } as const;
+    const deletion: Operation = { op: 'delete-counter', counter: 'hits' };
+    await transport.commit('IPv4', [
+      { op: 'add-counter', counter: 'hits' },
+      { op: 'add-chain', chain: { name: 'counting' } },
+      { op: 'add-rule', chain: 'counting', rule },
+    ]);
+    await expect(transport.commit('IPv4', [deletion])).rejects.toMatchObject({
+      failures: [{ operation: 0, reason: 'EBUSY' }],
+    });
+    expect((await transport.read('IPv4', []))!.counters).toEqual(new Set(['hits']));
+    await transport.commit('IPv4', [{ op: 'flush-chain', chain: 'counting' }, deletion]);
+    expect((await transport.read('IPv4', []))!.counters).toEqual(new Set());
   });
 
   it('learns the number of its transaction, and which element is refused', async () => {
