@@ -14,7 +14,7 @@ import { fullVersion, PROGRAM_VERSION } from '../version.js';
 
 /** What the proxy tells about itself and its Services. */
 export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Routes {
-  const { commandLine, live, state, source, clusterEvents, served, ejection } = parts;
+  const { commandLine, live, state, source, clusterEvents, served, ejection, mode } = parts;
   const { statuses, reports, syncHistory: history, changeHistory, remainingRules, health, clock } = parts;
   const loops = served.map(({ loop }) => loop);
   const unserved = new UnservedServices(state, reports, parts.serviceLookup);
@@ -50,7 +50,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     missing: () => clusterEvents.missing,
     refusedConfiguration: () => live.problem,
     remainingRules: () => remainingRules.failures,
-    warnings: () => ejection?.warnings ?? [],
+    warnings: () => [...(mode.variantMix?.current ?? []), ...(ejection?.warnings ?? [])],
   };
   const report = new ReportStatus(facts, loops, news, statuses, reports, history, health, clock);
   return {
@@ -59,6 +59,6 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
       appliedEvents: clusterEvents.eventCount,
     })),
     ...serviceListRoutes(list),
-    ...statusRoutes(report, changeHistory),
+    ...statusRoutes(report, changeHistory, async () => mode.variantMix?.renew()),
   };
 }
