@@ -110,7 +110,8 @@ describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
   it('NodeLocal DNS answers pods and the node at both addresses, and without it the endpoints do', async () => {
     await start({}, dns);
     await expectAsRecorded('before NodeLocal DNS', dnsRequests());
-    await ip('link add nodelocaldns type dummy');
+    // As good as a dummy interface, which this kernel may lack.
+    await ip('link add nodelocaldns type veth peer name nodelocalpeer');
     const rules = [LOCAL_DNS, dns.clusterIP].flatMap(cacheRules);
     for (const address of [LOCAL_DNS, dns.clusterIP]) {
       await ip(`addr add ${address}/32 dev nodelocaldns`);

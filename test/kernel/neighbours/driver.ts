@@ -10,7 +10,6 @@ import {
 } from '../../../src/adapters/netlink/protocol.js';
 import { attributesOf } from '../../../src/adapters/nftables/netlink/messages/attribute-layout.js';
 import * as nf from '../../../src/adapters/nftables/netlink/nf-tables.js';
-import { TABLE_NAME } from '../../../src/domain/nftables/layout/table.js';
 import { putAttributes, type RawAttributes, type RawMessage } from '../../support/nftables/raw-message.js';
 import { serve } from '../../support/program/driver.js';
 
@@ -56,8 +55,31 @@ const handlers = {
     sockets.delete(socketName);
   },
 
-  /** All that the kernel tells of tables, byte for byte: of those named kube-proxy, or of all others. */
-  async dump(ours: boolean): Promise<readonly string[]> {
+  async tables() {
+    const socket = NetlinkSocket.open(NETLINK_NETFILTER);
+    const writer = new MessageWriter();
+    const start = writer.beginMessage(nf.GETTABLE, NLM_F_REQUEST | NLM_F_DUMP, ++sequence);
+    writer.putWord(0);
+    writer.endMessage(start);
+    await socket.send(writer.bytes, writer.length);
+    const found: object[] = [];
+    await socket.receiveAnswer(sequence, false, (message) => {
+      const attributes = attributesOf(message);
+      let name = '', flags = 0, owner = 0, use = 0;
+      while (attributes.next()) {
+        if (attributes.type === 1) name = attributes.text();
+        if (attributes.type === 2) flags = attributes.number();
+        if (attributes.type === 3) use = attributes.number();
+        if (attributes.type === 7) owner = attributes.number();
+      }
+      if (name !== 'neighbour') found.push({ name, flags, owner: owner !== 0, use });
+    });
+    socket.close();
+    return found;
+  },
+
+  /** All that the kernel tells of tables of these names, byte for byte. */
+  async dump(...tables: readonly string[]): Promise<readonly string[]> {
     const socket = NetlinkSocket.open(NETLINK_NETFILTER);
     const found: string[] = [];
     const list = async (type: number, family: number, of: RawAttributes = []): Promise<void> => {
@@ -73,7 +95,7 @@ const handlers = {
         const attributes = attributesOf(message);
         while (attributes.next()) if (attributes.type <= 2) texts[attributes.type] = attributes.text();
         const [, table = '', name = ''] = texts;
-        if ((table === TABLE_NAME) !== ours) return;
+        if (!tables.includes(table)) return;
         found.push(message.bytes.toString('hex', message.start + 4, message.end));
         if (type === nf.GETSET) sets.push([[1, table], [2, name]]);
       });

@@ -10,6 +10,8 @@ const NEW_OBJECT = (10 << 8) | 18;
 export const TABLE_FLAG = { DORMANT: 1, OWNER: 2, PERSIST: 4 } as const;
 const CHAIN_USERDATA = 12;
 const SET_EXPRESSIONS = 18;
+/** A flag of a set. */
+const SEVERAL_EXPRESSIONS = 0x100;
 const ELEMENT_EXPRESSIONS = 11;
 const OBJECT_USERDATA = 8;
 
@@ -34,12 +36,17 @@ export const CONNECTION_LIMIT = expression('connlimit', [
   [1, 5],
   [2, 1],
 ]);
-const QUOTA = expression('quota', [[1, { long: 1000 }]]);
+export const QUOTA = expression('quota', [[1, { long: 1000 }]]);
 export const DROP = expression('immediate', [
   [1, 0],
   [2, [[nf.DATA.VERDICT, [[1, nf.VERDICT_CODES.drop]]]]],
 ]);
-const OBJECT_REFERENCE = expression('objref', [
+/** The number of the interface lo. */
+const LOOPBACK = expression('immediate', [
+  [1, 8],
+  [2, [[nf.DATA.VALUE, { hex: '01000000' }]]],
+]);
+export const OBJECT_REFERENCE = expression('objref', [
   [1, 1],
   [2, 'hits'],
 ]);
@@ -98,7 +105,7 @@ export const meteredSet = (family: number, of: string, name: string): RawMessage
   attributes: [
     [1, of],
     [2, name],
-    [3, nf.SET_FLAG.EVAL],
+    [3, nf.SET_FLAG.EVAL | SEVERAL_EXPRESSIONS],
     [4, 7],
     [5, 4],
     [9, [[1, 1000]]],
@@ -147,7 +154,9 @@ export const counterObject = (family: number, of: string): RawMessage => ({
   ],
 });
 
-/** Tables of other programs. */
+export const STRANGE_LINK = 'strange0';
+
+/** Tables of other programs; one has a chain at STRANGE_LINK. */
 export function strangeTables(): readonly RawMessage[] {
   const prerouting: RawAttributes = [
     [1, 0],
@@ -156,7 +165,7 @@ export function strangeTables(): readonly RawMessage[] {
   const ingress: RawAttributes = [
     [1, 0],
     [2, 10],
-    [3, 'lo'],
+    [3, STRANGE_LINK],
   ];
   const families = [FAMILY.inet, FAMILY.ip, FAMILY.ip6];
   return [
@@ -173,6 +182,6 @@ export function strangeTables(): readonly RawMessage[] {
     ]),
     table(FAMILY.netdev, 'neighbour'),
     chain(FAMILY.netdev, 'neighbour', 'in', ingress),
-    rule(FAMILY.netdev, 'neighbour', 'in', [expression('fwd', [[1, 8]])]),
+    rule(FAMILY.netdev, 'neighbour', 'in', [LOOPBACK, expression('fwd', [[1, 8]])]),
   ];
 }
