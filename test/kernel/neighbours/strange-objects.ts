@@ -12,7 +12,7 @@ const CHAIN_USERDATA = 12;
 const SET_EXPRESSIONS = 18;
 /** A flag of a set. */
 const SEVERAL_EXPRESSIONS = 0x100;
-const ELEMENT_EXPRESSIONS = 11;
+const ELEMENT_EXPRESSIONS = nf.ELEMENT.EXPRESSIONS;
 const OBJECT_USERDATA = 8;
 
 const hex = (text: string): { readonly hex: string } => ({ hex: Buffer.from(text).toString('hex') });
