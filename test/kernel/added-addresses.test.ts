@@ -102,7 +102,10 @@ describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
               ['http', 53],
               ['http', 9153],
             ] as const
-          ).map(([what, port]) => [`${what} ${dst}:${port} from ${from}`, [testbed[from], { what, dst, port }]]),
+          ).map(([what, port]) => [
+            `${what} ${dst}:${port} from ${from}`,
+            [testbed[from], { what, dst, port }],
+          ]),
         ),
       ),
     );

@@ -6,15 +6,16 @@ import { until } from '../support/until.js';
 import type { RawMessage } from '../support/nftables/raw-message.js';
 import type { NeighboursDriver } from './neighbours/driver.js';
 import {
-  catchAll,
   chain,
   CONNECTION_LIMIT,
   COUNTER,
   counterObject,
+  deletion,
   DROP,
   element,
   elementWith,
   FAMILY,
+  flushRuleset,
   LAST,
   meteredSet,
   OBJECT_REFERENCE,
@@ -84,7 +85,7 @@ describe.each(['nftables', 'iptables'])('in mode %s', (mode) => {
     await node.namespace.run(['ip', 'link', 'add', STRANGE_LINK, 'type', 'veth']);
     await send('neighbour', ...strangeTables());
     await send('owner', table(FAMILY.ip, 'owned', TABLE_FLAG.OWNER | TABLE_FLAG.PERSIST));
-    const before = await driver.ask('dump', 'neighbour', 'owned');
+    const before = await driver.ask('dump', ['neighbour', 'owned']);
 
     const proxy = await node.serve(flags);
     await inSync();
@@ -101,22 +102,142 @@ describe.each(['nftables', 'iptables'])('in mode %s', (mode) => {
       for (const endpoint of other.endpoints) expect(traced.stdout).toContain(`${endpoint}:8080`);
     }
     await send('neighbour', chain(FAMILY.ip, 'neighbour', 'later'));
-    await send('neighbour', { type: 0x0a05, flags: 0, family: FAMILY.ip, attributes: [[1, 'neighbour'], [3, 'later']] });
-    await nft(mode === 'nftables' ? 'flush chain ip kube-proxy services' : 'flush chain ip nat KUBE-SERVICES');
+    await nft('delete chain ip neighbour later');
+    await nft(
+      mode === 'nftables' ? 'flush chain ip kube-proxy services' : 'flush chain ip nat KUBE-SERVICES',
+    );
     await until('the damage is repaired', async () =>
       JSON.stringify(await ownRules(mode)).includes(mode === 'nftables' ? 'classes' : other.clusterIP),
     );
     await inSync();
     await flagsOf(mode, web);
-    await until('the other Service is gone', async () =>
-      !JSON.stringify(await ownRules(mode)).includes(other.clusterIP),
+    await until(
+      'the other Service is gone',
+      async () => !JSON.stringify(await ownRules(mode)).includes(other.clusterIP),
     );
     await inSync();
     expect(proxy.log).not.toMatch(/"level":"(error|fatal)"/);
     await proxy.stop();
-    expect(await driver.ask('dump', 'neighbour', 'owned')).toEqual(before);
+    expect(await driver.ask('dump', ['neighbour', 'owned'])).toEqual(before);
     expect(await node.run(['--cleanup', ...flags])).toMatchObject({ exitCode: 0 });
     expect(JSON.stringify(await ownRules(mode))).not.toMatch(/KUBE-SERVICES|services/);
-    expect(await driver.ask('dump', 'neighbour', 'owned')).toEqual(before);
+    expect(await driver.ask('dump', ['neighbour', 'owned'])).toEqual(before);
   });
+});
+
+/** What other programs do to our table, each so that packets would go astray. */
+const OURS = 'kube-proxy';
+const damages: readonly (readonly [what: string, damage: () => Promise<unknown>])[] = [
+  [
+    'a rule of expressions that are not known',
+    () => send('neighbour', rule(FAMILY.ip, OURS, 'services', [LAST, DROP], true)),
+  ],
+  ['a chain without a name', () => nft('insert rule ip kube-proxy services jump { drop; }')],
+  [
+    'a set with expressions, and a rule with limits',
+    () =>
+      send(
+        'neighbour',
+        meteredSet(FAMILY.ip, OURS, 'meters'),
+        element(FAMILY.ip, OURS, 'meters', elementWith('0a000001', COUNTER, LAST)),
+        rule(FAMILY.ip, OURS, 'services', [CONNECTION_LIMIT, QUOTA, DROP]),
+      ),
+  ],
+  [
+    'an element of ours with an expression',
+    async () => {
+      await nft('delete element ip kube-proxy cluster-ips { 172.30.20.6 }');
+      await send(
+        'neighbour',
+        element(FAMILY.ip, OURS, 'cluster-ips', elementWith('ac1e1406', CONNECTION_LIMIT)),
+      );
+    },
+  ],
+  ['an element for all keys', () => nft('add element ip kube-proxy frontends { * : 5000:3 }')],
+  [
+    'an element for all keys in a set that is not listed, which makes the proxy itself unreachable',
+    () => nft('add element ip kube-proxy cluster-ips { * }'),
+  ],
+  ['sleep', () => send('neighbour', table(FAMILY.ip, OURS, TABLE_FLAG.DORMANT))],
+  [
+    'a base chain that drops everything',
+    () => nft('add chain ip kube-proxy odd { type filter hook input priority -300; policy drop; }'),
+  ],
+];
+
+describe('what another program puts into the table itself', () => {
+  it('is removed, whatever it is', async () => {
+    await node.serve(await flagsOf('nftables', web));
+    const right = await ownRules('nftables');
+    for (const [what, damage] of damages) {
+      await damage();
+      await until(`it is repaired after ${what}`, async () => {
+        expect({ [what]: await ownRules('nftables') }).toEqual({ [what]: right });
+        const [flags] = await driver.ask('flags', OURS);
+        return flags === 0;
+      });
+    }
+    await inSync();
+  });
+
+  it('stays if it is an object that no rule refers to any more, and goes with the table', async () => {
+    const flags = await flagsOf('nftables', web);
+    const proxy = await node.serve(flags);
+    const right = await ownRules('nftables');
+    await send(
+      'neighbour',
+      counterObject(FAMILY.ip, OURS),
+      rule(FAMILY.ip, OURS, 'services', [OBJECT_REFERENCE, DROP], true),
+    );
+    await until('the rule is removed', async () => {
+      expect(await ownRules('nftables')).toMatchObject(right as object);
+      return true;
+    });
+    await inSync();
+    await proxy.stop();
+    expect(await node.run(['--cleanup', ...flags])).toMatchObject({ exitCode: 0 });
+    expect(await driver.ask('flags', OURS)).toEqual([]);
+  });
+});
+
+/** Why our tables have no owner, which would keep them from `flush ruleset` (docs/nftables-layout.md). */
+describe('a table that has an owner and persists', () => {
+  const flags = TABLE_FLAG.OWNER | TABLE_FLAG.PERSIST;
+  const ours = table(FAMILY.ip, OURS, flags);
+  const theirs = table(FAMILY.ip, OURS);
+  const tried = (program: string, ...messages: readonly RawMessage[]): Promise<readonly string[]> =>
+    driver.ask('send', program, messages);
+
+  it('cannot be given back to kube-proxy, even when its owner has ended', async () => {
+    expect(await tried('kube-proxy', theirs)).toEqual([]);
+    expect(await tried('proxy', ours)).toEqual(['EOPNOTSUPP']);
+    expect(await tried('proxy', deletion(OURS), ours)).toEqual([]);
+    expect(await tried('kube-proxy', flushRuleset)).toEqual([]);
+    expect(await driver.ask('flags', OURS)).toEqual([flags]);
+
+    expect(await tried('kube-proxy', theirs)).toEqual(['EPERM']);
+    expect(await tried('cleanup', deletion(OURS))).toEqual(['EPERM']);
+    expect(await tried('second socket', chain(FAMILY.ip, OURS, 'more'))).toEqual(['EPERM']);
+
+    await driver.ask('close', 'proxy');
+    expect(await driver.ask('flags', OURS)).toEqual([TABLE_FLAG.PERSIST]);
+    expect(await tried('kube-proxy', theirs)).toEqual(['EOPNOTSUPP']);
+    expect(await tried('restarted', ours)).toEqual([]);
+    await driver.ask('close', 'restarted');
+    expect(await tried('kube-proxy', flushRuleset)).toEqual([]);
+    expect(await driver.ask('flags', OURS)).toEqual([]);
+  });
+});
+
+it('after flush ruleset everything is back within seconds', async () => {
+  await node.serve(await flagsOf('nftables', web));
+  const right = await ownRules('nftables');
+  await nft('flush ruleset');
+  const isBack = async (): Promise<boolean> => {
+    expect(await ownRules('nftables')).toEqual(right);
+    return true;
+  };
+  // Measured: less than one second.
+  await until('everything is back', isBack, 10_000);
+  await inSync();
 });

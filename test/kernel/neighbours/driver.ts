@@ -1,4 +1,5 @@
 import { errnoName } from '../../../src/adapters/netlink/errno.js';
+import type { NetlinkMessage } from '../../../src/adapters/netlink/message-reader.js';
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import {
@@ -10,11 +11,12 @@ import {
 } from '../../../src/adapters/netlink/protocol.js';
 import { attributesOf } from '../../../src/adapters/nftables/netlink/messages/attribute-layout.js';
 import * as nf from '../../../src/adapters/nftables/netlink/nf-tables.js';
+import { recordOf, TABLE } from '../../../src/adapters/nftables/netlink/messages/records.js';
 import { putAttributes, type RawAttributes, type RawMessage } from '../../support/nftables/raw-message.js';
 import { serve } from '../../support/program/driver.js';
+import { FAMILY } from './strange-objects.js';
 
-/** Inet, IPv4, netdev, bridge, IPv6. */
-const FAMILIES = [1, 2, 5, 7, 10];
+const FAMILIES = Object.values(FAMILY);
 const GET_OBJECT = (10 << 8) | 19;
 /** Tables, chains, rules, sets, objects. */
 const LISTS = [nf.GETTABLE, nf.GETCHAIN, nf.GETRULE, nf.GETSET, GET_OBJECT];
@@ -27,6 +29,22 @@ function socketOf(name: string): NetlinkSocket {
   const socket = sockets.get(name) ?? NetlinkSocket.open(NETLINK_NETFILTER);
   sockets.set(name, socket);
   return socket;
+}
+
+async function list(
+  socket: NetlinkSocket,
+  type: number,
+  family: number,
+  of: RawAttributes,
+  onMessage: (message: NetlinkMessage) => void,
+): Promise<void> {
+  const writer = new MessageWriter();
+  const start = writer.beginMessage(type, NLM_F_REQUEST | NLM_F_DUMP, ++sequence);
+  writer.putWord(family);
+  putAttributes(writer, of);
+  writer.endMessage(start);
+  await socket.send(writer.bytes, writer.length);
+  await socket.receiveAnswer(sequence, false, onMessage);
 }
 
 const handlers = {
@@ -46,7 +64,9 @@ const handlers = {
     put(nf.NFNL_MSG_BATCH_END, 0, nf.BATCH_WORD);
     await socket.send(writer.bytes, writer.length);
     const errors = socket.collectReplies().replies.filter(({ errno }) => errno !== 0);
-    return [...new Set(errors.map(({ errno, explanation }) => [errnoName(errno), explanation].join(' ').trim()))];
+    return [
+      ...new Set(errors.map(({ errno, explanation }) => [errnoName(errno), explanation].join(' ').trim())),
+    ];
   },
 
   /** Ends the program that the socket stands for. */
@@ -55,53 +75,40 @@ const handlers = {
     sockets.delete(socketName);
   },
 
-  async tables() {
+  /** The flags of the table of IPv4 of that name, if there is one. */
+  async flags(name: string): Promise<readonly number[]> {
     const socket = NetlinkSocket.open(NETLINK_NETFILTER);
-    const writer = new MessageWriter();
-    const start = writer.beginMessage(nf.GETTABLE, NLM_F_REQUEST | NLM_F_DUMP, ++sequence);
-    writer.putWord(0);
-    writer.endMessage(start);
-    await socket.send(writer.bytes, writer.length);
-    const found: object[] = [];
-    await socket.receiveAnswer(sequence, false, (message) => {
-      const attributes = attributesOf(message);
-      let name = '', flags = 0, owner = 0, use = 0;
-      while (attributes.next()) {
-        if (attributes.type === 1) name = attributes.text();
-        if (attributes.type === 2) flags = attributes.number();
-        if (attributes.type === 3) use = attributes.number();
-        if (attributes.type === 7) owner = attributes.number();
-      }
-      if (name !== 'neighbour') found.push({ name, flags, owner: owner !== 0, use });
+    const flags: number[] = [];
+    await list(socket, nf.GETTABLE, FAMILY.ip, [], (message) => {
+      const its = recordOf(TABLE, message);
+      if (its.name === name) flags.push(its.flags ?? 0);
     });
     socket.close();
-    return found;
+    return flags;
   },
 
   /** All that the kernel tells of tables of these names, byte for byte. */
-  async dump(...tables: readonly string[]): Promise<readonly string[]> {
+  async dump(tables: readonly string[]): Promise<readonly string[]> {
     const socket = NetlinkSocket.open(NETLINK_NETFILTER);
     const found: string[] = [];
-    const list = async (type: number, family: number, of: RawAttributes = []): Promise<void> => {
+    const read = async (type: number, family: number, of: RawAttributes = []): Promise<void> => {
       const sets: RawAttributes[] = [];
-      const writer = new MessageWriter();
-      const start = writer.beginMessage(type, NLM_F_REQUEST | NLM_F_DUMP, ++sequence);
-      writer.putWord(family);
-      putAttributes(writer, of);
-      writer.endMessage(start);
-      await socket.send(writer.bytes, writer.length);
-      await socket.receiveAnswer(sequence, false, (message) => {
+      await list(socket, type, family, of, (message) => {
         const texts: string[] = [];
         const attributes = attributesOf(message);
         while (attributes.next()) if (attributes.type <= 2) texts[attributes.type] = attributes.text();
         const [, table = '', name = ''] = texts;
         if (!tables.includes(table)) return;
         found.push(message.bytes.toString('hex', message.start + 4, message.end));
-        if (type === nf.GETSET) sets.push([[1, table], [2, name]]);
+        if (type === nf.GETSET)
+          sets.push([
+            [1, table],
+            [2, name],
+          ]);
       });
-      for (const set of sets) await list(nf.GETSETELEM, family, set);
+      for (const set of sets) await read(nf.GETSETELEM, family, set);
     };
-    for (const family of FAMILIES) for (const type of LISTS) await list(type, family);
+    for (const family of FAMILIES) for (const type of LISTS) await read(type, family);
     socket.close();
     return found;
   },

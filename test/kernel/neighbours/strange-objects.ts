@@ -69,13 +69,29 @@ export const table = (family: number, name: string, flags = 0): RawMessage => ({
   ],
 });
 
+/** Deletes a table of IPv4. */
+export const deletion = (name: string): RawMessage => ({
+  type: nf.DELTABLE,
+  flags: 0,
+  family: FAMILY.ip,
+  attributes: [[1, name]],
+});
+
+/** As `nft flush ruleset` sends it. */
+export const flushRuleset: RawMessage = { type: nf.DELTABLE, flags: 0, family: 0, attributes: [] };
+
 export const chain = (family: number, of: string, name: string, hook?: RawAttributes): RawMessage => ({
   type: nf.NEWCHAIN,
   family,
   attributes: [
     [1, of],
     [3, name],
-    ...(hook ? ([[4, hook], [7, 'filter']] as const) : []),
+    ...(hook
+      ? ([
+          [4, hook],
+          [7, 'filter'],
+        ] as const)
+      : []),
     [CHAIN_USERDATA, ODD_ENTRIES],
   ],
 });
@@ -115,12 +131,7 @@ export const meteredSet = (family: number, of: string, name: string): RawMessage
   ],
 });
 
-export const element = (
-  family: number,
-  of: string,
-  set: string,
-  more: RawAttributes,
-): RawMessage => ({
+export const element = (family: number, of: string, set: string, more: RawAttributes): RawMessage => ({
   type: nf.NEWSETELEM,
   family,
   attributes: [
@@ -135,11 +146,6 @@ const keyOf = (bytes: string): RawAttributes[number] => [nf.ELEMENT.KEY, [[nf.DA
 export const elementWith = (bytes: string, ...expressions: RawAttributes): RawAttributes => [
   keyOf(bytes),
   [ELEMENT_EXPRESSIONS, expressions],
-];
-
-export const catchAll = (chainName: string): RawAttributes => [
-  [nf.ELEMENT.FLAGS, nf.ELEMENT_FLAG.CATCH_ALL],
-  [nf.ELEMENT.DATA, [[nf.DATA.VERDICT, [[1, nf.VERDICT_CODES.goto], [2, chainName]]]]],
 ];
 
 export const counterObject = (family: number, of: string): RawMessage => ({
@@ -178,7 +184,17 @@ export function strangeTables(): readonly RawMessage[] {
       element(family, 'neighbour', 'meters', elementWith('0a000001', COUNTER, LAST)),
       rule(family, 'neighbour', 'unhooked', [LAST, CONNECTION_LIMIT, QUOTA, OBJECT_REFERENCE, ROUTE]),
       rule(family, 'neighbour', 'unhooked', [SOCKET, DROP]),
-      rule(family, 'neighbour', 'first', [expression('rt', [[1, 8], [2, 0]]), expression('fib', [[1, 8], [2, 3], [3, 2]])]),
+      rule(family, 'neighbour', 'first', [
+        expression('rt', [
+          [1, 8],
+          [2, 0],
+        ]),
+        expression('fib', [
+          [1, 8],
+          [2, 3],
+          [3, 2],
+        ]),
+      ]),
     ]),
     table(FAMILY.netdev, 'neighbour'),
     chain(FAMILY.netdev, 'neighbour', 'in', ingress),

@@ -43,7 +43,9 @@ async function legacyRules(family: IpFamily, signs: VariantSigns): Promise<strin
   const save = program('iptables-legacy', family, 'save');
   const saved = await signs.output(save, []);
   if (saved === undefined)
-    return present && `tables ${present.join(', ')}, perhaps empty: ${save} would tell, but does not work here`;
+    return (
+      present && `tables ${present.join(', ')}, perhaps empty: ${save} would tell, but does not work here`
+    );
   const tables = saved.split(/^\*/m).filter((table) => /^-A /m.test(table));
   return inTables(tables.map((table) => table.split('\n', 1)[0]!));
 }

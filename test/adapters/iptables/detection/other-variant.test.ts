@@ -22,9 +22,21 @@ const full = `${empty}*nat\n:DOCKER - [0:0]\n-A DOCKER -j RETURN\nCOMMIT\n`;
 describe('rulesOfOtherVariant', () => {
   it.each<[string, 'nft' | 'legacy', Signs]>([
     ['nothing was written', 'nft', {}],
-    ['tables of iptables-legacy are empty', 'nft', { tables: { IPv4: ['filter'] }, saved: { 'iptables-legacy-save': empty } }],
-    ['only what is used here has rules', 'legacy', { tables: { IPv4: ['nat'] }, saved: { 'iptables-legacy-save': full } }],
-    ['tables of nf_tables are not those of iptables', 'legacy', { nft: { IPv4: ['kube-proxy', 'firewalld'] } }],
+    [
+      'tables of iptables-legacy are empty',
+      'nft',
+      { tables: { IPv4: ['filter'] }, saved: { 'iptables-legacy-save': empty } },
+    ],
+    [
+      'only what is used here has rules',
+      'legacy',
+      { tables: { IPv4: ['nat'] }, saved: { 'iptables-legacy-save': full } },
+    ],
+    [
+      'tables of nf_tables are not those of iptables',
+      'legacy',
+      { nft: { IPv4: ['kube-proxy', 'firewalld'] } },
+    ],
     ['only what is used here has rules', 'nft', { nft: { IPv4: ['nat'] } }],
     ['nobody can tell', 'nft', { tables: { IPv4: undefined } }],
   ])('finds none where %s (iptables-%s)', async (_, used, present) => {

@@ -52,8 +52,7 @@ export class ElementReader {
       if (entry.type === nf.ELEMENT.KEY) {
         if (this.passes?.(this.readData(bytes, this.first) ?? '') === false) return;
         key = this.readData(bytes, layout.key) ?? '';
-      }
-      else if (entry.type === nf.ELEMENT.DATA) value = this.readData(bytes, layout.value ?? []);
+      } else if (entry.type === nf.ELEMENT.DATA) value = this.readData(bytes, layout.value ?? []);
       else if (entry.type === nf.ELEMENT.USERDATA) userdata = readUserdata(bytes, entry.start, entry.end);
       else if (EXPRESSIONS.has(entry.type)) hasMore = true;
     }
