@@ -229,15 +229,13 @@ describe('a table that has an owner and persists', () => {
   });
 });
 
-it('after flush ruleset everything is back within seconds', async () => {
+it('after flush ruleset everything is back', async () => {
   await node.serve(await flagsOf('nftables', web));
   const right = await ownRules('nftables');
   await nft('flush ruleset');
-  const isBack = async (): Promise<boolean> => {
-    expect(await ownRules('nftables')).toEqual(right);
-    return true;
-  };
-  // Measured: less than one second.
-  await until('everything is back', isBack, 10_000);
+  await until(
+    'everything is back',
+    async () => JSON.stringify(await ownRules('nftables')) === JSON.stringify(right),
+  );
   await inSync();
 });

@@ -1,5 +1,9 @@
 import type { Backend } from '../../../../src/application/ports/backend.js';
-import { LONGEST_DRAINING, ServerTable, SWEEP_PERIOD } from '../../../../src/adapters/ipvs/tables/server-table.js';
+import {
+  LONGEST_DRAINING,
+  ServerTable,
+  SWEEP_PERIOD,
+} from '../../../../src/adapters/ipvs/tables/server-table.js';
 import type { Service } from '../../../../src/domain/model/service.js';
 import { MemoryNode, nodeNetwork } from '../memory-node.js';
 import { changed, entryOf, gone } from '../services.js';
