@@ -239,3 +239,31 @@ it('after flush ruleset everything is back', async () => {
   );
   await inSync();
 });
+
+it.each(['nft', 'legacy'] as const)(
+  'status warns of rules of the other variant where the proxy uses iptables-%s, and only then',
+  async (used) => {
+    const unused = used === 'nft' ? 'legacy' : 'nft';
+    // What a kubelet leaves, by which programs choose.
+    await node.namespace.run([`iptables-${used}`, '-t', 'mangle', '-N', 'KUBE-IPTABLES-HINT']);
+    const flags = await flagsOf('iptables', web);
+    const proxy = await node.serve(flags);
+    expect((await node.run(['status'])).stdout).not.toContain('warning');
+    await proxy.stop();
+    await node.namespace.run([
+      `iptables-${unused}`,
+      '-t',
+      'nat',
+      '-A',
+      'PREROUTING',
+      '-p',
+      'udp',
+      '-j',
+      'ACCEPT',
+    ]);
+    await node.serve(flags);
+    const { exitCode, stdout } = await node.run(['status']);
+    expect(stdout).toContain(`there are rules of iptables-${unused} (IPv4: in nat)`);
+    expect(exitCode).toBe(0);
+  },
+);
