@@ -6,10 +6,18 @@ import type { Routes } from '../http/router.js';
 /**
  * `/debug/status`: how the proxy is, a `ProxyStatus`, always with 200. `/debug/history?service=NAMESPACE/NAME`: its last
  * changes, a `History`, without the parameter those of all Services.
+ * @param renew looks again at what only somebody who asks wants to know
  */
-export function statusRoutes(report: ReportStatus, history: ChangeHistory): Routes {
+export function statusRoutes(
+  report: ReportStatus,
+  history: ChangeHistory,
+  renew: () => Promise<void> = () => Promise.resolve(),
+): Routes {
   return {
-    '/debug/status': (_, response) => respondJson(response, 200, report.status()),
+    async '/debug/status'(_, response) {
+      await renew();
+      respondJson(response, 200, report.status());
+    },
     '/debug/history': ({ parameters }, response) =>
       respondJson(response, 200, history.changes(parameters.get('service') || undefined)),
   };

@@ -77,6 +77,8 @@ export interface NftTransport {
 
 /** The kernel's table, described by fingerprints that compare equal to those of the transport. */
 export interface TableState {
+  /** No packet meets its chains. */
+  readonly isDormant?: boolean;
   readonly chains: ReadonlyMap<string, ChainState>;
   readonly sets: ReadonlyMap<string, SetState>;
   /** The names of its counters. */

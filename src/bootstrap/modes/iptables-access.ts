@@ -5,6 +5,7 @@ import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../../adapters/iptables/iptables-commands.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
+import { VariantMix } from '../../adapters/iptables/detection/variant-mix.js';
 import { legacyTables } from '../../adapters/iptables/detection/legacy-tables.js';
 import { LegacyWatch } from '../../adapters/iptables/watch/legacy-watch.js';
 import type { IptablesWatch } from '../../adapters/iptables/watch/iptables-watch.js';
@@ -12,6 +13,7 @@ import { CommitListener } from '../../adapters/nftables/netlink/commit-listener.
 import { NetlinkNftTransport } from '../../adapters/nftables/netlink/netlink-transport.js';
 import { listChains } from '../../adapters/nftables/netlink/read/list-chains.js';
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
+import { SystemClock } from '../../adapters/process/system-clock.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
@@ -26,6 +28,7 @@ export interface IptablesAccess {
   readonly means: object;
   /** The families that the tools can serve. */
   readonly families: readonly IpFamily[];
+  readonly variantMix: VariantMix;
   /** Undefined where no cheap sign shows whether another program wrote. */
   watch(family: IpFamily): IptablesWatch | undefined;
   /** Idempotent. */
@@ -47,6 +50,7 @@ export async function openIptables(logger: Logger): Promise<IptablesAccess> {
     variant,
     means: { variant, iptables: version, because: reason },
     families,
+    variantMix: new VariantMix(() => tool.rulesOfOtherVariant(), new SystemClock()),
     watch: (family) => (variant === 'legacy' ? new LegacyWatch(family) : generationWatch),
     async close() {
       tool.close();

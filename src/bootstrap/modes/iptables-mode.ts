@@ -38,7 +38,7 @@ export class IptablesMode implements Mode {
 
   async open(purpose: OpenPurpose = 'serve'): Promise<OpenMode> {
     const iptables = await openIptables(this.logger);
-    const { tool, variant, means, families } = iptables;
+    const { tool, variant, variantMix, means, families } = iptables;
     const counters = openCounters();
     const host = new IptablesHostReader(
       tool,
@@ -63,6 +63,7 @@ export class IptablesMode implements Mode {
       families,
       means,
       iptables: { variant, ownedChains: IPTABLES_OWNED_CHAINS },
+      variantMix,
       packetCounters,
       backend,
       tracer: (family) => this.tracer(family),

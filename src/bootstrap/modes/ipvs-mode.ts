@@ -62,6 +62,7 @@ export class IpvsMode implements Mode {
         families: opened.families,
         means: { ...opened.means, scheduler },
         iptables: { variant: opened.variant, ownedChains: IPVS_OWNED_CHAINS },
+        variantMix: opened.variantMix,
         backend: this.backend(kernel, opened, drivers),
         holder: {
           giveUp: async (family, endpoint, frontends) => drivers.get(family)?.giveUp(endpoint, frontends),

@@ -1,3 +1,4 @@
+import type { VariantMix } from '../../adapters/iptables/detection/variant-mix.js';
 import type { PacketCounters, RejectedPackets } from '../../adapters/metrics/prometheus-metrics.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { Backend } from '../../application/ports/backend.js';
@@ -19,6 +20,8 @@ export interface OpenMode {
   readonly means: object;
   /** What it holds in iptables, which the clean-up of other modes leaves alone. */
   readonly iptables?: ActiveRules;
+  /** Missing where the mode has nothing in iptables. */
+  readonly variantMix?: VariantMix;
   /** Missing where this mode or this kernel does not count packets. */
   readonly packetCounters?: PacketCounters | undefined;
   /** Missing in modes that reject none. */

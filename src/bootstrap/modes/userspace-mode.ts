@@ -66,6 +66,7 @@ export class UserspaceMode implements Mode {
         ...iptables.means,
         addresses: [...addresses.values()].map(({ listen, host }) => listen ?? host),
       },
+      variantMix: iptables.variantMix,
       backend,
       tracer: (family) =>
         this.tracer(family, {

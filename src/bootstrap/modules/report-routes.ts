@@ -15,7 +15,7 @@ import { fullVersion, PROGRAM_VERSION } from '../version.js';
 
 /** What the proxy tells about itself and its Services. */
 export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Routes {
-  const { commandLine, live, state, source, clusterEvents, served, ejection } = parts;
+  const { commandLine, live, state, source, clusterEvents, served, ejection, mode } = parts;
   const { statuses, reports, syncHistory: history, changeHistory, remainingRules, health, clock } = parts;
   const loops = served.map(({ loop }) => loop);
   const localhost = localhostLookup(served);
@@ -60,7 +60,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     missing: () => clusterEvents.missing,
     refusedConfiguration: () => live.problem,
     remainingRules: () => remainingRules.failures,
-    warnings: () => ejection?.warnings ?? [],
+    warnings: () => [...(mode.variantMix?.current ?? []), ...(ejection?.warnings ?? [])],
   };
   const report = new ReportStatus(facts, loops, news, statuses, reports, history, health, clock);
   return {
@@ -69,6 +69,6 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
       appliedEvents: clusterEvents.eventCount,
     })),
     ...serviceListRoutes(list),
-    ...statusRoutes(report, changeHistory),
+    ...statusRoutes(report, changeHistory, async () => mode.variantMix?.renew()),
   };
 }

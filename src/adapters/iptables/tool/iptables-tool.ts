@@ -22,6 +22,8 @@ import type { IptablesCommands, IptablesVariant, RestoreOutcome } from '../iptab
 import type { CommitListener } from '../../nftables/netlink/commit-listener.js';
 import { KERNEL_MATCHES } from '../detection/kernel-matches.js';
 import { legacyTables } from '../detection/legacy-tables.js';
+import { nftTablesWithRules } from '../detection/nft-tables.js';
+import { rulesOfOtherVariant } from '../detection/other-variant.js';
 import { readLacking } from './restore-messages.js';
 import { knownFailure, RESOURCE_PROBLEM, restoreFailure } from './tool-failures.js';
 import { ToolPrograms, type ToolOutcome, type ToolStreams } from '../../tools/tool-programs.js';
@@ -127,6 +129,12 @@ export class IptablesTool implements IptablesCommands {
     const input = ['*filter\n', ':KUBE-TRIAL - [0:0]\n', ...rules, 'COMMIT\n'].values();
     const { stderr } = await this.programs.run(command, { input });
     return readLacking(stderr);
+  }
+
+  /** Which rules there are of the other variant, for people. */
+  async rulesOfOtherVariant(): Promise<readonly string[]> {
+    const { variant } = await this.identify();
+    return rulesOfOtherVariant(variant, { ...this.runner, nftTables: nftTablesWithRules });
   }
 
   async chainsPerCommit(): Promise<number> {

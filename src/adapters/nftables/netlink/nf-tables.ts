@@ -34,8 +34,18 @@ export const BATCH_WORD = 10 << 24;
 
 /** Flag of a table whose chains are not run. */
 export const DORMANT = 1;
+/** Flag of a chain without a name of its own, which belongs to the rule that leads to it. */
+export const BINDING = 4;
 export const ELEMENTS = { TABLE: 1, SET: 2, LIST: 3 } as const;
-export const ELEMENT = { KEY: 1, DATA: 2, FLAGS: 3, USERDATA: 6, LAST_KEY: 10 } as const;
+export const ELEMENT = {
+  KEY: 1,
+  DATA: 2,
+  FLAGS: 3,
+  USERDATA: 6,
+  EXPRESSION: 7,
+  LAST_KEY: 10,
+  EXPRESSIONS: 11,
+} as const;
 export const ELEMENT_FLAG = { INTERVAL_END: 1, CATCH_ALL: 2 } as const;
 export const DATA = { VALUE: 1, VERDICT: 2 } as const;
 export const LIST_ELEMENT = 1;

@@ -97,7 +97,10 @@ export function isOfAnotherLayout(state: TableState): boolean {
   return state.sets.has(MAP_OF_ANOTHER_LAYOUT);
 }
 
-/** Base chains and sets cannot be changed in place: another hook, type or key needs a new table. */
+/**
+ * Base chains and sets cannot be changed in place: another hook, type or key needs a new table. So do what only another program
+ * makes of ours: a table that sleeps, a set with an element for all keys.
+ */
 export function fits(
   chains: readonly ChainDefinition[],
   sets: readonly SetDefinition[],
@@ -108,6 +111,7 @@ export function fits(
   const isSame = (present: { readonly fingerprint: string } | undefined, fingerprint: string): boolean =>
     !present || present.fingerprint === fingerprint;
   return (
+    !state.isDormant &&
     chains.every((chain) => isSame(state.chains.get(chain.name), transport.fingerprintChain(chain))) &&
     sets.every((set) => isSame(state.sets.get(set.name), transport.fingerprintSet(family, set)))
   );

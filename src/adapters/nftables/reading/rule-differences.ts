@@ -88,7 +88,7 @@ function* differingElements(
 ): Generator<RuleDifference> {
   const { set } = desired;
   const line = (element: SetElement): string =>
-    `element ${table} ${set.name} { ${renderElement(set, element)} }`;
+    `element ${table} ${set.name} { ${renderElement(set, element)} }${element.hasMore ? ', with expressions' : ''}`;
   for (const { actual, wanted, owner } of elementDifferences(desired, state)) {
     if (actual && wanted) yield differing('-', line(actual), owner);
     if (wanted) yield differing('+', line(wanted), owner);

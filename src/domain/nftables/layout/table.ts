@@ -35,6 +35,8 @@ export interface SetElement {
    * it is not stored, or not read back.
    */
   readonly digest?: number;
+  /** Another program has given it expressions, which may keep packets from it. Only of an element that was read. */
+  readonly hasMore?: true;
 }
 
 export interface Hook {

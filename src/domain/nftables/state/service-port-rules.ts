@@ -28,6 +28,7 @@ export function sameElement(one: SetElement, other: SetElement): boolean {
     one.key === other.key &&
     one.value === other.value &&
     one.comment === other.comment &&
+    one.hasMore === other.hasMore &&
     (one.digest === other.digest || one.digest === undefined || other.digest === undefined)
   );
 }

@@ -1,6 +1,6 @@
 import { NetlinkNftTransport } from '../../../../src/adapters/nftables/netlink/netlink-transport.js';
 import { NetlinkSocket } from '../../../../src/adapters/netlink/netlink-socket.js';
-import { RULE } from '../../../../src/adapters/nftables/netlink/messages/records.js';
+import { CHAIN, RULE, TABLE } from '../../../../src/adapters/nftables/netlink/messages/records.js';
 import { MessageWriter } from '../../../../src/adapters/netlink/message-writer.js';
 import type { Operation } from '../../../../src/domain/nftables/layout/table.js';
 import { commitMessage, errorMessage, FakeLibc, plainMessage } from '../../../support/fake-libc.js';
@@ -25,15 +25,22 @@ function open() {
 /** The answer to GETGEN. */
 const generation = (sequence: number, id: number): Buffer => commitMessage(sequence, { generation: id });
 
-/** A rule of a chain of ours, in a dump. */
-function ruleOf(chain: string, sequence: number): Buffer {
+/** What the kernel tells of an object. */
+function told(type: number, sequence: number, put: (writer: MessageWriter) => void): Buffer {
   const writer = new MessageWriter(256);
-  const start = writer.beginMessage(NEWRULE, 0, sequence);
+  const start = writer.beginMessage(type, 0, sequence);
   writer.putWord(2);
-  RULE.write(writer, { table: 'kube-proxy', chain });
+  put(writer);
   writer.endMessage(start);
   return Buffer.from(writer.bytes.subarray(0, writer.length));
 }
+
+/** Our table. */
+const tableOf = (sequence: number, flags = 0): Buffer =>
+  told(NEWTABLE, sequence, (writer) => TABLE.write(writer, { name: 'kube-proxy', flags }));
+/** A rule of a chain of ours, in a dump. */
+const ruleOf = (chain: string, sequence: number): Buffer =>
+  told(NEWRULE, sequence, (writer) => RULE.write(writer, { table: 'kube-proxy', chain }));
 
 describe('a commit', () => {
   it('succeeded when the kernel is silent', async () => {
@@ -134,12 +141,12 @@ describe('the socket', () => {
 });
 
 describe('a read', () => {
-  const EMPTY = { chains: new Map(), sets: new Map(), counters: new Set() };
+  const EMPTY = { chains: new Map(), sets: new Map(), counters: new Set(), isDormant: false };
   const noCounters = (sequence: number) => plainMessage(DONE, sequence);
   /** Generation, table, chains, rules, sets, generation. */
   const round = (sequence: number, first: number, last: number) => [
     generation(sequence, first),
-    plainMessage(NEWTABLE, sequence + 1),
+    tableOf(sequence + 1),
     plainMessage(DONE, sequence + 2),
     plainMessage(DONE, sequence + 3),
     plainMessage(DONE, sequence + 4),
@@ -150,6 +157,26 @@ describe('a read', () => {
     const { libc, transport } = open();
     libc.incoming = [...round(1, 5, 6), ...round(7, 6, 6), noCounters(13)];
     expect(await transport.read('IPv4', [])).toEqual(EMPTY);
+  });
+
+  it('tells that the table sleeps, and leaves out chains that belong to a rule', async () => {
+    const { libc, transport } = open();
+    const [before, , ...rest] = round(1, 5, 5);
+    const chainOf = (name: string, flags: number): Buffer =>
+      told(NEWCHAIN, 3, (writer) => CHAIN.write(writer, { table: 'kube-proxy', name, flags }));
+    libc.incoming = [
+      before!,
+      tableOf(2, 1),
+      chainOf('__chain0', 4),
+      chainOf('services', 0),
+      ...rest,
+      noCounters(7),
+    ];
+    expect(await transport.read('IPv4', [])).toEqual({
+      ...EMPTY,
+      isDormant: true,
+      chains: new Map([['services', { fingerprint: 'regular chain', rules: [] }]]),
+    });
   });
 
   it('is repeated when the table went meanwhile', async () => {

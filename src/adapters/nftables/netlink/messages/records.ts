@@ -53,6 +53,7 @@ export const CHAIN = new AttributeLayout({
   hook: [4, nested(HOOK)],
   policy: [5, number],
   type: [7, text],
+  flags: [10, number],
 });
 export const RULE = new AttributeLayout({
   table: [1, text],

@@ -8,6 +8,8 @@ import { componentsText } from './component-text.js';
 import { VERDICT_LAYOUT, verdictName, type VerdictRecord } from '../messages/expressions.js';
 import { readUserdata, type Userdata } from '../messages/userdata.js';
 
+/** One expression, or several. */
+const EXPRESSIONS: ReadonlySet<number> = new Set([nf.ELEMENT.EXPRESSION, nf.ELEMENT.EXPRESSIONS]);
 const NO_USERDATA: Userdata = {};
 
 /** Reads elements of a set of ours as text, without a record of each: large tables have a million of them. */
@@ -41,7 +43,8 @@ export class ElementReader {
 
   private readElement(bytes: Buffer, start: number, end: number): void {
     const { entry, layout } = this;
-    let key = '';
+    let key: string | undefined;
+    let hasMore = false;
     let value: string | undefined;
     let userdata = NO_USERDATA;
     entry.over(bytes, start, end);
@@ -49,13 +52,15 @@ export class ElementReader {
       if (entry.type === nf.ELEMENT.KEY) {
         if (this.passes?.(this.readData(bytes, this.first) ?? '') === false) return;
         key = this.readData(bytes, layout.key) ?? '';
-      }
-      if (entry.type === nf.ELEMENT.DATA) value = this.readData(bytes, layout.value ?? []);
+      } else if (entry.type === nf.ELEMENT.DATA) value = this.readData(bytes, layout.value ?? []);
       else if (entry.type === nf.ELEMENT.USERDATA) userdata = readUserdata(bytes, entry.start, entry.end);
+      else if (EXPRESSIONS.has(entry.type)) hasMore = true;
     }
+    // The one for all keys without an element of their own.
+    if (key === undefined) return;
     this.seen++;
     const { comment, digest } = userdata;
-    this.elements.set(key, { key, value, comment, digest });
+    this.elements.set(key, { key, value, comment, digest, ...(hasMore && { hasMore: true }) });
   }
 
   private readData(bytes: Buffer, components: SetLayout['key']): string | undefined {

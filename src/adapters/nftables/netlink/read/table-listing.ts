@@ -95,7 +95,7 @@ export async function listTables<Rule>(
   const list = (type: number, name: string, table?: string) =>
     ask({ type, name, all: true, ...(table !== undefined && { put: of(table) }), onMessage: read });
   if (only === undefined) await list(nf.GETTABLE, 'GETTABLE');
-  else if (await ask({ type: nf.GETTABLE, name: 'GETTABLE', put: of(only) })) listing.add({ name: only });
+  else await ask({ type: nf.GETTABLE, name: 'GETTABLE', put: of(only), onMessage: read });
   if (tables.size > 0) await list(nf.GETCHAIN, 'GETCHAIN', only);
   for (const name of tables.keys())
     if (!(await list(nf.GETRULE, 'GETRULE', name)) || !(await list(nf.GETSET, 'GETSET', name)))

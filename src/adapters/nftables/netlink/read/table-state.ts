@@ -3,6 +3,8 @@ import { familyNumber } from '../../../netlink/protocol.js';
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import { TABLE_NAME, type SetDefinition, type SetElement } from '../../../../domain/nftables/layout/table.js';
 import { UnsafeTextError } from '../../../../domain/nftables/text/safe-text.js';
+import { EINVAL } from '../../../netlink/errno.js';
+import { NetlinkRequestError } from '../../../netlink/errors.js';
 import type { MessageWriter } from '../../../netlink/message-writer.js';
 import type { NetlinkConversation } from '../../../netlink/netlink-conversation.js';
 import type { NetlinkMessage } from '../../../netlink/message-reader.js';
@@ -43,13 +45,15 @@ export async function readState(
         ? await readElements(ask, family, known, count)
         : new Map<string, SetElement>();
     if (!elements) return undefined;
-    sets.set(name, { fingerprint, elements, count });
+    const all = (await hasCatchAll(ask, name)) ? ' and an element for all other keys' : '';
+    sets.set(name, { fingerprint: fingerprint + all, elements, count });
   }
   const chains = new Map<string, ChainState>();
   for (const [name, { chain, rules }] of listed.chains)
-    chains.set(name, { fingerprint: chainFingerprint(chain), rules });
+    if (((chain.flags ?? 0) & nf.BINDING) === 0)
+      chains.set(name, { fingerprint: chainFingerprint(chain), rules });
   const counters = new Set((await listCounters(ask)).keys());
-  return { chains, sets, counters };
+  return { chains, sets, counters, isDormant: ((listed.table.flags ?? 0) & nf.DORMANT) !== 0 };
 }
 
 /**
@@ -74,6 +78,25 @@ async function readElements(
     former = size;
   }
   return undefined;
+}
+
+/** Whether a set of ours has an element for all keys without one of their own, which the kernel does not count. */
+async function hasCatchAll(ask: Ask, set: string): Promise<boolean> {
+  const put = (writer: MessageWriter): void => {
+    putSet(writer, { table: TABLE_NAME, set });
+    const list = writer.beginNest(nf.ELEMENTS.LIST);
+    const element = writer.beginNest(nf.LIST_ELEMENT);
+    writer.putU32(nf.ELEMENT.FLAGS, nf.ELEMENT_FLAG.CATCH_ALL);
+    writer.endNest(element);
+    writer.endNest(list);
+  };
+  try {
+    return await ask({ type: nf.GETSETELEM, name: `GETSETELEM of ${set}`, put });
+  } catch (error) {
+    // Kernels before 5.13 have no such elements.
+    if (error instanceof NetlinkRequestError && error.errno === EINVAL) return false;
+    throw error;
+  }
 }
 
 /** Lists a set of ours once; false if there is none. */
