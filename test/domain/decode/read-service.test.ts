@@ -264,6 +264,7 @@ describe('an invalid Service is rejected with its field', () => {
     ['spec.ports[0].port', { ports: [{ port: 80.5 }] }],
     ['spec.ports[0].port', { ports: [{}] }],
     ['spec.ports[0].nodePort', { ports: [{ port: 80, nodePort: -1 }] }],
+    ['spec.ports[0].nodePort', { ports: [{ port: 80, nodePort: 65536 }] }],
     ['spec.ports[0].protocol', { ports: [{ port: 80, protocol: 'tcp' }] }],
     ['spec.ports[0].name', { ports: [{ port: 80, name: 'a"; drop' }] }],
     ['spec.ports[0].name', { ports: [{ port: 80, name: 80 }] }],

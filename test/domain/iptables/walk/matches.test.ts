@@ -153,6 +153,16 @@ describe('a condition of a rule', () => {
     ]);
   });
 
+  it('is named as it stands in the rule', () => {
+    const [ending] = walked({ filter: ['-A FORWARD -o eth1 -p tcp -m tcp ! --sport 1024 -j DROP'] });
+    expect(ending!.steps).toMatchObject([
+      {
+        effect:
+          'cannot tell whether -o eth1, -m tcp ! --sport 1024 holds; taken as if it did not',
+      },
+    ]);
+  });
+
   it('asks lists of clients for what earlier packets left there', () => {
     const rules = {
       nat: [
