@@ -128,6 +128,10 @@ const CASES = (
     ['-m bpf --bytecode "4,48 0 0 9,21 0 1 6,6 0 0 1,6 0 0 0"', 'uncertain'],
     ['-p udp -m bpf --bytecode "4,48 0 0 9"', false],
     ['-m recent --rdest --rcheck', 'uncertain'],
+    ['-m recent --remove --name one', 'uncertain'],
+    ['-m recent ! --update --name one', true],
+    ['-m recent --update --name one', false],
+    ['-m recent ! --rcheck --name one', true],
     ['-m statistic --mode unheard', 'uncertain'],
   ] as readonly (readonly [conditions: string, expected: boolean | 'uncertain', packet?: Partial<Packet>])[]
 ).map(([conditions, expected, packet]) => ({ conditions, expected, packet }));
