@@ -118,11 +118,13 @@ describe('properties of Services (docs/spec/model.md §2.2)', () => {
     const ports = [
       { port: 53 },
       { port: 53, protocol: 'UDP' },
+      { name: 'y', port: 53, protocol: '' },
       { name: 'x', port: 1, protocol: 'SCTP', nodePort: 30000 },
     ];
     expect(read({ ports }).value?.ports).toEqual([
       { name: '', protocol: 'TCP', port: 53, nodePort: 0 },
       { name: '', protocol: 'UDP', port: 53, nodePort: 0 },
+      { name: 'y', protocol: 'TCP', port: 53, nodePort: 0 },
       { name: 'x', protocol: 'SCTP', port: 1, nodePort: 30000 },
     ]);
     expect(read({ ports: undefined }).value?.ports).toEqual([]);
