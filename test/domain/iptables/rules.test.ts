@@ -305,6 +305,14 @@ describe('hostile entries', () => {
   });
 });
 
+it('remember clients with the shortest affinity that a Service can ask for', () => {
+  const remembers = (affinitySeconds: number) =>
+    rulesOf(compileIptables({ ...cart, affinitySeconds }, options)).filter((rule) =>
+      rule.includes('-m recent --set '),
+    ).length;
+  expect([0, 1].map(remembers)).toEqual([0, endpoints.length]);
+});
+
 describe('iptablesBaseRules', () => {
   const rulesIn = (frame: ReturnType<typeof iptablesBaseRules>, chain: string) =>
     frame.chains.find(({ name }) => name === chain)?.rules;

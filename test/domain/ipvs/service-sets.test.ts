@@ -1,10 +1,5 @@
 import { readFileSync } from 'node:fs';
-import {
-  SERVICE_SETS,
-  setComment,
-  setHeader,
-  setName,
-} from '../../../src/domain/ipvs/service-sets.js';
+import { SERVICE_SETS, setComment, setHeader, setName } from '../../../src/domain/ipvs/service-sets.js';
 
 it('sets have the names, types and comments of kube-proxy (docs/spec/ipvs.md §5)', () => {
   const spec = readFileSync(new URL('../../../docs/spec/ipvs.md', import.meta.url), 'utf8');

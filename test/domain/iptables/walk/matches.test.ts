@@ -161,8 +161,7 @@ describe('a condition of a rule', () => {
     const [ending] = walked({ filter: ['-A FORWARD -o eth1 -p tcp -m tcp ! --sport 1024 -j DROP'] });
     expect(ending!.steps).toMatchObject([
       {
-        effect:
-          'cannot tell whether -o eth1, -m tcp ! --sport 1024 holds; taken as if it did not',
+        effect: 'cannot tell whether -o eth1, -m tcp ! --sport 1024 holds; taken as if it did not',
       },
     ]);
   });
