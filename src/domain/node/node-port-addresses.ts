@@ -53,13 +53,12 @@ export function nodePortAddressesOf(
 ): NodePortAddresses {
   const ofFamily = nodePortAddresses.map(parseCidr).filter((cidr) => cidr?.family === family);
   const cidrs = ofFamily.length > 0 ? (ofFamily as Cidr[]) : [EVERYTHING[family]];
-  const end = cidrs.findIndex((cidr) => cidr.prefixLength === 0);
-  const considered = end < 0 ? cidrs : cidrs.slice(0, end + 1);
+  const matchAll = cidrs.some((cidr) => cidr.prefixLength === 0);
   const loopback = {
-    containsIPv4Loopback: considered.some(coversIPv4Loopback),
+    containsIPv4Loopback: cidrs.some(coversIPv4Loopback),
     explicitLoopback: cidrs.some(namesLocalhost),
   };
-  return end < 0 ? { matchAll: false, cidrs, ...loopback } : { matchAll: true, ...loopback };
+  return matchAll ? { matchAll, ...loopback } : { matchAll, cidrs, ...loopback };
 }
 
 /** The local addresses that match a list of CIDRs; loopback addresses separately, because most backends do not support them. */

@@ -23,9 +23,9 @@ export function sequenceDifference(
   // The nth of equal lines belongs to the nth.
   const placeOf = actual.map((line) => places.get(line)?.pop());
   const found = placeOf.filter((place) => place !== undefined);
-  const kept = new Set(ordered ? longestRise(found) : found);
+  const kept = new Set<number | undefined>(ordered ? longestRise(found) : found);
   return {
-    surplus: indicesWhere(actual.length, (index) => !kept.has(placeOf[index] ?? -1)),
+    surplus: indicesWhere(actual.length, (index) => !kept.has(placeOf[index])),
     missing: indicesWhere(desired.length, (index) => !kept.has(index)),
   };
 }

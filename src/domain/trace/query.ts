@@ -38,7 +38,7 @@ export function parseQuery(from: string, to: string): TraceQuery {
     throw new InvalidQueryError(
       `the destination ${quoted(to)} is not ADDRESS:PORT or ADDRESS:PORT/PROTOCOL, with IPv6 addresses in brackets`,
     );
-  return queryOf(from, bracketed ?? plain ?? '', Number(port), protocol);
+  return queryOf(from, (bracketed ?? plain)!, Number(port), protocol);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { AnswerError, parseAnswer } from '../../../src/application/answers/parse-answer.js';
+import { AnswerError, LARGEST_ANSWER, parseAnswer } from '../../../src/application/answers/parse-answer.js';
 import { anything, fields, text } from '../../../src/domain/shapes/shape.js';
 
 const parsed = (json: string) => parseAnswer(json, anything);
@@ -20,11 +20,20 @@ it('has no more than 32 levels', () => {
   expect(() => parsed(nested(33))).toThrow('it has more than 32 levels');
   expect(() => parsed(nested(33).replaceAll('[', '{'))).toThrow('it has more than 32 levels');
   expect(parsed(`[${nested(31)},${nested(31)}]`)).toBeDefined();
+  expect(parsed(`[${'{},'.repeat(32)}{}]`)).toHaveLength(33);
 });
 
 it('has no more than two million lists and objects', () => {
   expect(parsed(lists(2_000_000))).toHaveLength(1_999_999);
   expect(() => parsed(lists(2_000_001))).toThrow('it has more than 2000000 lists and objects');
+});
+
+it('may be a list of 100,000 Services', () => {
+  const row = {
+    ...{ namespace: 'shop', name: 'cart', type: 'ClusterIP', frontends: ['10.96.0.2:80/TCP'] },
+    ...{ endpoints: { used: 1, known: 1 }, state: 'programmed' },
+  };
+  expect(100_000 * JSON.stringify(row).length).toBeLessThan(LARGEST_ANSWER);
 });
 
 it.each(['[', '\\"[', '\\\\', '{'.repeat(40), '\\"'.repeat(3)])(

@@ -27,6 +27,9 @@ describe('staleSources', () => {
 
   it('names a watch that hangs, one that is missing, and a list that never came', () => {
     expect(reasonOf({ lastActivity: NOW - 200_000 })).toBe('the watch has been silent for 200 s');
+    expect(reasonOf({ state: 'backing-off', connected: false, lastActivity: NOW - 60_000 })).toBe(
+      'no watch for 60 s',
+    );
     expect(
       reasonOf({ state: 'backing-off', connected: false, lastActivity: NOW - 61_500, failure: 'refused' }),
     ).toBe('no watch for 61 s: refused');

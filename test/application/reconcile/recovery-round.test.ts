@@ -105,6 +105,17 @@ describe('a removal that is refused', () => {
   );
 });
 
+it('a service port that cannot be removed in all its parts stays whole, where each part is written alone', async () => {
+  const [gone, stays] = ports(2);
+  kernel.writes = 'by line';
+  await backend.start([gone!, stays!], node);
+  const before = linesOf(gone!);
+  kernel.refuse = (key, value) => (value === '' && key === before[0]![0] ? 'named' : undefined);
+  const { failed } = await backend.apply([{ key: gone!.key, entry: undefined }], node);
+  expect(keysOf(failed)).toEqual([gone!.key]);
+  expect(linesOf(gone!).sort()).toEqual(before.sort());
+});
+
 describe('the limits of a round', () => {
   it.each([16, 1024])('finds one cause among %i with some two commits for each halving', async (count) => {
     await backend.start(ports(count), node);

@@ -1,6 +1,8 @@
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import type { ResourceKind, SourceStatus } from '../../../src/application/ports/cluster-source.js';
 import { proxyStatusLines } from '../../../src/adapters/cli/texts/proxy-status.js';
+import { parseAnswer } from '../../../src/application/answers/parse-answer.js';
+import { statusAnswer } from '../../../src/application/status/proxy-status.js';
 import { ReportStatus } from '../../../src/application/status/report-status.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../../src/application/status/sync-history.js';
@@ -199,6 +201,7 @@ describe('ReportStatus', () => {
     const reported = Reported.serving();
     change(reported);
     expect(reported.status).toMatchObject({ state: 'degraded', reasons });
+    expect(parseAnswer(JSON.stringify(reported.status), statusAnswer)).toEqual(reported.status);
   });
 
   it('is good again after failures, and remembers the last error', () => {

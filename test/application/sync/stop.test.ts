@@ -70,11 +70,12 @@ describe('stop', () => {
   });
 
   it.each([undefined, new Error('no answer')])(
-    'waits for the verification that is under way (%s)',
+    'interrupts the verification that is under way, and waits for its end (%s)',
     async (failure) => {
       const bench = await new Bench().begin('a');
       const release = bench.backend.hold();
       bench.backend.failure = failure;
+      bench.backend.findings.push({ written: 3 });
       await bench.clock.advanceAsync(1000);
       let ended = false;
       const stopping = bench.loop.stop().then(() => (ended = true));
@@ -82,6 +83,7 @@ describe('stop', () => {
       expect(ended).toBe(false);
       release();
       await stopping;
+      expect(bench.backend.findings).toHaveLength(1);
       await stopped(bench);
     },
   );

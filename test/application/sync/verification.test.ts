@@ -133,6 +133,14 @@ describe('between syncs', () => {
     expect(bench.calls()).toEqual(['apply a']);
   });
 
+  it('other periods leave one verification at a time', async () => {
+    const bench = await new Bench({ syncPeriod: 30_000 }).begin('a');
+    for (const syncPeriod of [5000, 10_000]) bench.loop.use({ syncPeriod, minSyncPeriod: 500 });
+    bench.calls();
+    await bench.clock.advanceAsync(1000);
+    expect(verifications(bench)).toEqual(['quick']);
+  });
+
   it('what a verification repairs is reported', async () => {
     const bench = await new Bench().begin('a');
     bench.backend.findings.push({ compared: true, written: 3 });

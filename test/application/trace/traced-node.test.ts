@@ -21,3 +21,9 @@ it.each([
     expect(new TracedAddresses(machine, () => of).list()).toEqual(expected);
   },
 );
+
+it('closes what it asks for the addresses of the machine', () => {
+  let closed = 0;
+  new TracedAddresses({ ...machine, close: () => closed++ }, () => undefined).close();
+  expect(closed).toBe(1);
+});

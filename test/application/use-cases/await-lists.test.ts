@@ -1,7 +1,7 @@
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { ScriptedSource } from '../../../src/testing/fakes/scripted-source.js';
 import type { SourceStatus } from '../../../src/application/ports/cluster-source.js';
-import { awaitLists } from '../../../src/application/use-cases/await-lists.js';
+import { awaitLists, LISTING_TIMEOUT } from '../../../src/application/use-cases/await-lists.js';
 
 let clock: FakeClock;
 let source: ScriptedSource;
@@ -24,7 +24,7 @@ beforeEach(() => {
 
 function begin(...statuses: SourceStatus[]): void {
   source.statuses = statuses;
-  awaitLists(source, 60_000, clock).then(
+  awaitLists(source, LISTING_TIMEOUT, clock).then(
     () => (outcome = 'listed'),
     (error: Error) => (outcome = error.message),
   );

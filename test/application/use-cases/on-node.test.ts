@@ -102,6 +102,12 @@ describe('OnNode', () => {
     expect(bench.state.node?.ips.map(({ text }) => text)).toEqual(['192.0.2.5']);
   });
 
+  it('does not complain about a Node that never had addresses or podCIDRs', () => {
+    for (const noise of ['first', 'second'])
+      bench.events.applied('Node', { metadata: { name: NODE_NAME, labels: { noise } } });
+    expect(bench.logger.at('warn')).toEqual([]);
+  });
+
   it('does not complain about other Nodes', () => {
     bench.events.applied('Node', { metadata: { name: 'n2', labels: 'x' } });
     expect([bench.logger.lines, bench.reports.rejected]).toEqual([[], []]);

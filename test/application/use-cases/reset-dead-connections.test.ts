@@ -257,10 +257,12 @@ it('ends what is under way when it is stopped', async () => {
   let open!: () => void;
   world.conntrack.gate = new Promise((resolve) => (open = resolve));
   await clock().advanceAsync(1 * SECOND);
+  world.conntrack.faults.push({ problem: new Error('met only by a look that goes on') });
   const stopped = world.resets.stop();
   open();
   await stopped;
   expect([world.isOpen(flow), world.logger.at('warn')]).toEqual([true, []]);
+  expect(world.conntrack.faults).toHaveLength(1);
 });
 
 describe('where something else holds the connections, too', () => {

@@ -118,11 +118,13 @@ describe('properties of Services (docs/spec/model.md §2.2)', () => {
     const ports = [
       { port: 53 },
       { port: 53, protocol: 'UDP' },
+      { name: 'y', port: 53, protocol: '' },
       { name: 'x', port: 1, protocol: 'SCTP', nodePort: 30000 },
     ];
     expect(read({ ports }).value?.ports).toEqual([
       { name: '', protocol: 'TCP', port: 53, nodePort: 0 },
       { name: '', protocol: 'UDP', port: 53, nodePort: 0 },
+      { name: 'y', protocol: 'TCP', port: 53, nodePort: 0 },
       { name: 'x', protocol: 'SCTP', port: 1, nodePort: 30000 },
     ]);
     expect(read({ ports: undefined }).value?.ports).toEqual([]);
@@ -264,6 +266,7 @@ describe('an invalid Service is rejected with its field', () => {
     ['spec.ports[0].port', { ports: [{ port: 80.5 }] }],
     ['spec.ports[0].port', { ports: [{}] }],
     ['spec.ports[0].nodePort', { ports: [{ port: 80, nodePort: -1 }] }],
+    ['spec.ports[0].nodePort', { ports: [{ port: 80, nodePort: 65536 }] }],
     ['spec.ports[0].protocol', { ports: [{ port: 80, protocol: 'tcp' }] }],
     ['spec.ports[0].name', { ports: [{ port: 80, name: 'a"; drop' }] }],
     ['spec.ports[0].name', { ports: [{ port: 80, name: 80 }] }],

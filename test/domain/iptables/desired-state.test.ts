@@ -49,6 +49,11 @@ function expectHeld(tables: TablesInMemory, desired: DesiredTables): void {
   }
 }
 
+/** As iptables-legacy counts. */
+function entryCount({ chains }: TablesInMemory): number {
+  return [...chains.values()].reduce((sum, rules) => sum + 2 + rules.length, 0);
+}
+
 /** How many rules service ports have in each table, counted one by one. */
 function countedRules(desired: IptablesDesiredState): readonly number[] {
   const chains = [...desired.chains()].map(({ chain }) => chain);
@@ -78,7 +83,9 @@ describe('incremental equals full', () => {
           for (const change of batch)
             for (const { key, entry } of follow(change, present))
               desired.replace(key, entry && compiled(entry, desired.rules(key)), delta);
+          const before = entryCount(tables);
           tables.apply(delta);
+          expect(delta.tableGrowth).toBe(entryCount(tables) - before);
           expectHeld(tables, freshTables(present.values(), family));
           expect(TABLES.map((table) => desired.ruleCount(table))).toEqual(countedRules(desired));
         }

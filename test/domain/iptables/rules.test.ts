@@ -284,6 +284,7 @@ describe('hostile entries', () => {
     ['health check node port', { healthCheckNodePort: -1 }],
     ['seconds of session affinity', { affinitySeconds: 0.5 }],
     ['address', { endpoints: { ...cart.endpoints, reachable: [endpointAt('10.0.0.1\n')] } }],
+    ['address', { sourceRanges: [{ family: 'IPv4', address: '10.0.0.0/8 -j ACCEPT #', prefixLength: 8 }] }],
   ])('are refused for their %s', (what, part) => {
     const compile = () => compileIptables({ ...cart, ...part }, options);
     expect(compile).toThrow(UnsafeRuleTextError);
@@ -302,6 +303,14 @@ describe('hostile entries', () => {
       'interface name',
     );
   });
+});
+
+it('remember clients with the shortest affinity that a Service can ask for', () => {
+  const remembers = (affinitySeconds: number) =>
+    rulesOf(compileIptables({ ...cart, affinitySeconds }, options)).filter((rule) =>
+      rule.includes('-m recent --set '),
+    ).length;
+  expect([0, 1].map(remembers)).toEqual([0, endpoints.length]);
 });
 
 describe('iptablesBaseRules', () => {

@@ -221,3 +221,15 @@ it('forgets endpoints that a service port may not use any more, and keeps the ot
   expect([...table.ports().get(port)!.endpoints.keys()]).toEqual([kept]);
   expect(gone).not.toBe(kept);
 });
+
+it('keeps a service port that is gone as long as it has a connection, and one that is not gone for good', () => {
+  const table = new TrafficTable(() => entry);
+  const flows = [FIRST, SECOND].map((replySource, id) => seenFlow(id, { replySource }));
+  for (const flow of flows) table.began(flow, 0);
+  table.ceased(flows[0]!, 0);
+  table.tidy(0, () => undefined);
+  expect(openIn(table)).toEqual({ [SECOND]: 1 });
+  table.ceased(flows[1]!, 0);
+  table.tidy(0, () => new Set());
+  expect(totalsIn(table).connections).toBe(2);
+});

@@ -49,6 +49,12 @@ describe('a packet in mode userspace', () => {
     }
   });
 
+  it('is passed on to its only endpoint', () => {
+    expect(walked({}, [1])[0]!.steps.at(-1)!.effect).toBe(
+      'passed on to 10.244.1.1:8080, over a connection of its own, which rewrites the source to an address of this node',
+    );
+  });
+
   it('is left alone where no portal leads: another port, an external IP from a node that does not have it', () => {
     expect(walked({ destinationPort: 81 }, [1])).toMatchObject([{ verdict: 'untouched', steps: [] }]);
     expect(walked({ ...fromNode, destination: '192.0.2.10' }, [1])).toMatchObject([{ verdict: 'untouched' }]);

@@ -105,6 +105,25 @@ describe('an EndpointSlice', () => {
     expect(ofSlice(rest)).toEqual([field]);
   });
 
+  it('may not have hints that repeat another', () => {
+    const twice = [{ name: 'a' }, { name: 'a' }];
+    const found: string[] = [];
+    endpointSliceSchema(
+      {
+        metadata: { name: 'a' },
+        addressType: 'IPv4',
+        endpoints: [{ addresses: address, hints: { forZones: twice, forNodes: twice } }],
+      },
+      '',
+      (field, text) => found.push(`${field} ${text}`),
+    );
+    const hints = 'endpoints[0].hints';
+    expect(found).toEqual([
+      `${hints}.forZones[1].name repeats the name of ${hints}.forZones[0]`,
+      `${hints}.forNodes[1].name repeats the name of ${hints}.forNodes[0]`,
+    ]);
+  });
+
   it.each([
     ['0.0.0.0', 'the unspecified'],
     ['127.0.0.53', 'a loopback'],

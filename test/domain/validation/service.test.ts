@@ -22,6 +22,11 @@ describe('what an API server accepts', () => {
   it.each<[string, unknown, object?]>([
     ['one port', { ports }],
     ['the last port', { ports: [{ port: 65535, targetPort: 65535 }] }],
+    [
+      'any annotation of source ranges beside the field',
+      { ...balanced, loadBalancerSourceRanges: ['10.0.0.0/8'] },
+      { annotations: { 'service.beta.kubernetes.io/load-balancer-source-ranges': 'x' } },
+    ],
     ['node port 0, which is none', { ports: [{ port: 1, nodePort: 0 }] }],
     [
       'the shortest affinity',

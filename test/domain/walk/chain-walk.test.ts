@@ -96,6 +96,10 @@ describe('chains', () => {
     const [course] = base([endless]);
     expect(course!.steps.at(-1)).toMatchObject({ isUncertain: true });
     expect(course!.verdict).toBeUndefined();
+    const before: Rule = rule('before', (met) => [
+      { course: met, to: { verb: 'jump', chain: chain(before, drops) }, effect: 'jump' },
+    ]);
+    expect(base([before])).toMatchObject([{ verdict: 'dropped' }]);
   });
 });
 

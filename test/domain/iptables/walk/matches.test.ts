@@ -128,6 +128,10 @@ const CASES = (
     ['-m bpf --bytecode "4,48 0 0 9,21 0 1 6,6 0 0 1,6 0 0 0"', 'uncertain'],
     ['-p udp -m bpf --bytecode "4,48 0 0 9"', false],
     ['-m recent --rdest --rcheck', 'uncertain'],
+    ['-m recent --remove --name one', 'uncertain'],
+    ['-m recent ! --update --name one', true],
+    ['-m recent --update --name one', false],
+    ['-m recent ! --rcheck --name one', true],
     ['-m statistic --mode unheard', 'uncertain'],
   ] as readonly (readonly [conditions: string, expected: boolean | 'uncertain', packet?: Partial<Packet>])[]
 ).map(([conditions, expected, packet]) => ({ conditions, expected, packet }));
@@ -149,6 +153,15 @@ describe('a condition of a rule', () => {
         effect: 'cannot tell whether -m owner, -m limit holds; taken as if it did not',
         isUncertain: true,
         isForeign: true,
+      },
+    ]);
+  });
+
+  it('is named as it stands in the rule', () => {
+    const [ending] = walked({ filter: ['-A FORWARD -o eth1 -p tcp -m tcp ! --sport 1024 -j DROP'] });
+    expect(ending!.steps).toMatchObject([
+      {
+        effect: 'cannot tell whether -o eth1, -m tcp ! --sport 1024 holds; taken as if it did not',
       },
     ]);
   });

@@ -1,0 +1,18 @@
+import {
+  LISTED_SETS,
+  LOOKED_UP_SETS,
+  MAP_OF_ANOTHER_LAYOUT,
+  POSSIBLE_SETS,
+} from '../../../../src/domain/nftables/layout/sets.js';
+
+it('that grow with the endpoints are looked up, and the others listed', () => {
+  const listed = LISTED_SETS.map(({ name }) => name);
+  expect(listed).toEqual(expect.arrayContaining(['frontends', 'nodeport-frontends', 'no-endpoints']));
+  for (const { name } of LOOKED_UP_SETS) expect(listed).not.toContain(name);
+  expect(new Set([...LISTED_SETS, ...LOOKED_UP_SETS])).toEqual(new Set(POSSIBLE_SETS));
+});
+
+it('tell a table of kube-proxy from one of ours (docs/spec/nftables.md §3.1)', () => {
+  expect(MAP_OF_ANOTHER_LAYOUT).toBe('service-ips');
+  expect(POSSIBLE_SETS.map(({ name }) => name)).not.toContain(MAP_OF_ANOTHER_LAYOUT);
+});
