@@ -36,23 +36,22 @@ jest() {
   npm run --silent jest -- --json "$@"
 }
 
-# What runs nothing of the program, and what packs it. Both take what the timed tests leave of the processors, and not a moment
-# that they want.
-beside_the_timed() {
+# What runs nothing. It takes what the timed tests leave of the processors, and not a moment that they want.
+of_the_text() {
   for check in typecheck lint format:check; do
-    step "$check" idly npm run --silent "$check"
+    step "$check" chrt --idle 0 npm run --silent "$check"
   done
-  step package idly npm run --silent jest -- --json --selectProjects package --runInBand --outputFile="$results/package.json"
   [ -z "$failed" ]
 }
 
-# What needs no kernel. It takes what the kernel tests leave of the processors: those wait more than they work.
+# What needs no kernel. Hermetic tests take what the kernel tests leave of the processors: those wait more than they work.
 without_kernel() {
   hermetic "$(dirname "$(command -v node)")"
   for folder in $(sh scripts/newer-node.sh); do
     # shellcheck disable=SC2046 # a list of files
     hermetic "$folder" --runTestsByPath $(node scripts/node-api-tests.mjs)
   done
+  step package jest --selectProjects package --runInBand --outputFile="$results/package.json"
   [ -z "$failed" ]
 }
 
@@ -67,10 +66,6 @@ hermetic() {
 
 gently() {
   nice -n 19 "$@"
-}
-
-idly() {
-  chrt --idle 0 "$@"
 }
 
 # Starts one of the functions above in the background. What fails in it is its own.
@@ -98,10 +93,10 @@ if [ -z "$failed" ]; then
   beside without_kernel
   step 'kernel tests' jest --selectProjects contained kernel --maxWorkers=3 --outputFile="$results/tests.json"
   step 'tests without a kernel' finished "$other" "$log"
-  beside beside_the_timed
+  beside of_the_text
   # No other test runs beside these, because they measure.
   step timed jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
-  step 'checks and package' finished "$other" "$log"
+  step 'checks of the text' finished "$other" "$log"
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
 fi
 
