@@ -6,30 +6,18 @@ import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
 import { comparableTables } from '../support/recorded/comparable-tables.js';
 import { readScenario } from '../support/recorded/scenarios.js';
 import { builtProxy } from '../support/program/built-proxy.js';
-import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
+import { clusterObjects } from '../support/testbed/cluster-objects.js';
 import { CommandNode } from '../support/program/command-node.js';
 import type { Command, CommandOptions, Ended } from '../support/program/command.js';
 import type { Host } from '../support/testbed/host.js';
 import { TableOwner } from '../support/testbed/table-owner.js';
 import type { Namespace } from '../support/program/in-namespace.js';
 import { contentsOf, readTable } from '../support/testbed/ruleset.js';
+import { other, web } from '../support/testbed/two-services.js';
 import { until } from '../support/until.js';
 
 const health = 'http://127.0.0.1:10256';
 const metrics = 'http://127.0.0.1:10249';
-
-const web: TestService = {
-  name: 'web',
-  clusterIP: '172.30.20.6',
-  ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, nodePort: 30186 }],
-  endpoints: ['10.244.1.11', '10.244.1.12'],
-};
-const other: TestService = {
-  ...web,
-  name: 'other',
-  clusterIP: '172.30.20.7',
-  ports: [{ ...web.ports[0]!, nodePort: 30187 }],
-};
 
 /** Of a cluster that kubeadm made; only the network is the test's. */
 const kubeadmConfiguration = new URL('../bootstrap/configuration/installers/kubeadm.yaml', import.meta.url);

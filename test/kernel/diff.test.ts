@@ -2,22 +2,10 @@ import type { DifferenceReport } from '../../src/application/difference/differen
 import { CommandNode } from '../support/program/command-node.js';
 import type { Ended } from '../support/program/command.js';
 import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
+import { other, web } from '../support/testbed/two-services.js';
 import { until } from '../support/until.js';
 
 const metrics = 'http://127.0.0.1:10249';
-const web: TestService = {
-  name: 'web',
-  clusterIP: '172.30.20.6',
-  ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, nodePort: 30186 }],
-  endpoints: ['10.244.1.11', '10.244.1.12'],
-};
-const other: TestService = {
-  ...web,
-  name: 'other',
-  clusterIP: '172.30.20.7',
-  ports: [{ ...web.ports[0]!, nodePort: 30187 }],
-};
-
 let node: CommandNode;
 
 beforeEach(async () => {

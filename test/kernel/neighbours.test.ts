@@ -2,6 +2,7 @@ import { CommandNode } from '../support/program/command-node.js';
 import { DriverBundle, type Driver } from '../support/program/in-namespace.js';
 import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
 import { contentsOf, readTable } from '../support/testbed/ruleset.js';
+import { other, web } from '../support/testbed/two-services.js';
 import { until } from '../support/until.js';
 import type { RawMessage } from '../support/nftables/raw-message.js';
 import type { NeighboursDriver } from './neighbours/driver.js';
@@ -26,19 +27,6 @@ import {
   table,
   TABLE_FLAG,
 } from './neighbours/strange-objects.js';
-
-const web: TestService = {
-  name: 'web',
-  clusterIP: '172.30.20.6',
-  ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, nodePort: 30186 }],
-  endpoints: ['10.244.1.11', '10.244.1.12'],
-};
-const other: TestService = {
-  ...web,
-  name: 'other',
-  clusterIP: '172.30.20.7',
-  ports: [{ ...web.ports[0]!, nodePort: 30187 }],
-};
 
 let bundle: DriverBundle<NeighboursDriver>;
 let node: CommandNode;

@@ -5,7 +5,8 @@ import type {
   OpenNodePort,
   RelayTarget,
 } from '../../application/ports/node/node-port-relay.js';
-import { localhostOf, localhostPlace } from '../../domain/forwarding/localhost-node-port.js';
+import { localhostPlace } from '../../domain/forwarding/localhost-node-port.js';
+import { LOCALHOST } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { RoundRobin } from '../../domain/userspace/round-robin.js';
 import { FloodGuard } from '../process/flood-guard.js';
@@ -34,7 +35,7 @@ export class LocalhostRelay implements NodePortRelay {
       endpoints.purge(clock.steady());
     };
     serve(target);
-    const address = localhostOf(family);
+    const address = LOCALHOST[family];
     const place = localhostPlace(family, port);
     // Clients whose connections fail come again: a line a minute tells it, and how many more there were.
     const log = FloodGuard.guard({ logger: this.logger.child({ address: place }), clock, burst: 1 });

@@ -3,7 +3,7 @@ import { delay } from '../../application/delay.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { ConntrackOutcome, Metrics } from '../../application/ports/metrics.js';
 import type { SyncReport } from '../../application/ports/sync-observer.js';
-import { PROTOCOL_NUMBERS } from '../../domain/model/protocol-number.js';
+import { PROTOCOLS } from '../../domain/model/protocol-number.js';
 import type { Protocol, ServiceKey } from '../../domain/model/service-port-name.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { COMPONENT_METRICS } from './component-metric-table.js';
@@ -257,7 +257,6 @@ export class PrometheusMetrics implements Metrics {
   }
 }
 
-const PROTOCOLS = Object.keys(PROTOCOL_NUMBERS) as readonly Protocol[];
 const LABELS = { IPv4: { ip_family: 'IPv4' }, IPv6: { ip_family: 'IPv6' } } as const;
 
 function labelOf(family: IpFamily): { readonly ip_family: IpFamily } {

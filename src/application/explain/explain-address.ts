@@ -1,9 +1,8 @@
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
-import { localhostOf } from '../../domain/forwarding/localhost-node-port.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { rejectedProtocols } from '../../domain/forwarding/rejected-protocols.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
-import { isLoopback } from '../../domain/net/address.js';
+import { isLoopback, LOCALHOST } from '../../domain/net/address.js';
 import { cidrContains, parseCidr } from '../../domain/net/cidr.js';
 import { familyOf, type IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
@@ -111,7 +110,7 @@ export class ExplainAddress {
 
   /** Whether the proxy itself listens for TCP node ports there. */
   private isRelayed(family: IpFamily, address: string | undefined): boolean {
-    return address === localhostOf(family) && this.node.network(family).loopbackNodePorts === 'relayed';
+    return address === LOCALHOST[family] && this.node.network(family).loopbackNodePorts === 'relayed';
   }
 
   private servicesOfEndpoint({ address, port }: AddressSubject): ReadonlySet<ServiceKey> {

@@ -142,8 +142,7 @@ export class ResetDeadConnections implements ForwardingListener {
   /** Returns why some connections were not looked at; undefined when all were. */
   private async attempt(now: number): Promise<unknown> {
     for (const [id, { until }] of this.gone) if (until <= now) this.gone.delete(id);
-    for (const [connection, { of }] of this.connections)
-      if (this.gone.get(of.id) !== of) this.connections.delete(connection);
+    this.forgetConnections();
     try {
       return (await this.search()) ?? (await this.look());
     } catch (error) {
@@ -227,6 +226,13 @@ export class ResetDeadConnections implements ForwardingListener {
       for (const [connection, watched] of connections) if (watched.of === of) connections.delete(connection);
       this.report(count, new Map([[of.entry.key, count]]));
     }
+    this.forgetConnections();
+  }
+
+  /** Those of endpoints that are watched no more. */
+  private forgetConnections(): void {
+    for (const [connection, { of }] of this.connections)
+      if (this.gone.get(of.id) !== of) this.connections.delete(connection);
   }
 
   private report(deleted: number, silent: ReadonlyMap<ServicePortKey, number>): void {

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../model/endpoint.js';
-import { hostPort } from '../net/address.js';
+import { hostPort, LOCALHOST } from '../net/address.js';
 import type { IpFamily } from '../net/ip-family.js';
 import type { ForwardingEntry } from './forwarding-entry.js';
 
@@ -30,12 +30,7 @@ export function localhostNodePort({
   );
 }
 
-/** The one loopback address on which node ports of the family are relayed. */
-export function localhostOf(family: IpFamily): string {
-  return family === 'IPv4' ? '127.0.0.1' : '::1';
-}
-
 /** `127.0.0.1:30080`, `[::1]:30080`. */
 export function localhostPlace(family: IpFamily, port: number): string {
-  return hostPort(localhostOf(family), port);
+  return hostPort(LOCALHOST[family], port);
 }

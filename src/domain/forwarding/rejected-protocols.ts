@@ -1,9 +1,8 @@
-import { PROTOCOL_NUMBERS } from '../model/protocol-number.js';
+import { PROTOCOLS } from '../model/protocol-number.js';
 import type { Protocol } from '../model/service-port-name.js';
 import type { NodeNetwork } from './node-network.js';
 
-const ALL = Object.keys(PROTOCOL_NUMBERS) as readonly Protocol[];
-const ALL_BUT_RELAYED = ALL.filter((protocol) => protocol !== 'TCP');
+const ALL_BUT_RELAYED = PROTOCOLS.filter((protocol) => protocol !== 'TCP');
 const NONE: readonly Protocol[] = [];
 
 /** The protocols whose packets to node ports on loopback addresses the rules reject: in mode nftables only. */
@@ -11,5 +10,5 @@ export function rejectedProtocols({
   loopbackNodePorts,
 }: Pick<NodeNetwork, 'loopbackNodePorts'>): readonly Protocol[] {
   if (loopbackNodePorts === undefined) return NONE;
-  return loopbackNodePorts === 'relayed' ? ALL_BUT_RELAYED : ALL;
+  return loopbackNodePorts === 'relayed' ? ALL_BUT_RELAYED : PROTOCOLS;
 }

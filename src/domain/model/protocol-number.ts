@@ -3,6 +3,9 @@ import type { Protocol } from './service-port-name.js';
 /** The protocol numbers of IP headers (IANA). */
 export const PROTOCOL_NUMBERS: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
 
+/** Those that a Service can have. */
+export const PROTOCOLS = Object.keys(PROTOCOL_NUMBERS) as readonly Protocol[];
+
 const BY_NUMBER = new Map(
   Object.entries(PROTOCOL_NUMBERS).map(([name, number]) => [number, name as Protocol]),
 );

@@ -17,9 +17,8 @@ import { serve } from '../../support/program/driver.js';
 import { FAMILY } from './strange-objects.js';
 
 const FAMILIES = Object.values(FAMILY);
-const GET_OBJECT = (10 << 8) | 19;
 /** Tables, chains, rules, sets, objects. */
-const LISTS = [nf.GETTABLE, nf.GETCHAIN, nf.GETRULE, nf.GETSET, GET_OBJECT];
+const LISTS = [nf.GETTABLE, nf.GETCHAIN, nf.GETRULE, nf.GETSET, nf.GETOBJ];
 
 /** By name; each has a port number of its own, so that the kernel takes it for a program of its own. */
 const sockets = new Map<string, NetlinkSocket>();
