@@ -30,8 +30,8 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'relayed-node-ports-are-rejected',
     file: 'src/domain/forwarding/rejected-protocols.ts',
-    original: "loopbackNodePorts === 'relayed' ? ALL_BUT_RELAYED : ALL",
-    fault: 'ALL',
+    original: "loopbackNodePorts === 'relayed' ? ALL_BUT_RELAYED : PROTOCOLS",
+    fault: 'PROTOCOLS',
   },
   {
     name: 'hairpin-only-with-policy-local',
