@@ -1,5 +1,5 @@
 import { blamesSoFar, isNobodysFault } from './checks/blame.js';
-import { leavesSilence, listsSoFar, needsNoLists, timeToQuiet } from './checks/budgets.js';
+import { leavesSilence, listsSoFar, needsNoLists, refuses, timeToQuiet } from './checks/budgets.js';
 import { ClusterHistory } from './checks/cluster-history.js';
 import type { Violation } from './checks/violation.js';
 import { EveryCommit } from './checks/every-commit.js';
@@ -51,6 +51,8 @@ export class Simulation {
   private formerly: readonly Step[] = [];
   /** When a connection to the API server may have begun to be silent, in simulated milliseconds. */
   silencedAt = -Infinity;
+  /** Since when something may have been refused, without an end. */
+  refusedSince = Infinity;
   /** How often everything was listed until then, and how often a Service was blamed, and what was logged. */
   private lists = 0;
   private blames = 0;
@@ -162,6 +164,7 @@ export class Simulation {
     this.modes.add(this.mode);
     this.everyCommit.mended();
     this.settledBy = world.proxy;
+    this.refusedSince = Infinity;
   }
 
   /** Whether what the program did is more than these steps ask for. */
@@ -202,6 +205,7 @@ export class Simulation {
   private async perform(step: Step): Promise<void> {
     if (step.name !== 'settle') this.performed.push(step);
     if (leavesSilence(step)) this.silencedAt = this.world.now;
+    if (refuses(step)) this.refusedSince = Math.min(this.refusedSince, this.world.now);
     await stepKind(step.name).perform(this, step.args);
   }
 }

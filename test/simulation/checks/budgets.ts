@@ -23,6 +23,13 @@ const LEAVES_SILENCE: ReadonlySet<string> = new Set([
   'half-open',
 ]);
 
+/** What is refused while such a thing goes on is tried again: after a second, then after twice as long each time (docs/recovery.md). */
+const REFUSING: Readonly<Record<string, readonly string[]>> = {
+  'kernel-fault': ['batches', 'service', 'virtual-servers'],
+  'program-fault': ['fails', 'rules-refused', 'set-lines-refused'],
+};
+const LONGEST_DELAY = 60_000;
+
 /** Simulated milliseconds. */
 const ANYTHING = 300_000;
 const USERS = 15_000;
@@ -31,10 +38,17 @@ const REPAIR = { nftables: 30_000, iptables: 60_000, ipvs: 60_000, userspace: 60
 
 /** How long it may take until the kernel has everything, after all that has happened is over. Milliseconds. */
 export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): number {
-  const { mode, modes, world, silencedAt } = simulation;
+  const { mode, modes, world, silencedAt, refusedSince } = simulation;
   if (modes.size > 1 || world.now - silencedAt < ANYTHING) return ANYTHING;
   if (steps.every(({ name }) => OF_USERS.has(name))) return USERS;
+  if (steps.every((step) => OF_USERS.has(step.name) || refuses(step)))
+    return Math.min(world.now - refusedSince, LONGEST_DELAY) + USERS;
   return steps.every(({ name }) => OF_USERS.has(name) || name === 'foreign') ? REPAIR[mode] : ANYTHING;
+}
+
+/** Whether something may be refused after this step, until trouble ends. */
+export function refuses({ name, args: [what = ''] }: Step): boolean {
+  return REFUSING[name]?.includes(what) ?? false;
 }
 
 /** Whether connections to the API server may be silent after this step, even when all trouble has ended. */

@@ -95,7 +95,8 @@ export class EveryCommit {
     return getOrMake(this.probes, `${expected} ${service}`, () => {
       const statesOf = (name: string): readonly (readonly ExpectedPort[])[] =>
         expected === 'known' ? history.states(name) : [history.current(name)];
-      return probedFrontends(service, history.services, statesOf, [...modes]);
+      const former = expected === 'current' ? history.states(service) : [];
+      return probedFrontends(service, history.services, statesOf, [...modes], former);
     });
   }
 

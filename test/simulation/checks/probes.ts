@@ -17,22 +17,24 @@ export interface ProbedFrontend {
 }
 
 /**
- * Those that the Service has in any state, with what all Services ask for that may have the same.
+ * Those that the Service has in any state, or had before, with what all Services ask for that may have the same.
  * @param services all of them
  * @param statesOf those of a Service that count
+ * @param former states that do not count any more: what only they have leads nowhere
  */
 export function probedFrontends(
   service: string,
   services: readonly string[],
   statesOf: (service: string) => readonly (readonly ExpectedPort[])[],
   modes: readonly Mode[],
+  former: readonly (readonly ExpectedPort[])[] = [],
 ): readonly ProbedFrontend[] {
   const states = statesOf(service);
   const others = services
     .filter((other) => other !== service)
     .flatMap(statesOf)
     .flat();
-  return Array.from(frontendsIn(states), ({ frontend, port }) => {
+  return Array.from(frontendsIn([...former, ...states]), ({ frontend, port }) => {
     const claims = states.map((ports) => claimsIn(ports, frontend, port));
     const ofOthers = claimsIn(others, frontend, port);
     const variants = states.flat().filter(({ key, family }) => key === port.key && family === port.family);

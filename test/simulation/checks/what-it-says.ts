@@ -12,6 +12,13 @@ export async function untruthOf({ world, history }: Simulation): Promise<string 
   const status = JSON.parse((await ask(world, METRICS, '/debug/status')).body) as ProxyStatus;
   if (status.state !== 'good') return `status says ${status.state}: ${status.reasons.join('; ')}`;
   if (!status.inSync) return `status says that it waits: ${status.waiting.join('; ')}`;
+  for (const { family, programmed } of status.families) {
+    const ports = history.services
+      .flatMap((service) => history.current(service))
+      .filter((port) => port.family === family);
+    if (programmed !== ports.length)
+      return `status counts ${programmed} service ports of ${family} that are programmed; there are ${ports.length}`;
+  }
   const ready = await ask(world, HEALTH, '/readyz');
   if (ready.status !== 200) return `/readyz says ${ready.status}: ${ready.body}`;
   const healthy = await ask(world, HEALTH, '/healthz');

@@ -1,4 +1,4 @@
-import type { Mode } from '../world/settings.js';
+import type { Plan } from '../schedule/plan.js';
 import type { Random } from '../world/random.js';
 
 export const TYPES = ['cluster', 'nodeport', 'balancer', 'external', 'headless', 'name'] as const;
@@ -31,6 +31,9 @@ export interface ServiceDescription {
   readonly slices: number;
 }
 
+const POLICIES = ['Cluster', 'Cluster', 'Cluster', 'Local'];
+/** Seconds. */
+const AFFINITIES = [1, 30, 10_800];
 const LETTERS: Readonly<Record<Condition, string>> = { ready: '', unready: 'n', draining: 't', dead: 'd' };
 
 /** As arguments of a step. */
@@ -80,22 +83,23 @@ function parsePod(text: string): PodDescription {
 }
 
 /** A new Service. */
-export function randomService(random: Random, number: number, mode: Mode): ServiceDescription {
+export function randomService(plan: Plan, number: number): ServiceDescription {
+  const { random, settings } = plan;
   const isUsual = !random.isOneIn(12);
   return {
     number,
-    type: isUsual ? random.pick(TYPES.slice(0, 4)) : random.pick(TYPES.slice(4)),
+    type: isUsual ? plan.pick('type', TYPES.slice(0, 4)) : random.pick(TYPES.slice(4)),
     ports: random.pick([
       ['80/TCP'],
       ['80/TCP'],
       ['http:80/TCP', 'https:443/TCP'],
       ['dns:53/UDP', 'dns-tcp:53/TCP'],
-      [mode === 'userspace' ? '9000/TCP' : '9000/SCTP'],
+      [settings.mode === 'userspace' ? '9000/TCP' : '9000/SCTP'],
     ]),
-    pods: Array.from({ length: random.pick([0, 1, 1, 2, 2, 3, 5]) }, () => randomPod(random)),
-    externalLocal: random.isOneIn(4),
+    pods: Array.from({ length: plan.pick('pods', [0, 1, 1, 2, 2, 3, 5]) }, () => randomPod(random)),
+    externalLocal: plan.pick('external policy', POLICIES) === 'Local',
     internalLocal: random.isOneIn(8),
-    affinity: random.isOneIn(5) ? random.pick([1, 30, 10_800]) : 0,
+    affinity: random.isOneIn(5) ? random.pick(AFFINITIES) : 0,
     hasRanges: random.isOneIn(4),
     slices: random.isOneIn(4) ? 2 : 1,
   };
@@ -110,40 +114,72 @@ function randomPod(random: Random): PodDescription {
   };
 }
 
-/** What users and controllers make of a Service: one change. */
-export function changed(random: Random, service: ServiceDescription): ServiceDescription {
-  const { pods } = service;
-  const without = (index: number) => pods.filter((_, at) => at !== index);
-  const at = random.between(0, Math.max(0, pods.length - 1));
-  const withCondition = (condition: Condition) =>
-    pods.map((pod, index) => (index === at ? { ...pod, condition } : pod));
-  switch (random.between(0, 13)) {
-    case 0:
-    case 1:
-      return { ...service, pods: [...pods, randomPod(random)] };
-    case 2:
-      return { ...service, pods: without(at) };
-    case 3:
-    case 4:
-      // A pod is replaced.
-      return { ...service, pods: [...without(at), { ...randomPod(random), condition: 'ready' }] };
-    case 5:
-      return { ...service, pods: withCondition('draining') };
-    case 6:
-      return { ...service, pods: withCondition(random.pick(['ready', 'unready', 'dead'])) };
-    case 7:
-      return { ...service, pods: [] };
-    case 8:
-      return { ...service, pods: pods.map((pod) => ({ ...pod, number: random.between(1, 200) })) };
-    case 9:
-      return { ...service, externalLocal: !service.externalLocal };
-    case 10:
-      return { ...service, type: random.pick(TYPES.slice(0, 4)), hasRanges: random.isOneIn(3) };
-    case 11:
-      return { ...service, affinity: service.affinity > 0 ? 0 : random.pick([1, 30, 10_800]) };
-    case 12:
-      return { ...service, ports: random.pick([['80/TCP'], ['http:80/TCP', 'https:443/TCP'], ['8080/TCP']]) };
-    default:
-      return { ...service, internalLocal: !service.internalLocal, slices: random.between(1, 2) };
-  }
+type Change = (service: ServiceDescription, random: Random) => ServiceDescription;
+
+/** @param at the place of the pod that is changed; there may be none */
+const toPods =
+  (
+    change: (pods: readonly PodDescription[], at: number, random: Random) => readonly PodDescription[],
+  ): Change =>
+  (service, random) => ({
+    ...service,
+    pods: change(service.pods, random.between(0, Math.max(0, service.pods.length - 1)), random),
+  });
+
+const toPod = (conditionOf: (pod: PodDescription, random: Random) => Condition | undefined): Change =>
+  toPods((pods, at, random) =>
+    pods.flatMap((pod, index) => {
+      if (index !== at) return pod;
+      const condition = conditionOf(pod, random);
+      return condition === undefined ? [] : { ...pod, condition };
+    }),
+  );
+
+/** How a pod ends: what comes after each condition. */
+const NEXT: Readonly<Record<Condition, Condition | undefined>> = {
+  unready: 'ready',
+  ready: 'draining',
+  draining: 'dead',
+  dead: undefined,
+};
+
+/** What users and controllers make of a Service. */
+const CHANGES: Readonly<Record<string, Change>> = {
+  'pod-added': toPods((pods, _at, random) => [...pods, randomPod(random)]),
+  'pod-removed': toPods((pods, at) => pods.toSpliced(at, 1)),
+  'pod-replaced': toPods((pods, at, random) =>
+    pods.toSpliced(at, 1, { ...randomPod(random), condition: 'ready' }),
+  ),
+  'pod-ages': toPod(({ condition }) => NEXT[condition]),
+  'pod-drains': toPod(() => 'draining'),
+  'pod-changes': toPod((_pod, random) => random.pick(['ready', 'unready', 'dead'])),
+  'no-pods': (service) => ({ ...service, pods: [] }),
+  'all-moved': (service, random) => ({
+    ...service,
+    pods: service.pods.map((pod) => ({ ...pod, number: random.between(1, 200) })),
+  }),
+  'external-policy': (service) => ({ ...service, externalLocal: !service.externalLocal }),
+  type: (service, random) => ({
+    ...service,
+    type: random.pick(TYPES.slice(0, 4)),
+    hasRanges: random.isOneIn(3),
+  }),
+  affinity: (service, random) => ({
+    ...service,
+    affinity: service.affinity > 0 ? 0 : random.pick(AFFINITIES),
+  }),
+  ports: (service, random) => ({
+    ...service,
+    ports: random.pick([['80/TCP'], ['http:80/TCP', 'https:443/TCP'], ['8080/TCP']]),
+  }),
+  'internal-policy': (service, random) => ({
+    ...service,
+    internalLocal: !service.internalLocal,
+    slices: random.between(1, 2),
+  }),
+};
+
+/** One change. */
+export function changed(plan: Plan, service: ServiceDescription): ServiceDescription {
+  return CHANGES[plan.pick('change', Object.keys(CHANGES))]!(service, plan.random);
 }

@@ -1,4 +1,5 @@
 import { STEPS, stepKind } from '../steps/steps.js';
+import { putNew } from '../steps/users.js';
 import { Random } from '../world/random.js';
 import {
   MODES,
@@ -7,8 +8,10 @@ import {
   type Mode,
   type WorldSettings,
 } from '../world/settings.js';
+import { Plan } from './plan.js';
 import type { Schedule, Step } from './schedule.js';
-import type { Plan, StepKind } from './step-kind.js';
+import type { StepKind } from './step-kind.js';
+import { THEMES, type Theme } from './themes.js';
 
 /** Milliseconds between two steps; most follow soon, some when everything has happened. */
 const PAUSES = [0, 1, 5, 20, 100, 500, 2_000, 8_000];
@@ -16,30 +19,40 @@ const PAUSES = [0, 1, 5, 20, 100, 500, 2_000, 8_000];
 /** By seed: nobody in a world asks for node ports on loopback addresses, so nothing else changes by what becomes of them. */
 const LOCALHOST_NODE_PORTS = [[], [REJECTS_LOCALHOST], [REJECTS_LOCALHOST, NAMES_LOOPBACK]] as const;
 
+/** One world in so many is long: what happened earlier may show late. */
+const ONE_LONG_IN = 9;
+/** A kind of steps that cannot happen now is drawn again so often. */
+const ATTEMPTS = 5;
+
 /** The schedule of a seed. */
 export function randomSchedule(seed: number): Schedule {
   const random = new Random(seed);
   const settings = randomSettings(seed, random);
-  let number = 1;
-  const plan: Plan = { settings, random, services: new Map(), next: () => number++ };
+  const theme = randomTheme(random);
+  const plan = new Plan(settings, random, theme);
+  const kinds = theme ? STEPS.filter(({ name, weight }) => weight > 0 && theme.steps.includes(name)) : STEPS;
   const steps: Step[] = [];
   let at = 0;
-  const add = (kind: StepKind): boolean => {
-    const args = kind.plan(plan);
-    if (!args) return false;
-    steps.push({ at, name: kind.name, args });
-    return true;
+  const add = (name: string, args: readonly string[]): unknown => steps.push({ at, name, args });
+  const happen = (among: readonly StepKind[]): void => {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const kind = chosen(random, among);
+      const args = kind.plan(plan);
+      if (args) return void add(kind.name, args);
+    }
   };
-  const put = stepKind('put');
-  for (let count = random.between(0, 6); count > 0; count--) add(put);
-  add(stepKind('start'));
+  for (let count = random.between(0, 6); count > 0; count--) add('put', putNew(plan));
+  if (theme?.isTroubledAtStart) for (let count = random.between(1, 2); count > 0; count--) happen(kinds);
+  add('start', []);
   at += random.pick([0, 3, 50, 3_000]);
-  for (let round = random.between(1, 3); round > 0; round--) {
+  if (random.isOneIn(2)) add('settle', []);
+  const isLong = seed % ONE_LONG_IN === 0;
+  for (let round = isLong ? 3 : 1; round > 0; round--) {
     for (let count = random.between(2, 7); count > 0; count--) {
-      add(chosen(random));
+      happen(theme && random.isOneIn(2) ? [stepKind('put')] : kinds);
       at += random.pick(PAUSES);
     }
-    add(stepKind('settle'));
+    add('settle', []);
   }
   return { settings, steps };
 }
@@ -62,7 +75,24 @@ function randomSettings(seed: number, random: Random): WorldSettings {
   };
 }
 
-function chosen(random: Random): StepKind {
-  let left = random.next() * STEPS.reduce((sum, { weight }) => sum + weight, 0);
-  return STEPS.find(({ weight }) => (left -= weight) < 0) ?? STEPS.at(-1)!;
+/** A third of the worlds have none, a third one of chance, and a third one that was written down. */
+function randomTheme(random: Random): Theme | undefined {
+  switch (random.between(0, 2)) {
+    case 0:
+      return undefined;
+    case 1:
+      return { name: 'a few kinds of steps', steps: drawn(random, random.between(1, 4)) };
+    default:
+      return random.pick(THEMES);
+  }
+}
+
+/** The names of so many kinds, by their weights; some of them may be the same. */
+function drawn(random: Random, count: number): readonly string[] {
+  return Array.from({ length: count }, () => chosen(random, STEPS).name);
+}
+
+function chosen(random: Random, kinds: readonly StepKind[]): StepKind {
+  let left = random.next() * kinds.reduce((sum, { weight }) => sum + weight, 0);
+  return kinds.find(({ weight }) => (left -= weight) < 0) ?? kinds.at(-1)!;
 }

@@ -1,17 +1,5 @@
-import type { ServiceDescription } from '../cluster/service-description.js';
-import type { Random } from '../world/random.js';
-import type { WorldSettings } from '../world/settings.js';
 import type { Simulation } from '../simulation.js';
-
-/** What a generator of steps knows of the world so far. */
-export interface Plan {
-  readonly settings: WorldSettings;
-  readonly random: Random;
-  /** Services that are there, by their names. */
-  readonly services: Map<string, ServiceDescription>;
-  /** A number that was not given before. */
-  next(): number;
-}
+import type { Plan } from './plan.js';
 
 /** One kind of thing that may happen. */
 export interface StepKind {

@@ -76,8 +76,8 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
 export const trouble: StepKind = {
   name: 'trouble',
   weight: 3,
-  plan: ({ random, settings }) =>
-    settings.source === 'api' ? [random.pick(Object.keys(TROUBLES))] : undefined,
+  plan: (plan) =>
+    plan.settings.source === 'api' ? [plan.pick('trouble', Object.keys(TROUBLES))] : undefined,
   perform(simulation, [name = '']) {
     const begin = TROUBLES[name];
     if (!begin) throw new Error(`no trouble is called ${name}`);

@@ -4,6 +4,7 @@ import { IPPROTO } from '../kernel/conntrack/ctnetlink.js';
 import type { StepKind } from '../schedule/step-kind.js';
 import type { Simulation } from '../simulation.js';
 
+const AF = { IPv4: 2, IPv6: 10 } as const;
 /** So long the clients go on, in milliseconds. */
 const LASTS = 3_600_000;
 
@@ -31,7 +32,7 @@ function open(
   frontend: ExpectedFrontend,
   sourcePort: number,
 ): number {
-  const { walk, connections } = world.machine;
+  const { walk, connections, servers } = world.machine;
   const [client] = clientsOf(port);
   const packet = packetOf(port.family, client!, frontend);
   const { source, destination, destinationPort } = packet;
@@ -46,8 +47,17 @@ function open(
       destinationPort,
     };
     const connection = connections.open(tuple, () => endpoint);
-    if (connection && protocol === IPPROTO.TCP && (sourcePort + index) % 2 === 0)
+    if (connection && protocol === IPPROTO.TCP && (sourcePort + index) % 2 === 0) {
       connections.answer(connection);
+      const id = {
+        family: AF[port.family],
+        protocol,
+        address: destination,
+        port: destinationPort,
+        firewallMark: 0,
+      };
+      servers.countConnections(id, endpoint, { activeConnections: 1 });
+    }
     if (connection) connections.update(connection, { expiresAt: world.now + LASTS });
   });
   return endpoints.length;

@@ -12,7 +12,7 @@ export const foreign: StepKind = {
   weight: 4,
   plan(plan) {
     const possible = Object.keys(DEEDS).filter((name) => DEEDS[name]!.isPossible(plan));
-    return [plan.random.pick(possible), String(plan.random.between(0, 999))];
+    return [plan.pick('foreign', possible), String(plan.random.between(0, 999))];
   },
   perform(simulation, [name = '', choice = '0']) {
     const deed = DEEDS[name];

@@ -1,7 +1,8 @@
 import { constants } from 'node:os';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 import { addressBytes } from '../kernel/netlink/addresses.js';
-import type { Plan, StepKind } from '../schedule/step-kind.js';
+import type { Plan } from '../schedule/plan.js';
+import type { StepKind } from '../schedule/step-kind.js';
 import type { Simulation } from '../simulation.js';
 
 /** NETLINK_…. */
@@ -26,7 +27,9 @@ const SERVICES = '/api/v1/services';
 const STRANGER = 700_000;
 
 interface Fault {
-  /** Its arguments; undefined where it cannot happen. */
+  /** Whether it can happen in such a world. Missing: it can in all. */
+  readonly isMet?: (plan: Plan) => boolean;
+  /** Its arguments; undefined where it cannot happen now. */
   plan(plan: Plan): readonly string[] | undefined;
   begin(simulation: Simulation, args: readonly string[]): void;
 }
@@ -36,7 +39,8 @@ const refusal = (
   refuse: (simulation: Simulation, errno: number, count: number) => void,
   isMet: (plan: Plan) => boolean = () => true,
 ): Fault => ({
-  plan: (plan) => (isMet(plan) ? [plan.random.pick(ERRORS), plan.random.pick(COUNTS)] : undefined),
+  isMet,
+  plan: (plan) => [plan.pick('error', ERRORS), plan.pick('count', COUNTS)],
   begin: (simulation, [error = '', count = '1']) => refuse(simulation, errnoOf(error), countOf(count)),
 });
 
@@ -52,10 +56,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   ),
   /** Whatever has the address of a Service in it, until the trouble ends. */
   service: {
-    plan: ({ settings, random, services }) =>
-      settings.mode === 'nftables' && services.size > 0
-        ? [random.pick([...services.keys()]), random.pick(ERRORS)]
-        : undefined,
+    isMet: isIn('nftables'),
+    plan(plan) {
+      const service = plan.pickService();
+      return service === undefined ? undefined : [service, plan.pick('error', ERRORS)];
+    },
     begin({ world, cluster }, [service = '', error = '']) {
       const [namespace = '', name = ''] = service.split('/');
       for (const containing of addressesOf(cluster.api.store.get(SERVICES, namespace, name)))
@@ -63,7 +68,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     },
   },
   'answers-lost': {
-    plan: (plan) => (isIn('nftables')(plan) ? [plan.random.pick(['1', '2', '10'])] : undefined),
+    isMet: isIn('nftables'),
+    plan: ({ random }) => [random.pick(['1', '2', '10'])],
     begin: ({ world: { machine } }, [count = '1']) => machine.nfTables.faults.loseAnswers(Number(count)),
   },
   /** Another program commits so many times, so many milliseconds apart: listings are interrupted, and batches come too late. */
@@ -110,7 +116,8 @@ export const kernelFault: StepKind = {
   name: 'kernel-fault',
   weight: 4,
   plan(plan) {
-    const name = plan.random.pick(Object.keys(FAULTS));
+    const possible = Object.keys(FAULTS).filter((name) => FAULTS[name]!.isMet?.(plan) ?? true);
+    const name = plan.pick('kernel-fault', possible);
     const args = FAULTS[name]!.plan(plan);
     return args && [name, ...args];
   },

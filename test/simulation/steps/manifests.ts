@@ -4,10 +4,12 @@ import type { StepKind } from '../schedule/step-kind.js';
 export const tear: StepKind = {
   name: 'tear',
   weight: 2,
-  plan({ settings, services, random }) {
-    if (settings.source !== 'manifests' || services.size === 0) return undefined;
+  plan(plan) {
+    const { settings, random } = plan;
+    const service = settings.source === 'manifests' ? plan.pickService() : undefined;
+    if (service === undefined) return undefined;
     const share = random.pick(['0', '0.3', '0.7', '0.99']);
-    return [random.pick([...services.keys()]), share, String(random.pick([5, 300, 5_000]))];
+    return [service, share, String(random.pick([5, 300, 5_000]))];
   },
   perform({ world, cluster: { manifests } }, [name = '', share = '0', pause = '0']) {
     manifests?.tear(name, Number(share));

@@ -29,7 +29,7 @@ const CHANGES: Readonly<Record<string, (simulation: Simulation, family: IpFamily
 export const node: StepKind = {
   name: 'node',
   weight: 2,
-  plan: ({ random, settings }) => [random.pick(Object.keys(CHANGES)), random.pick(settings.families)],
+  plan: (plan) => [plan.pick('node', Object.keys(CHANGES)), plan.random.pick(plan.settings.families)],
   perform(simulation, [name = '', family = 'IPv4']) {
     const change = CHANGES[name];
     if (!change)

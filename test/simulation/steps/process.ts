@@ -7,7 +7,7 @@ const PAUSES = [10, 300, 2_000, 15_000];
 const kill: StepKind = {
   name: 'kill',
   weight: 2,
-  plan: ({ random }) => [String(random.pick([0, 0, 1, 2, 5, 13, 40])), String(random.pick(PAUSES))],
+  plan: (plan) => [String(plan.random.pick([0, 0, 1, 2, 5, 13, 40])), String(plan.pick('pause', PAUSES))],
   perform(simulation, [calls = '0', pause = '0']) {
     simulation.killAfter(Number(calls), Number(pause));
   },
@@ -17,7 +17,7 @@ const kill: StepKind = {
 const terminate: StepKind = {
   name: 'terminate',
   weight: 1,
-  plan: ({ random }) => [String(random.pick(PAUSES))],
+  plan: (plan) => [String(plan.pick('pause', PAUSES))],
   perform(simulation, [pause = '0']) {
     simulation.world.proxy.raise('SIGTERM');
     simulation.restartOnceEnded(Number(pause));

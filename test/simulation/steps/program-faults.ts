@@ -1,5 +1,6 @@
 import type { Faults } from '../kernel/programs/faults.js';
-import type { Plan, StepKind } from '../schedule/step-kind.js';
+import type { Plan } from '../schedule/plan.js';
+import type { StepKind } from '../schedule/step-kind.js';
 import type { Simulation } from '../simulation.js';
 
 const LOCKED = 'Another app is currently holding the xtables lock. Perhaps you want to use the -w option?\n';
@@ -35,11 +36,11 @@ const withFaults =
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   fails: {
-    plan: ({ random }, program) => [
+    plan: (plan, program) => [
       program,
-      random.pick(Object.keys(STDERR)),
-      random.pick(['before', 'after']),
-      random.pick(TIMES),
+      plan.pick('exit code', Object.keys(STDERR)),
+      plan.random.pick(['before', 'after']),
+      plan.pick('times', TIMES),
     ],
     begin: withFaults((faults, [of = '', code = '1', when = 'before', times = '1']) =>
       faults.fail({
@@ -52,7 +53,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     ),
   },
   killed: {
-    plan: ({ random }, program) => [program, String(random.between(0, 6)), random.pick(TIMES)],
+    plan: (plan, program) => [program, String(plan.random.between(0, 6)), plan.pick('times', TIMES)],
     begin: withFaults((faults, [of = '', killedAfter = '0', times = '1']) =>
       faults.trouble({ of, killedAfter: Number(killedAfter), times: countOf(times) }),
     ),
@@ -64,7 +65,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     ),
   },
   'output-lost': {
-    plan: ({ random }, program) => [program, random.pick(['0', '30', '400']), random.pick(TIMES)],
+    plan: (plan, program) => [program, plan.random.pick(['0', '30', '400']), plan.pick('times', TIMES)],
     begin: withFaults((faults, [of = '', letters = '0', times = '1']) =>
       faults.trouble({ of, killedAtOutput: Number(letters), times: countOf(times) }),
     ),
@@ -85,23 +86,27 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     },
   },
   'rules-refused': {
-    plan: ({ random, services }) => [
-      services.size > 0 ? random.pick([...services.keys()]) : 'KUBE',
-      random.pick(REASONS).replaceAll(' ', SPACE),
-      random.pick(TIMES),
+    plan: (plan) => [
+      plan.pickService() ?? 'KUBE',
+      plan.pick('reason', REASONS).replaceAll(' ', SPACE),
+      plan.pick('times', TIMES),
     ],
     begin: withFaults((faults, [text = '', reason = '', times = '1']) =>
       faults.refuseRules(text, countOf(times), reason.replaceAll(SPACE, ' ')),
     ),
   },
   'set-lines-refused': {
-    plan: ({ random, services }) => [
-      services.size > 0 && random.isOneIn(2)
-        ? `10.96.1.${random.pick([...services.values()]).number},`
-        : random.pick(['KUBE-CLUSTER-IP', 'KUBE-LOOP-BACK', 'KUBE']),
-      random.pick(SET_REASONS).replaceAll(' ', SPACE),
-      random.pick(TIMES),
-    ],
+    plan(plan) {
+      const { random, services } = plan;
+      const service = services.get(plan.pickService() ?? '');
+      return [
+        service && random.isOneIn(2)
+          ? `10.96.1.${service.number},`
+          : random.pick(['KUBE-CLUSTER-IP', 'KUBE-LOOP-BACK', 'KUBE']),
+        plan.pick('set reason', SET_REASONS).replaceAll(' ', SPACE),
+        plan.pick('times', TIMES),
+      ];
+    },
     begin: withFaults((faults, [text = '', reason = '', times = '1']) =>
       faults.refuseSetLines(text, countOf(times), reason.replaceAll(SPACE, ' ')),
     ),
@@ -113,10 +118,12 @@ export const programFault: StepKind = {
   name: 'program-fault',
   weight: 4,
   plan(plan) {
-    const { settings, random } = plan;
+    const { settings } = plan;
     if (settings.mode === 'nftables') return undefined;
-    const name = random.pick(Object.keys(FAULTS));
-    if (settings.mode !== 'ipvs' && name === 'set-lines-refused') return undefined;
+    const possible = Object.keys(FAULTS).filter(
+      (name) => settings.mode === 'ipvs' || name !== 'set-lines-refused',
+    );
+    const name = plan.pick('program-fault', possible);
     const programs = [
       'restore',
       'save',
@@ -124,7 +131,7 @@ export const programFault: StepKind = {
       'ip6tables',
       ...(settings.mode === 'ipvs' ? ['ipset', 'modprobe'] : []),
     ];
-    return [name, ...FAULTS[name]!.plan(plan, random.pick(programs))];
+    return [name, ...FAULTS[name]!.plan(plan, plan.pick('program', programs))];
   },
   perform(simulation, [name = '', ...args]) {
     const fault = FAULTS[name];

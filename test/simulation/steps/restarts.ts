@@ -20,7 +20,9 @@ export const restart: StepKind = {
     random.pick(['killed', 'asked']),
     String(random.pick([5, 100, 3_000])),
     // Services of other worlds may ask for what mode userspace does not do.
-    random.pick(MODES.filter((mode) => mode !== 'userspace' || settings.mode === mode)),
+    random.isOneIn(3)
+      ? settings.mode
+      : random.pick(MODES.filter((mode) => mode !== 'userspace' || settings.mode === mode)),
     ...random.pick(ARGUMENTS),
   ],
   perform(simulation, [how = '', pause = '0', mode = '', ...rest]) {

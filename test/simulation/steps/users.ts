@@ -5,25 +5,32 @@ import {
   randomService,
   type ServiceDescription,
 } from '../cluster/service-description.js';
+import type { Plan } from '../schedule/plan.js';
 import type { StepKind } from '../schedule/step-kind.js';
+
+/** There are so many Services at most. */
+const MOST = 7;
+
+/** The arguments of a `put` that creates a Service. */
+export function putNew(plan: Plan): readonly string[] {
+  const number = plan.next();
+  const name = `shop/s${number}`;
+  const made = randomService(plan, number);
+  plan.services.set(name, made);
+  return [name, ...describe(made)];
+}
 
 /** A Service is created or changed, with its endpoints. */
 export const put: StepKind = {
   name: 'put',
   weight: 12,
-  plan({ services, random, next, settings: { mode } }) {
-    const names = [...services.keys()];
-    if (names.length === 0 || (names.length < 7 && random.isOneIn(5))) {
-      const number = next();
-      const name = `shop/s${number}`;
-      const made = randomService(random, number, mode);
-      services.set(name, made);
-      return [name, ...describe(made)];
-    }
-    const name = random.pick(names);
-    const made = changed(random, services.get(name)!);
-    services.set(name, made);
-    return [name, ...describe(made)];
+  plan(plan) {
+    const { services, random } = plan;
+    const former = services.size < MOST && random.isOneIn(5) ? undefined : plan.pickService();
+    if (former === undefined) return putNew(plan);
+    const made = changed(plan, services.get(former)!);
+    services.set(former, made);
+    return [former, ...describe(made)];
   },
   perform({ cluster }, [name = '', ...rest]) {
     cluster.putService(name, parseDescription(rest));
@@ -34,10 +41,10 @@ export const put: StepKind = {
 export const remove: StepKind = {
   name: 'delete',
   weight: 1,
-  plan({ services, random }) {
-    if (services.size < 2) return undefined;
-    const name = random.pick([...services.keys()]);
-    services.delete(name);
+  plan(plan) {
+    const name = plan.services.size > 1 ? plan.pickService() : undefined;
+    if (name === undefined) return undefined;
+    plan.services.delete(name);
     return [name];
   },
   perform({ cluster }, [name = '']) {
@@ -49,12 +56,13 @@ export const remove: StepKind = {
 export const takeOver: StepKind = {
   name: 'take-over',
   weight: 1,
-  plan({ services, random, next, settings: { mode } }) {
-    if (services.size < 2) return undefined;
-    const former = random.pick([...services.keys()]);
+  plan(plan) {
+    const { services } = plan;
+    const former = services.size > 1 ? plan.pickService() : undefined;
+    if (former === undefined) return undefined;
     const { number, ...rest } = services.get(former)!;
-    const made: ServiceDescription = { ...rest, number, pods: randomService(random, number, mode).pods };
-    const name = `shop/t${next()}`;
+    const made: ServiceDescription = { ...rest, number, pods: randomService(plan, number).pods };
+    const name = `shop/t${plan.next()}`;
     services.delete(former);
     services.set(name, made);
     return [former, name, ...describe(made)];

@@ -1,4 +1,4 @@
-import type { Plan } from '../../schedule/step-kind.js';
+import type { Plan } from '../../schedule/plan.js';
 import type { Simulation } from '../../simulation.js';
 
 /** Something that another program of the machine does. */

@@ -1,0 +1,54 @@
+import type { ServiceDescription } from '../cluster/service-description.js';
+import type { Random } from '../world/random.js';
+import type { WorldSettings } from '../world/settings.js';
+import type { Theme } from './themes.js';
+
+/** Of a choice that a theme leaves open, a world uses so many at most. */
+const FEW = 3;
+
+/** What a world is about, and what generators of steps know of it so far. */
+export class Plan {
+  /** Services that are there, by their names. */
+  readonly services = new Map<string, ServiceDescription>();
+  private readonly kept = new Map<string, readonly unknown[]>();
+  private numbers = 0;
+  private concerned: string | undefined;
+
+  /** @param theme undefined: everything may happen, as often as its weight says */
+  constructor(
+    readonly settings: WorldSettings,
+    readonly random: Random,
+    private readonly theme: Theme | undefined,
+  ) {}
+
+  /** A number that was not given before. */
+  next(): number {
+    return ++this.numbers;
+  }
+
+  /**
+   * One of these. A world with a theme keeps to a few of them, so that what is rare in all worlds together happens again and again in one.
+   * @param choice what is chosen; the same name and values each time
+   */
+  pick<T>(choice: string, values: readonly T[]): T {
+    return this.random.pick(this.few(choice, values));
+  }
+
+  /** A Service that is there; often the one that was picked last, so that different things happen to one. */
+  pickService(): string | undefined {
+    const { random, services, concerned } = this;
+    if (services.size === 0) return undefined;
+    const isAgain = concerned !== undefined && services.has(concerned) && random.isOneIn(2);
+    return (this.concerned = isAgain ? concerned : random.pick([...services.keys()]));
+  }
+
+  private few<T>(choice: string, values: readonly T[]): readonly T[] {
+    const { theme, random, kept } = this;
+    if (!theme) return values;
+    const asked = theme.choices?.[choice];
+    const open = asked ? values.filter((value) => asked.includes(String(value))) : [];
+    if (open.length > 0) return open;
+    if (!kept.has(choice)) kept.set(choice, random.some(values, random.between(1, FEW)));
+    return kept.get(choice) as readonly T[];
+  }
+}

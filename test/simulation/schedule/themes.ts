@@ -1,0 +1,117 @@
+/**
+ * What the steps of a world have in common. Two rare faults hardly ever meet where everything may happen; where little may, they do so often
+ * ("swarm testing").
+ */
+export interface Theme {
+  readonly name: string;
+  /** Names of the kinds of steps that happen, besides those of users. */
+  readonly steps: readonly string[];
+  /** What is chosen from, by the names with which `Plan.pick` is asked. A choice that is not limited here is limited by chance. */
+  readonly choices?: Readonly<Record<string, readonly string[]>>;
+  /** What goes wrong, does so before the program starts. */
+  readonly isTroubledAtStart?: boolean;
+}
+
+const OF_RULES = ['EINVAL', 'ENOENT', 'EEXIST'];
+const OF_THE_MOMENT = ['ENOMEM', 'ENOBUFS', 'EBUSY', 'EAGAIN'];
+const ENDS = ['kill', 'terminate', 'restart'];
+const REFUSED_FOR_GOOD = {
+  'kernel-fault': ['service'],
+  'program-fault': ['rules-refused', 'set-lines-refused'],
+  error: OF_RULES,
+  reason: ['Invalid argument', 'No such file or directory'],
+  times: ['all'],
+};
+
+/** Combinations that have to meet to show something. */
+export const THEMES: readonly Theme[] = [
+  {
+    name: 'rules of a Service are refused',
+    steps: ['kernel-fault', 'program-fault'],
+    choices: REFUSED_FOR_GOOD,
+  },
+  {
+    name: 'rules are refused when the program starts again',
+    steps: ['kernel-fault', 'program-fault', ...ENDS],
+    choices: REFUSED_FOR_GOOD,
+  },
+  {
+    name: 'errors of the moment',
+    steps: ['kernel-fault', 'program-fault'],
+    choices: {
+      'kernel-fault': ['batches', 'virtual-servers', 'route', 'nfacct'],
+      'program-fault': ['fails', 'killed', 'rules-refused', 'set-lines-refused'],
+      error: OF_THE_MOMENT,
+      reason: ['Cannot allocate memory'],
+      'exit code': ['4'],
+    },
+  },
+  {
+    name: 'something fails for a moment',
+    steps: ['kernel-fault', 'program-fault', 'delete'],
+    choices: {
+      'kernel-fault': ['batches', 'virtual-servers', 'route-lists', 'service'],
+      'program-fault': ['fails', 'rules-refused', 'set-lines-refused', 'output-lost'],
+      count: ['1', '2', '5'],
+      times: ['1', '3'],
+      error: OF_RULES,
+      reason: ['Invalid argument'],
+    },
+  },
+  { name: 'it starts in trouble', steps: ['kernel-fault', 'program-fault'], isTroubledAtStart: true },
+  {
+    name: 'lists are torn',
+    steps: ['kernel-fault', 'program-fault', 'foreign'],
+    choices: {
+      'kernel-fault': ['commits', 'conntrack-lists-interrupted', 'notifications', 'route-lists'],
+      'program-fault': ['output-lost', 'killed'],
+    },
+  },
+  {
+    name: 'watches go on',
+    steps: ['trouble'],
+    choices: {
+      trouble: ['watches-end', 'watches-end-at-once', 'watches-cut', 'bookmarks', 'connections-break'],
+    },
+  },
+  {
+    name: 'watches begin anew',
+    steps: ['trouble', 'delete', 'take-over'],
+    choices: {
+      trouble: [
+        'gone-as-status',
+        'history-compacted',
+        'watches-expire',
+        'refused',
+        'unreachable',
+        'server-errors',
+        'pages-expire',
+      ],
+    },
+  },
+  {
+    name: 'the node changes',
+    steps: ['node', 'kernel-fault'],
+    choices: { node: ['second-address', 'second-address-gone', 'labeled'], 'kernel-fault': ['route-lists'] },
+  },
+  {
+    name: 'first and last endpoints',
+    steps: ['flows', 'delete'],
+    choices: {
+      change: ['pod-added', 'no-pods', 'pod-removed'],
+      type: ['nodeport', 'balancer', 'external'],
+      'external policy': ['Local'],
+    },
+  },
+  {
+    name: 'pods come and go',
+    steps: ['flows'],
+    choices: { change: ['pod-added', 'pod-removed', 'pod-ages', 'no-pods'] },
+  },
+  { name: 'nobody is there', steps: [...ENDS, 'flows', 'delete'] },
+  {
+    name: 'others write while nobody is there',
+    steps: [...ENDS, 'foreign', 'foreign'],
+    choices: { pause: ['2000', '15000'] },
+  },
+];
