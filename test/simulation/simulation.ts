@@ -156,7 +156,8 @@ export class Simulation {
     if (this.isOver) return;
     await this.whenQuiet.check();
     this.judge([...this.formerly, ...steps]);
-    this.formerly = steps;
+    // It has listed everything, or it would not be quiet.
+    this.formerly = steps.filter(({ name }) => name !== 'start');
     if (this.isOver) return;
     // A watch that is not back yet goes through what was there meanwhile when it comes.
     if (this.cluster.isFollowed) this.history.settle();

@@ -3,6 +3,7 @@ import type { Simulation } from '../simulation.js';
 
 /** Changes that users make. */
 const OF_USERS: ReadonlySet<string> = new Set(['put', 'delete', 'take-over', 'flows']);
+const ENDS: ReadonlySet<string> = new Set(['kill', 'terminate', 'restart']);
 /** After which a watch goes on where it was, whatever else the way to the API server does. */
 const WITHOUT_LISTS: ReadonlySet<string> = new Set([
   'watches-cut',
@@ -33,6 +34,8 @@ const LONGEST_DELAY = 60_000;
 /** Simulated milliseconds. */
 const ANYTHING = 300_000;
 const USERS = 15_000;
+/** No process runs for so long at most; what it then takes over is compared at once, in mode nftables (docs/nftables-layout.md). */
+const RESTART = 15_000 + 10_000;
 /** Modes that hear of every write of others, and those that look once in a sync period. */
 const REPAIR = { nftables: 30_000, iptables: 60_000, ipvs: 60_000, userspace: 60_000 } as const;
 
@@ -43,7 +46,10 @@ export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): num
   if (steps.every(({ name }) => OF_USERS.has(name))) return USERS;
   if (steps.every((step) => OF_USERS.has(step.name) || refuses(step)))
     return Math.min(world.now - refusedSince, LONGEST_DELAY) + USERS;
-  return steps.every(({ name }) => OF_USERS.has(name) || name === 'foreign') ? REPAIR[mode] : ANYTHING;
+  const others = steps.filter(({ name }) => !OF_USERS.has(name));
+  if (others.every(({ name }) => name === 'foreign')) return REPAIR[mode];
+  if (mode === 'nftables' && others.every(({ name }) => name === 'foreign' || ENDS.has(name))) return RESTART;
+  return ANYTHING;
 }
 
 /** Whether something may be refused after this step, until trouble ends. */

@@ -1,4 +1,5 @@
 import type { ProxyStatus } from '../../../src/application/status/proxy-status.js';
+import type { ServiceList } from '../../../src/application/status/service-row.js';
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
 import { ask } from './ask.js';
@@ -13,14 +14,14 @@ const KNOWN_TO_IT: ReadonlySet<string> = new Set([
 const UNHEARD: ReadonlySet<string> = new Set(['notifications', 'commits']);
 
 /**
- * What packets meet although the program says that all is good and in sync; undefined if it does not say so, or rightly, or where it may not
- * know.
+ * What packets meet although the program says that all is good and in sync, or that this Service is programmed; undefined if it does not say
+ * so, or rightly, or where it may not know.
  */
 export async function falsePraise(
   simulation: Simulation,
   steps: readonly Step[],
 ): Promise<string | undefined> {
-  const { world, everyCommit } = simulation;
+  const { world, everyCommit, history } = simulation;
   const mayNotKnow = steps.some(
     ({ name, args: [kind = ''] }) => !KNOWN_TO_IT.has(name) || (name === 'kernel-fault' && UNHEARD.has(kind)),
   );
@@ -28,6 +29,15 @@ export async function falsePraise(
   const answer = await ask(world, METRICS, '/debug/status').catch(() => undefined);
   if (answer?.status !== 200) return undefined;
   const { state, inSync } = JSON.parse(answer.body) as ProxyStatus;
-  if (state !== 'good' || !inSync) return undefined;
-  return everyCommit.presentProblem();
+  if (state === 'good' && inSync) return everyCommit.presentProblem();
+  const list = await ask(world, METRICS, '/debug/service-list').catch(() => undefined);
+  if (list?.status !== 200) return undefined;
+  const { services } = JSON.parse(list.body) as ServiceList;
+  for (const { namespace, name, state: said } of services) {
+    const service = `${namespace}/${name}`;
+    if (said !== 'programmed' || !history.services.includes(service)) continue;
+    const problem = everyCommit.problemOf(service, 'current');
+    if (problem !== undefined) return `although it is said to be programmed: ${problem}`;
+  }
+  return undefined;
 }

@@ -75,11 +75,10 @@ export const SYNC_FAULTS: readonly PlantedFault[] = [
     modes: ['nftables'],
   },
   {
-    name: 'halving-without-bounds',
+    name: 'refused-groups-are-not-split',
     file: ROUND,
-    original:
-      '    if (this.options.signal?.aborted || this.commits >= this.mostCommits) return false;\n    return this.commits < this.limits.leastCommits || this.now() < this.deadline;\n',
-    fault: '    return !this.options.signal?.aborted;\n',
+    original: 'return others.length > 0 ? [others] : [];',
+    fault: 'return [];',
   },
   {
     name: 'lists-of-the-kernel-are-sound-when-torn',
