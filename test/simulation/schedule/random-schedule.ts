@@ -19,6 +19,8 @@ const PAUSES = [0, 1, 5, 20, 100, 500, 2_000, 8_000];
 /** By seed: nobody in a world asks for node ports on loopback addresses, so nothing else changes by what becomes of them. */
 const LOCALHOST_NODE_PORTS = [[], [REJECTS_LOCALHOST], [REJECTS_LOCALHOST, NAMES_LOOPBACK]] as const;
 
+/** How many Services there are when the program starts. */
+const FIRST = [0, 1, 1, 2, 2, 3, 4, 6];
 /** One world in so many is long: what happened earlier may show late. */
 const ONE_LONG_IN = 9;
 /** A kind of steps that cannot happen now is drawn again so often. */
@@ -41,7 +43,7 @@ export function randomSchedule(seed: number): Schedule {
       if (args) return void add(kind.name, args);
     }
   };
-  for (let count = random.between(0, 6); count > 0; count--) add('put', putNew(plan));
+  for (let count = random.pick(FIRST); count > 0; count--) add('put', putNew(plan));
   if (theme?.isTroubledAtStart) for (let count = random.between(1, 2); count > 0; count--) happen(kinds);
   add('start', []);
   at += random.pick([0, 3, 50, 3_000]);
@@ -66,7 +68,7 @@ function randomSettings(seed: number, random: Random): WorldSettings {
   return {
     seed,
     mode: modeOf(seed),
-    families: random.pick([['IPv4'], ['IPv4', 'IPv6'], ['IPv6', 'IPv4']]),
+    families: random.pick([['IPv4'], ['IPv4'], ['IPv4', 'IPv6'], ['IPv6', 'IPv4']]),
     nodeName: 'node-1',
     kernel: random.pick(['6.18.0', '6.18.0', '6.8.0', '6.1.0', '5.15.0']),
     iptables: random.pick(['nft', 'legacy']),
