@@ -20,8 +20,12 @@ import type { Mode } from './world/settings.js';
 import { World } from './world/world.js';
 
 /** Simulated milliseconds. */
-const LOOK_EVERY = 500;
+const LOOK_AFTER = 500;
+const LOOK_AT_LEAST = 5_000;
 const RESTARTED_AFTER = 5_000;
+
+/** By how much longer each pause is than the one before. */
+const LOOKED_LATER = 1.3;
 
 /** What a simulation came to. */
 export interface Outcome {
@@ -147,14 +151,16 @@ export class Simulation {
     this.asCluster(() => endTrouble(this));
     world.machine.endTrouble();
     const end = world.now + timeToQuiet(this, steps);
+    let pause = LOOK_AFTER;
     while (world.now < end && !this.isOver) {
-      await this.until(world.now + LOOK_EVERY);
+      await this.until(Math.min(end, world.now + pause));
+      pause = Math.min(pause * LOOKED_LATER, LOOK_AT_LEAST);
       if (this.whenQuiet.isQuiet()) break;
       const missing = await falsePraise(this, [...this.formerly, ...steps]);
       if (missing !== undefined) this.breaks('what is missing is not called good', missing);
     }
     if (this.isOver) return;
-    await this.whenQuiet.check();
+    await this.whenQuiet.check(isPlainStart(steps));
     this.judge([...this.formerly, ...steps]);
     // It has listed everything, or it would not be quiet.
     this.formerly = steps.filter(({ name }) => name !== 'start');
@@ -209,4 +215,12 @@ export class Simulation {
     if (refuses(step)) this.refusedSince = Math.min(this.refusedSince, this.world.now);
     await stepKind(step.name).perform(this, step.args);
   }
+}
+
+/** The program was started on what users had written, and nothing went wrong. */
+function isPlainStart(steps: readonly Step[]): boolean {
+  return (
+    steps.every(({ name }) => name === 'put' || name === 'start') &&
+    steps.some(({ name }) => name === 'start')
+  );
 }

@@ -7,9 +7,6 @@ import { promisesNothing } from './modes.js';
 import { probedFrontends, type ProbedFrontend } from './probes.js';
 import type { Violation } from './violation.js';
 
-/** Of those that rules may tell apart: packets of all of them are sent when all is quiet. */
-const CLIENTS_PER_COMMIT = 2;
-
 /**
  * After every change of the kernel: each packet meets what was asked for by some state of the cluster that the program may know,
  * and by one alone. So a frontend that is served before and after a change is served in between, a packet never meets half a
@@ -70,7 +67,8 @@ export class EveryCommit {
     const isQuiet = asked === 'all clients';
     for (const probed of this.probesOf(service, expected)) {
       const { frontend, port, clients } = probed;
-      const chosen = isQuiet ? clients : inTurn(clients, CLIENTS_PER_COMMIT, this.turn++);
+      // Rules may tell all of them apart: each in turn, as most changes take several commits.
+      const chosen = isQuiet ? clients : [clients[this.turn++ % clients.length]!];
       for (const client of chosen) {
         if (modes.some((mode) => promisesNothing(mode, frontend, client, isQuiet))) continue;
         const fate = actualFate(walk.walk(packetOf(port.family, client, frontend)));
@@ -138,10 +136,4 @@ export class EveryCommit {
     const others = history.services.filter((service) => !history.isTouched(service));
     return others.length > 0 ? [...touched, others[this.commits % others.length]!] : touched;
   }
-}
-
-/** So many of them, other ones each turn. */
-function inTurn<T>(all: readonly T[], most: number, turn: number): readonly T[] {
-  if (all.length <= most) return all;
-  return Array.from({ length: most }, (_, index) => all[(turn * most + index) % all.length]!);
 }

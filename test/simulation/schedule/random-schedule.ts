@@ -22,7 +22,7 @@ const LOCALHOST_NODE_PORTS = [[], [REJECTS_LOCALHOST], [REJECTS_LOCALHOST, NAMES
 /** How many Services there are when the program starts. */
 const FIRST = [0, 1, 1, 2, 2, 3, 4, 6];
 /** One world in so many is long: what happened earlier may show late. */
-const ONE_LONG_IN = 9;
+const ONE_LONG_IN = 15;
 /** A kind of steps that cannot happen now is drawn again so often. */
 const ATTEMPTS = 5;
 
@@ -50,7 +50,7 @@ export function randomSchedule(seed: number): Schedule {
   if (random.isOneIn(2)) add('settle', []);
   const isLong = seed % ONE_LONG_IN === 0;
   for (let round = isLong ? 3 : 1; round > 0; round--) {
-    for (let count = random.between(2, 7); count > 0; count--) {
+    for (let count = random.between(2, 6); count > 0; count--) {
       happen(theme && random.isOneIn(2) ? [stepKind('put')] : kinds);
       at += random.pick(PAUSES);
     }

@@ -10,7 +10,6 @@ import type { Packet } from '../../../src/domain/trace/packet.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
 import type { ProxiedPort } from '../../../src/domain/userspace/walk/proxied-port.js';
 import { walkProxied } from '../../../src/domain/userspace/walk/proxied-walk.js';
-import type { VirtualServer } from '../kernel/ipvs/virtual-server.js';
 import type { Machine } from '../kernel/machine.js';
 import { AskedSets } from './asked-sets.js';
 import type { Inquiry } from './inquiry.js';
@@ -86,8 +85,7 @@ export class IptablesWalk implements PacketWalk {
     const family = AF[address.includes(':') ? 'IPv6' : 'IPv4'];
     const id = { family, address, port, protocol: PROTOCOLS[protocol], firewallMark: 0 };
     const { servers } = this.machine;
-    inquiry.ask(() => textOf(servers.find(id)));
-    const found = servers.find(id);
+    const found = inquiry.ask(() => servers.revisionOf(id)) === undefined ? undefined : servers.find(id);
     if (!found) return undefined;
     const { scheduler, flags, timeout, destinations } = found;
     const server = {
@@ -100,12 +98,4 @@ export class IptablesWalk implements PacketWalk {
     };
     return { server, realServers: [...destinations.values()] };
   }
-}
-
-/** Virtual servers are changed in place. */
-function textOf(server: VirtualServer | undefined): string {
-  if (!server) return '';
-  const { scheduler, flags, timeout, destinations } = server;
-  const weights = Array.from(destinations, ([key, { weight }]) => `${key} ${weight}`);
-  return [scheduler, flags, timeout, ...weights].join('\n');
 }

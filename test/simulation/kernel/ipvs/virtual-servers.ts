@@ -16,6 +16,8 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 type KeptDestination = Mutable<Destination>;
 interface KeptServer extends Mutable<ServerId & ServerSettings> {
   destinations: Map<string, KeptDestination>;
+  /** Another one after each change. */
+  revision: number;
 }
 
 /** What identifies a destination and can be changed about it. */
@@ -65,12 +67,17 @@ export class VirtualServers {
     return this.servers.get(serverKey(id));
   }
 
+  /** Another one after each change of the server or its destinations; undefined: there is none. */
+  revisionOf(id: ServerId): number | undefined {
+    return this.servers.get(serverKey(id))?.revision;
+  }
+
   add(id: ServerId, settings: ServerSettings, process = NO_PROCESS): number {
     const key = serverKey(id);
     if (this.servers.has(key)) return EEXIST;
     const problem = this.problemOf(id, settings);
     if (problem !== 0) return problem;
-    this.servers.set(key, { ...id, ...settings, destinations: new Map() });
+    this.servers.set(key, { ...id, ...settings, destinations: new Map(), revision: this.version });
     return this.done(process);
   }
 
@@ -79,7 +86,7 @@ export class VirtualServers {
     if (!server) return ESRCH;
     const problem = this.problemOf(id, settings);
     if (problem !== 0) return problem;
-    Object.assign(server, settings);
+    Object.assign(server, settings, { revision: this.version });
     return this.done(process);
   }
 
@@ -93,40 +100,45 @@ export class VirtualServers {
   }
 
   addDestination(id: ServerId, destination: NewDestination, process = NO_PROCESS): number {
-    const server = serverKey(id);
-    const destinations = this.servers.get(server)?.destinations;
-    if (!destinations) return ESRCH;
+    const server = this.servers.get(serverKey(id));
+    if (!server) return ESRCH;
+    const { destinations } = server;
     const problem = problemOfDestination(destination);
     if (problem !== 0) return problem;
     const key = destinationKey(destination);
     if (destinations.has(key)) return EEXIST;
     if (!canBeDestination(destination.address)) return EINVAL;
-    const { activeConnections = 0, inactiveConnections = 0 } = this.removed.get(`${server} ${key}`) ?? {};
-    this.removed.delete(`${server} ${key}`);
+    const { activeConnections = 0, inactiveConnections = 0 } =
+      this.removed.get(`${serverKey(id)} ${key}`) ?? {};
+    this.removed.delete(`${serverKey(id)} ${key}`);
     destinations.set(key, { ...destination, activeConnections, inactiveConnections });
+    server.revision = this.version;
     return this.done(process);
   }
 
   setDestination(id: ServerId, destination: NewDestination, process = NO_PROCESS): number {
-    const destinations = this.servers.get(serverKey(id))?.destinations;
-    if (!destinations) return ESRCH;
+    const server = this.servers.get(serverKey(id));
+    if (!server) return ESRCH;
+    const { destinations } = server;
     const problem = problemOfDestination(destination);
     if (problem !== 0) return problem;
     const kept = destinations.get(destinationKey(destination));
     if (!kept) return ENOENT;
     Object.assign(kept, destination);
+    server.revision = this.version;
     return this.done(process);
   }
 
   deleteDestination(id: ServerId, of: Pick<Destination, 'address' | 'port'>, process = NO_PROCESS): number {
-    const server = serverKey(id);
-    const destinations = this.servers.get(server)?.destinations;
-    if (!destinations) return ESRCH;
+    const server = this.servers.get(serverKey(id));
+    if (!server) return ESRCH;
+    const { destinations } = server;
     const key = destinationKey(of);
     const kept = destinations.get(key);
     if (!kept) return ENOENT;
-    this.retire(server, key, kept);
+    this.retire(serverKey(id), key, kept);
     destinations.delete(key);
+    server.revision = this.version;
     return this.done(process);
   }
 
