@@ -61,13 +61,13 @@ export class IptablesTool implements IptablesCommands {
   private identity: Promise<IptablesIdentity> | undefined;
   private last: Promise<unknown> = Promise.resolve();
   private readonly runner: ProgramRunner = {
-    output: async (name, parameters) => {
+    output: async (name, parameters, isThere = false) => {
       const command = [name, ...parameters];
       const outcome = await this.runIfPresent(command, { stdout: 'all' });
       if (!outcome || outcome.exitCode === 0) return outcome?.stdout;
       const failure = this.failure(command, outcome.stderr, outcome.exitCode);
       // What is not known now must not decide for good.
-      if (failure instanceof ToolPermissionError || isMomentary(failure)) throw failure;
+      if (isThere || failure instanceof ToolPermissionError || isMomentary(failure)) throw failure;
       return undefined;
     },
     complaint: async (name, parameters, input) => {
@@ -113,8 +113,9 @@ export class IptablesTool implements IptablesCommands {
       const { variant } = await this.identify();
       // To list one chain, iptables-legacy reads the whole table.
       if (variant === 'legacy' && this.runner.legacyTables(family)?.includes('nat')) return undefined;
-      const listed = await this.listChain(family, 'nat', 'POSTROUTING');
-      return listed ? undefined : `table nat of ${family} has no chain POSTROUTING`;
+      // Tables that can be used have this chain: where the tool finds none, it failed for a reason that it did not tell.
+      await this.listChain(family, 'nat', 'POSTROUTING');
+      return undefined;
     } catch (error) {
       return isMomentary(error) || error instanceof ToolFailedError ? undefined : errorMessage(error);
     }

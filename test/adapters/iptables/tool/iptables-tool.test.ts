@@ -207,6 +207,7 @@ describe('IptablesTool', () => {
     expect(await ending('iptables: Resource temporarily unavailable.', 4)).toBeUndefined();
     expect(await ending('iptables: Cannot allocate memory', 1)).toBeUndefined();
     expect(await ending('iptables: something that nobody knows', 3)).toBeUndefined();
+    expect(await ending('iptables: something that nobody knows', 1)).toBeUndefined();
     expect(await ending('iptables: Permission denied (you must be root)', 4)).toContain('you must be root');
     const killed = {
       'iptables-nft': 'case "$*" in *--version) echo "iptables v1.8.9 (nf_tables)";; *) kill -KILL $$;; esac',
