@@ -9,8 +9,8 @@ const UNSPECIFIED = ['0.0.0.0', '::'];
 
 /**
  * Where the proxy's sockets are, for each family that can be served: all of them when the address to listen on is
- * unspecified, otherwise its own (docs/spec/userspace.md §1).
- * @throws when there is none
+ * unspecified, otherwise its own (docs/spec/userspace.md §1). A family that has no address by which the machine is known may get one later.
+ * @throws when nothing can be served there
  */
 export function proxyAddresses(
   bindAddress: string,
@@ -27,11 +27,10 @@ export function proxyAddresses(
       throw new Error(`--bind-address ${bindAddress}: ${bind.family} cannot be served on this machine`);
     return new Map([[bind.family, { listen: bind.text, host: bind.text }]]);
   }
-  const found = families.flatMap((family) => {
-    const address = chooseHostAddress(host.addresses, host.defaultRoutes(family), family);
-    return address === undefined ? [] : [[family, { listen: undefined, host: address }] as const];
-  });
-  if (found.length === 0)
-    throw new Error('no interface that is up has an address for the proxy; name one with --bind-address');
-  return new Map(found);
+  return new Map(families.map((family) => [family, { listen: undefined, host: hostAddress(family, host) }]));
+}
+
+/** The address by which the machine is known now; undefined while it has none. */
+export function hostAddress(family: IpFamily, host: HostNetwork): string | undefined {
+  return chooseHostAddress(host.addresses, host.defaultRoutes(family), family);
 }

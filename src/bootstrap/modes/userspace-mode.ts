@@ -3,7 +3,7 @@ import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import { FloodGuard } from '../../adapters/process/flood-guard.js';
 import { readHostNetwork } from '../../adapters/userspace/host-network.js';
 import { raiseOpenFileLimit } from '../../adapters/userspace/open-file-limit.js';
-import { proxyAddresses } from '../../adapters/userspace/proxy-addresses.js';
+import { hostAddress, proxyAddresses } from '../../adapters/userspace/proxy-addresses.js';
 import { removePortals } from '../../adapters/userspace/remove-portals.js';
 import type { ProxyPorts } from '../../adapters/userspace/trace/userspace-tracer.js';
 import { UserspaceBackend, type RulesBackendFactory } from '../../adapters/userspace/userspace-backend.js';
@@ -44,8 +44,10 @@ export class UserspaceMode implements Mode {
     let guard: FloodGuard | undefined;
     const backend = ({ family, localAddresses, clock, logger }: BackendParts) => {
       guard ??= FloodGuard.guard({ logger: logger.child({ caller: 'userspace' }), clock });
+      const { listen } = addresses.get(family)!;
       const options = {
-        address: addresses.get(family)!,
+        listen,
+        hostAddress: () => this.hostAddress(family),
         portRange: parsePortRange(this.settings.portRange)!,
         udpIdleTimeout: this.settings.udpIdleTimeout,
       };
@@ -64,7 +66,7 @@ export class UserspaceMode implements Mode {
       families: [...addresses.keys()],
       means: {
         ...iptables.means,
-        addresses: [...addresses.values()].map(({ listen, host }) => listen ?? host),
+        addresses: [...addresses.values()].flatMap(({ listen, host }) => listen ?? host ?? []),
       },
       variantMix: iptables.variantMix,
       backend,
@@ -99,6 +101,10 @@ export class UserspaceMode implements Mode {
     return new UserspaceTracer(ports ?? NO_PROXY_PORTS, readAddress, (signal) =>
       this.reader.save(family, signal),
     );
+  }
+
+  private async hostAddress(family: IpFamily): Promise<string | undefined> {
+    return hostAddress(family, await readHostNetwork(this.logger));
   }
 
   cleanUp(): Promise<readonly string[]> {
