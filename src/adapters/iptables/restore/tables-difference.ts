@@ -5,16 +5,21 @@ import {
   type DesiredSharedChain,
   type DesiredTables,
 } from '../../../domain/iptables/state/desired-tables.js';
-import { claimId, type OwnedChain } from '../../../domain/iptables/state/owned-rules.js';
+import type { OwnedChain } from '../../../domain/iptables/state/owned-rules.js';
 import { OWNED_TABLE, type Chain, type RuleText, type TableName } from '../../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
 import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
 import { fillShared, removeChains, writeChains } from './chain-lines.js';
 import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
+import { singleRules, type RuleStep, type SingleRules } from './single-rules.js';
 
 /** Where frontends without endpoints are rejected. */
 const REJECTING: TableName = 'filter';
+const REJECTS = / -j REJECT /;
+const DROPS = / -j DROP$/;
+/** What does not tell which packets a rule takes. */
+const NOT_MATCHING = / -m comment --comment (?:"(?:[^"\\]|\\.)*"|\S+)| -j .*$/g;
 /** Most of the work is in the first: while the tool reads that, the others are made. */
 const TABLES: readonly TableName[] = [OWNED_TABLE, REJECTING, 'mangle'];
 /** A shared chain with more rules to put right is written anew. */
@@ -65,6 +70,8 @@ class Difference {
   private readonly present: ReadonlyMap<string, ReadonlyMap<string, readonly RuleText[]>>;
   private readonly owned: Iterable<OwnedChain>;
   private readonly shared: readonly SharedRepair[];
+  /** Packets that the kernel's rules reject. */
+  private readonly rejected: ReadonlySet<string>;
   /** Chains of service ports that none has any more. */
   private readonly surplus: ReadonlySet<string>;
 
@@ -77,6 +84,7 @@ class Difference {
     this.present = new Map(
       saved.map(({ name, chains }) => [name, new Map(chains.map((chain) => [chain.name, chain.rules]))]),
     );
+    this.rejected = new Set(this.sharedRules(REJECTING).filter(rejects).map(packetsOf));
     const surplus = new Set([...(this.present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
     this.surplus = surplus;
     this.owned = surplus.size > 0 ? this.differingChains(surplus) : allChains(desired);
@@ -86,7 +94,7 @@ class Difference {
   }
 
   get deletesByText(): boolean {
-    return this.shared.some(({ single }) => single && single.surplus.length > 0);
+    return this.shared.some(({ single }) => single && stepsOf(single).some(({ act }) => act === 'delete'));
   }
 
   get rewritesShared(): boolean {
@@ -95,7 +103,8 @@ class Difference {
 
   /** A frontend that has lost its endpoints is rejected before its rules go; one that has got some, until it has rules. */
   *repair(lines: RestoreLines): Generator<void> {
-    for (const repair of this.shared) if (repair.chain.table === REJECTING) insertMissing(repair, lines);
+    for (const { chain, single } of this.shared)
+      if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);
     lines.commit();
     for (const table of TABLES) yield* this.repairTable(table, lines);
   }
@@ -151,7 +160,7 @@ class Difference {
     if (actual && sharedHolds(chain, actual)) return undefined;
     const { shared } = this.options;
     if (!actual || shared === 'rewritten') return { chain, single: undefined };
-    return { chain, single: singleRules(chain, actual, shared ? Infinity : MOST_SINGLE_RULES) };
+    return { chain, single: singleRules(chain, actual, shared ? Infinity : MOST_SINGLE_RULES, this.isLate) };
   }
 
   private *repairShared({ chain, single }: SharedRepair, lines: RestoreLines): Generator<void> {
@@ -161,18 +170,40 @@ class Difference {
       if (actual) lines.declare(table, name);
       return yield* fillShared(lines, chain, new Set(actual));
     }
-    if (table !== REJECTING) insertMissing({ chain, single }, lines);
-    const owners = ownersOf(chain);
-    for (const rule of single.surplus) lines.delete(table, name, rule, owners.get(rule));
+    takeSteps(chain, table === REJECTING ? single.last : stepsOf(single), lines);
+  }
+
+  /** What drops packets of a frontend does not stand before its rules while it is still rejected. */
+  private readonly isLate = (rule: RuleText): boolean =>
+    DROPS.test(rule) && this.rejected.has(packetsOf(rule));
+
+  private sharedRules(table: TableName): readonly RuleText[] {
+    const chains = this.desired.baseRules.shared.filter((chain) => chain.table === table);
+    return chains.flatMap(({ name }) => this.rules(table, name) ?? []);
   }
 }
 
-function insertMissing({ chain, single }: SharedRepair, lines: RestoreLines): void {
+function stepsOf({ first, last }: SingleRules): readonly RuleStep[] {
+  return [...first, ...last];
+}
+
+function takeSteps(chain: DesiredSharedChain, steps: readonly RuleStep[], lines: RestoreLines): void {
   const { table, name } = chain;
   const owners = ownersOf(chain);
-  for (const { rule, behind } of single?.inserted ?? [])
-    lines.insert(table, name, rule, owners.get(rule), behind);
-  for (const rule of single?.after ?? []) lines.append(table, name, rule);
+  for (const { act, rule, behind } of steps) {
+    if (act === 'append') lines.append(table, name, rule);
+    else if (act === 'delete') lines.delete(table, name, rule, owners.get(rule));
+    else lines.insert(table, name, rule, owners.get(rule), behind);
+  }
+}
+
+function rejects(rule: RuleText): boolean {
+  return REJECTS.test(rule);
+}
+
+/** Which packets a rule takes, whatever it does with them. */
+function packetsOf(rule: RuleText): string {
+  return rule.replace(NOT_MATCHING, '');
 }
 
 function ownersOf({ entries }: DesiredSharedChain): ReadonlyMap<RuleText, ServicePortKey> {
@@ -182,59 +213,4 @@ function ownersOf({ entries }: DesiredSharedChain): ReadonlyMap<RuleText, Servic
 /** Where no chain of a service is present, all are missing. They are made while they are written: there are very many. */
 function allChains(desired: DesiredTables): Iterable<OwnedChain> {
   return { [Symbol.iterator]: () => desired.owned()[Symbol.iterator]() };
-}
-
-/** What puts a shared chain right without touching its other rules. */
-interface SingleRules {
-  /** To insert in this order, each behind as many rules as there are before it by then. */
-  readonly inserted: readonly { readonly rule: RuleText; readonly behind: number }[];
-  /** To append. */
-  readonly after: readonly RuleText[];
-  /** To delete after that. */
-  readonly surplus: readonly RuleText[];
-}
-
-/** Undefined when they are too many, or would leave rules in a wrong order. */
-function singleRules(
-  chain: DesiredSharedChain,
-  actual: readonly RuleText[],
-  most: number,
-): SingleRules | undefined {
-  const counts = new Map<RuleText, number>();
-  for (const rule of actual) counts.set(rule, (counts.get(rule) ?? 0) + 1);
-  const isMissing = (rule: RuleText): boolean => {
-    const left = counts.get(rule) ?? 0;
-    counts.set(rule, left - 1);
-    return left <= 0;
-  };
-  const before = chain.before.map(isMissing);
-  const entries = chain.entries.map(({ entry }) => isMissing(entry.rule));
-  const after = chain.after.filter(isMissing);
-  const surplus = actual.filter((rule) => {
-    const left = counts.get(rule) ?? 0;
-    counts.set(rule, left - 1);
-    return left > 0;
-  });
-  const result = [...actual];
-  const missing = [...before, ...entries].filter(Boolean).length + after.length;
-  if (missing + surplus.length > most) return undefined;
-  const inserted: { readonly rule: RuleText; readonly behind: number }[] = [];
-  const insert = (rule: RuleText, behind: number): void => {
-    result.splice(behind, 0, rule);
-    inserted.push({ rule, behind });
-  };
-  chain.before.forEach((rule, index) => before[index] && insert(rule, index));
-  let head = chain.before.length;
-  const precedingOf = new Map<string, RuleText>();
-  chain.entries.forEach(({ entry }, index) => {
-    const packets = claimId(entry);
-    const preceding = precedingOf.get(packets);
-    precedingOf.set(packets, entry.rule);
-    if (!entries[index]) return;
-    insert(entry.rule, preceding === undefined ? head++ : result.indexOf(preceding) + 1);
-  });
-  result.push(...after);
-  // The tool deletes the first rule of that text, so the later ones are kept.
-  for (const rule of surplus) result.splice(result.indexOf(rule), 1);
-  return sharedHolds(chain, result) ? { surplus, inserted, after } : undefined;
 }
