@@ -60,6 +60,8 @@ export interface IptablesBackendOptions {
   readonly cleanUp?: (saved: SavedTables, chainsPerCommit: number) => readonly RestoreScript[];
   /** Which chains of table nat go when no service port has them. */
   readonly isServiceChain?: (name: string) => boolean;
+  /** As in DifferenceOptions. */
+  readonly retired?: readonly string[];
   /** How rules lead from a frontend to its service port. */
   readonly dispatch?: Dispatch;
 }
@@ -204,8 +206,8 @@ export class IptablesDriver
 
   private difference(actual: SavedTables, shared?: DifferenceOptions['shared']): TablesDifference {
     const { chainsPerCommit, options } = this;
-    const { isServiceChain } = options;
-    const how = { chainsPerCommit, isServiceChain, ...(shared && { shared }) };
+    const { isServiceChain, retired } = options;
+    const how = { chainsPerCommit, isServiceChain, retired, ...(shared && { shared }) };
     return tablesDifference(this.desiredTables(), actual, how);
   }
 

@@ -16,12 +16,13 @@ import { singleRules, type RuleStep, type SingleRules } from './single-rules.js'
 
 /** Where frontends without endpoints are rejected. */
 const REJECTING: TableName = 'filter';
-const REJECTS = / -j REJECT /;
 const DROPS = / -j DROP$/;
-/** What does not tell which packets a rule takes. */
-const NOT_MATCHING = / -m comment --comment (?:"(?:[^"\\]|\\.)*"|\S+)| -j .*$/g;
+/** What does not tell which frontend a rule is for. */
+const NOT_OF_FRONTEND =
+  / -m comment --comment (?:"(?:[^"\\]|\\.)*"|\S+)| -m addrtype --dst-type LOCAL| -j .*$/g;
 /** Most of the work is in the first: while the tool reads that, the others are made. */
 const TABLES: readonly TableName[] = [OWNED_TABLE, REJECTING, 'mangle'];
+const FILTER_FIRST: readonly TableName[] = [REJECTING, OWNED_TABLE, 'mangle'];
 /** A shared chain with more rules to put right is written anew. */
 const MOST_SINGLE_RULES = 50;
 
@@ -43,6 +44,11 @@ export interface DifferenceOptions {
   readonly shared?: 'rewritten' | 'rule by rule';
   /** Which chains of table nat go when no service port has them. Missing: those of mode iptables. */
   readonly isServiceChain?: (name: string) => boolean;
+  /**
+   * Chains of table filter in which another mode drops what its rules of table nat do not lead to endpoints. They are emptied, and table
+   * filter is put right, before those are replaced.
+   */
+  readonly retired?: readonly string[] | undefined;
 }
 
 /** A shared chain that differs, and what to do to it. Undefined: write it anew. */
@@ -70,8 +76,8 @@ class Difference {
   private readonly present: ReadonlyMap<string, ReadonlyMap<string, readonly RuleText[]>>;
   private readonly owned: Iterable<OwnedChain>;
   private readonly shared: readonly SharedRepair[];
-  /** Packets that the kernel's rules reject. */
-  private readonly rejected: ReadonlySet<string>;
+  /** Frontends that rules of the kernel lead to services. */
+  private led: ReadonlySet<string> | undefined;
   /** Chains of service ports that none has any more. */
   private readonly surplus: ReadonlySet<string>;
 
@@ -84,7 +90,6 @@ class Difference {
     this.present = new Map(
       saved.map(({ name, chains }) => [name, new Map(chains.map((chain) => [chain.name, chain.rules]))]),
     );
-    this.rejected = new Set(this.sharedRules(REJECTING).filter(rejects).map(packetsOf));
     const surplus = new Set([...(this.present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
     this.surplus = surplus;
     this.owned = surplus.size > 0 ? this.differingChains(surplus) : allChains(desired);
@@ -106,7 +111,9 @@ class Difference {
     for (const { chain, single } of this.shared)
       if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);
     lines.commit();
-    for (const table of TABLES) yield* this.repairTable(table, lines);
+    const { retired } = this.options;
+    for (const name of retired ?? []) if (this.rules(REJECTING, name)?.length) lines.declare(REJECTING, name);
+    for (const table of retired ? FILTER_FIRST : TABLES) yield* this.repairTable(table, lines);
   }
 
   *remove(lines: RestoreLines): Generator<void> {
@@ -173,9 +180,12 @@ class Difference {
     takeSteps(chain, table === REJECTING ? single.last : stepsOf(single), lines);
   }
 
-  /** What drops packets of a frontend does not stand before its rules while it is still rejected. */
-  private readonly isLate = (rule: RuleText): boolean =>
-    DROPS.test(rule) && this.rejected.has(packetsOf(rule));
+  /** What drops some packets of a frontend comes behind the rules that lead the others, which something else may answer until then. */
+  private readonly isLate = (rule: RuleText): boolean => {
+    if (!DROPS.test(rule)) return false;
+    this.led ??= new Set(this.sharedRules(OWNED_TABLE).map(frontendOf));
+    return !this.led.has(frontendOf(rule));
+  };
 
   private sharedRules(table: TableName): readonly RuleText[] {
     const chains = this.desired.baseRules.shared.filter((chain) => chain.table === table);
@@ -197,13 +207,9 @@ function takeSteps(chain: DesiredSharedChain, steps: readonly RuleStep[], lines:
   }
 }
 
-function rejects(rule: RuleText): boolean {
-  return REJECTS.test(rule);
-}
-
-/** Which packets a rule takes, whatever it does with them. */
-function packetsOf(rule: RuleText): string {
-  return rule.replace(NOT_MATCHING, '');
+/** Equal for rules about the same frontend. */
+function frontendOf(rule: RuleText): string {
+  return rule.replace(NOT_OF_FRONTEND, '');
 }
 
 function ownersOf({ entries }: DesiredSharedChain): ReadonlyMap<RuleText, ServicePortKey> {
