@@ -1,3 +1,4 @@
+import { completeCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { EarlyExit } from '../../../src/bootstrap/configuration/errors.js';
 import { UsageError } from '../../../src/adapters/cli/usage-error.js';
 import { fieldsOf } from '../../../src/bootstrap/configuration/schema/field.js';
@@ -146,14 +147,12 @@ describe('flag syntax', () => {
       `invalid argument ${JSON.stringify(value.join('='))} for "${name}" flag: `,
     );
     expect(error.message).toContain(expected);
-    expect(error.usage).toContain('--proxy-mode');
+    expect(error.asked).toBe('kubeproxy');
   });
 
   it('a value may begin with a dash, and a boolean takes no following argument', () => {
     expect(configured('--oom-score-adj', '-5', '--cleanup').oomScoreAdj).toBe(-5);
-    expect(usageError('--cleanup', 'false').message).toBe(
-      '"kube-proxy" does not take any arguments, got [false]',
-    );
+    expect(usageError('--cleanup', 'false').message).toBe('unknown command "false"');
   });
 
   it('reads every form of -v', () => {
@@ -283,25 +282,85 @@ describe('flag syntax', () => {
   });
 
   it('names what it does not know', () => {
-    expect(usageError('--cleanup-ipvs=1').message).toContain('unknown flag: --cleanup-ipvs');
-    expect(usageError('--proxy-mod=x').message).toContain('--proxy-mode');
+    expect(usageError('--cleanup-ipvs=1').message).toBe('unknown flag: --cleanup-ipvs');
+    expect(usageError('--proxy-moed=x')).toMatchObject({
+      message: 'unknown flag: --proxy-moed; did you mean --proxy-mode?',
+      asked: 'kubeproxy',
+    });
+    expect(usageError('services', '--fialing')).toMatchObject({
+      message: 'unknown flag: --fialing; did you mean --failing?',
+      asked: 'kubeproxy services',
+    });
     expect(usageError('--conntrack-min').message).toBe('flag needs an argument: --conntrack-min');
-    expect(usageError('serve').message).toBe('"kube-proxy" does not take any arguments, got [serve]');
+    expect(usageError('serve').message).toBe('unknown command "serve"');
+    expect(usageError('statsu').message).toBe('unknown command "statsu"; did you mean status?');
+    expect(usageError('/etc').message).toBe('"kube-proxy" does not take any arguments, got [/etc]');
     expect(usageError('plan', 'all').message).toBe('"kubeproxy plan" does not take any arguments, got [all]');
     expect(parse(['']).request).toEqual({ name: 'run' });
   });
 });
 
 describe('--help and --version', () => {
-  it('explains every flag of the schema', () => {
+  it('begins with the commands', () => {
     const { output, code } = earlyExit('--help');
+    expect(code).toBe(0);
+    expect(output).toMatch(/^Usage: kubeproxy \[COMMAND\] \[flags\]\n/);
+    expect(output).toMatch(/Ask the proxy of this node:\n {2}status .*\n(.*\n)*Ask all nodes:\n {2}cluster /);
+    expect(output).not.toContain('--proxy-mode');
+    expect(output).toContain('kubeproxy help flags');
+    expect(earlyExit('help').output).toBe(output);
+  });
+
+  it('explains every flag of the proxy, each under a heading', () => {
+    const { output, code } = earlyExit('help', 'flags');
     expect(code).toBe(0);
     for (const { options } of fieldsOf(schema))
       if (options.flag) expect(output).toContain(`--${options.flag} `);
-    expect(output).toMatch(/--iptables-sync-period <duration> .*\(default 30s\)/);
-    expect(output).toMatch(/--ipvs-min-sync-period <duration> .*\(default 1s\)/);
-    expect(output).toMatch(/plan/);
-    expect(earlyExit('plan', '-h').output).toContain('--proxy-mode');
+    expect(output.replace(/\s+/g, ' ')).toMatch(/--iptables-sync-period <duration> [^-]*\(default 30s\)/);
+    expect(output.match(/^\S.*:$/gm)).toEqual([
+      'What to do:',
+      'The cluster:',
+      'Traffic:',
+      'Rules of modes iptables, nftables and userspace:',
+      'Mode ipvs:',
+      'Mode userspace:',
+      'Connections:',
+      'Health, metrics and what it tells:',
+      'The process and its log:',
+      'Accepted without effect:',
+      'Options:',
+    ]);
+  });
+
+  it('of a command shows what that takes', () => {
+    const { output } = earlyExit('explain', '-h');
+    expect(output).toContain('--probe');
+    expect(output).not.toContain('--proxy-mode');
+    expect(earlyExit('help', 'explain').output).toBe(output);
+    const { output: ofAllNodes } = earlyExit('cluster', 'explain', '--help');
+    expect(ofAllNodes).toMatch(/^Usage: kubeproxy cluster explain NAMESPACE\/NAME \[flags\]/);
+    expect(ofAllNodes).toMatch(/Of all these commands:\n {2}--proxy-namespace/);
+    expect(ofAllNodes).not.toContain('--probe');
+    expect(usageError('help', 'exlpain').message).toBe('unknown command "exlpain"; did you mean explain?');
+  });
+
+  it.each([92, 100, 200])('is wrapped to %i columns', (width) => {
+    for (const argv of [['--help'], ['help', 'flags'], ['trace', '--help'], ['cluster', '--help']]) {
+      const { output } = failure(EarlyExit, () =>
+        completeCommandLine(argv, {}, { program: 'kubeproxy', width }),
+      );
+      expect(output.split('\n').filter((line) => line.length > width)).toEqual([]);
+    }
+  });
+
+  it('names the program as it was called', () => {
+    const reader = { program: 'kubectl kubeproxy', width: 100 };
+    const asked = (...argv: readonly string[]) => completeCommandLine(['cluster', ...argv], {}, reader);
+    expect(failure(EarlyExit, () => asked('--help')).output).toMatch(/^Usage: kubectl kubeproxy COMMAND/);
+    expect(failure(UsageError, () => asked('services', '--fialing'))).toMatchObject({
+      asked: 'kubectl kubeproxy services',
+    });
+    expect(failure(UsageError, () => asked('statsu')).message).toContain('did you mean status?');
   });
 
   it('prints the version before anything else', () => {

@@ -6,15 +6,30 @@ export const OUTPUT_FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
 
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** One subcommand of the program: how it reads on the command line. It takes all flags of the program as well. */
-export interface Subcommand<Name extends string, Options extends object, Asked extends object> {
+/** How a command reads on the command line. */
+export interface CommandForm<Name extends string = string> {
   readonly name: Name;
   /** One or two sentences for `--help`. */
   readonly description: string;
   /** What follows the name, such as `NAMESPACE/NAME [flags]`. */
   readonly usage: string;
-  /** Options of this subcommand alone. */
+  /** Options of this command alone. */
   readonly options?: readonly Option[];
+}
+
+/** The headings of `--help`, under which subcommands stand. */
+export const COMMAND_GROUPS = ['Ask the proxy of this node:', 'Ask all nodes:', 'Without a proxy:'] as const;
+
+/** One subcommand of the program. It takes all flags of the program as well. */
+export interface Subcommand<
+  Name extends string,
+  Options extends object,
+  Asked extends object,
+> extends CommandForm<Name> {
+  /** Missing: the first. */
+  readonly group?: (typeof COMMAND_GROUPS)[number];
+  /** Commands below this one, which take its options, too. Their name is the first operand of `request`. */
+  readonly commands?: readonly CommandForm[];
   /**
    * What is asked for, besides the name.
    * @param operands the arguments that are not options

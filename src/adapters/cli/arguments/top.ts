@@ -17,7 +17,7 @@ export interface TopOptions extends OutputOptions {
 export const top = subcommand({
   name: 'top',
   description:
-    'Show the connections of Services and endpoints on this node, live. Takes names as NAME or NAMESPACE/NAME, and --once.',
+    'Show the connections of Services and endpoints on this node, live, or with --once one interval.',
   usage: '[NAME...] [flags]',
   options: [
     namespaceOption,
