@@ -50,8 +50,12 @@ describe('cluster', () => {
     [['nodes'], 'unknown command "nodes"'],
     [['staus'], 'unknown command "staus"; did you mean status?'],
     [['status', 'now'], '"kubeproxy status" does not take any arguments, got [now]'],
-    [['explain'], 'explain takes one Service as NAMESPACE/NAME, an address, or a port, got []'],
-    [['explain', '10.96.0.1'], 'explain takes one Service as NAMESPACE/NAME, got [10.96.0.1]'],
+    [['explain'], 'explain takes a Service, an address, or a port, got none'],
+    [['explain', 'cart'], 'explain takes one Service as NAMESPACE/NAME, or as NAME with -n, got [cart]'],
+    [
+      ['explain', '10.96.0.1'],
+      'explain takes one Service as NAMESPACE/NAME, or as NAME with -n, got [10.96.0.1]',
+    ],
   ])('does not take %j', (operands, message) => {
     expect(usageError('cluster', ...operands)).toBe(message);
   });
@@ -71,6 +75,7 @@ describe('cluster', () => {
     );
     expect(asked('diff', 'shop/cart')).toBe('diff shop/cart -o json');
     expect(asked('history')).toBe('history -o json');
+    expect(asked('explain', 'cart', '-n', 'shop')).toBe('explain cart --namespace shop -o json');
     expect(asked('top')).toBe('top --once -o json');
     expect(asked('top', 'shop/cart', '--sort', 'new')).toBe('top shop/cart --sort new --once -o json');
     expect(asked('dump', '--to', 'bundle')).toBe('dump');
@@ -83,9 +88,12 @@ describe('cluster', () => {
   it.each([
     [['status', '--failing'], 'unknown flag: --failing'],
     [['services', '--from', 'node'], 'unknown flag: --from'],
-    [['services', '../x'], 'services takes names as NAME or NAMESPACE/NAME, got "../x"'],
+    [
+      ['services', '../x'],
+      'services takes names as NAME or NAMESPACE/NAME, with :PORT for one port, got "../x"',
+    ],
     [['trace', '--to', '10.96.0.1:80'], 'trace takes --from SOURCE and --to'],
-    [['diff', 'cart'], 'diff takes at most one Service'],
+    [['diff', 'Cart'], 'diff takes names as NAME'],
     [['dump'], 'dump takes --to FOLDER'],
     [['validate'], 'validate takes the files and folders to check'],
   ])('says what is wrong with %j', (argv, message) => {
@@ -98,15 +106,15 @@ describe('cluster', () => {
 });
 
 describe('diff', () => {
-  it('takes one Service, or none', () => {
-    expect(parse(['diff']).request).toEqual({ name: 'diff', output: 'text' });
+  it('takes Services, or none', () => {
+    expect(parse(['diff']).request).toEqual({ name: 'diff', services: [], output: 'text' });
     expect(parse(['diff', 'shop/cart', '-o', 'yaml']).request).toEqual({
       name: 'diff',
-      service: 'shop/cart',
+      services: [{ service: 'shop/cart' }],
       output: 'yaml',
     });
-    for (const operands of [['cart'], ['a/b', 'c/d'], ['../x']])
-      expect(usageError('diff', ...operands)).toMatch(/^diff takes at most one Service/);
+    expect(usageError('diff', '../x')).toMatch(/^diff takes names as NAME or NAMESPACE\/NAME/);
+    expect(usageError('diff', '-n', 'shop')).toBe('diff takes -n for the names that follow it, and got none');
   });
 
   it('is a way to plan, too', () => {

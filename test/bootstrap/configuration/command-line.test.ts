@@ -189,20 +189,49 @@ describe('flag syntax', () => {
     'takes %s to explain',
     (subject) => {
       const asked = parse(['explain', subject, '--metrics-bind-address', '127.0.0.1:1', '-o', 'json']);
-      expect(asked.request).toEqual({ name: 'explain', subject, probe: false, output: 'json' });
+      expect(asked.request).toMatchObject({
+        name: 'explain',
+        subjects: [subject === 'shop/cart' ? { service: subject } : subject],
+        probe: false,
+        output: 'json',
+      });
       expect(asked.configuration.metricsBindAddress).toBe('127.0.0.1:1');
     },
   );
 
   it('knows what cannot be explained', () => {
-    for (const operands of [[], ['cart'], ['a/b', 'c/d'], ['a/b/c'], ['Shop/cart'], ['../x'], ['70000']])
-      expect(usageError('explain', ...operands).message).toMatch(/^explain takes one Service as NAMESPACE/);
+    expect(usageError('explain').message).toBe('explain takes a Service, an address, or a port, got none');
+    for (const operand of ['a/b/c', 'Shop/cart', '../x', '70000'])
+      expect(usageError('explain', 'shop/cart', operand).message).toBe(
+        `explain takes a Service as NAME or NAMESPACE/NAME, an address, or a port, got "${operand}"`,
+      );
+    expect(usageError('explain', '--probe', '10.96.0.1').message).toBe('explain --probe takes Services');
     expect(usageError('explain', 'a/b', '-o', 'xml').message).toMatch(/'xml' is invalid/);
+  });
+
+  it.each(['explain', 'diff', 'history'])('%s takes names as kubectl does', (name) => {
+    const named = (...operands: readonly string[]): unknown => {
+      const { request } = parse([name, ...operands]);
+      return 'subjects' in request ? request.subjects : 'services' in request && request.services;
+    };
+    expect(named('web', 'shop/web', 'shop/web:http', 'web:http')).toEqual([
+      { service: 'web' },
+      { service: 'shop/web' },
+      { service: 'shop/web', port: 'http' },
+      { service: 'web', port: 'http' },
+    ]);
+    expect(named('-n', 'shop', 'web', 'prod/web')).toEqual([
+      { service: 'shop/web' },
+      { service: 'prod/web' },
+    ]);
+    expect(named('-A', 'web')).toEqual([{ service: 'web' }]);
+    expect(usageError(name, '-A', '-n', 'shop', 'web').message).toContain('cannot be used with');
+    expect(usageError(name, 'Web').message).toContain('got "Web"');
   });
 
   it('takes what traffic to show', () => {
     const asked = parse(['top', 'cart', '-n', 'shop', 'a/b', '--sort', 'new', '--interval', '0.5', '--once']);
-    const query = { namespace: 'shop', services: ['cart', 'a/b'], sort: 'new' };
+    const query = { namespace: 'shop', services: [{ service: 'cart' }, { service: 'a/b' }], sort: 'new' };
     expect(asked).toMatchObject({
       request: { name: 'top', query, intervalMilliseconds: 500, output: 'text' },
       once: true,
@@ -235,19 +264,17 @@ describe('flag syntax', () => {
       withoutEndpoints: true,
     });
     expect(usageError('services', 'a/b/c').message).toBe(
-      'services takes names as NAME or NAMESPACE/NAME, got "a/b/c"',
+      'services takes names as NAME or NAMESPACE/NAME, with :PORT for one port, got "a/b/c"',
     );
   });
 
   it('takes whose history, and in which form the status is wanted', () => {
-    expect(parse(['history']).request).toEqual({ name: 'history', output: 'text' });
-    expect(parse(['history', 'shop/cart', '-o', 'yaml']).request).toEqual({
+    expect(parse(['history']).request).toEqual({ name: 'history', services: [], output: 'text' });
+    expect(parse(['history', 'shop/cart', 'web', '-o', 'yaml']).request).toEqual({
       name: 'history',
-      service: 'shop/cart',
+      services: [{ service: 'shop/cart' }, { service: 'web' }],
       output: 'yaml',
     });
-    for (const operands of [['cart'], ['a/b', 'c/d']])
-      expect(usageError('history', ...operands).message).toMatch(/^history takes at most one Service/);
     expect(parse(['status', '--output=json']).request).toEqual({ name: 'status', output: 'json' });
     expect(usageError('status', 'all').message).toContain('does not take any arguments');
   });
@@ -338,7 +365,7 @@ describe('--help and --version', () => {
     expect(output).not.toContain('--proxy-mode');
     expect(earlyExit('help', 'explain').output).toBe(output);
     const { output: ofAllNodes } = earlyExit('cluster', 'explain', '--help');
-    expect(ofAllNodes).toMatch(/^Usage: kubeproxy cluster explain NAMESPACE\/NAME \[flags\]/);
+    expect(ofAllNodes).toMatch(/^Usage: kubeproxy cluster explain NAMESPACE\/NAME\|NAME -n NAMESPACE/);
     expect(ofAllNodes).toMatch(/Of all these commands:\n {2}--proxy-namespace/);
     expect(ofAllNodes).not.toContain('--probe');
     expect(usageError('help', 'exlpain').message).toBe('unknown command "exlpain"; did you mean explain?');

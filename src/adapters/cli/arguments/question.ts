@@ -6,6 +6,7 @@ import { diff } from './diff.js';
 import { dump } from './dump.js';
 import { explain } from './explain.js';
 import { history } from './history.js';
+import { serviceName } from './service-names.js';
 import { services } from './services.js';
 import { status } from './status.js';
 import type { CommandForm } from './subcommand.js';
@@ -16,7 +17,11 @@ import { trace } from './trace.js';
 const QUESTIONS = {
   status,
   services,
-  explain: { ...explain, usage: 'NAMESPACE/NAME [flags]', options: without(explain, '--probe') },
+  explain: {
+    ...explain,
+    usage: 'NAMESPACE/NAME|NAME -n NAMESPACE [flags]',
+    options: without(explain, '--probe'),
+  },
   trace: { ...trace, options: without(trace, '--queries') },
   diff,
   history,
@@ -55,17 +60,28 @@ export function questionOf(
   options: QuestionOptions,
 ): ClusterQuestion {
   const kind = name as QuestionKind;
-  const [service = ''] = rest;
+  const service = explainedService(rest, options);
   const { to = '' } = options;
   QUESTIONS[kind].request(rest, options as never);
-  if (kind === 'explain' && !isServiceKey(service))
-    throw new UsageError(`explain takes one Service as NAMESPACE/NAME, got [${rest.join(' ')}]`);
+  if (kind === 'explain' && service === undefined)
+    throw new UsageError(
+      `explain takes one Service as NAMESPACE/NAME, or as NAME with -n, got [${rest.join(' ')}]`,
+    );
   if (kind === 'dump') {
     if (to === '') throw new UsageError('dump takes --to FOLDER, a new folder to write to');
-    return { kind, words: [kind], service, to: String(to) };
+    return { kind, words: [kind], service: '', to: String(to) };
   }
   const once = kind === 'top' ? ['--once'] : [];
-  return { kind, words: [kind, ...rest, ...flagsOf(kind, options), ...once, '-o', 'json'], service, to: '' };
+  const words = [kind, ...rest, ...flagsOf(kind, options), ...once, '-o', 'json'];
+  return { kind, words, service: service ?? '', to: '' };
+}
+
+/** The one Service that all nodes are asked to explain. */
+function explainedService(rest: readonly string[], { namespace }: QuestionOptions): ServiceKey | undefined {
+  const [name] = rest;
+  const named =
+    name === undefined || rest.length > 1 ? undefined : serviceName(name, namespace as string | undefined);
+  return named && named.port === undefined && isServiceKey(named.service) ? named.service : undefined;
 }
 
 /** As the subcommand of a node takes them. */

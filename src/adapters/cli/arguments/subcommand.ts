@@ -1,5 +1,6 @@
 import { Option } from 'commander';
-import { optionalService } from './operands.js';
+import { UsageError } from '../usage-error.js';
+import { namespaceOptions, serviceNames, type NamespaceOptions } from './service-names.js';
 
 /** The forms in which a command can print what it lists. `wide` is `text` with more columns. */
 export const OUTPUT_FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
@@ -56,16 +57,17 @@ export interface OutputOptions {
   readonly output: OutputFormat;
 }
 
-/** About one Service, or about all if none is given. */
-export function aboutService<Name extends string>(name: Name, description: string) {
+/** About the Services of these names, or about all if none is given. */
+export function aboutServices<Name extends string>(name: Name, description: string) {
   return subcommand({
     name,
     description,
-    usage: '[NAMESPACE/NAME] [flags]',
-    options: [outputOption],
-    request: (operands, { output }: OutputOptions) => ({ service: optionalService(name, operands), output }),
+    usage: '[NAME...] [flags]',
+    options: [...namespaceOptions, outputOption],
+    request: (operands, { namespace, output }: NamespaceOptions & OutputOptions) => {
+      if (namespace !== undefined && operands.length === 0)
+        throw new UsageError(`${name} takes -n for the names that follow it, and got none`);
+      return { services: serviceNames(name, operands, namespace), output };
+    },
   });
 }
-
-/** `-n NAMESPACE`, for subcommands that list Services. */
-export const namespaceOption = new Option('-n, --namespace <namespace>', 'Only Services of this namespace.');
