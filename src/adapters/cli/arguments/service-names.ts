@@ -10,7 +10,7 @@ export interface ServiceName {
 }
 
 /** The forms of a name, for messages. */
-export const NAME_FORMS = 'NAME or NAMESPACE/NAME, with :PORT for one port';
+const NAME_FORMS = 'NAME or NAMESPACE/NAME, with :PORT for one port';
 
 const FORM = /^(?:([a-z0-9-]+)\/)?([a-z0-9.-]+)(?::([a-z0-9-]+))?$/;
 
