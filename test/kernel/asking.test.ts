@@ -134,6 +134,20 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
       stdout: expect.stringMatching(/does not serve it: it is headless/) as string,
     });
     expect(await asked<Explanation>('explain', 'default/web')).toMatchObject({ known: true });
+    expect(await asked<Explanation>('explain', 'web:http')).toMatchObject({
+      service: 'default/web',
+      known: true,
+    });
+    expect((await ask('explain', 'default/web:admin')).stdout).toContain(
+      'problem: it has no port named admin (it has: http)',
+    );
+    expect(await ask('explain', 'nosuch')).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^nosuch: no Service of this name/) as string,
+    });
+    const several = await asked<readonly Explanation[]>('explain', '-n', 'default', 'web', 'idle');
+    expect(several.map(({ service }) => service)).toEqual(['default/web', 'default/idle']);
     expect(await ask('explain', '172.30.20.6:80/tcp')).toMatchObject({
       exitCode: 0,
       stdout: expect.stringContaining('frontend of default/web, port http TCP, IPv4: programmed') as string,
