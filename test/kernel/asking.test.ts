@@ -101,6 +101,16 @@ describe('a running proxy that is asked', () => {
     });
   });
 
+  it('tells its version', async () => {
+    const { stdout, exitCode } = await ask('version');
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^client: 0\.1\.0 for Kubernetes v1\.37\.0, .*\nproxy: {2}0\.1\.0 .*, mode nftables, Linux .*\n$/,
+      ),
+    ]);
+  });
+
   it('lists its Services', async () => {
     expect(await ask('services')).toMatchObject({
       exitCode: 0,
@@ -302,6 +312,10 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
   it('by one that nobody runs for is told with 3', async () => {
     for (const args of [['status'], ['explain', 'a/b']])
       expect((await ask(...args, '--metrics-bind-address', '127.0.0.1:1')).exitCode).toBe(3);
+    const client = expect.stringMatching(/^client: .*\n$/) as string;
+    const elsewhere = ['version', '--metrics-bind-address', '127.0.0.1:1'];
+    expect(await ask(...elsewhere)).toMatchObject({ exitCode: 3, stdout: client });
+    expect(await ask(...elsewhere, '--client')).toMatchObject({ exitCode: 0, stdout: client, stderr: '' });
   });
 });
 

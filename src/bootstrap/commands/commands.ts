@@ -1,5 +1,6 @@
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Asked, CommandLine } from '../configuration/command-line.js';
+import { thisVersion } from '../version.js';
 import type { Request } from '../../adapters/cli/arguments/subcommands.js';
 
 /** Does what was asked for and returns the exit code of the program. */
@@ -25,6 +26,10 @@ const subcommands: {
   cluster: async () => {
     const { askCluster } = await import('../../adapters/cli/cluster/ask-cluster.js');
     return (asked) => askCluster(asked);
+  },
+  version: async () => {
+    const { version } = await asking();
+    return (asked) => version(asked, thisVersion(asked.version));
   },
   plan: async () => (await composing()).plan,
   validate: async () => (await import('../../adapters/cli/validate.js')).validate,

@@ -9,6 +9,7 @@ import { status } from './status.js';
 import type { Subcommand } from './subcommand.js';
 import { top } from './top.js';
 import { trace } from './trace.js';
+import { version } from './version.js';
 import { validate } from './validate.js';
 
 /** All subcommands, in the order of `--help`. */
@@ -21,6 +22,7 @@ export const subcommands = [
   history,
   top,
   dump,
+  version,
   cluster,
   plan,
   validate,
