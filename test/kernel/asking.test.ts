@@ -173,6 +173,24 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
     });
   });
 
+  it('follows packets to a Service by its name', async () => {
+    for (const to of ['web', 'default/web:http', 'web:80/tcp']) {
+      const { stdout, exitCode } = await ask('trace', '--from', '10.244.1.5', '--to', to);
+      expect(exitCode).toBe(0);
+      expect(stdout).toMatch(/^10\.244\.1\.5 → 172\.30\.20\.6:80\/TCP/);
+    }
+    const manifests = ['--manifests', file(), ...flags];
+    const without = await ask('trace', '--from', 'node', '--to', 'idle', ...manifests);
+    expect(without.stdout).toMatch(/^.* → 172\.30\.20\.7:53\/UDP/);
+    expect(await ask('trace', '--from', 'node', '--to', 'web:https')).toMatchObject({
+      exitCode: 1,
+      stderr: 'Error: default/web has no such port; it has http/tcp\n',
+    });
+    expect((await ask('trace', '--from', 'node', '--to', 'nosuch')).stderr).toBe(
+      'Error: no Service nosuch has a cluster IP here\n',
+    );
+  });
+
   it('tells what it changed, over a churn', async () => {
     const addresses = ['10.244.1.13', '10.244.1.14', '10.244.1.15'];
     for (const address of addresses) {

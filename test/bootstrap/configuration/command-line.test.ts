@@ -293,7 +293,12 @@ describe('flag syntax', () => {
       request: { name: 'trace', rules: 'actual', output: 'json', queries: '-' },
       configuration: { mode: 'nftables' },
     });
-    const neither = 'trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL], or --queries FILE';
+    const neither =
+      'trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL] or a Service, or --queries FILE';
+    expect(parse(['trace', '--from', 'node', '--to', 'shop/cart:http']).request).toMatchObject({
+      named: { from: { kind: 'node' }, to: { service: 'shop/cart', port: 'http' } },
+    });
+    expect(usageError('trace', '--from', 'pod', '--to', 'cart').message).toContain('the source "pod"');
     expect(usageError('trace').message).toBe(neither);
     expect(usageError('trace', '--from', 'node').message).toBe(neither);
     expect(usageError('trace', '--queries', '-', '--from', 'node').message).toBe(
