@@ -16,10 +16,17 @@ export interface CommandForm<Name extends string = string> {
   readonly usage: string;
   /** Options of this command alone. */
   readonly options?: readonly Option[];
+  /** It is for programs, and no help names it. */
+  readonly isHidden?: true;
 }
 
 /** The headings of `--help`, under which subcommands stand. */
-export const COMMAND_GROUPS = ['Ask the proxy of this node:', 'Ask all nodes:', 'Without a proxy:'] as const;
+export const COMMAND_GROUPS = [
+  'Ask the proxy of this node:',
+  'Ask all nodes:',
+  'Without a proxy:',
+  'Help:',
+] as const;
 
 /** One subcommand of the program. It takes all flags of the program as well. */
 export interface Subcommand<

@@ -1,4 +1,5 @@
 import { cluster } from './cluster.js';
+import { complete, completion } from './completion.js';
 import { diff } from './diff.js';
 import { dump } from './dump.js';
 import { explain } from './explain.js';
@@ -26,6 +27,8 @@ export const subcommands = [
   cluster,
   plan,
   validate,
+  completion,
+  complete,
 ] as const;
 
 type RequestOf<One> =

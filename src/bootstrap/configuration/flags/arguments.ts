@@ -86,10 +86,12 @@ class CommandLineProgram {
 
   private command(
     parent: Command,
-    { name, description, usage, options = [] }: CommandForm,
+    { name, description, usage, options = [], isHidden }: CommandForm,
     act: (operands: readonly string[], options: object) => void,
   ): Command {
-    const command = this.described(parent.command(name), description).usage(usage);
+    const command = this.described(parent.command(name, { hidden: isHidden ?? false }), description).usage(
+      usage,
+    );
     for (const option of options) command.addOption(option);
     return command.action((operands: readonly string[], given: object) => {
       this.asked = command;
@@ -130,7 +132,7 @@ class CommandLineProgram {
     this.command(this.program, { ...form, usage: '[COMMAND|flags]' }, (operands) => {
       this.helpOf(operands).outputHelp();
       throw new EarlyExit(this.output);
-    }).helpGroup('Help:');
+    }).helpGroup('Help:' satisfies (typeof COMMAND_GROUPS)[number]);
   }
 
   private helpOf([name, ...rest]: readonly string[], from: Command = this.program): Command {
