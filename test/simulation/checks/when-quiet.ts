@@ -99,9 +99,9 @@ export class WhenQuiet {
   }
 
   private firstProblem(): string | undefined {
-    // Packets may meet the rules of the mode before, and say nothing of how long a client keeps its endpoint.
+    // Nothing of the mode before is in the way any more. How long a client keeps its endpoint packets do not tell.
     return (
-      this.simulation.everyCommit.presentProblem() ??
+      this.simulation.everyCommit.presentProblem([this.simulation.mode]) ??
       missingAffinity(this.simulation) ??
       wrongOnLoopback(this.simulation)
     );

@@ -14,10 +14,10 @@ const CHANGES: Readonly<Record<string, (simulation: Simulation, family: IpFamily
     void machine.links.removeAddress(DEVICE, SECOND[family]),
   /** As when an address is renewed too late: it is gone for a moment. */
   'address-lost': (simulation, family) => {
-    const { machine, scheduler, fate } = simulation.world;
+    const { machine } = simulation.world;
     const { node } = ADDRESSES[family];
     simulation.everyCommit.damage(() => void machine.links.removeAddress(DEVICE, node), true);
-    scheduler.after(2_000, () => void machine.links.addAddress(DEVICE, node, LENGTH[family]), fate);
+    machine.endAfter(2_000, () => void machine.links.addAddress(DEVICE, node, LENGTH[family]));
   },
   'pod-device': ({ world: { machine } }) => void machine.links.addLink({ name: 'veth7', kind: 'veth' }),
   'pod-device-down': ({ world: { machine } }) => void machine.links.setUp('veth7', false),

@@ -16,7 +16,7 @@ export interface IptablesChoice {
 export interface ProgramRunner {
   /**
    * What it printed; undefined when there is no such program, or it failed. Rejects when it may succeed in the next moment.
-   * @param isThere what it is asked for is known to be there: rejects whenever it fails
+   * @param isThere what it is asked for is there if the program can run: rejects whenever it fails otherwise
    */
   output(program: string, parameters: readonly string[], isThere?: boolean): Promise<string | undefined>;
   /** What it complains of when it fails; undefined when it does not, or there is no such program. */
@@ -91,7 +91,7 @@ async function versionOf(
   runner: ProgramRunner,
   prefix: string,
 ): Promise<{ number: string; text: string } | undefined> {
-  const text = await runner.output(prefix, ['--version']);
+  const text = await runner.output(prefix, ['--version'], true);
   const number = /v(\d+(?:\.\d+)+)/.exec(text ?? '')?.[1];
   return text === undefined || number === undefined ? undefined : { number, text };
 }

@@ -48,6 +48,8 @@ export interface IptablesIdentity extends IptablesChoice {
 }
 
 const PACKAGE = 'iptables (1.8 or later)';
+/** With which the loader ends where a program lacks a library, and a launcher that finds no program. */
+const NOT_RUNNABLE = 127;
 /** How long a tool that lists waits for the lock, and we before a restore. */
 const WAIT_SECONDS = 5;
 /** Larger commits take nf_tables longer to build, smaller ones have it check all rules of a large table more often. */
@@ -67,7 +69,8 @@ export class IptablesTool implements IptablesCommands {
       if (!outcome || outcome.exitCode === 0) return outcome?.stdout;
       const failure = this.failure(command, outcome.stderr, outcome.exitCode);
       // What is not known now must not decide for good.
-      if (isThere || failure instanceof ToolPermissionError || isMomentary(failure)) throw failure;
+      const mayDecide = outcome.exitCode === NOT_RUNNABLE || !isThere;
+      if (!mayDecide || failure instanceof ToolPermissionError || isMomentary(failure)) throw failure;
       return undefined;
     },
     complaint: async (name, parameters, input) => {

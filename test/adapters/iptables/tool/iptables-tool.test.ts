@@ -232,6 +232,15 @@ describe('IptablesTool', () => {
     expect(await tool.identify()).toMatchObject({ variant: 'legacy' });
   });
 
+  it('does not take a program for absent that cannot say its version at the moment', async () => {
+    const legacy = { 'iptables-legacy': 'echo "iptables v1.8.9 (legacy)"' };
+    await expect(toolWith({ ...legacy, 'iptables-nft': 'exit 2' }).identify()).rejects.toThrow(
+      ToolFailedError,
+    );
+    const broken = { ...legacy, 'iptables-nft': 'echo "error while loading shared libraries" >&2; exit 127' };
+    expect(await toolWith(broken).identify()).toMatchObject({ variant: 'legacy' });
+  });
+
   it('makes one restore at a time', async () => {
     const tool = nft({
       'iptables-nft-restore': `/bin/cat > /dev/null; [ -e ${folder}/busy ] && exit 1; : > ${folder}/busy; /bin/sleep 0.1; /bin/rm ${folder}/busy`,
