@@ -42,6 +42,11 @@ export class EveryCommit {
     this.isActing = false;
   }
 
+  /** Whether everything is there, as far as anybody knows. */
+  get isWhole(): boolean {
+    return this.damaged === 'no';
+  }
+
   /** Everything is there again. */
   mended(): void {
     this.damaged = 'no';
