@@ -120,11 +120,15 @@ export class KubeProxy {
     const ports = history.services.flatMap((service) => history.current(service)).map(servedPort);
     this.write(() => {
       for (const family of this.families)
-        MODES[mode].sync(
-          world.machine,
-          family,
-          ports.filter((port) => port.family === family),
-        );
+        try {
+          MODES[mode].sync(
+            world.machine,
+            family,
+            ports.filter((port) => port.family === family),
+          );
+        } catch (error) {
+          simulation.breaks('kube-proxy can take over', (error as Error).message);
+        }
     });
     this.last = { mode, at: world.now };
     if (!world.proxy.isRunning) this.serves(mode);
