@@ -67,7 +67,10 @@ export class Simulation {
     this.modes = new Set([settings.mode]);
     this.arguments = settings.arguments;
     this.cluster = new SimulatedCluster(this.world);
-    this.history = new ClusterHistory({ name: settings.nodeName, zone: 'zone-a' }, settings.families);
+    this.history = new ClusterHistory(
+      { name: settings.nodeName, zone: 'zone-a', addresses: { ...this.cluster.nodeAddresses } },
+      settings.families,
+    );
     this.kubeProxy = new KubeProxy(this);
     this.everyCommit = new EveryCommit(this);
     this.whenQuiet = new WhenQuiet(this);

@@ -38,6 +38,8 @@ export interface ExpectedPort {
   readonly affinity: number;
   /** 0: none. */
   readonly healthCheckNodePort: number;
+  /** The address of the node at which node ports are served, whatever else it has. */
+  readonly nodeAddress: string;
 }
 
 /** Without external traffic, internalTrafficPolicy Local leaves only the endpoints of this node (docs/spec/ipvs.md §4.5). */
@@ -79,6 +81,8 @@ interface SliceEndpoint {
 export interface ExpectedNode {
   readonly name: string;
   readonly zone: string;
+  /** That its Node object has first, of each family. */
+  readonly addresses: Readonly<Record<IpFamily, string>>;
 }
 
 const familyOf = (address: string): IpFamily => (address.includes(':') ? 'IPv6' : 'IPv4');
@@ -150,6 +154,7 @@ function portsOf(
           ? (asked.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800)
           : 0,
       healthCheckNodePort: asked.healthCheckNodePort ?? 0,
+      nodeAddress: node.addresses[family],
     };
   });
 }

@@ -125,6 +125,7 @@ export class KubeProxy {
             world.machine,
             family,
             ports.filter((port) => port.family === family),
+            history.ofNode.addresses[family],
           );
         } catch (error) {
           simulation.breaks('kube-proxy can take over', (error as Error).message);
@@ -161,7 +162,10 @@ export class KubeProxy {
     modes.clear();
     for (const other of [mode, ...stay]) modes.add(other);
     if (stay.length > 0) return everyCommit.damage(() => undefined, true);
+    const { links } = this.simulation.world.machine;
+    const isWhole = this.families.every((family) => links.isLocal(history.ofNode.addresses[family]));
     const problem = everyCommit.presentProblem();
+    if (!isWhole) return everyCommit.damage(() => undefined, true);
     if (problem !== undefined) this.simulation.breaks('kube-proxy serves, too', problem);
     history.settle();
     everyCommit.mended();

@@ -2,7 +2,6 @@ import type { Machine } from '../kernel/machine.js';
 import { ForeignBatch } from '../kernel/nf-tables/foreign-batch.js';
 import { FAMILY } from '../kernel/nf-tables/numbers.js';
 import { STRANGER } from '../steps/foreign/deed.js';
-import { ADDRESSES } from '../world/settings.js';
 import type { KubeProxyMode } from './kube-proxy-mode.js';
 import { NftablesTable, TABLE } from './nftables-table.js';
 
@@ -11,9 +10,8 @@ const NUMBER = { IPv4: FAMILY.IP, IPv6: FAMILY.IP6 } as const;
 
 /** kube-proxy in mode nftables. Each of its syncs is a full one, and as the first of its process. */
 export const nftablesMode: KubeProxyMode = {
-  sync(machine, family, ports) {
+  sync(machine, family, ports, node) {
     const { nfTables, links } = machine;
-    const { node } = ADDRESSES[family];
     const batch = new ForeignBatch(NFT_FAMILY[family], TABLE);
     const table = new NftablesTable(batch, family, nfTables.view(NUMBER[family], TABLE));
     const stale = table.write(ports, links.isLocal(node) ? [node] : []);
