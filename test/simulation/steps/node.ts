@@ -70,8 +70,9 @@ export const node: StepKind = {
   weight: 2,
   plan: ({ random, settings }) => {
     const change = random.pick(Object.keys(CHANGES));
-    // A Node object in a manifest stays as it is.
-    if (change === 'renumbered' && settings.source === 'manifests') return undefined;
+    // A Node object in a manifest stays as it is, and so does the address that mode userspace chose at its start.
+    if (change === 'renumbered' && (settings.source === 'manifests' || settings.mode === 'userspace'))
+      return undefined;
     return [change, random.pick(settings.families)];
   },
   perform(simulation, [name = '', family = 'IPv4']) {
