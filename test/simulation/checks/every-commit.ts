@@ -43,6 +43,11 @@ export class EveryCommit {
     this.isActing = false;
   }
 
+  /** Whether everything is there, as far as anybody knows. */
+  get isWhole(): boolean {
+    return this.damaged === 'no';
+  }
+
   /** Everything is there again. */
   mended(): void {
     this.damaged = 'no';
@@ -77,7 +82,7 @@ export class EveryCommit {
       const chosen = isQuiet ? clients : inTurn(clients, CLIENTS_PER_COMMIT, this.turn++);
       for (const client of chosen) {
         if (modes.some((mode) => promisesNothing(mode, frontend, client, isQuiet))) continue;
-        const fate = actualFate(walk.walk(packetOf(port.family, client, frontend)));
+        const fate = actualFate(walk.walk(packetOf(port, client, frontend)));
         const allowed = probed.allowed(client);
         // Of the rules of two modes, whichever see a packet first answer it.
         if (modes.length > 1 && !isQuiet && isAsUnanswered(fate, allowed)) continue;

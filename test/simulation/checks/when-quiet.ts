@@ -3,6 +3,7 @@ import { missingAffinity } from './affinity.js';
 import { listsSoFar } from './budgets.js';
 import { staleFlow } from './flows.js';
 import { wrongOnLoopback } from './loopback-node-ports.js';
+import { wrongAtOtherAddresses } from './node-addresses.js';
 import type { Violation } from './violation.js';
 import { untruthOf } from './what-it-says.js';
 
@@ -103,7 +104,8 @@ export class WhenQuiet {
     return (
       this.simulation.everyCommit.presentProblem([this.simulation.mode]) ??
       missingAffinity(this.simulation) ??
-      wrongOnLoopback(this.simulation)
+      wrongOnLoopback(this.simulation) ??
+      wrongAtOtherAddresses(this.simulation)
     );
   }
 

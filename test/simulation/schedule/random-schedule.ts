@@ -1,3 +1,4 @@
+import { firstDay } from '../steps/kube-proxy.js';
 import { STEPS, stepKind } from '../steps/steps.js';
 import { Random } from '../world/random.js';
 import {
@@ -32,6 +33,9 @@ export function randomSchedule(seed: number): Schedule {
   };
   const put = stepKind('put');
   for (let count = random.between(0, 6); count > 0; count--) add(put);
+  const before = firstDay(plan);
+  steps.push(...before.steps);
+  at += before.lasts;
   add(stepKind('start'));
   at += random.pick([0, 3, 50, 3_000]);
   for (let round = random.between(1, 3); round > 0; round--) {

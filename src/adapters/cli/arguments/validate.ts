@@ -4,6 +4,7 @@ import { subcommand } from './subcommand.js';
 /** Which files and folders to check. */
 export const validate = subcommand({
   name: 'validate',
+  group: 'Without a proxy:',
   description:
     'Report what in these manifests is invalid, by file, line and field, without changing anything.',
   usage: 'PATH... [flags]',
