@@ -42,14 +42,14 @@ const CHANGES: Readonly<Record<string, (simulation: Simulation, family: IpFamily
   },
   /** It keeps its addresses of IPv4; the kernel takes those of IPv6 away, and whoever configures it brings them back. */
   'link-down': (simulation) => {
-    const { machine, scheduler, fate } = simulation.world;
+    const { machine } = simulation.world;
     const lost = [...machine.links.addresses(DEVICE)].filter(({ address }) => address.includes(':'));
     simulation.everyCommit.damage(() => void machine.links.setUp(DEVICE, false), lost.length > 0);
     const back = (): void => {
       machine.links.setUp(DEVICE, true);
       for (const { address, prefixLength } of lost) machine.links.addAddress(DEVICE, address, prefixLength);
     };
-    scheduler.after(3_000, back, fate);
+    machine.endAfter(3_000, back);
   },
   /** As when an address is renewed too late: it is gone for a moment. */
   'address-lost': (simulation, family) => {
@@ -70,9 +70,8 @@ export const node: StepKind = {
   weight: 2,
   plan: ({ random, settings }) => {
     const change = random.pick(Object.keys(CHANGES));
-    // A Node object in a manifest stays as it is, and so may the address that mode userspace chose.
-    if (change === 'renumbered' && (settings.source === 'manifests' || settings.mode === 'userspace'))
-      return undefined;
+    // A Node object in a manifest stays as it is.
+    if (change === 'renumbered' && settings.source === 'manifests') return undefined;
     return [change, random.pick(settings.families)];
   },
   perform(simulation, [name = '', family = 'IPv4']) {

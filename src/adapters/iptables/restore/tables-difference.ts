@@ -49,6 +49,8 @@ export interface DifferenceOptions {
    * filter is put right, before those are replaced.
    */
   readonly retired?: readonly string[] | undefined;
+  /** What is put right. Missing: all tables. */
+  readonly tables?: readonly TableName[] | undefined;
 }
 
 /** A shared chain that differs, and what to do to it. Undefined: write it anew. */
@@ -93,9 +95,9 @@ class Difference {
     const surplus = new Set([...(this.present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
     this.surplus = surplus;
     this.owned = surplus.size > 0 ? this.differingChains(surplus) : allChains(desired);
-    this.shared = TABLES.flatMap((table) => desired.shared(table)).flatMap(
-      (chain) => this.sharedRepair(chain) ?? [],
-    );
+    this.shared = this.tables
+      .flatMap((table) => desired.shared(table))
+      .flatMap((chain) => this.sharedRepair(chain) ?? []);
   }
 
   get deletesByText(): boolean {
@@ -111,9 +113,7 @@ class Difference {
     for (const { chain, single } of this.shared)
       if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);
     lines.commit();
-    const { retired } = this.options;
-    for (const name of retired ?? []) if (this.rules(REJECTING, name)?.length) lines.declare(REJECTING, name);
-    for (const table of retired ? FILTER_FIRST : TABLES) yield* this.repairTable(table, lines);
+    for (const table of this.tables) yield* this.repairTable(table, lines);
   }
 
   *remove(lines: RestoreLines): Generator<void> {
@@ -123,6 +123,9 @@ class Difference {
 
   private *repairTable(table: TableName, lines: RestoreLines): Generator<void> {
     const { baseRules } = this.desired;
+    if (table === REJECTING)
+      for (const name of this.options.retired ?? [])
+        if (this.rules(table, name)?.length) lines.declare(table, name);
     for (const chain of [...baseRules.shared, ...baseRules.unmanagedChains])
       if (chain.table === table && !this.rules(table, chain.name)) lines.declare(table, chain.name);
     const ofNode = baseRules.chains.filter((chain) => chain.table === table && this.differs(chain));
@@ -141,6 +144,11 @@ class Difference {
     }
     lines.commit();
     yield;
+  }
+
+  private get tables(): readonly TableName[] {
+    const { retired, tables = TABLES } = this.options;
+    return (retired ? FILTER_FIRST : TABLES).filter((table) => tables.includes(table));
   }
 
   private rules(table: TableName, chain: string): readonly RuleText[] | undefined {
