@@ -40,11 +40,12 @@ export const formerVersion: StepKind = {
   },
 };
 
-/** Its Services are there, and then its rules. */
+/** Its Services are there, in the place of those of their names, and then its rules. */
 export function afterFormerVersion(plan: Plan): readonly Step[] {
   const args = formerVersion.plan(plan)!;
   const services = leftBy(args[0]!).services.map((text) => text.split(' '));
   for (const [name = '', ...description] of services) plan.services.set(name, parseDescription(description));
+  while (plan.next() < services.length);
   return [
     ...services.map((each) => ({ at: 0, name: 'put', args: each })),
     { at: 0, name: formerVersion.name, args },
