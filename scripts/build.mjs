@@ -1,4 +1,5 @@
 import { build } from 'esbuild';
+import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { bundledPackages, packageIn } from './bundled-packages.mjs';
@@ -12,6 +13,7 @@ const [program, page] = await Promise.all([
     outdir: 'dist',
     // Dynamic imports become separate files, which are read only when needed.
     splitting: true,
+    define: { 'process.env.KUBE_PROXY_TS_COMMIT': JSON.stringify(commit()) },
     write: false,
     metafile: true,
   }),
@@ -41,3 +43,13 @@ const made = new Set([...program.outputFiles, ...accounts].map(({ path }) => pat
 for (const name of await readdir('dist'))
   if (name !== 'page' && !made.has(resolve('dist', name)))
     await rm(resolve('dist', name), { recursive: true });
+
+/** What is built; nothing where that is no checkout, as in a package. */
+function commit() {
+  try {
+    const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
+    return execFileSync('git', ['rev-parse', 'HEAD'], options).trim();
+  } catch {
+    return '';
+  }
+}

@@ -8,6 +8,7 @@ import { CannotTraceError } from '../application/trace/trace-packets.js';
 import { CANNOT_ASK, CannotAskError } from '../adapters/cli/asking/cannot-ask-error.js';
 import { chosenCommand, readsManifests } from './commands/commands.js';
 import { BundleFolderError } from '../adapters/cli/dump/bundle-folder.js';
+import { thisReader } from '../adapters/cli/output/this-reader.js';
 import { complain } from '../adapters/cli/output/print.js';
 import { QueriesError } from '../adapters/cli/tracing/queries-error.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from './configuration/command-line.js';
@@ -17,20 +18,13 @@ import { flagValues } from './configuration/flags/flags.js';
 import { logSettings } from './configuration/log-settings.js';
 
 /** Errors of whoever asks, whose message says all. */
-const FOR_PEOPLE = [
-  UsageError,
-  ManifestPathError,
-  CannotAskError,
-  CannotTraceError,
-  QueriesError,
-  BundleFolderError,
-];
+const FOR_PEOPLE = [ManifestPathError, CannotAskError, CannotTraceError, QueriesError, BundleFolderError];
 
 /** Runs the program and returns its exit code. The order is that of docs/spec/configuration.md §1. */
 async function main(argv: readonly string[]): Promise<number> {
   const logger = PinoLogger.open({ verbosity: 0, format: 'text' });
   try {
-    const commandLine = completeCommandLine(argv);
+    const commandLine = completeCommandLine(argv, {}, thisReader());
     logger.adjust(logSettings(commandLine.configuration));
     for (const warning of commandLine.warnings) logger.warn({}, warning);
     if (commandLine.configuration.logging.verbosity >= 1) logFlags(commandLine, logger);
@@ -55,8 +49,10 @@ function explainFailure(error: unknown, logger: Logger): number {
     process.stdout.write(error.output);
     return error.code;
   }
-  if (error instanceof UsageError) process.stderr.write(`${error.usage}\n`);
-  if (FOR_PEOPLE.some((kind) => error instanceof kind)) complain(`Error: ${errorMessage(error)}`);
+  if (error instanceof UsageError) {
+    complain(`${error.asked}: ${error.message}`);
+    complain(`See "${error.asked} --help".`);
+  } else if (FOR_PEOPLE.some((kind) => error instanceof kind)) complain(`Error: ${errorMessage(error)}`);
   else logger.error({ error }, 'command failed');
   return error instanceof CannotAskError ? CANNOT_ASK : 1;
 }

@@ -1,6 +1,6 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import type { AddressExplanation } from '../../src/application/explain/address-explanation.js';
 import type { NodeBundle } from '../../src/application/cluster/node-bundle.js';
@@ -101,6 +101,16 @@ describe('a running proxy that is asked', () => {
     });
   });
 
+  it('tells its version', async () => {
+    const { stdout, exitCode } = await ask('version');
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^client: 0\.1\.0 for Kubernetes v1\.37\.0, .*\nproxy: {2}0\.1\.0 .*, mode nftables, Linux .*\n$/,
+      ),
+    ]);
+  });
+
   it('lists its Services', async () => {
     expect(await ask('services')).toMatchObject({
       exitCode: 0,
@@ -134,6 +144,20 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
       stdout: expect.stringMatching(/does not serve it: it is headless/) as string,
     });
     expect(await asked<Explanation>('explain', 'default/web')).toMatchObject({ known: true });
+    expect(await asked<Explanation>('explain', 'web:http')).toMatchObject({
+      service: 'default/web',
+      known: true,
+    });
+    expect((await ask('explain', 'default/web:admin')).stdout).toContain(
+      'problem: it has no port named admin (it has: http)',
+    );
+    expect(await ask('explain', 'nosuch')).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^nosuch: no Service of this name/) as string,
+    });
+    const several = await asked<readonly Explanation[]>('explain', '-n', 'default', 'web', 'idle');
+    expect(several.map(({ service }) => service)).toEqual(['default/web', 'default/idle']);
     expect(await ask('explain', '172.30.20.6:80/tcp')).toMatchObject({
       exitCode: 0,
       stdout: expect.stringContaining('frontend of default/web, port http TCP, IPv4: programmed') as string,
@@ -147,6 +171,38 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
       exitCode: 1,
       stdout: expect.stringContaining('in the service range 172.30.0.0/16, but no Service has it') as string,
     });
+  });
+
+  it('follows packets to a Service by its name', async () => {
+    for (const to of ['web', 'default/web:http', 'web:80/tcp']) {
+      const { stdout, exitCode } = await ask('trace', '--from', '10.244.1.5', '--to', to);
+      expect(exitCode).toBe(0);
+      expect(stdout).toMatch(/^10\.244\.1\.5 → 172\.30\.20\.6:80\/TCP/);
+    }
+    const manifests = ['--manifests', file(), ...flags];
+    const without = await ask('trace', '--from', 'node', '--to', 'idle', ...manifests);
+    expect(without.stdout).toMatch(/^.* → 172\.30\.20\.7:53\/UDP/);
+    expect(await ask('trace', '--from', 'node', '--to', 'web:https')).toMatchObject({
+      exitCode: 1,
+      stderr: 'Error: default/web has no such port; it has http/tcp\n',
+    });
+    expect((await ask('trace', '--from', 'node', '--to', 'nosuch')).stderr).toBe(
+      'Error: no Service nosuch has a cluster IP here\n',
+    );
+  });
+
+  it('completes command lines in bash, with names of Services', async () => {
+    const { stdout: script } = await ask('completion', 'bash');
+    await writeFile(join(folder, 'completion'), script);
+    const complete = async (...words: readonly string[]): Promise<string> => {
+      const line = words.map((word) => `'${word}'`).join(' ');
+      const ask = `COMP_WORDS=(kubeproxy ${line}); COMP_CWORD=${words.length}; _kubeproxy; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const place = `PATH=${resolve('bin')}:$PATH; . ${join(folder, 'completion')}`;
+      return namespace.run(['bash', '-c', `${place}; ${ask}`]);
+    };
+    expect(await complete('expl')).toBe('explain');
+    expect(await complete('explain', 'default/w')).toBe('default/web');
+    expect(await complete('trace', '--ke')).toBe('--kernel');
   });
 
   it('tells what it changed, over a churn', async () => {
@@ -288,6 +344,10 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
   it('by one that nobody runs for is told with 3', async () => {
     for (const args of [['status'], ['explain', 'a/b']])
       expect((await ask(...args, '--metrics-bind-address', '127.0.0.1:1')).exitCode).toBe(3);
+    const client = expect.stringMatching(/^client: .*\n$/) as string;
+    const elsewhere = ['version', '--metrics-bind-address', '127.0.0.1:1'];
+    expect(await ask(...elsewhere)).toMatchObject({ exitCode: 3, stdout: client });
+    expect(await ask(...elsewhere, '--client')).toMatchObject({ exitCode: 0, stdout: client, stderr: '' });
   });
 });
 

@@ -13,7 +13,7 @@ it('is `kubeproxy cluster`, also through a link in the PATH', async () => {
     const run = (...args: readonly string[]) =>
       execa(join(folder, 'kubectl-kubeproxy'), args, { env, reject: false });
     const [help, alone] = await Promise.all([run('--help'), run('status')]);
-    expect(help.stdout).toMatch(/^Usage: kubeproxy cluster status\|services\|explain NAMESPACE\/NAME\|trace/);
+    expect(help.stdout).toMatch(/^Usage: kubectl kubeproxy COMMAND/);
     expect(alone).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('there is no kubeconfig') });
   } finally {
     await rm(folder, { recursive: true });

@@ -8,6 +8,7 @@ import { falsePraise } from './checks/false-praise.js';
 import { ForeignRules } from './checks/foreign-rules.js';
 import { unservedBeside } from './checks/others-served.js';
 import { WhenQuiet } from './checks/when-quiet.js';
+import { KubeProxy } from './kube-proxy/kube-proxy.js';
 import { SimulatedCluster } from './cluster/simulated-cluster.js';
 import { argumentsOf } from './schedule/arguments.js';
 import type { Schedule, Step } from './schedule/schedule.js';
@@ -39,6 +40,7 @@ export class Simulation {
   readonly world: World;
   readonly cluster: SimulatedCluster;
   readonly history: ClusterHistory;
+  readonly kubeProxy: KubeProxy;
   /** The mode with which the program is started next. */
   mode: Mode;
   /** Modes of which there may be rules: those in which it ran since all was quiet. */
@@ -71,7 +73,11 @@ export class Simulation {
     this.modes = new Set([settings.mode]);
     this.arguments = settings.arguments;
     this.cluster = new SimulatedCluster(this.world);
-    this.history = new ClusterHistory({ name: settings.nodeName, zone: 'zone-a' }, settings.families);
+    this.history = new ClusterHistory(
+      { name: settings.nodeName, zone: 'zone-a', addresses: { ...this.cluster.nodeAddresses } },
+      settings.families,
+    );
+    this.kubeProxy = new KubeProxy(this);
     this.everyCommit = new EveryCommit(this);
     this.whenQuiet = new WhenQuiet(this);
   }
@@ -150,6 +156,7 @@ export class Simulation {
     this.performed = [];
     this.asCluster(() => endTrouble(this));
     world.machine.endTrouble();
+    this.kubeProxy.end();
     const end = world.now + timeToQuiet(this, steps);
     let pause = LOOK_AFTER;
     while (world.now < end && !this.isOver) {

@@ -3,13 +3,13 @@ import { clientLeft } from '../http/client-left.js';
 import { respondJson } from '../http/plain-response.js';
 import type { Routes } from '../http/router.js';
 
-/** Our own: `/debug/diff` reads the kernel and shows what it has otherwise than desired; `?service=NAMESPACE/NAME` of one Service. */
+/** Our own: `/debug/diff` reads the kernel and shows what it has otherwise than desired; with `?service=NAMESPACE/NAME`, as often as wanted, of these Services. */
 export function differenceRoutes(diff: Diff): Routes {
   return {
     '/debug/diff': async ({ parameters }, response) => {
       const left = clientLeft(response);
       try {
-        respondJson(response, 200, await diff.report(parameters.get('service') ?? undefined, left));
+        respondJson(response, 200, await diff.report(parameters.getAll('service'), left));
       } catch (error) {
         if (!left.aborted) throw error;
       }

@@ -4,8 +4,8 @@ import { respondJson } from '../http/plain-response.js';
 import type { Routes } from '../http/router.js';
 
 /**
- * `/debug/status`: how the proxy is, a `ProxyStatus`, always with 200. `/debug/history?service=NAMESPACE/NAME`: its last
- * changes, a `History`, without the parameter those of all Services.
+ * `/debug/status`: how the proxy is, a `ProxyStatus`, always with 200. `/debug/history?service=NAMESPACE/NAME`, as often as
+ * wanted: the last changes of these Services, a `History`, without the parameter those of all.
  * @param renew looks again at what only somebody who asks wants to know
  */
 export function statusRoutes(
@@ -19,6 +19,6 @@ export function statusRoutes(
       respondJson(response, 200, report.status());
     },
     '/debug/history': ({ parameters }, response) =>
-      respondJson(response, 200, history.changes(parameters.get('service') || undefined)),
+      respondJson(response, 200, history.changes(parameters.getAll('service').filter(Boolean))),
   };
 }

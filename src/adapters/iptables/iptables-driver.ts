@@ -30,7 +30,7 @@ import { IptablesDesiredState } from '../../domain/iptables/state/desired-state.
 import { DesiredTables } from '../../domain/iptables/state/desired-tables.js';
 import { IptablesChange } from '../../domain/iptables/state/iptables-change.js';
 import { lostUdpFrontends, type Dispatch } from '../../domain/iptables/state/lost-frontends.js';
-import type { BaseRules, IptablesServicePortRules } from '../../domain/iptables/table.js';
+import type { BaseRules, IptablesServicePortRules, TableName } from '../../domain/iptables/table.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { IptablesTemporaryError, RestoreRefusedError } from './errors.js';
@@ -60,6 +60,8 @@ export interface IptablesBackendOptions {
   readonly cleanUp?: (saved: SavedTables, chainsPerCommit: number) => readonly RestoreScript[];
   /** Which chains of table nat go when no service port has them. */
   readonly isServiceChain?: (name: string) => boolean;
+  /** As in DifferenceOptions. */
+  readonly retired?: readonly string[];
   /** How rules lead from a frontend to its service port. */
   readonly dispatch?: Dispatch;
 }
@@ -149,8 +151,9 @@ export class IptablesDriver
     return this.commands.save(this.family, signal);
   }
 
-  async repair(actual: SavedTables): Promise<WriteResult> {
-    const difference = this.difference(actual);
+  /** @param tables what is put right; missing: all */
+  async repair(actual: SavedTables, tables?: readonly TableName[]): Promise<WriteResult> {
+    const difference = this.difference(actual, { tables });
     try {
       return await this.write(difference);
     } catch (error) {
@@ -160,7 +163,7 @@ export class IptablesDriver
         { family: this.family, reason: errorMessage(error), shared },
         'iptables refused to put shared chains right; trying the other way',
       );
-      return this.write(this.difference(await this.read(), shared));
+      return this.write(this.difference(await this.read(), { tables, shared }));
     }
   }
 
@@ -202,11 +205,18 @@ export class IptablesDriver
     return new DesiredTables(this.desired, this.baseRules!);
   }
 
-  private difference(actual: SavedTables, shared?: DifferenceOptions['shared']): TablesDifference {
+  private difference(
+    actual: SavedTables,
+    how: Pick<DifferenceOptions, 'shared' | 'tables'>,
+  ): TablesDifference {
     const { chainsPerCommit, options } = this;
-    const { isServiceChain } = options;
-    const how = { chainsPerCommit, isServiceChain, ...(shared && { shared }) };
-    return tablesDifference(this.desiredTables(), actual, how);
+    const { isServiceChain, retired } = options;
+    return tablesDifference(this.desiredTables(), actual, {
+      chainsPerCommit,
+      isServiceChain,
+      retired,
+      ...how,
+    });
   }
 
   private async write({ repair, removal }: TablesDifference): Promise<WriteResult> {

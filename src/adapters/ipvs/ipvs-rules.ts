@@ -3,7 +3,7 @@ import type { DifferenceLines } from '../../application/ports/driver/abilities.j
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../domain/iptables/compile/options.js';
 import { IptablesChange } from '../../domain/iptables/state/iptables-change.js';
-import type { BaseRules } from '../../domain/iptables/table.js';
+import type { BaseRules, TableName } from '../../domain/iptables/table.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import { ipvsBaseRules } from '../../domain/ipvs/base-rules.js';
 import type { IpvsDesiredState } from '../../domain/ipvs/desired-state.js';
@@ -59,14 +59,21 @@ export class IpvsRules {
     this.driver.prepare([], node);
     const present = this.driver.desired.entries('filter').map(({ owner }) => owner);
     const owners = new Set([...present, ...desired.ownersOfIptablesRules()]);
+    let isGuarded = false;
+    const repair = (filled: ReadonlySet<ServiceSet>, tables?: readonly TableName[]) => {
+      for (const owner of owners) this.driver.desired.replace(owner, desired.iptablesRules(owner));
+      return this.write(filled, node, (copy) => {
+        this.driver.expect(copy);
+        return this.driver.repair(saved, tables);
+      });
+    };
     return {
-      add: (filled) => {
-        for (const owner of owners) this.driver.desired.replace(owner, desired.iptablesRules(owner));
-        return this.write(filled, node, (copy) => {
-          this.driver.expect(copy);
-          return this.driver.repair(saved);
-        });
+      guard: async (filled) => {
+        const written = await repair(filled, ['filter']);
+        isGuarded = true;
+        return written;
       },
+      add: (filled) => repair(filled, isGuarded ? ['nat', 'mangle'] : undefined),
       remove: this.changeOf(desired, new Set(), node).remove,
     };
   }

@@ -13,6 +13,8 @@ const GATE: ServiceSet = 'KUBE-LOAD-BALANCER-FW';
 
 /** The iptables rules of a write. Both return the number of steps, and throw RefusedError where the kernel does not take them. */
 export interface RulesWrite {
+  /** Of what `add` writes, what keeps packets away. Missing where that is written already. */
+  guard?(filled: ReadonlySet<ServiceSet>): Promise<number>;
   /** Writes the base rules for sets that have members, and the rules of service ports that have any. */
   add(filled: ReadonlySet<ServiceSet>): Promise<number>;
   /** The same, and removes rules of service ports that have none any more. */
@@ -35,7 +37,7 @@ export class OrderedWrite {
 
   /**
    * @param change where to compare the kernel with the desired state
-   * @param rulesLast virtual servers and addresses come before the rules: other rules serve until these replace them
+   * @param rulesLast virtual servers and addresses come before the rules that lead packets there: others serve until these replace them
    */
   constructor(
     private readonly tables: KernelTables,
@@ -61,7 +63,8 @@ export class OrderedWrite {
       sets,
       members.filter((member) => !isGate(member)),
     );
-    if (!rulesLast) await this.addRules();
+    if (rulesLast) this.written += (await this.rules.guard?.(this.filled())) ?? 0;
+    else await this.addRules();
     await this.add(sets, members.filter(isGate));
     await this.makeServers();
     await this.add(addresses, [...change.addresses]);
@@ -75,8 +78,12 @@ export class OrderedWrite {
 
   /** Sets that still have members keep their rules. */
   private async addRules(): Promise<void> {
+    this.written += await this.rules.add(this.filled());
+  }
+
+  private filled(): ReadonlySet<ServiceSet> {
     const present = [...this.change.members].filter((member) => this.tables.sets.members.has(member));
-    this.written += await this.rules.add(new Set([...this.desired.filled, ...present.map(setOf)]));
+    return new Set([...this.desired.filled, ...present.map(setOf)]);
   }
 
   private async makeServers(): Promise<void> {

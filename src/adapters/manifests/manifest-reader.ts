@@ -13,7 +13,8 @@ import { TimeSlice } from './time-slice.js';
 
 const NOTHING = { objects: [], rejected: [] };
 
-const TORN = 'is empty, but held objects before; if it stays so for a minute, they are taken to be deleted';
+const TORN =
+  'is empty, as if somebody were writing it; if it stays so for a minute, the objects that it held are taken to be deleted';
 
 /** How long to wait before a file that looks incomplete, or is gone, is taken as it is. */
 const SETTLE_MILLISECONDS = 100;
@@ -27,8 +28,9 @@ const SETTLE_MILLISECONDS = 100;
  * - complete: it is read, and its difference is delivered;
  * - incomplete: it does not parse, became empty, changed while it was read, or is gone. A writer may be about to finish, so
  *   it is read again after 100 ms and then taken as it is: a syntax error is reported and the last valid version is kept; the
- *   objects of a deleted file are deleted, those of an emptied one after a minute. A file is not deleted, but out of sight, when
- *   the path that was given for it is gone.
+ *   objects of a deleted file are deleted, those of an emptied one after a minute. A file that is followed and has not a byte at the
+ *   start counts as emptied: what it held may have rules. A file is not deleted, but out of sight, when the path that was given for
+ *   it is gone.
  * A file that is unreadable, out of sight, or was emptied less than a minute ago is reported once, and tried again in every pass.
  */
 export class ManifestReader {
@@ -37,6 +39,7 @@ export class ManifestReader {
   private readonly emptied: EmptiedFiles;
   private readonly slice = new TimeSlice();
   private loading = false;
+  private isFirstPass = true;
 
   constructor(
     private readonly files: ManifestFiles,
@@ -44,6 +47,8 @@ export class ManifestReader {
     private readonly report: ManifestReport,
     /** Milliseconds since any time. */
     now: () => number = () => performance.now(),
+    /** Whether there are passes after the first. */
+    private readonly isFollowing = true,
   ) {
     this.emptied = new EmptiedFiles(now);
     this.index = new ManifestIndex(files.compare);
@@ -67,13 +72,13 @@ export class ManifestReader {
     }
     const looking = performance.now() - began;
 
-    if (due.length === 0) return looking;
-    this.loading = true;
+    this.loading = due.length > 0;
     try {
       await this.loadAll(due, signal);
     } finally {
       this.loading = false;
     }
+    this.isFirstPass = false;
     return looking;
   }
 
@@ -118,7 +123,7 @@ export class ManifestReader {
     try {
       const text = await readManifestFile(file);
       const changing = fileSignature(file) !== signature;
-      const emptied = this.index.holds(file) && holdsNothing(text);
+      const emptied = holdsNothing(text) && this.mayHaveHeld(file, text);
       if (!final && (changing || emptied)) return false;
       if (!emptied) this.emptied.forget(file);
       else if (!this.emptied.isMeant(file)) throw new ManifestFileError(file, TORN);
@@ -141,6 +146,11 @@ export class ManifestReader {
     // Only now: while a problem is reported, rules that no object explains yet are kept.
     this.report.contents(file, contents);
     return true;
+  }
+
+  private mayHaveHeld(file: string, text: string): boolean {
+    const isTornAtStart = this.isFirstPass && this.isFollowing && text === '';
+    return this.index.holds(file) || this.emptied.isKnown(file) || isTornAtStart;
   }
 
   private async gone(file: string, final: boolean, signal: AbortSignal): Promise<boolean> {

@@ -65,7 +65,7 @@ export class ManifestSource implements ClusterSource {
 
   private async run(files: ManifestFiles, sink: ObjectSink, signal: AbortSignal): Promise<void> {
     const { watch = true, logger, now } = this.options;
-    const reader = new ManifestReader(files, sink, this.report, now);
+    const reader = new ManifestReader(files, sink, this.report, now, watch);
     this.reader = reader;
     // Watch before the first pass, so that no change is missed between the two.
     const changes = watch

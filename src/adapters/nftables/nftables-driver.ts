@@ -94,6 +94,8 @@ export class NftablesDriver
     const { family, transport, watch, logger } = this;
     this.clientMemory = new ClientMemory(family, transport, watch, this.desired.ids, logger);
     this.isFresh = true;
+    // What a write that failed has left is among what is read: to remove it after that would be unseen.
+    this.unused.clear();
     this.keepsUnexplained = keepUnexplained;
   }
 

@@ -4,7 +4,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import { parseAddress } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { InterfaceAddress } from '../../domain/userspace/host-address.js';
-import { NetlinkError } from '../netlink/errors.js';
+import { NetlinkError, NetlinkRequestError } from '../netlink/errors.js';
 import { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_ROUTE } from '../netlink/protocol.js';
@@ -24,7 +24,10 @@ export interface HostNetwork {
   defaultRoutes(family: IpFamily): readonly string[];
 }
 
-/** Reads it in this network namespace. Without netlink, the addresses of interfaces that have no carrier are missing. */
+/**
+ * Reads it in this network namespace. Without netlink, the addresses of interfaces that have no carrier are missing.
+ * @throws NetlinkRequestError when the kernel refuses to list them
+ */
 export async function readHostNetwork(logger: Logger): Promise<HostNetwork> {
   return {
     addresses: await readAddresses(logger),
@@ -45,7 +48,7 @@ async function readAddresses(logger: Logger): Promise<readonly InterfaceAddress[
       return [{ family, text: address, interfaceName: link.name, pointToPoint }];
     });
   } catch (error) {
-    if (!(error instanceof NetlinkError)) throw error;
+    if (!(error instanceof NetlinkError) || error instanceof NetlinkRequestError) throw error;
     logger.warn({ error }, 'netlink is unavailable; ignoring addresses of interfaces without a carrier');
     return addressesWithCarrier();
   }

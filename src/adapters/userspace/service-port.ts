@@ -5,7 +5,6 @@ import { hostPort } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { claimOf, claimText, type PortClaim } from '../../domain/userspace/claims.js';
 import type { PortAllocator } from '../../domain/userspace/port-allocator.js';
-import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import { RoundRobin, type Random } from '../../domain/userspace/round-robin.js';
 import { FloodGuard } from '../process/flood-guard.js';
 import { ProxyPortError, UnsupportedProtocolError } from './errors.js';
@@ -19,7 +18,8 @@ import { UdpProxySocket } from './sockets/udp-proxy-socket.js';
 /** What the service ports of one family share. */
 export interface ServicePortDependencies {
   readonly family: IpFamily;
-  readonly address: ProxyAddress;
+  /** As in ProxyAddress. */
+  readonly listen: string | undefined;
   readonly allocator: PortAllocator;
   readonly claims: PortClaims;
   readonly relay: TcpRelay;
@@ -68,7 +68,7 @@ export class ServicePort {
           if (error instanceof UnsupportedProtocolError) throw error;
           const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
           if (inUse && port !== 0 && refused.length < MOST_TRIES) continue;
-          const where = hostPort(dependencies.address.listen ?? '', port);
+          const where = hostPort(dependencies.listen ?? '', port);
           throw new ProxyPortError(where, entry.name.protocol, error);
         }
       }
@@ -143,10 +143,10 @@ function openSocket(
   { name: { protocol } }: ForwardingEntry,
   port: number,
   endpoints: RoundRobin,
-  { family, address, relay, udp }: ServicePortDependencies,
+  { family, listen, relay, udp }: ServicePortDependencies,
   log: Logger,
 ): Promise<ProxySocket> {
-  const where = { family, address: address.listen, port };
+  const where = { family, address: listen, port };
   switch (protocol) {
     case 'TCP':
       return TcpProxySocket.open(where, endpoints, relay, log);

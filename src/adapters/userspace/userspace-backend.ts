@@ -22,7 +22,6 @@ import { NoPortLeftError, PortAllocator } from '../../domain/userspace/port-allo
 import type { PortRange } from '../../domain/userspace/port-range.js';
 import { compilePortals } from '../../domain/userspace/portals.js';
 import { proxiedFlows } from '../../domain/userspace/proxied-flows.js';
-import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
 import { proxied, type ProxiedPort } from '../../domain/userspace/walk/proxied-port.js';
 import { ANY_HOST } from '../iptables/restore/owned-chains.js';
@@ -35,7 +34,10 @@ import { ServicePort, type ServicePortDependencies } from './service-port.js';
 import { TcpRelay } from './sockets/tcp-relay.js';
 
 export interface UserspaceOptions {
-  readonly address: ProxyAddress;
+  /** The one address on which the sockets listen; undefined for every address of this machine. */
+  readonly listen: string | undefined;
+  /** Reads by which address this machine's processes reach the sockets; undefined while there is none. */
+  readonly hostAddress: () => Promise<string | undefined>;
   readonly portRange: PortRange;
   /** After so many milliseconds without a datagram a UDP flow ends. */
   readonly udpIdleTimeout: number;
@@ -65,22 +67,23 @@ export class UserspaceBackend implements Backend {
   private readonly rules: Backend;
   private node!: NodeNetwork;
   private local: ReadonlySet<string> = new Set();
+  private host: string | undefined;
   /** Service ports that lack a port which another one has. */
   private readonly waiting = new Map<ServicePortKey, ForwardingEntry>();
 
   constructor(
     readonly family: IpFamily,
-    options: UserspaceOptions,
+    private readonly options: UserspaceOptions,
     private readonly commands: IptablesCommands,
     makeRules: RulesBackendFactory,
     private readonly localAddresses: LocalAddresses,
     private readonly clock: Clock,
     logger: Logger,
   ) {
-    const { address, portRange, udpIdleTimeout, random = Math.random, holdPort } = options;
+    const { listen, portRange, udpIdleTimeout, random = Math.random, holdPort } = options;
     this.dependencies = {
       family,
-      address,
+      listen,
       allocator: new PortAllocator(portRange, random),
       claims: new PortClaims(family, holdPort),
       relay: new TcpRelay(clock),
@@ -102,7 +105,7 @@ export class UserspaceBackend implements Backend {
   udpFlows({ key, name }: ForwardingEntry): ServicePortFlows | undefined {
     const port = this.ports.get(key);
     if (!port || name.protocol !== 'UDP') return undefined;
-    const { listen } = this.dependencies.address;
+    const { listen } = this.options;
     const addresses = listen === undefined ? this.localAddresses.list() : [listen];
     return proxiedFlows(port.frontends, addresses, port.proxyPort);
   }
@@ -120,7 +123,7 @@ export class UserspaceBackend implements Backend {
   }
 
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
-    this.addressesMoved();
+    await this.readAddresses(this.present());
     const wanted = new Map([...entries].map((entry) => [entry.key, entry]));
     const gone = [...this.ports.keys()].filter((key) => !wanted.has(key));
     const changes = [...gone.map(removed), ...[...wanted.values()].map(changed)];
@@ -132,10 +135,15 @@ export class UserspaceBackend implements Backend {
     );
   }
 
-  /** Besides what changed, follows this machine's addresses: sockets hold those that are service addresses. */
-  apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
+  /**
+   * Besides what changed, follows this machine's addresses: sockets hold those that are service addresses, and rules lead to one of
+   * them.
+   */
+  async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
     const known = new Set(changes.map(({ key }) => key));
-    const moved = this.addressesMoved() ? [...this.ports.values()].map(({ entry }) => changed(entry)) : [];
+    const moved = (await this.addressesMoved())
+      ? [...this.ports.values()].map(({ entry }) => changed(entry))
+      : [];
     const all = [...changes, ...moved.filter(({ key }) => !known.has(key))];
     return this.program(all, node, (served) => this.rules.apply(served, node));
   }
@@ -222,15 +230,25 @@ export class UserspaceBackend implements Backend {
 
   private portals(entry: ForwardingEntry): IptablesServicePortRules {
     const port = this.ports.get(entry.key)!;
-    return compilePortals(entry, port.frontends, port.proxyPort, this.dependencies.address);
+    const { host, options } = this;
+    return compilePortals(entry, port.frontends, port.proxyPort, { listen: options.listen, host });
   }
 
-  /** Reads them again. Returns whether they changed. */
-  private addressesMoved(): boolean {
-    const addresses = new Set(this.localAddresses.list());
-    const same = addresses.size === this.local.size && [...addresses].every((text) => this.local.has(text));
-    this.local = addresses;
-    return !same;
+  /** Looks at them again. Returns whether they changed. */
+  private async addressesMoved(): Promise<boolean> {
+    const present = this.present();
+    if (present.size === this.local.size && [...present].every((text) => this.local.has(text))) return false;
+    await this.readAddresses(present);
+    return true;
+  }
+
+  private async readAddresses(present: ReadonlySet<string>): Promise<void> {
+    this.host = await this.options.hostAddress();
+    this.local = present;
+  }
+
+  private present(): ReadonlySet<string> {
+    return new Set(this.localAddresses.list());
   }
 }
 

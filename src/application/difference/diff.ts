@@ -1,3 +1,4 @@
+import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { errorMessage } from '../error-message.js';
@@ -12,8 +13,8 @@ export interface ComparedLoop {
   differences(signal?: AbortSignal): Promise<readonly RuleDifference[] | undefined>;
 }
 
-/** What a comparison of one family found, or why it could not: of one Service, or of all. */
-type Compared = (service?: string) => FamilyDifference;
+/** What a comparison of one family found, or why it could not: of these Services, or with none of all. */
+type Compared = (services: readonly ServiceKey[]) => FamilyDifference;
 
 const NEVER = new AbortController().signal;
 
@@ -34,12 +35,12 @@ export class Diff {
 
   /**
    * One comparison at a time, however many ask: who asks while one runs gets what it finds. It ends when nobody waits for it.
-   * @param service `namespace/name` of the only one that is asked about; undefined: all
+   * @param services that are asked about; none: all
    * @param signal aborted when who asks leaves. @throws its reason then
    */
-  async report(service?: string, signal: AbortSignal = NEVER): Promise<DifferenceReport> {
+  async report(services: readonly ServiceKey[] = [], signal: AbortSignal = NEVER): Promise<DifferenceReport> {
     const compared = await this.comparison.ask(signal);
-    return { mode: this.mode, families: compared.map((ofFamily) => ofFamily(service)) };
+    return { mode: this.mode, families: compared.map((ofFamily) => ofFamily(services)) };
   }
 }
 
@@ -47,7 +48,7 @@ async function compare(loop: ComparedLoop, signal: AbortSignal): Promise<Compare
   const { family } = loop;
   try {
     const lines = await loop.differences(signal);
-    return (service) => familyDifference(family, lines, service);
+    return (services) => familyDifference(family, lines, services);
   } catch (error) {
     signal.throwIfAborted();
     return () => unknownDifference(family, errorMessage(error));

@@ -1,4 +1,5 @@
 import { grouped } from '../../domain/model/grouped.js';
+import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { family } from '../../domain/shapes/net-shapes.js';
@@ -27,15 +28,18 @@ const LISTED = 10_000;
 
 /**
  * @param lines undefined if the backend cannot tell
- * @param service of which `namespace/name` alone; undefined: all
+ * @param services of which alone; none: all
  */
 export function familyDifference(
   family: IpFamily,
   lines: readonly RuleDifference[] | undefined,
-  service?: string,
+  services: readonly ServiceKey[] = [],
 ): FamilyDifference {
   if (!lines) return unknownDifference(family, CANNOT_COMPARE);
-  const wanted = service === undefined ? lines : lines.filter((line) => serviceOfLine(line) === service);
+  const wanted =
+    services.length === 0
+      ? lines
+      : lines.filter((line) => services.some((service) => service === serviceOfLine(line)));
   return {
     family,
     lines: byServicePort(wanted).slice(0, LISTED),
@@ -53,7 +57,7 @@ export function isNone({ families }: DifferenceReport): boolean {
   return families.every(({ lines, problem }) => lines.length === 0 && problem === undefined);
 }
 
-function serviceOfLine({ servicePort }: RuleDifference): string | undefined {
+function serviceOfLine({ servicePort }: RuleDifference): ServiceKey | undefined {
   return servicePort?.split(':', 1)[0];
 }
 

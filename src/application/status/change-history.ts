@@ -87,14 +87,14 @@ export class ChangeHistory implements Partial<SyncObserver> {
     this.add({ what: 'repaired', family, at: this.clock.now(), steps });
   }
 
-  /** What is remembered, the oldest first: all, or what concerned one Service alone. */
-  changes(service?: ServiceKey): History {
+  /** What is remembered, the oldest first: all, or what concerned these Services alone. */
+  changes(services: readonly ServiceKey[] = []): History {
     const oldest = this.count % CAPACITY;
     const all =
       this.count < CAPACITY ? this.ring : [...this.ring.slice(oldest), ...this.ring.slice(0, oldest)];
     const concerns = (entry: ChangeEntry): boolean =>
-      entry.what === 'service-port' && serviceOf(entry.servicePort) === service;
-    return { changes: service === undefined ? [...all] : all.filter(concerns), total: this.count };
+      entry.what === 'service-port' && services.includes(serviceOf(entry.servicePort));
+    return { changes: services.length === 0 ? [...all] : all.filter(concerns), total: this.count };
   }
 
   private success(family: IpFamily, { key, entry }: ForwardingChange): Outcome {

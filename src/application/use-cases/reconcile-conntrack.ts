@@ -22,6 +22,8 @@ const LONGEST_PAUSE = 1_000;
  * less than the second after which a client of TCP repeats its SYN.
  */
 const TIME_TO_ANSWER = 200;
+/** The longest that a stop waits for the last reconciliation, in milliseconds. */
+const LONGEST_END = 1_000;
 
 /**
  * Use case ReconcileConntrack: removes the tracked flows of one family and protocol that the current rules would not create,
@@ -99,11 +101,18 @@ export class ReconcileConntrack implements ForwardingListener {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Idempotent. */
+  /** Ends what is to be done at once, if that is soon: which frontends were removed, the next process does not know. Idempotent. */
   async stop(): Promise<void> {
+    const limit = this.clock.after(LONGEST_END, () => this.stopping.abort());
+    await this.work;
+    while (this.state === 'scheduled' && this.failures === 0 && !this.stopping.signal.aborted) {
+      this.timer?.cancel();
+      this.work = this.run();
+      await this.work;
+    }
+    limit.cancel();
     this.turnOff();
     this.stopping.abort();
-    await this.work;
   }
 
   private judgedFlows(entry: ForwardingEntry | undefined): ServicePortFlows | undefined {

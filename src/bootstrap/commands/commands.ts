@@ -1,5 +1,8 @@
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Asked, CommandLine } from '../configuration/command-line.js';
+import { PROGRAM_VERSION, thisVersion } from '../version.js';
+import { print } from '../../adapters/cli/output/print.js';
+import { flagFields } from '../configuration/flags/flags.js';
 import type { Request } from '../../adapters/cli/arguments/subcommands.js';
 
 /** Does what was asked for and returns the exit code of the program. */
@@ -26,8 +29,30 @@ const subcommands: {
     const { askCluster } = await import('../../adapters/cli/cluster/ask-cluster.js');
     return (asked) => askCluster(asked);
   },
+  version: async () => {
+    const { version } = await asking();
+    return (asked) => version(asked, thisVersion(asked.version));
+  },
   plan: async () => (await composing()).plan,
-  validate: async () => (await import('../../adapters/cli/validate.js')).validate,
+  completion: async () => {
+    const { completionScript } = await import('../../adapters/cli/completion/script.js');
+    return async ({ request }) => {
+      await print(completionScript(request.shell));
+      return 0;
+    };
+  },
+  __complete: async () => {
+    const { complete } = await import('../../adapters/cli/completion/complete.js');
+    return (asked) =>
+      complete(
+        asked,
+        [...flagFields.keys()].map((name) => `--${name}`),
+      );
+  },
+  validate: async () => {
+    const { validate } = await import('../../adapters/cli/validate.js');
+    return (asked) => validate(asked, PROGRAM_VERSION);
+  },
 };
 
 /** Those that read the manifests that are named. */

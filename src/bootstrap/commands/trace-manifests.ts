@@ -2,6 +2,7 @@ import { complain } from '../../adapters/cli/output/print.js';
 import { answerRequest } from '../../adapters/cli/tracing/answer-request.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
+import type { ClusterPlace } from '../../application/trace/named-destination.js';
 import { TracedAddresses } from '../../application/trace/traced-node.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES } from '../../domain/net/ip-family.js';
@@ -32,7 +33,28 @@ export async function traceManifests(asked: Asked<'trace'>, logger: Logger): Pro
       tables,
       machine,
       (family) => mode.tracer(family),
-      (packets) => answerRequest(asked.request, (query) => packets.trace(query, asked.request.rules)),
+      (packets) =>
+        answerRequest(
+          asked.request,
+          (query) => packets.trace(query, asked.request.rules),
+          () => Promise.resolve(placesIn(tables)),
+        ),
     );
   });
+}
+
+function placesIn(tables: readonly { readonly table: ForwardingTable }[]): readonly ClusterPlace[] {
+  return tables.flatMap(({ table }) =>
+    [...table.services()].flatMap((service) =>
+      table
+        .entriesOf(service)
+        .flatMap(({ name, family, frontends }) =>
+          frontends.flatMap(({ kind, address, port }) =>
+            kind === 'cluster-ip' && address !== undefined
+              ? { service, port: name.port, number: port, protocol: name.protocol, family, address }
+              : [],
+          ),
+        ),
+    ),
+  );
 }

@@ -1,6 +1,7 @@
 import { RunningProxy } from '../../adapters/cli/asking/running-proxy.js';
 import { answerRequest } from '../../adapters/cli/tracing/answer-request.js';
 import { askProxy } from '../../adapters/cli/tracing/ask-proxy.js';
+import { placesOfProxy } from '../../adapters/cli/tracing/places-of-proxy.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Asked } from '../configuration/command-line.js';
 
@@ -11,5 +12,6 @@ import type { Asked } from '../configuration/command-line.js';
 export async function trace(asked: Asked<'trace'>, logger: Logger): Promise<number> {
   const { request, manifests, configuration } = asked;
   if (manifests.length > 0) return (await import('./composing.js')).traceManifests(asked, logger);
-  return answerRequest(request, askProxy(RunningProxy.at(configuration.metricsBindAddress), request.rules));
+  const proxy = RunningProxy.at(configuration.metricsBindAddress);
+  return answerRequest(request, askProxy(proxy, request.rules), placesOfProxy(proxy));
 }

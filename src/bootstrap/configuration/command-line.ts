@@ -13,6 +13,7 @@ import type { KubernetesVersion } from './levels.js';
 import { loggingProblems } from './logging-validation.js';
 import { withMode, withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
 import { schema, type Configuration } from './schema/schema.js';
+import type { Reader } from '../../adapters/cli/output/reader.js';
 import type { Request } from '../../adapters/cli/arguments/subcommands.js';
 import { validationProblems } from './validation.js';
 
@@ -58,8 +59,9 @@ const THIS_MACHINE: CommandLineDependencies = { readFile: (path) => readFileSync
 export function parseCommandLine(
   argv: readonly string[],
   dependencies: Partial<CommandLineDependencies> = {},
+  reader?: Reader,
 ): CommandLine {
-  const commandLine = completeCommandLine(argv, dependencies);
+  const commandLine = completeCommandLine(argv, dependencies, reader);
   validateCommandLine(commandLine);
   return commandLine;
 }
@@ -72,9 +74,10 @@ export function parseCommandLine(
 export function completeCommandLine(
   argv: readonly string[],
   replacements: Partial<CommandLineDependencies> = {},
+  reader?: Reader,
 ): CommandLine {
   const dependencies = { ...THIS_MACHINE, ...replacements };
-  const { request, flags } = parseArguments(argv);
+  const { request, flags } = parseArguments(argv, reader);
   const options = fromFlags(commandFlags, flags);
   answerVersion(options.version, fromFlags({ asked: schema.kubernetesVersion }, flags).asked);
 
@@ -97,7 +100,7 @@ export function completeCommandLine(
     ...options,
     request,
     argv,
-    manifests: request.name === 'validate' ? request.paths : options.manifests,
+    manifests: request.name === 'validate' ? request.paths.filter((path) => path !== '-') : options.manifests,
     scrapeBindAddress: withPort(options.scrapeBindAddress, SCRAPE_PORT),
     nodeName: nodeName(asked, dependencies),
     version: options.version === 'false' ? fullVersion(asked.kubernetesVersion) : options.version,

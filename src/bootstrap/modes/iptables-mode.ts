@@ -1,10 +1,11 @@
-import { IPTABLES_OWNED_CHAINS } from '../../adapters/iptables/restore/owned-chains.js';
+import { IPTABLES_OWNED_CHAINS, ownedAlone } from '../../adapters/iptables/restore/owned-chains.js';
 import { judgeFirewall, removableChains } from '../../adapters/iptables/restore/firewall-chain.js';
 import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader, type CounterMaker } from '../../adapters/iptables/detection/iptables-host.js';
 import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import { Nfacct } from '../../adapters/iptables/detection/nfacct.js';
+import { holdsIpvsRules, IPVS_OWNED_CHAINS } from '../../adapters/ipvs/clean-up/owned-chains.js';
 import { routesLocalnet } from '../../adapters/sysctl/route-localnet.js';
 import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
@@ -91,7 +92,9 @@ export class IptablesMode implements Mode {
     const removable = (saved: SavedTables, family: IpFamily) => {
       const verdict = judgeFirewall(saved, family === 'IPv4' && routesLocalnet());
       if (verdict === 'protects' && !successor) this.logger.info({ family, chain: FIREWALL }, FIREWALL_STAYS);
-      return removableChains(verdict);
+      const owned = removableChains(verdict);
+      // Those that both have go with mode ipvs: while IPVS serves, they keep away who is not to come there.
+      return holdsIpvsRules(saved) ? ownedAlone(owned, IPVS_OWNED_CHAINS) : owned;
     };
     return removeFromIptables(removable, successor?.iptables, this.logger);
   }

@@ -23,6 +23,7 @@ import type { Planner } from '../../application/ports/planner.js';
 import type { Tracer } from '../../application/ports/tracer.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
+import { EXTERNAL_SERVICES } from '../../domain/iptables/chain-names.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Configuration } from '../configuration/schema/schema.js';
 import { openIptables, removeFromIptables, type IptablesAccess } from './iptables-access.js';
@@ -146,6 +147,8 @@ export class IpvsMode implements Mode {
           baseRules,
           observer,
           cleanUp: (saved) => cleanUpScripts(saved, IPVS_OWNED_CHAINS),
+          // What nat of mode iptables does not take any more comes there.
+          retired: [EXTERNAL_SERVICES],
         }),
       servedByIptables: () => servedByIptables(tool, family),
     });

@@ -3,7 +3,7 @@ import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import { FloodGuard } from '../../adapters/process/flood-guard.js';
 import { readHostNetwork } from '../../adapters/userspace/host-network.js';
 import { raiseOpenFileLimit } from '../../adapters/userspace/open-file-limit.js';
-import { proxyAddresses } from '../../adapters/userspace/proxy-addresses.js';
+import { hostAddress, listenAddresses } from '../../adapters/userspace/proxy-addresses.js';
 import { removePortals } from '../../adapters/userspace/remove-portals.js';
 import type { ProxyPorts } from '../../adapters/userspace/trace/userspace-tracer.js';
 import { UserspaceBackend, type RulesBackendFactory } from '../../adapters/userspace/userspace-backend.js';
@@ -34,18 +34,16 @@ export class UserspaceMode implements Mode {
 
   async open(): Promise<OpenMode> {
     const iptables = await openIptables(this.logger);
-    const addresses = proxyAddresses(
-      this.settings.bindAddress,
-      iptables.families,
-      await readHostNetwork(this.logger),
-    );
+    const { bindAddress } = this.settings;
+    const listening = listenAddresses(bindAddress, iptables.families);
     await raiseOpenFileLimit(this.logger);
     const backends = new Map<IpFamily, UserspaceBackend>();
     let guard: FloodGuard | undefined;
     const backend = ({ family, localAddresses, clock, logger }: BackendParts) => {
       guard ??= FloodGuard.guard({ logger: logger.child({ caller: 'userspace' }), clock });
       const options = {
-        address: addresses.get(family)!,
+        listen: listening.get(family),
+        hostAddress: () => this.hostAddress(family),
         portRange: parsePortRange(this.settings.portRange)!,
         udpIdleTimeout: this.settings.udpIdleTimeout,
       };
@@ -61,11 +59,8 @@ export class UserspaceMode implements Mode {
     };
     return {
       name: this.name,
-      families: [...addresses.keys()],
-      means: {
-        ...iptables.means,
-        addresses: [...addresses.values()].map(({ listen, host }) => listen ?? host),
-      },
+      families: [...listening.keys()],
+      means: { ...iptables.means, bindAddress },
       variantMix: iptables.variantMix,
       backend,
       tracer: (family) =>
@@ -92,13 +87,17 @@ export class UserspaceMode implements Mode {
   async tracer(family: IpFamily, ports?: ProxyPorts): Promise<Tracer> {
     const { NO_PROXY_PORTS, UserspaceTracer } =
       await import('../../adapters/userspace/trace/userspace-tracer.js');
-    const readAddress = async () => {
-      const found = proxyAddresses(this.settings.bindAddress, [family], await readHostNetwork(this.logger));
-      return found.get(family)!;
-    };
+    const readAddress = async () => ({
+      listen: listenAddresses(this.settings.bindAddress, [family]).get(family),
+      host: await this.hostAddress(family),
+    });
     return new UserspaceTracer(ports ?? NO_PROXY_PORTS, readAddress, (signal) =>
       this.reader.save(family, signal),
     );
+  }
+
+  private async hostAddress(family: IpFamily): Promise<string | undefined> {
+    return hostAddress(family, await readHostNetwork(this.logger));
   }
 
   cleanUp(): Promise<readonly string[]> {

@@ -76,7 +76,11 @@ export function sourceText(from: TraceSource): string {
   }
 }
 
-function parseSource(text: string): TraceSource {
+/**
+ * Reads where a packet comes from: a pod's address, `node`, `outside` or `outside:ADDRESS`.
+ * @throws InvalidQueryError
+ */
+export function parseSource(text: string): TraceSource {
   if (text === 'node') return { kind: 'node' };
   if (text === 'outside') return { kind: 'outside' };
   const isOutside = text.startsWith('outside:');

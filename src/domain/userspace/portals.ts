@@ -25,7 +25,8 @@ const NOT_BRIDGED = '-m physdev ! --physdev-is-in';
 const LOCAL = '-m addrtype --dst-type LOCAL';
 
 /**
- * The rules that lead packets for a service port's addresses to its proxy port (docs/spec/userspace.md §5.2).
+ * The rules that lead packets for a service port's addresses to its proxy port (docs/spec/userspace.md §5.2); none for those of this
+ * machine's processes while it has no address by which they reach it.
  * @param frontends those of the entry that can be served
  * @throws UnsafeRuleTextError when a value of the entry cannot stand in a rule
  */
@@ -41,7 +42,9 @@ export function compilePortals(
     listen === undefined
       ? `REDIRECT --to-ports ${numberText('proxy port', proxyPort, MAX_PORT)}`
       : `DNAT --to-destination ${hostPort(addressText(listen), proxyPort)}`;
-  const fromHere = `DNAT --to-destination ${hostPort(addressText(listen ?? host), proxyPort)}`;
+  const reached = listen ?? host;
+  const fromHere =
+    reached === undefined ? undefined : `DNAT --to-destination ${hostPort(addressText(reached), proxyPort)}`;
 
   const rule = (port: number, address: string | undefined, matches: readonly string[], target: string) =>
     ruleText({
@@ -57,20 +60,22 @@ export function compilePortals(
       rule: rule(port, address, matches, target),
       frontend: frontendName(address, port, name.protocol),
     });
+    const entryHere = (chain: string, matches: readonly string[]) =>
+      fromHere === undefined ? [] : [entry(chain, matches, fromHere)];
     switch (kind) {
       case 'cluster-ip':
       case 'load-balancer-ip':
-        return [entry(PORTALS_CONTAINER, [], fromOutside), entry(PORTALS_HOST, [], fromHere)];
+        return [entry(PORTALS_CONTAINER, [], fromOutside), ...entryHere(PORTALS_HOST, [])];
       case 'external-ip':
         return [
           entry(PORTALS_CONTAINER, [NOT_BRIDGED], fromOutside),
           entry(PORTALS_CONTAINER, [LOCAL], fromOutside),
-          entry(PORTALS_HOST, [LOCAL], fromHere),
+          ...entryHere(PORTALS_HOST, [LOCAL]),
         ];
       case 'node-port':
         return [
           entry(NODEPORT_CONTAINER, [], fromOutside),
-          entry(NODEPORT_HOST, [], fromHere),
+          ...entryHere(NODEPORT_HOST, []),
           {
             table: 'filter' satisfies TableName,
             chain: NODEPORT_NON_LOCAL,

@@ -22,15 +22,19 @@ export function nearestName(written: string, names: readonly string[]): string |
 /** No name of Kubernetes is longer. */
 const LONGEST = 64;
 
-/** How many letters must be added, removed or replaced (Levenshtein). */
+/** How many letters must be added, removed, replaced, or swapped with their neighbours (Damerau and Levenshtein). */
 function distanceOf(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  let before: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let at = 1; at <= left.length; at++) {
     const next = [at];
     for (let to = 1; to <= right.length; to++) {
       const replaced = row[to - 1]! + (left[at - 1] === right[to - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[to]! + 1, next[to - 1]! + 1));
+      const isSwapped = at > 1 && to > 1 && left[at - 1] === right[to - 2] && left[at - 2] === right[to - 1];
+      const swapped = isSwapped ? before[to - 2]! + 1 : Infinity;
+      next.push(Math.min(replaced, swapped, row[to]! + 1, next[to - 1]! + 1));
     }
+    before = row;
     row = next;
   }
   return row[right.length]!;

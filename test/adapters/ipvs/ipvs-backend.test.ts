@@ -49,11 +49,13 @@ describe('the order of things', () => {
     ]);
   });
 
-  it('leaves the rules for last where those of mode iptables serve until then', async () => {
+  it('leaves the rules that lead packets for last where those of mode iptables do until then', async () => {
     node.servedByIptables = true;
     await backend.start([entryOf('a')], network);
     const journal = node.takeJournal();
-    expect(journal.indexOf('restore')).toBe(journal.length - 1);
+    const guarding = journal.indexOf('restore');
+    expect(guarding).toBeLessThan(journal.indexOf('add 10.96.0.1:80/TCP rr'));
+    expect(journal.indexOf('restore', guarding + 1)).toBe(journal.length - 1);
     expect(journal).toContain('add 10.96.0.1');
   });
 });

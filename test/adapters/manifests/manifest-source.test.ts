@@ -327,7 +327,9 @@ describe('a file that is wrong', () => {
     sink.take();
     write('a.json', text);
     await until(() => source.problems.length > 0, 'emptied');
-    expect(source.problems).toEqual([expect.stringMatching(/a\.json: is empty, but held objects before; /)]);
+    expect(source.problems).toEqual([
+      expect.stringMatching(/a\.json: is empty, as if somebody were writing it; /),
+    ]);
     now = 59_999;
     await delay(1300);
     expect(sink.calls).toEqual([]);
@@ -336,6 +338,25 @@ describe('a file that is wrong', () => {
     await until(() => sink.calls.length > 0, 'a minute');
     expect(sink.calls).toEqual(['deleted Service default/a']);
     await until(() => source.problems.length === 0, 'report');
+  });
+
+  it('may have held objects when it has not a byte at the start', async () => {
+    let now = 0;
+    write('a.json', '');
+    const source = await synced([folder], true, () => now);
+    expect(source.problems).toEqual([
+      expect.stringMatching(/a\.json: is empty, as if somebody were writing it; /),
+    ]);
+    now = 60_000;
+    await until(() => source.problems.length === 0, 'a minute');
+  });
+
+  it('means what it says where it is not followed, or holds comments', async () => {
+    write('a.json', '');
+    expect((await synced([folder], false)).problems).toEqual([]);
+    sink.take();
+    write('a.json', '# none');
+    expect((await synced([folder])).problems).toEqual([]);
   });
 
   it('is not believed to be empty if it is filled within the minute, however often', async () => {

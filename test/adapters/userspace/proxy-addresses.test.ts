@@ -1,38 +1,33 @@
 import type { HostNetwork } from '../../../src/adapters/userspace/host-network.js';
-import { proxyAddresses } from '../../../src/adapters/userspace/proxy-addresses.js';
+import { hostAddress, listenAddresses } from '../../../src/adapters/userspace/proxy-addresses.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 
-const eth0 = { interfaceName: 'eth0', pointToPoint: false };
-const host: HostNetwork = {
-  addresses: [
-    { ...eth0, family: 'IPv4', text: '192.0.2.4' },
-    { ...eth0, family: 'IPv6', text: '2001:db8::4' },
-  ],
-  defaultRoutes: () => ['eth0'],
-};
-
-describe('proxyAddresses', () => {
-  it.each(['0.0.0.0', '::'])('serves every family that has an address, with %s', (bind) => {
-    expect([...proxyAddresses(bind, IP_FAMILIES, host)]).toEqual([
-      ['IPv4', { listen: undefined, host: '192.0.2.4' }],
-      ['IPv6', { listen: undefined, host: '2001:db8::4' }],
+describe('listenAddresses', () => {
+  it.each(['0.0.0.0', '::'])('are all of every family, with %s', (bind) => {
+    expect([...listenAddresses(bind, IP_FAMILIES)]).toEqual([
+      ['IPv4', undefined],
+      ['IPv6', undefined],
     ]);
-    expect([...proxyAddresses(bind, ['IPv6'], host).keys()]).toEqual(['IPv6']);
-    const poor = { ...host, addresses: host.addresses.slice(0, 1) };
-    expect([...proxyAddresses(bind, IP_FAMILIES, poor).keys()]).toEqual(['IPv4']);
+    expect([...listenAddresses(bind, ['IPv6'])]).toEqual([['IPv6', undefined]]);
   });
 
-  it('serves the family of the address that it is given, which need not be there yet', () => {
-    expect([...proxyAddresses('198.51.100.9', IP_FAMILIES, host)]).toEqual([
-      ['IPv4', { listen: '198.51.100.9', host: '198.51.100.9' }],
-    ]);
+  it('are the one that is given, which need not be there yet', () => {
+    expect([...listenAddresses('198.51.100.9', IP_FAMILIES)]).toEqual([['IPv4', '198.51.100.9']]);
   });
 
-  it('says what cannot be', () => {
+  it('say what cannot be', () => {
     for (const bind of ['127.0.0.1', '::1'])
-      expect(() => proxyAddresses(bind, IP_FAMILIES, host)).toThrow('cannot proxy on localhost');
-    expect(() => proxyAddresses('2001:db8::9', ['IPv4'], host)).toThrow('IPv6 cannot be served');
-    const nowhere = { ...host, addresses: [] };
-    expect(() => proxyAddresses('0.0.0.0', IP_FAMILIES, nowhere)).toThrow('name one with --bind-address');
+      expect(() => listenAddresses(bind, IP_FAMILIES)).toThrow('cannot proxy on localhost');
+    expect(() => listenAddresses('2001:db8::9', ['IPv4'])).toThrow('IPv6 cannot be served');
   });
+});
+
+it('a machine is known by an address of an interface with a default route, or by none', () => {
+  const eth0 = { interfaceName: 'eth0', pointToPoint: false };
+  const host: HostNetwork = {
+    addresses: [{ ...eth0, family: 'IPv4', text: '192.0.2.4' }],
+    defaultRoutes: () => ['eth0'],
+  };
+  expect(hostAddress('IPv4', host)).toBe('192.0.2.4');
+  expect(hostAddress('IPv6', host)).toBeUndefined();
 });

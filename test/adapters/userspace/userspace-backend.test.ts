@@ -5,7 +5,10 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { removePortals } from '../../../src/adapters/userspace/remove-portals.js';
-import type { UserspaceBackend } from '../../../src/adapters/userspace/userspace-backend.js';
+import type {
+  UserspaceBackend,
+  UserspaceOptions,
+} from '../../../src/adapters/userspace/userspace-backend.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
@@ -47,11 +50,15 @@ afterEach(async () => {
   for (const server of servers) server.close();
 });
 
-function backendWith(range: string): UserspaceBackend {
+function backendWith(
+  range: string,
+  { listen }: Pick<UserspaceOptions, 'listen'> = { listen: HERE },
+): UserspaceBackend {
   return userspaceBackend(
     'IPv4',
     {
-      address: { listen: HERE, host: HERE },
+      listen,
+      hostAddress: () => Promise.resolve(local.at(-1)),
       portRange: parsePortRange(range)!,
       udpIdleTimeout: 250,
       random: () => 1 - Number.EPSILON,
@@ -370,6 +377,23 @@ describe('claims', () => {
     local = [];
     await backend.apply([], NODE);
     await listening(18080, '127.0.0.8');
+  });
+});
+
+describe('the address by which this machine reaches the proxy', () => {
+  const hosts = () => nat('PORTALS-HOST')!.map((rule) => /--to-destination (\S+):/.exec(rule)?.[1]);
+
+  it('is taken when it comes, and followed when it becomes another one', async () => {
+    backend = backendWith('', { listen: undefined });
+    await backend.start([entry('web')], NODE);
+    expect(hosts()).toEqual([]);
+    expect(nat('PORTALS-CONTAINER')).toHaveLength(1);
+    local = ['192.0.2.7'];
+    await backend.apply([], NODE);
+    expect(hosts()).toEqual(['192.0.2.7']);
+    local = ['192.0.2.8'];
+    await backend.verify('full');
+    expect(hosts()).toEqual(['192.0.2.8']);
   });
 });
 

@@ -109,8 +109,8 @@ describe('ChangeHistory', () => {
       },
       { message: 'service port removed', family: 'IPv4', service: keyOf('c'), sinceEvent: 1000 },
     ]);
-    expect(history.changes('shop/c').changes).toEqual([history.changes().changes[3]]);
-    expect(history.changes('shop/none')).toEqual({ changes: [], total: 4 });
+    expect(history.changes(['shop/c']).changes).toEqual([history.changes().changes[3]]);
+    expect(history.changes(['shop/none'])).toEqual({ changes: [], total: 4 });
   });
 
   it('tells a sync of every Service as one change, with its failures, and no retries that fail again', async () => {
@@ -132,7 +132,7 @@ describe('ChangeHistory', () => {
     bench.backend.conflicts.push(clash);
     bench.change('b');
     await bench.clock.advanceAsync(1000);
-    expect(history.changes('shop/b').changes.at(-1)).toMatchObject({
+    expect(history.changes(['shop/b']).changes.at(-1)).toMatchObject({
       result: 'degraded',
       reason: '10.96.7.1:80/TCP belongs to shop/a',
     });
@@ -151,7 +151,7 @@ describe('ChangeHistory', () => {
     expect(changes.at(-1)).toMatchObject({
       endpoints: { some: ['-10.244.4.224:8080', '+10.244.4.225:8080'] },
     });
-    expect(history.changes('shop/b').changes).toHaveLength(200);
+    expect(history.changes(['shop/b']).changes).toHaveLength(200);
   });
 
   it('is a table for people', () => {

@@ -502,17 +502,32 @@ describe('when and how often', () => {
     expect(world.metrics.of('conntrackReconciled')).toEqual([]);
   });
 
-  it('ends what is under way when it is stopped', async () => {
+  it('ends what is under way when that takes more than a second after a stop', async () => {
     let open!: () => void;
     world.conntrack.gate = new Promise((resolve) => (open = resolve));
     world.track('10.96.0.10', 53, '10.0.0.1:5353');
     world.apply(slice('dns', { '10.0.0.2': {} }));
     await world.settle();
     const stopped = world.reconciler.stop();
+    await world.clock.advanceAsync(1_000);
     open();
     await stopped;
     expect(world.tracked).toHaveLength(1);
     expect(world.logger.at('warn')).toEqual([]);
+  });
+
+  it('removes at a stop what is stale by then: the next process does not know what frontends there were', async () => {
+    let open!: () => void;
+    world.conntrack.gate = new Promise((resolve) => (open = resolve));
+    for (const endpoint of ['10.0.0.1:5353', '10.0.0.2:5353']) world.track('10.96.0.10', 53, endpoint);
+    world.apply(slice('dns', { '10.0.0.2': {}, '10.0.0.3': {} }));
+    await world.settle();
+    world.apply(slice('dns', { '10.0.0.3': {} }));
+    await world.settle();
+    const stopped = world.reconciler.stop();
+    open();
+    await stopped;
+    expect(world.tracked).toEqual([]);
   });
 });
 

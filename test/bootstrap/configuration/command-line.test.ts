@@ -1,3 +1,4 @@
+import { completeCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { EarlyExit } from '../../../src/bootstrap/configuration/errors.js';
 import { UsageError } from '../../../src/adapters/cli/usage-error.js';
 import { fieldsOf } from '../../../src/bootstrap/configuration/schema/field.js';
@@ -74,7 +75,9 @@ describe('commands and our own flags', () => {
       request: { name: 'validate' },
       manifests: ['a,b', 'c'],
     });
-    expect(usageError('validate').message).toBe('validate takes the files and folders to check, got none');
+    expect(usageError('validate').message).toBe(
+      'validate takes the files and folders to check, or - for standard input, got none',
+    );
     expect(usageError('validate', 'a', '').message).toContain('an empty path');
     expect(earlyExit('--help').output).toMatch(/^ +validate /m);
   });
@@ -146,14 +149,12 @@ describe('flag syntax', () => {
       `invalid argument ${JSON.stringify(value.join('='))} for "${name}" flag: `,
     );
     expect(error.message).toContain(expected);
-    expect(error.usage).toContain('--proxy-mode');
+    expect(error.asked).toBe('kubeproxy');
   });
 
   it('a value may begin with a dash, and a boolean takes no following argument', () => {
     expect(configured('--oom-score-adj', '-5', '--cleanup').oomScoreAdj).toBe(-5);
-    expect(usageError('--cleanup', 'false').message).toBe(
-      '"kube-proxy" does not take any arguments, got [false]',
-    );
+    expect(usageError('--cleanup', 'false').message).toBe('unknown command "false"');
   });
 
   it('reads every form of -v', () => {
@@ -190,20 +191,49 @@ describe('flag syntax', () => {
     'takes %s to explain',
     (subject) => {
       const asked = parse(['explain', subject, '--metrics-bind-address', '127.0.0.1:1', '-o', 'json']);
-      expect(asked.request).toEqual({ name: 'explain', subject, probe: false, output: 'json' });
+      expect(asked.request).toMatchObject({
+        name: 'explain',
+        subjects: [subject === 'shop/cart' ? { service: subject } : subject],
+        probe: false,
+        output: 'json',
+      });
       expect(asked.configuration.metricsBindAddress).toBe('127.0.0.1:1');
     },
   );
 
   it('knows what cannot be explained', () => {
-    for (const operands of [[], ['cart'], ['a/b', 'c/d'], ['a/b/c'], ['Shop/cart'], ['../x'], ['70000']])
-      expect(usageError('explain', ...operands).message).toMatch(/^explain takes one Service as NAMESPACE/);
+    expect(usageError('explain').message).toBe('explain takes a Service, an address, or a port, got none');
+    for (const operand of ['a/b/c', 'Shop/cart', '../x', '70000'])
+      expect(usageError('explain', 'shop/cart', operand).message).toBe(
+        `explain takes a Service as NAME or NAMESPACE/NAME, an address, or a port, got "${operand}"`,
+      );
+    expect(usageError('explain', '--probe', '10.96.0.1').message).toBe('explain --probe takes Services');
     expect(usageError('explain', 'a/b', '-o', 'xml').message).toMatch(/'xml' is invalid/);
+  });
+
+  it.each(['explain', 'diff', 'history'])('%s takes names as kubectl does', (name) => {
+    const named = (...operands: readonly string[]): unknown => {
+      const { request } = parse([name, ...operands]);
+      return 'subjects' in request ? request.subjects : 'services' in request && request.services;
+    };
+    expect(named('web', 'shop/web', 'shop/web:http', 'web:http')).toEqual([
+      { service: 'web' },
+      { service: 'shop/web' },
+      { service: 'shop/web', port: 'http' },
+      { service: 'web', port: 'http' },
+    ]);
+    expect(named('-n', 'shop', 'web', 'prod/web')).toEqual([
+      { service: 'shop/web' },
+      { service: 'prod/web' },
+    ]);
+    expect(named('-A', 'web')).toEqual([{ service: 'web' }]);
+    expect(usageError(name, '-A', '-n', 'shop', 'web').message).toContain('cannot be used with');
+    expect(usageError(name, 'Web').message).toContain('got "Web"');
   });
 
   it('takes what traffic to show', () => {
     const asked = parse(['top', 'cart', '-n', 'shop', 'a/b', '--sort', 'new', '--interval', '0.5', '--once']);
-    const query = { namespace: 'shop', services: ['cart', 'a/b'], sort: 'new' };
+    const query = { namespace: 'shop', services: [{ service: 'cart' }, { service: 'a/b' }], sort: 'new' };
     expect(asked).toMatchObject({
       request: { name: 'top', query, intervalMilliseconds: 500, output: 'text' },
       once: true,
@@ -236,19 +266,17 @@ describe('flag syntax', () => {
       withoutEndpoints: true,
     });
     expect(usageError('services', 'a/b/c').message).toBe(
-      'services takes names as NAME or NAMESPACE/NAME, got "a/b/c"',
+      'services takes names as NAME or NAMESPACE/NAME, with :PORT for one port, got "a/b/c"',
     );
   });
 
   it('takes whose history, and in which form the status is wanted', () => {
-    expect(parse(['history']).request).toEqual({ name: 'history', output: 'text' });
-    expect(parse(['history', 'shop/cart', '-o', 'yaml']).request).toEqual({
+    expect(parse(['history']).request).toEqual({ name: 'history', services: [], output: 'text' });
+    expect(parse(['history', 'shop/cart', 'web', '-o', 'yaml']).request).toEqual({
       name: 'history',
-      service: 'shop/cart',
+      services: [{ service: 'shop/cart' }, { service: 'web' }],
       output: 'yaml',
     });
-    for (const operands of [['cart'], ['a/b', 'c/d']])
-      expect(usageError('history', ...operands).message).toMatch(/^history takes at most one Service/);
     expect(parse(['status', '--output=json']).request).toEqual({ name: 'status', output: 'json' });
     expect(usageError('status', 'all').message).toContain('does not take any arguments');
   });
@@ -267,7 +295,12 @@ describe('flag syntax', () => {
       request: { name: 'trace', rules: 'actual', output: 'json', queries: '-' },
       configuration: { mode: 'nftables' },
     });
-    const neither = 'trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL], or --queries FILE';
+    const neither =
+      'trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL] or a Service, or --queries FILE';
+    expect(parse(['trace', '--from', 'node', '--to', 'shop/cart:http']).request).toMatchObject({
+      named: { from: { kind: 'node' }, to: { service: 'shop/cart', port: 'http' } },
+    });
+    expect(usageError('trace', '--from', 'pod', '--to', 'cart').message).toContain('the source "pod"');
     expect(usageError('trace').message).toBe(neither);
     expect(usageError('trace', '--from', 'node').message).toBe(neither);
     expect(usageError('trace', '--queries', '-', '--from', 'node').message).toBe(
@@ -283,25 +316,85 @@ describe('flag syntax', () => {
   });
 
   it('names what it does not know', () => {
-    expect(usageError('--cleanup-ipvs=1').message).toContain('unknown flag: --cleanup-ipvs');
-    expect(usageError('--proxy-mod=x').message).toContain('--proxy-mode');
+    expect(usageError('--cleanup-ipvs=1').message).toBe('unknown flag: --cleanup-ipvs');
+    expect(usageError('--proxy-moed=x')).toMatchObject({
+      message: 'unknown flag: --proxy-moed; did you mean --proxy-mode?',
+      asked: 'kubeproxy',
+    });
+    expect(usageError('services', '--fialing')).toMatchObject({
+      message: 'unknown flag: --fialing; did you mean --failing?',
+      asked: 'kubeproxy services',
+    });
     expect(usageError('--conntrack-min').message).toBe('flag needs an argument: --conntrack-min');
-    expect(usageError('serve').message).toBe('"kube-proxy" does not take any arguments, got [serve]');
+    expect(usageError('serve').message).toBe('unknown command "serve"');
+    expect(usageError('statsu').message).toBe('unknown command "statsu"; did you mean status?');
+    expect(usageError('/etc').message).toBe('"kube-proxy" does not take any arguments, got [/etc]');
     expect(usageError('plan', 'all').message).toBe('"kubeproxy plan" does not take any arguments, got [all]');
     expect(parse(['']).request).toEqual({ name: 'run' });
   });
 });
 
 describe('--help and --version', () => {
-  it('explains every flag of the schema', () => {
+  it('begins with the commands', () => {
     const { output, code } = earlyExit('--help');
+    expect(code).toBe(0);
+    expect(output).toMatch(/^Usage: kubeproxy \[COMMAND\] \[flags\]\n/);
+    expect(output).toMatch(/Ask the proxy of this node:\n {2}status .*\n(.*\n)*Ask all nodes:\n {2}cluster /);
+    expect(output).not.toContain('--proxy-mode');
+    expect(output).toContain('kubeproxy help flags');
+    expect(earlyExit('help').output).toBe(output);
+  });
+
+  it('explains every flag of the proxy, each under a heading', () => {
+    const { output, code } = earlyExit('help', 'flags');
     expect(code).toBe(0);
     for (const { options } of fieldsOf(schema))
       if (options.flag) expect(output).toContain(`--${options.flag} `);
-    expect(output).toMatch(/--iptables-sync-period <duration> .*\(default 30s\)/);
-    expect(output).toMatch(/--ipvs-min-sync-period <duration> .*\(default 1s\)/);
-    expect(output).toMatch(/plan/);
-    expect(earlyExit('plan', '-h').output).toContain('--proxy-mode');
+    expect(output.replace(/\s+/g, ' ')).toMatch(/--iptables-sync-period <duration> [^-]*\(default 30s\)/);
+    expect(output.match(/^\S.*:$/gm)).toEqual([
+      'What to do:',
+      'The cluster:',
+      'Traffic:',
+      'Rules of modes iptables, nftables and userspace:',
+      'Mode ipvs:',
+      'Mode userspace:',
+      'Connections:',
+      'Health, metrics and what it tells:',
+      'The process and its log:',
+      'Accepted without effect:',
+      'Options:',
+    ]);
+  });
+
+  it('of a command shows what that takes', () => {
+    const { output } = earlyExit('explain', '-h');
+    expect(output).toContain('--probe');
+    expect(output).not.toContain('--proxy-mode');
+    expect(earlyExit('help', 'explain').output).toBe(output);
+    const { output: ofAllNodes } = earlyExit('cluster', 'explain', '--help');
+    expect(ofAllNodes).toMatch(/^Usage: kubeproxy cluster explain NAMESPACE\/NAME\|NAME -n NAMESPACE/);
+    expect(ofAllNodes).toMatch(/Of all these commands:\n {2}--proxy-namespace/);
+    expect(ofAllNodes).not.toContain('--probe');
+    expect(usageError('help', 'exlpain').message).toBe('unknown command "exlpain"; did you mean explain?');
+  });
+
+  it.each([92, 100, 200])('is wrapped to %i columns', (width) => {
+    for (const argv of [['--help'], ['help', 'flags'], ['trace', '--help'], ['cluster', '--help']]) {
+      const { output } = failure(EarlyExit, () =>
+        completeCommandLine(argv, {}, { program: 'kubeproxy', width }),
+      );
+      expect(output.split('\n').filter((line) => line.length > width)).toEqual([]);
+    }
+  });
+
+  it('names the program as it was called', () => {
+    const reader = { program: 'kubectl kubeproxy', width: 100 };
+    const asked = (...argv: readonly string[]) => completeCommandLine(['cluster', ...argv], {}, reader);
+    expect(failure(EarlyExit, () => asked('--help')).output).toMatch(/^Usage: kubectl kubeproxy COMMAND/);
+    expect(failure(UsageError, () => asked('services', '--fialing'))).toMatchObject({
+      asked: 'kubectl kubeproxy services',
+    });
+    expect(failure(UsageError, () => asked('statsu')).message).toContain('did you mean status?');
   });
 
   it('prints the version before anything else', () => {

@@ -1,6 +1,4 @@
-import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
-import { ADDRESSES } from '../world/settings.js';
 import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';
 
 export type ClientKind = 'pod' | 'node' | 'outside' | 'admitted' | 'other-node-pod' | 'hairpin';
@@ -19,13 +17,19 @@ const LAST = {
 } as const;
 
 /** One client of each class that rules may tell apart. */
-export function clientsOf({ family, sourceRanges, cluster, local }: ExpectedPort): readonly Client[] {
+export function clientsOf({
+  family,
+  sourceRanges,
+  cluster,
+  local,
+  nodeAddress,
+}: ExpectedPort): readonly Client[] {
   const { pod, other, outside } = LAST[family];
   const [range] = sourceRanges;
   const inside = [...cluster, ...local].find(({ isLocal }) => isLocal);
   return [
     { kind: 'pod', source: pod, inputInterface: 'veth1' },
-    { kind: 'node', source: ADDRESSES[family].node },
+    { kind: 'node', source: nodeAddress },
     { kind: 'outside', source: outside, inputInterface: 'eth0' },
     { kind: 'other-node-pod', source: other, inputInterface: 'eth0' },
     ...(range === undefined
@@ -37,7 +41,7 @@ export function clientsOf({ family, sourceRanges, cluster, local }: ExpectedPort
 
 /** The first packet of a connection. */
 export function packetOf(
-  family: IpFamily,
+  { family, nodeAddress }: Pick<ExpectedPort, 'family' | 'nodeAddress'>,
   { source, inputInterface }: Client,
   { address, port, protocol }: ExpectedFrontend,
 ): Packet {
@@ -45,7 +49,7 @@ export function packetOf(
     family,
     inputInterface,
     source,
-    destination: address ?? ADDRESSES[family].node,
+    destination: address ?? nodeAddress,
     protocol: protocol as Packet['protocol'],
     destinationPort: port,
   };

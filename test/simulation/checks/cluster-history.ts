@@ -24,9 +24,21 @@ export class ClusterHistory {
   private touched = new Set<string>();
 
   constructor(
-    private readonly node: ExpectedNode,
+    private node: ExpectedNode,
     private readonly families: readonly IpFamily[],
   ) {}
+
+  /** The node as its Node object has it. */
+  get ofNode(): ExpectedNode {
+    return this.node;
+  }
+
+  /** The Node object has another address. */
+  renumber(family: IpFamily, address: string): void {
+    this.node = { ...this.node, addresses: { ...this.node.addresses, [family]: address } };
+    this.possible.clear();
+    this.version++;
+  }
 
   /** How many writes there were. */
   writes = 0;

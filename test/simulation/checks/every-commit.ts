@@ -1,5 +1,6 @@
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { Simulation } from '../simulation.js';
+import type { Mode } from '../world/settings.js';
 import { packetOf } from './clients.js';
 import type { ExpectedPort } from './expected-ports.js';
 import { actualFate, isAllowed, isAsUnanswered } from './fate.js';
@@ -39,15 +40,23 @@ export class EveryCommit {
     this.isActing = false;
   }
 
+  /** Whether everything is there, as far as anybody knows. */
+  get isWhole(): boolean {
+    return this.damaged === 'no';
+  }
+
   /** Everything is there again. */
   mended(): void {
     this.damaged = 'no';
   }
 
-  /** Where a packet of any Service meets something else than what is asked for now; undefined: nowhere. */
-  presentProblem(): string | undefined {
+  /**
+   * Where a packet of any Service meets something else than what is asked for now; undefined: nowhere.
+   * @param modes of whose rules it may meet some
+   */
+  presentProblem(modes = this.modes): string | undefined {
     for (const service of this.simulation.history.services) {
-      const problem = this.problemOf(service, 'current');
+      const problem = this.problemOf(service, 'current', 'all clients', modes);
       if (problem !== undefined) return problem;
     }
     return undefined;
@@ -61,17 +70,17 @@ export class EveryCommit {
     service: string,
     expected: 'known' | 'current',
     asked: 'all clients' | 'some clients' = 'all clients',
+    modes = this.modes,
   ): string | undefined {
     const { walk } = this.simulation.world.machine;
-    const modes = [...this.simulation.modes];
     const isQuiet = asked === 'all clients';
-    for (const probed of this.probesOf(service, expected)) {
+    for (const probed of this.probesOf(service, expected, modes)) {
       const { frontend, port, clients } = probed;
       // Rules may tell all of them apart: each in turn, as most changes take several commits.
       const chosen = isQuiet ? clients : [clients[this.turn++ % clients.length]!];
       for (const client of chosen) {
         if (modes.some((mode) => promisesNothing(mode, frontend, client, isQuiet))) continue;
-        const fate = actualFate(walk.walk(packetOf(port.family, client, frontend)));
+        const fate = actualFate(walk.walk(packetOf(port, client, frontend)));
         const allowed = probed.allowed(client);
         // Of the rules of two modes, whichever see a packet first answer it.
         if (modes.length > 1 && !isQuiet && isAsUnanswered(fate, allowed)) continue;
@@ -85,8 +94,12 @@ export class EveryCommit {
   }
 
   /** They are the same until something is written to the cluster. */
-  private probesOf(service: string, expected: 'known' | 'current'): readonly ProbedFrontend[] {
-    const { history, modes } = this.simulation;
+  private probesOf(
+    service: string,
+    expected: 'known' | 'current',
+    modes: readonly Mode[],
+  ): readonly ProbedFrontend[] {
+    const { history } = this.simulation;
     const moment = [history.version, ...modes].join(' ');
     if (moment !== this.probedAt) this.probes.clear();
     this.probedAt = moment;
@@ -94,8 +107,12 @@ export class EveryCommit {
       const statesOf = (name: string): readonly (readonly ExpectedPort[])[] =>
         expected === 'known' ? history.states(name) : [history.current(name)];
       const former = expected === 'current' ? history.states(service) : [];
-      return probedFrontends(service, history.services, statesOf, [...modes], former);
+      return probedFrontends(service, history.services, statesOf, modes, former);
     });
+  }
+
+  private get modes(): readonly Mode[] {
+    return [...this.simulation.modes];
   }
 
   private committed(): void {
@@ -124,7 +141,9 @@ export class EveryCommit {
       served.some((port) => port.family === family && port.cluster.length > 0),
     );
     if (!isSeen) return;
-    if (this.presentProblem() === undefined) this.damaged = 'no';
+    // What is asked for now may need less than what was.
+    const isThere = (service: string) => this.problemOf(service, 'known') === undefined;
+    if (this.presentProblem() === undefined && history.services.every(isThere)) this.damaged = 'no';
   }
 
   /** The Services that something was written about, and one of the others in turn. */

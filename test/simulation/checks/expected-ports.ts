@@ -25,6 +25,8 @@ export interface ExpectedPort {
   readonly frontends: readonly ExpectedFrontend[];
   readonly cluster: readonly ExpectedEndpoint[];
   readonly local: readonly ExpectedEndpoint[];
+  /** All, in any condition. */
+  readonly known: readonly ExpectedEndpoint[];
   /** Those that may keep their connections: ready, or not yet done with what they have. */
   readonly serving: readonly ExpectedEndpoint[];
   /** Some endpoint serves it somewhere. */
@@ -34,6 +36,10 @@ export interface ExpectedPort {
   readonly sourceRanges: readonly string[];
   /** Seconds; 0 without affinity. */
   readonly affinity: number;
+  /** 0: none. */
+  readonly healthCheckNodePort: number;
+  /** The address of the node at which node ports are served, whatever else it has. */
+  readonly nodeAddress: string;
 }
 
 /** Without external traffic, internalTrafficPolicy Local leaves only the endpoints of this node (docs/spec/ipvs.md §4.5). */
@@ -55,6 +61,7 @@ interface ServiceSpec {
   readonly loadBalancerSourceRanges?: readonly string[];
   readonly internalTrafficPolicy?: string;
   readonly externalTrafficPolicy?: string;
+  readonly healthCheckNodePort?: number;
   readonly sessionAffinity?: string;
   readonly sessionAffinityConfig?: { readonly clientIP?: { readonly timeoutSeconds?: number } };
 }
@@ -74,6 +81,8 @@ interface SliceEndpoint {
 export interface ExpectedNode {
   readonly name: string;
   readonly zone: string;
+  /** That its Node object has first, of each family. */
+  readonly addresses: Readonly<Record<IpFamily, string>>;
 }
 
 const familyOf = (address: string): IpFamily => (address.includes(':') ? 'IPv6' : 'IPv4');
@@ -134,6 +143,7 @@ function portsOf(
       frontends,
       cluster,
       local,
+      known: all,
       serving: all.filter(({ isReady, serves }) => isReady || serves),
       hasAny,
       internalPolicyLocal: asked.internalTrafficPolicy === 'Local',
@@ -143,6 +153,8 @@ function portsOf(
         asked.sessionAffinity === 'ClientIP'
           ? (asked.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800)
           : 0,
+      healthCheckNodePort: asked.healthCheckNodePort ?? 0,
+      nodeAddress: node.addresses[family],
     };
   });
 }

@@ -1,7 +1,6 @@
 import type { Connection } from '../kernel/conntrack/connection.js';
 import { IPPROTO, STATUS } from '../kernel/conntrack/ctnetlink.js';
 import type { Simulation } from '../simulation.js';
-import { ADDRESSES } from '../world/settings.js';
 
 /**
  * A flow that leads to an endpoint that serves no more; undefined if there is none. One of another protocol than UDP counts
@@ -10,9 +9,9 @@ import { ADDRESSES } from '../world/settings.js';
 export function staleFlow({ world, history }: Simulation): string | undefined {
   const ports = history.services.flatMap((service) => history.current(service));
   const portsOf = ({ original }: Connection) =>
-    ports.filter(({ family, frontends }) =>
+    ports.filter(({ nodeAddress, frontends }) =>
       frontends.some(
-        ({ protocol, address = ADDRESSES[family].node, port }) =>
+        ({ protocol, address = nodeAddress, port }) =>
           IPPROTO[protocol as keyof typeof IPPROTO] === original.protocol &&
           address === original.destination &&
           port === original.destinationPort,

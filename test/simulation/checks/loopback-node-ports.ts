@@ -18,7 +18,7 @@ export function wrongOnLoopback(simulation: Simulation): string | undefined {
     for (const frontend of frontends) {
       if (frontend.kind !== 'node-port') continue;
       const address = LOCALHOST[family];
-      const packet = packetOf(family, { kind: 'node', source: address }, { ...frontend, address });
+      const packet = packetOf({ family, nodeAddress: address }, { kind: 'node', source: address }, frontend);
       const fate = actualFate(world.machine.walk.walk(packet));
       const expected = isRejected(frontend.protocol) ? 'refused' : 'untouched';
       if (fate !== expected) return `${key} at ${address} ${frontend.port}: ${fate}; expected ${expected}`;

@@ -3,6 +3,7 @@ import { missingAffinity } from './affinity.js';
 import { listsSoFar } from './budgets.js';
 import { staleFlow } from './flows.js';
 import { wrongOnLoopback } from './loopback-node-ports.js';
+import { wrongAtOtherAddresses } from './node-addresses.js';
 import type { Violation } from './violation.js';
 import { untruthOf } from './what-it-says.js';
 
@@ -106,11 +107,12 @@ export class WhenQuiet {
   }
 
   private firstProblem(): string | undefined {
-    // Packets may meet the rules of the mode before, and say nothing of how long a client keeps its endpoint.
+    // Nothing of the mode before is in the way any more. How long a client keeps its endpoint packets do not tell.
     return (
-      this.simulation.everyCommit.presentProblem() ??
+      this.simulation.everyCommit.presentProblem([this.simulation.mode]) ??
       missingAffinity(this.simulation) ??
-      wrongOnLoopback(this.simulation)
+      wrongOnLoopback(this.simulation) ??
+      wrongAtOtherAddresses(this.simulation)
     );
   }
 

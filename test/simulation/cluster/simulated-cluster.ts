@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { StandInApiServer } from '../../support/api-server/api-server.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 import { collectionOf } from '../../support/api-server/resource-path.js';
@@ -30,6 +31,11 @@ export class SimulatedCluster {
   readonly life = new Life('api-server', 2);
   /** Where objects are files; the API server then only keeps what they say. */
   readonly manifests: ManifestFolder | undefined;
+  /** The addresses of the Node object. */
+  readonly nodeAddresses: Record<IpFamily, string> = {
+    IPv4: ADDRESSES.IPv4.node,
+    IPv6: ADDRESSES.IPv6.node,
+  };
   private server: StandInApiServer | undefined;
 
   constructor(private readonly world: World) {
@@ -125,6 +131,7 @@ export class SimulatedCluster {
     }
   }
 
+  /** Writes the Node object, of which the rest stays. */
   putNode(labels: Readonly<Record<string, string>> = {}): ApiObject {
     const { nodeName, families } = this.world.settings;
     return this.put({
@@ -138,7 +145,7 @@ export class SimulatedCluster {
         podCIDRs: families.map((family) => `${ADDRESSES[family].pods}${family === 'IPv4' ? '0/24' : '/64'}`),
       },
       status: {
-        addresses: families.map((family) => ({ type: 'InternalIP', address: ADDRESSES[family].node })),
+        addresses: families.map((family) => ({ type: 'InternalIP', address: this.nodeAddresses[family] })),
       },
     });
   }

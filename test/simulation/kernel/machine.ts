@@ -66,6 +66,8 @@ export class Machine {
   /** What happens before a call of a process, counted down. */
   private waiting: { readonly pid: number; calls: number; readonly run: () => void } | undefined;
   private readonly listeners: (() => void)[] = [];
+  /** What ends trouble that lasts for a while. */
+  private readonly ends = new Set<() => void>();
   private knownAddresses: KnownAddresses | undefined;
 
   constructor(private readonly world: World) {
@@ -249,9 +251,19 @@ export class Machine {
     this.listeners.push(listener);
   }
 
+  /** Calls what ends some trouble: after so many milliseconds, or when all trouble ends. */
+  endAfter(milliseconds: number, end: () => void): void {
+    const once = (): void => {
+      if (this.ends.delete(once)) end();
+    };
+    this.ends.add(once);
+    this.world.scheduler.after(milliseconds, once, this.world.fate);
+  }
+
   /** Nothing is refused, lost or late any more. */
   endTrouble(): void {
     this.waiting = undefined;
+    for (const end of this.ends) end();
     this.programs.faults.clear();
     this.nfTables.faults.clear();
     for (const part of [this.conntrack, this.routing, this.accounting, this.ipvs]) part.endTrouble();

@@ -4,6 +4,7 @@ import { MODEL_FAULTS } from './model.js';
 import { NFTABLES_FAULTS } from './nftables.js';
 import { OTHER_MODES_FAULTS } from './other-modes.js';
 import { SYNC_FAULTS } from './sync.js';
+import { TAKING_OVER_FAULTS } from './taking-over.js';
 import { WATCHING_FAULTS } from './watching.js';
 
 /** All of them: `npm run simulate -- --planted`. */
@@ -13,5 +14,6 @@ export const FAULTS: readonly PlantedFault[] = [
   ...IPTABLES_FAULTS,
   ...OTHER_MODES_FAULTS,
   ...SYNC_FAULTS,
+  ...TAKING_OVER_FAULTS,
   ...WATCHING_FAULTS,
 ];

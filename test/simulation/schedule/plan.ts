@@ -28,7 +28,7 @@ export class Plan {
 
   /**
    * One of these. A world with a theme keeps to a few of them, so that what is rare in all worlds together happens again and again in one.
-   * @param choice what is chosen; the same name and values each time
+   * @param choice what is chosen, as themes name it
    */
   pick<T>(choice: string, values: readonly T[]): T {
     return this.random.pick(this.few(choice, values));
@@ -48,7 +48,8 @@ export class Plan {
     const asked = theme.choices?.[choice];
     const open = asked ? values.filter((value) => asked.includes(String(value))) : [];
     if (open.length > 0) return open;
-    if (!kept.has(choice)) kept.set(choice, random.some(values, random.between(1, FEW)));
-    return kept.get(choice) as readonly T[];
+    const key = `${choice} ${values.join()}`;
+    if (!kept.has(key)) kept.set(key, random.some(values, random.between(1, FEW)));
+    return kept.get(key) as readonly T[];
   }
 }

@@ -1,3 +1,4 @@
+import { firstDay } from '../steps/first-day.js';
 import { STEPS, stepKind } from '../steps/steps.js';
 import { putNew } from '../steps/users.js';
 import { Random } from '../world/random.js';
@@ -44,6 +45,9 @@ export function randomSchedule(seed: number): Schedule {
     }
   };
   for (let count = random.pick(FIRST); count > 0; count--) add('put', putNew(plan));
+  const before = firstDay(plan);
+  steps.push(...before.steps);
+  at += before.lasts;
   if (theme?.isTroubledAtStart) for (let count = random.between(1, 2); count > 0; count--) happen(kinds);
   add('start', []);
   at += random.pick([0, 3, 50, 3_000]);

@@ -34,7 +34,7 @@ function open(
 ): number {
   const { walk, connections, servers } = world.machine;
   const [client] = clientsOf(port);
-  const packet = packetOf(port.family, client!, frontend);
+  const packet = packetOf(port, client!, frontend);
   const { source, destination, destinationPort } = packet;
   const endpoints = walk.walk(packet).flatMap(({ endpoint }) => endpoint ?? []);
   const protocol = IPPROTO[frontend.protocol as keyof typeof IPPROTO];

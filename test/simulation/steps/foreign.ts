@@ -19,7 +19,9 @@ export const foreign: StepKind = {
     if (!deed)
       throw new Error(`nothing that others do is called ${name}; there are ${Object.keys(DEEDS).join(', ')}`);
     const act = (): void => deed.do(simulation, Number(choice));
-    if (deed.isHarm) simulation.everyCommit.damage(act);
+    // Nobody repairs rules of a mode that runs no more: they are removed once those of the present one serve.
+    const isLasting = [...simulation.modes].some((mode) => mode !== simulation.mode);
+    if (deed.isHarm) simulation.everyCommit.damage(act, isLasting);
     else act();
   },
 };

@@ -21,6 +21,8 @@ const ERRORS = [
   'ENFILE',
   'EOPNOTSUPP',
 ];
+/** A process that may not list connections never may: its capabilities do not come back. */
+const PERMITTED = ERRORS.filter((error) => error !== 'EPERM');
 const COUNTS = ['1', '1', '2', '5', '30', 'all'];
 const SERVICES = '/api/v1/services';
 /** Programs that commit to nf_tables all the time. */
@@ -34,13 +36,18 @@ interface Fault {
   begin(simulation: Simulation, args: readonly string[]): void;
 }
 
+function always(): boolean {
+  return true;
+}
+
 /** A part of the kernel refuses so many requests. */
 const refusal = (
   refuse: (simulation: Simulation, errno: number, count: number) => void,
-  isMet: (plan: Plan) => boolean = () => true,
+  isMet: (plan: Plan) => boolean = always,
+  errors: readonly string[] = ERRORS,
 ): Fault => ({
   isMet,
-  plan: (plan) => [plan.pick('error', ERRORS), plan.pick('count', COUNTS)],
+  plan: (plan) => [plan.pick('error', errors), plan.pick('count', COUNTS)],
   begin: (simulation, [error = '', count = '1']) => refuse(simulation, errnoOf(error), countOf(count)),
 });
 
@@ -82,9 +89,15 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     begin: ({ world: { machine } }, [which = '']) =>
       machine.sockets.loseNotifications(which === 'route' ? ROUTE : NETFILTER),
   },
-  conntrack: refusal(({ world: { machine } }, errno, count) => machine.conntrack.refuseNext(errno, count)),
-  'conntrack-lists': refusal(({ world: { machine } }, errno, count) =>
-    machine.conntrack.refuseListings(errno, count),
+  conntrack: refusal(
+    ({ world: { machine } }, errno, count) => machine.conntrack.refuseNext(errno, count),
+    always,
+    PERMITTED,
+  ),
+  'conntrack-lists': refusal(
+    ({ world: { machine } }, errno, count) => machine.conntrack.refuseListings(errno, count),
+    always,
+    PERMITTED,
   ),
   'conntrack-lists-interrupted': {
     plan: ({ random }) => [random.pick(['1', '5', '50'])],

@@ -81,11 +81,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'lock-held': {
     plan: ({ random }) => [random.pick(['100', '2000', '60000'])],
-    begin({ world }, [milliseconds = '0']) {
-      const { lock } = world.machine.programs;
+    begin({ world: { machine } }, [milliseconds = '0']) {
+      const { lock } = machine.programs;
       const holder = {};
-      if (lock.take(holder))
-        world.scheduler.after(Number(milliseconds), () => lock.release(holder), world.fate);
+      if (lock.take(holder)) machine.endAfter(Number(milliseconds), () => lock.release(holder));
     },
   },
   'rules-refused': {

@@ -1,7 +1,7 @@
 import type { StepKind } from '../schedule/step-kind.js';
-import { MODES, NAMES_LOOPBACK, REJECTS_LOCALHOST, type Mode } from '../world/settings.js';
+import { MODES, NAMES_LOOPBACK, NAMES_ONE_NETWORK, REJECTS_LOCALHOST, type Mode } from '../world/settings.js';
 
-/** Arguments that change how rules are written and how the program goes about it, but not what becomes of packets. */
+/** Arguments that change how rules are written and how the program goes about it, but not what becomes of packets to the Node's address. */
 const ARGUMENTS = [
   [],
   [],
@@ -10,6 +10,7 @@ const ARGUMENTS = [
   ['--iptables-sync-period=10s'],
   [REJECTS_LOCALHOST],
   [REJECTS_LOCALHOST, NAMES_LOOPBACK],
+  [NAMES_ONE_NETWORK],
 ];
 
 /** The process ends, and is started again in another mode or with other arguments. */

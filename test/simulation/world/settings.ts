@@ -7,6 +7,8 @@ export type Mode = (typeof MODES)[number];
 export const REJECTS_LOCALHOST = '--feature-gates=KubeProxyNFTablesLocalhostNodePorts=true';
 /** With this one besides, TCP is not. */
 export const NAMES_LOOPBACK = '--nodeport-addresses=127.0.0.0/8,0.0.0.0/0,::1/128,::/0';
+/** Node ports are served at the addresses of the network of the Node's, of those that a node of a world may have. */
+export const NAMES_ONE_NETWORK = '--nodeport-addresses=192.0.2.0/24,2001:db8::/64';
 
 /** What a world begins with, besides the steps that happen in it. */
 export interface WorldSettings {

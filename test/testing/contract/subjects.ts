@@ -81,7 +81,8 @@ export function userspaceSubject(family: IpFamily): BackendSubject<MemoryIptable
       return userspaceBackend(
         family,
         {
-          address: { listen: loopback, host: loopback },
+          listen: loopback,
+          hostAddress: () => Promise.resolve(loopback),
           portRange: { low: 0, high: 0 },
           udpIdleTimeout: 250,
           holdPort: () => Promise.resolve(() => undefined),

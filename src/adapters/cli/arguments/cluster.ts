@@ -1,12 +1,13 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { questionOf, questionOptions, type QuestionOptions } from './question.js';
+import { UsageError } from '../usage-error.js';
+import { CLUSTER_QUESTIONS, QUESTION_FORMS, questionOf, type QuestionOptions } from './question.js';
 import { outputOption, subcommand, type OutputOptions } from './subcommand.js';
 import { validate } from './validate.js';
 
 /** How the proxies of a cluster are found and asked. */
 export interface ClusterAccess {
   /** The namespace of their pods. */
-  readonly namespace: string;
+  readonly proxyNamespace: string;
   /** The labels of their pods, as a selector. */
   readonly selector: string;
   /** How many are asked at a time. */
@@ -18,12 +19,13 @@ export interface ClusterAccess {
 /** Asks the proxies of all nodes. */
 export const cluster = subcommand({
   name: 'cluster',
+  group: 'Ask all nodes:',
   description:
     'Ask the proxies of all nodes, through the API server and with your own kubeconfig and rights. validate asks nobody, and is the same as without cluster.',
-  usage:
-    'status|services|explain NAMESPACE/NAME|trace|diff|history|top|dump --to FOLDER|validate PATH... [flags]',
+  usage: 'COMMAND [flags]',
+  commands: [...QUESTION_FORMS, { ...validate, options: [] }],
   options: [
-    new Option('-n, --namespace <namespace>', 'The namespace of the pods of the proxies.').default(
+    new Option('--proxy-namespace <namespace>', 'The namespace of the pods of the proxies.').default(
       'kube-system',
     ),
     new Option('-l, --selector <labels>', 'The labels of these pods.').default(
@@ -31,14 +33,17 @@ export const cluster = subcommand({
     ),
     new Option('--context <name>', 'The context of the kubeconfig to use.'),
     new Option('--parallel <number>', 'How many are asked at a time.').default(20).argParser(positive),
-    ...questionOptions,
     outputOption,
   ],
-  request(operands, options: ClusterAccess & QuestionOptions & OutputOptions) {
-    const [kind, ...paths] = operands;
-    if (kind === 'validate') return { name: kind, ...validate.request(paths, {}) } as const;
-    const { namespace, selector, parallel, context, output } = options;
-    const access: ClusterAccess = { namespace, selector, parallel, context };
+  request(operands, options: ClusterAccess & OutputOptions & QuestionOptions) {
+    const [kind = '', ...rest] = operands;
+    if (kind === 'validate') return { name: kind, ...validate.request(rest, options) } as const;
+    if (!CLUSTER_QUESTIONS.includes(kind as never))
+      throw new UsageError(
+        `cluster takes ${CLUSTER_QUESTIONS.join(', ')} or validate, got [${operands.join(' ')}]`,
+      );
+    const { proxyNamespace, selector, parallel, context, output } = options;
+    const access: ClusterAccess = { proxyNamespace, selector, parallel, context };
     return { question: questionOf(operands, options), access, output };
   },
 });

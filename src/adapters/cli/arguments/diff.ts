@@ -1,7 +1,7 @@
-import { aboutService } from './subcommand.js';
+import { aboutServices } from './subcommand.js';
 
 /** Of what to show the differences. */
-export const diff = aboutService(
+export const diff = aboutServices(
   'diff',
   'Show what the kernel has otherwise than the proxy running on this node wants it: - is there and should not be, + should be there.',
 );

@@ -1,7 +1,7 @@
-import { aboutService } from './subcommand.js';
+import { aboutServices } from './subcommand.js';
 
 /** Whose changes to show. */
-export const history = aboutService(
+export const history = aboutServices(
   'history',
-  'Show the last thousand changes that the proxy running on this node programmed, or those of one Service, the oldest first.',
+  'Show the last thousand changes that the proxy running on this node programmed, or those of these Services, the oldest first.',
 );

@@ -1,4 +1,3 @@
-import { isServiceKey, type ServiceKey } from '../../../domain/model/service-port-name.js';
 import { UsageError } from '../usage-error.js';
 
 /**
@@ -10,11 +9,4 @@ export function refuseOperands(operands: readonly string[], command = 'kube-prox
   if (operands.some((operand) => operand !== '')) {
     throw new UsageError(`"${command}" does not take any arguments, got [${operands.join(' ')}]`);
   }
-}
-
-/** For what takes at most one Service, as `namespace/name`. @throws UsageError */
-export function optionalService(command: string, operands: readonly string[]): ServiceKey | undefined {
-  const [service] = operands;
-  if (operands.length <= 1 && (service === undefined || isServiceKey(service))) return service;
-  throw new UsageError(`${command} takes at most one Service as NAMESPACE/NAME, got [${operands.join(' ')}]`);
 }

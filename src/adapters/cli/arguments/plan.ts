@@ -12,8 +12,8 @@ export interface PlanOptions {
 /** What to plan: one family or all, everything or only what would change. */
 export const plan = subcommand({
   name: 'plan',
-  description:
-    'Print the rules that would be written, without changing anything. Takes the same flags, and --family and --diff.',
+  group: 'Without a proxy:',
+  description: 'Print the rules that a proxy with the same flags would write, without changing anything.',
   usage: '[flags]',
   options: [
     new Option(

@@ -1,26 +1,44 @@
-import { Option } from 'commander';
-import { isServiceKey, type ServiceKey } from '../../../domain/model/service-port-name.js';
+import type { Option } from 'commander';
+import type { ServiceKey } from '../../../domain/model/service-port-name.js';
+import { isServiceKey } from '../../../domain/model/service-port-name.js';
 import { UsageError } from '../usage-error.js';
-import { optionalService } from './operands.js';
+import { diff } from './diff.js';
+import { dump } from './dump.js';
+import { explain } from './explain.js';
+import { history } from './history.js';
+import { serviceName } from './service-names.js';
 import { services } from './services.js';
+import { status } from './status.js';
+import type { CommandForm } from './subcommand.js';
+import { top } from './top.js';
 import { trace } from './trace.js';
 
-/** What the proxies of all nodes can be asked, and the options that each takes. */
-const OPTIONS = {
-  status: [],
-  services: ['serviceNamespace', 'failing', 'withoutEndpoints'],
-  explain: [],
-  trace: ['from', 'to', 'kernel'],
-  diff: [],
-  history: [],
-  top: [],
-  dump: ['to'],
-} as const satisfies Readonly<Record<string, readonly (keyof QuestionOptions)[]>>;
+/** What the proxies of all nodes can be asked: what one node's can, but for what makes sense for one alone. */
+const QUESTIONS = {
+  status,
+  services,
+  explain: {
+    ...explain,
+    usage: 'NAMESPACE/NAME|NAME -n NAMESPACE [flags]',
+    options: without(explain, '--probe'),
+  },
+  trace: { ...trace, options: without(trace, '--queries') },
+  diff,
+  history,
+  top,
+  dump: { ...dump, usage: '--to FOLDER [flags]' },
+} as const satisfies Readonly<Record<string, CommandForm>>;
 
-export type QuestionKind = keyof typeof OPTIONS;
+export type QuestionKind = keyof typeof QUESTIONS;
+
+/** How the questions read on the command line; the form of the answer is an option of all. */
+export const QUESTION_FORMS = Object.values<CommandForm>(QUESTIONS).map((one) => ({
+  ...one,
+  options: without(one, '--output'),
+}));
 
 /** The kinds of questions. */
-export const CLUSTER_QUESTIONS = Object.keys(OPTIONS) as readonly QuestionKind[];
+export const CLUSTER_QUESTIONS = Object.keys(QUESTIONS) as readonly QuestionKind[];
 
 /** A question to the proxies of all nodes. */
 export interface ClusterQuestion {
@@ -33,80 +51,48 @@ export interface ClusterQuestion {
   readonly to: string;
 }
 
-/** The values of `questionOptions`, by name in camel case. */
-export interface QuestionOptions {
-  readonly serviceNamespace?: string;
-  readonly failing?: boolean;
-  readonly withoutEndpoints?: boolean;
-  readonly from?: string;
-  readonly to?: string;
-  readonly kernel?: boolean;
-}
-
-/** Options of single questions. */
-export const questionOptions: readonly Option[] = [
-  new Option('--service-namespace <namespace>', 'services: only those of this namespace.'),
-  new Option('--failing', 'services: only those of which a port failed to be programmed.'),
-  new Option('--without-endpoints', 'services: only those without an endpoint that can be used.'),
-  new Option('--from <source>', "trace: where it comes from: a pod's address, node, or outside[:ADDRESS]."),
-  new Option('--to <destination>', 'trace: ADDRESS:PORT[/PROTOCOL]. dump: the new folder to write to.'),
-  new Option('--kernel', 'trace: use the rules as the kernels have them now.'),
-];
+/** The values of the options of a question, by name in camel case. */
+export type QuestionOptions = Readonly<Record<string, unknown>>;
 
 /** The question in these arguments. @throws UsageError */
-export function questionOf(operands: readonly string[], options: QuestionOptions): ClusterQuestion {
-  const [name = '', ...rest] = operands;
-  if (!Object.hasOwn(OPTIONS, name)) throw notTaken(operands);
+export function questionOf(
+  [name = '', ...rest]: readonly string[],
+  options: QuestionOptions,
+): ClusterQuestion {
   const kind = name as QuestionKind;
-  const taken: readonly string[] = OPTIONS[kind];
-  const stray = questionOptions.find((option) => {
-    const attribute = option.attributeName() as keyof QuestionOptions;
-    return options[attribute] !== undefined && !taken.includes(attribute);
-  });
-  if (stray) throw new UsageError(`cluster ${kind} does not take ${stray.long}`);
-  const words = [kind, ...argumentsOf(kind, rest, options), ...(kind === 'dump' ? [] : ['-o', 'json'])];
-  return { kind, words, service: rest[0] ?? '', to: options.to ?? '' };
-}
-
-/** As the subcommand of a node takes them. @throws UsageError if it does not */
-function argumentsOf(
-  kind: QuestionKind,
-  rest: readonly string[],
-  { serviceNamespace: namespace, failing = false, withoutEndpoints = false, ...options }: QuestionOptions,
-): readonly string[] {
-  switch (kind) {
-    case 'services':
-      services.request(rest, { namespace, failing, withoutEndpoints, output: 'json' });
-      return [
-        ...rest,
-        ...(namespace === undefined ? [] : ['-n', namespace]),
-        ...(failing ? ['--failing'] : []),
-        ...(withoutEndpoints ? ['--without-endpoints'] : []),
-      ];
-    case 'trace': {
-      trace.request(rest, options);
-      const { from = '', to = '', kernel } = options;
-      return ['--from', from, '--to', to, ...(kernel ? ['--kernel'] : [])];
-    }
-    case 'diff':
-    case 'history':
-      optionalService(kind, rest);
-      return rest;
-    case 'explain':
-      if (rest.length === 1 && isServiceKey(rest[0]!)) return rest;
-      break;
-    case 'dump':
-      if (rest.length === 0 && options.to) return [];
-      throw new UsageError('cluster dump takes --to FOLDER, a new folder to write to');
-    case 'status':
-    case 'top':
-      if (rest.length === 0) return kind === 'top' ? ['--once'] : [];
+  const service = explainedService(rest, options);
+  const { to = '' } = options;
+  QUESTIONS[kind].request(rest, options as never);
+  if (kind === 'explain' && service === undefined)
+    throw new UsageError(
+      `explain takes one Service as NAMESPACE/NAME, or as NAME with -n, got [${rest.join(' ')}]`,
+    );
+  if (kind === 'dump') {
+    if (to === '') throw new UsageError('dump takes --to FOLDER, a new folder to write to');
+    return { kind, words: [kind], service: '', to: String(to) };
   }
-  throw notTaken([kind, ...rest]);
+  const once = kind === 'top' ? ['--once'] : [];
+  const words = [kind, ...rest, ...flagsOf(kind, options), ...once, '-o', 'json'];
+  return { kind, words, service: service ?? '', to: '' };
 }
 
-function notTaken(operands: readonly string[]): UsageError {
-  return new UsageError(
-    `cluster takes status, services [NAME...], explain NAMESPACE/NAME, trace, diff or history [NAMESPACE/NAME], top, dump or validate PATH..., got [${operands.join(' ').trim()}]`,
-  );
+/** The one Service that all nodes are asked to explain. */
+function explainedService(rest: readonly string[], { namespace }: QuestionOptions): ServiceKey | undefined {
+  const [name] = rest;
+  const named =
+    name === undefined || rest.length > 1 ? undefined : serviceName(name, namespace as string | undefined);
+  return named && named.port === undefined && isServiceKey(named.service) ? named.service : undefined;
+}
+
+/** As the subcommand of a node takes them. */
+function flagsOf(kind: QuestionKind, options: QuestionOptions): readonly string[] {
+  return without(QUESTIONS[kind], '--output').flatMap((option) => {
+    const value = options[option.attributeName()];
+    if (value === undefined || value === option.defaultValue) return [];
+    return value === true ? [option.long!] : [option.long!, String(value)];
+  });
+}
+
+function without({ options = [] }: CommandForm, long: string): readonly Option[] {
+  return options.filter((option) => option.long !== long);
 }

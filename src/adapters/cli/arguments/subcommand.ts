@@ -1,20 +1,43 @@
 import { Option } from 'commander';
-import { optionalService } from './operands.js';
+import { UsageError } from '../usage-error.js';
+import { namespaceOptions, serviceNames, type NamespaceOptions } from './service-names.js';
 
 /** The forms in which a command can print what it lists. `wide` is `text` with more columns. */
 export const OUTPUT_FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
 
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** One subcommand of the program: how it reads on the command line. It takes all flags of the program as well. */
-export interface Subcommand<Name extends string, Options extends object, Asked extends object> {
+/** How a command reads on the command line. */
+export interface CommandForm<Name extends string = string> {
   readonly name: Name;
   /** One or two sentences for `--help`. */
   readonly description: string;
   /** What follows the name, such as `NAMESPACE/NAME [flags]`. */
   readonly usage: string;
-  /** Options of this subcommand alone. */
+  /** Options of this command alone. */
   readonly options?: readonly Option[];
+  /** It is for programs, and no help names it. */
+  readonly isHidden?: true;
+}
+
+/** The headings of `--help`, under which subcommands stand. */
+export const COMMAND_GROUPS = [
+  'Ask the proxy of this node:',
+  'Ask all nodes:',
+  'Without a proxy:',
+  'Help:',
+] as const;
+
+/** One subcommand of the program. It takes all flags of the program as well. */
+export interface Subcommand<
+  Name extends string,
+  Options extends object,
+  Asked extends object,
+> extends CommandForm<Name> {
+  /** Missing: the first. */
+  readonly group?: (typeof COMMAND_GROUPS)[number];
+  /** Commands below this one, which take its options, too. Their name is the first operand of `request`. */
+  readonly commands?: readonly CommandForm[];
   /**
    * What is asked for, besides the name.
    * @param operands the arguments that are not options
@@ -41,16 +64,17 @@ export interface OutputOptions {
   readonly output: OutputFormat;
 }
 
-/** About one Service, or about all if none is given. */
-export function aboutService<Name extends string>(name: Name, description: string) {
+/** About the Services of these names, or about all if none is given. */
+export function aboutServices<Name extends string>(name: Name, description: string) {
   return subcommand({
     name,
     description,
-    usage: '[NAMESPACE/NAME] [flags]',
-    options: [outputOption],
-    request: (operands, { output }: OutputOptions) => ({ service: optionalService(name, operands), output }),
+    usage: '[NAME...] [flags]',
+    options: [...namespaceOptions, outputOption],
+    request: (operands, { namespace, output }: NamespaceOptions & OutputOptions) => {
+      if (namespace !== undefined && operands.length === 0)
+        throw new UsageError(`${name} takes -n for the names that follow it, and got none`);
+      return { services: serviceNames(name, operands, namespace), output };
+    },
   });
 }
-
-/** `-n NAMESPACE`, for subcommands that list Services. */
-export const namespaceOption = new Option('-n, --namespace <namespace>', 'Only Services of this namespace.');

@@ -1,4 +1,5 @@
 import { cluster } from './cluster.js';
+import { complete, completion } from './completion.js';
 import { diff } from './diff.js';
 import { dump } from './dump.js';
 import { explain } from './explain.js';
@@ -9,6 +10,7 @@ import { status } from './status.js';
 import type { Subcommand } from './subcommand.js';
 import { top } from './top.js';
 import { trace } from './trace.js';
+import { version } from './version.js';
 import { validate } from './validate.js';
 
 /** All subcommands, in the order of `--help`. */
@@ -21,9 +23,12 @@ export const subcommands = [
   history,
   top,
   dump,
+  version,
   cluster,
   plan,
   validate,
+  completion,
+  complete,
 ] as const;
 
 type RequestOf<One> =

@@ -2,7 +2,8 @@ import { Option } from 'commander';
 import { parseDuration } from '../../../application/words/duration.js';
 import { TRAFFIC_ORDERS, type TrafficOrder } from '../../../domain/traffic/traffic-report.js';
 import { UsageError } from '../usage-error.js';
-import { namespaceOption, outputOption, subcommand, type OutputOptions } from './subcommand.js';
+import { namespaceOptions, serviceNames } from './service-names.js';
+import { outputOption, subcommand, type OutputOptions } from './subcommand.js';
 
 const SHORTEST = 100;
 const LONGEST = 60_000;
@@ -17,10 +18,10 @@ export interface TopOptions extends OutputOptions {
 export const top = subcommand({
   name: 'top',
   description:
-    'Show the connections of Services and endpoints on this node, live. Takes names as NAME or NAMESPACE/NAME, and --once.',
+    'Show the connections of Services and endpoints on this node, live, or with --once one interval.',
   usage: '[NAME...] [flags]',
   options: [
-    namespaceOption,
+    ...namespaceOptions,
     new Option('--sort <order>', 'What comes first.').choices(TRAFFIC_ORDERS).default('open'),
     new Option(
       '--interval <duration>',
@@ -28,10 +29,14 @@ export const top = subcommand({
     ).default('1s'),
     outputOption,
   ],
-  request(services, { namespace, sort, interval, output }: TopOptions) {
+  request(operands, { namespace, sort, interval, output }: TopOptions) {
     const milliseconds = parseDuration(/^\d+(\.\d+)?$/.test(interval) ? `${interval}s` : interval);
     if (milliseconds === undefined || milliseconds < SHORTEST || milliseconds > LONGEST)
       throw new UsageError(`--interval is from 100ms to 1m, got ${JSON.stringify(interval)}`);
-    return { query: { namespace, services, sort }, intervalMilliseconds: milliseconds, output };
+    return {
+      query: { namespace, services: serviceNames('top', operands), sort },
+      intervalMilliseconds: milliseconds,
+      output,
+    };
   },
 });

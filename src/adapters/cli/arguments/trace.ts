@@ -1,6 +1,13 @@
 import { Option } from 'commander';
 import type { TracedRules } from '../../../application/trace/trace-packets.js';
-import { InvalidQueryError, parseQuery, type TraceQuery } from '../../../domain/trace/query.js';
+import { parseDestinationName, type NamedDestination } from '../../../application/trace/named-destination.js';
+import {
+  InvalidQueryError,
+  parseQuery,
+  parseSource,
+  type TraceQuery,
+  type TraceSource,
+} from '../../../domain/trace/query.js';
 import { UsageError } from '../usage-error.js';
 import { refuseOperands } from './operands.js';
 import { outputOption, subcommand, type OutputFormat } from './subcommand.js';
@@ -13,19 +20,28 @@ export interface TraceOptions {
   readonly output?: OutputFormat;
 }
 
+/** A query whose destination is a Service. */
+export interface NamedQuery {
+  readonly from: TraceSource;
+  readonly to: NamedDestination;
+}
+
 /** Which packets to follow: that of one query, or those of a file of many; `-` is standard input. */
-type TracedQueries = { readonly query: TraceQuery } | { readonly queries: string };
+type TracedQueries =
+  | { readonly query: TraceQuery }
+  | { readonly named: NamedQuery }
+  | { readonly queries: string };
 
 export const trace = subcommand({
   name: 'trace',
   description:
     'Follow the first packet of a connection through the rules, and show what becomes of it. Asks the proxy running on this node; with --manifests, works without one.',
-  usage: '--from SOURCE --to ADDRESS:PORT[/PROTOCOL] [flags]',
+  usage: '--from SOURCE --to ADDRESS:PORT[/PROTOCOL]|NAME[:PORT] [flags]',
   options: [
     new Option('--from <source>', "Where it comes from: a pod's address, node, or outside[:ADDRESS]."),
     new Option(
       '--to <destination>',
-      'ADDRESS:PORT or ADDRESS:PORT/PROTOCOL, IPv6 addresses in brackets; TCP without a protocol.',
+      'ADDRESS:PORT or ADDRESS:PORT/PROTOCOL, IPv6 addresses in brackets; TCP without a protocol. Or a Service as NAME or NAMESPACE/NAME, with :PORT where it has several: its cluster IP.',
     ),
     new Option('--kernel', 'Use the rules as the kernel has them now, those of other programs among them.'),
     new Option(
@@ -47,9 +63,12 @@ function queriesOf({ from, to, queries }: TraceOptions): TracedQueries {
     throw new UsageError('trace takes either --queries, or --from and --to');
   }
   if (from === undefined || to === undefined)
-    throw new UsageError('trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL], or --queries FILE');
+    throw new UsageError(
+      'trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL] or a Service, or --queries FILE',
+    );
+  const name = parseDestinationName(to);
   try {
-    return { query: parseQuery(from, to) };
+    return name ? { named: { from: parseSource(from), to: name } } : { query: parseQuery(from, to) };
   } catch (error) {
     if (error instanceof InvalidQueryError) throw new UsageError(error.message);
     throw error;

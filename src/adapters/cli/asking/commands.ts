@@ -6,3 +6,4 @@ export { explain } from './explain.js';
 export { history } from './history.js';
 export { services } from './services.js';
 export { status } from './status.js';
+export { version } from './version.js';

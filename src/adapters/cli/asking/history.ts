@@ -1,21 +1,33 @@
-import { historyAnswer } from '../../../application/status/change-entry.js';
+import { serviceKey } from '../../../domain/model/service-port-name.js';
+import { historyAnswer, type ChangeEntry } from '../../../application/status/change-entry.js';
 import { historyLines } from '../texts/history.js';
 import type { Asked } from '../arguments/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { RunningProxy } from './running-proxy.js';
-import { complainOf, withUnknown } from './unknown-service.js';
+import { findServices, type FoundServices } from './find-services.js';
+import { complainOf } from './unknown-service.js';
 
 /**
  * Asks the proxy running on this node what it changed, and prints a line for each change, the oldest first. 1 when there is no such
  * Service, and no change of one is remembered.
  */
 export async function history({ request, configuration }: Asked<'history'>): Promise<number> {
-  const { service, output } = request;
+  const { services, output } = request;
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
-  const parameters = new URLSearchParams(service === undefined ? {} : { service });
-  const known = await proxy.ask(`/debug/history?${parameters.toString()}`, historyAnswer);
-  const answer = await withUnknown(proxy, service, known, known.changes.length === 0);
+  const found = await findServices(proxy, services);
+  const { changes, total } = await proxy.ask(`/debug/history?${found.parameters.toString()}`, historyAnswer);
+  const known = {
+    changes: services.length === 0 ? changes : changes.filter((change) => isMeant(change, found)),
+    total,
+  };
+  const answer = await found.withUnknown(proxy, known, known.changes.length === 0);
   await print(formatted(output, answer, ({ changes }, isWide) => historyLines(changes, isWide)));
   return complainOf(answer.unknown) ? 1 : 0;
+}
+
+function isMeant(change: ChangeEntry, found: FoundServices): boolean {
+  if (change.what !== 'service-port') return false;
+  const [namespace = '', name = '', , port = ''] = change.servicePort.split('/');
+  return found.hasPort(serviceKey(namespace, name), port);
 }

@@ -43,7 +43,7 @@ export async function askCluster(asked: Asked<'cluster'>, timeout?: number): Pro
 }
 
 async function find(asked: Asked<'cluster'>): Promise<FoundProxies> {
-  const { namespace, selector } = asked.request.access;
+  const { proxyNamespace: namespace, selector } = asked.request.access;
   try {
     const found = await (await openProxyPods(asked)).list();
     if (found.proxies.length > 0) return found;
@@ -53,6 +53,6 @@ async function find(asked: Asked<'cluster'>): Promise<FoundProxies> {
     throw error;
   }
   throw new CannotAskError(
-    `no pod in the namespace ${namespace} has the labels ${selector}; choose others with -n and -l`,
+    `no pod in the namespace ${namespace} has the labels ${selector}; choose others with --proxy-namespace and -l`,
   );
 }

@@ -19,7 +19,7 @@ export async function openProxyPods({
   configuration,
   request,
 }: Asked<'cluster'>): Promise<NodeProxies> {
-  const { namespace, selector, context } = request.access;
+  const { proxyNamespace: namespace, selector, context } = request.access;
   const kubeconfig = configuration.clientConnection.kubeconfig || (await userKubeconfig(context));
   if (!kubeconfig && !master && !process.env.KUBERNETES_SERVICE_HOST)
     throw new CannotAskError(

@@ -3,6 +3,8 @@ import {
   type PortReport,
   type TrafficReport,
 } from '../../../domain/traffic/traffic-report.js';
+import { serviceKey } from '../../../domain/model/service-port-name.js';
+import type { ServiceName } from '../arguments/service-names.js';
 import type { Asked } from '../arguments/subcommands.js';
 import type { RequestFor } from '../arguments/subcommands.js';
 import { LONGEST_QUERY, listServices } from '../asking/list-services.js';
@@ -58,7 +60,9 @@ function pathOf({ query, intervalMilliseconds }: RequestFor<'top'>, once: boolea
     ...(query.namespace !== undefined && { namespace: query.namespace }),
     ...(once && { once: 'true' }),
   });
-  const names = new URLSearchParams(query.services.map((name): [string, string] => ['service', name]));
+  const names = new URLSearchParams(
+    query.services.map(({ service }): [string, string] => ['service', service]),
+  );
   // More names than a URL takes are chosen here, of all that have traffic.
   if (names.toString().length > LONGEST_QUERY) return `/debug/traffic?${parameters}`;
   for (const [name, service] of names) parameters.append(name, service);
@@ -66,17 +70,23 @@ function pathOf({ query, intervalMilliseconds }: RequestFor<'top'>, once: boolea
   return `/debug/traffic?${parameters}`;
 }
 
-function isAskedFor({ namespace, name }: PortReport, { services }: RequestFor<'top'>['query']): boolean {
-  return services.length === 0 || services.includes(name) || services.includes(`${namespace}/${name}`);
+function isAskedFor(
+  { namespace, name, port: portName }: PortReport,
+  { services }: RequestFor<'top'>['query'],
+): boolean {
+  const isIt = ({ service, port = portName }: ServiceName): boolean =>
+    port === portName && (service === name || service === serviceKey(namespace, name));
+  return services.length === 0 || services.some(isIt);
 }
 
 /** Asks about the names of which no traffic is known. */
 async function exitCode(
   proxy: RunningProxy,
-  { namespace, services: names }: RequestFor<'top'>['query'],
+  { namespace, services }: RequestFor<'top'>['query'],
   found: readonly PortReport[],
 ): Promise<number> {
   const seen = new Set(found.flatMap(({ namespace, name }) => [name, `${namespace}/${name}`]));
+  const names = services.map(({ service }) => service);
   const missing = names.filter((name) => !seen.has(name));
   const isAll = names.length > 0 ? missing.length === 0 : namespace === undefined || found.length > 0;
   if (isAll) return 0;

@@ -14,8 +14,11 @@ export interface IptablesChoice {
 
 /** Starts programs, and knows what can be known without one. */
 export interface ProgramRunner {
-  /** What it printed; undefined when there is no such program, or it failed. Rejects when it may succeed in the next moment. */
-  output(program: string, parameters: readonly string[]): Promise<string | undefined>;
+  /**
+   * What it printed; undefined when there is no such program, or it failed. Rejects when it may succeed in the next moment.
+   * @param isThere what it is asked for is there if the program can run: rejects whenever it fails otherwise
+   */
+  output(program: string, parameters: readonly string[], isThere?: boolean): Promise<string | undefined>;
   /** What it complains of when it fails; undefined when it does not, or there is no such program. */
   complaint(program: string, parameters: readonly string[], input: string): Promise<string | undefined>;
   /** The tables of ip_tables that are there; undefined when that is unknown. */
@@ -88,7 +91,7 @@ async function versionOf(
   runner: ProgramRunner,
   prefix: string,
 ): Promise<{ number: string; text: string } | undefined> {
-  const text = await runner.output(prefix, ['--version']);
+  const text = await runner.output(prefix, ['--version'], true);
   const number = /v(\d+(?:\.\d+)+)/.exec(text ?? '')?.[1];
   return text === undefined || number === undefined ? undefined : { number, text };
 }
@@ -111,14 +114,18 @@ async function hintInNft(runner: ProgramRunner, family: IpFamily): Promise<strin
 async function hintInLegacy(runner: ProgramRunner, family: IpFamily): Promise<string | undefined> {
   const tables = runner.legacyTables(family);
   if (tables && !tables.includes('mangle')) return undefined;
-  const saved = await runner.output(program(PREFIXES.legacy, family, 'save'), tables ? ['-t', 'mangle'] : []);
+  const save = program(PREFIXES.legacy, family, 'save');
+  const saved = await (tables ? runner.output(save, ['-t', 'mangle'], true) : runner.output(save, []));
   const mangle = /^\*mangle$[^]*?^COMMIT$/m.exec(saved ?? '')?.[0] ?? '';
   return HINTS.find((hint) => mangle.includes(`\n:${hint} `));
 }
 
 async function countRules(runner: ProgramRunner, variant: IptablesVariant): Promise<number> {
+  const isThere = (family: IpFamily) => variant === 'legacy' && !!runner.legacyTables(family)?.length;
   const saved = await Promise.all(
-    IP_FAMILIES.map((family) => runner.output(program(PREFIXES[variant], family, 'save'), [])),
+    IP_FAMILIES.map((family) =>
+      runner.output(program(PREFIXES[variant], family, 'save'), [], isThere(family)),
+    ),
   );
   return saved.reduce((sum, text) => sum + (text?.match(/^-A /gm)?.length ?? 0), 0);
 }

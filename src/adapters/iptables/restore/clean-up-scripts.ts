@@ -1,7 +1,6 @@
 import type { SavedChain, SavedTables } from '../../../domain/iptables/text/saved-tables.js';
-import type { Jump } from '../../../domain/iptables/table.js';
 import { removeChains } from './chain-lines.js';
-import { IPTABLES_OWNED_CHAINS, isOwned, type OwnedChains } from './owned-chains.js';
+import { IPTABLES_OWNED_CHAINS, isOwned, sameJump, type OwnedChains } from './owned-chains.js';
 import { RestoreScript } from './restore-script.js';
 
 const TARGET = /-j (KUBE-\S+)$/;
@@ -61,8 +60,4 @@ function referencedByOthers(
       : rules.filter((rule) => MODES_JUMP.test(rule) && !jumps.some((jump) => jump.rule === rule)),
   );
   return new Set(others.map((rule) => TARGET.exec(rule)?.[1]));
-}
-
-function sameJump(one: Jump, other: Jump): boolean {
-  return one.table === other.table && one.chain === other.chain && one.rule === other.rule;
 }

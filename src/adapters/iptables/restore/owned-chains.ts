@@ -47,6 +47,21 @@ export const OWNED_WITH_FIREWALL = ownedChains(
   true,
 );
 
+/** What one mode makes and the other does not. */
+export function ownedAlone(owned: OwnedChains, other: OwnedChains): OwnedChains {
+  const chainsIn = (table: TableName) =>
+    owned.chains[table].filter((name) => !other.chains[table].includes(name));
+  return {
+    ...owned,
+    jumps: owned.jumps.filter((jump) => !other.jumps.some((its) => sameJump(jump, its))),
+    chains: { nat: chainsIn('nat'), filter: chainsIn('filter'), mangle: chainsIn('mangle') },
+  };
+}
+
+export function sameJump(one: Jump, other: Jump): boolean {
+  return one.table === other.table && one.chain === other.chain && one.rule === other.rule;
+}
+
 /** Whether a chain is one of a mode's. */
 export function isOwned({ chains, serviceChains }: OwnedChains, table: string, name: string): boolean {
   const named: Readonly<Record<string, readonly string[]>> = chains;

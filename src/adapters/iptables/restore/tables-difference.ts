@@ -5,18 +5,24 @@ import {
   type DesiredSharedChain,
   type DesiredTables,
 } from '../../../domain/iptables/state/desired-tables.js';
-import { claimId, type OwnedChain } from '../../../domain/iptables/state/owned-rules.js';
+import type { OwnedChain } from '../../../domain/iptables/state/owned-rules.js';
 import { OWNED_TABLE, type Chain, type RuleText, type TableName } from '../../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
 import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
 import { fillShared, removeChains, writeChains } from './chain-lines.js';
 import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
+import { singleRules, type RuleStep, type SingleRules } from './single-rules.js';
 
 /** Where frontends without endpoints are rejected. */
 const REJECTING: TableName = 'filter';
+const DROPS = / -j DROP$/;
+/** What does not tell which frontend a rule is for. */
+const NOT_OF_FRONTEND =
+  / -m comment --comment (?:"(?:[^"\\]|\\.)*"|\S+)| -m addrtype --dst-type LOCAL| -j .*$/g;
 /** Most of the work is in the first: while the tool reads that, the others are made. */
 const TABLES: readonly TableName[] = [OWNED_TABLE, REJECTING, 'mangle'];
+const FILTER_FIRST: readonly TableName[] = [REJECTING, OWNED_TABLE, 'mangle'];
 /** A shared chain with more rules to put right is written anew. */
 const MOST_SINGLE_RULES = 50;
 
@@ -38,6 +44,13 @@ export interface DifferenceOptions {
   readonly shared?: 'rewritten' | 'rule by rule';
   /** Which chains of table nat go when no service port has them. Missing: those of mode iptables. */
   readonly isServiceChain?: (name: string) => boolean;
+  /**
+   * Chains of table filter in which another mode drops what its rules of table nat do not lead to endpoints. They are emptied, and table
+   * filter is put right, before those are replaced.
+   */
+  readonly retired?: readonly string[] | undefined;
+  /** What is put right. Missing: all tables. */
+  readonly tables?: readonly TableName[] | undefined;
 }
 
 /** A shared chain that differs, and what to do to it. Undefined: write it anew. */
@@ -65,6 +78,8 @@ class Difference {
   private readonly present: ReadonlyMap<string, ReadonlyMap<string, readonly RuleText[]>>;
   private readonly owned: Iterable<OwnedChain>;
   private readonly shared: readonly SharedRepair[];
+  /** Frontends that rules of the kernel lead to services. */
+  private led: ReadonlySet<string> | undefined;
   /** Chains of service ports that none has any more. */
   private readonly surplus: ReadonlySet<string>;
 
@@ -80,13 +95,13 @@ class Difference {
     const surplus = new Set([...(this.present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
     this.surplus = surplus;
     this.owned = surplus.size > 0 ? this.differingChains(surplus) : allChains(desired);
-    this.shared = TABLES.flatMap((table) => desired.shared(table)).flatMap(
-      (chain) => this.sharedRepair(chain) ?? [],
-    );
+    this.shared = this.tables
+      .flatMap((table) => desired.shared(table))
+      .flatMap((chain) => this.sharedRepair(chain) ?? []);
   }
 
   get deletesByText(): boolean {
-    return this.shared.some(({ single }) => single && single.surplus.length > 0);
+    return this.shared.some(({ single }) => single && stepsOf(single).some(({ act }) => act === 'delete'));
   }
 
   get rewritesShared(): boolean {
@@ -95,9 +110,10 @@ class Difference {
 
   /** A frontend that has lost its endpoints is rejected before its rules go; one that has got some, until it has rules. */
   *repair(lines: RestoreLines): Generator<void> {
-    for (const repair of this.shared) if (repair.chain.table === REJECTING) insertMissing(repair, lines);
+    for (const { chain, single } of this.shared)
+      if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);
     lines.commit();
-    for (const table of TABLES) yield* this.repairTable(table, lines);
+    for (const table of this.tables) yield* this.repairTable(table, lines);
   }
 
   *remove(lines: RestoreLines): Generator<void> {
@@ -107,6 +123,9 @@ class Difference {
 
   private *repairTable(table: TableName, lines: RestoreLines): Generator<void> {
     const { baseRules } = this.desired;
+    if (table === REJECTING)
+      for (const name of this.options.retired ?? [])
+        if (this.rules(table, name)?.length) lines.declare(table, name);
     for (const chain of [...baseRules.shared, ...baseRules.unmanagedChains])
       if (chain.table === table && !this.rules(table, chain.name)) lines.declare(table, chain.name);
     const ofNode = baseRules.chains.filter((chain) => chain.table === table && this.differs(chain));
@@ -125,6 +144,11 @@ class Difference {
     }
     lines.commit();
     yield;
+  }
+
+  private get tables(): readonly TableName[] {
+    const { retired, tables = TABLES } = this.options;
+    return (retired ? FILTER_FIRST : TABLES).filter((table) => tables.includes(table));
   }
 
   private rules(table: TableName, chain: string): readonly RuleText[] | undefined {
@@ -151,7 +175,7 @@ class Difference {
     if (actual && sharedHolds(chain, actual)) return undefined;
     const { shared } = this.options;
     if (!actual || shared === 'rewritten') return { chain, single: undefined };
-    return { chain, single: singleRules(chain, actual, shared ? Infinity : MOST_SINGLE_RULES) };
+    return { chain, single: singleRules(chain, actual, shared ? Infinity : MOST_SINGLE_RULES, this.isLate) };
   }
 
   private *repairShared({ chain, single }: SharedRepair, lines: RestoreLines): Generator<void> {
@@ -161,18 +185,39 @@ class Difference {
       if (actual) lines.declare(table, name);
       return yield* fillShared(lines, chain, new Set(actual));
     }
-    if (table !== REJECTING) insertMissing({ chain, single }, lines);
-    const owners = ownersOf(chain);
-    for (const rule of single.surplus) lines.delete(table, name, rule, owners.get(rule));
+    takeSteps(chain, table === REJECTING ? single.last : stepsOf(single), lines);
+  }
+
+  /** What drops some packets of a frontend comes behind the rules that lead the others, which something else may answer until then. */
+  private readonly isLate = (rule: RuleText): boolean => {
+    if (!DROPS.test(rule)) return false;
+    this.led ??= new Set(this.sharedRules(OWNED_TABLE).map(frontendOf));
+    return !this.led.has(frontendOf(rule));
+  };
+
+  private sharedRules(table: TableName): readonly RuleText[] {
+    const chains = this.desired.baseRules.shared.filter((chain) => chain.table === table);
+    return chains.flatMap(({ name }) => this.rules(table, name) ?? []);
   }
 }
 
-function insertMissing({ chain, single }: SharedRepair, lines: RestoreLines): void {
+function stepsOf({ first, last }: SingleRules): readonly RuleStep[] {
+  return [...first, ...last];
+}
+
+function takeSteps(chain: DesiredSharedChain, steps: readonly RuleStep[], lines: RestoreLines): void {
   const { table, name } = chain;
   const owners = ownersOf(chain);
-  for (const { rule, behind } of single?.inserted ?? [])
-    lines.insert(table, name, rule, owners.get(rule), behind);
-  for (const rule of single?.after ?? []) lines.append(table, name, rule);
+  for (const { act, rule, behind } of steps) {
+    if (act === 'append') lines.append(table, name, rule);
+    else if (act === 'delete') lines.delete(table, name, rule, owners.get(rule));
+    else lines.insert(table, name, rule, owners.get(rule), behind);
+  }
+}
+
+/** Equal for rules about the same frontend. */
+function frontendOf(rule: RuleText): string {
+  return rule.replace(NOT_OF_FRONTEND, '');
 }
 
 function ownersOf({ entries }: DesiredSharedChain): ReadonlyMap<RuleText, ServicePortKey> {
@@ -182,59 +227,4 @@ function ownersOf({ entries }: DesiredSharedChain): ReadonlyMap<RuleText, Servic
 /** Where no chain of a service is present, all are missing. They are made while they are written: there are very many. */
 function allChains(desired: DesiredTables): Iterable<OwnedChain> {
   return { [Symbol.iterator]: () => desired.owned()[Symbol.iterator]() };
-}
-
-/** What puts a shared chain right without touching its other rules. */
-interface SingleRules {
-  /** To insert in this order, each behind as many rules as there are before it by then. */
-  readonly inserted: readonly { readonly rule: RuleText; readonly behind: number }[];
-  /** To append. */
-  readonly after: readonly RuleText[];
-  /** To delete after that. */
-  readonly surplus: readonly RuleText[];
-}
-
-/** Undefined when they are too many, or would leave rules in a wrong order. */
-function singleRules(
-  chain: DesiredSharedChain,
-  actual: readonly RuleText[],
-  most: number,
-): SingleRules | undefined {
-  const counts = new Map<RuleText, number>();
-  for (const rule of actual) counts.set(rule, (counts.get(rule) ?? 0) + 1);
-  const isMissing = (rule: RuleText): boolean => {
-    const left = counts.get(rule) ?? 0;
-    counts.set(rule, left - 1);
-    return left <= 0;
-  };
-  const before = chain.before.map(isMissing);
-  const entries = chain.entries.map(({ entry }) => isMissing(entry.rule));
-  const after = chain.after.filter(isMissing);
-  const surplus = actual.filter((rule) => {
-    const left = counts.get(rule) ?? 0;
-    counts.set(rule, left - 1);
-    return left > 0;
-  });
-  const result = [...actual];
-  const missing = [...before, ...entries].filter(Boolean).length + after.length;
-  if (missing + surplus.length > most) return undefined;
-  const inserted: { readonly rule: RuleText; readonly behind: number }[] = [];
-  const insert = (rule: RuleText, behind: number): void => {
-    result.splice(behind, 0, rule);
-    inserted.push({ rule, behind });
-  };
-  chain.before.forEach((rule, index) => before[index] && insert(rule, index));
-  let head = chain.before.length;
-  const precedingOf = new Map<string, RuleText>();
-  chain.entries.forEach(({ entry }, index) => {
-    const packets = claimId(entry);
-    const preceding = precedingOf.get(packets);
-    precedingOf.set(packets, entry.rule);
-    if (!entries[index]) return;
-    insert(entry.rule, preceding === undefined ? head++ : result.indexOf(preceding) + 1);
-  });
-  result.push(...after);
-  // The tool deletes the first rule of that text, so the later ones are kept.
-  for (const rule of surplus) result.splice(result.indexOf(rule), 1);
-  return sharedHolds(chain, result) ? { surplus, inserted, after } : undefined;
 }

@@ -48,6 +48,8 @@ export interface IptablesIdentity extends IptablesChoice {
 }
 
 const PACKAGE = 'iptables (1.8 or later)';
+/** With which the loader ends where a program lacks a library, and a launcher that finds no program. */
+const NOT_RUNNABLE = 127;
 /** How long a tool that lists waits for the lock, and we before a restore. */
 const WAIT_SECONDS = 5;
 /** Larger commits take nf_tables longer to build, smaller ones have it check all rules of a large table more often. */
@@ -61,13 +63,14 @@ export class IptablesTool implements IptablesCommands {
   private identity: Promise<IptablesIdentity> | undefined;
   private last: Promise<unknown> = Promise.resolve();
   private readonly runner: ProgramRunner = {
-    output: async (name, parameters) => {
+    output: async (name, parameters, isThere = false) => {
       const command = [name, ...parameters];
       const outcome = await this.runIfPresent(command, { stdout: 'all' });
       if (!outcome || outcome.exitCode === 0) return outcome?.stdout;
       const failure = this.failure(command, outcome.stderr, outcome.exitCode);
       // What is not known now must not decide for good.
-      if (failure instanceof ToolPermissionError || isMomentary(failure)) throw failure;
+      const mayDecide = outcome.exitCode === NOT_RUNNABLE || !isThere;
+      if (!mayDecide || failure instanceof ToolPermissionError || isMomentary(failure)) throw failure;
       return undefined;
     },
     complaint: async (name, parameters, input) => {
@@ -113,8 +116,9 @@ export class IptablesTool implements IptablesCommands {
       const { variant } = await this.identify();
       // To list one chain, iptables-legacy reads the whole table.
       if (variant === 'legacy' && this.runner.legacyTables(family)?.includes('nat')) return undefined;
-      const listed = await this.listChain(family, 'nat', 'POSTROUTING');
-      return listed ? undefined : `table nat of ${family} has no chain POSTROUTING`;
+      // Tables that can be used have this chain: where the tool finds none, it failed for a reason that it did not tell.
+      await this.listChain(family, 'nat', 'POSTROUTING');
+      return undefined;
     } catch (error) {
       return isMomentary(error) || error instanceof ToolFailedError ? undefined : errorMessage(error);
     }

@@ -11,8 +11,8 @@ import { SWEEP_PERIOD } from '../tables/server-table.js';
 import { destroySets, unless, type IpvsHoldings } from './ipvs-holdings.js';
 
 /**
- * Removes mode ipvs from one family when another mode serves already, and lets its connections end by themselves: rules and sets
- * go at once, a virtual server and its address when its last real server has drained. If aborted while some still drain, it
+ * Removes mode ipvs from one family when another mode serves already, and lets its connections end by themselves: virtual servers take
+ * no new connections, then rules and sets go, a virtual server and its address when its last real server has drained. If aborted while some still drain, it
  * leaves them, and continues when called again. The device stays, because it may hold addresses of the other family. Without the
  * tool ipset, everything but the sets is removed.
  * @returns the number of virtual servers left
@@ -44,12 +44,15 @@ async function retire(
 ): Promise<number> {
   const { family, servers, addresses, sets, rules } = holdings;
   const wasHere = sets.sets.all().length > 0 || (await addresses.list(family)) !== undefined;
-  await rules.cleanup();
-  if (!wasHere) return 0;
+  if (!wasHere) {
+    await rules.cleanup();
+    return 0;
+  }
   await servers.read().catch(unless(IpvsUnavailableError));
   const idle = new Map<VirtualServerKey, ServedAddress>();
   for (const { server } of servers.removable()) idle.set(virtualServerKey(server), { server, endpoints: [] });
   expectDone(await servers.make(idle));
+  await rules.cleanup();
   await destroySets(holdings);
   for (let first = true; ; first = false) {
     const left = await removeDrained(holdings, idle);

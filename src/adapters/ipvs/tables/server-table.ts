@@ -130,14 +130,32 @@ export class ServerTable {
       }));
   }
 
-  /** Creates or changes virtual servers so that they are as wanted. A refused one does not stop the others. */
+  /**
+   * Creates or changes virtual servers so that they are as wanted. A refused one does not stop the others. Where the kernel refuses every
+   * real server that is wanted, those before stay.
+   */
   async make(wanted: ReadonlyMap<VirtualServerKey, ServedAddress>): Promise<Outcome<VirtualServerKey>> {
+    const all = [...wanted];
+    const made = await this.carryOut(all.flatMap(([key, served]) => this.additions(key, served)));
     const begun = new Set<VirtualServerKey>();
-    const outcome = await this.carryOut(
-      [...wanted].flatMap(([key, served]) => this.planned(key, served, begun)),
+    const served = all.filter(([key, { endpoints }]) => this.serves(key, endpoints));
+    const ended = await this.carryOut(
+      served.flatMap(([key, { endpoints }]) => this.ends(key, endpoints, begun)),
     );
     const swept = await this.sweep(begun);
-    return { ...outcome, written: outcome.written + swept };
+    return {
+      written: made.written + ended.written + swept,
+      refused: [...made.refused, ...ended.refused],
+    };
+  }
+
+  /** Whether one of these gets new connections, or none is to. */
+  private serves(key: VirtualServerKey, endpoints: ServedAddress['endpoints']): boolean {
+    const reals = this.known.get(key)?.reals;
+    return (
+      endpoints.length === 0 ||
+      endpoints.some((endpoint) => reals?.get(realServerKey(endpoint))?.weight === 1)
+    );
   }
 
   /** Deletes virtual servers with their real servers, except excluded ones. */
@@ -178,12 +196,7 @@ export class ServerTable {
     });
   }
 
-  /** @param begun gets the virtual server when a real server of it begins to drain */
-  private planned(
-    about: VirtualServerKey,
-    { server, endpoints }: ServedAddress,
-    begun: Set<VirtualServerKey>,
-  ): Planned[] {
+  private additions(about: VirtualServerKey, { server, endpoints }: ServedAddress): Planned[] {
     const present = this.known.get(about);
     const reals = present?.reals ?? new Map<RealServerKey, KnownReal>();
     const remember = () => void this.known.set(about, { server, reals });
@@ -191,19 +204,31 @@ export class ServerTable {
     if (!present) steps.push({ step: { kind: 'add', server }, about, done: remember });
     else if (!sameService(present.server, server))
       steps.push({ step: { kind: 'set', server }, about, done: remember });
-    const set = (kind: 'add-real' | 'set-real', { since, ...real }: KnownReal): Planned => ({
-      step: { kind, server, real },
-      about,
-      done: () => void reals.set(realServerKey(real), { ...real, since }),
-    });
-    const wanted = new Map(
-      endpoints.map(({ address, port }) => [realServerKey({ address, port }), { address, port, weight: 1 }]),
-    );
-    for (const [key, real] of wanted) {
+    for (const { address, port } of endpoints) {
+      const real = { address, port, weight: 1 };
+      const key = realServerKey(real);
       const weight = reals.get(key)?.weight;
       if (weight === 1) reals.set(key, real);
-      else steps.push(set(weight === undefined ? 'add-real' : 'set-real', real));
+      else
+        steps.push(settingOf(about, { server, reals }, weight === undefined ? 'add-real' : 'set-real', real));
     }
+    return steps;
+  }
+
+  /**
+   * Of the real servers that are no longer wanted.
+   * @param begun gets the virtual server when a real server of it begins to drain
+   */
+  private ends(
+    about: VirtualServerKey,
+    endpoints: ServedAddress['endpoints'],
+    begun: Set<VirtualServerKey>,
+  ): Planned[] {
+    const known = this.known.get(about);
+    if (!known) return [];
+    const { server, reals } = known;
+    const steps: Planned[] = [];
+    const wanted = new Set(endpoints.map(({ address, port }) => realServerKey({ address, port })));
     for (const [key, { address, port, weight, since }] of reals) {
       if (wanted.has(key)) continue;
       if (server.protocol !== 'TCP') {
@@ -213,7 +238,7 @@ export class ServerTable {
       const idle = { address, port, weight: 0, since: since ?? this.clock.steady() };
       if (since === undefined) begun.add(about);
       if (weight === 0) reals.set(key, idle);
-      else steps.push(set('set-real', idle));
+      else steps.push(settingOf(about, known, 'set-real', idle));
     }
     return steps;
   }
@@ -262,4 +287,14 @@ export class ServerTable {
   private isExcluded({ address }: VirtualServer): boolean {
     return this.excluded.some((cidr) => cidrContains(cidr, address));
   }
+}
+
+function settingOf(
+  about: VirtualServerKey,
+  { server, reals }: KnownServer,
+  kind: 'add-real' | 'set-real',
+  { since, ...real }: KnownReal,
+): Planned {
+  const done = () => void reals.set(realServerKey(real), { ...real, since });
+  return { step: { kind, server, real }, about, done };
 }

@@ -9,7 +9,7 @@ export function holdsNothing(text: string): boolean {
   return !CONTENT.test(text);
 }
 
-/** Files that held objects and were found empty: since when. */
+/** Files that held objects, or may have, and were found empty: since when. */
 export class EmptiedFiles {
   private readonly since = new Map<string, number>();
 
@@ -23,6 +23,11 @@ export class EmptiedFiles {
     const meant = this.now() - since >= MEANT_AFTER_MILLISECONDS;
     if (meant) this.since.delete(file);
     return meant;
+  }
+
+  /** Whether it was found empty, and not long enough to be meant so. */
+  isKnown(file: string): boolean {
+    return this.since.has(file);
   }
 
   /** The file is not empty, or gone. */

@@ -1,11 +1,16 @@
-import { Command, CommanderError, Option } from 'commander';
-import { EarlyExit } from '../errors.js';
-import { UsageError } from '../../../adapters/cli/usage-error.js';
-import type { Field } from '../schema/field.js';
+import { Command, CommanderError, type Option } from 'commander';
 import { refuseOperands } from '../../../adapters/cli/arguments/operands.js';
+import {
+  COMMAND_GROUPS,
+  type CommandForm,
+  type Subcommand,
+} from '../../../adapters/cli/arguments/subcommand.js';
 import { subcommands, type Request } from '../../../adapters/cli/arguments/subcommands.js';
-import { shown, ValueError } from '../types/value-type.js';
-import { flagFields, flagHelp } from './flags.js';
+import { NO_TERMINAL, type Reader } from '../../../adapters/cli/output/reader.js';
+import { UsageError } from '../../../adapters/cli/usage-error.js';
+import { nearestName } from '../../../domain/validation/nearest-name.js';
+import { EarlyExit } from '../errors.js';
+import { attachValues, flagOptions } from './flag-option.js';
 
 export interface ParsedArguments {
   readonly request: Request;
@@ -13,101 +18,181 @@ export interface ParsedArguments {
   readonly flags: ReadonlyMap<string, unknown>;
 }
 
+/** The command of all nodes, whose commands are those of the plugin for kubectl. */
+const PLUGIN = 'kubectl kubeproxy';
+
 /**
  * Reads the arguments after the program's name.
  * @throws UsageError for unknown flags, malformed values and stray arguments
  * @throws EarlyExit with the usage for `--help`
  */
-export function parseArguments(argv: readonly string[]): ParsedArguments {
-  const flags = new Map<string, unknown>();
-  let request: Request = { name: 'run' };
-  let output = '';
-  const program = new Command('kubeproxy')
-    .description(
-      'Programs the services of a Kubernetes cluster into the kernel of a node, as kube-proxy does.',
+export function parseArguments(argv: readonly string[], reader: Reader = NO_TERMINAL): ParsedArguments {
+  return new CommandLineProgram(reader).parse(argv);
+}
+
+/** One parse of one command line. */
+class CommandLineProgram {
+  private readonly flags = new Map<string, unknown>();
+  private request: Request = { name: 'run' };
+  private output = '';
+  private readonly program: Command;
+  /** What was asked for, as far as it is known. */
+  private asked: Command;
+
+  constructor(private readonly reader: Reader) {
+    const name = reader.program;
+    this.program = this.described(
+      new Command(name === PLUGIN ? 'kubeproxy' : name),
+      'Programs the services of a Kubernetes cluster into the kernel of a node, as kube-proxy does: without a command, as the proxy of this node.',
     )
-    .usage('[COMMAND] [flags]')
-    .helpOption('-h, --help', 'Print this text.')
-    .helpCommand(false)
-    .argument('[arguments...]')
-    .exitOverride()
-    .configureHelp({
-      showGlobalOptions: true,
-      sortOptions: true,
-      visibleArguments: () => [],
-      subcommandTerm: (one) => one.name(),
-    })
-    .configureOutput({ writeOut: (part) => (output += part), writeErr: () => undefined })
-    .action((operands: readonly string[]) => refuseOperands(operands));
-  for (const subcommand of subcommands) {
-    const command = program
-      .command(subcommand.name)
-      .description(subcommand.description)
-      .usage(subcommand.usage)
-      .helpOption('-h, --help', 'Print this text.')
-      .argument('[arguments...]')
-      .action((operands: readonly string[], options: Readonly<Record<string, unknown>>) => {
-        const { name } = subcommand;
-        request = { name, ...subcommand.request(operands, options as never) } as Request;
-      });
-    for (const option of subcommand.options ?? []) command.addOption(option);
+      .usage('[COMMAND] [flags]')
+      .addHelpText('after', `\nThe flags of the proxy: ${name} help flags`)
+      .action((operands: readonly string[]) => this.run(operands));
+    this.asked = this.program;
+    for (const option of flagOptions(this.flags)) this.program.addOption(option.hideHelp());
+    for (const one of subcommands) this.add(one as AnySubcommand);
+    this.addHelp();
   }
-  for (const [name, field] of flagFields) program.addOption(optionOf(name, field, flags));
 
-  try {
-    program.parse(attachValues(argv), { from: 'user' });
-  } catch (error) {
-    if (error instanceof UsageError) throw new UsageError(error.message, program.helpInformation());
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) throw new EarlyExit(output);
-    throw new UsageError(
-      error.message
-        .replace(/^error: /, '')
-        .replaceAll('\n', ' ')
-        .replace(/^unknown option '(.*)'/, 'unknown flag: $1'),
-      program.helpInformation(),
-    );
-  }
-  return { request, flags };
-}
-
-function optionOf(name: string, field: Field<unknown>, flags: Map<string, unknown>): Option {
-  const { type } = field;
-  const normal = shown(type, field.flagDefault);
-  const isZero = ['', '[]', 'false', '0', '0s'].includes(normal);
-  const value = type.bare ? `[${type.name}]` : `<${type.name}>`;
-  const dashed = name.length === 1 ? `-${name}, --${name}` : `--${name}`;
-  return new Option(
-    `${dashed} ${value}`,
-    `${flagHelp(name)}${isZero ? '' : ` (default ${normal})`}`,
-  ).argParser((text: string) => {
+  parse(argv: readonly string[]): ParsedArguments {
     try {
-      const parsed = type.fromFlag(text, flags.get(name));
-      if (parsed !== undefined) flags.set(name, parsed);
+      this.program.parse(attachValues(argv), { from: 'user' });
     } catch (error) {
-      if (!(error instanceof ValueError)) throw error;
-      throw new UsageError(`invalid argument ${JSON.stringify(text)} for "--${name}" flag: ${error.message}`);
+      if (error instanceof UsageError) throw new UsageError(error.message, this.pathOf(this.asked));
+      if (!(error instanceof CommanderError)) throw error;
+      if (error.exitCode === 0) throw new EarlyExit(this.output);
+      throw new UsageError(this.explained(error), this.pathOf(this.asked));
     }
-  });
+    return { request: this.request, flags: this.flags };
+  }
+
+  private add(one: AnySubcommand): void {
+    const command = this.command(this.program, one, (operands, options) => {
+      const [name] = operands;
+      if (one.commands && name !== undefined) throw new UsageError(unknownCommand(name, command));
+      this.request = { name: one.name, ...one.request(operands, options) } as Request;
+    }).helpGroup(one.group ?? COMMAND_GROUPS[0]);
+    if (!one.commands)
+      command.addHelpText(
+        'after',
+        `\nIt takes the flags of the proxy, too: ${this.reader.program} help flags`,
+      );
+    for (const below of one.commands ?? [])
+      this.command(command, below, (operands, options) => {
+        const request = one.request([below.name, ...operands], { ...options, ...command.opts() });
+        this.request = { name: one.name, ...request } as Request;
+      });
+  }
+
+  private command(
+    parent: Command,
+    { name, description, usage, options = [], isHidden }: CommandForm,
+    act: (operands: readonly string[], options: object) => void,
+  ): Command {
+    const command = this.described(parent.command(name, { hidden: isHidden ?? false }), description).usage(
+      usage,
+    );
+    for (const option of options) command.addOption(option);
+    return command.action((operands: readonly string[], given: object) => {
+      this.asked = command;
+      act(operands, given);
+    });
+  }
+
+  private described(command: Command, description: string): Command {
+    return command
+      .description(description)
+      .helpOption('-h, --help', 'Print this text.')
+      .helpCommand(false)
+      .argument('[arguments...]')
+      .exitOverride((error) => {
+        this.asked = command;
+        throw error;
+      })
+      .configureHelp({
+        showGlobalOptions: true,
+        visibleArguments: () => [],
+        subcommandTerm: (one) => one.name(),
+        commandUsage: (one) => `${this.pathOf(one)} ${one.usage()}`,
+        styleTitle: (title) => (title === 'Global Options:' ? 'Of all these commands:' : title),
+      })
+      .configureOutput({
+        writeOut: (part) => (this.output += part),
+        writeErr: () => undefined,
+        getOutHelpWidth: () => this.reader.width,
+        getErrHelpWidth: () => this.reader.width,
+      });
+  }
+
+  private addHelp(): void {
+    const form = {
+      name: 'help',
+      description: 'Show the help of a command, or with flags that of the proxy.',
+    };
+    this.command(this.program, { ...form, usage: '[COMMAND|flags]' }, (operands) => {
+      this.helpOf(operands).outputHelp();
+      throw new EarlyExit(this.output);
+    }).helpGroup('Help:' satisfies (typeof COMMAND_GROUPS)[number]);
+  }
+
+  private helpOf([name, ...rest]: readonly string[], from: Command = this.program): Command {
+    if (name === undefined) return from;
+    if (from === this.program && name === 'flags') return this.helpOfFlags();
+    const found = from.commands.find((one) => one.name() === name);
+    if (!found) throw new UsageError(unknownCommand(name, from));
+    return this.helpOf(rest, found);
+  }
+
+  private helpOfFlags(): Command {
+    const flags = this.described(
+      new Command(this.program.name()),
+      'The flags of the proxy. With --config the file counts, and those that concern it have no effect.',
+    ).usage('[flags]');
+    for (const option of flagOptions(new Map())) flags.addOption(option);
+    return flags;
+  }
+
+  /** Without a command, the program takes none: an operand is a command that does not exist. */
+  private run(operands: readonly string[]): void {
+    const [name] = operands.filter((operand) => operand !== '');
+    if (name !== undefined && /^[a-z-]+$/.test(name))
+      throw new UsageError(unknownCommand(name, this.program));
+    refuseOperands(operands);
+  }
+
+  /** How one calls this command. */
+  private pathOf(command: Command): string {
+    const names: string[] = [];
+    for (let one: Command | null = command; one; one = one.parent) names.unshift(one.name());
+    const path = names.join(' ');
+    return this.reader.program === PLUGIN ? path.replace(/^kubeproxy cluster/, PLUGIN) : path;
+  }
+
+  private explained({ code, message }: CommanderError): string {
+    const text = message.replace(/^error: /, '').replaceAll('\n', ' ');
+    if (code !== 'commander.unknownOption') return text;
+    const [, option = ''] = /^unknown option '([^'=]*)/.exec(text) ?? [];
+    return `unknown flag: ${option}${meant(option, this.optionsKnown())}`;
+  }
+
+  private optionsKnown(): readonly string[] {
+    const options: Option[] = [];
+    for (let one: Command | null = this.asked; one; one = one.parent) options.push(...one.options);
+    return options.flatMap(({ long }) => long ?? []);
+  }
 }
 
-/**
- * Writes every flag as `--name=value`, as Kubernetes reads them: `_` in a name is `-`, a boolean flag never takes the
- * argument that follows it, any other flag always does.
- */
-function attachValues(argv: readonly string[]): readonly string[] {
-  const attached: string[] = [];
-  for (let index = 0; index < argv.length; index++) {
-    const argument = argv[index]!;
-    if (argument === '--') return [...attached, ...argv.slice(index)];
-    const parts = /^(?:--([^=]+)|-(v))(?:=?(.*))$/s.exec(argument);
-    const name = (parts?.[1] ?? parts?.[2])?.replaceAll('_', '-');
-    const field = name === undefined ? undefined : flagFields.get(name);
-    if (!parts || !field) attached.push(argument);
-    else if (argument.includes('=') || parts[3]) attached.push(`--${name}=${parts[3]}`);
-    else if (field.type.bare) attached.push(`--${name}=true`);
-    else if (index + 1 < argv.length) attached.push(`--${name}=${argv[++index]}`);
-    else throw new UsageError(`flag needs an argument: --${name}`);
-  }
-  return attached;
+/** Whose options are of a type that the command line itself does not know. */
+interface AnySubcommand extends Omit<Subcommand<string, never, object>, 'request'> {
+  request(operands: readonly string[], options: object): object;
+}
+
+function unknownCommand(name: string, command: Command): string {
+  const names = command.commands.map((one) => one.name());
+  return `unknown command ${JSON.stringify(name)}${meant(name, names)}`;
+}
+
+function meant(name: string, names: readonly string[]): string {
+  const nearest = nearestName(name, names);
+  return nearest === undefined ? '' : `; did you mean ${nearest}?`;
 }

@@ -34,7 +34,11 @@ export function userspaceDesiredWalk(
         desired.replace(key, compilePortals(entry, frontends, proxyPort, address));
       }
       const rules = desiredRules(desired, USERSPACE_BASE_RULES);
-      const localAddresses = new Set([...environment.localAddresses, address.listen ?? address.host]);
+      const reached = address.listen ?? address.host;
+      const localAddresses = new Set([
+        ...environment.localAddresses,
+        ...(reached === undefined ? [] : [reached]),
+      ]);
       const find = (protocol: string, port: number) => ports.get(`${port}/${protocol}`);
       return walkProxied(rules, find, packet, { ...environment, localAddresses });
     },

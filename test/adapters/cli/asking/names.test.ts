@@ -1,4 +1,6 @@
 import type { Handler, Routes } from '../../../../src/adapters/http/router.js';
+import type { DifferenceReport } from '../../../../src/application/difference/difference-report.js';
+import type { History } from '../../../../src/application/status/change-entry.js';
 import type { ServiceList, ServiceRow } from '../../../../src/application/status/service-row.js';
 import { diff } from '../../../../src/adapters/cli/asking/diff.js';
 import { history } from '../../../../src/adapters/cli/asking/history.js';
@@ -157,6 +159,66 @@ it('shows the traffic of very many names', async () => {
   expect(await run(routes, 'top', 'shop/cart', ...names, '--once', '-o', 'json')).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ services: [{ name: 'cart' }] });
   expect(stderr.split('\n')).toHaveLength(1_501);
+});
+
+describe('a name without a namespace', () => {
+  const line = (servicePort: string) => ({ sign: '-', text: `element of ${servicePort}`, servicePort });
+  const lines = ['a/web:http', 'a/web:https', 'a-b/web:http', 'shop/cart'].map(line);
+  const rules: Handler = ({ parameters }, response) => {
+    const wanted = parameters.getAll('service');
+    const isWanted = ({ servicePort }: (typeof lines)[number]): boolean =>
+      wanted.length === 0 || wanted.includes(servicePort.split(':', 1)[0]!);
+    response.end(
+      JSON.stringify({
+        mode: 'nftables',
+        families: [{ family: 'IPv4', lines: lines.filter(isWanted), omitted: 0 }],
+      }),
+    );
+  };
+  const change = (servicePort: string) => ({
+    ...{ what: 'service-port', family: 'IPv4', at: 1, steps: 1, result: 'programmed', event: 1, took: 1 },
+    endpoints: { now: 1, added: 0, removed: 0, turned: 0, some: [] },
+    frontends: { now: 1, added: 0, removed: 0, turned: 0, some: [] },
+    servicePort,
+  });
+  const changes = ['a/web/tcp/http', 'a/web/tcp/https', 'a-b/web/tcp/http'].map(change);
+  const routes = { ...nothing, '/debug/diff': rules, '/debug/history': json({ changes, total: 3 }) };
+
+  it.each([
+    [['web'], ['a-b/web:http', 'a/web:http', 'a/web:https']],
+    [['web:http'], ['a-b/web:http', 'a/web:http']],
+    [
+      ['web', '-n', 'a'],
+      ['a/web:http', 'a/web:https'],
+    ],
+    [
+      ['a/web:https', 'cart'],
+      ['a/web:https', 'shop/cart'],
+    ],
+    [[], lines.map(({ servicePort }) => servicePort)],
+  ])('is that of each namespace: diff %j', async (args, expected) => {
+    expect(await run(routes, 'diff', ...args, '-o', 'json')).toBe(1);
+    const [family] = (JSON.parse(stdout) as DifferenceReport).families;
+    expect(family!.lines.map(({ servicePort }) => servicePort).sort()).toEqual([...expected].sort());
+  });
+
+  it.each([
+    [['web:http'], ['a/web/tcp/http', 'a-b/web/tcp/http']],
+    [
+      ['web', '-n', 'a'],
+      ['a/web/tcp/http', 'a/web/tcp/https'],
+    ],
+  ])('is that of each namespace: history %j', async (args, expected) => {
+    expect(await run(routes, 'history', ...args, '-o', 'json')).toBe(0);
+    const { changes: shown } = JSON.parse(stdout) as History;
+    expect(shown.map((one) => 'servicePort' in one && one.servicePort)).toEqual(expected);
+  });
+
+  it.each(['diff', 'history'] as const)('is not taken for all by %s where there is none', async (name) => {
+    expect(await run(routes, name, 'nosuch', '-o', 'json')).toBe(1);
+    expect(stdout).not.toMatch(/web|cart/);
+    expect(stderr).toBe('nosuch: there is no such Service\n');
+  });
 });
 
 it('does not mistake another server for a proxy', async () => {

@@ -228,7 +228,7 @@ describe('status', () => {
       { name: 'node-2', pod: { metadata: { name: 'ours', labels: { app: 'ours' }, namespace: 'net' } } },
     ]);
     answering({ ours: prints(statusOf({})) }, 'broken');
-    expect(await cluster('status', '-n', 'net', '-l', 'app=ours')).toBe(2);
+    expect(await cluster('status', '--proxy-namespace', 'net', '-l', 'app=ours')).toBe(2);
     expect(stdout).toMatch(/^node-2 +good/m);
     expect(stdout).toMatch(/^no answer: node-1 \(no pod of a proxy is on this node\)/m);
   });
@@ -416,11 +416,9 @@ describe('services', () => {
       words = command;
       return prints({ services: [], unknown: [] });
     };
-    expect(
-      await cluster('services', 'web', '--service-namespace=shop', '--failing', '--without-endpoints'),
-    ).toBe(0);
+    expect(await cluster('services', 'web', '--namespace=shop', '--failing', '--without-endpoints')).toBe(0);
     expect(words.slice(1, -1)).toEqual([
-      ...['services', 'web', '-n', 'shop', '--failing', '--without-endpoints', '-o', 'json'],
+      ...['services', 'web', '--namespace', 'shop', '--failing', '--without-endpoints', '-o', 'json'],
     ]);
   });
 });

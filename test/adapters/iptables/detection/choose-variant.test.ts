@@ -7,7 +7,7 @@ const VERSIONS = {
 };
 const mangle = (chain: string) => `*mangle\n:PREROUTING ACCEPT [0:0]\n:${chain} - [0:0]\nCOMMIT\n`;
 
-/** A host that answers these commands; others do not exist. A restore of iptables-nft complains of this. The tables of IPv4 are told as `tables`. */
+/** A host that answers these commands; others do not exist, so that a table that is there cannot be read. A restore of iptables-nft complains of this. The tables of IPv4 are told as `tables`. */
 function host(answers: Readonly<Record<string, string>>, complaint?: string) {
   return {
     complaint: (name: string, parameters: readonly string[]) =>
@@ -16,8 +16,12 @@ function host(answers: Readonly<Record<string, string>>, complaint?: string) {
           ? complaint
           : undefined,
       ),
-    output: (name: string, parameters: readonly string[]) =>
-      Promise.resolve(answers[[name, ...parameters].join(' ')]),
+    output: (name: string, parameters: readonly string[], isThere = false) => {
+      const answer = answers[[name, ...parameters].join(' ')];
+      return answer === undefined && isThere && parameters[0] !== '--version'
+        ? Promise.reject(new Error(`${name} failed`))
+        : Promise.resolve(answer);
+    },
     legacyTables: (family: IpFamily) => (family === 'IPv4' ? answers.tables?.split(' ') : undefined),
   };
 }
@@ -47,6 +51,7 @@ describe('chooseVariant', () => {
       'nft',
       {
         tables: 'nat',
+        'iptables-legacy-save': '*nat\nCOMMIT\n',
         'iptables-legacy-save -t mangle': mangle('KUBE-KUBELET-CANARY'),
       },
       'no sign of either',
@@ -106,6 +111,10 @@ describe('chooseVariant', () => {
     ['where there is no other', { 'iptables-nft --version': 'iptables v1.8.9 (nf_tables)\n' }, noNat],
   ])('takes iptables-nft %s', async (_, answers, complaint) => {
     expect(await chooseVariant(host(answers, complaint))).toMatchObject({ variant: 'nft' });
+  });
+
+  it.each(['mangle', 'nat'])('does not choose where table %s is there and cannot be read', async (tables) => {
+    await expect(chooseVariant(host({ ...VERSIONS, tables }))).rejects.toThrow('iptables-legacy-save failed');
   });
 
   it('does as it is told', async () => {

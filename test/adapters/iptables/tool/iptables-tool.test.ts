@@ -207,6 +207,7 @@ describe('IptablesTool', () => {
     expect(await ending('iptables: Resource temporarily unavailable.', 4)).toBeUndefined();
     expect(await ending('iptables: Cannot allocate memory', 1)).toBeUndefined();
     expect(await ending('iptables: something that nobody knows', 3)).toBeUndefined();
+    expect(await ending('iptables: something that nobody knows', 1)).toBeUndefined();
     expect(await ending('iptables: Permission denied (you must be root)', 4)).toContain('you must be root');
     const killed = {
       'iptables-nft': 'case "$*" in *--version) echo "iptables v1.8.9 (nf_tables)";; *) kill -KILL $$;; esac',
@@ -229,6 +230,15 @@ describe('IptablesTool', () => {
     const hint = 'echo "*mangle"; echo ":KUBE-IPTABLES-HINT - [0:0]"; echo COMMIT';
     toolWith({ 'iptables-legacy-save': hint });
     expect(await tool.identify()).toMatchObject({ variant: 'legacy' });
+  });
+
+  it('does not take a program for absent that cannot say its version at the moment', async () => {
+    const legacy = { 'iptables-legacy': 'echo "iptables v1.8.9 (legacy)"' };
+    await expect(toolWith({ ...legacy, 'iptables-nft': 'exit 2' }).identify()).rejects.toThrow(
+      ToolFailedError,
+    );
+    const broken = { ...legacy, 'iptables-nft': 'echo "error while loading shared libraries" >&2; exit 127' };
+    expect(await toolWith(broken).identify()).toMatchObject({ variant: 'legacy' });
   });
 
   it('makes one restore at a time', async () => {

@@ -19,7 +19,12 @@ describe('the tracer of mode userspace', () => {
   const entries = [entryOf('a', [7]), entryOf('j', [1, 2], { affinitySeconds: 60 })];
   const backend = userspaceBackend(
     'IPv4',
-    { address: ADDRESS, portRange: { low: 0, high: 0 }, udpIdleTimeout: 250 },
+    {
+      listen: HERE,
+      hostAddress: () => Promise.resolve(HERE),
+      portRange: { low: 0, high: 0 },
+      udpIdleTimeout: 250,
+    },
     iptables,
     undefined,
     { list: () => [HERE] },

@@ -14,6 +14,7 @@ import {
   MSG,
   RULE,
   SET,
+  SET_FLAG,
   SUBSYSTEM,
   TABLE,
   VERDICT,
@@ -69,7 +70,12 @@ export interface RawSet {
   readonly keyType: number;
   readonly keyLength: number;
   readonly data?: { readonly type: number; readonly length: number };
+  /** Milliseconds after which elements go. */
+  readonly timeout?: number;
 }
+
+/** The name of all sets that belong to a rule; the kernel gives them names of their own. */
+const ANONYMOUS = '__set%d';
 
 const FAMILIES = { inet: FAMILY.INET, ip: FAMILY.IP, ip6: FAMILY.IP6, any: FAMILY.ANY } as const;
 
@@ -155,12 +161,24 @@ export class ForeignBatch {
     );
   }
 
-  addSet({ name, flags, keyType, keyLength, data }: RawSet): this {
+  addSet({ name, flags, keyType, keyLength, data, timeout }: RawSet, id = this.sequence): this {
     return this.put(MSG.NEWSET, NLM_F_CREATE, (builder) => {
-      builder.text(SET.TABLE, this.table).text(SET.NAME, name).be32(SET.ID, this.sequence);
+      builder.text(SET.TABLE, this.table).text(SET.NAME, name).be32(SET.ID, id);
       builder.be32(SET.FLAGS, flags).be32(SET.KEY_TYPE, keyType).be32(SET.KEY_LEN, keyLength);
       if (data) builder.be32(SET.DATA_TYPE, data.type).be32(SET.DATA_LEN, data.length);
+      if (timeout !== undefined) builder.be64(SET.TIMEOUT, timeout);
     });
+  }
+
+  /** Adds a map that belongs to the next rule, with its elements. Returns what the rule looks it up by: its name and number. */
+  addAnonymousMap(
+    map: Omit<RawSet, 'name' | 'flags'>,
+    elements: readonly RawAttributes[],
+  ): { readonly name: string; readonly id: number } {
+    const id = this.sequence;
+    const flags = SET_FLAG.ANONYMOUS | SET_FLAG.CONSTANT | SET_FLAG.MAP;
+    this.addSet({ ...map, name: ANONYMOUS, flags }, id).elements(MSG.NEWSETELEM, ANONYMOUS, elements, id);
+    return { name: ANONYMOUS, id };
   }
 
   deleteSet(name: string): this {
@@ -181,9 +199,21 @@ export class ForeignBatch {
     );
   }
 
-  private elements(kind: number, set: string, elements: readonly RawAttributes[] | undefined): this {
+  /** Makes something by its attributes, as another kernel has listed it. @param kind the lower byte of the message's type */
+  addListed(kind: number, attributes: Buffer): this {
+    const flags = kind === MSG.NEWRULE ? NLM_F_CREATE | NLM_F_APPEND : NLM_F_CREATE;
+    return this.put(kind, flags, (builder) => builder.raw(attributes));
+  }
+
+  private elements(
+    kind: number,
+    set: string,
+    elements: readonly RawAttributes[] | undefined,
+    id?: number,
+  ): this {
     return this.put(kind, kind === MSG.NEWSETELEM ? NLM_F_CREATE : 0, (builder) => {
       builder.text(ELEMENTS.TABLE, this.table).text(ELEMENTS.SET, set);
+      if (id !== undefined) builder.be32(ELEMENTS.SET_ID, id);
       if (!elements) return;
       builder.nest(ELEMENTS.LIST, () => {
         for (const element of elements) builder.nest(LIST_ELEM, () => putAll(builder, element));

@@ -64,6 +64,13 @@ export class Faults {
     this.troubles.push(trouble);
   }
 
+  /** Whether nothing goes wrong any more. */
+  get areOver(): boolean {
+    const lists = [this.refusals, this.setRefusals, this.failures, this.troubles];
+    const isMissing = this.missing.size + this.unsupported.size + this.missingExtensions.size > 0;
+    return !isMissing && lists.every((list) => list.every(({ times }) => times <= 0));
+  }
+
   /** Everything works again. */
   clear(): void {
     this.missing.clear();

@@ -1,0 +1,77 @@
+import type { AboutUnknown, UnknownName } from '../../../application/status/service-row.js';
+import { serviceKey, type ServiceKey } from '../../../domain/model/service-port-name.js';
+import type { ServiceName } from '../arguments/service-names.js';
+import { listServices } from './list-services.js';
+import type { RunningProxy } from './running-proxy.js';
+
+/** Services that were asked about, and of which of their ports. */
+export class FoundServices {
+  /** The ports of each that are asked about; undefined: all. */
+  private readonly ports = new Map<ServiceKey, Set<string> | undefined>();
+
+  /** @param unknown the names without a namespace that no known Service has */
+  constructor(
+    private readonly asked: readonly ServiceName[],
+    readonly unknown: readonly UnknownName[] = [],
+  ) {}
+
+  get keys(): readonly ServiceKey[] {
+    return [...this.ports.keys()];
+  }
+
+  add(key: ServiceKey, port: string | undefined): void {
+    const before = this.ports.get(key);
+    if (port === undefined || (this.ports.has(key) && before === undefined)) this.ports.set(key, undefined);
+    else this.ports.set(key, new Set(before).add(port));
+  }
+
+  /** Whether something about this port of a Service was asked for. */
+  hasPort(key: ServiceKey, port: string): boolean {
+    if (this.asked.length === 0) return true;
+    return this.ports.has(key) && (this.ports.get(key)?.has(port) ?? true);
+  }
+
+  /** The ports of a Service that are asked for; none: all. */
+  portsOf(key: ServiceKey): readonly string[] {
+    return [...(this.ports.get(key) ?? [])];
+  }
+
+  /** As parameters of a question: none for all Services, and one of no Service where none was found. */
+  get parameters(): URLSearchParams {
+    const keys = this.asked.length > 0 && this.ports.size === 0 ? ['/'] : this.keys;
+    return new URLSearchParams(keys.map((key): [string, string] => ['service', key]));
+  }
+
+  /**
+   * The answer, with the names of which nothing is known.
+   * @param saysNothing whether it does about all that was asked for: then those may not exist
+   */
+  async withUnknown<Answer extends object>(
+    proxy: RunningProxy,
+    answer: Answer,
+    saysNothing: boolean,
+  ): Promise<Answer & AboutUnknown> {
+    if (this.asked.length === 0) return answer;
+    if (!saysNothing || this.ports.size === 0) return { ...answer, unknown: [...this.unknown] };
+    const filter = { names: this.keys, failing: false, withoutEndpoints: false };
+    const { unknown } = await listServices(proxy, filter);
+    return { ...answer, unknown: [...this.unknown, ...unknown] };
+  }
+}
+
+/** The Services of these names. Only names without a namespace are looked for; whether the others exist, the answer tells. */
+export async function findServices(
+  proxy: RunningProxy,
+  names: readonly ServiceName[],
+): Promise<FoundServices> {
+  const loose = names.filter(({ service }) => !service.includes('/'));
+  const filter = { names: loose.map(({ service }) => service), failing: false, withoutEndpoints: false };
+  const list = loose.length > 0 ? await listServices(proxy, filter) : undefined;
+  const found = new FoundServices(names, list?.unknown);
+  for (const { service, port } of names)
+    if (service.includes('/')) found.add(service, port);
+    else
+      for (const { namespace, name } of list?.services ?? [])
+        if (name === service) found.add(serviceKey(namespace, name), port);
+  return found;
+}

@@ -1,0 +1,62 @@
+import type { Option } from 'commander';
+import type { CommandForm } from '../arguments/subcommand.js';
+
+/** A command, with those below it. */
+export interface CompletedCommand extends CommandForm {
+  readonly commands?: readonly CommandForm[];
+}
+
+/** What may stand in a place of a command line. */
+export interface Candidates {
+  readonly words: readonly string[];
+  /** A name of a Service may, too. */
+  readonly takesServices: boolean;
+}
+
+const NONE: Candidates = { words: [], takesServices: false };
+
+/**
+ * What may stand in the place of the last word, as far as that is written.
+ * @param flags the names of the flags of the proxy, which may stand anywhere
+ */
+export function candidates(
+  written: readonly string[],
+  commands: readonly CompletedCommand[],
+  flags: readonly string[],
+): Candidates {
+  const current = written.at(-1) ?? '';
+  const before = written.slice(0, -1);
+  const command = firstOf(commands, before);
+  const below = command?.commands && firstOf(command.commands, before);
+  const options = [...(command?.options ?? []), ...(below?.options ?? [])];
+  const asked = options.find((option) => isOf(option, before.at(-1)));
+  if (asked?.required) return starting(current, asked.argChoices ?? []);
+  if (current.startsWith('-'))
+    return starting(current, [...options.flatMap(({ long }) => long ?? []), ...flags, '--help']);
+  if (!command) return starting(current, namesOf(commands));
+  if (command.commands && !below) return starting(current, namesOf(command.commands));
+  const { usage } = below ?? command;
+  if (!command.commands && usage.includes('NAME')) return { ...NONE, takesServices: true };
+  return starting(current, /^[a-z]+(\|[a-z]+)+$/.test(usage) ? usage.split('|') : []);
+}
+
+function starting(current: string, words: readonly string[]): Candidates {
+  return { words: words.filter((word) => word.startsWith(current)), takesServices: false };
+}
+
+/** The command that comes first in these words. */
+function firstOf<Form extends CommandForm>(
+  commands: readonly Form[],
+  words: readonly string[],
+): Form | undefined {
+  const word = words.find((one) => commands.some(({ name }) => name === one));
+  return commands.find(({ name }) => name === word);
+}
+
+function namesOf(commands: readonly CommandForm[]): readonly string[] {
+  return commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name);
+}
+
+function isOf({ long, short }: Option, word: string | undefined): boolean {
+  return word !== undefined && (word === long || word === short);
+}

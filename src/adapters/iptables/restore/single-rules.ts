@@ -1,0 +1,83 @@
+import { sharedHolds, type DesiredSharedChain } from '../../../domain/iptables/state/desired-tables.js';
+import { claimId } from '../../../domain/iptables/state/owned-rules.js';
+import type { RuleText } from '../../../domain/iptables/table.js';
+
+/** What is done with one rule of a chain. */
+export interface RuleStep {
+  readonly act: 'insert' | 'append' | 'delete';
+  readonly rule: RuleText;
+  /** How many rules there are before one that is inserted. */
+  readonly behind?: number;
+}
+
+/** What puts a shared chain right without touching its other rules: before what leads packets changes, and afterwards. */
+export interface SingleRules {
+  readonly first: readonly RuleStep[];
+  readonly last: readonly RuleStep[];
+}
+
+/**
+ * @param isLate missing rules that come last, where others come first
+ * @returns undefined when they are more than `most`, or would leave rules in a wrong order
+ */
+export function singleRules(
+  chain: DesiredSharedChain,
+  actual: readonly RuleText[],
+  most: number,
+  isLate: (rule: RuleText) => boolean,
+): SingleRules | undefined {
+  const present = countsOf(actual);
+  const before = chain.before.map((rule) => !takenFrom(present, rule));
+  const entries = chain.entries.map(({ entry }) => !takenFrom(present, entry.rule));
+  const after = chain.after.filter((rule) => !takenFrom(present, rule));
+  const surplus = actual.filter((rule) => takenFrom(present, rule));
+  const missing = [...before, ...entries].filter(Boolean).length + after.length;
+  if (missing + surplus.length > most) return undefined;
+
+  const result = [...actual];
+  const [first, last]: [RuleStep[], RuleStep[]] = [[], []];
+  const insert = (steps: RuleStep[], rule: RuleText, behind: number): void => {
+    result.splice(behind, 0, rule);
+    steps.push({ act: 'insert', rule, behind });
+  };
+  const insertEntries = (steps: RuleStep[], isNow: (rule: RuleText) => boolean): void => {
+    let head = chain.before.length;
+    const precedingOf = new Map<string, RuleText>();
+    for (const [index, { entry }] of chain.entries.entries()) {
+      const { rule } = entry;
+      if (entries[index] && !isNow(rule)) continue;
+      const packets = claimId(entry);
+      const preceding = precedingOf.get(packets);
+      precedingOf.set(packets, rule);
+      if (!entries[index]) continue;
+      entries[index] = false;
+      insert(steps, rule, preceding === undefined ? head++ : result.indexOf(preceding) + 1);
+    }
+  };
+
+  for (const [index, rule] of chain.before.entries()) if (before[index]) insert(first, rule, index);
+  insertEntries(first, (rule) => !isLate(rule));
+  for (const rule of after) first.push({ act: 'append', rule });
+  result.push(...after);
+  insertEntries(last, () => true);
+  for (const rule of surplus) {
+    // The tool deletes the first rule of that text, so the later ones are kept.
+    result.splice(result.indexOf(rule), 1);
+    last.push({ act: 'delete', rule });
+  }
+  return sharedHolds(chain, result) ? { first, last } : undefined;
+}
+
+function countsOf(rules: readonly RuleText[]): Map<RuleText, number> {
+  const counts = new Map<RuleText, number>();
+  for (const rule of rules) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+  return counts;
+}
+
+/** Takes one of these rules away; false if there is none left. */
+function takenFrom(counts: Map<RuleText, number>, rule: RuleText): boolean {
+  const left = counts.get(rule) ?? 0;
+  if (left === 0) return false;
+  counts.set(rule, left - 1);
+  return true;
+}

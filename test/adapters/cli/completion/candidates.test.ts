@@ -1,0 +1,40 @@
+import { subcommands } from '../../../../src/adapters/cli/arguments/subcommands.js';
+import { candidates } from '../../../../src/adapters/cli/completion/candidates.js';
+
+const found = (...written: readonly string[]) => candidates(written, subcommands, ['--proxy-mode', '--page']);
+
+it.each([
+  [['st'], ['status']],
+  [['cluster', 'di'], ['diff']],
+  [
+    ['cluster', '-l', 'app=x', 'diff', '--pro'],
+    ['--proxy-namespace', '--proxy-mode'],
+  ],
+  [['services', '--f'], ['--failing']],
+  [['services', '-o', 'j'], ['json']],
+  [
+    ['top', '--sort', ''],
+    ['open', 'new', 'unanswered', 'bytes'],
+  ],
+  [['completion', 'z'], ['zsh']],
+  [['--proxy-m'], ['--proxy-mode']],
+  [['services', '-n', 'sh'], []],
+  [['trace', '--to', ''], []],
+])('%j may end with %j', (written, words) => {
+  expect(found(...written)).toEqual({ words, takesServices: false });
+});
+
+it('hides what is for scripts', () => {
+  expect(found('').words).toContain('explain');
+  expect(found('').words).not.toContain('__complete');
+});
+
+it.each(['explain', 'services', 'diff', 'history', 'top'])('%s takes names of Services', (name) => {
+  expect(found(name, 'sh')).toEqual({ words: [], takesServices: true });
+  expect(found(name, 'shop/web', '')).toEqual({ words: [], takesServices: true });
+  expect(found(name, '--failing', 'sh').takesServices).toBe(true);
+});
+
+it('all nodes are not asked for names at a prompt', () => {
+  expect(found('cluster', 'explain', 'sh')).toEqual({ words: [], takesServices: false });
+});

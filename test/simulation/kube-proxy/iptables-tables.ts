@@ -1,0 +1,88 @@
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { Machine } from '../kernel/machine.js';
+import type { ProgramResult } from '../kernel/programs/programs.js';
+import type { Jump } from './iptables-jumps.js';
+import { declared, OF_PORTS } from './iptables-rules.js';
+
+/** Chains that the jumps lead to and that stay: the kubelet makes it, too. */
+const OF_KUBELET = 'KUBE-FIREWALL';
+const CANARY = 'KUBE-PROXY-CANARY';
+const CANARY_TABLES = ['mangle', 'nat', 'filter'];
+
+/** The tables of one family, which kube-proxy reaches through the tools alone. */
+export class IptablesTables {
+  private readonly base: string;
+
+  constructor(
+    private readonly machine: Machine,
+    family: IpFamily,
+  ) {
+    this.base = `${family === 'IPv6' ? 'ip6tables' : 'iptables'}-${machine.iptables}`;
+  }
+
+  /** Makes the chains and the jumps to them that are missing: at the top. */
+  ensureJumps(jumps: readonly Jump[]): void {
+    for (const [table, from, to, ...match] of jumps) {
+      this.run('', ['-w', '5', '-N', to, '-t', table]);
+      const rule = [...match, '-j', to];
+      if (this.run('', ['-w', '5', '-C', from, '-t', table, ...rule]).exitCode !== 0)
+        this.run('', ['-w', '5', '-I', from, '-t', table, ...rule]);
+    }
+  }
+
+  ensureCanaries(): void {
+    for (const table of CANARY_TABLES) this.run('', ['-w', '5', '-N', CANARY, '-t', table]);
+  }
+
+  /** Whether another program has emptied the tables. */
+  get isFlushed(): boolean {
+    return this.run('', ['-w', '5', '-S', CANARY, '-t', 'mangle']).exitCode !== 0;
+  }
+
+  /** @throws Error with what the tool said: the rules are wrong, or what it is written for */
+  restore(input: string): void {
+    const { exitCode, stderr } = this.run('-restore', ['-w', '5', '--noflush', '--counters'], input);
+    if (exitCode !== 0) throw new Error(`kube-proxy cannot restore: ${stderr}\n${input}`);
+  }
+
+  /** The names of a table's chains. */
+  chains(table: string): readonly string[] {
+    const { stdout } = this.run('-save', ['-t', table]);
+    return [...stdout.matchAll(/^:(\S+) /gm)].map(([, name]) => name!);
+  }
+
+  /** Removes what mode iptables has there (docs/spec/iptables.md §18): all chains of a table, or none. */
+  removeAtOnce(jumps: readonly Jump[], others: readonly string[]): void {
+    this.removeJumps(jumps);
+    const own = new Set([...jumps.map(([, , to]) => to), ...others, CANARY]);
+    own.delete(OF_KUBELET);
+    for (const table of ['nat', 'filter']) {
+      const there = this.chains(table).filter((chain) => own.has(chain) || OF_PORTS.test(chain));
+      const lines = [
+        `*${table}`,
+        ...there.map(declared),
+        ...there.map((chain) => `-X ${chain}`),
+        'COMMIT',
+        '',
+      ];
+      this.run('-restore', ['-w', '5', '-T', table, '--noflush', '--counters'], lines.join('\n'));
+    }
+    this.run('', ['-w', '5', '-X', CANARY, '-t', 'mangle']);
+  }
+
+  /** Removes what mode ipvs has there, chain by chain (docs/spec/ipvs.md §9). */
+  removeOneByOne(jumps: readonly Jump[], chains: readonly (readonly [table: string, chain: string])[]): void {
+    this.removeJumps(jumps);
+    for (const operation of ['-F', '-X'])
+      for (const [table, chain] of chains) this.run('', ['-w', '5', operation, chain, '-t', table]);
+  }
+
+  private removeJumps(jumps: readonly Jump[]): void {
+    for (const [table, from, to, ...match] of jumps)
+      if (to !== OF_KUBELET) this.run('', ['-w', '5', '-D', from, '-t', table, ...match, '-j', to]);
+  }
+
+  private run(suffix: string, words: readonly string[], input = ''): ProgramResult {
+    return this.machine.programs.run([`${this.base}${suffix}`, ...words], input);
+  }
+}

@@ -1,0 +1,167 @@
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { Simulation } from '../simulation.js';
+import type { Mode } from '../world/settings.js';
+import type { Planned } from '../world/scheduler.js';
+import { iptablesMode } from './iptables-mode.js';
+import { ipvsMode } from './ipvs-mode.js';
+import type { KubeProxyMode } from './kube-proxy-mode.js';
+import { nftablesMode } from './nftables-mode.js';
+import { servedByOthers } from './served-by-others.js';
+import { servedPort } from './served-port.js';
+
+export const KUBE_PROXY_MODES = ['iptables', 'nftables', 'ipvs'] as const;
+export type KubeProxyModeName = (typeof KUBE_PROXY_MODES)[number];
+
+const MODES: Readonly<Record<KubeProxyModeName, KubeProxyMode>> = {
+  iptables: iptablesMode,
+  nftables: nftablesMode,
+  ipvs: ipvsMode,
+};
+/** Which rules it removes at its start: those of modes iptables and ipvs may stay side by side. */
+const REMOVED: Readonly<Record<KubeProxyModeName, readonly KubeProxyModeName[]>> = {
+  iptables: ['nftables'],
+  ipvs: ['nftables'],
+  nftables: ['iptables', 'ipvs'],
+};
+
+/** Simulated milliseconds: from its start to its first rules, between two syncs, and between two looks at its rules. */
+const LISTING = 200;
+const BETWEEN_SYNCS = 1_000;
+const BETWEEN_LOOKS = 30_000;
+
+/**
+ * kube-proxy 1.36 on the node of a world, as another program: what it writes is worked out from the objects and docs/spec, with
+ * nothing of the proxy's own.
+ */
+export class KubeProxy {
+  private mode: KubeProxyModeName | undefined;
+  private sync: Planned | undefined;
+  private look: Planned | undefined;
+  private isFollowing = false;
+  /** When it wrote last, in which mode. */
+  private last: { readonly mode: KubeProxyModeName; readonly at: number } | undefined;
+
+  constructor(private readonly simulation: Simulation) {}
+
+  /** Starts it, in place of the one that runs. */
+  start(mode: KubeProxyModeName): void {
+    this.stop();
+    const { cluster, world } = this.simulation;
+    if (!this.isFollowing) cluster.api.store.subscribe(() => this.soon(BETWEEN_SYNCS));
+    this.isFollowing = true;
+    this.mode = mode;
+    this.write(() => {
+      for (const other of REMOVED[mode]) MODES[other].remove(world.machine, this.families);
+      MODES[mode].begin?.(world.machine, this.families);
+    });
+    this.soon(LISTING);
+    this.lookAgain();
+  }
+
+  /** It is killed: its rules stay. */
+  stop(): void {
+    this.mode = undefined;
+    this.sync?.cancel();
+    this.look?.cancel();
+    this.sync = undefined;
+  }
+
+  /**
+   * `kube-proxy --cleanup`: no rules of any mode are left, whoever wrote them. It takes two, where rules of mode ipvs lead to chains that
+   * are to go with those of mode iptables: the first one ends with 1.
+   */
+  cleanUp(): void {
+    this.stop();
+    this.last = undefined;
+    const { everyCommit, world } = this.simulation;
+    everyCommit.damage(() => {
+      for (const mode of [...KUBE_PROXY_MODES, ...KUBE_PROXY_MODES])
+        MODES[mode].remove(world.machine, this.families);
+    });
+  }
+
+  /** It is gone for good, and so are rules that nobody looks after: the proxy has looked for rules of other modes before they came. */
+  end(): void {
+    this.stop();
+    const { last, simulation } = this;
+    const { proxy } = simulation.world;
+    if (last && last.mode !== simulation.mode && proxy.isRunning && last.at > proxy.startedAt) this.cleanUp();
+  }
+
+  private get families(): readonly IpFamily[] {
+    return this.simulation.world.settings.families;
+  }
+
+  private soon(milliseconds: number): void {
+    if (this.mode === undefined || this.sync) return;
+    const { world } = this.simulation;
+    this.sync = world.scheduler.after(milliseconds, () => this.syncNow(), world.fate);
+  }
+
+  private lookAgain(): void {
+    const { world } = this.simulation;
+    this.look = world.scheduler.after(
+      BETWEEN_LOOKS,
+      () => {
+        if (this.mode && MODES[this.mode].isDamaged(world.machine, this.families)) this.soon(0);
+        this.lookAgain();
+      },
+      world.fate,
+    );
+  }
+
+  private syncNow(): void {
+    const { mode, simulation } = this;
+    if (!mode) return;
+    const { world, history } = simulation;
+    this.sync = undefined;
+    const { faults, lock } = world.machine.programs;
+    // What its tools do to it in trouble is another matter.
+    if (!faults.areOver || !lock.isFree) return this.soon(BETWEEN_SYNCS);
+    const ports = history.services.flatMap((service) => history.current(service)).map(servedPort);
+    this.write(() => {
+      for (const family of this.families)
+        try {
+          MODES[mode].sync(
+            world.machine,
+            family,
+            ports.filter((port) => port.family === family),
+            history.ofNode.addresses[family],
+          );
+        } catch (error) {
+          simulation.breaks('kube-proxy can take over', (error as Error).message);
+        }
+    });
+    this.last = { mode, at: world.now };
+    if (!world.proxy.isRunning) this.serves(mode);
+  }
+
+  /**
+   * While the proxy runs, both write, and nothing is promised until it has repaired what it takes for damage. Where it does not, and left
+   * rules of the same mode for just this cluster, kube-proxy changes nothing of what packets meet; else it may leave a gap.
+   */
+  private write(act: () => void): void {
+    const { mode, simulation } = this;
+    const { everyCommit, modes, world } = simulation;
+    const isRunning = world.proxy.isRunning;
+    if (!isRunning && this.findsEverything()) return act();
+    everyCommit.damage(act);
+    if (isRunning && mode) modes.add(mode);
+  }
+
+  private findsEverything(): boolean {
+    const { everyCommit, history, modes } = this.simulation;
+    const isTouched = history.services.some((service) => history.isTouched(service));
+    return everyCommit.isWhole && !isTouched && [...modes].every((mode) => mode === this.mode);
+  }
+
+  private serves(mode: KubeProxyModeName): void {
+    const { modes } = this.simulation;
+    const stay = [...modes].filter((other) => other !== mode && !isIn(REMOVED[mode], other));
+    servedByOthers(this.simulation, mode, stay);
+  }
+}
+
+function isIn(all: readonly KubeProxyModeName[], mode: Mode): boolean {
+  return (all as readonly Mode[]).includes(mode);
+}

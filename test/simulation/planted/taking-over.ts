@@ -1,0 +1,12 @@
+import type { PlantedFault } from './fault.js';
+
+/** In taking over from kube-proxy. */
+export const TAKING_OVER_FAULTS: readonly PlantedFault[] = [
+  {
+    name: 'tables-of-another-layout-are-replaced-in-two-steps',
+    file: 'src/adapters/nftables/nftables-driver.ts',
+    original: 'const pieces = replaces ? [repair] : inPieces(repair);',
+    fault: 'if (replaces) await this.cleanup();\n    const pieces = replaces ? [repair] : inPieces(repair);',
+    modes: ['nftables'],
+  },
+];
