@@ -25,6 +25,8 @@ export async function falsePraise(
   const mayNotKnow = steps.some(
     ({ name, args: [kind = ''] }) => !KNOWN_TO_IT.has(name) || (name === 'kernel-fault' && UNHEARD.has(kind)),
   );
+  // What is left of another mode goes in the background, and is not told of.
+  if (simulation.modes.size > 1) return undefined;
   if (mayNotKnow || world.settings.source !== 'api' || !world.proxy.isRunning) return undefined;
   const answer = await ask(world, METRICS, '/debug/status').catch(() => undefined);
   if (answer?.status !== 200) return undefined;
