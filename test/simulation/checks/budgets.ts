@@ -41,8 +41,8 @@ const REPAIR = { nftables: 30_000, iptables: 60_000, ipvs: 60_000, userspace: 60
 
 /** How long it may take until the kernel has everything, after all that has happened is over. Milliseconds. */
 export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): number {
-  const { mode, modes, world, silencedAt, refusedSince } = simulation;
-  if (modes.size > 1 || world.now - silencedAt < ANYTHING) return ANYTHING;
+  const { mode, modes, world, refusedSince } = simulation;
+  if (modes.size > 1 || mayFindSilence(simulation)) return ANYTHING;
   if (steps.every(({ name }) => OF_USERS.has(name))) return USERS;
   if (steps.every((step) => OF_USERS.has(step.name) || refuses(step)))
     return Math.min(world.now - refusedSince, LONGEST_DELAY) + USERS;
@@ -55,6 +55,11 @@ export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): num
 /** Whether something may be refused after this step, until trouble ends. */
 export function refuses({ name, args: [what = ''] }: Step): boolean {
   return REFUSING[name]?.includes(what) ?? false;
+}
+
+/** Whether a watch may be about to be found silent, and what it has missed may have to be listed. */
+export function mayFindSilence({ world, silencedAt }: Simulation): boolean {
+  return world.now - silencedAt < ANYTHING;
 }
 
 /** Whether connections to the API server may be silent after this step, even when all trouble has ended. */

@@ -4,9 +4,10 @@ import type { Simulation } from '../simulation.js';
 
 /**
  * A flow that leads to an endpoint that serves no more; undefined if there is none. One of another protocol than UDP counts
- * while it has no answer, and its frontend is there: nothing tells of frontends that went while no proxy ran.
+ * while it has no answer, and its frontend is there: nothing tells of frontends that went while no proxy ran. Of UDP, the rules of the
+ * same mode do (docs/differences.md).
  */
-export function staleFlow({ world, history }: Simulation): string | undefined {
+export function staleFlow({ world, history, modes }: Simulation): string | undefined {
   const ports = history.services.flatMap((service) => history.current(service));
   const portsOf = ({ original }: Connection) =>
     ports.filter(({ nodeAddress, frontends }) =>
@@ -22,7 +23,7 @@ export function staleFlow({ world, history }: Simulation): string | undefined {
     const isUdp = original.protocol === IPPROTO.UDP;
     if (!isUdp && (status & STATUS.SEEN_REPLY) !== 0) continue;
     const owners = portsOf(connection);
-    if (!isUdp && owners.length === 0) continue;
+    if (owners.length === 0 && (!isUdp || modes.size > 1)) continue;
     const isServed = owners.some(({ serving }) =>
       serving.some(({ address, port }) => address === reply.source && port === reply.sourcePort),
     );

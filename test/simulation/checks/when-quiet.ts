@@ -1,6 +1,6 @@
 import type { Simulation } from '../simulation.js';
 import { missingAffinity } from './affinity.js';
-import { listsSoFar } from './budgets.js';
+import { listsSoFar, mayFindSilence } from './budgets.js';
 import { staleFlow } from './flows.js';
 import { wrongOnLoopback } from './loopback-node-ports.js';
 import { wrongAtOtherAddresses } from './node-addresses.js';
@@ -83,11 +83,12 @@ export class WhenQuiet {
     await world.scheduler.runUntil(world.now + SETTLING);
     const before = world.machine.commits;
     const lists = listsSoFar(this.simulation);
+    const mayList = mayFindSilence(this.simulation);
     await world.scheduler.runUntil(world.now + IDLE);
     const commits = world.machine.commits - before;
     if (commits > 0) return `${commits} commits in a minute`;
     const listed = listsSoFar(this.simulation) - lists;
-    return listed > 0 ? `${listed} lists from the API server in a minute` : undefined;
+    return listed > 0 && !mayList ? `${listed} lists from the API server in a minute` : undefined;
   }
 
   private difference(): string | undefined {
