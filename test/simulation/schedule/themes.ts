@@ -103,6 +103,7 @@ export const THEMES: readonly Theme[] = [
       'external policy': ['Local'],
     },
   },
+  { name: 'addresses change hands', steps: ['take-over'], choices: { 'former Service': ['100', '2000'] } },
   {
     name: 'pods come and go',
     steps: ['flows'],

@@ -52,7 +52,11 @@ export const remove: StepKind = {
   },
 };
 
-/** A new Service takes the address of another one, which goes. */
+const GOES = 'former-goes=';
+/** Milliseconds for which both have the address; undefined: the former goes first. */
+const TOGETHER = [undefined, '100', '2000'];
+
+/** A new Service takes the address of another one, which goes: before, or later. */
 export const takeOver: StepKind = {
   name: 'take-over',
   weight: 1,
@@ -65,10 +69,13 @@ export const takeOver: StepKind = {
     const name = `shop/t${plan.next()}`;
     services.delete(former);
     services.set(name, made);
-    return [former, name, ...describe(made)];
+    const together = plan.pick('former Service', TOGETHER);
+    return [former, name, ...describe(made), ...(together === undefined ? [] : [`${GOES}${together}`])];
   },
-  perform({ cluster }, [former = '', name = '', ...rest]) {
-    cluster.removeService(former);
+  perform({ cluster, world: { scheduler, fate } }, [former = '', name = '', ...rest]) {
+    const together = rest.find((arg) => arg.startsWith(GOES))?.slice(GOES.length);
+    if (together === undefined) cluster.removeService(former);
+    else scheduler.after(Number(together), () => cluster.removeService(former), fate);
     cluster.putService(name, parseDescription(rest));
   },
 };
