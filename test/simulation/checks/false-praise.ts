@@ -24,6 +24,8 @@ export async function falsePraise(
   const mayNotKnow = steps.some(
     ({ name, args: [kind = ''] }) => !KNOWN_TO_IT.has(name) || (name === 'kernel-fault' && UNHEARD.has(kind)),
   );
+  // What another mode has left goes once its own rules stand: of mode userspace it may be in the way until then (docs/userspace-mode.md).
+  if (simulation.modes.size > 1) return undefined;
   if (mayNotKnow || world.settings.source !== 'api' || !world.proxy.isRunning) return undefined;
   const answer = await ask(world, METRICS, '/debug/status').catch(() => undefined);
   if (answer?.status !== 200) return undefined;
