@@ -1,5 +1,6 @@
+import { execa } from 'execa';
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { program } from '../../src/adapters/iptables/detection/choose-variant.js';
 import { parseSave } from '../support/iptables/parse-save.js';
 import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
@@ -227,6 +228,30 @@ describe('the command line', () => {
     expect(stdout).toMatch(
       new RegExp(`^${bad}:\\d+: Service default/other: spec.clusterIP: "172.30.20" is not an IP address\n$`),
     );
+    const review = JSON.parse((await run(['validate', bad, '-o', 'sarif'])).stdout) as object;
+    expect(review).toMatchObject({
+      version: '2.1.0',
+      runs: [
+        {
+          results: [
+            {
+              level: 'error',
+              message: { text: expect.stringMatching(/^Service default\/other: /) as string },
+              locations: [{ physicalLocation: { artifactLocation: { uri: bad }, region: {} } }],
+            },
+          ],
+        },
+      ],
+    });
+    const piped = await execa(resolve('bin/kubeproxy'), ['validate', '-', '-o', 'json'], {
+      inputFile: bad,
+      reject: false,
+    });
+    expect(piped.exitCode).toBe(1);
+    expect(JSON.parse(piped.stdout)).toMatchObject({
+      files: 1,
+      findings: [{ severity: 'error', file: '<stdin>', subject: 'Service default/other' }],
+    });
   });
 
   it('a bad configuration is refused with the path of the field', async () => {

@@ -1,20 +1,49 @@
 import { relative } from 'node:path';
-import { validateManifests } from '../manifests/validate-manifests.js';
-import { printable } from '../process/quote.js';
+import { text } from 'node:stream/consumers';
 import { counted } from '../../application/words/counted.js';
+import {
+  validateManifests,
+  type ManifestFinding,
+  type ManifestFindings,
+} from '../manifests/validate-manifests.js';
 import type { Asked } from './arguments/subcommands.js';
-import { linesText } from './output/formatted.js';
+import { formatted, jsonLine } from './output/formatted.js';
 import { print } from './output/print.js';
+import { sarif } from './output/sarif.js';
 
-/** Reports what in the manifests would be ignored, one line each: 1 when there is anything, otherwise 0. Changes nothing. */
-export async function validate({ manifests }: Asked<'validate'>): Promise<number> {
-  const { files, objects, problems } = await validateManifests(manifests, shownPath);
-  const lines =
-    problems.length === 0
-      ? [`valid: ${counted(objects, 'object')} in ${counted(files, 'file')}`]
-      : problems.map(printable);
-  await print(linesText(lines));
-  return problems.length === 0 ? 0 : 1;
+/** Stands for standard input. */
+const INPUT = '-';
+
+/**
+ * Reports what in the manifests would be ignored, and what may not be meant: 1 when something would be ignored, otherwise 0. Changes
+ * nothing.
+ * @param version of this program
+ */
+export async function validate({ request }: Asked<'validate'>, version: string): Promise<number> {
+  const { paths, output } = request;
+  const input = { file: '<stdin>', read: () => text(process.stdin) };
+  const found = await validateManifests(
+    paths.filter((path) => path !== INPUT),
+    shownPath,
+    paths.includes(INPUT) ? input : undefined,
+  );
+  await print(
+    output === 'sarif' ? jsonLine(sarif(found.findings, version)) : formatted(output, found, textOf),
+  );
+  return found.findings.some(({ severity }) => severity === 'error') ? 1 : 0;
+}
+
+function textOf({ files, objects, findings }: ManifestFindings): readonly string[] {
+  const lines = findings.map(lineOf);
+  const isValid = findings.every(({ severity }) => severity === 'warning');
+  return isValid ? [...lines, `valid: ${counted(objects, 'object')} in ${counted(files, 'file')}`] : lines;
+}
+
+/** `file:line: kind namespace/name: field: what is wrong`. */
+function lineOf({ severity, file, line, column, subject, problem }: ManifestFinding): string {
+  const place = [file, line, column].filter((part) => part !== undefined).join(':');
+  const parts = [place, severity === 'warning' ? 'warning' : undefined, subject, problem];
+  return parts.filter((part) => part !== undefined).join(': ');
 }
 
 /** As seen from the current folder, where it is inside. */

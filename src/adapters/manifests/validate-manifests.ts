@@ -1,41 +1,104 @@
 import { Allocations } from '../../domain/validation/allocations.js';
-import { loadManifest } from './objects/load-manifest.js';
+import { serviceKey } from '../../domain/model/service-port-name.js';
+import { References } from '../../domain/validation/references.js';
+import { loadManifest, type RejectedObject } from './objects/load-manifest.js';
+import { parseKey, subjectOf } from './objects/manifest-objects.js';
 import { readManifestFile } from './files/manifest-file.js';
 import { ManifestFiles } from './files/manifest-files.js';
-import { rejectedText, unreadText } from './problem-text.js';
+import { ManifestSyntaxError } from './manifest-errors.js';
 import { TimeSlice } from './time-slice.js';
+
+/** One thing that is wrong. */
+export interface ManifestFinding {
+  /** `warning`: the object would be used, and perhaps not do what is meant. */
+  readonly severity: 'error' | 'warning';
+  /** The file, as it is to be named. */
+  readonly file: string;
+  /** From 1; missing where it is not known. */
+  readonly line?: number;
+  readonly column?: number;
+  /** `Service shop/cart`; missing where it is the whole file. */
+  readonly subject?: string;
+  /** `field: what is wrong with it`. */
+  readonly problem: string;
+}
 
 /** The findings in manifests. */
 export interface ManifestFindings {
   readonly files: number;
   /** Objects that would be used. */
   readonly objects: number;
-  /** One line for each problem: `file:line: kind namespace/name: field: what`. */
-  readonly problems: readonly string[];
+  readonly findings: readonly ManifestFinding[];
+}
+
+/** The text of one manifest. */
+interface Named {
+  readonly file: string;
+  read(): Promise<string>;
 }
 
 /**
- * Reads the manifests as a proxy would, and reports what it would ignore.
+ * Reads the manifests as a proxy would, and reports what it would ignore, and what of them does not fit together.
  * @param shown how a file is named in problems
+ * @param input the text of one more manifest, and its name
  * @throws ManifestPathError
  */
 export async function validateManifests(
   paths: readonly string[],
   shown: (file: string) => string = (file) => file,
+  input?: Named,
 ): Promise<ManifestFindings> {
+  const { files, unlisted } = ManifestFiles.open(paths).list();
+  const findings: ManifestFinding[] = unlisted.map(({ path, problem }) => ({
+    severity: 'error',
+    file: shown(path),
+    problem,
+  }));
+  const manifests: readonly Named[] = [
+    ...files.map((file) => ({ file: shown(file), read: () => readManifestFile(file) })),
+    ...(input ? [input] : []),
+  ];
   const slice = new TimeSlice();
   const allocations = new Allocations();
-  const { files, unlisted } = ManifestFiles.open(paths).list();
-  const problems = unlisted.map(({ path, problem }) => `${shown(path)}: ${problem}`);
-  let objects = 0;
-  for (const file of files) {
+  const references = new References();
+  const fileOf = new Map<string, string>();
+  for (const { file, read } of manifests) {
     try {
-      const contents = await loadManifest(await readManifestFile(file), slice, allocations);
-      objects += contents.objects.length;
-      problems.push(...contents.rejected.map((object) => rejectedText(shown(file), object)));
+      const { objects, rejected } = await loadManifest(await read(), slice, allocations);
+      for (const { key, kind, object } of objects) {
+        references.add(kind, object);
+        fileOf.set(subjectOf(key), file);
+      }
+      for (const object of rejected) {
+        findings.push(findingOf(file, object));
+        const { kind, reference } = parseKey(object.key ?? '');
+        if (kind === 'Service') references.expect(serviceKey(reference.namespace ?? '', reference.name));
+      }
     } catch (error) {
-      problems.push(unreadText(shown(file), error as Error));
+      findings.push(unread(file, error as Error));
     }
   }
-  return { files: files.length, objects, problems };
+  for (const { subject, field, what } of references.doubts())
+    findings.push({
+      severity: 'warning',
+      file: fileOf.get(subject)!,
+      subject,
+      problem: `${field}: ${what}`,
+    });
+  return { files: manifests.length, objects: fileOf.size, findings };
+}
+
+function findingOf(file: string, { line, subject, problem }: RejectedObject): ManifestFinding {
+  return { severity: 'error', file, ...(line !== undefined && { line }), subject, problem };
+}
+
+function unread(file: string, error: Error): ManifestFinding {
+  const { line, column } = error instanceof ManifestSyntaxError ? error : {};
+  return {
+    severity: 'error',
+    file,
+    ...(line !== undefined && { line }),
+    ...(column !== undefined && { column }),
+    problem: error.message,
+  };
 }

@@ -1,6 +1,6 @@
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Asked, CommandLine } from '../configuration/command-line.js';
-import { thisVersion } from '../version.js';
+import { PROGRAM_VERSION, thisVersion } from '../version.js';
 import { print } from '../../adapters/cli/output/print.js';
 import { flagFields } from '../configuration/flags/flags.js';
 import type { Request } from '../../adapters/cli/arguments/subcommands.js';
@@ -49,7 +49,10 @@ const subcommands: {
         [...flagFields.keys()].map((name) => `--${name}`),
       );
   },
-  validate: async () => (await import('../../adapters/cli/validate.js')).validate,
+  validate: async () => {
+    const { validate } = await import('../../adapters/cli/validate.js');
+    return (asked) => validate(asked, PROGRAM_VERSION);
+  },
 };
 
 /** Those that read the manifests that are named. */

@@ -100,7 +100,7 @@ export function completeCommandLine(
     ...options,
     request,
     argv,
-    manifests: request.name === 'validate' ? request.paths : options.manifests,
+    manifests: request.name === 'validate' ? request.paths.filter((path) => path !== '-') : options.manifests,
     scrapeBindAddress: withPort(options.scrapeBindAddress, SCRAPE_PORT),
     nodeName: nodeName(asked, dependencies),
     version: options.version === 'false' ? fullVersion(asked.kubernetesVersion) : options.version,

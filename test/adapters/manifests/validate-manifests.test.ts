@@ -1,7 +1,10 @@
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { validateManifests } from '../../../src/adapters/manifests/validate-manifests.js';
+import {
+  validateManifests,
+  type ManifestFindings,
+} from '../../../src/adapters/manifests/validate-manifests.js';
 
 let folder: string;
 beforeEach(() => {
@@ -16,6 +19,11 @@ const findings = (files: Readonly<Record<string, string>>) => {
   return validateManifests([folder], (file) => basename(file));
 };
 
+const errors = ({ findings: found }: ManifestFindings): readonly string[] =>
+  found.map(({ file, line, column, subject, problem }) =>
+    [[file, line, column].filter(Boolean).join(':'), subject, problem].filter(Boolean).join(': '),
+  );
+
 describe('validateManifests', () => {
   it('finds nothing in what is valid', async () => {
     expect(
@@ -23,12 +31,12 @@ describe('validateManifests', () => {
     ).toEqual({
       files: 2,
       objects: 1,
-      problems: [],
+      findings: [],
     });
   });
 
   it('finds all that is wrong in all files, each by file, line and field', async () => {
-    const { objects, problems } = await findings({
+    const found = await findings({
       'a.yaml':
         service('a', 'type: ClusterIP', 'ports:\n  - {port: 0}\n  - port: 2\n    protocol: udp') +
         service('b', 'sessionAfinity: ClientIP') +
@@ -38,8 +46,8 @@ describe('validateManifests', () => {
       'd.json': JSON.stringify({ apiVersion: 'v2', kind: 'Node', metadata: { name: 'n' } }, null, 2),
       'e.yaml': 'apiVersion: v1\nkind: service\nmetadata: {name: e}\n',
     });
-    expect(objects).toBe(1);
-    expect(problems).toEqual([
+    expect(found.objects).toBe(1);
+    expect(errors(found)).toEqual([
       'a.yaml:8: Service default/a: spec.ports[0].port: 0 is not a whole number from 1 to 65535',
       'a.yaml:10: Service default/a: spec.ports[1].protocol: "udp" is not one of TCP, UDP, SCTP',
       'a.yaml:8: Service default/a: spec.ports[0].name: is missing; with several ports each needs one',
@@ -54,7 +62,7 @@ describe('validateManifests', () => {
   });
 
   it('finds what two Services cannot both have', async () => {
-    const { objects, problems } = await findings({
+    const found = await findings({
       'a.yaml':
         service('a', 'clusterIP: 10.96.0.1') +
         service('b', 'type: NodePort', 'ports: [{port: 53, protocol: UDP, nodePort: 30053}]'),
@@ -63,11 +71,34 @@ describe('validateManifests', () => {
         service('d', 'type: NodePort', 'ports: [{port: 53, protocol: UDP, nodePort: 30053}]') +
         service('e', 'type: NodePort', 'ports: [{port: 53, protocol: TCP, nodePort: 30053}]'),
     });
-    expect(objects).toBe(3);
-    expect(problems).toEqual([
+    expect(found.objects).toBe(3);
+    expect(errors(found)).toEqual([
       'b.yaml:8: Service default/c: spec.clusterIP: 10.96.0.1 belongs to Service default/a',
       'b.yaml:15: Service default/d: spec.ports[0].nodePort: node port 30053/UDP belongs to Service default/b',
     ]);
+  });
+
+  const slice = (name: string, owner: string, ports: string): string =>
+    `---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\naddressType: IPv4\nmetadata:\n  name: ${name}\n  labels: {kubernetes.io/service-name: ${owner}}\nports: ${ports}\nendpoints: []\n`;
+
+  it('doubts what leads nowhere, although each object is valid', async () => {
+    const found = await findings({
+      'a.yaml':
+        service('dns', '', 'ports: [{name: dns, port: 53, protocol: UDP}, {name: web, port: 80}]') +
+        slice('dns-1', 'dns', '[{name: dns-udp, port: 53, protocol: UDP}, {name: dns, port: 53}]') +
+        slice('dns-2', 'dns', '[{name: web, port: 8080}]'),
+      'b.yaml': service('one', '') + slice('one-1', 'one', '[{port: 80}]') + slice('lost', 'nobody', '[]'),
+    });
+    expect(found.findings.map(({ severity }) => severity)).toEqual(['warning', 'warning']);
+    expect(errors(found)).toEqual([
+      'a.yaml: Service default/dns: spec.ports[0].name: none of its EndpointSlices has a port dns/UDP (they have: dns-udp/UDP, dns/TCP, web/TCP), so nothing serves it',
+      'b.yaml: EndpointSlice default/lost: metadata.labels[kubernetes.io/service-name]: no Service default/nobody is in these manifests',
+    ]);
+    expect(found.objects).toBe(6);
+  });
+
+  it('doubts nothing about slices alone: their Services are elsewhere', async () => {
+    expect((await findings({ 'a.yaml': slice('a', 'web', '[]') })).findings).toEqual([]);
   });
 
   it('refuses a path that does not exist', async () => {

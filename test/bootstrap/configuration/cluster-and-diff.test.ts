@@ -82,7 +82,7 @@ describe('cluster', () => {
     expect(parse(['cluster', 'dump', '--to', 'bundle']).request).toMatchObject({
       question: { to: 'bundle' },
     });
-    expect(asked('validate', 'a', 'b')).toEqual({ name: 'validate', paths: ['a', 'b'] });
+    expect(asked('validate', 'a', 'b')).toEqual({ name: 'validate', paths: ['a', 'b'], output: 'text' });
   });
 
   it.each([

@@ -75,7 +75,9 @@ describe('commands and our own flags', () => {
       request: { name: 'validate' },
       manifests: ['a,b', 'c'],
     });
-    expect(usageError('validate').message).toBe('validate takes the files and folders to check, got none');
+    expect(usageError('validate').message).toBe(
+      'validate takes the files and folders to check, or - for standard input, got none',
+    );
     expect(usageError('validate', 'a', '').message).toContain('an empty path');
     expect(earlyExit('--help').output).toMatch(/^ +validate /m);
   });

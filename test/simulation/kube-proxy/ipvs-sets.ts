@@ -51,7 +51,7 @@ const SETS = {
 /** Without `KUBE-`. */
 export type SetName = keyof typeof SETS;
 
-export const SET_NAMES = Object.keys(SETS) as readonly SetName[];
+const SET_NAMES = Object.keys(SETS) as readonly SetName[];
 
 /** A set as the kernel has it. */
 export interface NamedSet {

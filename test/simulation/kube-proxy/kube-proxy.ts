@@ -6,6 +6,7 @@ import { iptablesMode } from './iptables-mode.js';
 import { ipvsMode } from './ipvs-mode.js';
 import type { KubeProxyMode } from './kube-proxy-mode.js';
 import { nftablesMode } from './nftables-mode.js';
+import { servedByOthers } from './served-by-others.js';
 import { servedPort } from './served-port.js';
 
 export const KUBE_PROXY_MODES = ['iptables', 'nftables', 'ipvs'] as const;
@@ -154,21 +155,10 @@ export class KubeProxy {
     return everyCommit.isWhole && !isTouched && [...modes].every((mode) => mode === this.mode);
   }
 
-  /** What it serves now is there for good: whoever takes over from it must serve it in each state. */
   private serves(mode: KubeProxyModeName): void {
-    const { modes, everyCommit, history } = this.simulation;
-    const former = [...modes];
-    const stay = former.filter((other) => other !== mode && !isIn(REMOVED[mode], other));
-    modes.clear();
-    for (const other of [mode, ...stay]) modes.add(other);
-    if (stay.length > 0) return everyCommit.damage(() => undefined, true);
-    const { links } = this.simulation.world.machine;
-    const isWhole = this.families.every((family) => links.isLocal(history.ofNode.addresses[family]));
-    const problem = everyCommit.presentProblem();
-    if (!isWhole) return everyCommit.damage(() => undefined, true);
-    if (problem !== undefined) this.simulation.breaks('kube-proxy serves, too', problem);
-    history.settle();
-    everyCommit.mended();
+    const { modes } = this.simulation;
+    const stay = [...modes].filter((other) => other !== mode && !isIn(REMOVED[mode], other));
+    servedByOthers(this.simulation, mode, stay);
   }
 }
 

@@ -1,4 +1,4 @@
-import { firstDay } from '../steps/kube-proxy.js';
+import { firstDay } from '../steps/first-day.js';
 import { STEPS, stepKind } from '../steps/steps.js';
 import { Random } from '../world/random.js';
 import {

@@ -1,6 +1,5 @@
 import { KUBE_PROXY_MODES, type KubeProxyModeName } from '../kube-proxy/kube-proxy.js';
-import type { Step } from '../schedule/schedule.js';
-import type { Plan, StepKind } from '../schedule/step-kind.js';
+import type { StepKind } from '../schedule/step-kind.js';
 
 /** kube-proxy starts beside the proxy, in any mode; is killed, and leaves its rules; or somebody has it remove them, and those of the proxy. */
 const beside: StepKind = {
@@ -44,20 +43,5 @@ const goBack: StepKind = {
     else proxy.raise('SIGTERM');
   },
 };
-
-/** One world in so many begins as everybody's: with the rules of a kube-proxy whose process is gone. */
-const FIRST_DAYS = 4;
-const UNTIL_IT_SERVES = 3_000;
-
-/** What happens before the proxy is started for the first time, and how long it takes. */
-export function firstDay({ random, settings }: Plan): {
-  readonly steps: readonly Step[];
-  readonly lasts: number;
-} {
-  if (settings.mode === 'userspace' || !random.isOneIn(FIRST_DAYS)) return { steps: [], lasts: 0 };
-  const mode = random.pick([settings.mode, ...KUBE_PROXY_MODES]);
-  const step = (at: number, ...args: readonly string[]): Step => ({ at, name: 'kube-proxy', args });
-  return { steps: [step(0, 'start', mode), step(UNTIL_IT_SERVES, 'stop')], lasts: UNTIL_IT_SERVES };
-}
 
 export const KUBE_PROXY_STEPS: readonly StepKind[] = [beside, goBack];

@@ -23,7 +23,7 @@ export const cluster = subcommand({
   description:
     'Ask the proxies of all nodes, through the API server and with your own kubeconfig and rights. validate asks nobody, and is the same as without cluster.',
   usage: 'COMMAND [flags]',
-  commands: [...QUESTION_FORMS, validate],
+  commands: [...QUESTION_FORMS, { ...validate, options: [] }],
   options: [
     new Option('--proxy-namespace <namespace>', 'The namespace of the pods of the proxies.').default(
       'kube-system',
@@ -37,7 +37,7 @@ export const cluster = subcommand({
   ],
   request(operands, options: ClusterAccess & OutputOptions & QuestionOptions) {
     const [kind = '', ...rest] = operands;
-    if (kind === 'validate') return { name: kind, ...validate.request(rest, {}) } as const;
+    if (kind === 'validate') return { name: kind, ...validate.request(rest, options) } as const;
     if (!CLUSTER_QUESTIONS.includes(kind as never))
       throw new UsageError(
         `cluster takes ${CLUSTER_QUESTIONS.join(', ')} or validate, got [${operands.join(' ')}]`,

@@ -1,17 +1,30 @@
+import { Option } from 'commander';
 import { UsageError } from '../usage-error.js';
-import { subcommand } from './subcommand.js';
+import { OUTPUT_FORMATS, subcommand, type OutputFormat } from './subcommand.js';
+
+interface ValidateOptions {
+  readonly output?: OutputFormat | 'sarif';
+}
 
 /** Which files and folders to check. */
 export const validate = subcommand({
   name: 'validate',
   group: 'Without a proxy:',
   description:
-    'Report what in these manifests is invalid, by file, line and field, without changing anything.',
-  usage: 'PATH... [flags]',
-  request(paths) {
-    if (paths.length === 0) throw new UsageError('validate takes the files and folders to check, got none');
+    'Report what in these manifests is invalid, by file, line and field, and what does not fit together, without changing anything.',
+  usage: 'PATH|-... [flags]',
+  options: [
+    new Option('-o, --output <format>', 'How to print it; sarif for code review.')
+      .choices([...OUTPUT_FORMATS, 'sarif'])
+      .default('text'),
+  ],
+  request(paths, { output = 'text' }: ValidateOptions) {
+    if (paths.length === 0)
+      throw new UsageError(
+        'validate takes the files and folders to check, or - for standard input, got none',
+      );
     if (paths.includes(''))
       throw new UsageError('validate got an empty path; give existing files or folders');
-    return { paths };
+    return { paths, output };
   },
 });

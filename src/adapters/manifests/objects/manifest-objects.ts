@@ -158,7 +158,7 @@ export function parseKey(key: string): { readonly kind: ResourceKind; readonly r
 }
 
 /** The object behind a key, for people: `Service shop/cart`, `Node n1`. */
-function subjectOf(key: string): string {
+export function subjectOf(key: string): string {
   const { kind, reference } = parseKey(key);
   return `${kind} ${reference.namespace === '' ? '' : `${reference.namespace}/`}${reference.name}`;
 }

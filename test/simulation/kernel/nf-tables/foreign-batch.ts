@@ -199,6 +199,12 @@ export class ForeignBatch {
     );
   }
 
+  /** Makes something by its attributes, as another kernel has listed it. @param kind the lower byte of the message's type */
+  addListed(kind: number, attributes: Buffer): this {
+    const flags = kind === MSG.NEWRULE ? NLM_F_CREATE | NLM_F_APPEND : NLM_F_CREATE;
+    return this.put(kind, flags, (builder) => builder.raw(attributes));
+  }
+
   private elements(
     kind: number,
     set: string,

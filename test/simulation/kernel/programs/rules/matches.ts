@@ -38,6 +38,8 @@ const MASKED = (extension: string): ExtensionOption => ({
     return mask === 0xffffffff ? hexadecimal(value) : `${hexadecimal(value)}/${hexadecimal(mask)}`;
   },
 });
+/** It is printed as a number. */
+const VIRTUAL_PROTOCOLS: Readonly<Record<string, string>> = { tcp: '6', udp: '17', sctp: '132' };
 const UNIT = 0x80000000;
 /** XT_MAX_COMMENT_LEN, less the final zero. */
 const MAX_COMMENT_BYTES = 255;
@@ -207,7 +209,7 @@ const ALL: readonly Extension[] = [
   {
     name: 'ipvs',
     options: {
-      vproto: negatable,
+      vproto: { mayBeNegated: true, read: ([text]) => VIRTUAL_PROTOCOLS[text!] ?? text! },
       vaddr: negatable,
       vport: negatable,
       ipvs: { words: 0, mayBeNegated: true },
