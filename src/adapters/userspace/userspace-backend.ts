@@ -139,9 +139,18 @@ export class UserspaceBackend implements Backend {
    * Besides what changed, follows this machine's addresses: sockets hold those that are service addresses, and rules lead to one of
    * them.
    */
-  async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
+  apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
+    return this.follow(changes, node, false);
+  }
+
+  /** @param isFull looks also for what leaves addresses as they are, such as links that come up */
+  private async follow(
+    changes: readonly ForwardingChange[],
+    node: NodeNetwork,
+    isFull: boolean,
+  ): Promise<ApplyResult> {
     const known = new Set(changes.map(({ key }) => key));
-    const moved = (await this.addressesMoved())
+    const moved = (await this.addressesMoved(isFull))
       ? [...this.ports.values()].map(({ entry }) => changed(entry))
       : [];
     const all = [...changes, ...moved.filter(({ key }) => !known.has(key))];
@@ -153,7 +162,7 @@ export class UserspaceBackend implements Backend {
     const repair = await this.rules.verify(how, signal);
     if (how === 'quick') return repair;
     for (const port of this.ports.values()) port.purge(this.clock.steady());
-    const { failed, conflicts } = await this.apply([], this.node);
+    const { failed, conflicts } = await this.follow([], this.node, true);
     return { ...repair, failed: [...repair.failed, ...failed], conflicts };
   }
 
@@ -235,15 +244,18 @@ export class UserspaceBackend implements Backend {
   }
 
   /** Looks at them again. Returns whether they changed. */
-  private async addressesMoved(): Promise<boolean> {
+  private async addressesMoved(isFull: boolean): Promise<boolean> {
+    const { host, local } = this;
     const present = this.present();
-    if (present.size === this.local.size && [...present].every((text) => this.local.has(text))) return false;
+    const isSame = present.size === local.size && [...present].every((text) => local.has(text));
+    if (isSame && !isFull) return false;
     await this.readAddresses(present);
-    return true;
+    return !isSame || host !== this.host;
   }
 
   private async readAddresses(present: ReadonlySet<string>): Promise<void> {
-    this.host = await this.options.hostAddress();
+    const { listen, hostAddress } = this.options;
+    if (listen === undefined) this.host = await hostAddress();
     this.local = present;
   }
 

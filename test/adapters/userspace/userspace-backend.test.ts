@@ -34,6 +34,7 @@ let clock: FakeClock;
 let logger: MemoryLogger;
 let iptables: MemoryIptables;
 let local: string[];
+let isUp: boolean;
 let backend: UserspaceBackend;
 let servers: Server[];
 
@@ -42,6 +43,7 @@ beforeEach(() => {
   logger = new MemoryLogger();
   iptables = new MemoryIptables();
   local = [];
+  isUp = true;
   servers = [];
   backend = backendWith('');
 });
@@ -58,7 +60,7 @@ function backendWith(
     'IPv4',
     {
       listen,
-      hostAddress: () => Promise.resolve(local.at(-1)),
+      hostAddress: () => Promise.resolve(isUp ? local.at(-1) : undefined),
       portRange: parsePortRange(range)!,
       udpIdleTimeout: 250,
       random: () => 1 - Number.EPSILON,
@@ -394,6 +396,18 @@ describe('the address by which this machine reaches the proxy', () => {
     local = ['192.0.2.8'];
     await backend.verify('full');
     expect(hosts()).toEqual(['192.0.2.8']);
+  });
+
+  it('is looked for in each full verification: a link that comes up changes no address', async () => {
+    local = ['192.0.2.7'];
+    isUp = false;
+    backend = backendWith('', { listen: undefined });
+    await backend.start([entry('web')], NODE);
+    isUp = true;
+    await backend.verify('quick');
+    expect(hosts()).toEqual([]);
+    await backend.verify('full');
+    expect(hosts()).toEqual(['192.0.2.7']);
   });
 });
 

@@ -25,7 +25,7 @@ export async function falsePraise(
   const mayNotKnow = steps.some(
     ({ name, args: [kind = ''] }) => !KNOWN_TO_IT.has(name) || (name === 'kernel-fault' && UNHEARD.has(kind)),
   );
-  // What is left of another mode goes in the background, and is not told of.
+  // What another mode has left goes once its own rules stand: of mode userspace it may be in the way until then (docs/userspace-mode.md).
   if (simulation.modes.size > 1) return undefined;
   if (mayNotKnow || world.settings.source !== 'api' || !world.proxy.isRunning) return undefined;
   const answer = await ask(world, METRICS, '/debug/status').catch(() => undefined);
