@@ -1,6 +1,6 @@
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../model/endpoint.js';
-import { mixed } from './mixed.js';
+import { mixed } from '../model/text-hash.js';
 
 /** To be changed with everything that lets the same entry be compiled into other elements. */
 const COMPILED_AS = 'elements 1';
