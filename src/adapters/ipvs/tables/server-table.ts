@@ -197,11 +197,14 @@ export class ServerTable {
       done: () => void reals.set(realServerKey(real), { ...real, since }),
     });
     const wanted = new Map(
-      endpoints.map(({ address, port }) => [realServerKey({ address, port }), { address, port, weight: 1 }]),
+      endpoints.map(({ address, port, weight = 1 }) => [
+        realServerKey({ address, port }),
+        { address, port, weight },
+      ]),
     );
     for (const [key, real] of wanted) {
       const weight = reals.get(key)?.weight;
-      if (weight === 1) reals.set(key, real);
+      if (weight === real.weight) reals.set(key, real);
       else steps.push(set(weight === undefined ? 'add-real' : 'set-real', real));
     }
     for (const [key, { address, port, weight, since }] of reals) {
