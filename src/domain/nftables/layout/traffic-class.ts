@@ -35,7 +35,7 @@ export const MAX_AFFINITY_ENDPOINTS = 4094;
 export const FIRST_SLOT = 0xc0000000;
 
 /** Of hashes: the same on all nodes, and another one than programs are likely to use. */
-const HASH_SEED = 0x6d61676c;
+export const HASH_SEED = 0x6d61676c;
 
 const KINDS = ['external-local', 'pick', 'external', 'short-circuit'] as const;
 /** Their places are part of class numbers. */
