@@ -8,6 +8,7 @@ import { cidrContains } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { selectEndpoints, type EndpointSelection, type NodeTopology } from '../selection/select-endpoints.js';
 import type { ForwardingEntry, Frontend } from './forwarding-entry.js';
+import { weighed } from './weighed.js';
 
 /** What the decision depends on besides the Service and its endpoints. */
 export interface ForwardingContext {
@@ -117,15 +118,6 @@ function forwardPort(
     ...(ejects && { ejectsSilentEndpoints: true }),
     knownEndpoints: allEndpoints.length,
   };
-}
-
-/** The endpoints, with the weights that the Service itself gives them. */
-function weighed(endpoints: readonly Endpoint[], { weights }: Service): readonly Endpoint[] {
-  if (!weights) return endpoints;
-  return endpoints.map((endpoint) => {
-    const weight = Object.hasOwn(weights, endpoint.address) ? weights[endpoint.address] : undefined;
-    return weight === undefined || weight === endpoint.weight ? endpoint : { ...endpoint, weight };
-  });
 }
 
 function balancingOf(service: Service, { reachable }: EndpointSelection): Balancing | undefined {
