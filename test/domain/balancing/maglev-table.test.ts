@@ -31,7 +31,7 @@ describe("the table of Maglev's paper", () => {
     expect(sorted).toEqual([0, 0, 0, 1, 1, 2, 2]);
   });
 
-  it.each([1, 2, 3, 7, 45])('gives %i endpoints equal shares, within one slot', (count) => {
+  it.each([1, 2, 3, 7, 32])('gives %i endpoints equal shares, within one slot', (count) => {
     const list = names(count);
     const each = counts(table(list), list);
     expect(Math.max(...each) - Math.min(...each)).toBeLessThanOrEqual(1);
@@ -57,8 +57,8 @@ describe("the table of Maglev's paper", () => {
     [2, SIZE],
     [5, SIZE],
     [20, SIZE],
-    [45, SIZE],
-    [46, 65_521],
+    [32, SIZE],
+    [33, 65_521],
     [300, 65_521],
   ])('of %i endpoints one goes: at most one percent moves beyond its share (%i slots)', (count, size) => {
     const list = names(count);
@@ -66,7 +66,7 @@ describe("the table of Maglev's paper", () => {
     for (const gone of [0, count >> 1, count - 1]) {
       const left = list.filter((_, place) => place !== gone);
       const beyond = moved(before, table(left, equal(left), size)) - 1 / count;
-      expect(beyond).toBeLessThan(0.011);
+      expect(beyond).toBeLessThan(0.01);
     }
   });
 

@@ -70,13 +70,13 @@ describe('the slots of a choice', () => {
     expect(tableSize([1, 1], true)).toBe(16_381);
     expect(
       tableSize(
-        Array.from({ length: 45 }, () => 1),
+        Array.from({ length: 32 }, () => 1),
         true,
       ),
     ).toBe(16_381);
     expect(
       tableSize(
-        Array.from({ length: 46 }, () => 1),
+        Array.from({ length: 33 }, () => 1),
         true,
       ),
     ).toBe(65_521);
