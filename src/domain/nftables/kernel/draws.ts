@@ -74,9 +74,10 @@ export function draw(
   rule: ListedRule,
 ): readonly KernelCourse[] {
   if (modulus === 1) return [load(course, to, hostWord(offset))];
-  return Array.from({ length: modulus }, (_, number) => {
-    const drawn = load(shareOf(course, 1 / modulus), to, hostWord(offset + number));
-    const which = modulus > FEW_NUMBERS ? 'one' : number + 1;
-    return withStep(drawn, rule, `draws ${which} of ${modulus}`);
-  });
+  const each = shareOf(course, 1 / modulus);
+  const told = (which: string | number) => withStep(each, rule, `draws ${which} of ${modulus}`);
+  const one = modulus > FEW_NUMBERS ? told('one') : undefined;
+  return Array.from({ length: modulus }, (_, number) =>
+    load(one ?? told(number + 1), to, hostWord(offset + number)),
+  );
 }
