@@ -50,6 +50,7 @@ export class RuleRun {
         return joined(
           draw(expression, course, rule).flatMap((drawn) => this.from(index + 1, rule, drawn)),
           expression,
+          rule,
         );
       const evaluated = this.evaluate(expression, course, rule);
       if (!evaluated) return [notUnderstood(expressions.slice(index), course)];
