@@ -45,6 +45,6 @@ function desiredServer(desired: IpvsDesiredState, id: VirtualServerId): WalkedSe
   const owned = desired.server(virtualServerKey(id));
   if (!owned) return undefined;
   const { server, endpoints, owner } = owned;
-  const realServers = endpoints.map(({ address, port }) => ({ address, port, weight: 1 }));
+  const realServers = endpoints.map(({ address, port, weight = 1 }) => ({ address, port, weight }));
   return { server, realServers, servicePort: owner };
 }

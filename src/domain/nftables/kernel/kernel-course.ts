@@ -15,3 +15,11 @@ export interface KernelCourse extends Course {
 export function isOurs({ name, family }: KernelTable): boolean {
   return name === TABLE_NAME && family !== 'inet';
 }
+
+/** The course with a value in its registers. Whole words are written, as the kernel does. */
+export function load(course: KernelCourse, to: number, value: Uint8Array): KernelCourse {
+  const registers = course.registers.slice();
+  registers.fill(0, to, to + Math.ceil(value.length / 4) * 4);
+  registers.set(value, to);
+  return { ...course, registers };
+}

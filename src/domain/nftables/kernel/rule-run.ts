@@ -1,4 +1,4 @@
-import { shareOf, withStep } from '../../walk/course.js';
+import { withStep } from '../../walk/course.js';
 import {
   accepted,
   dropped,
@@ -10,10 +10,11 @@ import {
   uncertain,
   type Turn,
 } from '../../walk/turn.js';
-import { hostWord, readHostWord, readNetworkHalf } from './bytes.js';
+import { readHostWord, readNetworkHalf } from './bytes.js';
+import { draw, hashed, hashesPort, isDrawn, joined, MAX_BRANCHES } from './draws.js';
 import type { FindElement } from './elements.js';
 import { isEffective, type Expression, type KernelVerdict } from './expression.js';
-import { isOurs, type KernelCourse } from './kernel-course.js';
+import { isOurs, load, type KernelCourse } from './kernel-course.js';
 import type { ListedChains, ListedRule } from './listed-rule.js';
 import { addressText, readdressed } from './packet-bytes.js';
 import { addressType, compares, ctValue, metaValue, type Devices } from './register-values.js';
@@ -24,8 +25,6 @@ type KernelTurn = Turn<KernelCourse, ListedRule>;
 /** A course goes on at the next expression, a turn leads elsewhere. */
 type Evaluated = KernelCourse | KernelTurn;
 
-/** Beyond this, a random number is not followed into each of its values. */
-const MAX_BRANCHES = 8192;
 const REGISTERS_LENGTH = 64;
 
 /** Evaluates rules, expression by expression, as the kernel does. */
@@ -47,8 +46,12 @@ export class RuleRun {
     let course = first;
     for (let index = start; index < expressions.length; index++) {
       const expression = expressions[index]!;
-      if (expression.kind === 'random' && expression.modulus <= MAX_BRANCHES)
-        return draw(expression, course, rule).flatMap((drawn) => this.from(index + 1, rule, drawn));
+      if (isDrawn(expression, expressions) && expression.modulus <= MAX_BRANCHES)
+        return joined(
+          draw(expression, course, rule).flatMap((drawn) => this.from(index + 1, rule, drawn)),
+          expression,
+          rule,
+        );
       const evaluated = this.evaluate(expression, course, rule);
       if (!evaluated) return [notUnderstood(expressions.slice(index), course)];
       if ('to' in evaluated) return [evaluated];
@@ -113,6 +116,9 @@ export class RuleRun {
         return course;
       case 'limit':
         return test(!expression.inverted, course);
+      case 'hash':
+        if (hashesPort(expression, rule.expressions)) return undefined;
+        return load(course, expression.to, hashed(expression, course));
       case 'random':
       case 'unknown':
         return undefined;
@@ -174,26 +180,6 @@ export class RuleRun {
 
 function test(matches: boolean, course: KernelCourse): Evaluated {
   return matches ? course : nextRule(course);
-}
-
-/** Whole words of registers are written, as the kernel does. */
-function load(course: KernelCourse, to: number, value: Uint8Array): KernelCourse {
-  const registers = course.registers.slice();
-  registers.fill(0, to, to + Math.ceil(value.length / 4) * 4);
-  registers.set(value, to);
-  return { ...course, registers };
-}
-
-function draw(
-  { to, modulus, offset }: Extract<Expression, { kind: 'random' }>,
-  course: KernelCourse,
-  rule: ListedRule,
-): readonly KernelCourse[] {
-  if (modulus === 1) return [load(course, to, hostWord(offset))];
-  return Array.from({ length: modulus }, (_, number) => {
-    const drawn = load(shareOf(course, 1 / modulus), to, hostWord(offset + number));
-    return withStep(drawn, rule, `draws ${number + 1} of ${modulus}`);
-  });
 }
 
 /** Rules that decide nothing need not be understood. */
