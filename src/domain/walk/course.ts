@@ -28,6 +28,8 @@ export interface Course {
   readonly isSentAnew: boolean;
   /** The rules send the client's next connection to the same endpoint. */
   readonly isSticky: boolean;
+  /** What its client is remembered as, by the name of a set or list; only where the walk is watched. */
+  readonly memory?: ReadonlyMap<string, ReadonlySet<string>>;
   readonly verdict: 'refused' | 'dropped' | undefined;
   /** How likely it comes this way, between 0 and 1. */
   readonly probability: number;
@@ -95,7 +97,7 @@ export function shareOf<C extends Course>(course: C, share: number): C {
  * @param isSent whether it was sent to an endpoint, unless a verdict stopped it
  */
 export function endingOf(course: Course, isSent = course.isTranslated): TracedEnding {
-  const { verdict, destination: address, port, probability, isMasqueraded, isSticky, steps } = course;
+  const { verdict, destination: address, port, probability, isMasqueraded, isSticky, memory, steps } = course;
   const arrives = verdict === undefined && isSent;
   return {
     verdict: verdict ?? (isSent ? 'sent' : 'untouched'),
@@ -103,6 +105,7 @@ export function endingOf(course: Course, isSent = course.isTranslated): TracedEn
     probability,
     masquerade: isMasqueraded,
     sticky: arrives && isSticky,
+    ...(memory && { memory }),
     steps,
   };
 }

@@ -31,7 +31,7 @@ export class WalkedRule implements Place {
     readonly table: string,
     private readonly chain: string,
     /** As iptables-save prints it after `-A CHAIN `. */
-    private readonly text: RuleText,
+    readonly text: RuleText,
     readonly servicePort?: ServicePortKey,
     readonly isForeign?: true,
   ) {}
