@@ -133,7 +133,7 @@ export function recordedContext(
   { scenario }: RecordedStep,
   state: ClusterState,
   family: IpFamily,
-  mode: IptablesUser = 'iptables',
+  mode: IptablesUser | 'nftables' = 'iptables',
 ): FamilyContext {
   const { configuration } = decodeConfigurationFile(readFileSync(`${root}${scenario}/config.yaml`, 'utf8'));
   const { masqueradeBit, masqueradeAll } = modeSettings(configuration, mode);

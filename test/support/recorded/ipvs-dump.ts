@@ -1,6 +1,7 @@
 import { parseSave as parseIpSets } from '../../../src/adapters/ipset/parse-save.js';
 import { IPVS_OWNED_CHAINS } from '../../../src/adapters/ipvs/clean-up/owned-chains.js';
 import { isOwned } from '../../../src/adapters/iptables/restore/owned-chains.js';
+import type { IpvsRules } from '../../../src/domain/compare/tables-side.js';
 import type { IpSet } from '../../../src/domain/ipset/ip-set.js';
 import { SavedRules } from '../../../src/domain/iptables/walk/saved-rules.js';
 import {
@@ -19,6 +20,16 @@ import { recordedDump, recordedText, type RecordedStep } from './cluster.js';
 
 /** What kube-proxy left in the kernel, to walk through. */
 export function recordedSurroundings(step: RecordedStep, family: IpFamily): IpvsSurroundings {
+  const { sets, servers, ...rest } = recordedIpvs(step, family);
+  return {
+    ...rest,
+    sets: new Map(sets.map((set): [string, IpSet] => [set.name, set])),
+    server: (id) => servers.get(virtualServerKey(id)),
+  };
+}
+
+/** What kube-proxy left in the kernel, to compare with. */
+export function recordedIpvs(step: RecordedStep, family: IpFamily): IpvsRules {
   const servers = parseServers(recordedText(step, 'ipvs', 'ipvs'));
   const names = new Set(SERVICE_SETS.map((set) => setName(set, family)));
   const { sets } = parseIpSets(recordedText(step, 'ipvs', 'ipset'), names);
@@ -26,8 +37,8 @@ export function recordedSurroundings(step: RecordedStep, family: IpFamily): Ipvs
   const addresses = recordedText(step, 'ipvs', 'addresses').split(/\s+/);
   return {
     rules: new SavedRules(saved, (table, chain) => isOwned(IPVS_OWNED_CHAINS, table, chain)),
-    sets: new Map(sets.map((set): [string, IpSet] => [set.name, set])),
-    server: (id) => servers.get(virtualServerKey(id)),
+    sets,
+    servers,
     addresses: new Set(addresses.flatMap((word) => /^([^/]+)\/\d+$/.exec(word)?.[1] ?? [])),
   };
 }

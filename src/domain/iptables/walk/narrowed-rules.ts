@@ -28,8 +28,9 @@ export class NarrowedRules implements RuleSource {
   }
 }
 
-const ADDRESS = /(!)? ?(?:^| )-d (\S+)\/(?:32|128)(?: |$)/;
-const PORT = /(!)? ?(?:^| )--dport (\d+)(?: |$)/;
+const ADDRESS = /(?:^| )(! )?-d (\S+)\/(?:32|128)(?: |$)/;
+const PORT = /(?:^| )(! )?--dport (\d+)(?: |$)/;
+const QUOTED = /"[^"]*"/g;
 
 function narrowable(chain: WalkedChain): WalkedChain {
   const groups = new Map<string, (readonly [number, WalkedRule])[]>();
@@ -47,7 +48,8 @@ function narrowable(chain: WalkedChain): WalkedChain {
 }
 
 /** The one address that a rule is for, else its one port, else nothing. */
-function keyOf({ text }: WalkedRule): string {
+function keyOf({ text: whole }: WalkedRule): string {
+  const text = whole.replaceAll(QUOTED, '""');
   const [, notAddress, address] = ADDRESS.exec(text) ?? [];
   if (address !== undefined && notAddress === undefined) return address;
   const [, notPort, port] = PORT.exec(text) ?? [];

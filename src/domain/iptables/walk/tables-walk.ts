@@ -18,7 +18,7 @@ import { familyOf } from '../../net/ip-family.js';
 export interface TablesWalkOptions {
   /** What match `set` can look up. */
   readonly sets?: ReadonlyMap<string, IpSet>;
-  readonly devices?: DeviceTowards;
+  readonly devices?: DeviceTowards | undefined;
   readonly watch?: Watch | undefined;
   /** What takes packets on their way through the tables, other than their rules. */
   readonly balancer?: Station<TablesCourse>;

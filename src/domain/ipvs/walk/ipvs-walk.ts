@@ -4,6 +4,7 @@ import type { RuleSource } from '../../iptables/walk/rule-source.js';
 import { walkTables } from '../../iptables/walk/tables-walk.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
+import type { Watch } from '../../walk/watch.js';
 import { balanced } from './balancer.js';
 import type { FindServer } from './walked-server.js';
 
@@ -26,6 +27,7 @@ export function walkIpvs(
   packet: Packet,
   environment: PacketEnvironment,
   devices?: DeviceTowards,
+  watch?: Watch,
 ): readonly TracedEnding[] {
   const { inputInterface, destination } = packet;
   // To an address of its own the node sends with that address as the source.
@@ -39,7 +41,8 @@ export function walkIpvs(
     {
       sets,
       devices,
-      balancer: (course) => balanced(server, course),
+      watch,
+      balancer: (course) => balanced(server, course, watch),
     },
   );
   return isToOwn ? endings.map((ending) => ({ ...ending, source: destination })) : endings;

@@ -9,7 +9,7 @@ import type { KernelCourse } from './kernel-course.js';
 import { ListedChains, policyOf, type ListedRule } from './listed-rule.js';
 import { headersOf } from './packet-bytes.js';
 import type { Devices } from './register-values.js';
-import { RuleRun } from './rule-run.js';
+import { RuleRun, type Watching } from './rule-run.js';
 import type { KernelChain, KernelHook, KernelRuleset, KernelTable } from './ruleset.js';
 
 interface BaseChain {
@@ -38,11 +38,12 @@ export class RulesetWalk {
     localAddresses: Pick<ReadonlySet<string>, 'has'>,
     find: FindElement,
     towards: Devices['towards'],
+    watching?: Watching,
   ) {
     this.isLocal = localTo({ localAddresses }, packet);
     this.chains = new ListedChains(packet.family);
     const devices = { towards, numbers: ruleset.deviceNumbers };
-    const run = new RuleRun(this.chains, find, devices, this.isLocal);
+    const run = new RuleRun(this.chains, find, devices, this.isLocal, watching);
     this.walk = new ChainWalk((rule, course) => run.meet(rule, course));
   }
 
