@@ -26,7 +26,7 @@ export interface ComparedClass {
 /** Beyond this, the classes of one frontend are not followed. */
 const MAX_CLASSES = 4096;
 /** Comes in through none of the interfaces that rules name. */
-const ANY_INTERFACE = '(any)';
+export const ANY_INTERFACE = '(any)';
 /** Nothing from elsewhere comes in through it. */
 const LOOPBACK_INTERFACE = 'lo';
 
@@ -91,7 +91,7 @@ class Comparison {
     const all = [judged(about, first, seen)];
     if (one.stickySeconds !== undefined && other.stickySeconds !== undefined)
       for (const [mine, its] of rememberedIn(first)) {
-        const later = this.both((side, at) => this.later(side, packet, at === 0 ? mine : its, seen));
+        const later = this.both((side, at) => this.later(side, packet, first[at], at === 0 ? mine : its, seen));
         all.push({ ...judged(about, later, seen), remembered: mine.endpoint! });
       }
     yield* all;
@@ -120,9 +120,9 @@ class Comparison {
   }
 
   /** What becomes of the next connection of a client whose first one ended so. */
-  private later(side: Side, packet: Packet, ending: TracedEnding, seen: Seen): Outcome {
+  private later(side: Side, packet: Packet, { stickySeconds = 0 }: Outcome, ending: TracedEnding, seen: Seen): Outcome {
     if (ending.memory) return this.outcome(side, packet, seen, ending.memory);
-    return outcomeOf([{ ...ending, probability: 1 }], false, []);
+    return outcomeOf([{ ...ending, probability: 1 }], false, [stickySeconds]);
   }
 }
 

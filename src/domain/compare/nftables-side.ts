@@ -29,6 +29,7 @@ export function nftablesSide(ruleset: KernelRuleset, elementsOf: ElementsOf): Si
       : findRange(elements(set), set.ranges, key);
   const destinations = new RulesetDestinations(ruleset, elements);
   return {
+    mode: 'nftables',
     serviceAddresses: new Set(),
     doubts: destinations.doubts,
     destinations: () => destinations.all(),

@@ -51,7 +51,7 @@ function fateOf({ verdict, endpoint, masquerade, probability }: TracedEnding, is
 }
 
 /** Tells fates apart, whatever their probability. */
-function fateName({ verdict, endpoint, masquerade }: Fate): string {
+export function fateName({ verdict, endpoint, masquerade }: Fate): string {
   return `${verdict} ${endpoint ? hostPort(endpoint.address, endpoint.port) : ''} ${masquerade}`;
 }
 

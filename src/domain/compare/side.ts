@@ -12,8 +12,12 @@ export interface NamedDestination {
   readonly ports?: readonly [first: number, last: number];
 }
 
+/** Whose way of treating packets a side has. */
+export type SideMode = 'iptables' | 'ipvs' | 'nftables';
+
 /** One of two things that are compared, in one family: what the kernel has, a plan, a saved dump. */
 export interface Side {
+  readonly mode: SideMode;
   /** The service addresses that this side makes the node's own. */
   readonly serviceAddresses: ReadonlySet<string>;
   /** What of its rules cannot be compared at all, for people. */

@@ -13,6 +13,7 @@ import { setDestinations, tablesDestinations } from './tables-destinations.js';
 export function tablesSide(rules: ListedRules): Side {
   const narrowed = new NarrowedRules(rules);
   return {
+    mode: 'iptables',
     serviceAddresses: new Set(),
     doubts: [],
     destinations: () => tablesDestinations(rules),
@@ -38,6 +39,7 @@ export function ipvsSide({ rules, sets, servers, addresses }: IpvsRules): Side {
     addresses,
   };
   return {
+    mode: 'ipvs',
     serviceAddresses: addresses,
     doubts: [],
     *destinations() {

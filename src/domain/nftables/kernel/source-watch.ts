@@ -26,6 +26,8 @@ type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
 export type ListElements = (set: KernelSet) => readonly KernelElement[];
 
 const INTERFACE_NAME_LENGTH = 16;
+/** The walk passes them over, though later packets, or the translation of this one, may depend on them. */
+const DECIDING: ReadonlySet<string> = new Set(['quota', 'notrack']);
 /** The destination port, and where TCP has its flags. */
 const KNOWN_OF_TRANSPORT: readonly number[] = [2, 3, 12, 13];
 
@@ -73,6 +75,9 @@ export class SourceWatch {
       case 'limit':
         this.watch.unclear('a limit');
         return origins;
+      case 'indifferent':
+        if (DECIDING.has(expression.name)) this.watch.unclear(expression.name);
+        return origins;
       default:
         return origins;
     }
@@ -105,10 +110,11 @@ export class SourceWatch {
       for (const { key: name } of this.elements(set)) if (name) this.comparedName(name.subarray(at));
       return;
     }
-    if (this.prefixAt(origins, from + at, this.sourceLength) !== addressBits(this.family))
+    const bits = this.prefixAt(origins, from + at, this.sourceLength);
+    if (bits === undefined || (set.ranges !== undefined && bits < addressBits(this.family)))
       return this.watch.unclear(`a part of the source in set ${set.name}`);
-    const elements = this.elements(set);
-    for (const range of rangesIn(set, elements, key, at, this.sourceLength)) this.watch.source(range);
+    const place = { at, length: this.sourceLength, others: this.lower(bits) };
+    for (const range of rangesIn(set, this.elements(set), key, place)) this.watch.source(range);
   }
 
   private payload({ to, base, offset, length }: Of<'payload'>, origins: Origins): Origins {
@@ -193,16 +199,23 @@ function masked({ from, to, mask }: Of<'bitwise'>, origins: Origins): Origins {
   return left;
 }
 
+/** Where the source is in a key. */
+interface SourcePlace {
+  readonly at: number;
+  readonly length: number;
+  /** The bits that were masked out, which may be anything. */
+  readonly others: bigint;
+}
+
 /** By set and place: sources of the elements whose keys are the same otherwise. */
-const SOURCES = new WeakMap<readonly KernelElement[], Map<number, ReadonlyMap<string, AddressRange[]>>>();
+const SOURCES = new WeakMap<readonly KernelElement[], Map<string, ReadonlyMap<string, AddressRange[]>>>();
 
 /** The sources of those elements which a key finds, apart from its own source. */
 function rangesIn(
   set: KernelSet,
   elements: readonly KernelElement[],
   key: Uint8Array,
-  at: number,
-  length: number,
+  { at, length, others }: SourcePlace,
 ): readonly AddressRange[] {
   const part = (bytes: Uint8Array) => BigInt(hex(bytes.subarray(at, at + length)));
   if (set.ranges === 'single') return steps(elements, part);
@@ -212,13 +225,13 @@ function rangesIn(
       element.key ? [{ first: part(element.key), last: part(element.lastKey ?? element.key) }] : [],
     );
   const rest = (bytes: Uint8Array) => `${hex(bytes.subarray(0, at))} ${hex(bytes.subarray(at + length))}`;
-  const places = getOrMake(SOURCES, elements, () => new Map<number, ReadonlyMap<string, AddressRange[]>>());
-  const byRest = getOrMake(places, at, () => {
+  const places = getOrMake(SOURCES, elements, () => new Map<string, ReadonlyMap<string, AddressRange[]>>());
+  const byRest = getOrMake(places, `${at} ${others}`, () => {
     const found = new Map<string, AddressRange[]>();
     for (const element of elements)
       if (element.key) {
         const number = part(element.key);
-        getOrMake(found, rest(element.key), () => []).push({ first: number, last: number });
+        getOrMake(found, rest(element.key), () => []).push({ first: number, last: number | others });
       }
     return found;
   });
