@@ -7,6 +7,7 @@ import { errorMessage } from '../application/error-message.js';
 import { CannotTraceError } from '../application/trace/trace-packets.js';
 import { CANNOT_ASK, CannotAskError } from '../adapters/cli/asking/cannot-ask-error.js';
 import { chosenCommand, readsManifests } from './commands/commands.js';
+import { DumpError } from '../adapters/compare/dump-sides.js';
 import { BundleFolderError } from '../adapters/cli/dump/bundle-folder.js';
 import { complain } from '../adapters/cli/output/print.js';
 import { QueriesError } from '../adapters/cli/tracing/queries-error.js';
@@ -24,6 +25,7 @@ const FOR_PEOPLE = [
   CannotTraceError,
   QueriesError,
   BundleFolderError,
+  DumpError,
 ];
 
 /** Runs the program and returns its exit code. The order is that of docs/spec/configuration.md §1. */

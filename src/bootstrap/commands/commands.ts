@@ -27,11 +27,12 @@ const subcommands: {
     return (asked) => askCluster(asked);
   },
   plan: async () => (await composing()).plan,
+  compare: async () => (await import('./compare.js')).compare,
   validate: async () => (await import('../../adapters/cli/validate.js')).validate,
 };
 
 /** Those that read the manifests that are named. */
-const READERS: readonly Request['name'][] = ['run', 'plan', 'trace', 'validate'];
+const READERS: readonly Request['name'][] = ['run', 'plan', 'compare', 'trace', 'validate'];
 
 /** What this command line asks for. */
 export async function chosenCommand(commandLine: CommandLine): Promise<Command> {

@@ -29,7 +29,7 @@ export function plannedIptables(
 
 /** What mode ipvs would write for these entries. */
 export function plannedIpvs(
-  entries: readonly ForwardingEntry[],
+  entries: Iterable<ForwardingEntry>,
   node: NodeNetwork,
   host: Pick<IptablesHost, 'randomFully'>,
   options: Omit<IpvsOptions, 'node'>,

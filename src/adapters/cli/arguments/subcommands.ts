@@ -1,4 +1,5 @@
 import { cluster } from './cluster.js';
+import { compare } from './compare.js';
 import { diff } from './diff.js';
 import { dump } from './dump.js';
 import { explain } from './explain.js';
@@ -23,6 +24,7 @@ export const subcommands = [
   dump,
   cluster,
   plan,
+  compare,
   validate,
 ] as const;
 
