@@ -15,6 +15,8 @@ export interface ReportedDifference {
   readonly service: string;
   /** One packet that shows it. */
   readonly packet: Packet;
+  /** Its port stands for all that no rule names. */
+  readonly otherPorts?: true;
   /** Who sends it, for people. */
   readonly client: string;
   /** The next connection of a client that was sent to this endpoint before. */
@@ -71,8 +73,10 @@ export function familyReport(
   const unknowns = new Map<string, Counted<ReportedUnknown>>();
   for (const side of sides)
     for (const what of side.doubts) unknowns.set(what, { what, classes: 0 });
+  const services = new Map<string, string>();
   for (const compared of compareSides(sides, node)) {
     counts[compared.result]++;
+    noteService(services, compared);
     if (compared.result === 'unknown')
       for (const what of compared.unclear)
         getOrMake(unknowns, what, () => ({ what, packet: compared.packet, classes: 0 })).classes++;
@@ -94,9 +98,9 @@ export function familyReport(
       classes,
       isExpected: expected.has(name),
     })),
-    differences: [...differences.values()].sort((one, other) =>
-      one.service < other.service ? -1 : Number(one.service > other.service),
-    ),
+    differences: [...differences.values()]
+      .map((one) => ({ ...one, service: services.get(one.service) ?? one.service }))
+      .sort((one, other) => (one.service < other.service ? -1 : Number(one.service > other.service))),
     unknowns: [...unknowns.values()],
   };
 }
@@ -115,8 +119,9 @@ function difference(
 ): Counted<ReportedDifference> {
   const [one, other] = sides;
   return {
-    service: serviceOf([...one.endings, ...other.endings]) ?? frontend.address,
+    service: serviceIn(sides) ?? frontend.address,
     packet,
+    ...(frontend.standsForOthers && { otherPorts: true }),
     client: clientWords(kind, packet),
     ...(remembered && { remembered: `${remembered.address}:${remembered.port}` }),
     outcomes: [fateLines(one), fateLines(other)],
@@ -124,6 +129,17 @@ function difference(
     classes: 0,
     ...(known && { known: known.name }),
   };
+}
+
+function serviceIn([one, other]: ComparedClass['sides']): string | undefined {
+  return serviceOf([...one.endings, ...other.endings]);
+}
+
+/** Rules for other ports of an address may not say whose it is; those for its own ports do. */
+function noteService(services: Map<string, string>, { frontend, sides }: ComparedClass): void {
+  if (frontend.standsForOthers || services.has(frontend.address)) return;
+  const service = serviceIn(sides);
+  if (service !== undefined) services.set(frontend.address, service);
 }
 
 function clientWords(kind: ComparedClass['kind'], { source, inputInterface }: Packet): string {

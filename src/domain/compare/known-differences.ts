@@ -74,6 +74,18 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
       isLoopback({ family, text }) && !isOnly(own, 'delivered') && isOnly(other, 'delivered'),
   },
   {
+    name: 'node-port-addresses',
+    sentence:
+      "without --nodeport-addresses node ports are on all of the node's addresses in modes iptables and ipvs, and on its primary ones in mode nftables",
+    mode: 'nftables',
+    others: ['iptables', 'ipvs'],
+    explains: ({ frontend, packet: { destination } }, own, other, { localAddresses }) =>
+      !frontend.standsForOthers &&
+      localAddresses.has(destination) &&
+      isOnly(own, 'delivered') &&
+      !other.fates.some(({ verdict }) => verdict === 'delivered' || verdict === 'untouched'),
+  },
+  {
     name: 'local-policy',
     sentence:
       'with externalTrafficPolicy Local clients in the cluster get local endpoints alone in mode ipvs, and all endpoints in other modes',

@@ -31,18 +31,19 @@ export function comparisonLines({ sides, families, notes }: ComparisonResult, is
 
 function familyLines(report: FamilyReport, sides: readonly [string, string], isWide: boolean): readonly string[] {
   const { family, modes, equal, different, unknown, known, differences, unknowns } = report;
-  const [one, other] = sides.map((side, at) => `${side} (${modes[at]!})`);
+  const [one, other] = [`${sides[0]} (${modes[0]})`, `${sides[1]} (${modes[1]})`];
   const services = new Map<string, ReportedDifference[]>();
-  for (const difference of differences)
+  // A known difference is the same for many Services.
+  for (const difference of differences.filter(({ known: name }) => isWide || name === undefined))
     services.set(difference.service, [...(services.get(difference.service) ?? []), difference]);
   const shown = isWide ? unknowns : unknowns.slice(0, UNKNOWN_SHOWN);
   return [
     `${family}: ${one} and ${other}: ${counted(equal, 'class', 'classes')} of packets equal, ${different} different, ${unknown} unknown`,
-    ...known.map(
-      ({ name, sentence, link, classes, isExpected }) =>
-        `  known difference ${name}${isExpected ? ', expected' : ''}: ${sentence} (${counted(classes, 'class', 'classes')}; ${link})`,
-    ),
-    ...[...services].flatMap(([service, its]) => serviceLines(service, its, sides, isWide)),
+    ...known.flatMap(({ name, sentence, link, classes, isExpected }) => [
+      `  known difference ${name}${isExpected ? ', expected' : ''}: ${sentence} (${counted(classes, 'class', 'classes')}; ${link})`,
+      ...(isWide || isExpected ? [] : differenceLines(differences.find((each) => each.known === name)!, [one, other], false)),
+    ]),
+    ...[...services].flatMap(([service, its]) => serviceLines(service, its, [one, other], isWide)),
     ...shown.map(unknownLine),
     ...(unknowns.length > shown.length ? [`  … ${unknowns.length - shown.length} more that are not understood; -o wide shows all`] : []),
   ];
@@ -64,15 +65,16 @@ function serviceLines(
 }
 
 function differenceLines(
-  { packet, client, remembered, outcomes, steps, classes, known }: ReportedDifference,
+  { packet, otherPorts, client, remembered, outcomes, steps, classes, known }: ReportedDifference,
   sides: readonly [string, string],
   isWide: boolean,
 ): readonly string[] {
   const again = remembered === undefined ? '' : `, again after it was sent to ${remembered}`;
   const more = classes > 1 ? `, and ${counted(classes - 1, 'other class', 'other classes')} of clients` : '';
   const name = known === undefined ? '' : ` [${known}]`;
+  const port = otherPorts ? ', as to every port that no rule names' : '';
   return [
-    `    ${client} → ${destinationText(packet)}${again}${more}${name}`,
+    `    ${client} → ${destinationText(packet)}${port}${again}${more}${name}`,
     ...sides.flatMap((side, at) => [
       `      ${side}: ${outcomes[at]!}`,
       ...(isWide ? steps[at]!.map(stepLine) : []),
