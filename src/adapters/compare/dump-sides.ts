@@ -7,6 +7,10 @@ import { SaveReader } from '../../domain/iptables/text/save-reader.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import { NamedError } from '../../domain/model/named-error.js';
 import { familyOf, IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
+import { listedSide } from '../nftables/listing/listed-sides.js';
+import type { Listing } from '../nftables/listing/listing.js';
+import { parseJsonListing } from '../nftables/listing/parse-json.js';
+import { parseListing } from '../nftables/listing/parse-text.js';
 import { parseSave as parseIpSets } from '../ipset/parse-save.js';
 import { parseVirtualServers } from './parse-virtual-servers.js';
 
@@ -16,7 +20,8 @@ export class DumpError extends NamedError {}
 /** What one file holds. */
 type Dump =
   | { readonly kind: 'tables'; readonly family: IpFamily; readonly tables: SavedTables }
-  | { readonly kind: 'servers' | 'sets'; readonly text: string };
+  | { readonly kind: 'servers' | 'sets'; readonly text: string }
+  | { readonly kind: 'listing'; readonly listing: Listing };
 
 /**
  * Reads files with what tools printed of one node, in any order: which tool it was shows in each.
@@ -28,12 +33,19 @@ export function dumpSides(paths: readonly string[]): FamilySides {
     dumps.flatMap((dump) => (dump.kind === kind ? dump.text : [])).join('\n');
   const servers = [...parseVirtualServers(texts('servers'))];
   const sets = allSets(texts('sets'));
+  const listing = { tables: dumps.flatMap((dump) => (dump.kind === 'listing' ? dump.listing.tables : [])) };
   const isIpvs = dumps.some(({ kind }) => kind === 'servers');
   const sides: FamilySides = {};
   for (const family of IP_FAMILIES) {
     const tables = dumps.flatMap((dump) =>
       dump.kind === 'tables' && dump.family === family ? dump.tables : [],
     );
+    const listed = listedSide(listing, family);
+    if (listed && tables.length > 0)
+      throw new DumpError(
+        'rules of iptables and of nftables together: where iptables is iptables-nft, what nft lists has both',
+      );
+    if (listed) sides[family] = listed;
     if (tables.length === 0) continue;
     const rules = new SavedRules(tables, (_, chain) => chain.startsWith('KUBE-'));
     const its = servers.filter(([, { server }]) => familyOf(server.address) === family);
@@ -68,12 +80,14 @@ function dumpOf(path: string, text: string): Dump {
     reader.read(text);
     return { kind: 'tables', family, tables: reader.finish() };
   }
+  if (/^\s*\{/.test(text)) return { kind: 'listing', listing: parseJsonListing(text) };
+  if (/^table \w+ \S+ \{/m.test(text)) return { kind: 'listing', listing: parseListing(text) };
   if (/^-A (?:-[tu]|--sctp-service) /m.test(text) || (text.trim() === '' && /ipvs/.test(path)))
     return { kind: 'servers', text };
   if (/^create \S+ \w+:/m.test(text) || (text.trim() === '' && /ipset/.test(path)))
     return { kind: 'sets', text };
   throw new DumpError(
-    'it is not what iptables-save, ip6tables-save, ipvsadm -S -n or ipset save prints',
+    'it is not what iptables-save, ip6tables-save, nft list ruleset, nft -j list ruleset, ipvsadm -S -n or ipset save prints',
   );
 }
 

@@ -167,7 +167,7 @@ function endpointsOf({ fates }: Outcome): ReadonlySet<string> {
 }
 
 function saysNoLocal({ endings }: Outcome): boolean {
-  return endings.every(({ steps }) => steps.some(({ rule }) => /has no local endpoints|no-local-endpoints drop/.test(rule)));
+  return endings.every(({ steps }) => steps.some(({ rule }) => /has no local endpoints|no-local-endpoints drop|vmap @no-endpoint-/.test(rule)));
 }
 
 function isOnly({ fates }: Outcome, verdict: Fate['verdict']): boolean {

@@ -1,4 +1,6 @@
 import { plannedNftables } from '../../../src/adapters/nftables/netlink/trace/planned-side.js';
+import { listedSide } from '../../../src/adapters/nftables/listing/listed-sides.js';
+import { parseListing } from '../../../src/adapters/nftables/listing/parse-text.js';
 import type { ComparedNode } from '../../../src/domain/compare/clients.js';
 import { plannedIptables, plannedIpvs } from '../../../src/domain/compare/planned-sides.js';
 import type { Side } from '../../../src/domain/compare/side.js';
@@ -12,6 +14,7 @@ import {
   RECORDED_HOST,
   recordedContext,
   recordedDump,
+  recordedText,
   recordedState,
   forwardingTable,
   type RecordedStep,
@@ -38,7 +41,11 @@ export function planned(step: RecordedStep, family: IpFamily, mode: ComparedMode
 }
 
 /** What kube-proxy had in the kernel. */
-export function recorded(step: RecordedStep, family: IpFamily, mode: Exclude<ComparedMode, 'nftables'>): Side {
+export function recorded(step: RecordedStep, family: IpFamily, mode: ComparedMode): Side {
+  if (mode === 'nftables') {
+    const text = recordedText(step, mode, family === 'IPv4' ? 'nft-ip' : 'nft-ip6');
+    return listedSide(parseListing(text), family)!;
+  }
   if (mode === 'ipvs') return ipvsSide(recordedIpvs(step, family));
   return tablesSide(new SavedRules(parseSave(recordedDump(step, family), family), () => true));
 }
