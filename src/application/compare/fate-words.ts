@@ -16,8 +16,10 @@ const WORDS: Readonly<Record<Exclude<Fate['verdict'], 'sent'>, string>> = {
 
 /** What becomes of a packet, for people. */
 export function fateLines({ fates, stickySeconds }: Outcome): string {
-  const affinity = stickySeconds === undefined ? '' : `, remembered for ${stickySeconds} s`;
-  return fates.map(fateText).join(', ') + affinity;
+  if (stickySeconds === undefined) return fates.map(fateText).join(', ');
+  const isForAll = fates.every(({ sticky }) => sticky);
+  const texts = fates.map((fate) => (isForAll || !fate.sticky ? fateText(fate) : `${fateText(fate)} (remembered)`));
+  return `${texts.join(', ')}, remembered for ${stickySeconds} s`;
 }
 
 function fateText({ verdict, endpoint, masquerade, probability }: Fate): string {

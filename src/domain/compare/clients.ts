@@ -42,11 +42,7 @@ export class Clients {
   private readonly own: AddressRanges;
   private readonly shown: readonly bigint[];
 
-  /** @param serviceAddresses those that a side makes the node's own, which no client has */
-  constructor(
-    readonly node: ComparedNode,
-    serviceAddresses: Iterable<string>,
-  ) {
+  constructor(readonly node: ComparedNode) {
     const { family, localAddresses, podNetworks, clusterNetworks } = node;
     const own = [...localAddresses].filter(
       (text) => familyOf(text) === family && !isLoopback({ family, text }),
@@ -54,7 +50,7 @@ export class Clients {
     const network = (text: string): AddressRange => rangeOf(parseCidr(text)!);
     const excluded = [
       ...IMPOSSIBLE[family].map(network),
-      ...[...own, ...serviceAddresses].map(singleAddress),
+      ...own.map(singleAddress),
     ];
     this.arriving = without([network(EVERY[family])], rangesOf(excluded));
     this.own = rangesOf(own.map(singleAddress));

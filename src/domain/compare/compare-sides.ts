@@ -35,8 +35,7 @@ const LOOPBACK_INTERFACE = 'lo';
  * divided into classes, of which all packets get the same answers of the rules on both sides, so that one of them stands for all.
  */
 export function* compareSides(sides: readonly [Side, Side], node: ComparedNode): Generator<ComparedClass> {
-  const serviceAddresses = new Set(sides.flatMap((side) => [...side.serviceAddresses]));
-  const clients = new Clients(node, serviceAddresses);
+  const clients = new Clients(node);
   const named = function* () {
     for (const side of sides) yield* side.destinations();
   };

@@ -7,6 +7,8 @@ export interface Fate {
   readonly verdict: TracedEnding['verdict'] | 'delivered';
   readonly endpoint?: { readonly address: string; readonly port: number };
   readonly masquerade: boolean;
+  /** Its client is remembered, and comes to the same endpoint again. */
+  readonly sticky: boolean;
   readonly probability: number;
 }
 
@@ -44,15 +46,19 @@ export function outcomeOf(
   };
 }
 
-function fateOf({ verdict, endpoint, masquerade, probability }: TracedEnding, isLocal: boolean): Fate {
-  if (verdict === 'sent') return { verdict, endpoint: endpoint!, masquerade, probability };
-  if (verdict !== 'untouched') return { verdict, masquerade: false, probability };
-  return { verdict: isLocal ? 'delivered' : verdict, masquerade: masquerade && !isLocal, probability };
+function fateOf(
+  { verdict, endpoint, masquerade, sticky, probability }: TracedEnding,
+  isLocal: boolean,
+): Fate {
+  if (verdict === 'sent') return { verdict, endpoint: endpoint!, masquerade, sticky, probability };
+  const rest = { sticky: false, probability };
+  if (verdict !== 'untouched') return { verdict, masquerade: false, ...rest };
+  return { verdict: isLocal ? 'delivered' : verdict, masquerade: masquerade && !isLocal, ...rest };
 }
 
 /** Tells fates apart, whatever their probability. */
-export function fateName({ verdict, endpoint, masquerade }: Fate): string {
-  return `${verdict} ${endpoint ? hostPort(endpoint.address, endpoint.port) : ''} ${masquerade}`;
+export function fateName({ verdict, endpoint, masquerade, sticky }: Fate): string {
+  return `${verdict} ${endpoint ? hostPort(endpoint.address, endpoint.port) : ''} ${masquerade} ${sticky}`;
 }
 
 export function sameOutcome(one: Outcome, other: Outcome): boolean {

@@ -2,6 +2,7 @@ import type { IpSet } from '../../ipset/ip-set.js';
 import type { DeviceTowards } from '../../iptables/walk/known-devices.js';
 import type { RuleSource } from '../../iptables/walk/rule-source.js';
 import { walkTables } from '../../iptables/walk/tables-walk.js';
+import { getOrMake } from '../../model/get-or-make.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
 import type { Watch } from '../../walk/watch.js';
@@ -16,6 +17,14 @@ export interface IpvsSurroundings {
   readonly server: FindServer;
   /** The service addresses that the node has, so that packets to them are its own. */
   readonly addresses: ReadonlySet<string>;
+}
+
+/** By both sets: there may be very many service addresses, and packets. */
+const BOTH = new WeakMap<ReadonlySet<string>, WeakMap<ReadonlySet<string>, ReadonlySet<string>>>();
+
+function bothOf(own: ReadonlySet<string>, ofServices: ReadonlySet<string>): ReadonlySet<string> {
+  const known = getOrMake(BOTH, own, () => new WeakMap<ReadonlySet<string>, ReadonlySet<string>>());
+  return getOrMake(known, ofServices, () => new Set([...own, ...ofServices]));
 }
 
 /**
@@ -33,7 +42,7 @@ export function walkIpvs(
   // To an address of its own the node sends with that address as the source.
   const isToOwn = inputInterface === undefined && addresses.has(destination);
   const sent = isToOwn ? { ...packet, source: destination } : packet;
-  const localAddresses = new Set([...environment.localAddresses, ...addresses]);
+  const localAddresses = bothOf(environment.localAddresses, addresses);
   const endings = walkTables(
     rules,
     sent,
