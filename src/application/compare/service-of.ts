@@ -7,6 +7,7 @@ const COMMENT = /--comment "([a-z0-9-]+\/[a-z0-9.-]+)[: "]/;
 
 /** The Service that rules on the way name; undefined if they name none. */
 export function serviceOf(endings: readonly TracedEnding[]): string | undefined {
+  for (const { servicePort } of endings) if (servicePort !== undefined) return serviceIn(servicePort);
   for (const { steps } of endings)
     for (const { servicePort } of steps) if (servicePort !== undefined) return serviceIn(servicePort);
   for (const { steps } of endings)

@@ -87,13 +87,30 @@ class Comparison {
     const about = { frontend, kind, packet };
     const first = this.both((side) => this.outcome(side, packet, seen));
     const [one, other] = first;
-    const all = [judged(about, first, seen)];
+    const all = [this.judged(about, first, seen, (side) => this.outcome(side, packet, new Seen(true)))];
     if (one.stickySeconds !== undefined && other.stickySeconds !== undefined)
       for (const [mine, its] of rememberedIn(first)) {
-        const later = this.both((side, at) => this.later(side, packet, first[at], at === 0 ? mine : its, seen));
-        all.push({ ...judged(about, later, seen), remembered: mine.endpoint! });
+        const again = (side: Side, at: 0 | 1, by: Seen) =>
+          this.later(side, packet, first[at], at === 0 ? mine : its, by);
+        const later = this.both((side, at) => again(side, at, seen));
+        const compared = this.judged(about, later, seen, (side, at) => again(side, at, new Seen(true)));
+        all.push({ ...compared, remembered: mine.endpoint! });
       }
     yield* all;
+  }
+
+  /** @param withSteps the same once more, as its way is to be told */
+  private judged(
+    about: Pick<ComparedClass, 'frontend' | 'kind' | 'packet'>,
+    outcomes: readonly [Outcome, Outcome],
+    { unclearThings }: Seen,
+    withSteps: (side: Side, at: 0 | 1) => Outcome,
+  ): ComparedClass {
+    const unclear = [...unclearThings];
+    const isEqual = unclear.length === 0 && sameOutcome(...outcomes);
+    if (isEqual) return { ...about, result: 'equal', sides: outcomes, unclear };
+    const result = unclear.length > 0 ? 'unknown' : 'different';
+    return { ...about, result, sides: this.both(withSteps), unclear };
   }
 
   private both(outcome: (side: Side, at: 0 | 1) => Outcome): readonly [Outcome, Outcome] {
@@ -123,16 +140,6 @@ class Comparison {
     if (ending.memory) return this.outcome(side, packet, seen, ending.memory);
     return outcomeOf([{ ...ending, probability: 1 }], false, [stickySeconds]);
   }
-}
-
-function judged(
-  about: Pick<ComparedClass, 'frontend' | 'kind' | 'packet'>,
-  sides: readonly [Outcome, Outcome],
-  { unclearThings }: Seen,
-): ComparedClass {
-  const unclear = [...unclearThings];
-  const result = unclear.length > 0 ? 'unknown' : sameOutcome(...sides) ? 'equal' : 'different';
-  return { ...about, result, sides, unclear };
 }
 
 /** For each endpoint that both sides may remember a client with, an ending of each that does so. */

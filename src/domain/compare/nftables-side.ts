@@ -38,6 +38,7 @@ export function nftablesSide(ruleset: KernelRuleset, elementsOf: ElementsOf): Si
         source: new SourceWatch(packet.family, watch, elements),
         isDynamic: (set: KernelSet) => dynamic.has(set),
         affinity: (seconds: number) => watch.affinity(seconds),
+        wantsSteps: watch.wantsSteps,
       };
       return new RulesetWalk(
         ruleset,

@@ -14,6 +14,8 @@ export class Seen implements Watch {
   private readonly ranges = new Map<string, AddressRange>();
   private times = new Set<number>();
 
+  constructor(readonly wantsSteps = false) {}
+
   source(range: AddressRange): void {
     this.ranges.set(`${range.first} ${range.last}`, range);
   }

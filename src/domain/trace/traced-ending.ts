@@ -15,5 +15,7 @@ export interface TracedEnding {
   readonly sticky: boolean;
   /** What the rules remember the client as, for `PacketEnvironment.remembered`; only where the walk is watched. */
   readonly memory?: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Whose rules it met; only of a walk that keeps no steps. */
+  readonly servicePort?: string;
   readonly steps: readonly Step[];
 }

@@ -34,6 +34,8 @@ export interface Course {
   /** How likely it comes this way, between 0 and 1. */
   readonly probability: number;
   readonly steps: readonly Step[];
+  /** Steps are not kept, but for uncertain ones. */
+  readonly isSilent?: boolean;
   /** The service port whose frontend the packet was sent to, once a rule has found it. */
   readonly servicePort?: string;
 }
@@ -70,6 +72,7 @@ export function isLeaving({ hook }: Course): boolean {
 
 /** The course with what a rule did to it. What one rule does in a row is one step. */
 export function withStep<C extends Course>(course: C, place: Place, effect: string, isUncertain = false): C {
+  if (course.isSilent && !isUncertain) return silently(course, place);
   const { hook, steps } = course;
   const { where, rule, isForeign } = place;
   const last = steps.at(-1);
@@ -87,6 +90,11 @@ export function withStep<C extends Course>(course: C, place: Place, effect: stri
   return { ...course, steps: [...(goesOn ? steps.slice(0, -1) : steps), step] };
 }
 
+function silently<C extends Course>(course: C, { servicePort, isForeign }: Place): C {
+  const isKnown = isForeign || servicePort === undefined || servicePort === course.servicePort;
+  return isKnown ? course : { ...course, servicePort };
+}
+
 /** The course of this share of its packets. */
 export function shareOf<C extends Course>(course: C, share: number): C {
   return { ...course, probability: course.probability * share };
@@ -98,6 +106,7 @@ export function shareOf<C extends Course>(course: C, share: number): C {
  */
 export function endingOf(course: Course, isSent = course.isTranslated): TracedEnding {
   const { verdict, destination: address, port, probability, isMasqueraded, isSticky, memory, steps } = course;
+  const { isSilent, servicePort } = course;
   const arrives = verdict === undefined && isSent;
   return {
     verdict: verdict ?? (isSent ? 'sent' : 'untouched'),
@@ -106,6 +115,7 @@ export function endingOf(course: Course, isSent = course.isTranslated): TracedEn
     masquerade: isMasqueraded,
     sticky: arrives && isSticky,
     ...(memory && { memory }),
+    ...(isSilent && servicePort !== undefined && { servicePort }),
     steps,
   };
 }

@@ -5,6 +5,8 @@ import type { AddressRange } from '../net/address-ranges.js';
  * tells for which other packets an outcome holds.
  */
 export interface Watch {
+  /** Whether the way of the packet is to be told. Of a walk without it only steps are kept whose effect is not known. */
+  readonly wantsSteps: boolean;
   /** The source that the packet was sent with was compared with these addresses. */
   source(range: AddressRange): void;
   /** So was the name of the interface that it came in through; `+` at the end stands for anything. */

@@ -79,7 +79,12 @@ export function walkTables(
     isLocal,
   );
   return path
-    .follow({ ...startOf(packet), connectionMark: 0, isUntracked: false })
+    .follow({
+      ...startOf(packet),
+      connectionMark: 0,
+      isUntracked: false,
+      ...(watch && { isSilent: !watch.wantsSteps }),
+    })
     .flatMap((course) => (course.verdict ? [course] : process(course)))
     .map((course) => endingOf(course, course.isTranslated || course.virtualServer !== undefined));
 }

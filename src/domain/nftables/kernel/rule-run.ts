@@ -35,6 +35,7 @@ export interface Watching {
   /** Whether packets fill the set. */
   readonly isDynamic: (set: KernelSet) => boolean;
   readonly affinity: (seconds: number) => void;
+  readonly wantsSteps: boolean;
 }
 
 /** Evaluates rules, expression by expression, as the kernel does. */

@@ -38,7 +38,7 @@ export class RulesetWalk {
     localAddresses: Pick<ReadonlySet<string>, 'has'>,
     find: FindElement,
     towards: Devices['towards'],
-    watching?: Watching,
+    private readonly watching?: Watching,
   ) {
     this.isLocal = localTo({ localAddresses }, packet);
     this.chains = new ListedChains(packet.family);
@@ -54,6 +54,7 @@ export class RulesetWalk {
       headers: headersOf(packet),
       registers: new Uint8Array(),
       priority: 0,
+      ...(this.watching && { isSilent: !this.watching.wantsSteps }),
     };
     const path = new HookPath<KernelCourse>((hook) => this.stations(hook), this.isLocal);
     return path.follow(start).map((course) => endingOf(course));
