@@ -11,7 +11,7 @@ import type { Protocol } from '../../domain/model/service-port-name.js';
 import { parseAddress } from '../../domain/net/address.js';
 
 /** A line that `ipvsadm -S -n` never writes, or about a server that cannot be followed. */
-export class IpvsadmSyntaxError extends NamedError {
+class IpvsadmSyntaxError extends NamedError {
   constructor(line: string) {
     super(
       `${JSON.stringify(line.slice(0, 200))} is no line of \`ipvsadm -S -n\` about a server with an address and a port`,

@@ -1,6 +1,10 @@
 import type { ComparedNode } from '../../domain/compare/clients.js';
 import { compareSides, type ComparedClass } from '../../domain/compare/compare-sides.js';
-import { EXPLAINED_AT, knownDifference, type KnownDifference } from '../../domain/compare/known-differences.js';
+import {
+  EXPLAINED_AT,
+  knownDifference,
+  type KnownDifference,
+} from '../../domain/compare/known-differences.js';
 import type { Side, SideMode } from '../../domain/compare/side.js';
 import { getOrMake } from '../../domain/model/get-or-make.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -71,8 +75,7 @@ export function familyReport(
   const known = new Map<KnownDifference, number>();
   const differences = new Map<string, Counted<ReportedDifference>>();
   const unknowns = new Map<string, Counted<ReportedUnknown>>();
-  for (const side of sides)
-    for (const what of side.doubts) unknowns.set(what, { what, classes: 0 });
+  for (const side of sides) for (const what of side.doubts) unknowns.set(what, { what, classes: 0 });
   const services = new Map<string, string>();
   for (const compared of compareSides(sides, node)) {
     counts[compared.result]++;
@@ -143,7 +146,8 @@ function noteService(services: Map<string, string>, { frontend, sides }: Compare
 }
 
 function clientWords(kind: ComparedClass['kind'], { source, inputInterface }: Packet): string {
-  const through = inputInterface === undefined || inputInterface.startsWith('(') ? '' : ` through ${inputInterface}`;
+  const through =
+    inputInterface === undefined || inputInterface.startsWith('(') ? '' : ` through ${inputInterface}`;
   return `${kind} (${source})${through}`;
 }
 

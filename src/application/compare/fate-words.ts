@@ -18,7 +18,9 @@ const WORDS: Readonly<Record<Exclude<Fate['verdict'], 'sent'>, string>> = {
 export function fateLines({ fates, stickySeconds }: Outcome): string {
   if (stickySeconds === undefined) return fates.map(fateText).join(', ');
   const isForAll = fates.every(({ sticky }) => sticky);
-  const texts = fates.map((fate) => (isForAll || !fate.sticky ? fateText(fate) : `${fateText(fate)} (remembered)`));
+  const texts = fates.map((fate) =>
+    isForAll || !fate.sticky ? fateText(fate) : `${fateText(fate)} (remembered)`,
+  );
   return `${texts.join(', ')}, remembered for ${stickySeconds} s`;
 }
 

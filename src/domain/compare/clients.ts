@@ -1,4 +1,12 @@
-import { addressNumber, rangeHas, rangesOf, singleAddress, without, type AddressRange, type AddressRanges } from '../net/address-ranges.js';
+import {
+  addressNumber,
+  rangeHas,
+  rangesOf,
+  singleAddress,
+  without,
+  type AddressRange,
+  type AddressRanges,
+} from '../net/address-ranges.js';
 import { isLoopback, LOCALHOST } from '../net/address.js';
 import { parseCidr } from '../net/cidr.js';
 import { rangeOf } from '../net/address-ranges.js';
@@ -48,10 +56,7 @@ export class Clients {
       (text) => familyOf(text) === family && !isLoopback({ family, text }),
     );
     const network = (text: string): AddressRange => rangeOf(parseCidr(text)!);
-    const excluded = [
-      ...IMPOSSIBLE[family].map(network),
-      ...own.map(singleAddress),
-    ];
+    const excluded = [...IMPOSSIBLE[family].map(network), ...own.map(singleAddress)];
     this.arriving = without([network(EVERY[family])], rangesOf(excluded));
     this.own = rangesOf(own.map(singleAddress));
     this.shown = [

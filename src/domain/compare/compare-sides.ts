@@ -72,7 +72,9 @@ class Comparison {
         yield* this.compared(frontend, this.clients.kindOf(source, arrives), packet, seen);
         if (count > MAX_CLASSES) return;
         left = without(left, seen.alike(source, left));
-        if (arrives) for (const pattern of seen.interfaces) if (pattern !== LOOPBACK_INTERFACE) interfaces.add(namedBy(pattern));
+        if (arrives)
+          for (const pattern of seen.interfaces)
+            if (pattern !== LOOPBACK_INTERFACE) interfaces.add(namedBy(pattern));
       }
     }
   }
@@ -136,7 +138,13 @@ class Comparison {
   }
 
   /** What becomes of the next connection of a client whose first one ended so. */
-  private later(side: Side, packet: Packet, { stickySeconds = 0 }: Outcome, ending: TracedEnding, seen: Seen): Outcome {
+  private later(
+    side: Side,
+    packet: Packet,
+    { stickySeconds = 0 }: Outcome,
+    ending: TracedEnding,
+    seen: Seen,
+  ): Outcome {
     if (ending.memory) return this.outcome(side, packet, seen, ending.memory);
     return outcomeOf([{ ...ending, probability: 1 }], false, [stickySeconds]);
   }

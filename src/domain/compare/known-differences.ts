@@ -39,7 +39,8 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   },
   {
     name: 'unallocated-cluster-ips',
-    sentence: 'packets to addresses of the service networks that no Service has are dropped in mode nftables and left alone in other modes',
+    sentence:
+      'packets to addresses of the service networks that no Service has are dropped in mode nftables and left alone in other modes',
     mode: 'nftables',
     others: ['iptables', 'ipvs'],
     explains: ({ frontend }, own, other) =>
@@ -52,7 +53,11 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     mode: 'iptables',
     others: ['ipvs', 'nftables'],
     explains: ({ packet }, own, other) =>
-      differOnlyIn(own, other, ({ endpoint, masquerade }) => masquerade && endpoint?.address === packet.source),
+      differOnlyIn(
+        own,
+        other,
+        ({ endpoint, masquerade }) => masquerade && endpoint?.address === packet.source,
+      ),
   },
   {
     name: 'node-source',
@@ -62,7 +67,8 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     others: ['iptables', 'nftables'],
     explains: (_, own, other) =>
       own.endings.every(({ source }) => source !== undefined) &&
-      ((isOnly(own, 'dropped') && areSent(other)) || differOnlyIn(own, other, ({ masquerade }) => masquerade)),
+      ((isOnly(own, 'dropped') && areSent(other)) ||
+        differOnlyIn(own, other, ({ masquerade }) => masquerade)),
   },
   {
     name: 'localhost-node-ports',
@@ -115,11 +121,15 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     mode: 'iptables',
     others: ['ipvs', 'nftables'],
     explains: ({ kind, frontend }, own, other) =>
-      kind === 'the node' && !frontend.standsForOthers && isOnly(own, 'untouched') && isOnly(other, 'refused'),
+      kind === 'the node' &&
+      !frontend.standsForOthers &&
+      isOnly(own, 'untouched') &&
+      isOnly(other, 'refused'),
   },
   {
     name: 'loop-back-set',
-    sentence: 'an endpoint that calls its own address and port gets its source rewritten in mode ipvs, should that packet ever pass the node',
+    sentence:
+      'an endpoint that calls its own address and port gets its source rewritten in mode ipvs, should that packet ever pass the node',
     mode: 'ipvs',
     others: ['iptables', 'nftables'],
     explains: ({ packet }, own, other) =>
@@ -167,7 +177,9 @@ function endpointsOf({ fates }: Outcome): ReadonlySet<string> {
 }
 
 function saysNoLocal({ endings }: Outcome): boolean {
-  return endings.every(({ steps }) => steps.some(({ rule }) => /has no local endpoints|no-local-endpoints drop|vmap @no-endpoint-/.test(rule)));
+  return endings.every(({ steps }) =>
+    steps.some(({ rule }) => /has no local endpoints|no-local-endpoints drop|vmap @no-endpoint-/.test(rule)),
+  );
 }
 
 function isOnly({ fates }: Outcome, verdict: Fate['verdict']): boolean {
@@ -179,6 +191,7 @@ function differOnlyIn(own: Outcome, other: Outcome, isSpecial: (fate: Fate) => b
   const plain = ({ fates }: Outcome) =>
     fates.map((fate) => fateName(isSpecial(fate) ? { ...fate, masquerade: false } : fate)).sort();
   return (
-    own.stickySeconds === other.stickySeconds && String(plain(own)) === String(other.fates.map(fateName).sort())
+    own.stickySeconds === other.stickySeconds &&
+    String(plain(own)) === String(other.fates.map(fateName).sort())
   );
 }

@@ -14,7 +14,9 @@ export type ElementsOf = (table: KernelTable, set: KernelSet) => readonly Kernel
 export function nftablesSide(ruleset: KernelRuleset, elementsOf: ElementsOf): Side {
   const dynamic = new Set(ruleset.tables.flatMap(dynamicSets));
   const lists = new Map<KernelSet, readonly KernelElement[]>();
-  const tableOf = new Map(ruleset.tables.flatMap((table) => [...table.sets.values()].map((set) => [set, table])));
+  const tableOf = new Map(
+    ruleset.tables.flatMap((table) => [...table.sets.values()].map((set) => [set, table])),
+  );
   const elements = (set: KernelSet): readonly KernelElement[] =>
     dynamic.has(set)
       ? []

@@ -25,7 +25,7 @@ export interface Outcome {
  * Probabilities are equal up to this factor: iptables-save prints them with about ten digits, and what is left of them after other
  * rules had their chance is a product of such numbers.
  */
-export const TOLERANCE = 1e-6;
+const TOLERANCE = 1e-6;
 
 export function outcomeOf(
   endings: readonly TracedEnding[],

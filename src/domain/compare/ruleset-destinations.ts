@@ -35,7 +35,9 @@ export class RulesetDestinations {
     this.found = tables.flatMap((table) => {
       const family = table.family === 'ip6' ? 'IPv6' : 'IPv4';
       const reader = new RuleReader(table, family, elements, (doubt) => doubts.add(doubt));
-      return [...table.chains.values()].flatMap(({ rules }) => rules.flatMap((rule) => [...reader.read(rule)]));
+      return [...table.chains.values()].flatMap(({ rules }) =>
+        rules.flatMap((rule) => [...reader.read(rule)]),
+      );
     });
     this.doubts = [...doubts];
   }
@@ -125,7 +127,8 @@ class RuleReader {
     if (this.seen.has(text)) return;
     this.seen.add(text);
     const elements = this.elements(set);
-    for (const [at, element] of elements.entries()) if (element.key) yield this.element(set, elements, at, key, named);
+    for (const [at, element] of elements.entries())
+      if (element.key) yield this.element(set, elements, at, key, named);
   }
 
   private element(

@@ -51,7 +51,6 @@ export function ipvsSide({ rules, sets, servers, addresses }: IpvsRules): Side {
         yield { addresses: singleAddress(address), protocol, ports: [port, port] };
       }
     },
-    walk: (packet, environment, watch) =>
-      walkIpvs(surroundings, packet, environment, undefined, watch),
+    walk: (packet, environment, watch) => walkIpvs(surroundings, packet, environment, undefined, watch),
   };
 }

@@ -56,7 +56,7 @@ export function rangesOf(ranges: Iterable<AddressRange>): AddressRanges {
 
 export function intersection(one: AddressRanges, other: AddressRanges): AddressRanges {
   const common: AddressRange[] = [];
-  for (let at = 0, its = 0; at < one.length && its < other.length; ) {
+  for (let at = 0, its = 0; at < one.length && its < other.length;) {
     const [a, b] = [one[at]!, other[its]!];
     const first = a.first > b.first ? a.first : b.first;
     const last = a.last < b.last ? a.last : b.last;

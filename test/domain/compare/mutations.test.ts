@@ -110,14 +110,19 @@ function isIdle(rule: string, { tables: [table] }: Listing): boolean {
   const isEmpty = (name: string) => table!.sets.some((set) => set.name === name && set.elements.length === 0);
   const [, map] = /"vmap":.*"data":"@([^"]+)"/.exec(rule) ?? [];
   if (map !== undefined && isEmpty(map)) return true;
-  if (rule.startsWith('reject-chain')) return !/"goto":\{"target":"reject-chain"/.test(JSON.stringify(table!.sets));
+  if (rule.startsWith('reject-chain'))
+    return !/"goto":\{"target":"reject-chain"/.test(JSON.stringify(table!.sets));
   if (rule.startsWith('element of nodeport-ips'))
     return isEmpty('service-nodeports') && isEmpty('no-endpoint-nodeports');
   // No service address is the node's own, and those of the cluster are refused behind it.
   if (/^filter-input .*"target":"service-endpoints-check"/.test(rule)) return true;
   if (rule.startsWith('element of no-endpoint-services') && rule.includes('"reject-chain"'))
-    return table!.sets.some(({ name, elements }) => name === 'cluster-ips' && elements.some((address) => rule.includes(`"${String(address)}"`)));
-  if (rule.startsWith('masquerading') && rule.includes('@hairpin-connections')) return isEmpty('hairpin-connections');
+    return table!.sets.some(
+      ({ name, elements }) =>
+        name === 'cluster-ips' && elements.some((address) => rule.includes(`"${String(address)}"`)),
+    );
+  if (rule.startsWith('masquerading') && rule.includes('@hairpin-connections'))
+    return isEmpty('hairpin-connections');
   const [, target] = /"jump":\{"target":"([^"]+)"\}/.exec(rule) ?? [];
   const chain = table!.chains.find(({ name }) => name === target);
   return (

@@ -22,14 +22,21 @@ const SHOWN = 5;
 const UNKNOWN_SHOWN = 10;
 
 /** For people. @param isWide everything, with the way of each packet */
-export function comparisonLines({ sides, families, notes }: ComparisonResult, isWide: boolean): readonly string[] {
+export function comparisonLines(
+  { sides, families, notes }: ComparisonResult,
+  isWide: boolean,
+): readonly string[] {
   return [
     ...families.flatMap((report) => familyLines(report, sides, isWide)),
     ...notes.map((note) => `note: ${note}`),
   ];
 }
 
-function familyLines(report: FamilyReport, sides: readonly [string, string], isWide: boolean): readonly string[] {
+function familyLines(
+  report: FamilyReport,
+  sides: readonly [string, string],
+  isWide: boolean,
+): readonly string[] {
   const { family, modes, equal, different, unknown, known, differences, unknowns } = report;
   const [one, other] = [`${sides[0]} (${modes[0]})`, `${sides[1]} (${modes[1]})`];
   const services = new Map<string, ReportedDifference[]>();
@@ -41,11 +48,19 @@ function familyLines(report: FamilyReport, sides: readonly [string, string], isW
     `${family}: ${one} and ${other}: ${counted(equal, 'class', 'classes')} of packets equal, ${different} different, ${unknown} unknown`,
     ...known.flatMap(({ name, sentence, link, classes, isExpected }) => [
       `  known difference ${name}${isExpected ? ', expected' : ''}: ${sentence} (${counted(classes, 'class', 'classes')}; ${link})`,
-      ...(isWide || isExpected ? [] : differenceLines(differences.find((each) => each.known === name)!, [one, other], false)),
+      ...(isWide || isExpected
+        ? []
+        : differenceLines(
+            differences.find((each) => each.known === name)!,
+            [one, other],
+            false,
+          )),
     ]),
     ...[...services].flatMap(([service, its]) => serviceLines(service, its, [one, other], isWide)),
     ...shown.map(unknownLine),
-    ...(unknowns.length > shown.length ? [`  … ${unknowns.length - shown.length} more that are not understood; -o wide shows all`] : []),
+    ...(unknowns.length > shown.length
+      ? [`  … ${unknowns.length - shown.length} more that are not understood; -o wide shows all`]
+      : []),
   ];
 }
 
@@ -87,6 +102,8 @@ function stepLine({ hook, where, rule, effect }: Step): string {
 }
 
 function unknownLine({ what, packet, classes }: ReportedUnknown): string {
-  const example = packet ? ` (${counted(classes, 'class', 'classes')}, such as ${packet.source} → ${destinationText(packet)})` : '';
+  const example = packet
+    ? ` (${counted(classes, 'class', 'classes')}, such as ${packet.source} → ${destinationText(packet)})`
+    : '';
   return `  not understood: ${what}${example}`;
 }

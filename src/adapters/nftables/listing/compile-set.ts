@@ -32,7 +32,10 @@ export function compileSet(
     const rest = values === undefined ? {} : valueOf(Array.isArray(each) ? each[1] : undefined, values);
     const keys = elementKeys(keyOf(each), types);
     if (!rest || !keys) return undefined;
-    const comment = held<{ readonly comment?: string }>(Array.isArray(each) ? each[0] : each, 'elem')?.comment;
+    const comment = held<{ readonly comment?: string }>(
+      Array.isArray(each) ? each[0] : each,
+      'elem',
+    )?.comment;
     const more = { ...rest, ...(comment !== undefined && { comment }) };
     if (keys === 'others') elements.push(more);
     else if (!hasRanges) elements.push({ key: keys[0], ...more });
@@ -75,7 +78,7 @@ function elementKeys(
 }
 
 /** Each part is padded to words of four bytes. */
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
+function joined(parts: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + padded(part.length), 0));
   let at = 0;
   for (const part of parts) {

@@ -43,7 +43,15 @@ const NAMES: Partial<Readonly<Record<DataType, Readonly<Record<string, number>>>
   ct_state: { invalid: 1, established: 2, related: 4, new: 8, untracked: 64 },
   ct_status: { expected: 1, 'seen-reply': 2, assured: 4, confirmed: 8, snat: 16, dnat: 32 },
   ct_dir: { original: 0, reply: 1 },
-  fib_addrtype: { unicast: 1, local: 2, broadcast: 3, anycast: 4, multicast: 5, blackhole: 6, unreachable: 7 },
+  fib_addrtype: {
+    unicast: 1,
+    local: 2,
+    broadcast: 3,
+    anycast: 4,
+    multicast: 5,
+    blackhole: 6,
+    unreachable: 7,
+  },
   nf_proto: { ipv4: 2, ipv6: 10 },
   ether_type: { ip: 0x0800, ip6: 0x86dd },
   inet_proto: { ...lowered(PROTOCOL_NUMBERS), icmp: 1, 'ipv6-icmp': 58, icmpv6: 58 },
@@ -121,4 +129,3 @@ function numberBytes(number: bigint, length: number): Uint8Array | undefined {
   if (number >> BigInt(8 * length) !== 0n) return undefined;
   return Uint8Array.from({ length }, (_, at) => Number((number >> BigInt(8 * (length - 1 - at))) & 0xffn));
 }
-

@@ -1,12 +1,18 @@
 import { nftablesSide } from '../../../domain/compare/nftables-side.js';
 import type { Side } from '../../../domain/compare/side.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { KernelElement, KernelHook, KernelSet, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
+import type {
+  KernelElement,
+  KernelHook,
+  KernelSet,
+  KernelTable,
+} from '../../../domain/nftables/kernel/ruleset.js';
 import { nftFamily } from '../../../domain/nftables/layout/table.js';
-import { compileRule, type KnownSets } from './compile-rule.js';
+import { compileRule } from './compile-rule.js';
 import { compileSet } from './compile-set.js';
 import { LENGTHS, type DataType } from './encode-value.js';
 import type { ListedChain, ListedSet, ListedTable, Listing } from './listing.js';
+import type { KnownSets } from './load-value.js';
 
 /** What packets of a family meet in the tables that were listed; undefined if there are none. */
 export function listedSide({ tables }: Listing, family: IpFamily): Side | undefined {
@@ -16,10 +22,7 @@ export function listedSide({ tables }: Listing, family: IpFamily): Side | undefi
     .filter((table) => table.family === nftFamily(family) || table.family === 'inet')
     .map((table, at) => compileTable(table, at, elements, doubts));
   if (its.length === 0) return undefined;
-  const side = nftablesSide(
-    { tables: its, deviceNumbers: new Map() },
-    (_, set) => elements.get(set) ?? [],
-  );
+  const side = nftablesSide({ tables: its, deviceNumbers: new Map() }, (_, set) => elements.get(set) ?? []);
   return { ...side, doubts: [...side.doubts, ...doubts] };
 }
 
@@ -60,7 +63,9 @@ function compileTable(
     timeoutOf: (name) => listed.get(name)?.timeout ?? 0,
     add: (keys, its, all) => add(`__set${sets.size}`, keys, its, all, false),
   };
-  const chains = table.chains.map((chain, at) => [chain.name, compileChain(chain, at, table, known)] as const);
+  const chains = table.chains.map(
+    (chain, at) => [chain.name, compileChain(chain, at, table, known)] as const,
+  );
   return { family: table.family, name: table.name, number, chains: new Map(chains), sets };
 }
 

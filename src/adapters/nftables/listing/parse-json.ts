@@ -1,9 +1,18 @@
 import { NamedError } from '../../../domain/model/named-error.js';
 import { getOrMake } from '../../../domain/model/get-or-make.js';
-import { held, kindOf, type ListedChain, type ListedRule, type ListedSet, type Listing, type Statement, type Value } from './listing.js';
+import {
+  held,
+  kindOf,
+  type ListedChain,
+  type ListedRule,
+  type ListedSet,
+  type Listing,
+  type Statement,
+  type Value,
+} from './listing.js';
 
 /** It is not what `nft -j list ruleset` prints. */
-export class ListingJsonError extends NamedError {
+class ListingJsonError extends NamedError {
   constructor(why: string) {
     super(`this is not what \`nft -j list ruleset\` prints: ${why}`);
   }
@@ -28,7 +37,12 @@ export function parseJsonListing(text: string): Listing {
     if (!fields || !/^(?:ip6?|inet)$/.test(String(fields.family))) continue;
     const family = fields.family as OpenTable['family'];
     const tableName = String(kind === 'table' ? fields.name : fields.table);
-    const table = getOrMake(tables, `${family} ${tableName}`, () => ({ family, name: tableName, chains: [], sets: [] }));
+    const table = getOrMake(tables, `${family} ${tableName}`, () => ({
+      family,
+      name: tableName,
+      chains: [],
+      sets: [],
+    }));
     const name = String(fields.name);
     if (kind === 'chain') table.chains.push(chainOf(name, fields));
     if (kind === 'set' || kind === 'map') table.sets.push(setOf(name, fields));

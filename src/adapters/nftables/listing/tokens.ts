@@ -1,7 +1,7 @@
 import { NamedError } from '../../../domain/model/named-error.js';
 
 /** A text that nft never lists; the message says where, and that JSON can be read instead. */
-export class ListingSyntaxError extends NamedError {
+class ListingSyntaxError extends NamedError {
   constructor(line: number, found: string, expected: string) {
     super(
       `line ${line} of what nft listed, at ${JSON.stringify(found)}: expected ${expected}; \`nft -j list ruleset\` can be read, too`,
@@ -87,7 +87,7 @@ export class Tokens {
 
   /** Skips what is in braces, the first of which was taken. */
   skipBlock(): void {
-    for (let depth = 1; depth > 0; ) {
+    for (let depth = 1; depth > 0;) {
       if (this.isAtEnd) this.fail('"}"');
       const word = this.take();
       if (word === '{') depth++;
@@ -96,6 +96,10 @@ export class Tokens {
   }
 
   fail(expected: string): never {
-    throw new ListingSyntaxError(this.tokens[this.at]?.line ?? this.tokens.at(-1)?.line ?? 1, this.next, expected);
+    throw new ListingSyntaxError(
+      this.tokens[this.at]?.line ?? this.tokens.at(-1)?.line ?? 1,
+      this.next,
+      expected,
+    );
   }
 }

@@ -34,9 +34,7 @@ const QUOTED = /"[^"]*"/g;
 
 function narrowable(chain: WalkedChain): WalkedChain {
   const groups = new Map<string, (readonly [number, WalkedRule])[]>();
-  chain.rules.forEach((rule, place) =>
-    getOrMake(groups, keyOf(rule), () => []).push([place, rule]),
-  );
+  chain.rules.forEach((rule, place) => getOrMake(groups, keyOf(rule), () => []).push([place, rule]));
   const of = (key: string): Placed => groups.get(key) ?? NONE;
   return {
     ...chain,

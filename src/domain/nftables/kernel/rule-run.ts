@@ -250,7 +250,6 @@ function withServicePort(course: KernelCourse, { comment }: KernelElement): Kern
   return comment === undefined ? course : { ...course, servicePort: comment };
 }
 
-
 function setMeta(
   { key, from }: Extract<Expression, { kind: 'meta-set' }>,
   course: KernelCourse,

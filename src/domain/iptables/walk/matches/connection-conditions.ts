@@ -12,7 +12,10 @@ export function connectionCondition({ name, values }: RuleOption): Test | undefi
     case '--ctproto':
       return (course) => isProtocol(value, course);
     case '--ctorigsrc':
-      return watched(value, inNetwork(value, ({ packet }) => packet.source));
+      return watched(
+        value,
+        inNetwork(value, ({ packet }) => packet.source),
+      );
     case '--ctorigdst':
       return inNetwork(value, ({ packet }) => packet.destination);
     case '--ctorigdstport':

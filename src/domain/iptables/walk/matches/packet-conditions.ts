@@ -16,7 +16,10 @@ export function packetCondition({ name, values }: RuleOption): Test | undefined 
   const [value = ''] = values;
   switch (name) {
     case '-s':
-      return watched(value, inNetwork(value, ({ source }) => source));
+      return watched(
+        value,
+        inNetwork(value, ({ source }) => source),
+      );
     case '-d':
       return inNetwork(value, ({ destination }) => destination);
     case '-i':
