@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { errorMessage } from '../../application/error-message.js';
 import type { FamilySides } from '../../application/compare/family-sides.js';
 import { ipvsSide, tablesSide } from '../../domain/compare/tables-side.js';
+import type { IpSet } from '../../domain/ipset/ip-set.js';
 import { SavedRules } from '../../domain/iptables/walk/saved-rules.js';
 import { SaveReader } from '../../domain/iptables/text/save-reader.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
@@ -54,7 +55,7 @@ export function dumpSides(paths: readonly string[]): FamilySides {
           rules,
           sets: sets.filter((set) => set.family === family || set.type === 'bitmap:port'),
           servers: new Map(its),
-          addresses: new Set(its.map(([, { server }]) => server.address)),
+          addresses: serviceAddresses(its.map(([, { server }]) => server.address), sets),
         })
       : tablesSide(rules);
   }
@@ -63,6 +64,16 @@ export function dumpSides(paths: readonly string[]): FamilySides {
       `${paths.join(', ')}: no rules; a dump of mode ipvs needs iptables-save beside ipvsadm and ipset`,
     );
   return sides;
+}
+
+/** Servers of node ports have addresses that the node has anyway; only those of Services are in sets of addresses. */
+function serviceAddresses(ofServers: readonly string[], sets: readonly IpSet[]): ReadonlySet<string> {
+  const named = new Set(
+    sets
+      .filter(({ name }) => !name.includes('NODE-PORT'))
+      .flatMap(({ members }) => [...members].map((member) => member.split(',')[0]!)),
+  );
+  return new Set(ofServers.filter((address) => sets.length === 0 || named.has(address)));
 }
 
 function readDump(path: string): Dump {

@@ -1,7 +1,7 @@
-import type { ComparedSide } from '../../adapters/cli/arguments/compare.js';
+import type { ComparedSide } from '../../adapters/cli/comparing/compare-arguments.js';
 import { formatted } from '../../adapters/cli/output/formatted.js';
 import { complain, print } from '../../adapters/cli/output/print.js';
-import { comparisonLines } from '../../adapters/cli/texts/comparison.js';
+import { comparisonLines } from '../../adapters/cli/comparing/comparison-lines.js';
 import { dumpSides } from '../../adapters/compare/dump-sides.js';
 import { kernelSides } from '../../adapters/compare/kernel-sides.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
@@ -34,7 +34,7 @@ export async function compare(asked: Asked<'compare'>, logger: Logger): Promise<
     ),
   );
   const notes = [
-    ...node.notes,
+    `the node's own addresses are taken to be ${node.localAddresses.join(', ')}`,
     ...IP_FAMILIES.filter((family) => !compared.includes(family)).map(
       (family) => `${family} is not compared: a side has no rules of it`,
     ),
@@ -76,9 +76,7 @@ function nameOf(side: ComparedSide): string {
 function machine(logger: Logger): KnownNode {
   const addresses = new NodeAddresses(new SystemClock(), logger);
   try {
-    const localAddresses = addresses.list();
-    const note = `the node's addresses are taken to be those of this machine: ${localAddresses.join(', ')}`;
-    return { localAddresses, podCIDRs: [], notes: [note] };
+    return { localAddresses: addresses.list(), podCIDRs: [] };
   } finally {
     addresses.close();
   }

@@ -1,5 +1,5 @@
 import { SystemClock } from '../../adapters/process/system-clock.js';
-import type { PlannedMode } from '../../adapters/cli/arguments/compare.js';
+import type { PlannedMode } from '../../adapters/cli/comparing/compare-arguments.js';
 import type { FamilySides } from '../../application/compare/family-sides.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { TracedAddresses } from '../../application/trace/traced-node.js';
@@ -16,8 +16,6 @@ import { readObjects } from './read-objects.js';
 export interface KnownNode {
   readonly localAddresses: readonly string[];
   readonly podCIDRs: readonly string[];
-  /** What is assumed, for people. */
-  readonly notes: readonly string[];
 }
 
 /** A plan in each family, the node that it is for, and the objects that are not in it. */
@@ -55,7 +53,7 @@ export async function plannedSides(
     const localAddresses = container.parts.localAddresses.list();
     return {
       families,
-      node: { localAddresses, podCIDRs: state.node?.podCIDRs ?? [], notes: [] },
+      node: { localAddresses, podCIDRs: state.node?.podCIDRs ?? [] },
       problems,
     };
   });

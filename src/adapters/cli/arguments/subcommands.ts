@@ -1,5 +1,5 @@
 import { cluster } from './cluster.js';
-import { compare } from './compare.js';
+import { compare } from '../comparing/compare-arguments.js';
 import { diff } from './diff.js';
 import { dump } from './dump.js';
 import { explain } from './explain.js';

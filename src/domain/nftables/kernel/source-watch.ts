@@ -238,13 +238,17 @@ function rangesIn(
   return byRest.get(rest(key)) ?? [];
 }
 
-/** Everything from one bound to before the next one. */
+/** What lies from where a range begins to before the next bound. */
 function steps(
   elements: readonly KernelElement[],
   part: (bytes: Uint8Array) => bigint,
 ): readonly AddressRange[] {
-  return elements.flatMap(({ key }) => {
-    const bound = key ? part(key) : 0n;
-    return bound > 0n ? [{ first: 0n, last: bound - 1n }] : [];
+  const bounds = elements.filter(({ key }) => key !== undefined);
+  return bounds.flatMap(({ key, isEnd }, at) => {
+    const next = bounds[at + 1]?.key;
+    return isEnd ? [] : [{ first: part(key!), last: next ? part(next) - 1n : LAST_NUMBER }];
   });
 }
+
+/** Above all addresses. */
+const LAST_NUMBER = 1n << 128n;
