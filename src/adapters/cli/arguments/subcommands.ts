@@ -1,5 +1,6 @@
 import { cluster } from './cluster.js';
 import { complete, completion } from './completion.js';
+import { compare } from '../comparing/compare-arguments.js';
 import { diff } from './diff.js';
 import { dump } from './dump.js';
 import { explain } from './explain.js';
@@ -26,6 +27,7 @@ export const subcommands = [
   version,
   cluster,
   plan,
+  compare,
   validate,
   completion,
   complete,

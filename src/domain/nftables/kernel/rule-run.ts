@@ -10,7 +10,7 @@ import {
   uncertain,
   type Turn,
 } from '../../walk/turn.js';
-import { readHostWord, readNetworkHalf } from './bytes.js';
+import { hex, readHostWord, readNetworkHalf } from './bytes.js';
 import { draw, hashed, hashesPort, isDrawn, joined, MAX_BRANCHES } from './draws.js';
 import type { FindElement } from './elements.js';
 import { isEffective, type Expression, type KernelVerdict } from './expression.js';
@@ -18,7 +18,8 @@ import { isOurs, load, type KernelCourse } from './kernel-course.js';
 import type { ListedChains, ListedRule } from './listed-rule.js';
 import { addressText, readdressed } from './packet-bytes.js';
 import { addressType, compares, ctValue, metaValue, type Devices } from './register-values.js';
-import type { KernelElement } from './ruleset.js';
+import type { KernelElement, KernelSet } from './ruleset.js';
+import { NO_ORIGINS, type SourceWatch } from './source-watch.js';
 
 type KernelTurn = Turn<KernelCourse, ListedRule>;
 
@@ -27,6 +28,15 @@ type Evaluated = KernelCourse | KernelTurn;
 
 const REGISTERS_LENGTH = 64;
 
+/** What is told of a walk that is watched. */
+export interface Watching {
+  readonly source: SourceWatch;
+  /** Whether packets fill the set. */
+  readonly isDynamic: (set: KernelSet) => boolean;
+  readonly affinity: (seconds: number) => void;
+  readonly wantsSteps: boolean;
+}
+
 /** Evaluates rules, expression by expression, as the kernel does. */
 export class RuleRun {
   constructor(
@@ -34,11 +44,13 @@ export class RuleRun {
     private readonly find: FindElement,
     private readonly devices: Devices,
     private readonly isLocal: (address: string) => boolean,
+    private readonly watching?: Watching,
   ) {}
 
   /** Where the rule leads: several turns where it draws a random number. */
   meet(rule: ListedRule, course: KernelCourse): readonly KernelTurn[] {
-    return this.from(0, rule, { ...course, registers: new Uint8Array(REGISTERS_LENGTH) });
+    const start = { ...course, registers: new Uint8Array(REGISTERS_LENGTH) };
+    return this.from(0, rule, this.watching ? { ...start, origins: NO_ORIGINS } : start);
   }
 
   private from(start: number, rule: ListedRule, first: KernelCourse): readonly KernelTurn[] {
@@ -46,6 +58,7 @@ export class RuleRun {
     let course = first;
     for (let index = start; index < expressions.length; index++) {
       const expression = expressions[index]!;
+      if (this.watching) course = this.watched(expression, course, this.watching.source, rule);
       if (isDrawn(expression, expressions) && expression.modulus <= MAX_BRANCHES)
         return joined(
           draw(expression, course, rule).flatMap((drawn) => this.from(index + 1, rule, drawn)),
@@ -58,6 +71,23 @@ export class RuleRun {
       course = evaluated;
     }
     return [nextRule(course)];
+  }
+
+  private watched(
+    expression: Expression,
+    course: KernelCourse,
+    watch: SourceWatch,
+    { table }: ListedRule,
+  ): KernelCourse {
+    const origins = course.origins!;
+    if (expression.kind === 'cmp' || expression.kind === 'range') watch.compared(expression, origins);
+    if (expression.kind === 'lookup') {
+      const set = table.sets.get(expression.set);
+      const key = set && course.registers.slice(expression.from, expression.from + set.keyLength);
+      if (key && !this.watching!.isDynamic(set)) watch.lookedUp(expression, set, key, origins);
+    }
+    const after = watch.after(expression, origins);
+    return after === origins ? course : { ...course, origins: after };
   }
 
   /** Undefined if it is not known what the expression does. */
@@ -101,7 +131,7 @@ export class RuleRun {
       case 'lookup':
         return this.lookUp(expression, course, rule);
       case 'remember':
-        return isOurs(rule.table) ? remembering(course, rule) : course;
+        return isOurs(rule.table) ? this.remembering(expression, course, rule) : course;
       case 'immediate':
         return load(course, expression.to, expression.value);
       case 'verdict':
@@ -152,6 +182,19 @@ export class RuleRun {
     }
   }
 
+  private remembering(
+    { set: name, from, timeoutSeconds }: Extract<Expression, { kind: 'remember' }>,
+    course: KernelCourse,
+    rule: ListedRule,
+  ): KernelCourse {
+    const after = withStep({ ...course, isSticky: true }, rule, "remembers the client's endpoint");
+    const set = rule.table.sets.get(name);
+    if (!this.watching || !set) return after;
+    this.watching.affinity(timeoutSeconds);
+    const key = hex(course.registers.subarray(from, from + set.keyLength));
+    return { ...after, memory: new Map([...(course.memory ?? []), [name, new Set([key])]]) };
+  }
+
   private route({ field, result }: Extract<Expression, { kind: 'fib' }>, course: KernelCourse): Uint8Array {
     const { family, source } = course.packet;
     // That packets of this source come in here is known from the routes, so there is a route back.
@@ -191,10 +234,6 @@ function notUnderstood([first, ...rest]: readonly Expression[], course: KernelCo
 
 function withServicePort(course: KernelCourse, { comment }: KernelElement): KernelCourse {
   return comment === undefined ? course : { ...course, servicePort: comment };
-}
-
-function remembering(course: KernelCourse, rule: ListedRule): KernelCourse {
-  return withStep({ ...course, isSticky: true }, rule, "remembers the client's endpoint");
 }
 
 function setMeta(
