@@ -3,7 +3,7 @@ import type { Asked, CommandLine } from '../configuration/command-line.js';
 import { PROGRAM_VERSION, thisVersion } from '../version.js';
 import { print } from '../../adapters/cli/output/print.js';
 import { flagFields } from '../configuration/flags/flags.js';
-import type { Request } from '../../adapters/cli/arguments/subcommands.js';
+import type { Request } from '../../adapters/cli/command-line/subcommands.js';
 
 /** Does what was asked for and returns the exit code of the program. */
 export type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number>;

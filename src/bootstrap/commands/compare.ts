@@ -1,7 +1,7 @@
-import type { ComparedSide } from '../../adapters/cli/comparing/compare-arguments.js';
+import type { ComparedSide } from '../../adapters/cli/arguments/compare.js';
 import { formatted } from '../../adapters/cli/output/formatted.js';
 import { complain, print } from '../../adapters/cli/output/print.js';
-import { comparisonLines } from '../../adapters/cli/comparing/comparison-lines.js';
+import { comparisonLines } from '../../adapters/cli/texts/comparison.js';
 import { dumpSides } from '../../adapters/compare/dump-sides.js';
 import { kernelSides } from '../../adapters/compare/kernel-sides.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';

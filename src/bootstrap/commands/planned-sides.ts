@@ -1,5 +1,5 @@
 import { SystemClock } from '../../adapters/process/system-clock.js';
-import type { PlannedMode } from '../../adapters/cli/comparing/compare-arguments.js';
+import type { PlannedMode } from '../../adapters/cli/arguments/compare.js';
 import type { FamilySides } from '../../application/compare/family-sides.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { TracedAddresses } from '../../application/trace/traced-node.js';

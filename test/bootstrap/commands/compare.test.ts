@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DumpError } from '../../../src/adapters/compare/dump-sides.js';
-import type { ComparisonResult } from '../../../src/adapters/cli/comparing/comparison-lines.js';
+import type { ComparisonResult } from '../../../src/adapters/cli/texts/comparison.js';
 import { compare } from '../../../src/bootstrap/commands/compare.js';
 import { parseCommandLine, type Asked } from '../../../src/bootstrap/configuration/command-line.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';

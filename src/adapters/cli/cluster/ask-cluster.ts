@@ -4,7 +4,7 @@ import { askNodes } from '../../../application/cluster/ask-nodes.js';
 import { errorMessage } from '../../../application/error-message.js';
 import type { FoundProxies } from '../../../application/ports/node-proxies.js';
 import type { UnknownName } from '../../../application/status/service-row.js';
-import type { Asked } from '../arguments/subcommands.js';
+import type { Asked } from '../command-line/subcommands.js';
 import { CANNOT_ASK, CannotAskError } from '../asking/cannot-ask-error.js';
 import { complainOf } from '../asking/unknown-service.js';
 import { formatted } from '../output/formatted.js';

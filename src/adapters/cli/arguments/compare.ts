@@ -1,8 +1,8 @@
 import { Option } from 'commander';
 import { KNOWN_DIFFERENCES } from '../../../domain/compare/known-differences.js';
 import { UsageError } from '../usage-error.js';
-import { refuseOperands } from '../arguments/operands.js';
-import { outputOption, subcommand, type OutputFormat } from '../arguments/subcommand.js';
+import { refuseOperands } from '../command-line/operands.js';
+import { outputOption, subcommand, type OutputFormat } from '../command-line/subcommand.js';
 
 const PLANNED_MODES = ['iptables', 'ipvs', 'nftables'] as const;
 
