@@ -9,7 +9,7 @@ import { CANNOT_ASK, CannotAskError } from '../asking/cannot-ask-error.js';
 import { complainOf } from '../asking/unknown-service.js';
 import { formatted } from '../output/formatted.js';
 import { complain, print } from '../output/print.js';
-import { noAnswerLines } from '../texts/grouped-nodes.js';
+import { noAnswerLines } from '../texts/cluster/grouped-nodes.js';
 import { questions } from './questions.js';
 import { openProxyPods } from './open-proxy-pods.js';
 
