@@ -135,7 +135,8 @@ class ChoiceChain implements ServiceChain {
       const { source, input } = this.outsiders;
       parts.push(`${masqueraded.address} ${masqueraded.port} ${source ?? input ?? ''}`);
     }
-    for (const endpoint of list) parts.push(endpointPlace(endpoint));
+    for (const endpoint of list)
+      parts.push(`${endpointPlace(endpoint)}${endpoint.weight === undefined ? '' : ` ${endpoint.weight}`}`);
     return parts.join('\n');
   }
 

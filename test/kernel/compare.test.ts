@@ -1,0 +1,39 @@
+import { builtProxy } from '../support/program/built-proxy.js';
+import { CommandNode } from '../support/program/command-node.js';
+import { clusterObjects } from '../support/testbed/cluster-objects.js';
+import { web } from '../support/testbed/two-services.js';
+
+const cluster = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'];
+let commands: CommandNode;
+let objects: string;
+beforeAll(async () => {
+  await builtProxy;
+  commands = await CommandNode.open('cmp');
+  objects = await commands.write('objects.yaml', clusterObjects([web]));
+});
+afterAll(() => commands.close());
+
+const identity = (mode: string) => ['--proxy-mode', mode, ...cluster, '--manifests', objects];
+const compare = (mode: string) => commands.run(['compare', '--kernel', '--plan', ...identity(mode)]);
+
+it.each(['iptables', 'nftables'])('compares what the kernel has in mode %s with a plan', async (mode) => {
+  expect((await commands.run([...identity(mode), '--once'])).exitCode).toBe(0);
+  const equal = await compare(mode);
+  expect(equal.stdout).toMatch(
+    new RegExp(`^IPv4: kernel \\(${mode}\\) and plan \\(${mode}\\): \\d+ classes`),
+  );
+  expect([equal.exitCode, equal.stderr]).toEqual([0, '']);
+});
+
+it('finds an element that is missing, and a rule that another program added', async () => {
+  expect((await commands.run([...identity('nftables'), '--once'])).exitCode).toBe(0);
+  const { namespace } = commands;
+  await namespace.run(['nft', 'add table ip other']);
+  await namespace.run(['nft', 'add chain ip other in { type filter hook input priority 0; }']);
+  await namespace.run(['nft', 'add rule ip other in tcp dport 2222 drop']);
+  const { exitCode, stdout } = await compare('nftables');
+  expect(exitCode).toBe(1);
+  expect(stdout).toContain(':2222/TCP');
+  expect(stdout).toContain('kernel (nftables): dropped');
+  await namespace.run(['nft', 'delete table ip other']);
+});
