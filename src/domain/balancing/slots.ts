@@ -14,7 +14,7 @@ const SLOTS_FOR_THE_LIGHTEST = 100;
  * slots moves beyond the share of an endpoint that comes or goes.
  */
 const LEAST_HASHED = 16_381;
-const FEW_HASHED = 32;
+const FEW_HASHED = 24;
 
 /** Weights whose period is not longer are met exactly, slot by slot. */
 const LONGEST_PERIOD = 1021;

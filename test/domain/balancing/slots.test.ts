@@ -70,13 +70,13 @@ describe('the slots of a choice', () => {
     expect(tableSize([1, 1], true)).toBe(16_381);
     expect(
       tableSize(
-        Array.from({ length: 32 }, () => 1),
+        Array.from({ length: 24 }, () => 1),
         true,
       ),
     ).toBe(16_381);
     expect(
       tableSize(
-        Array.from({ length: 33 }, () => 1),
+        Array.from({ length: 25 }, () => 1),
         true,
       ),
     ).toBe(65_521);
