@@ -58,8 +58,12 @@ async function readSide(side: ComparedSide, asked: Asked<'compare'>, logger: Log
     case 'dump':
       return { families: dumpSides(side.paths), problems: [] };
     case 'plan':
-      return plannedSides(asked, side.mode, logger);
+      return plannedSides(asked, side.mode, asked.request.sides.some(isKernel), logger);
   }
+}
+
+function isKernel({ kind }: ComparedSide): boolean {
+  return kind === 'kernel';
 }
 
 function nameOf(side: ComparedSide): string {

@@ -28,17 +28,18 @@ export interface PlannedSides {
 /**
  * Reads the objects once, and compiles them.
  * @param mode undefined: the one that is configured
+ * @param isHere the node is this machine, whose kernel it is compared with
  */
 export async function plannedSides(
   asked: Asked<'compare'>,
   mode: PlannedMode,
+  isHere: boolean,
   logger: Logger,
 ): Promise<PlannedSides> {
   const { commandLine, mode: chosen } = await chooseMode(inMode(asked, mode), logger);
   const machine = new NodeAddresses(new SystemClock(), logger);
-  // The node may be another machine than this one.
   const replacements: ReadingModule = {
-    localAddresses: ({ state }) => new TracedAddresses(machine, () => state.node),
+    localAddresses: ({ state }) => (isHere ? machine : new TracedAddresses(machine, () => state.node)),
   };
   const options = { families: IP_FAMILIES, replacements };
   return readObjects(commandLine, options, logger, async ({ state, contexts, problems, container }) => {

@@ -190,7 +190,7 @@ export class RuleRun {
     const after = withStep({ ...course, isSticky: true }, rule, "remembers the client's endpoint");
     const set = rule.table.sets.get(name);
     if (!this.watching || !set) return after;
-    this.watching.affinity(timeoutSeconds);
+    this.watching.affinity(timeoutSeconds || (set.timeoutSeconds ?? 0));
     const key = hex(course.registers.subarray(from, from + set.keyLength));
     return { ...after, memory: new Map([...(course.memory ?? []), [name, new Set([key])]]) };
   }
