@@ -35,8 +35,8 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'every-connection-to-the-first-endpoint',
     file: PLACE.endpoints,
-    original: 'left > 1 ? [`-m statistic',
-    fault: 'left > list.length ? [`-m statistic',
+    original: 'isLast ? []',
+    fault: 'left > 0 ? []',
   },
   {
     name: 'outsiders-at-cluster-ips-are-not-masqueraded',
@@ -47,7 +47,8 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'origin-without-endpoints',
     file: PLACE.chains,
-    original: '    for (const endpoint of list) parts.push(endpointPlace(endpoint));\n',
+    original:
+      '    for (const endpoint of list) parts.push(`${endpointPlace(endpoint)} ${weightOf(endpoint)}`);\n',
     fault: '',
   },
   {
