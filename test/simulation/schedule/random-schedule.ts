@@ -39,7 +39,7 @@ export function randomSchedule(seed: number): Schedule {
   const add = (name: string, args: readonly string[]): unknown => steps.push({ at, name, args });
   const happen = (among: readonly StepKind[]): void => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const kind = chosen(random, among);
+      const kind = weighted(random, among);
       const args = kind.plan(plan);
       if (args) return void add(kind.name, args);
     }
@@ -54,6 +54,7 @@ export function randomSchedule(seed: number): Schedule {
   if (random.isOneIn(2)) add('settle', []);
   const isLong = seed % ONE_LONG_IN === 0;
   for (let round = isLong ? 3 : 1; round > 0; round--) {
+    if (theme?.begins !== undefined) happen([stepKind(theme.begins)]);
     for (let count = random.between(2, 6); count > 0; count--) {
       happen(theme && random.isOneIn(2) ? [stepKind('put')] : kinds);
       at += random.pick(PAUSES);
@@ -81,24 +82,24 @@ function randomSettings(seed: number, random: Random): WorldSettings {
   };
 }
 
-/** A third of the worlds have none, a third one of chance, and a third one that was written down. */
+/** A quarter of the worlds have none, a quarter one of chance, and half of them one that was written down. */
 function randomTheme(random: Random): Theme | undefined {
-  switch (random.between(0, 2)) {
+  switch (random.between(0, 3)) {
     case 0:
       return undefined;
     case 1:
       return { name: 'a few kinds of steps', steps: drawn(random, random.between(1, 4)) };
     default:
-      return random.pick(THEMES);
+      return weighted(random, THEMES);
   }
 }
 
 /** The names of so many kinds, by their weights; some of them may be the same. */
 function drawn(random: Random, count: number): readonly string[] {
-  return Array.from({ length: count }, () => chosen(random, STEPS).name);
+  return Array.from({ length: count }, () => weighted(random, STEPS).name);
 }
 
-function chosen(random: Random, kinds: readonly StepKind[]): StepKind {
-  let left = random.next() * kinds.reduce((sum, { weight }) => sum + weight, 0);
-  return kinds.find(({ weight }) => (left -= weight) < 0) ?? kinds.at(-1)!;
+function weighted<T extends { readonly weight?: number }>(random: Random, all: readonly T[]): T {
+  let left = random.next() * all.reduce((sum, { weight = 1 }) => sum + weight, 0);
+  return all.find(({ weight = 1 }) => (left -= weight) < 0) ?? all.at(-1)!;
 }

@@ -4,10 +4,14 @@
  */
 export interface Theme {
   readonly name: string;
+  /** How often a world has it beside the others. Missing: 1. */
+  readonly weight?: number;
   /** Names of the kinds of steps that happen, besides those of users. */
   readonly steps: readonly string[];
   /** What is chosen from, by the names with which `Plan.pick` is asked. A choice that is not limited here is limited by chance. */
   readonly choices?: Readonly<Record<string, readonly string[]>>;
+  /** The step with which each round begins. */
+  readonly begins?: string;
   /** What goes wrong, does so before the program starts. */
   readonly isTroubledAtStart?: boolean;
 }
@@ -27,21 +31,33 @@ const REFUSED_FOR_GOOD = {
 export const THEMES: readonly Theme[] = [
   {
     name: 'rules of a Service are refused',
+    weight: 3,
     steps: ['kernel-fault', 'program-fault'],
     choices: REFUSED_FOR_GOOD,
   },
   {
     name: 'rules are refused when the program starts again',
-    steps: ['kernel-fault', 'program-fault', ...ENDS],
-    choices: REFUSED_FOR_GOOD,
+    weight: 3,
+    steps: ['kernel-fault', 'program-fault'],
+    begins: 'terminate',
+    choices: { ...REFUSED_FOR_GOOD, pause: ['2000', '15000'] },
   },
   {
     name: 'errors of the moment',
-    steps: ['kernel-fault', 'program-fault'],
+    weight: 2,
+    steps: ['kernel-fault'],
     choices: {
       'kernel-fault': ['batches', 'virtual-servers', 'route', 'nfacct'],
-      'program-fault': ['fails', 'killed', 'rules-refused', 'set-lines-refused'],
       error: OF_THE_MOMENT,
+      count: ['5', '30', 'all'],
+    },
+  },
+  {
+    name: 'tools fail for the moment',
+    weight: 2,
+    steps: ['program-fault'],
+    choices: {
+      'program-fault': ['fails', 'killed', 'rules-refused', 'set-lines-refused'],
       reason: ['Cannot allocate memory'],
       'exit code': ['4'],
     },
@@ -96,8 +112,10 @@ export const THEMES: readonly Theme[] = [
   },
   {
     name: 'first and last endpoints',
+    weight: 3,
     steps: ['flows', 'delete'],
     choices: {
+      pods: ['0', '1'],
       change: ['pod-added', 'no-pods', 'pod-removed'],
       type: ['nodeport', 'balancer', 'external'],
       'external policy': ['Local'],
@@ -112,7 +130,8 @@ export const THEMES: readonly Theme[] = [
   { name: 'nobody is there', steps: [...ENDS, 'flows', 'delete'] },
   {
     name: 'others write while nobody is there',
-    steps: [...ENDS, 'foreign', 'foreign'],
+    steps: [...ENDS, 'foreign'],
+    begins: 'terminate',
     choices: { pause: ['2000', '15000'] },
   },
 ];
