@@ -34,6 +34,14 @@ export class Plan {
     return this.random.pick(this.few(choice, values));
   }
 
+  /** The same; undefined where the theme asks for others than these. */
+  pickAsked<T>(choice: string, values: readonly T[]): T | undefined {
+    const asked = this.theme?.choices?.[choice];
+    return asked && !values.some((value) => asked.includes(String(value)))
+      ? undefined
+      : this.pick(choice, values);
+  }
+
   /** A Service that is there; often the one that was picked last, so that different things happen to one. */
   pickService(): string | undefined {
     const { random, services, concerned } = this;

@@ -130,7 +130,8 @@ export const kernelFault: StepKind = {
   weight: 4,
   plan(plan) {
     const possible = Object.keys(FAULTS).filter((name) => FAULTS[name]!.isMet?.(plan) ?? true);
-    const name = plan.pick('kernel-fault', possible);
+    const name = plan.pickAsked('kernel-fault', possible);
+    if (name === undefined) return undefined;
     const args = FAULTS[name]!.plan(plan);
     return args && [name, ...args];
   },

@@ -125,7 +125,8 @@ export const programFault: StepKind = {
     const possible = Object.keys(FAULTS).filter(
       (name) => settings.mode === 'ipvs' || name !== 'set-lines-refused',
     );
-    const name = plan.pick('program-fault', possible);
+    const name = plan.pickAsked('program-fault', possible);
+    if (name === undefined) return undefined;
     const programs = [
       'restore',
       'save',
