@@ -14,7 +14,7 @@ const AFFINITY = new URL(
 let commands: CommandNode;
 let objects: string;
 beforeAll(async () => {
-  await builtProxy;
+  await builtProxy();
   commands = await CommandNode.open('cmp');
   objects = await commands.write('objects.yaml', clusterObjects([web]));
 });
