@@ -77,8 +77,8 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'repair-leaves-surplus-rules',
     file: PLACE.difference,
-    original: '    for (const rule of single.surplus) lines.delete(table, name, rule, owners.get(rule));\n',
-    fault: '',
+    original: "    else if (act === 'delete') lines.delete(table, name, rule, owners.get(rule));\n",
+    fault: "    else if (act === 'delete') continue;\n",
   },
   {
     name: 'rejections-end-early-beside-others',
@@ -96,9 +96,9 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
     name: 'repair-rejects-last',
     file: PLACE.difference,
     original:
-      '    for (const repair of this.shared) if (repair.chain.table === REJECTING) insertMissing(repair, lines);\n    lines.commit();\n    for (const table of TABLES) yield* this.repairTable(table, lines);\n',
+      '      if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);\n    lines.commit();\n    for (const table of this.tables) yield* this.repairTable(table, lines);\n',
     fault:
-      '    for (const table of TABLES) yield* this.repairTable(table, lines);\n    for (const repair of this.shared) if (repair.chain.table === REJECTING) insertMissing(repair, lines);\n    lines.commit();\n',
+      '      if (chain.table === REJECTING && single) void 0;\n    for (const table of this.tables) yield* this.repairTable(table, lines);\n    for (const { chain, single } of this.shared)\n      if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);\n    lines.commit();\n',
   },
   {
     name: 'a-lock-at-the-start-gives-a-family-up',

@@ -61,7 +61,7 @@ export const OTHER_MODES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'node-ports-are-not-served-to-the-node',
     file: 'src/domain/userspace/portals.ts',
-    original: '          entry(NODEPORT_HOST, [], fromHere),\n',
+    original: '          ...entryHere(NODEPORT_HOST, []),\n',
     fault: '',
     modes: ['userspace'],
   },
