@@ -7,6 +7,7 @@ import { errorMessage } from '../application/error-message.js';
 import { CannotTraceError } from '../application/trace/trace-packets.js';
 import { CANNOT_ASK, CannotAskError } from '../adapters/cli/asking/cannot-ask-error.js';
 import { chosenCommand, readsManifests } from './commands/commands.js';
+import { DumpError } from '../adapters/compare/dump-sides.js';
 import { BundleFolderError } from '../adapters/cli/dump/bundle-folder.js';
 import { thisReader } from '../adapters/cli/output/this-reader.js';
 import { complain } from '../adapters/cli/output/print.js';
@@ -18,7 +19,14 @@ import { flagValues } from './configuration/flags/flags.js';
 import { logSettings } from './configuration/log-settings.js';
 
 /** Errors of whoever asks, whose message says all. */
-const FOR_PEOPLE = [ManifestPathError, CannotAskError, CannotTraceError, QueriesError, BundleFolderError];
+const FOR_PEOPLE = [
+  ManifestPathError,
+  CannotAskError,
+  CannotTraceError,
+  QueriesError,
+  BundleFolderError,
+  DumpError,
+];
 
 /** Runs the program and returns its exit code. The order is that of docs/spec/configuration.md §1. */
 async function main(argv: readonly string[]): Promise<number> {

@@ -6,7 +6,7 @@ import {
   type ManifestFinding,
   type ManifestFindings,
 } from '../manifests/validate-manifests.js';
-import type { Asked } from './arguments/subcommands.js';
+import type { Asked } from './command-line/subcommands.js';
 import { formatted, jsonLine } from './output/formatted.js';
 import { print } from './output/print.js';
 import { sarif } from './output/sarif.js';

@@ -9,6 +9,7 @@ import type {
   Adoption,
   Comparison,
   DifferenceLines,
+  Notes,
   Surroundings,
 } from '../../application/ports/driver/abilities.js';
 import type { Logger } from '../../application/ports/logger.js';
@@ -62,6 +63,8 @@ export interface IptablesBackendOptions {
   readonly isServiceChain?: (name: string) => boolean;
   /** As in DifferenceOptions. */
   readonly retired?: readonly string[];
+  /** How what is programmed deviates from what an entry asks for. */
+  readonly noteOn?: (entry: ForwardingEntry) => string | undefined;
   /** How rules lead from a frontend to its service port. */
   readonly dispatch?: Dispatch;
 }
@@ -71,6 +74,7 @@ export class IptablesDriver
   implements
     Driver<IptablesServicePortRules, IptablesChange, SavedTables>,
     Surroundings,
+    Notes,
     Adoption<IptablesServicePortRules, SavedTables>,
     Comparison<SavedTables>
 {
@@ -130,6 +134,10 @@ export class IptablesDriver
   compile(entry: ForwardingEntry, former: IptablesServicePortRules | undefined): IptablesServicePortRules {
     const { compile = compileIptables } = this.options;
     return compile(entry, this.compileOptions, former);
+  }
+
+  noteOn(entry: ForwardingEntry): string | undefined {
+    return this.options.noteOn?.(entry);
   }
 
   newChange(): IptablesChange {

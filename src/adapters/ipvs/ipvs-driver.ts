@@ -20,6 +20,7 @@ import { compileIpvs } from '../../domain/ipvs/compile.js';
 import { IpvsDesiredState } from '../../domain/ipvs/desired-state.js';
 import { IpvsChange } from '../../domain/ipvs/ipvs-change.js';
 import { compilesAlike, type IpvsOptions } from '../../domain/ipvs/options.js';
+import { schedulersFor, type Scheduler } from '../../domain/ipvs/schedulers.js';
 import type { IpvsServicePortRules } from '../../domain/ipvs/service-port-rules.js';
 import { virtualServerKey } from '../../domain/ipvs/virtual-server.js';
 import type { Cidr } from '../../domain/net/cidr.js';
@@ -112,7 +113,8 @@ export class IpvsDriver
   async prepare(changes: Iterable<ForwardingChange>, node: NodeNetwork): Promise<void> {
     this.node = node;
     const wanted = new Set<string>();
-    for (const { entry } of changes) if (entry?.scheduler !== undefined) wanted.add(entry.scheduler);
+    for (const { entry } of changes)
+      for (const { scheduler } of entry ? this.schedulersFor(entry) : []) wanted.add(scheduler);
     for (const name of wanted)
       if (!this.schedulers.has(name) && (await this.kernel.servers.hasScheduler(name)))
         this.schedulers.add(name);
@@ -131,9 +133,16 @@ export class IpvsDriver
     });
   }
 
-  noteOn({ scheduler }: ForwardingEntry): string | undefined {
-    if (scheduler === undefined || this.schedulers.has(scheduler)) return undefined;
-    return `this kernel has no IPVS scheduler ${scheduler}; using ${this.options.scheduler}`;
+  noteOn(entry: ForwardingEntry): string | undefined {
+    const wanted = this.schedulersFor(entry).map(({ scheduler }) => scheduler);
+    const found = wanted.find((scheduler) => this.schedulers.has(scheduler));
+    const [first] = wanted;
+    if (first === undefined || found === first) return undefined;
+    return `this kernel has no IPVS scheduler ${first}; using ${found ?? this.options.scheduler}`;
+  }
+
+  private schedulersFor(entry: ForwardingEntry): readonly Scheduler[] {
+    return schedulersFor(entry, this.options.scheduler);
   }
 
   newChange(): IpvsChange {

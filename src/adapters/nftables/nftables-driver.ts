@@ -10,10 +10,13 @@ import type {
   Comparison,
   DelayedRemoval,
   DifferenceLines,
+  Notes,
   Recognition,
   Surroundings,
 } from '../../application/ports/driver/abilities.js';
 import type { Logger } from '../../application/ports/logger.js';
+import { BALANCING_METHODS } from '../../domain/balancing/balancing.js';
+import { balancingNote } from '../../domain/balancing/balancing-note.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
@@ -60,6 +63,7 @@ export class NftablesDriver
     Recognition<TableReading>,
     Comparison<TableReading>,
     DelayedRemoval,
+    Notes,
     Surroundings
 {
   readonly mode = 'nftables';
@@ -109,6 +113,10 @@ export class NftablesDriver
 
   compile(entry: ForwardingEntry, former: NftablesServicePortRules | undefined): NftablesServicePortRules {
     return this.compileEntry(entry, former, this.rejected);
+  }
+
+  noteOn(entry: ForwardingEntry): string | undefined {
+    return balancingNote(entry, this.mode, BALANCING_METHODS);
   }
 
   newChange(): TableChange {

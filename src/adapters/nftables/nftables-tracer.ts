@@ -1,6 +1,8 @@
 import type { Tracer, Walk } from '../../application/ports/tracer.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { Side } from '../../domain/compare/side.js';
+import { plannedNftables } from './netlink/trace/planned-side.js';
 import { nftablesDesiredWalk } from './netlink/trace/desired-walk.js';
 
 /** Follows packets through nftables mode. */
@@ -9,5 +11,9 @@ export class NftablesTracer implements Tracer {
 
   desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Walk {
     return nftablesDesiredWalk(entries, node);
+  }
+
+  planned(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Side> {
+    return Promise.resolve(plannedNftables(entries, node));
   }
 }

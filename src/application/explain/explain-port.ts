@@ -1,4 +1,5 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import { weighed } from '../../domain/forwarding/weighed.js';
 import { endpointPlace } from '../../domain/model/endpoint.js';
 import { cidrText } from '../../domain/net/cidr.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
@@ -8,6 +9,7 @@ import type { AsideLookup } from '../failover/aside-lookup.js';
 import type { LocalhostLookup } from '../localhost/localhost-lookup.js';
 import { asideWords } from '../words/aside-words.js';
 import { holdsNothing, type ServiceStatuses } from '../status/service-statuses.js';
+import { choiceOf } from './choice.js';
 import type { EndpointExplanation, PortExplanation } from './explanation.js';
 import { asideFinding, findingsOf } from './findings.js';
 import { explainedFrontend, unusedReason } from './reasons.js';
@@ -22,6 +24,8 @@ export class ExplainPort {
     private readonly statuses: Pick<ServiceStatuses, 'get'>,
     private readonly asideTimes: AsideLookup = () => undefined,
     private readonly localhost: LocalhostLookup = () => undefined,
+    /** In force. */
+    private readonly mode = 'nftables',
   ) {}
 
   port(entry: ForwardingEntry): PortExplanation {
@@ -29,7 +33,9 @@ export class ExplainPort {
     const { name, family, key, frontends, affinitySeconds, sourceRanges } = entry;
     const service = `${name.namespace}/${name.name}`;
     const identity = { port: name.port, protocol: name.protocol };
-    const endpoints = state.endpointsByPort(service, family)(identity);
+    const listed = state.endpointsByPort(service, family)(identity);
+    const endpoints = weighed(listed, state.service(service));
+    const choice = choiceOf(entry, this.mode);
     const status = statuses.get(family, key);
     const asides = this.asides(entry);
     const findings = [
@@ -49,10 +55,17 @@ export class ExplainPort {
         const unused = (): string | undefined =>
           asides.get(endpointPlace(endpoint)) ?? unusedReason(endpoint, entry);
         const reason = used ? undefined : isReached ? unused() : NOT_REACHED;
-        return { ...endpoint, used, ...(reason !== undefined && { reason }) };
+        const share = used ? choice?.shares.get(endpointPlace(endpoint)) : undefined;
+        return {
+          ...endpoint,
+          used,
+          ...(share && { share }),
+          ...(reason !== undefined && { reason }),
+        };
       }),
       findings,
       affinitySeconds,
+      ...(choice && { choice: choice.text }),
       sourceRanges: sourceRanges.map(cidrText),
     };
   }

@@ -30,6 +30,8 @@ export interface ExplainSources {
   readonly unserved: UnservedServices;
   /** Missing: the proxy listens on no node ports. */
   readonly localhost?: LocalhostLookup;
+  /** The mode in force; missing: nftables. */
+  readonly mode?: string;
   /** When endpoints stepped aside; missing: none does. */
   readonly asideTimes?: AsideLookup | undefined;
   /** Seconds since the oldest change of the family arrived that is not in the kernel; undefined if all are. */
@@ -44,7 +46,8 @@ export class Explain {
   private readonly ports: ExplainPort;
 
   constructor(private readonly sources: ExplainSources) {
-    this.ports = new ExplainPort(sources.state, sources.statuses, sources.asideTimes, sources.localhost);
+    const { state, statuses, asideTimes, localhost, mode } = sources;
+    this.ports = new ExplainPort(state, statuses, asideTimes, localhost, mode);
   }
 
   /** Asks the cluster about a Service that is not known here. Never rejects. */

@@ -44,6 +44,10 @@ export const endpointExplanation = fields({
   terminating: flag,
   zoneHints: list(text),
   nodeHints: list(text),
+  /** Its part of new connections as compared with others; missing: 1. */
+  weight: optional(number),
+  /** How many of how many slots it has, where not all endpoints have equal chances at random. */
+  share: optional(fields({ slots: number, of: number })),
   /** Whether any frontend may lead to it. */
   used: flag,
   /** Why it is not used although it is ready. */
@@ -62,6 +66,8 @@ const portExplanation = fields({
   findings: list(finding),
   /** Seconds that a client stays with its endpoint; 0 without session affinity. */
   affinitySeconds: number,
+  /** How endpoints are chosen, where not at random with equal chances. */
+  choice: optional(text),
   /** Sources that may use the load-balancer IPs; empty when all may. */
   sourceRanges: list(text),
 });

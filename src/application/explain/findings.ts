@@ -168,6 +168,7 @@ function otherZones(
   const excluded = all.filter(
     (endpoint) =>
       endpoint.ready &&
+      endpoint.weight !== 0 &&
       !reachable.has(endpointPlace(endpoint)) &&
       endpoint.zoneHints.length + endpoint.nodeHints.length > 0,
   );

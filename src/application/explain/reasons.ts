@@ -49,6 +49,7 @@ function frontendReason(
 /** Why an endpoint is not used although it is ready. */
 export function unusedReason(endpoint: Endpoint, { endpoints }: ForwardingEntry): string | undefined {
   if (!endpoint.ready) return undefined;
+  if (endpoint.weight === 0) return 'its weight is 0';
   if (!endpoints.cluster && !endpoint.isLocal) return 'the policy is Local, and it is on another node';
   const { zoneHints, nodeHints } = endpoint;
   if (zoneHints.length + nodeHints.length > 0) return 'hinted for others than this node';

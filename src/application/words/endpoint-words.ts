@@ -3,9 +3,12 @@ import { said } from './said.js';
 
 /** Whether an endpoint is used, and what is known of it: on terminals and on the page alike. */
 export function endpointWords(endpoint: EndpointExplanation): string {
-  const { used, reason, isLocal, ready, serving, terminating, zoneHints, nodeHints } = endpoint;
+  const { used, reason, isLocal, ready, serving, terminating, zoneHints, nodeHints, weight, share } =
+    endpoint;
   return said(
     used ? 'used' : reason === undefined ? 'not used' : `not used (${reason})`,
+    share && `gets ${share.slots} of ${share.of} (${((100 * share.slots) / share.of).toFixed(2)} %)`,
+    weight !== undefined && `weight ${weight}`,
     isLocal && 'on this node',
     ready ? 'ready' : 'not ready',
     terminating && (serving ? 'terminating, still serving' : 'terminating'),

@@ -3,7 +3,7 @@ import type { Asked, CommandLine } from '../configuration/command-line.js';
 import { PROGRAM_VERSION, thisVersion } from '../version.js';
 import { print } from '../../adapters/cli/output/print.js';
 import { flagFields } from '../configuration/flags/flags.js';
-import type { Request } from '../../adapters/cli/arguments/subcommands.js';
+import type { Request } from '../../adapters/cli/command-line/subcommands.js';
 
 /** Does what was asked for and returns the exit code of the program. */
 export type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number>;
@@ -49,6 +49,7 @@ const subcommands: {
         [...flagFields.keys()].map((name) => `--${name}`),
       );
   },
+  compare: async () => (await import('./compare.js')).compare,
   validate: async () => {
     const { validate } = await import('../../adapters/cli/validate.js');
     return (asked) => validate(asked, PROGRAM_VERSION);
@@ -56,7 +57,7 @@ const subcommands: {
 };
 
 /** Those that read the manifests that are named. */
-const READERS: readonly Request['name'][] = ['run', 'plan', 'trace', 'validate'];
+const READERS: readonly Request['name'][] = ['run', 'plan', 'compare', 'trace', 'validate'];
 
 /** What this command line asks for. */
 export async function chosenCommand(commandLine: CommandLine): Promise<Command> {

@@ -14,7 +14,7 @@ import { loggingProblems } from './logging-validation.js';
 import { withMode, withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
 import { schema, type Configuration } from './schema/schema.js';
 import type { Reader } from '../../adapters/cli/output/reader.js';
-import type { Request } from '../../adapters/cli/arguments/subcommands.js';
+import type { Request } from '../../adapters/cli/command-line/subcommands.js';
 import { validationProblems } from './validation.js';
 
 /** Beside the ports of kube-proxy, 10249 and 10256. */

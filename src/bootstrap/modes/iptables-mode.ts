@@ -15,6 +15,8 @@ import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { FIREWALL } from '../../domain/iptables/chain-names.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { IptablesHost } from '../../domain/iptables/compile/options.js';
+import { balancingNote } from '../../domain/balancing/balancing-note.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { BackendParts } from '../parts/reading-parts.js';
 import { openIptables, removeFromIptables } from './iptables-access.js';
@@ -49,7 +51,8 @@ export class IptablesMode implements Mode {
     const backend = ({ family, logger: parent, metrics }: BackendParts) => {
       const logger = parent.child({ caller: 'iptables' });
       const readHost = () => host.read(family);
-      const options = { observer: metrics };
+      const noteOn = (entry: ForwardingEntry) => balancingNote(entry, this.name, []);
+      const options = { observer: metrics, noteOn };
       const watch = iptables.watch(family);
       return new Reconciler(new IptablesDriver(family, tool, watch, readHost, logger, options), logger);
     };

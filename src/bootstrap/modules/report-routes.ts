@@ -30,6 +30,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     unserved,
     localhost,
     asideTimes: ejection?.asideTimes,
+    mode: modeInForce(commandLine.configuration),
     waitingSeconds: (family) => {
       const since = health.waitingSince(family);
       return since === undefined ? undefined : (clock.now() - since) / 1000;

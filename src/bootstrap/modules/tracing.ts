@@ -24,8 +24,10 @@ export function explainAddress(
   localhost?: LocalhostLookup,
 ): ExplainAddress {
   const { commandLine, state, statuses, clusterEvents, contexts, localAddresses } = parts;
-  return new ExplainAddress(new ExplainPort(state, statuses, asideTimes, localhost), state, tables, {
-    mode: modeInForce(commandLine.configuration),
+  const mode = modeInForce(commandLine.configuration);
+  const explain = new ExplainPort(state, statuses, asideTimes, localhost, mode);
+  return new ExplainAddress(explain, state, tables, {
+    mode,
     isListed: () => clusterEvents.missing.length === 0,
     network: (family) => contexts.of(family, false).network,
     localAddresses: () => localAddresses.list(),

@@ -20,6 +20,7 @@ import {
   textField,
   type RawObject,
 } from './fields.js';
+import { readSliceWeight } from './balancing-annotations.js';
 import { InvalidObject, quote, type Reading } from './problem.js';
 
 /** The Service that a slice belongs to. */
@@ -51,9 +52,10 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
     if (family !== 'IPv4' && family !== 'IPv6') return { ignored: 'address-type', problems };
     const annotations = objectField(metadata.annotations, 'metadata.annotations');
     const triggerTime = readTriggerTime(annotations[TRIGGER_TIME_ANNOTATION], notes);
+    const weight = readSliceWeight(metadata, notes);
     const ports = readEach(object.ports, 'ports', (port, index) => readPort(port, index, notes));
     const endpoints = readEach(object.endpoints, 'endpoints', (endpoint, index) =>
-      readEndpoint(endpoint, index, family, nodeName, problems),
+      readEndpoint(endpoint, index, family, nodeName, problems, weight),
     );
     return {
       value: {
@@ -99,6 +101,7 @@ function readEndpoint(
   family: IpFamily,
   nodeName: string,
   problems: string[],
+  weight: number | undefined,
 ): SliceEndpoint | undefined {
   const endpoint = objectField(raw, '');
   const addresses = listField(endpoint.addresses, '.addresses');
@@ -121,6 +124,7 @@ function readEndpoint(
     terminating: booleanField(conditions.terminating, '.conditions.terminating') === true,
     zoneHints: readHints(hints.forZones, '.hints.forZones'),
     nodeHints: readHints(hints.forNodes, '.hints.forNodes'),
+    ...(weight !== undefined && { weight }),
   };
 }
 

@@ -1,4 +1,6 @@
 import type { Service } from '../model/service.js';
+import { annotationOf, annotationPath } from './annotation.js';
+import { readBalancing } from './balancing-annotations.js';
 import type { RawObject } from './fields.js';
 import { quote } from './problem.js';
 
@@ -15,14 +17,12 @@ const SCHEDULER = /^[a-z][a-z0-9_]{0,14}$/;
 export function readAnnotations(
   metadata: RawObject,
   notes: string[],
-): Pick<Service, 'scheduler' | 'ejectSilentEndpoints'> {
-  return { ...readScheduler(metadata, notes), ...readEjection(metadata, notes) };
-}
-
-/** Undefined if it is missing. */
-function annotationOf({ annotations }: RawObject, name: string): unknown {
-  const isObject = typeof annotations === 'object' && annotations !== null;
-  return isObject ? (annotations as RawObject)[name] : undefined;
+): Pick<Service, 'scheduler' | 'ejectSilentEndpoints' | 'balancingMethod' | 'weights'> {
+  return {
+    ...readScheduler(metadata, notes),
+    ...readEjection(metadata, notes),
+    ...readBalancing(metadata, notes),
+  };
 }
 
 function readScheduler(metadata: RawObject, notes: string[]): Pick<Service, 'scheduler'> {
@@ -30,7 +30,7 @@ function readScheduler(metadata: RawObject, notes: string[]): Pick<Service, 'sch
   if (scheduler === undefined || scheduler === '') return {};
   if (typeof scheduler === 'string' && SCHEDULER.test(scheduler)) return { scheduler };
   notes.push(
-    `metadata.annotations[${SCHEDULER_ANNOTATION}] ${quote(scheduler)} is not a scheduler's name; ignored`,
+    `${annotationPath(SCHEDULER_ANNOTATION)} ${quote(scheduler)} is not a scheduler's name; ignored`,
   );
   return {};
 }
@@ -40,7 +40,7 @@ function readEjection(metadata: RawObject, notes: string[]): Pick<Service, 'ejec
   if (wanted === undefined) return {};
   if (wanted === 'true' || wanted === 'false') return { ejectSilentEndpoints: wanted === 'true' };
   notes.push(
-    `metadata.annotations[${EJECT_ANNOTATION}] ${quote(wanted)} is neither "true" nor "false"; ignored, so the configuration decides`,
+    `${annotationPath(EJECT_ANNOTATION)} ${quote(wanted)} is neither "true" nor "false"; ignored, so the configuration decides`,
   );
   return {};
 }

@@ -1,3 +1,4 @@
+import { methodOfScheduler, type Balancing } from '../balancing/balancing.js';
 import type { Endpoint, PortIdentity } from '../model/endpoint.js';
 import { NOBODY_ASIDE, type StepsAside } from '../failover/steps-aside.js';
 import { servicePortKey } from '../model/service-port-name.js';
@@ -7,6 +8,7 @@ import { cidrContains } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { selectEndpoints, type EndpointSelection, type NodeTopology } from '../selection/select-endpoints.js';
 import type { ForwardingEntry, Frontend } from './forwarding-entry.js';
+import { weighed } from './weighed.js';
 
 /** What the decision depends on besides the Service and its endpoints. */
 export interface ForwardingContext {
@@ -65,7 +67,7 @@ function forwardPort(
   // The stored list counts, even if the feature gate prevents programming it (docs/spec/model.md §2.2).
   const reachableFromOutside = port.nodePort !== 0 || loadBalancerIPs.length > 0 || externalIPs.length > 0;
   const { internalPolicyLocal, externalPolicyLocal } = service;
-  const allEndpoints = endpointsOf({ port: port.name, protocol: port.protocol });
+  const allEndpoints = weighed(endpointsOf({ port: port.name, protocol: port.protocol }), service);
   const name = { namespace: service.namespace, name: service.name, port: port.name, protocol: port.protocol };
   const key = servicePortKey(name);
   // UDP has no answer of its own, so nothing follows from the lack of one.
@@ -79,6 +81,7 @@ function forwardPort(
     topology,
     ejects ? stepsAside(key) : undefined,
   );
+  const balancing = balancingOf(service, endpoints);
   const internal = {
     policy: policyOf(internalPolicyLocal),
     outcome: outcome(endpoints, internalPolicyLocal),
@@ -106,6 +109,7 @@ function forwardPort(
     externalPolicyLocal,
     affinitySeconds: service.affinitySeconds,
     ...(service.scheduler !== undefined && { scheduler: service.scheduler }),
+    ...(balancing && { balancing }),
     sourceRanges,
     sourceRangesCoverNode: sourceRanges.some((range) => cidrContains(range, nodeIP)),
     healthCheckNodePort: service.healthCheckNodePort,
@@ -114,6 +118,14 @@ function forwardPort(
     ...(ejects && { ejectsSilentEndpoints: true }),
     knownEndpoints: allEndpoints.length,
   };
+}
+
+function balancingOf(service: Service, { reachable }: EndpointSelection): Balancing | undefined {
+  const { scheduler, balancingMethod: asked } = service;
+  const method = asked ?? (scheduler === undefined ? undefined : methodOfScheduler(scheduler)) ?? 'random';
+  const [first] = reachable;
+  const isWeighted = reachable.some(({ weight = 1 }) => weight !== (first!.weight ?? 1));
+  return method === 'random' && !isWeighted ? undefined : { method, isWeighted };
 }
 
 /** Written out: with a spread it takes half as much memory again. */

@@ -1,3 +1,4 @@
+import type { Balancing } from '../balancing/balancing.js';
 import type { Endpoint } from '../model/endpoint.js';
 import type { ServicePortKey, ServicePortName } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
@@ -29,6 +30,8 @@ export interface ForwardingEntry {
   readonly affinitySeconds: number;
   /** The scheduler that the Service requests; only mode ipvs supports it. The name has a valid form, but may be unknown. */
   readonly scheduler?: string;
+  /** How endpoints are chosen, where it is not at random with equal chances. */
+  readonly balancing?: Balancing;
   /** Sources that may use the load-balancer IPs; empty if all may. */
   readonly sourceRanges: readonly Cidr[];
   /** A source range covers this node, so the load-balancer IPs themselves may be the source of its own packets. */

@@ -2,13 +2,13 @@ import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.j
 import { frontendName } from '../forwarding/frontend-name.js';
 import { addressText, from, MAX_PORT, numberText, ruleText } from '../iptables/text/rule-parts.js';
 import type { SharedEntry } from '../iptables/table.js';
-import type { Endpoint } from '../model/endpoint.js';
 import { PROTOCOL_NUMBERS } from '../model/protocol-number.js';
 import type { Protocol } from '../model/service-port-name.js';
 import { addressBits, cidrText, type Cidr } from '../net/cidr.js';
 import { OUT_FILTER } from './chain-names.js';
 import type { IpvsPart, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
 import type { IpvsOptions } from './options.js';
+import { schedulersFor, type Scheduler } from './schedulers.js';
 import type { ServiceSet } from './service-sets.js';
 import { HASH_SOURCE_PORT, PERSISTENT, type VirtualServer } from './virtual-server.js';
 
@@ -30,7 +30,7 @@ class ServicePortCompiler {
   private readonly parts = new Map<string, IpvsPart>();
   private readonly protocol: Lowercase<Protocol>;
   private readonly nodeAddresses: ReadonlySet<string>;
-  private readonly scheduler: string;
+  private readonly scheduler: Scheduler;
 
   constructor(
     private readonly entry: ForwardingEntry,
@@ -38,10 +38,9 @@ class ServicePortCompiler {
   ) {
     this.protocol = entry.name.protocol.toLowerCase() as Lowercase<Protocol>;
     this.nodeAddresses = new Set(options.node.nodeAddresses);
-    // The one that it asks for, where the kernel has it.
-    const { scheduler } = entry;
-    const has = scheduler !== undefined && options.hasScheduler(scheduler);
-    this.scheduler = has ? scheduler : options.scheduler;
+    const { scheduler: usual } = options;
+    const wanted = schedulersFor(entry, usual).find(({ scheduler }) => options.hasScheduler(scheduler));
+    this.scheduler = wanted ?? { scheduler: usual, flags: usual === 'mh' ? HASH_SOURCE_PORT : 0 };
   }
 
   compile(): IpvsServicePortRules {
@@ -145,17 +144,19 @@ class ServicePortCompiler {
       address: addressText(address),
       protocol: name.protocol,
       port: Number(numberText('port', frontend.port, MAX_PORT)),
-      scheduler: this.scheduler,
-      flags: (affinitySeconds > 0 ? PERSISTENT : 0) | (this.scheduler === 'mh' ? HASH_SOURCE_PORT : 0),
+      scheduler: this.scheduler.scheduler,
+      flags: (affinitySeconds > 0 ? PERSISTENT : 0) | this.scheduler.flags,
       persistenceSeconds: affinitySeconds,
     };
     return { server, endpoints: this.endpointsOf(frontend) };
   }
 
   /** A Local policy that finds nothing here falls back to all endpoints, unlike in other modes (docs/spec/ipvs.md §4.5). */
-  private endpointsOf({ policy }: Frontend): readonly Endpoint[] {
+  private endpointsOf({ policy }: Frontend): ServedAddress['endpoints'] {
     const { cluster = [], local = [] } = this.entry.endpoints;
-    return policy === 'Local' && local.length > 0 ? local : cluster;
+    const list = policy === 'Local' && local.length > 0 ? local : cluster;
+    const areWeightless = list.some(({ weight }) => weight === 0);
+    return areWeightless ? list.map(({ address, port }) => ({ address, port })) : list;
   }
 
   /** Keeps this node, whose source would be the load-balancer IP itself, out of a load balancer with source ranges. */

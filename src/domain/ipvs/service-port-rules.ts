@@ -7,7 +7,8 @@ import type { VirtualServer } from './virtual-server.js';
 /** A virtual server and the endpoints that it chooses from. */
 export interface ServedAddress {
   readonly server: VirtualServer;
-  readonly endpoints: readonly Pick<Endpoint, 'address' | 'port'>[];
+  /** Those without a weight have weight 1. */
+  readonly endpoints: readonly Pick<Endpoint, 'address' | 'port' | 'weight'>[];
 }
 
 /** A member of one of the sets, after the name of the set: `KUBE-CLUSTER-IP 10.96.0.10,udp:53`, as the tool ipset prints it. */

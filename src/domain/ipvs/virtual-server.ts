@@ -24,7 +24,7 @@ export interface VirtualServer {
 export interface RealServer {
   readonly address: string;
   readonly port: number;
-  /** 1 for an endpoint in use, 0 for one that only finishes the connections it has. */
+  /** That of an endpoint in use, 1 unless it is told; 0 for one that only finishes the connections it has. */
   readonly weight: number;
 }
 

@@ -62,6 +62,8 @@ function sharedPort(earlier: SlicePort | undefined, { name, protocol, endpoints 
 
 /** Written out, because it runs for every endpoint and a spread costs several times as much. */
 function atPort(endpoint: SliceEndpoint, port: number): Endpoint {
-  const { address, isLocal, ready, serving, terminating, zoneHints, nodeHints } = endpoint;
-  return { address, port, isLocal, ready, serving, terminating, zoneHints, nodeHints };
+  const { address, isLocal, ready, serving, terminating, zoneHints, nodeHints, weight } = endpoint;
+  if (weight === undefined)
+    return { address, port, isLocal, ready, serving, terminating, zoneHints, nodeHints };
+  return { address, port, isLocal, ready, serving, terminating, zoneHints, nodeHints, weight };
 }

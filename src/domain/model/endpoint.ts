@@ -12,6 +12,8 @@ export interface Endpoint {
   readonly terminating: boolean;
   readonly zoneHints: readonly string[];
   readonly nodeHints: readonly string[];
+  /** Its part of new connections, 0 to 1000, as compared with others; missing: 1. */
+  readonly weight?: number;
 }
 
 /** Where an endpoint is, `ip:port`: by this, endpoints are sorted and compared. Made when it is needed, as there are very many. */
@@ -59,6 +61,7 @@ function sameEndpoint(one: Endpoint, other: Endpoint): boolean {
     one.ready === other.ready &&
     one.serving === other.serving &&
     one.terminating === other.terminating &&
+    one.weight === other.weight &&
     sameTexts(one.zoneHints, other.zoneHints) &&
     sameTexts(one.nodeHints, other.nodeHints)
   );

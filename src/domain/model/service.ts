@@ -1,3 +1,4 @@
+import type { BalancingMethod } from '../balancing/balancing.js';
 import type { Address } from '../net/address.js';
 import type { Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
@@ -13,8 +14,12 @@ export interface Service {
   readonly ports: readonly ServicePortSpec[];
   /** Seconds that a client stays with its endpoint; 0 without session affinity. */
   readonly affinitySeconds: number;
-  /** How endpoints are chosen, if the mode offers a choice; missing means the default. */
+  /** The IPVS scheduler that is asked for; missing means the default. */
   readonly scheduler?: string;
+  /** How endpoints are chosen; missing: by the scheduler, else at random. */
+  readonly balancingMethod?: BalancingMethod;
+  /** Weights of endpoints by address; missing: none of them has another one than its slice says. */
+  readonly weights?: Readonly<Record<string, number>>;
   /** Whether silent endpoints step aside; missing: as the configuration has it. */
   readonly ejectSilentEndpoints?: boolean;
   readonly externalIPs: readonly Address[];

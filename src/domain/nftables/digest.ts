@@ -1,6 +1,7 @@
+import { weightOf } from '../balancing/balancing.js';
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../model/endpoint.js';
-import { mixed } from './mixed.js';
+import { mixed } from '../model/text-hash.js';
 
 /** To be changed with everything that lets the same entry be compiled into other elements. */
 const COMPILED_AS = 'elements 1';
@@ -11,7 +12,7 @@ const COMPILED_AS = 'elements 1';
  * that they are compiled from. It has 53 bits, as many as a number holds.
  */
 export function digestOf(entry: ForwardingEntry, { kind, address, port, policy, outcome }: Frontend): number {
-  const { name, frontends, endpoints } = entry;
+  const { name, frontends, endpoints, balancing } = entry;
   const hash = new Hash();
   hash.add(COMPILED_AS);
   for (const text of [name.namespace, name.name, name.port, name.protocol]) hash.add(text);
@@ -23,6 +24,10 @@ export function digestOf(entry: ForwardingEntry, { kind, address, port, policy, 
   hash.addEndpoints(endpoints.local ?? []);
   hash.addEndpoints(endpoints.reachable.filter(({ isLocal }) => isLocal));
   hash.addList(frontends, (other) => (other.kind === 'cluster-ip' ? other.address! : ''));
+  if (balancing) {
+    hash.add(balancing.method);
+    hash.addWeights([...(endpoints.cluster ?? []), ...(endpoints.local ?? [])]);
+  }
   if (kind !== 'load-balancer-ip') return hash.value;
   hash.addNumber(entry.sourceRangesCoverNode ? 1 : 0);
   hash.addList(entry.sourceRanges, (range) => `${range.address}/${range.prefixLength}`);
@@ -69,6 +74,10 @@ class Hash {
       this.addNumber(port);
     }
     this.addNumber(list.length);
+  }
+
+  addWeights(list: readonly Endpoint[]): void {
+    for (const endpoint of list) this.addNumber(weightOf(endpoint));
   }
 
   get value(): number {

@@ -1,7 +1,7 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { endpointPlace } from '../model/endpoint.js';
+import { textHash } from '../model/text-hash.js';
 import { FIRST_NUMBER } from './layout/node-rules.js';
-import { mixed } from './mixed.js';
 
 const ID_SPAN = 0x7ffffffe;
 
@@ -18,18 +18,10 @@ export function endpointIds({
   const taken = new Set<number>();
   const ids = new Map<string, number>();
   for (const text of texts) {
-    let offset = hash(`${key} ${text}`) % ID_SPAN;
+    let offset = textHash(`${key} ${text}`) % ID_SPAN;
     while (taken.has(offset)) offset = (offset + 1) % ID_SPAN;
     taken.add(offset);
     ids.set(text, FIRST_NUMBER + offset);
   }
   return ids;
-}
-
-/** FNV-1a with a final mix, 32 bits: cheap, and evenly distributed even for names that differ in one letter. */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++)
-    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
-  return mixed(value);
 }

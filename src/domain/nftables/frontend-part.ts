@@ -1,3 +1,4 @@
+import { slotsOf, type Slots } from '../balancing/slots.js';
 import {
   isExternal,
   shortCircuits,
@@ -17,7 +18,12 @@ import { formatPriority } from './layout/priority.js';
 import { RESTRICTED_FRONTENDS, setsOf, sourcesSet } from './layout/sets.js';
 import { sourcesStructure, structuresOfClass, type Structure } from './layout/structure.js';
 import type { SetDefinition } from './layout/table.js';
-import { classNumber, MAX_AFFINITY_ENDPOINTS, type TrafficClass } from './layout/traffic-class.js';
+import {
+  classNumber,
+  FIRST_SLOT,
+  MAX_AFFINITY_ENDPOINTS,
+  type TrafficClass,
+} from './layout/traffic-class.js';
 import type { PlacedElement, TablePart } from './state/service-port-rules.js';
 
 type Ids = ReadonlyMap<string, number>;
@@ -131,19 +137,45 @@ export class FrontendPart implements TablePart {
   }
 
   private classOf({ kind, endpoints }: Way): TrafficClass {
-    const { affinitySeconds } = this.entry;
-    const count = affinitySeconds > 0 ? Math.min(endpoints.length, MAX_AFFINITY_ENDPOINTS) : endpoints.length;
-    return { variant: this.variant, kind, count, affinitySeconds };
+    const { affinitySeconds, balancing } = this.entry;
+    const { variant } = this;
+    const listed = affinitySeconds > 0 ? limited(endpoints) : endpoints;
+    const slots = this.slotsOf(listed)?.length;
+    const method =
+      !balancing || balancing.method === 'random' || listed.length < 2 ? undefined : balancing.method;
+    const chosen = method && { method };
+    if (affinitySeconds === 0 || slots === undefined)
+      return { variant, kind, count: slots ?? listed.length, affinitySeconds, ...chosen };
+    const count = 2 ** Math.ceil(Math.log2(listed.length));
+    return { variant, kind, count, affinitySeconds, ...chosen, slots };
   }
 
-  /** Numbers the endpoints of a list: each number leads to an id with affinity, otherwise to an address. */
+  /** With affinity, a class number has room for the sizes of tables only. */
+  private slotsOf(listed: readonly Endpoint[]): Slots | undefined {
+    const { balancing, affinitySeconds } = this.entry;
+    return balancing && slotsOf(listed, balancing, affinitySeconds > 0);
+  }
+
+  /** Numbers the endpoints of a list, or its slots: each number leads to an id with affinity, otherwise to an address. */
   private list({ endpoints, list, stickyList }: Way, ids: Ids | undefined, elements: PlacedElement[]): void {
     const numbered = ids ? limited(endpoints) : endpoints;
-    numbered.forEach((endpoint, position) => {
-      const key = flatText(this.key, ' . ', numberText(position));
-      const value = ids ? formatPriority(ids.get(endpointPlace(endpoint))!) : addressValue(endpoint);
-      elements.push(placed(ids ? stickyList : list, key, value));
-    });
+    const set = ids ? stickyList : list;
+    const slots = this.slotsOf(numbered);
+    const values = numbered.map((endpoint) =>
+      ids ? formatPriority(ids.get(endpointPlace(endpoint))!) : addressValue(endpoint),
+    );
+    if (ids || !slots)
+      values.forEach((value, position) =>
+        elements.push(placed(set, this.numbered(numberText(position)), value)),
+      );
+    for (let slot = 0; slots && slot < slots.length; slot++) {
+      const number = ids ? formatPriority(FIRST_SLOT + slot) : numberText(slot);
+      elements.push(placed(set, this.numbered(number), values[slots[slot]!]));
+    }
+  }
+
+  private numbered(number: string): string {
+    return flatText(this.key, ' . ', number);
   }
 
   /** With affinity: the address of the endpoint with each id. */

@@ -49,7 +49,7 @@ export function selectEndpoints(
   node: NodeTopology,
   aside?: Places,
 ): EndpointSelection {
-  const selection = select(all, needs, node);
+  const selection = withoutWeightless(select(all, needs, node));
   return aside?.size ? withoutAside(selection, aside) : selection;
 }
 
@@ -66,6 +66,22 @@ export function wholeLists({ cluster, local, aside }: EndpointSelection): readon
 /** All endpoints that step aside from some list, sorted. */
 export function asideOf({ aside }: EndpointSelection): readonly Endpoint[] {
   return aside ? union(aside.cluster, aside.local) : [];
+}
+
+/** An endpoint of weight 0 gets no new connections where there are others. */
+function withoutWeightless(selection: EndpointSelection): EndpointSelection {
+  if (!selection.reachable.some(isWeightless)) return selection;
+  const heavier = (list: readonly Endpoint[]): readonly Endpoint[] => {
+    const left = subset(list, (endpoint) => !isWeightless(endpoint));
+    return left.length > 0 ? left : list;
+  };
+  const cluster = selection.cluster && heavier(selection.cluster);
+  const local = selection.local && heavier(selection.local);
+  return { ...selection, cluster, local, reachable: union(cluster ?? [], local ?? []) };
+}
+
+function isWeightless({ weight }: Endpoint): boolean {
+  return weight === 0;
 }
 
 function withoutAside(selection: EndpointSelection, places: Places): EndpointSelection {

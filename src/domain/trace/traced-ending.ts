@@ -13,5 +13,9 @@ export interface TracedEnding {
   readonly masquerade: boolean;
   /** The rules remember the client and send its next connection to the same endpoint. */
   readonly sticky: boolean;
+  /** What the rules remember the client as, for `PacketEnvironment.remembered`; only where the walk is watched. */
+  readonly memory?: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Whose rules it met; only of a walk that keeps no steps. */
+  readonly servicePort?: string;
   readonly steps: readonly Step[];
 }

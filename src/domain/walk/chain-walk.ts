@@ -53,7 +53,8 @@ export class ChainWalk<C extends Course, R extends Place> {
     }
     return this.walk(to.chain, met, depth + 1).map(({ course: after, to: end }) => ({
       // A jump that led to nothing is no step.
-      course: after.steps === met.steps ? { ...after, steps: course.steps } : after,
+      course:
+        after.steps === met.steps && met.steps !== course.steps ? { ...after, steps: course.steps } : after,
       to: to.verb === 'jump' && end === 'caller' ? 'rule' : end,
     }));
   }

@@ -28,10 +28,14 @@ export interface Course {
   readonly isSentAnew: boolean;
   /** The rules send the client's next connection to the same endpoint. */
   readonly isSticky: boolean;
+  /** What its client is remembered as, by the name of a set or list; only where the walk is watched. */
+  readonly memory?: ReadonlyMap<string, ReadonlySet<string>>;
   readonly verdict: 'refused' | 'dropped' | undefined;
   /** How likely it comes this way, between 0 and 1. */
   readonly probability: number;
   readonly steps: readonly Step[];
+  /** Steps are not kept, but for uncertain ones. */
+  readonly isSilent?: boolean;
   /** The service port whose frontend the packet was sent to, once a rule has found it. */
   readonly servicePort?: string;
 }
@@ -68,6 +72,7 @@ export function isLeaving({ hook }: Course): boolean {
 
 /** The course with what a rule did to it. What one rule does in a row is one step. */
 export function withStep<C extends Course>(course: C, place: Place, effect: string, isUncertain = false): C {
+  if (course.isSilent && !isUncertain) return silently(course, place);
   const { hook, steps } = course;
   const { where, rule, isForeign } = place;
   const last = steps.at(-1);
@@ -85,6 +90,11 @@ export function withStep<C extends Course>(course: C, place: Place, effect: stri
   return { ...course, steps: [...(goesOn ? steps.slice(0, -1) : steps), step] };
 }
 
+function silently<C extends Course>(course: C, { servicePort, isForeign }: Place): C {
+  const isKnown = isForeign || servicePort === undefined || servicePort === course.servicePort;
+  return isKnown ? course : { ...course, servicePort };
+}
+
 /** The course of this share of its packets. */
 export function shareOf<C extends Course>(course: C, share: number): C {
   return { ...course, probability: course.probability * share };
@@ -95,7 +105,8 @@ export function shareOf<C extends Course>(course: C, share: number): C {
  * @param isSent whether it was sent to an endpoint, unless a verdict stopped it
  */
 export function endingOf(course: Course, isSent = course.isTranslated): TracedEnding {
-  const { verdict, destination: address, port, probability, isMasqueraded, isSticky, steps } = course;
+  const { verdict, destination: address, port, probability, isMasqueraded, isSticky, memory, steps } = course;
+  const { isSilent, servicePort } = course;
   const arrives = verdict === undefined && isSent;
   return {
     verdict: verdict ?? (isSent ? 'sent' : 'untouched'),
@@ -103,6 +114,8 @@ export function endingOf(course: Course, isSent = course.isTranslated): TracedEn
     probability,
     masquerade: isMasqueraded,
     sticky: arrives && isSticky,
+    ...(memory && { memory }),
+    ...(isSilent && servicePort !== undefined && { servicePort }),
     steps,
   };
 }

@@ -39,6 +39,13 @@ export function changeCases<Place>(subject: BackendSubject<Place>): CaseBodies<P
       'one takes the address of a removed one',
       [...gone(make('many')), ...changed(make('empty', { number: 10 }))],
     ],
+    ['weights change', changed(make('weighted', { weights: [0, 5, 5, 1] }))],
+    ['endpoints are chosen by a hash', changed(make('weighted', { balancingMethod: 'maglev' }))],
+    ['and remembered', changed(make('weighted', { affinitySeconds: 60 }))],
+    [
+      'they are chosen at random',
+      changed(make('weighted', { balancingMethod: 'random' }), make('plain', { weights: [1, 1, 2] })),
+    ],
     ['all are removed', gone(...all)],
   ];
   return {

@@ -1,3 +1,4 @@
+import type { BalancingMethod } from '../../domain/balancing/balancing.js';
 import { forwardService } from '../../domain/forwarding/forward-service.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
@@ -21,6 +22,9 @@ export interface SampleShape {
   readonly affinitySeconds?: number;
   readonly internalPolicyLocal?: boolean;
   readonly externalPolicyLocal?: boolean;
+  readonly balancingMethod?: BalancingMethod;
+  /** Of its endpoints, in their order. */
+  readonly weights?: readonly number[];
 }
 
 const PREFIXES = {
@@ -66,8 +70,11 @@ export function sampleEntry(family: IpFamily, name: string, shape: SampleShape):
     externalPolicyLocal: shape.externalPolicyLocal ?? false,
     internalPolicyLocal: shape.internalPolicyLocal ?? false,
     healthCheckNodePort: 0,
+    ...(shape.balancingMethod !== undefined && { balancingMethod: shape.balancingMethod }),
   };
-  const all = Array.from({ length: endpoints }, (_, index) => sampleEndpoint(family, number, index));
+  const all = Array.from({ length: endpoints }, (_, index) =>
+    sampleEndpoint(family, number, index, shape.weights?.[index]),
+  );
   const [entry] = forwardService(service, () => all, {
     family,
     topology: { nodeName: 'node-1', zone: '', nodeHints: false },
@@ -90,7 +97,12 @@ export function sampleNode(family: IpFamily, parts: Partial<NodeNetwork> = {}): 
   });
 }
 
-function sampleEndpoint(family: IpFamily, number: number, index: number): Endpoint {
+function sampleEndpoint(
+  family: IpFamily,
+  number: number,
+  index: number,
+  weight: number | undefined,
+): Endpoint {
   const separator = family === 'IPv4' ? '.' : ':';
   const address = `${PREFIXES[family].endpoint}${number}${separator}${index + 1}`;
   return {
@@ -102,6 +114,7 @@ function sampleEndpoint(family: IpFamily, number: number, index: number): Endpoi
     terminating: false,
     zoneHints: [],
     nodeHints: [],
+    ...(weight !== undefined && { weight }),
   };
 }
 

@@ -17,6 +17,10 @@ const SHAPES: Readonly<Record<string, SampleShape>> = {
   'local-inside': { number: 8, internalPolicyLocal: true },
   empty: { number: 9, endpoints: 0 },
   many: { number: 10, endpoints: 16 },
+  weighted: {
+    ...{ number: 11, external: true, externalPolicyLocal: true },
+    ...{ endpoints: 5, weights: [3, 1, 2, 1, 0], balancingMethod: 'round-robin' },
+  },
 };
 
 const KINDS = new Map<IpFamily, readonly ForwardingEntry[]>();

@@ -98,6 +98,16 @@ describe('what a change costs', () => {
   });
 });
 
+describe('weights', () => {
+  it('are set where they change, and nothing else is', async () => {
+    node.servers.schedulers.add('wrr');
+    const weighing = (weights: Record<string, number>) => entryOf('a', [1, 2], { weights });
+    await started([weighing({ '10.244.1.2': 4 })]);
+    await backend.apply(changed(weighing({ '10.244.1.2': 9 })), network);
+    expect(node.takeJournal()).toEqual(['set-real 10.96.0.1:80/TCP 10.244.1.2:8080 9']);
+  });
+});
+
 describe('the addresses of the node', () => {
   const nodePort = entryOf('a', [1], { ports: [{ name: '', protocol: 'TCP', port: 80, nodePort: 30080 }] });
 

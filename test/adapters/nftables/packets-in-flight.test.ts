@@ -74,6 +74,8 @@ interface ServiceState {
   readonly sticky: boolean;
   readonly local: boolean;
   readonly restricted: boolean;
+  /** Endpoints have weights, and come one after another. Not where clients stick to them, which takes a table of many slots. */
+  readonly weighted: boolean;
 }
 
 const endpoints = fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.boolean()), {
@@ -86,14 +88,20 @@ const serviceState = fc.record<ServiceState>({
   sticky: fc.boolean(),
   local: fc.boolean(),
   restricted: fc.boolean(),
+  weighted: fc.boolean(),
 });
 const clusterState = fc.tuple(serviceState, serviceState);
+
+const WEIGHTED = {
+  'kube-proxy-ts/load-balancing': 'round-robin',
+  'kube-proxy-ts/weight': '{"10.244.1.1": 3, "10.244.2.2": 2}',
+};
 
 function apply(proxy: InMemoryProxy, states: readonly ServiceState[]): void {
   states.forEach((state, at) => {
     const name = `s${at}`;
     proxy.events.applied('Service', {
-      metadata: { namespace: 'ns', name },
+      metadata: { namespace: 'ns', name, ...(state.weighted && !state.sticky && { annotations: WEIGHTED }) },
       spec: {
         type: 'LoadBalancer',
         clusterIP: `172.30.0.${at + 1}`,

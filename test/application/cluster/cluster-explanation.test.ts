@@ -1,6 +1,6 @@
 import type { NodeAnswer } from '../../../src/application/cluster/ask-nodes.js';
 import { compareExplanations } from '../../../src/application/cluster/cluster-explanation.js';
-import { clusterExplanationLines } from '../../../src/adapters/cli/texts/cluster-explanation.js';
+import { clusterExplanationLines } from '../../../src/adapters/cli/texts/cluster/explanation.js';
 import type { Explanation } from '../../../src/application/explain/explanation.js';
 import { endpointOf, explanationOf, portOf } from './samples.js';
 import { linesText } from '../../../src/adapters/cli/output/formatted.js';

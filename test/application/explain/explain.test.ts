@@ -298,3 +298,43 @@ describe('of endpoints that step aside', () => {
     expect((await explained()).ports[0]!.findings.map(({ kind }) => kind)).toEqual(['aside']);
   });
 });
+
+describe('how endpoints are chosen', () => {
+  const two = [sliceEndpoint('10.1.1.1'), sliceEndpoint('10.1.1.2')];
+
+  it('is told with the slots of each endpoint, exactly', async () => {
+    given({ balancingMethod: 'round-robin', weights: { '10.1.1.1': 3 } }, two);
+    const [port] = (await explained()).ports;
+    expect(port!.choice).toBe(
+      'new connections are shared out one after another, by weight: 4 slots, each share exact',
+    );
+    expect(port!.endpoints.map(({ weight, share }) => [weight, share])).toEqual([
+      [3, { slots: 3, of: 4 }],
+      [undefined, { slots: 1, of: 4 }],
+    ]);
+  });
+
+  it('is told with how exact a table is', async () => {
+    given({ balancingMethod: 'maglev' }, [...two, sliceEndpoint('10.1.1.3')]);
+    const [port] = (await explained()).ports;
+    expect(port!.choice).toBe(
+      "new connections are shared out by a hash of the client's address and port (maglev): 16381 slots, each share within 0.01 % of what it should be",
+    );
+    const shares = port!.endpoints.map(({ share }) => share!.slots);
+    expect(shares.reduce((sum, slots) => sum + slots)).toBe(16_381);
+  });
+
+  it('is not told where all have equal chances', async () => {
+    given({}, two);
+    const [port] = (await explained()).ports;
+    expect(port).not.toHaveProperty('choice');
+    expect(port!.endpoints[0]).not.toHaveProperty('share');
+  });
+
+  it('says why one of weight 0 is not used', async () => {
+    given({ weights: { '10.1.1.1': 0 } }, two);
+    const [port] = (await explained()).ports;
+    expect(port!.endpoints[0]).toMatchObject({ used: false, weight: 0, reason: 'its weight is 0' });
+    expect(port!.endpoints[1]).toMatchObject({ used: true });
+  });
+});

@@ -134,6 +134,17 @@ describe('endpoints of slices (docs/spec/model.md §3.3)', () => {
   });
 });
 
+it('gives its endpoints the weight of the slice', () => {
+  const weighing = (weight: unknown) => read({}, { annotations: { 'kube-proxy-ts/weight': weight } });
+  const weights = ({ value }: ReturnType<typeof read>) =>
+    value!.ports.flatMap(({ endpoints }) => endpoints.map(({ weight }) => weight));
+  expect(new Set(weights(weighing('250')))).toEqual(new Set([250]));
+  expect(weights(read({})).every((weight) => weight === undefined)).toBe(true);
+  const { notes, ...heavy } = weighing('heavy');
+  expect(weights({ ...heavy, notes })).toEqual(weights(read({})));
+  expect(notes).toEqual([expect.stringContaining('kube-proxy-ts/weight')]);
+});
+
 describe('trigger time (docs/spec/model.md §8)', () => {
   const at = (text: unknown) => read({}, { annotations: { [TRIGGER]: text } });
 

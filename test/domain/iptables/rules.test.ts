@@ -75,6 +75,27 @@ const rulesOf = ({ chains, entries }: IptablesServicePortRules): string[] => [
   ...entries.map(({ chain, rule }) => `${chain} ${rule}`),
 ];
 
+describe('endpoints with weights', () => {
+  const weighing = (...weights: readonly number[]): ForwardingEntry => {
+    const list = weights.map((weight, index) => ({ ...endpointAt(`10.244.1.${index + 1}`), weight }));
+    return { ...cart, endpoints: { cluster: list, local: undefined, reachable: list, hasAny: true } };
+  };
+  const chances = (entry: ForwardingEntry) =>
+    rulesOf(compileIptables(entry, options)).flatMap((rule) => /--probability (\S+)/.exec(rule)?.[1] ?? []);
+
+  it('get of what is left the part that is theirs', () => {
+    expect(chances(weighing(1, 2, 5))).toEqual(['0.12500000000', '0.28571428591']);
+    expect(chances(weighing(7, 7))).toEqual(['0.50000000000']);
+    expect(chances(weighing(0, 0))).toEqual(['0.50000000000']);
+  });
+
+  it('are chosen by other rules when a weight changes', () => {
+    const [before, after] = [weighing(1, 2), weighing(1, 3)].map((entry) => compileIptables(entry, options));
+    const { written } = chainsChange(before!.chains, after!.chains);
+    expect(written.flatMap(({ rules }) => rules).join()).toContain('--probability 0.25000000000');
+  });
+});
+
 describe('large clusters', () => {
   it('leave out the comments of endpoints, and no others', () => {
     const large = compileIptables(cart, { ...options, largeCluster: true });

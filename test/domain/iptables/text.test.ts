@@ -3,7 +3,7 @@ import { canonicalRule } from '../../../src/domain/iptables/text/canonical-rule.
 import { isServiceChain, ServiceChainNames } from '../../../src/domain/iptables/chain-names.js';
 import { SaveReader, SaveSyntaxError } from '../../../src/domain/iptables/text/save-reader.js';
 import { parseSave } from '../../support/iptables/parse-save.js';
-import { oneIn } from '../../../src/domain/iptables/compile/probability.js';
+import { probability } from '../../../src/domain/iptables/compile/probability.js';
 import { comment, quoted } from '../../../src/domain/iptables/text/quoting.js';
 import { renderSave } from '../../support/iptables/render-save.js';
 import { savedRules } from '../../../src/domain/iptables/text/saved-tables.js';
@@ -43,7 +43,7 @@ describe('probabilities, as iptables-save prints them', () => {
     [2048, '0.00048828125'],
     // An exact half of the last digit: C rounds to even.
     [4096, '0.00024414062'],
-  ])('one in %d', (count, text) => expect(oneIn(count)).toBe(text));
+  ])('one in %d', (count, text) => expect(probability(1, count)).toBe(text));
 });
 
 describe('quoting', () => {

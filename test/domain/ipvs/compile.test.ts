@@ -243,6 +243,33 @@ describe('a scheduler of its own', () => {
   });
 });
 
+describe('endpoints with weights', () => {
+  const weighing = (...weights: readonly number[]): Sample => [
+    { clusterIPs: { IPv4: '10.96.0.9' }, balancingMethod: 'round-robin' },
+    weights.map((weight, index) => endpoint(`10.244.1.${index + 1}`, { weight })),
+  ];
+  const all = { ...OPTIONS, hasScheduler: () => true };
+
+  it('have them as real servers, with a scheduler that looks at them', () => {
+    expect(tablesOf([weighing(3, 1000)], all).servers).toEqual([
+      '-A -t 10.96.0.9:80 -s wrr',
+      '-a -t 10.96.0.9:80 -r 10.244.1.1:8080 -m -w 3',
+      '-a -t 10.96.0.9:80 -r 10.244.1.2:8080 -m -w 1000',
+    ]);
+  });
+
+  it('of 0 are no real servers, unless all are', () => {
+    expect(tablesOf([weighing(0, 5)], all).servers.slice(1)).toEqual([
+      '-a -t 10.96.0.9:80 -r 10.244.1.2:8080 -m -w 5',
+    ]);
+    expect(tablesOf([weighing(0, 0)], all).servers).toEqual([
+      '-A -t 10.96.0.9:80 -s rr',
+      '-a -t 10.96.0.9:80 -r 10.244.1.1:8080 -m -w 1',
+      '-a -t 10.96.0.9:80 -r 10.244.1.2:8080 -m -w 1',
+    ]);
+  });
+});
+
 describe('a frontend that two services claim', () => {
   const claim = (name: string, parts: Partial<Service> = {}): Sample => [
     {

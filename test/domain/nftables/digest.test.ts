@@ -19,6 +19,8 @@ const shape: fc.Arbitrary<SampleShape> = fc.record({
   affinitySeconds: fc.constantFrom(0, 60, 90),
   internalPolicyLocal: fc.boolean(),
   externalPolicyLocal: fc.boolean(),
+  balancingMethod: fc.constantFrom('random', 'round-robin'),
+  weights: fc.constantFrom([], [1, 2, 3], [2, 1, 0, 1]),
 });
 
 const FIELDS = [
@@ -30,6 +32,8 @@ const FIELDS = [
   'affinitySeconds',
   'internalPolicyLocal',
   'externalPolicyLocal',
+  'balancingMethod',
+  'weights',
 ] as const;
 
 /** A shape, and some fields of another. */
@@ -75,6 +79,7 @@ describe('the digest of a frontend', () => {
     ['another address', { frontends: [{ ...clusterIP!, address: '10.96.0.99' }, loadBalancer!] }],
     ['another load-balancer IP', { frontends: [...all, { ...loadBalancer!, address: '192.0.2.99' }] }],
     ['the sources', { sourceRanges: [{ ...sourceRanges[0]!, prefixLength: 25 }] }],
+    ['how they are chosen', { balancing: { method: 'maglev', isWeighted: false } }],
     ['whether they cover the node', { sourceRangesCoverNode: !entry.sourceRangesCoverNode }],
   ])('differs with %s', (_, change, frontend = loadBalancer) => {
     expect(digestOf({ ...entry, ...change }, frontend!)).not.toBe(digestOf(entry, loadBalancer!));

@@ -29,7 +29,7 @@ const NODE_IP = '198.51.100.11';
 /** Of outside clients, of pods, of the node itself, and of nobody. */
 const RANGES = ['198.18.0.0/24', '203.0.113.0/24', '10.244.0.0/16', '198.51.100.0/24', '192.0.2.0/24'];
 
-/** Services of all kinds: frontends, policies, source ranges, affinity, and endpoints, from none to all of the pods. */
+/** Services of all kinds: frontends, policies, source ranges, affinity, ways of choosing, weights, and endpoints, from none to all of the pods. */
 export function randomCluster(random: Random, count: number, pods: readonly ServingPod[]): RandomCluster {
   const objects: object[] = [testNode, testServiceCidr];
   const targets: Target[] = [];
@@ -62,10 +62,19 @@ function randomService(random: Random, number: number, pods: readonly ServingPod
     targetPort: 8080,
     ...(nodePort > 0 && { nodePort }),
   }));
+  // Few are hashed: that takes thousands of elements for each frontend.
+  const method = chance(0.05) ? 'maglev-source' : chance(0.1) ? 'round-robin' : 'random';
+  const weights = Object.fromEntries(
+    some(pods, 0.3).map(({ address }) => [address, Math.floor(random() * 4)]),
+  );
+  const annotations = {
+    'kube-proxy-ts/load-balancing': method,
+    ...(chance(0.2) && { 'kube-proxy-ts/weight': JSON.stringify(weights) }),
+  };
   const service = {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name, namespace: 'default' },
+    metadata: { name, namespace: 'default', annotations },
     spec: {
       type,
       clusterIP,

@@ -10,11 +10,12 @@ import type { Simulation } from '../simulation.js';
 export function staleFlow({ world, history, modes }: Simulation): string | undefined {
   const ports = history.services.flatMap((service) => history.current(service));
   const portsOf = ({ original }: Connection) =>
-    ports.filter(({ nodeAddress, frontends }) =>
+    ports.filter(({ frontends }) =>
       frontends.some(
-        ({ protocol, address = nodeAddress, port }) =>
+        ({ protocol, address, port }) =>
           IPPROTO[protocol as keyof typeof IPPROTO] === original.protocol &&
-          address === original.destination &&
+          // Of a node port, whichever address it was opened to: the node may not have it any more.
+          (address ?? original.destination) === original.destination &&
           port === original.destinationPort,
       ),
     );

@@ -35,8 +35,8 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'every-connection-to-the-first-endpoint',
     file: PLACE.endpoints,
-    original: 'left > 1 ? [`-m statistic',
-    fault: 'left > list.length ? [`-m statistic',
+    original: 'isLast ? []',
+    fault: 'left > 0 ? []',
   },
   {
     name: 'outsiders-at-cluster-ips-are-not-masqueraded',
@@ -47,7 +47,8 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'origin-without-endpoints',
     file: PLACE.chains,
-    original: '    for (const endpoint of list) parts.push(endpointPlace(endpoint));\n',
+    original:
+      '    for (const endpoint of list) parts.push(`${endpointPlace(endpoint)} ${weightOf(endpoint)}`);\n',
     fault: '',
   },
   {
@@ -95,10 +96,23 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'repair-rejects-last',
     file: PLACE.difference,
+<<<<<<< HEAD
     original:
       '      if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);\n    lines.commit();\n    for (const table of this.tables) yield* this.repairTable(table, lines);\n',
     fault:
       '      if (chain.table === REJECTING && single) void 0;\n    for (const table of this.tables) yield* this.repairTable(table, lines);\n    for (const { chain, single } of this.shared)\n      if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);\n    lines.commit();\n',
+=======
+    original: `    for (const { chain, single } of this.shared)
+      if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);
+    lines.commit();
+    for (const table of this.tables) yield* this.repairTable(table, lines);
+`,
+    fault: `    for (const table of this.tables) yield* this.repairTable(table, lines);
+    for (const { chain, single } of this.shared)
+      if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);
+    lines.commit();
+`,
+>>>>>>> main
   },
   {
     name: 'a-lock-at-the-start-gives-a-family-up',

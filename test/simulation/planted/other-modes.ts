@@ -40,8 +40,8 @@ export const OTHER_MODES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'virtual-servers-ignore-policy-local',
     file: PLACE.compile,
-    original: "return policy === 'Local' && local.length > 0 ? local : cluster;",
-    fault: 'return cluster.length > 0 ? cluster : local;',
+    original: "const list = policy === 'Local' && local.length > 0 ? local : cluster;",
+    fault: 'const list = cluster.length > 0 ? cluster : local;',
     modes: ['ipvs'],
   },
   {

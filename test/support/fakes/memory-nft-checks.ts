@@ -25,6 +25,7 @@ const TYPES: Readonly<Record<KeyField['field'], DataType>> = {
   saddr: 'address',
   daddr: 'address',
   l4proto: 'protocol',
+  sport: 'port',
   dport: 'port',
   priority: 'priority',
 };

@@ -98,11 +98,19 @@ const service: fc.Arbitrary<ClusterObject> = fc
     external: policy,
     internal: policy,
     affinity: fc.constantFrom(undefined, undefined, 30, 10800),
+    // Tables of maglev have tens of thousands of slots.
+    method: fc.constantFrom(undefined, undefined, 'round-robin', 'random'),
   })
   .map((drawn) => {
     const clusterIPs = drawn.families.map((family) => (family === 'IPv4' ? drawn.v4 : drawn.v6));
     return {
-      metadata: { namespace: 'ns', name: drawn.name },
+      metadata: {
+        namespace: 'ns',
+        name: drawn.name,
+        ...(drawn.method !== undefined && {
+          annotations: { 'kube-proxy-ts/load-balancing': drawn.method },
+        }),
+      },
       spec: {
         type: drawn.type,
         ipFamilies: drawn.families,
@@ -141,6 +149,7 @@ const slice: fc.Arbitrary<ClusterObject> = fc
       family: fc.constant(family),
       name: fc.constantFrom(...POOL.slices),
       service: fc.constantFrom(...POOL.services, 'nobody'),
+      weight: fc.constantFrom(undefined, undefined, '1', '3'),
       ports: fc.uniqueArray(
         fc.record({
           name: fc.constantFrom('', 'http', 'dns'),
@@ -168,6 +177,7 @@ const slice: fc.Arbitrary<ClusterObject> = fc
       namespace: 'ns',
       name: drawn.name,
       labels: { 'kubernetes.io/service-name': drawn.service },
+      ...(drawn.weight !== undefined && { annotations: { 'kube-proxy-ts/weight': drawn.weight } }),
     },
     addressType: drawn.family,
     ports: drawn.ports,

@@ -67,6 +67,28 @@ export function matchSamples(family: IpFamily): readonly Sample[] {
       'meta priority set numgen random mod 1 offset 2147483648',
     ),
     one(
+      { kind: 'set-priority', to: { modulus: 4093, offset: 0x80000000, by: 'turn' } },
+      'meta priority set numgen inc mod 4093 offset 2147483648',
+    ),
+    one(
+      {
+        kind: 'set-priority',
+        to: {
+          modulus: 16381,
+          offset: 0x80000000,
+          by: { key: [{ field: 'saddr' }, { field: 'sport' }], seed: 0x6d61676c },
+        },
+      },
+      `meta priority set jhash ${ip} saddr . th sport mod 16381 seed 0x6d61676c offset 2147483648`,
+    ),
+    one(
+      {
+        kind: 'set-priority',
+        to: { modulus: 7, offset: 0, by: { key: [{ field: 'saddr' }], seed: 0 } },
+      },
+      `meta priority set jhash ${ip} saddr mod 7 seed 0x0`,
+    ),
+    one(
       { kind: 'set-priority', to: { key: FRONTEND, map: 'services' } },
       `meta priority set ${frontend} map @services`,
     ),

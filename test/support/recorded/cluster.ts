@@ -9,7 +9,7 @@ import type { ResourceKind } from '../../../src/application/ports/cluster-source
 import { NodeContexts } from '../../../src/application/node/node-contexts.js';
 import type { FamilyContext } from '../../../src/application/sync/sync-family.js';
 import { decodeConfigurationFile } from '../../../src/bootstrap/configuration/configuration-file.js';
-import { modeSettings } from '../../../src/bootstrap/configuration/proxy-configuration.js';
+import { modeSettings, withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
 import { readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slice.js';
 import { readNode } from '../../../src/domain/decode/read-node.js';
 import { readServiceCidr } from '../../../src/domain/decode/read-service-cidr.js';
@@ -75,6 +75,9 @@ export function recordedCases(): readonly RecordedCase[] {
 /** The modes that write to iptables. */
 export type IptablesUser = 'iptables' | 'ipvs';
 
+/** All modes that were recorded. */
+export type RecordedMode = IptablesUser | 'nftables';
+
 /** What iptables-save printed. */
 export function recordedDump(step: RecordedStep, family: IpFamily, mode: IptablesUser = 'iptables'): string {
   return recordedText(step, mode, family === 'IPv4' ? 'iptables' : 'ip6tables');
@@ -83,7 +86,7 @@ export function recordedDump(step: RecordedStep, family: IpFamily, mode: Iptable
 /** What one of the tools printed, or another file of the recording. */
 export function recordedText(
   { scenario, step }: RecordedStep,
-  mode: IptablesUser,
+  mode: RecordedMode,
   tool: string,
   extension = 'txt',
 ): string {
@@ -133,9 +136,12 @@ export function recordedContext(
   { scenario }: RecordedStep,
   state: ClusterState,
   family: IpFamily,
-  mode: IptablesUser = 'iptables',
+  mode: RecordedMode = 'iptables',
 ): FamilyContext {
-  const { configuration } = decodeConfigurationFile(readFileSync(`${root}${scenario}/config.yaml`, 'utf8'));
+  const { configuration: read } = decodeConfigurationFile(
+    readFileSync(`${root}${scenario}/config.yaml`, 'utf8'),
+  );
+  const configuration = mode === 'nftables' ? withMode(read, mode) : read;
   const { masqueradeBit, masqueradeAll } = modeSettings(configuration, mode);
   const { detectLocalMode, detectLocal, clusterCIDR, bindAddress, nodePortAddresses } = configuration;
   const settings = {

@@ -1,66 +1,38 @@
+import { parseVirtualServers } from '../../../src/adapters/compare/parse-virtual-servers.js';
 import { parseSave as parseIpSets } from '../../../src/adapters/ipset/parse-save.js';
 import { IPVS_OWNED_CHAINS } from '../../../src/adapters/ipvs/clean-up/owned-chains.js';
 import { isOwned } from '../../../src/adapters/iptables/restore/owned-chains.js';
+import type { IpvsRules } from '../../../src/domain/compare/tables-side.js';
 import type { IpSet } from '../../../src/domain/ipset/ip-set.js';
 import { SavedRules } from '../../../src/domain/iptables/walk/saved-rules.js';
-import {
-  PERSISTENT,
-  virtualServerKey,
-  type RealServer,
-  type VirtualServerKey,
-} from '../../../src/domain/ipvs/virtual-server.js';
+import { virtualServerKey } from '../../../src/domain/ipvs/virtual-server.js';
 import { SERVICE_SETS, setName } from '../../../src/domain/ipvs/service-sets.js';
 import type { IpvsSurroundings } from '../../../src/domain/ipvs/walk/ipvs-walk.js';
-import type { WalkedServer } from '../../../src/domain/ipvs/walk/walked-server.js';
-import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { parseSave } from '../iptables/parse-save.js';
 import { recordedDump, recordedText, type RecordedStep } from './cluster.js';
 
 /** What kube-proxy left in the kernel, to walk through. */
 export function recordedSurroundings(step: RecordedStep, family: IpFamily): IpvsSurroundings {
-  const servers = parseServers(recordedText(step, 'ipvs', 'ipvs'));
+  const { sets, servers, ...rest } = recordedIpvs(step, family);
+  return {
+    ...rest,
+    sets: new Map(sets.map((set): [string, IpSet] => [set.name, set])),
+    server: (id) => servers.get(virtualServerKey(id)),
+  };
+}
+
+/** What kube-proxy left in the kernel, to compare with. */
+export function recordedIpvs(step: RecordedStep, family: IpFamily): IpvsRules {
+  const servers = parseVirtualServers(recordedText(step, 'ipvs', 'ipvs'));
   const names = new Set(SERVICE_SETS.map((set) => setName(set, family)));
   const { sets } = parseIpSets(recordedText(step, 'ipvs', 'ipset'), names);
   const saved = parseSave(recordedDump(step, family, 'ipvs'), family);
   const addresses = recordedText(step, 'ipvs', 'addresses').split(/\s+/);
   return {
     rules: new SavedRules(saved, (table, chain) => isOwned(IPVS_OWNED_CHAINS, table, chain)),
-    sets: new Map(sets.map((set): [string, IpSet] => [set.name, set])),
-    server: (id) => servers.get(virtualServerKey(id)),
+    sets,
+    servers,
     addresses: new Set(addresses.flatMap((word) => /^([^/]+)\/\d+$/.exec(word)?.[1] ?? [])),
   };
-}
-
-const PROTOCOLS: Readonly<Record<string, Protocol>> = { '-t': 'TCP', '-u': 'UDP', '--sctp-service': 'SCTP' };
-
-/** Reads what `ipvsadm -S -n` printed. */
-function parseServers(text: string): ReadonlyMap<VirtualServerKey, WalkedServer> {
-  const found = new Map<VirtualServerKey, WalkedServer & { realServers: RealServer[] }>();
-  for (const line of text.split('\n')) {
-    const [, action, option = '', where = '', rest = ''] = /^-([Aa]) (\S+) (\S+) ?(.*)$/.exec(line) ?? [];
-    if (action === undefined) continue;
-    const server = { ...addressAndPort(where), protocol: PROTOCOLS[option]! };
-    const value = (name: string) => new RegExp(`(?:^| )${name} (\\S+)`).exec(rest)?.[1];
-    const seconds = Number(value('-p') ?? 0);
-    const key = virtualServerKey(server);
-    if (action === 'a')
-      found.get(key)!.realServers.push({ ...addressAndPort(value('-r')!), weight: Number(value('-w')) });
-    else
-      found.set(key, {
-        server: {
-          ...server,
-          scheduler: value('-s')!,
-          flags: seconds > 0 ? PERSISTENT : 0,
-          persistenceSeconds: seconds,
-        },
-        realServers: [],
-      });
-  }
-  return found;
-}
-
-function addressAndPort(text: string): { readonly address: string; readonly port: number } {
-  const [, bracketed, plain, port] = /^(?:\[(.*)\]|(.*)):(\d+)$/.exec(text)!;
-  return { address: (bracketed ?? plain)!, port: Number(port) };
 }

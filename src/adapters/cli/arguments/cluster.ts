@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../usage-error.js';
 import { CLUSTER_QUESTIONS, QUESTION_FORMS, questionOf, type QuestionOptions } from './question.js';
-import { outputOption, subcommand, type OutputOptions } from './subcommand.js';
+import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 import { validate } from './validate.js';
 
 /** How the proxies of a cluster are found and asked. */

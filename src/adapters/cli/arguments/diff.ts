@@ -1,4 +1,4 @@
-import { aboutServices } from './subcommand.js';
+import { aboutServices } from '../command-line/subcommand.js';
 
 /** Of what to show the differences. */
 export const diff = aboutServices(

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { UsageError } from '../usage-error.js';
-import { refuseOperands } from './operands.js';
-import { subcommand } from './subcommand.js';
+import { refuseOperands } from '../command-line/operands.js';
+import { subcommand } from '../command-line/subcommand.js';
 
 /** Where to write a support bundle: a folder, or standard output. */
 export const dump = subcommand({

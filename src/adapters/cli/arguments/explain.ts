@@ -1,8 +1,13 @@
 import { Option } from 'commander';
 import { parseSubject } from '../../../application/explain/subject.js';
 import { UsageError } from '../usage-error.js';
-import { namespaceOptions, serviceName, type NamespaceOptions, type ServiceName } from './service-names.js';
-import { outputOption, subcommand, type OutputOptions } from './subcommand.js';
+import {
+  namespaceOptions,
+  serviceName,
+  type NamespaceOptions,
+  type ServiceName,
+} from '../command-line/service-names.js';
+import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 
 interface ExplainOptions extends NamespaceOptions, OutputOptions {
   readonly probe?: boolean;

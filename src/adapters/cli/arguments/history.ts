@@ -1,4 +1,4 @@
-import { aboutServices } from './subcommand.js';
+import { aboutServices } from '../command-line/subcommand.js';
 
 /** Whose changes to show. */
 export const history = aboutServices(

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import { refuseOperands } from './operands.js';
-import { subcommand } from './subcommand.js';
+import { refuseOperands } from '../command-line/operands.js';
+import { subcommand } from '../command-line/subcommand.js';
 
 const FAMILIES = { ipv4: 'IPv4', ipv6: 'IPv6' } as const;
 

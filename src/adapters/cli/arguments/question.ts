@@ -6,10 +6,10 @@ import { diff } from './diff.js';
 import { dump } from './dump.js';
 import { explain } from './explain.js';
 import { history } from './history.js';
-import { serviceName } from './service-names.js';
+import { serviceName } from '../command-line/service-names.js';
 import { services } from './services.js';
 import { status } from './status.js';
-import type { CommandForm } from './subcommand.js';
+import type { CommandForm } from '../command-line/subcommand.js';
 import { top } from './top.js';
 import { trace } from './trace.js';
 

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { RowFilter } from '../../../application/status/service-row.js';
-import { namespaceOptions, serviceNames } from './service-names.js';
-import { outputOption, subcommand, type OutputOptions } from './subcommand.js';
+import { namespaceOptions, serviceNames } from '../command-line/service-names.js';
+import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 
 /** Which Services to list. */
 export const services = subcommand({

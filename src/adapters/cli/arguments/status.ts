@@ -1,5 +1,5 @@
-import { refuseOperands } from './operands.js';
-import { outputOption, subcommand, type OutputOptions } from './subcommand.js';
+import { refuseOperands } from '../command-line/operands.js';
+import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 
 /** How the proxy is. */
 export const status = subcommand({

@@ -2,8 +2,8 @@ import { Option } from 'commander';
 import { parseDuration } from '../../../application/words/duration.js';
 import { TRAFFIC_ORDERS, type TrafficOrder } from '../../../domain/traffic/traffic-report.js';
 import { UsageError } from '../usage-error.js';
-import { namespaceOptions, serviceNames } from './service-names.js';
-import { outputOption, subcommand, type OutputOptions } from './subcommand.js';
+import { namespaceOptions, serviceNames } from '../command-line/service-names.js';
+import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 
 const SHORTEST = 100;
 const LONGEST = 60_000;

@@ -9,8 +9,8 @@ import {
   type TraceSource,
 } from '../../../domain/trace/query.js';
 import { UsageError } from '../usage-error.js';
-import { refuseOperands } from './operands.js';
-import { outputOption, subcommand, type OutputFormat } from './subcommand.js';
+import { refuseOperands } from '../command-line/operands.js';
+import { outputOption, subcommand, type OutputFormat } from '../command-line/subcommand.js';
 
 export interface TraceOptions {
   readonly from?: string;

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { UsageError } from '../usage-error.js';
-import { OUTPUT_FORMATS, subcommand, type OutputFormat } from './subcommand.js';
+import { OUTPUT_FORMATS, subcommand, type OutputFormat } from '../command-line/subcommand.js';
 
 interface ValidateOptions {
   readonly output?: OutputFormat | 'sarif';

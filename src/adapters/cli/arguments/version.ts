@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import { refuseOperands } from './operands.js';
-import { outputOption, subcommand, type OutputOptions } from './subcommand.js';
+import { refuseOperands } from '../command-line/operands.js';
+import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 
 interface VersionOptions extends OutputOptions {
   readonly client?: boolean;

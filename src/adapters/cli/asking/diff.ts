@@ -1,7 +1,7 @@
 import { differenceAnswer } from '../../../application/difference/difference-report.js';
 import { isNone, type DifferenceReport } from '../../../application/difference/difference-report.js';
 import { differenceLines } from '../texts/difference.js';
-import type { Asked } from '../arguments/subcommands.js';
+import type { Asked } from '../command-line/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { CannotAskError } from './cannot-ask-error.js';

@@ -9,7 +9,7 @@ import { probeEndpoints } from '../../../application/explain/checks/probe-endpoi
 import { isSound, type Explanation } from '../../../application/explain/explanation.js';
 import { explanationLines } from '../texts/explanation.js';
 import type { ServiceKey } from '../../../domain/model/service-port-name.js';
-import type { Asked } from '../arguments/subcommands.js';
+import type { Asked } from '../command-line/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { askProxy } from '../tracing/ask-proxy.js';

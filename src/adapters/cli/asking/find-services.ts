@@ -1,6 +1,6 @@
 import type { AboutUnknown, UnknownName } from '../../../application/status/service-row.js';
 import { serviceKey, type ServiceKey } from '../../../domain/model/service-port-name.js';
-import type { ServiceName } from '../arguments/service-names.js';
+import type { ServiceName } from '../command-line/service-names.js';
 import { listServices } from './list-services.js';
 import type { RunningProxy } from './running-proxy.js';
 

@@ -1,7 +1,7 @@
 import { serviceKey } from '../../../domain/model/service-port-name.js';
 import { historyAnswer, type ChangeEntry } from '../../../application/status/change-entry.js';
 import { historyLines } from '../texts/history.js';
-import type { Asked } from '../arguments/subcommands.js';
+import type { Asked } from '../command-line/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { RunningProxy } from './running-proxy.js';

@@ -1,7 +1,7 @@
 import type { ServiceList, ServiceRow } from '../../../application/status/service-row.js';
 import { asideCountWords } from '../../../application/words/aside-words.js';
 import { rowWord } from '../../../application/words/state-words.js';
-import type { Asked } from '../arguments/subcommands.js';
+import type { Asked } from '../command-line/subcommands.js';
 import { columns } from '../output/columns.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';

@@ -1,6 +1,6 @@
 import { statusAnswer } from '../../../application/status/proxy-status.js';
 import { proxyStatusLines } from '../texts/proxy-status.js';
-import type { Asked } from '../arguments/subcommands.js';
+import type { Asked } from '../command-line/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { RunningProxy } from './running-proxy.js';

@@ -1,5 +1,5 @@
 import { statusAnswer, type ProxyStatus } from '../../../application/status/proxy-status.js';
-import type { Asked } from '../arguments/subcommands.js';
+import type { Asked } from '../command-line/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { CannotAskError } from './cannot-ask-error.js';

@@ -4,12 +4,12 @@ import { askNodes } from '../../../application/cluster/ask-nodes.js';
 import { errorMessage } from '../../../application/error-message.js';
 import type { FoundProxies } from '../../../application/ports/node-proxies.js';
 import type { UnknownName } from '../../../application/status/service-row.js';
-import type { Asked } from '../arguments/subcommands.js';
+import type { Asked } from '../command-line/subcommands.js';
 import { CANNOT_ASK, CannotAskError } from '../asking/cannot-ask-error.js';
 import { complainOf } from '../asking/unknown-service.js';
 import { formatted } from '../output/formatted.js';
 import { complain, print } from '../output/print.js';
-import { noAnswerLines } from '../texts/grouped-nodes.js';
+import { noAnswerLines } from '../texts/cluster/grouped-nodes.js';
 import { questions } from './questions.js';
 import { openProxyPods } from './open-proxy-pods.js';
 

@@ -1,5 +1,5 @@
 import { bundleAnswer } from '../../../application/cluster/node-bundle.js';
-import { grouped } from '../texts/grouped-nodes.js';
+import { grouped } from '../texts/cluster/grouped-nodes.js';
 import { missingParts, type BundlePart, type NodeBundle } from '../../../application/cluster/node-bundle.js';
 import { counted } from '../../../application/words/counted.js';
 import { BundleFolder } from '../dump/bundle-folder.js';

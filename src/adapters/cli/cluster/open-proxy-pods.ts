@@ -4,7 +4,7 @@ import { PodExec } from '../../kubernetes/exec/pod-exec.js';
 import { ProxyPods } from '../../kubernetes/exec/proxy-pods.js';
 import { SystemClock } from '../../process/system-clock.js';
 import type { NodeProxies } from '../../../application/ports/node-proxies.js';
-import type { Asked } from '../arguments/subcommands.js';
+import type { Asked } from '../command-line/subcommands.js';
 import { CannotAskError } from '../asking/cannot-ask-error.js';
 
 /** An exec plugin may ask a person to log in. Milliseconds. */

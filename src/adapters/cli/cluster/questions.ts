@@ -13,12 +13,12 @@ import { serviceExplanation } from '../../../application/explain/explanation.js'
 import { historyAnswer } from '../../../application/status/change-entry.js';
 import { aboutUnknown, servicesAnswer } from '../../../application/status/service-row.js';
 import { COMPARISON } from '../asking/running-proxy.js';
-import { clusterDifferencesLines } from '../texts/cluster-differences.js';
-import { clusterExplanationLines } from '../texts/cluster-explanation.js';
-import { clusterServicesLines } from '../texts/cluster-services.js';
-import { clusterStatusLines } from '../texts/cluster-status.js';
-import { clusterTracesLines } from '../texts/cluster-traces.js';
-import { clusterTrafficLines } from '../texts/cluster-traffic.js';
+import { clusterDifferencesLines } from '../texts/cluster/differences.js';
+import { clusterExplanationLines } from '../texts/cluster/explanation.js';
+import { clusterServicesLines } from '../texts/cluster/services.js';
+import { clusterStatusLines } from '../texts/cluster/status.js';
+import { clusterTracesLines } from '../texts/cluster/traces.js';
+import { clusterTrafficLines } from '../texts/cluster/traffic.js';
 import { historyLines } from '../texts/history.js';
 import { dumpQuestion } from './dump-question.js';
 import type { NodesQuestion } from './nodes-question.js';

@@ -1,5 +1,5 @@
 import type { Option } from 'commander';
-import type { CommandForm } from '../arguments/subcommand.js';
+import type { CommandForm } from '../command-line/subcommand.js';
 
 /** A command, with those below it. */
 export interface CompletedCommand extends CommandForm {

@@ -1,5 +1,5 @@
 import { servicesAnswer } from '../../../application/status/service-row.js';
-import { subcommands, type Asked } from '../arguments/subcommands.js';
+import { subcommands, type Asked } from '../command-line/subcommands.js';
 import { CannotAskError } from '../asking/cannot-ask-error.js';
 import { RunningProxy } from '../asking/running-proxy.js';
 import { print } from '../output/print.js';

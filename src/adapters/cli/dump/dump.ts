@@ -1,6 +1,6 @@
 import { printable } from '../../process/quote.js';
 import { missingParts } from '../../../application/cluster/node-bundle.js';
-import type { Asked } from '../arguments/subcommands.js';
+import type { Asked } from '../command-line/subcommands.js';
 import { RunningProxy } from '../asking/running-proxy.js';
 import { jsonLine } from '../output/formatted.js';
 import { print } from '../output/print.js';

@@ -4,9 +4,9 @@ import {
   type TrafficReport,
 } from '../../../domain/traffic/traffic-report.js';
 import { serviceKey } from '../../../domain/model/service-port-name.js';
-import type { ServiceName } from '../arguments/service-names.js';
-import type { Asked } from '../arguments/subcommands.js';
-import type { RequestFor } from '../arguments/subcommands.js';
+import type { ServiceName } from '../command-line/service-names.js';
+import type { Asked } from '../command-line/subcommands.js';
+import type { RequestFor } from '../command-line/subcommands.js';
 import { LONGEST_QUERY, listServices } from '../asking/list-services.js';
 import { RunningProxy } from '../asking/running-proxy.js';
 import { complainOf } from '../asking/unknown-service.js';

@@ -5,7 +5,7 @@ import { placeOf } from '../../../application/trace/named-destination.js';
 import { parseAddress } from '../../../domain/net/address.js';
 import type { TraceQuery } from '../../../domain/trace/query.js';
 import type { NamedQuery } from '../arguments/trace.js';
-import type { RequestFor } from '../arguments/subcommands.js';
+import type { RequestFor } from '../command-line/subcommands.js';
 import { formatted, jsonLine } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { answerLines } from './answer-lines.js';

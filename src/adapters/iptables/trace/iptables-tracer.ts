@@ -1,4 +1,6 @@
 import type { Tracer, Walk } from '../../../application/ports/tracer.js';
+import { plannedIptables } from '../../../domain/compare/planned-sides.js';
+import type { Side } from '../../../domain/compare/side.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../../domain/iptables/compile/options.js';
@@ -22,6 +24,10 @@ export class IptablesTracer implements Tracer {
 
   async desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Walk> {
     return iptablesDesiredWalk([...entries], node, await this.readHost());
+  }
+
+  async planned(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Side> {
+    return plannedIptables([...entries], node, await this.readHost());
   }
 
   async actual(signal?: AbortSignal): Promise<Walk> {

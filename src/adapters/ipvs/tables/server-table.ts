@@ -204,13 +204,13 @@ export class ServerTable {
     if (!present) steps.push({ step: { kind: 'add', server }, about, done: remember });
     else if (!sameService(present.server, server))
       steps.push({ step: { kind: 'set', server }, about, done: remember });
-    for (const { address, port } of endpoints) {
-      const real = { address, port, weight: 1 };
+    for (const { address, port, weight = 1 } of endpoints) {
+      const real = { address, port, weight };
       const key = realServerKey(real);
-      const weight = reals.get(key)?.weight;
-      if (weight === 1) reals.set(key, real);
+      const before = reals.get(key)?.weight;
+      if (before === weight) reals.set(key, real);
       else
-        steps.push(settingOf(about, { server, reals }, weight === undefined ? 'add-real' : 'set-real', real));
+        steps.push(settingOf(about, { server, reals }, before === undefined ? 'add-real' : 'set-real', real));
     }
     return steps;
   }

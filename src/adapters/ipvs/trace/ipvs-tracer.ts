@@ -1,4 +1,6 @@
 import type { Tracer, Walk } from '../../../application/ports/tracer.js';
+import { plannedIpvs } from '../../../domain/compare/planned-sides.js';
+import type { Side } from '../../../domain/compare/side.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
@@ -24,8 +26,15 @@ export class IpvsTracer implements Tracer {
   ) {}
 
   desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Walk {
-    const schedulers = { scheduler: this.scheduler, hasScheduler: () => true };
-    return ipvsDesiredWalk(entries, node, { randomFully: true }, schedulers);
+    return ipvsDesiredWalk(entries, node, { randomFully: true }, this.schedulers);
+  }
+
+  planned(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Side> {
+    return Promise.resolve(plannedIpvs(entries, node, { randomFully: true }, this.schedulers));
+  }
+
+  private get schedulers() {
+    return { scheduler: this.scheduler, hasScheduler: () => true };
   }
 
   async actual(signal?: AbortSignal): Promise<Walk> {
@@ -52,7 +61,7 @@ export class IpvsTracer implements Tracer {
 const MATCHED_SET = /--match-set (\S+)/g;
 
 /** The sets of the mode, and those that rules of other programs look into. */
-function setsIn(tables: SavedTables, family: IpFamily): ReadonlySet<string> {
+export function setsIn(tables: SavedTables, family: IpFamily): ReadonlySet<string> {
   const named = tables.flatMap(({ chains }) =>
     chains.flatMap(({ rules }) =>
       rules.flatMap((rule) => [...rule.matchAll(MATCHED_SET)].map(([, name]) => name!)),

@@ -1,4 +1,5 @@
 import type { ResourceKind } from '../../../application/ports/cluster-source.js';
+import { BALANCING_ANNOTATION, WEIGHT_ANNOTATION } from '../../../domain/decode/balancing-annotations.js';
 import {
   HEADLESS_LABEL,
   SERVICE_NAME_LABEL,
@@ -40,6 +41,8 @@ const objectMeta = message({
     TRIGGER_TIME_ANNOTATION,
     SCHEDULER_ANNOTATION,
     EJECT_ANNOTATION,
+    BALANCING_ANNOTATION,
+    WEIGHT_ANNOTATION,
     INITIAL_EVENTS_END,
   ]),
 });

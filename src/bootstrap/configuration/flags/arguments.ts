@@ -1,11 +1,11 @@
 import { Command, CommanderError, type Option } from 'commander';
-import { refuseOperands } from '../../../adapters/cli/arguments/operands.js';
+import { refuseOperands } from '../../../adapters/cli/command-line/operands.js';
 import {
   COMMAND_GROUPS,
   type CommandForm,
   type Subcommand,
-} from '../../../adapters/cli/arguments/subcommand.js';
-import { subcommands, type Request } from '../../../adapters/cli/arguments/subcommands.js';
+} from '../../../adapters/cli/command-line/subcommand.js';
+import { subcommands, type Request } from '../../../adapters/cli/command-line/subcommands.js';
 import { NO_TERMINAL, type Reader } from '../../../adapters/cli/output/reader.js';
 import { UsageError } from '../../../adapters/cli/usage-error.js';
 import { nearestName } from '../../../domain/validation/nearest-name.js';

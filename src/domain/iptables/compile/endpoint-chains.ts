@@ -1,9 +1,10 @@
+import { weightOf } from '../../balancing/balancing.js';
 import { endpointPlace, type Endpoint } from '../../model/endpoint.js';
 import { hostPort } from '../../net/address.js';
 import type { IpFamily } from '../../net/ip-family.js';
 import type { EndpointSelection } from '../../selection/select-endpoints.js';
 import { MARK_MASQ } from '../chain-names.js';
-import { oneIn } from './probability.js';
+import { probability } from './probability.js';
 import { checkComment, comment } from '../text/quoting.js';
 import { addressText, from, MAX_PORT, numberText, ruleText } from '../text/rule-parts.js';
 import type { RuleText } from '../table.js';
@@ -38,9 +39,12 @@ export function endpointChoice(
       rules.push(ruleText({ matches: [...because(endpoint), seen], target }));
     }
   }
+  let left = list.reduce((sum, endpoint) => sum + weightOf(endpoint), 0);
   list.forEach((endpoint, index) => {
-    const left = list.length - index;
-    const chance = left > 1 ? [`-m statistic --mode random --probability ${oneIn(left)}`] : [];
+    const isLast = index === list.length - 1;
+    const weight = weightOf(endpoint);
+    const chance = isLast ? [] : [`-m statistic --mode random --probability ${probability(weight, left)}`];
+    left -= weight;
     rules.push(ruleText({ matches: [...because(endpoint), ...chance], target: chainOf(endpoint) }));
   });
   return rules;

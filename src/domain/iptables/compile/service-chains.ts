@@ -1,4 +1,5 @@
 import type { ForwardingEntry, Frontend } from '../../forwarding/forwarding-entry.js';
+import { weightOf } from '../../balancing/balancing.js';
 import { endpointPlace, type Endpoint } from '../../model/endpoint.js';
 import { MARK_MASQ, type ServiceChainKind } from '../chain-names.js';
 import {
@@ -135,7 +136,7 @@ class ChoiceChain implements ServiceChain {
       const { source, input } = this.outsiders;
       parts.push(`${masqueraded.address} ${masqueraded.port} ${source ?? input ?? ''}`);
     }
-    for (const endpoint of list) parts.push(endpointPlace(endpoint));
+    for (const endpoint of list) parts.push(`${endpointPlace(endpoint)} ${weightOf(endpoint)}`);
     return parts.join('\n');
   }
 

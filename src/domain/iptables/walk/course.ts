@@ -1,6 +1,7 @@
 import type { IpSet } from '../../ipset/ip-set.js';
 import type { Protocol } from '../../model/service-port-name.js';
 import type { Course } from '../../walk/course.js';
+import type { Watch } from '../../walk/watch.js';
 import type { DeviceTowards } from './known-devices.js';
 
 /** A packet in flight through tables. */
@@ -23,6 +24,8 @@ export interface Surroundings {
   readonly sets: ReadonlyMap<string, IpSet>;
   /** Whether the list of match `recent` holds the address. */
   readonly remembers: (list: string, address: string) => boolean;
+  /** Missing: nobody asks what is compared. */
+  readonly watch?: Watch | undefined;
 }
 
 export function protocolOf({ packet }: TablesCourse): Lowercase<Protocol> {

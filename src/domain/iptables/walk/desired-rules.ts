@@ -2,12 +2,12 @@ import type { ServicePortKey } from '../../model/service-port-name.js';
 import type { IptablesDesiredState } from '../state/desired-state.js';
 import { DesiredTables } from '../state/desired-tables.js';
 import type { BaseRules, RuleText, TableName } from '../table.js';
-import type { RuleSource } from './rule-source.js';
+import type { ListedRules } from './rule-source.js';
 import { WalkedRule } from './rule.js';
 import { getOrMake } from '../../model/get-or-make.js';
 
 /** The tables as they should be, and nothing of other programs. */
-export function desiredRules(desired: IptablesDesiredState, baseRules: BaseRules): RuleSource {
+export function desiredRules(desired: IptablesDesiredState, baseRules: BaseRules): ListedRules {
   const chains = new Map<string, { readonly rules: WalkedRule[] }>();
   const chainOf = (table: TableName, name: string): WalkedRule[] =>
     getOrMake(chains, `${table} ${name}`, () => ({ rules: [] })).rules;
@@ -31,5 +31,5 @@ export function desiredRules(desired: IptablesDesiredState, baseRules: BaseRules
     if (place === 'first') chainOf(table, chain).unshift(walked);
     else chainOf(table, chain).push(walked);
   }
-  return { chain: (table, name) => chains.get(`${table} ${name}`) };
+  return { chain: (table, name) => chains.get(`${table} ${name}`), all: () => chains.values() };
 }

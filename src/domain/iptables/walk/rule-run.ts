@@ -37,14 +37,21 @@ export class RuleRun {
   private act({ meaning: { target }, table }: WalkedRule, course: TablesCourse): TablesTurn {
     if (typeof target === 'function') return target(course, this.surroundings);
     const { verb, name } = target;
-    const chain = this.rules.chain(table, name);
+    const found = this.rules.chain(table, name);
+    const chain = found?.narrowed?.(course) ?? found;
     if (!chain) return uncertain(course, `cannot tell what target ${name} does; taken as if it did nothing`);
     return { course, to: { verb, chain }, effect: `${verb} ${name}` };
   }
 
   /** A client that is remembered in a list that these rules ask comes to the same rule again. */
   private remembering({ table, meaning: { remembers } }: WalkedRule, course: TablesCourse): TablesCourse {
-    const isSticky = table === 'nat' && remembers.some((list) => this.asked.has(list));
-    return isSticky ? { ...course, isSticky } : course;
+    const lists = table === 'nat' ? remembers.filter((list) => this.asked.has(list)) : [];
+    if (lists.length === 0) return course;
+    const clients = new Set([course.source]);
+    return {
+      ...course,
+      isSticky: true,
+      ...(this.surroundings.watch && { memory: new Map(lists.map((list) => [list, clients])) }),
+    };
   }
 }

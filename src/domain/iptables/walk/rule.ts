@@ -1,4 +1,5 @@
 import type { ServicePortKey } from '../../model/service-port-name.js';
+import { getOrMake } from '../../model/get-or-make.js';
 import type { Place } from '../../walk/course.js';
 import type { RuleText } from '../table.js';
 import type { Condition } from './condition.js';
@@ -23,15 +24,17 @@ export interface RuleMeaning {
 /** Whether a rule's conditions hold for a packet; the text of those that cannot be told where they would decide. */
 export type Applicability = boolean | { readonly unclear: string };
 
+/** Meanings take much more room than rules, and few are needed again. */
+const MEANINGS_KEPT = 20_000;
+const MEANINGS = new Map<WalkedRule, RuleMeaning>();
+
 /** A rule to walk through. It is taken apart when first needed: most rules of a large table never are. */
 export class WalkedRule implements Place {
-  private known: RuleMeaning | undefined;
-
   constructor(
     readonly table: string,
     private readonly chain: string,
     /** As iptables-save prints it after `-A CHAIN `. */
-    private readonly text: RuleText,
+    readonly text: RuleText,
     readonly servicePort?: ServicePortKey,
     readonly isForeign?: true,
   ) {}
@@ -45,7 +48,8 @@ export class WalkedRule implements Place {
   }
 
   get meaning(): RuleMeaning {
-    return (this.known ??= meaningOf(this.text));
+    if (MEANINGS.size >= MEANINGS_KEPT && !MEANINGS.has(this)) MEANINGS.clear();
+    return getOrMake(MEANINGS, this, () => meaningOf(this.text));
   }
 
   appliesTo(course: TablesCourse, surroundings: Surroundings): Applicability {

@@ -1,6 +1,6 @@
 import { servicePortKey, type Protocol, type ServicePortKey } from '../../model/service-port-name.js';
 import type { SavedChain, SavedTables } from '../text/saved-tables.js';
-import type { RuleSource, WalkedChain } from './rule-source.js';
+import type { ListedRules, WalkedChain } from './rule-source.js';
 import { WalkedRule } from './rule.js';
 import { getOrMake } from '../../model/get-or-make.js';
 
@@ -8,7 +8,7 @@ import { getOrMake } from '../../model/get-or-make.js';
 export type OwnChains = (table: string, chain: string) => boolean;
 
 /** The tables as the kernel has them. Rules in chains of others, which lead to no chain of the mode, are foreign. */
-export class SavedRules implements RuleSource {
+export class SavedRules implements ListedRules {
   private readonly saved = new Map<string, SavedChain>();
   private readonly walked = new Map<string, WalkedChain>();
 
@@ -24,6 +24,13 @@ export class SavedRules implements RuleSource {
     const key = keyOf(table, name);
     const saved = this.saved.get(key);
     return saved && getOrMake(this.walked, key, () => this.walkedChain(table, saved));
+  }
+
+  *all(): Generator<WalkedChain> {
+    for (const key of this.saved.keys()) {
+      const [table, name] = key.split(' ') as [string, string];
+      yield this.chain(table, name)!;
+    }
   }
 
   private walkedChain(table: string, { name, policy, rules }: SavedChain): WalkedChain {

@@ -6,6 +6,7 @@ import { ChainWalk } from '../../walk/chain-walk.js';
 import { endingOf, startOf, type HookName } from '../../walk/course.js';
 import { HookPath, translating, type Station } from '../../walk/hook-path.js';
 import { localTo } from '../../walk/local-addresses.js';
+import type { Watch } from '../../walk/watch.js';
 import type { Surroundings, TablesCourse } from './course.js';
 import type { DeviceTowards } from './known-devices.js';
 import { RuleRun } from './rule-run.js';
@@ -17,7 +18,8 @@ import { familyOf } from '../../net/ip-family.js';
 export interface TablesWalkOptions {
   /** What match `set` can look up. */
   readonly sets?: ReadonlyMap<string, IpSet>;
-  readonly devices?: DeviceTowards;
+  readonly devices?: DeviceTowards | undefined;
+  readonly watch?: Watch | undefined;
   /** What takes packets on their way through the tables, other than their rules. */
   readonly balancer?: Station<TablesCourse>;
   /** What takes those that the tables sent to an endpoint, or left alone. */
@@ -44,7 +46,7 @@ export function walkTables(
   environment: PacketEnvironment,
   options: TablesWalkOptions = {},
 ): readonly TracedEnding[] {
-  const { sets = new Map(), devices = () => undefined, balancer = stay, process = stay } = options;
+  const { sets = new Map(), devices = () => undefined, balancer = stay, process = stay, watch } = options;
   const { localAddresses, remembered } = environment;
   const isLocal = localTo(environment, packet);
   const surroundings: Surroundings = {
@@ -53,6 +55,7 @@ export function walkTables(
     deviceTowards: devices,
     sets,
     remembers: (list, address) => remembered?.get(list)?.has(address) === true,
+    watch,
   };
   const run = new RuleRun(rules, surroundings);
   const chains = new ChainWalk<TablesCourse, WalkedRule>((rule, course) => run.meet(rule, course));
@@ -76,7 +79,12 @@ export function walkTables(
     isLocal,
   );
   return path
-    .follow({ ...startOf(packet), connectionMark: 0, isUntracked: false })
+    .follow({
+      ...startOf(packet),
+      connectionMark: 0,
+      isUntracked: false,
+      ...(watch && { isSilent: !watch.wantsSteps }),
+    })
     .flatMap((course) => (course.verdict ? [course] : process(course)))
     .map((course) => endingOf(course, course.isTranslated || course.virtualServer !== undefined));
 }

@@ -9,7 +9,7 @@ import { compileIpvs } from '../compile.js';
 import { IpvsDesiredState } from '../desired-state.js';
 import { desiredIptablesRules, desiredSets } from '../desired-tables.js';
 import type { IpvsOptions } from '../options.js';
-import { virtualServerKey, type VirtualServerId } from '../virtual-server.js';
+import { virtualServerKey, type VirtualServerId, type VirtualServerKey } from '../virtual-server.js';
 import { walkIpvs } from './ipvs-walk.js';
 import type { WalkedServer } from './walked-server.js';
 
@@ -33,7 +33,7 @@ export function ipvsDesiredWalk(
       const surroundings = {
         rules: desiredRules(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),
         sets: new Map(sets.map((set) => [set.name, set])),
-        server: (id: VirtualServerId) => desiredServer(desired, id),
+        server: (id: VirtualServerId) => desiredServer(desired, virtualServerKey(id)),
         addresses: new Set(desired.addresses()),
       };
       return walkIpvs(surroundings, packet, environment);
@@ -41,10 +41,11 @@ export function ipvsDesiredWalk(
   };
 }
 
-function desiredServer(desired: IpvsDesiredState, id: VirtualServerId): WalkedServer | undefined {
-  const owned = desired.server(virtualServerKey(id));
+/** A virtual server as it should be. */
+export function desiredServer(desired: IpvsDesiredState, key: VirtualServerKey): WalkedServer | undefined {
+  const owned = desired.server(key);
   if (!owned) return undefined;
   const { server, endpoints, owner } = owned;
-  const realServers = endpoints.map(({ address, port }) => ({ address, port, weight: 1 }));
+  const realServers = endpoints.map(({ address, port, weight = 1 }) => ({ address, port, weight }));
   return { server, realServers, servicePort: owner };
 }

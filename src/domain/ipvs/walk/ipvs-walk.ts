@@ -2,8 +2,10 @@ import type { IpSet } from '../../ipset/ip-set.js';
 import type { DeviceTowards } from '../../iptables/walk/known-devices.js';
 import type { RuleSource } from '../../iptables/walk/rule-source.js';
 import { walkTables } from '../../iptables/walk/tables-walk.js';
+import { getOrMake } from '../../model/get-or-make.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
+import type { Watch } from '../../walk/watch.js';
 import { balanced } from './balancer.js';
 import type { FindServer } from './walked-server.js';
 
@@ -17,6 +19,14 @@ export interface IpvsSurroundings {
   readonly addresses: ReadonlySet<string>;
 }
 
+/** By both sets: there may be very many service addresses, and packets. */
+const BOTH = new WeakMap<ReadonlySet<string>, WeakMap<ReadonlySet<string>, ReadonlySet<string>>>();
+
+function bothOf(own: ReadonlySet<string>, ofServices: ReadonlySet<string>): ReadonlySet<string> {
+  const known = getOrMake(BOTH, own, () => new WeakMap<ReadonlySet<string>, ReadonlySet<string>>());
+  return getOrMake(known, ofServices, () => new Set([...own, ...ofServices]));
+}
+
 /**
  * Sends a packet, the first of its connection, through tables and virtual servers, and returns every possible ending. Which real
  * server gets it depends on the connections that there are; the probabilities are those of the long run.
@@ -26,12 +36,13 @@ export function walkIpvs(
   packet: Packet,
   environment: PacketEnvironment,
   devices?: DeviceTowards,
+  watch?: Watch,
 ): readonly TracedEnding[] {
   const { inputInterface, destination } = packet;
   // To an address of its own the node sends with that address as the source.
   const isToOwn = inputInterface === undefined && addresses.has(destination);
   const sent = isToOwn ? { ...packet, source: destination } : packet;
-  const localAddresses = new Set([...environment.localAddresses, ...addresses]);
+  const localAddresses = bothOf(environment.localAddresses, addresses);
   const endings = walkTables(
     rules,
     sent,
@@ -39,7 +50,8 @@ export function walkIpvs(
     {
       sets,
       devices,
-      balancer: (course) => balanced(server, course),
+      watch,
+      balancer: (course) => balanced(server, course, watch),
     },
   );
   return isToOwn ? endings.map((ending) => ({ ...ending, source: destination })) : endings;

@@ -65,7 +65,8 @@ export class ElementStore implements Wanted {
 
 const NO_KEY = new Uint8Array();
 
-function sorted(elements: readonly KernelElement[]): readonly KernelElement[] {
+/** The elements of a set of ranges in the order of their keys. */
+export function sorted(elements: readonly KernelElement[]): readonly KernelElement[] {
   const order = (one: KernelElement, other: KernelElement): number =>
     compareBytes(one.key ?? NO_KEY, other.key ?? NO_KEY) ||
     // Where one range ends and the next begins, the beginning counts.
@@ -73,7 +74,8 @@ function sorted(elements: readonly KernelElement[]): readonly KernelElement[] {
   return [...elements].sort(order);
 }
 
-function findRange(
+/** The element of a set of ranges that a key is in, of elements in their order. */
+export function findRange(
   elements: readonly KernelElement[],
   ranges: Exclude<KernelSet['ranges'], undefined>,
   key: Uint8Array,

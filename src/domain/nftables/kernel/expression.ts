@@ -57,8 +57,25 @@ export type Expression =
       /** 0 for none. */
       readonly timeoutSeconds: number;
     }
-  /** A number that nobody can foresee: `numgen`, `jhash`. */
-  | { readonly kind: 'random'; readonly to: number; readonly modulus: number; readonly offset: number }
+  /** A number that nobody can foresee: `numgen`, `symhash`, a hash whose seed the kernel keeps to itself. */
+  | {
+      readonly kind: 'random';
+      readonly to: number;
+      readonly modulus: number;
+      readonly offset: number;
+      /** One number after another. */
+      readonly inTurn?: true;
+    }
+  /** `jhash`: a number by the bytes from a register on. */
+  | {
+      readonly kind: 'hash';
+      readonly from: number;
+      readonly length: number;
+      readonly to: number;
+      readonly modulus: number;
+      readonly offset: number;
+      readonly seed: number;
+    }
   | { readonly kind: 'immediate'; readonly to: number; readonly value: Uint8Array }
   | { readonly kind: 'verdict'; readonly verdict: KernelVerdict }
   | {

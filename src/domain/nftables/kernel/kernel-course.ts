@@ -1,6 +1,7 @@
 import type { Course } from '../../walk/course.js';
 import { TABLE_NAME } from '../layout/table.js';
 import type { Headers } from './packet-bytes.js';
+import type { Origins } from './source-watch.js';
 import type { KernelTable } from './ruleset.js';
 
 /** A packet in flight through the rules of the kernel. */
@@ -9,9 +10,19 @@ export interface KernelCourse extends Course {
   /** Those of the rule that is being evaluated. */
   readonly registers: Uint8Array;
   readonly priority: number;
+  /** What the registers hold of the packet's source; only where the walk is watched. */
+  readonly origins?: Origins;
 }
 
 /** Whether it is the table of this program. */
 export function isOurs({ name, family }: KernelTable): boolean {
   return name === TABLE_NAME && family !== 'inet';
+}
+
+/** The course with a value in its registers. Whole words are written, as the kernel does. */
+export function load(course: KernelCourse, to: number, value: Uint8Array): KernelCourse {
+  const registers = course.registers.slice();
+  registers.fill(0, to, to + Math.ceil(value.length / 4) * 4);
+  registers.set(value, to);
+  return { ...course, registers };
 }

@@ -1,4 +1,4 @@
-import { shareOf, withStep } from '../../walk/course.js';
+import { withStep } from '../../walk/course.js';
 import {
   accepted,
   dropped,
@@ -10,23 +10,32 @@ import {
   uncertain,
   type Turn,
 } from '../../walk/turn.js';
-import { hostWord, readHostWord, readNetworkHalf } from './bytes.js';
+import { hex, readHostWord, readNetworkHalf } from './bytes.js';
+import { draw, hashed, hashesPort, isDrawn, joined, MAX_BRANCHES } from './draws.js';
 import type { FindElement } from './elements.js';
 import { isEffective, type Expression, type KernelVerdict } from './expression.js';
-import { isOurs, type KernelCourse } from './kernel-course.js';
+import { isOurs, load, type KernelCourse } from './kernel-course.js';
 import type { ListedChains, ListedRule } from './listed-rule.js';
 import { addressText, readdressed } from './packet-bytes.js';
 import { addressType, compares, ctValue, metaValue, type Devices } from './register-values.js';
-import type { KernelElement } from './ruleset.js';
+import type { KernelElement, KernelSet } from './ruleset.js';
+import { NO_ORIGINS, type SourceWatch } from './source-watch.js';
 
 type KernelTurn = Turn<KernelCourse, ListedRule>;
 
 /** A course goes on at the next expression, a turn leads elsewhere. */
 type Evaluated = KernelCourse | KernelTurn;
 
-/** Beyond this, a random number is not followed into each of its values. */
-const MAX_BRANCHES = 8192;
 const REGISTERS_LENGTH = 64;
+
+/** What is told of a walk that is watched. */
+export interface Watching {
+  readonly source: SourceWatch;
+  /** Whether packets fill the set. */
+  readonly isDynamic: (set: KernelSet) => boolean;
+  readonly affinity: (seconds: number) => void;
+  readonly wantsSteps: boolean;
+}
 
 /** Evaluates rules, expression by expression, as the kernel does. */
 export class RuleRun {
@@ -35,11 +44,13 @@ export class RuleRun {
     private readonly find: FindElement,
     private readonly devices: Devices,
     private readonly isLocal: (address: string) => boolean,
+    private readonly watching?: Watching,
   ) {}
 
   /** Where the rule leads: several turns where it draws a random number. */
   meet(rule: ListedRule, course: KernelCourse): readonly KernelTurn[] {
-    return this.from(0, rule, { ...course, registers: new Uint8Array(REGISTERS_LENGTH) });
+    const start = { ...course, registers: new Uint8Array(REGISTERS_LENGTH) };
+    return this.from(0, rule, this.watching ? { ...start, origins: NO_ORIGINS } : start);
   }
 
   private from(start: number, rule: ListedRule, first: KernelCourse): readonly KernelTurn[] {
@@ -47,14 +58,36 @@ export class RuleRun {
     let course = first;
     for (let index = start; index < expressions.length; index++) {
       const expression = expressions[index]!;
-      if (expression.kind === 'random' && expression.modulus <= MAX_BRANCHES)
-        return draw(expression, course, rule).flatMap((drawn) => this.from(index + 1, rule, drawn));
+      if (this.watching) course = this.watched(expression, course, this.watching.source, rule);
+      if (isDrawn(expression, expressions) && expression.modulus <= MAX_BRANCHES)
+        return joined(
+          draw(expression, course, rule).flatMap((drawn) => this.from(index + 1, rule, drawn)),
+          expression,
+          rule,
+        );
       const evaluated = this.evaluate(expression, course, rule);
       if (!evaluated) return [notUnderstood(expressions.slice(index), course)];
       if ('to' in evaluated) return [evaluated];
       course = evaluated;
     }
     return [nextRule(course)];
+  }
+
+  private watched(
+    expression: Expression,
+    course: KernelCourse,
+    watch: SourceWatch,
+    { table }: ListedRule,
+  ): KernelCourse {
+    const origins = course.origins!;
+    if (expression.kind === 'cmp' || expression.kind === 'range') watch.compared(expression, origins);
+    if (expression.kind === 'lookup') {
+      const set = table.sets.get(expression.set);
+      const key = set && course.registers.slice(expression.from, expression.from + set.keyLength);
+      if (key && !this.watching!.isDynamic(set)) watch.lookedUp(expression, set, key, origins);
+    }
+    const after = watch.after(expression, origins);
+    return after === origins ? course : { ...course, origins: after };
   }
 
   /** Undefined if it is not known what the expression does. */
@@ -98,7 +131,7 @@ export class RuleRun {
       case 'lookup':
         return this.lookUp(expression, course, rule);
       case 'remember':
-        return isOurs(rule.table) ? remembering(course, rule) : course;
+        return isOurs(rule.table) ? this.remembering(expression, course, rule) : course;
       case 'immediate':
         return load(course, expression.to, expression.value);
       case 'verdict':
@@ -113,6 +146,9 @@ export class RuleRun {
         return course;
       case 'limit':
         return test(!expression.inverted, course);
+      case 'hash':
+        if (hashesPort(expression, rule.expressions)) return undefined;
+        return load(course, expression.to, hashed(expression, course));
       case 'random':
       case 'unknown':
         return undefined;
@@ -146,6 +182,19 @@ export class RuleRun {
     }
   }
 
+  private remembering(
+    { set: name, from, timeoutSeconds }: Extract<Expression, { kind: 'remember' }>,
+    course: KernelCourse,
+    rule: ListedRule,
+  ): KernelCourse {
+    const after = withStep({ ...course, isSticky: true }, rule, "remembers the client's endpoint");
+    const set = rule.table.sets.get(name);
+    if (!this.watching || !set) return after;
+    this.watching.affinity(timeoutSeconds || (set.timeoutSeconds ?? 0));
+    const key = hex(course.registers.subarray(from, from + set.keyLength));
+    return { ...after, memory: new Map([...(course.memory ?? []), [name, new Set([key])]]) };
+  }
+
   private route({ field, result }: Extract<Expression, { kind: 'fib' }>, course: KernelCourse): Uint8Array {
     const { family, source } = course.packet;
     // That packets of this source come in here is known from the routes, so there is a route back.
@@ -176,26 +225,6 @@ function test(matches: boolean, course: KernelCourse): Evaluated {
   return matches ? course : nextRule(course);
 }
 
-/** Whole words of registers are written, as the kernel does. */
-function load(course: KernelCourse, to: number, value: Uint8Array): KernelCourse {
-  const registers = course.registers.slice();
-  registers.fill(0, to, to + Math.ceil(value.length / 4) * 4);
-  registers.set(value, to);
-  return { ...course, registers };
-}
-
-function draw(
-  { to, modulus, offset }: Extract<Expression, { kind: 'random' }>,
-  course: KernelCourse,
-  rule: ListedRule,
-): readonly KernelCourse[] {
-  if (modulus === 1) return [load(course, to, hostWord(offset))];
-  return Array.from({ length: modulus }, (_, number) => {
-    const drawn = load(shareOf(course, 1 / modulus), to, hostWord(offset + number));
-    return withStep(drawn, rule, `draws ${number + 1} of ${modulus}`);
-  });
-}
-
 /** Rules that decide nothing need not be understood. */
 function notUnderstood([first, ...rest]: readonly Expression[], course: KernelCourse): KernelTurn {
   if (!rest.some(isEffective) && first!.kind !== 'unknown') return nextRule(course);
@@ -205,10 +234,6 @@ function notUnderstood([first, ...rest]: readonly Expression[], course: KernelCo
 
 function withServicePort(course: KernelCourse, { comment }: KernelElement): KernelCourse {
   return comment === undefined ? course : { ...course, servicePort: comment };
-}
-
-function remembering(course: KernelCourse, rule: ListedRule): KernelCourse {
-  return withStep({ ...course, isSticky: true }, rule, "remembers the client's endpoint");
 }
 
 function setMeta(

@@ -81,9 +81,14 @@ class RuleWriter {
         return;
       }
       case 'random': {
-        const { to, modulus, offset } = expression;
-        const shift = offset === 0 ? '' : ` offset ${offset}`;
-        registers.set(to, { text: `numgen random mod ${modulus}${shift}` });
+        const { to, inTurn } = expression;
+        registers.set(to, { text: `numgen ${inTurn ? 'inc' : 'random'} ${rangeText(expression)}` });
+        return;
+      }
+      case 'hash': {
+        const { from, to, seed } = expression;
+        const seeded = { ...expression, seedText: ` seed 0x${seed.toString(16)}` };
+        registers.set(to, { text: `jhash ${this.key(from)} ${rangeText(seeded)}` });
         return;
       }
       case 'immediate':
@@ -154,6 +159,19 @@ class RuleWriter {
     const host = to?.bytes ? addressText(to.bytes) : '';
     return `${type} to ${toPort ? hostPort(host, readNetworkHalf(toPort)) : host}`;
   }
+}
+
+/** The numbers that are drawn from. */
+function rangeText({
+  modulus,
+  offset,
+  seedText = '',
+}: {
+  readonly modulus: number;
+  readonly offset: number;
+  readonly seedText?: string;
+}): string {
+  return `mod ${modulus}${seedText}${offset === 0 ? '' : ` offset ${offset}`}`;
 }
 
 function metaText(key: string): Value {

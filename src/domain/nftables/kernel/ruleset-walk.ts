@@ -9,7 +9,7 @@ import type { KernelCourse } from './kernel-course.js';
 import { ListedChains, policyOf, type ListedRule } from './listed-rule.js';
 import { headersOf } from './packet-bytes.js';
 import type { Devices } from './register-values.js';
-import { RuleRun } from './rule-run.js';
+import { RuleRun, type Watching } from './rule-run.js';
 import type { KernelChain, KernelHook, KernelRuleset, KernelTable } from './ruleset.js';
 
 interface BaseChain {
@@ -38,11 +38,12 @@ export class RulesetWalk {
     localAddresses: Pick<ReadonlySet<string>, 'has'>,
     find: FindElement,
     towards: Devices['towards'],
+    private readonly watching?: Watching,
   ) {
     this.isLocal = localTo({ localAddresses }, packet);
     this.chains = new ListedChains(packet.family);
     const devices = { towards, numbers: ruleset.deviceNumbers };
-    const run = new RuleRun(this.chains, find, devices, this.isLocal);
+    const run = new RuleRun(this.chains, find, devices, this.isLocal, watching);
     this.walk = new ChainWalk((rule, course) => run.meet(rule, course));
   }
 
@@ -53,6 +54,7 @@ export class RulesetWalk {
       headers: headersOf(packet),
       registers: new Uint8Array(),
       priority: 0,
+      ...(this.watching && { isSilent: !this.watching.wantsSteps }),
     };
     const path = new HookPath<KernelCourse>((hook) => this.stations(hook), this.isLocal);
     return path.follow(start).map((course) => endingOf(course));

@@ -42,6 +42,8 @@ export interface KernelSet {
   readonly name: string;
   /** Bytes. */
   readonly keyLength: number;
+  /** How long its elements stay, where the rule that adds them does not say. Missing: for good. */
+  readonly timeoutSeconds?: number;
   /** Its elements are ranges; of concatenations, a range for each field, whose lengths in bytes these are. */
   readonly ranges?: 'single' | readonly number[];
 }

@@ -8,15 +8,21 @@ export type KeyField =
   | { readonly field: 'saddr'; /** Only the first bits count. */ readonly prefixLength?: number }
   | { readonly field: 'daddr' }
   | { readonly field: 'l4proto' }
+  | { readonly field: 'sport' }
   | { readonly field: 'dport' }
   | { readonly field: 'priority' };
 
 export type Key = readonly KeyField[];
 
-/** A random number from [offset, offset + modulus), all equally likely: `numgen random mod M offset O`. */
-export interface RandomNumber {
+/** A number from [offset, offset + modulus). */
+export interface DrawnNumber {
   readonly modulus: number;
   readonly offset: number;
+  /**
+   * Missing: a random one, all equally likely (`numgen random mod M offset O`). `turn`: one after another, by a counter of the rule
+   * (`numgen inc`). A key: by its hash with this seed, the same on every node (`jhash … mod M seed S`).
+   */
+  readonly by?: 'turn' | { readonly key: Key; readonly seed: number };
 }
 
 export type Comparison = '==' | '!=';
@@ -50,7 +56,7 @@ export type Statement =
   | { readonly kind: 'verdict-map'; readonly key: Key; readonly map: string }
   | {
       readonly kind: 'set-priority';
-      readonly to: 'none' | RandomNumber | { readonly key: Key; readonly map: string };
+      readonly to: 'none' | DrawnNumber | { readonly key: Key; readonly map: string };
     }
   | { readonly kind: 'priority-at-least'; readonly value: number }
   | { readonly kind: 'mark-has'; readonly bit: number }

@@ -1,6 +1,8 @@
+import type { BalancingMethod } from '../../balancing/balancing.js';
+import { TABLE_SIZES } from '../../balancing/slots.js';
 import type { FrontendVariant } from './keys.js';
 import { AFFINITY, setsOf } from './sets.js';
-import type { KeyField, Rule, Statement } from './rule.js';
+import type { DrawnNumber, KeyField, Rule, Statement } from './rule.js';
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import { FIRST_NUMBER, localTrafficStatement } from './node-rules.js';
 
@@ -17,16 +19,34 @@ export interface TrafficClass {
   readonly count: number;
   /** Seconds for which a client keeps its endpoint; 0 without affinity. */
   readonly affinitySeconds: number;
+  /** How a number is chosen; missing: at random. */
+  readonly method?: Exclude<BalancingMethod, 'random'>;
+  /**
+   * With affinity: a client without an endpoint gets one by a table of so many slots, one of TABLE_SIZES, and `count` is the numbers
+   * that are looked through, a power of two. Missing: it gets one of `count`.
+   */
+  readonly slots?: number;
 }
 
 /** Endpoints that a service port with session affinity can use; numbers of a class have 12 bits. */
 export const MAX_AFFINITY_ENDPOINTS = 4094;
 
+/** Slots of a table beside session affinity have numbers from here on; the endpoints themselves have those from FIRST_NUMBER on. */
+export const FIRST_SLOT = 0xc0000000;
+
+/** Of hashes: the same on all nodes, and another one than programs are likely to use. */
+export const HASH_SEED = 0x6d61676c;
+
 const KINDS = ['external-local', 'pick', 'external', 'short-circuit'] as const;
+/** Their places are part of class numbers. */
+const METHODS = ['random', 'round-robin', 'maglev', 'maglev-source'] as const;
 
 /** The chain of the class. */
-export function className({ variant, kind, count, affinitySeconds }: TrafficClass): string {
-  return `${variant.prefix}${kind}-${count}${affinitySeconds > 0 && count > 0 ? `-sticky-${affinitySeconds}` : ''}`;
+export function className({ variant, kind, count, affinitySeconds, method, slots }: TrafficClass): string {
+  const name = `${variant.prefix}${kind}-${count}`;
+  const chosen = method === undefined ? '' : `-${method}`;
+  if (affinitySeconds === 0 || count === 0) return name + chosen;
+  return `${name}-sticky-${affinitySeconds}${slots === undefined ? '' : `${chosen}-${slots}`}`;
 }
 
 /** The chain that remembers a client's endpoint for this time and sends the client there. */
@@ -34,25 +54,64 @@ export function rememberChain(variant: FrontendVariant, affinitySeconds: number)
   return `${variant.prefix}remember-${affinitySeconds}`;
 }
 
+/** Beyond the seconds and counts of classes without a table. */
+const FIRST_TABLED = 0x15181000;
+const TABLED_SPAN = 0x800;
+/** The logarithm of the greatest count of a class with a table: more than MAX_AFFINITY_ENDPOINTS. */
+const MOST_TABLED = 12;
+
 /**
- * The number of the class in maps: kind (2 bits), sticky (1), then seconds (17) and endpoint count plus
- * one (12), or a one and the count plus one (28). Neither half of it is ever zero, so nft prints it as `hhhh:hhhh`.
+ * The number of the class in maps: kind (2 bits), sticky (1), and the rest. Not sticky: a one, the method (3) and the count plus one
+ * (25). Sticky: seconds (17) and count plus one (12), or from FIRST_TABLED on seconds, and method, table and the logarithm of the count
+ * (11). Neither half of it is ever zero, so nft prints it as `hhhh:hhhh`.
  */
-export function classNumber({ kind, count, affinitySeconds }: TrafficClass): number {
-  const sticky = affinitySeconds > 0 && count > 0;
-  const rest = sticky ? 0x20000000 + affinitySeconds * 0x1000 + count + 1 : 0x10000000 + count + 1;
-  return KINDS.indexOf(kind) * 0x40000000 + rest;
+export function classNumber(trafficClass: TrafficClass): number {
+  const { kind, count, affinitySeconds, method = 'random', slots } = trafficClass;
+  const number = KINDS.indexOf(kind) * 0x40000000;
+  if (affinitySeconds === 0 || count === 0)
+    return number + 0x10000000 + METHODS.indexOf(method) * 0x2000000 + count + 1;
+  if (slots === undefined) return number + 0x20000000 + affinitySeconds * 0x1000 + count + 1;
+  const table = TABLE_SIZES.findIndex((size) => size === slots);
+  const choice = 1 + METHODS.indexOf(method) + 4 * (table + 4 * Math.log2(count));
+  return number + 0x20000000 + FIRST_TABLED + affinitySeconds * TABLED_SPAN + choice;
 }
 
 /** The class of a number, undefined if there is none. Affinity without endpoints has no effect and is not part of it. */
 export function classOfNumber(number: number, variant: FrontendVariant): TrafficClass | undefined {
   const kind = KINDS[number >>> 30]!;
-  const sticky = (number & 0x20000000) !== 0;
-  const count = (number & (sticky ? 0xfff : 0xfffffff)) - 1;
-  const affinitySeconds = sticky ? (number >>> 12) & 0x1ffff : 0;
-  const trafficClass: TrafficClass = { variant, kind, count, affinitySeconds };
-  const leadsSomewhere = count >= (kind === 'external-local' ? 0 : 1);
+  const rest = number & 0x1fffffff;
+  const isSticky = (number & 0x20000000) !== 0;
+  const choice = !isSticky ? plain(rest) : rest < FIRST_TABLED ? sticky(rest) : tabled(rest - FIRST_TABLED);
+  const trafficClass: TrafficClass = { variant, kind, ...choice };
+  const leadsSomewhere = choice.count >= (kind === 'external-local' ? 0 : 1);
   return leadsSomewhere && classNumber(trafficClass) === number ? trafficClass : undefined;
+}
+
+type Choice = Omit<TrafficClass, 'variant' | 'kind'>;
+
+function plain(rest: number): Choice {
+  const count = (rest & 0x1ffffff) - 1;
+  return { count, affinitySeconds: 0, ...methodAt((rest >>> 25) & 7) };
+}
+
+function sticky(rest: number): Choice {
+  return { count: (rest & 0xfff) - 1, affinitySeconds: rest >>> 12 };
+}
+
+function tabled(rest: number): Choice {
+  const choice = (rest % TABLED_SPAN) - 1;
+  const logarithm = choice >> 4;
+  return {
+    count: logarithm <= MOST_TABLED ? 2 ** logarithm : 0,
+    affinitySeconds: Math.floor(rest / TABLED_SPAN),
+    ...methodAt(choice & 3),
+    slots: TABLE_SIZES[(choice >> 2) & 3]!,
+  };
+}
+
+function methodAt(place: number): Pick<TrafficClass, 'method'> {
+  const method = METHODS[place];
+  return method === undefined || method === 'random' ? {} : { method };
 }
 
 /** The other classes whose chains this one's rules go to. */
@@ -79,15 +138,15 @@ export function classRules(trafficClass: TrafficClass, node: NodeNetwork): reado
 }
 
 /**
- * Picks a random number, which is the key to an endpoint together with the frontend. A packet that entered the table
+ * Picks a number, which is the key to an endpoint together with the frontend. A packet that entered the table
  * just before an endpoint was removed may pick a number that is gone at the lookup; the first number exists as long as
  * any endpoint does, so the second rule catches it.
  */
-function pickRules({ variant, kind, count }: TrafficClass): readonly Rule[] {
+function pickRules({ variant, kind, count, method }: TrafficClass): readonly Rule[] {
   const { endpoints, shortCircuitEndpoints } = setsOf(variant);
   const map = (kind === 'pick' ? endpoints : shortCircuitEndpoints).name;
   return [
-    { statements: [draw(count), ...translate(variant, map)] },
+    { statements: [draw(count, FIRST_NUMBER, method), ...translate(variant, map)] },
     ...(count > 1 ? [{ statements: [draw(1), ...translate(variant, map)] }] : []),
   ];
 }
@@ -96,7 +155,14 @@ function pickRules({ variant, kind, count }: TrafficClass): readonly Rule[] {
  * A rule for each endpoint checks whether the client sticks to it, the next picks one. The set remembers ids instead of
  * numbers, so a client keeps its endpoint when others come and go, and no client stays with an endpoint that is gone.
  */
-function stickyRules({ variant, kind, count, affinitySeconds }: TrafficClass): readonly Rule[] {
+function stickyRules({
+  variant,
+  kind,
+  count,
+  affinitySeconds,
+  method,
+  slots,
+}: TrafficClass): readonly Rule[] {
   const { affinityIds, shortCircuitAffinityIds } = setsOf(variant);
   const map = (kind === 'pick' ? affinityIds : shortCircuitAffinityIds).name;
   const remember: Statement = { kind: 'goto', chain: rememberChain(variant, affinitySeconds) };
@@ -109,9 +175,11 @@ function stickyRules({ variant, kind, count, affinitySeconds }: TrafficClass): r
   };
   return [
     ...Array.from({ length: count }, (_, offset) => ({
-      statements: [draw(1, offset), takeId, sticks, remember],
+      statements: [draw(1, FIRST_NUMBER + offset), takeId, sticks, remember],
     })),
-    { statements: [draw(count), takeId, remember] },
+    {
+      statements: [slots === undefined ? draw(count) : draw(slots, FIRST_SLOT, method), takeId, remember],
+    },
     ...(count > 1 ? [{ statements: [draw(1), takeId, remember] }] : []),
   ];
 }
@@ -151,9 +219,21 @@ function externalLocalRules(trafficClass: TrafficClass, node: NodeNetwork): read
   return rules;
 }
 
-/** Picks the number of one of `count` endpoints, starting with the one at `first`. */
-function draw(count: number, first = 0): Statement {
-  return { kind: 'set-priority', to: { modulus: count, offset: FIRST_NUMBER + first } };
+/** Picks one of so many numbers. */
+function draw(count: number, offset = FIRST_NUMBER, method?: TrafficClass['method']): Statement {
+  const by = method && chosenBy(method);
+  return { kind: 'set-priority', to: { modulus: count, offset, ...(by && { by }) } };
+}
+
+function chosenBy(method: Exclude<BalancingMethod, 'random'>): DrawnNumber['by'] {
+  switch (method) {
+    case 'round-robin':
+      return 'turn';
+    case 'maglev':
+      return { key: [{ field: 'saddr' }, { field: 'sport' }], seed: HASH_SEED };
+    case 'maglev-source':
+      return { key: [{ field: 'saddr' }], seed: HASH_SEED };
+  }
 }
 
 function withPriority(variant: FrontendVariant): readonly KeyField[] {

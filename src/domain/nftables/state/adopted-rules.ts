@@ -22,7 +22,7 @@ import {
 } from '../layout/sets.js';
 import { sourcesStructure, structuresOfClass, type Structure } from '../layout/structure.js';
 import type { SetDefinition, SetElement } from '../layout/table.js';
-import { classOfNumber } from '../layout/traffic-class.js';
+import { classOfNumber, FIRST_SLOT } from '../layout/traffic-class.js';
 import type { NftablesDesiredState } from './desired-state.js';
 import { RejectedNodePort } from '../rejected-node-port.js';
 import { getOrMake } from '../../model/get-or-make.js';
@@ -199,8 +199,10 @@ class PartReader {
     this.take(map, key);
     this.uses.push(...structuresOfClass(trafficClass));
     const list = trafficClass.affinitySeconds > 0 ? sticky : direct;
-    for (let place = 0; place < trafficClass.count; place++)
+    const { count, slots = 0 } = trafficClass;
+    for (let place = 0; place < count; place++)
       this.take(list, `${key} . ${formatPriority(FIRST_NUMBER + place)}`);
+    for (let slot = 0; slot < slots; slot++) this.take(list, `${key} . ${formatPriority(FIRST_SLOT + slot)}`);
   }
 
   private ids(lists: readonly SetDefinition[]): readonly string[] {

@@ -1,4 +1,4 @@
-import { subcommands } from '../../../../src/adapters/cli/arguments/subcommands.js';
+import { subcommands } from '../../../../src/adapters/cli/command-line/subcommands.js';
 import { candidates } from '../../../../src/adapters/cli/completion/candidates.js';
 
 const found = (...written: readonly string[]) => candidates(written, subcommands, ['--proxy-mode', '--page']);

@@ -197,10 +197,38 @@ describe('the rules of the kernel', () => {
     const whatIsDrawn = ({ steps }: TracedEnding) => steps[0]!.effect.split(';')[0];
     expect(found.map((each) => [each.verdict, each.probability, whatIsDrawn(each)])).toEqual([
       ['dropped', 0.25, 'draws 4 of 4'],
-      ['untouched', 0.25, 'draws 1 of 4'],
-      ['untouched', 0.25, 'draws 2 of 4'],
-      ['untouched', 0.25, 'draws 3 of 4'],
+      ['untouched', 0.75, 'draws one of 3 of 4'],
     ]);
+  });
+
+  it('tell numbers apart where a later rule may: by the priority that they gave', async () => {
+    const drawn: Expression = { kind: 'random', to: 0, modulus: 3, offset: 0 };
+    const takes = rule(drawn, { kind: 'meta-set', from: 0, key: 'priority' });
+    const looks = rule({ kind: 'meta', to: 0, key: 'priority' }, is(bytes(2, 0, 0, 0)), verdict('drop'));
+    const found = await endings([table({}, [takes, looks])]);
+    expect(found.map((each) => [each.verdict, each.probability])).toEqual([
+      ['dropped', 1 / 3],
+      ['untouched', 1 / 3],
+      ['untouched', 1 / 3],
+    ]);
+  });
+
+  it('hash what a packet tells, and draw where any source port is possible', async () => {
+    const range = { to: 0, modulus: 4, offset: 0, seed: 0x6d61676c } as const;
+    const port = { kind: 'payload', base: 'transport', offset: 0, length: 2 } as const;
+    const hashes = (from: number, length: number): Expression => ({ kind: 'hash', from, length, ...range });
+    const address: Expression = { kind: 'payload', to: 16, base: 'network', offset: 12, length: 4 };
+    const drops = [is(bytes(0, 0, 0, 0)), verdict('drop')] as const;
+    const byAddress = await endings([table({}, [rule(address, hashes(16, 4), ...drops)])]);
+    expect(byAddress.map(({ probability }) => probability)).toEqual([1]);
+    const byPort = await endings([table({}, [rule(address, { ...port, to: 20 }, hashes(16, 8), ...drops)])]);
+    expect(byPort.map(({ verdict: its, probability }) => [its, probability])).toEqual([
+      ['dropped', 0.25],
+      ['untouched', 0.75],
+    ]);
+    // The port is loaded, but not hashed.
+    const beside = await endings([table({}, [rule(address, { ...port, to: 20 }, hashes(16, 4), ...drops)])]);
+    expect(beside).toHaveLength(1);
   });
 
   it.each([

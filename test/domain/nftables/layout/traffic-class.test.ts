@@ -1,7 +1,9 @@
+import { TABLE_SIZES } from '../../../../src/domain/balancing/slots.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../../src/domain/nftables/compile.js';
 import { BY_ADDRESS } from '../../../../src/domain/nftables/layout/keys.js';
 import {
+  className,
   classNumber,
   classOfNumber,
   type TrafficClass,
@@ -23,6 +25,35 @@ it.each([0, 1, 86_400])(
       }
   },
 );
+
+it.each(['round-robin', 'maglev', 'maglev-source'] as const)('has a number for each method: %s', (method) => {
+  const classes = (['pick', 'external', 'external-local', 'short-circuit'] as const).flatMap((kind) => [
+    ...[2, 1021, 65_521].map((count) => ({ kind, count, affinitySeconds: 0, method })),
+    ...[1, 10_800, 86_400].flatMap((affinitySeconds) =>
+      TABLE_SIZES.flatMap((slots) =>
+        [1, 2, 4096].map((count) => ({ kind, count, affinitySeconds, method, slots })),
+      ),
+    ),
+    { kind, count: 8, affinitySeconds: 60, slots: 1021 },
+  ]);
+  const numbers = classes.map((each) => classNumber({ variant: BY_ADDRESS, ...each }));
+  expect(new Set(numbers).size).toBe(classes.length);
+  expect(new Set(classes.map((each) => className({ variant: BY_ADDRESS, ...each }))).size).toBe(
+    classes.length,
+  );
+  classes.forEach((each, index) => {
+    const number = numbers[index]!;
+    expect([number >>> 16, number & 0xffff]).not.toContain(0);
+    expect(classOfNumber(number, BY_ADDRESS)).toEqual({ variant: BY_ADDRESS, ...each });
+  });
+});
+
+it('has no number of a class that nothing compiles', () => {
+  const variant = BY_ADDRESS;
+  const most = classNumber({ variant, kind: 'pick', count: 4096, affinitySeconds: 60, slots: 1021 });
+  // The next logarithm.
+  expect(classOfNumber(most + 16, variant)).toBeUndefined();
+});
 
 describe.each(IP_FAMILIES)('rules that remember clients, %s', (family) => {
   it.each([1, 86_400])('send clients on by what was remembered for %i s', (affinitySeconds) => {

@@ -4,6 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parse, stringify } from 'yaml';
+import {
+  BALANCING_ANNOTATION,
+  WEIGHT_ANNOTATION,
+} from '../../../../src/domain/decode/balancing-annotations.js';
 import { SCHEDULER_ANNOTATION } from '../../../../src/domain/decode/service-annotations.js';
 import { clusterObjects, testConfig } from '../../../support/testbed/cluster-objects.js';
 import { Command } from '../../../support/program/command.js';
@@ -236,6 +240,31 @@ describe('mode ipvs', () => {
     expect(await answers('172.30.20.21')).toBe(1);
     expect(await answers('172.30.20.22')).toBeGreaterThan(0);
     expect(await answers('172.30.20.23')).toBe(2);
+    await proxy.change(objects(backends));
+  });
+
+  it('has endpoints chosen as a Service asks for in every mode, by weight', async () => {
+    const ports = [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }] as const;
+    const endpoints = backends.map(({ address }) => address);
+    const weight = JSON.stringify({ [endpoints[0]!]: 3 });
+    const services = ['maglev', 'maglev-source', 'round-robin', 'random'].map((method, index) => ({
+      name: method,
+      clusterIP: `172.30.20.${31 + index}`,
+      annotations: { [BALANCING_ANNOTATION]: method, [WEIGHT_ANNOTATION]: weight },
+      ports,
+      endpoints,
+    }));
+    await proxy.change(clusterObjects(services));
+    const lines = await servers();
+    expect(lines.filter((line) => line.startsWith('-A'))).toEqual([
+      '-A -t 172.30.20.31:80 -s mh -b mh-port',
+      '-A -t 172.30.20.32:80 -s mh',
+      '-A -t 172.30.20.33:80 -s wrr',
+      '-A -t 172.30.20.34:80 -s wrr',
+    ]);
+    expect(lines.filter((line) => line.endsWith('-w 3'))).toHaveLength(4);
+    const names = await askTimes(8, testbed.pod, { what: 'http', dst: '172.30.20.33', port: 80 });
+    expect(names.filter((name) => name === backends[0]!.name)).toHaveLength(6);
     await proxy.change(objects(backends));
   });
 

@@ -4,9 +4,9 @@ import { ADDRESSES } from '../../../../domain/nftables/kernel/packet-bytes.js';
 import { safeNetwork } from '../../../../domain/nftables/text/network.js';
 import type {
   Comparison,
+  DrawnNumber,
   Key,
   KeyField,
-  RandomNumber,
   Rule,
   Statement,
 } from '../../../../domain/nftables/layout/rule.js';
@@ -31,7 +31,12 @@ const RTN_LOCAL = 2;
 const FIB_TYPE = 3;
 const OPERATORS = { eq: 0, neq: 1, gte: 5 } as const;
 const HOST_TO_NETWORK = 1;
-const RANDOM = 1;
+/** Types of numgen. */
+const NUMBERS = { inTurn: 0, random: 1 } as const;
+/** The type of hash. */
+const JENKINS = 0;
+/** Where nft puts what is hashed: behind the register of the result. */
+const HASHED = 4;
 /** Adds an element, or restarts its timeout. */
 const UPDATE = 1;
 const MAPS_ADDRESS_AND_PORT = 3;
@@ -91,7 +96,7 @@ class StatementEncoder {
       case 'set-priority':
         if (statement.to === 'none') this.add('immediate', { dreg: 1, data: { value: hostWord(0) } });
         else if ('map' in statement.to) this.mapped(statement.to);
-        else this.random(statement.to);
+        else this.draw(statement.to);
         return this.add('meta', { key: META.PRIORITY, sreg: 1 });
       case 'priority-at-least':
         this.add('meta', { key: META.PRIORITY, dreg: 1 });
@@ -169,14 +174,18 @@ class StatementEncoder {
     this.add('lookup', { set: safeName(map), sreg: 1, dreg: 1, flags: 0 });
   }
 
-  /** Loads the fields into consecutive slots, starting with the first. */
-  private key(key: Key): void {
+  /**
+   * Loads the fields into consecutive slots.
+   * @returns the slot behind them
+   */
+  private key(key: Key, first = 0): number {
     if (key.length === 0) throw new UnsafeTextError('key', '', 'at least one field');
-    let slot = 0;
+    let slot = first;
     for (const field of key) {
       this.field(field, register(slot));
       slot += field.field === 'saddr' || field.field === 'daddr' ? this.addressLength / 4 : 1;
     }
+    return slot;
   }
 
   private field(field: KeyField, dreg: number): void {
@@ -193,6 +202,8 @@ class StatementEncoder {
         return this.payload('network', ADDRESSES[family].daddr, addressLength, dreg);
       case 'l4proto':
         return this.add('meta', { key: META.L4PROTO, dreg });
+      case 'sport':
+        return this.payload('transport', 0, 2, dreg);
       case 'dport':
         return this.payload('transport', 2, 2, dreg);
       case 'priority':
@@ -200,13 +211,18 @@ class StatementEncoder {
     }
   }
 
-  private random({ modulus, offset }: RandomNumber): void {
-    this.add('numgen', {
-      dreg: 1,
-      modulus: safeNumber('modulus', modulus, 1, 0xffffffff),
-      type: RANDOM,
-      offset: safeNumber('offset', offset, 0, 0xffffffff),
-    });
+  private draw({ modulus: count, offset: first, by }: DrawnNumber): void {
+    const modulus = safeNumber('modulus', count, 1, 0xffffffff);
+    const offset = safeNumber('offset', first, 0, 0xffffffff);
+    if (typeof by !== 'object') {
+      const type = by === 'turn' ? NUMBERS.inTurn : NUMBERS.random;
+      return this.add('numgen', { dreg: 1, modulus, type, offset });
+    }
+    const length = 4 * (this.key(by.key, HASHED) - HASHED);
+    const seed = safeNumber('seed', by.seed, 0, 0xffffffff);
+    const sreg = register(HASHED);
+    const shift = offset === 0 ? {} : { offset };
+    this.add('hash', { sreg, dreg: 1, length, modulus, seed, ...shift, type: JENKINS });
   }
 
   /** As nft does it: a prefix that ends at a byte boundary is compared by loading fewer bytes, others with a mask. */

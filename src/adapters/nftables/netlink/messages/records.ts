@@ -71,6 +71,8 @@ export const SET = new AttributeLayout({
   dataLength: [7, number],
   description: [9, nested(DESCRIPTION)],
   id: [10, number],
+  /** Of elements, in milliseconds. */
+  timeout: [11, long],
   userdata: [13, bytes],
   /** Only in dumps of recent kernels. */
   count: [20, number],

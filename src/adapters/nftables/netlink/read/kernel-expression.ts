@@ -47,6 +47,10 @@ const FIB = { SADDR: 1, DADDR: 2, PRESENT: 32, ADDRESS_TYPE: 3 } as const;
 const INVERTED = 1;
 const FULLY_RANDOM = 0x10;
 const MASK_AND_XOR = 0;
+/** Of numgen. */
+const INCREMENTAL = 0;
+/** Of hash. */
+const JENKINS = 0;
 /** They change or watch things that no rule of a first packet asks about. */
 const INDIFFERENT: ReadonlySet<string> = new Set(['counter', 'log', 'quota', 'notrack', 'last']);
 
@@ -130,9 +134,14 @@ const MEANINGS = {
     if (from === undefined || expression || expressions) return undefined;
     return { kind: 'remember', set, from, timeoutSeconds: timeout / 1000 };
   },
-  numgen: ({ dreg, modulus = 0, offset = 0 }) => random(dreg, modulus, offset),
-  hash: ({ dreg, modulus, offset = 0 }) =>
-    modulus === undefined ? undefined : random(dreg, modulus, offset),
+  numgen: ({ dreg, modulus = 0, offset = 0, type }) => random(dreg, modulus, offset, type === INCREMENTAL),
+  hash({ sreg, dreg, length = 0, modulus, seed, offset = 0, type = JENKINS }) {
+    if (modulus === undefined) return undefined;
+    const [from, to] = [register(sreg), register(dreg)];
+    if (type !== JENKINS || from === undefined || to === undefined || seed === undefined)
+      return random(dreg, modulus, offset);
+    return { kind: 'hash', from, length, to, modulus, offset, seed };
+  },
   immediate({ dreg, data }) {
     const { value, verdict }: DataRecord = data ?? {};
     if (verdict) return { kind: 'verdict', verdict: kernelVerdict(verdict) };
@@ -157,9 +166,15 @@ const MEANINGS = {
   limit: ({ flags = 0 }) => ({ kind: 'limit', inverted: (flags & INVERTED) !== 0 }),
 } satisfies Meanings;
 
-function random(dreg: number | undefined, modulus: number, offset: number): Expression | undefined {
+function random(
+  dreg: number | undefined,
+  modulus: number,
+  offset: number,
+  isInTurn = false,
+): Expression | undefined {
   const to = register(dreg);
-  return to === undefined ? undefined : { kind: 'random', to, modulus, offset };
+  if (to === undefined) return undefined;
+  return { kind: 'random', to, modulus, offset, ...(isInTurn && { inTurn: true }) };
 }
 
 /** The first byte of a register; undefined for that of verdicts, or if there is none. */

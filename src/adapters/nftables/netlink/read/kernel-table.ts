@@ -61,10 +61,18 @@ export function kernelRule({ expressions = [], userdata }: RuleRecord): KernelRu
   return { expressions: expressions.flatMap(kernelExpressions), ...(comment !== undefined && { comment }) };
 }
 
-function kernelSet(name: string, { flags = 0, keyLength = 0, description }: SetRecord): KernelSet {
+function kernelSet(
+  name: string,
+  { flags = 0, keyLength = 0, timeout = 0, description }: SetRecord,
+): KernelSet {
   const lengths = (description?.fields ?? []).map(({ length = 0 }) => length);
   const ranges = lengths.length > 1 ? lengths : ('single' as const);
-  return { name, keyLength, ...((flags & SET_FLAG.INTERVAL) !== 0 && { ranges }) };
+  return {
+    name,
+    keyLength,
+    ...((flags & SET_FLAG.INTERVAL) !== 0 && { ranges }),
+    ...(timeout > 0 && { timeoutSeconds: timeout / 1000 }),
+  };
 }
 
 export function kernelElement({ key, lastKey, data, flags = 0, userdata }: ElementRecord): KernelElement {

@@ -15,7 +15,7 @@ import { getOrMake } from '../../../../domain/model/get-or-make.js';
 export class WrittenTable {
   readonly table: KernelTable;
   /** By set and key. */
-  private readonly elements = new Map<string, Map<string, KernelElement>>();
+  private readonly elementsBySet = new Map<string, Map<string, KernelElement>>();
 
   /** @throws UnsafeTextError for what could not be sent */
   constructor(family: IpFamily, content: TableContent) {
@@ -31,11 +31,16 @@ export class WrittenTable {
   }
 
   find(set: string, key: Uint8Array): KernelElement | undefined {
-    return this.elements.get(set)?.get(textOf(key));
+    return this.elementsBySet.get(set)?.get(textOf(key));
+  }
+
+  /** All elements of a set. */
+  elements(set: string): readonly KernelElement[] {
+    return [...(this.elementsBySet.get(set)?.values() ?? [])];
   }
 
   private read({ set = '', list = [] }: ReturnType<typeof ELEMENTS.read>): void {
-    const known = getOrMake(this.elements, set, () => new Map<string, KernelElement>());
+    const known = getOrMake(this.elementsBySet, set, () => new Map<string, KernelElement>());
     for (const element of list.map(kernelElement)) known.set(textOf(element.key!), element);
   }
 }

@@ -1,6 +1,6 @@
 import { protocolOf, type TablesCourse } from '../course.js';
 import type { RuleOption } from '../rule-sections.js';
-import { inNetwork, isProtocol, type Test } from './packet-conditions.js';
+import { inNetwork, isProtocol, watched, type Test } from './packet-conditions.js';
 
 /** Match `conntrack`, and `state` before it. Undefined for an option that is not known. */
 export function connectionCondition({ name, values }: RuleOption): Test | undefined {
@@ -12,7 +12,10 @@ export function connectionCondition({ name, values }: RuleOption): Test | undefi
     case '--ctproto':
       return (course) => isProtocol(value, course);
     case '--ctorigsrc':
-      return inNetwork(value, ({ packet }) => packet.source);
+      return watched(
+        value,
+        inNetwork(value, ({ packet }) => packet.source),
+      );
     case '--ctorigdst':
       return inNetwork(value, ({ packet }) => packet.destination);
     case '--ctorigdstport':

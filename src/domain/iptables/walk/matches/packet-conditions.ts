@@ -1,4 +1,5 @@
 import { addressBits, cidrContains, parseCidr, type Cidr } from '../../../net/cidr.js';
+import { rangeOf, type AddressRange } from '../../../net/address-ranges.js';
 import { PROTOCOL_NUMBERS } from '../../../model/protocol-number.js';
 import type { Protocol } from '../../../model/service-port-name.js';
 import { isLeaving } from '../../../walk/course.js';
@@ -15,11 +16,17 @@ export function packetCondition({ name, values }: RuleOption): Test | undefined 
   const [value = ''] = values;
   switch (name) {
     case '-s':
-      return inNetwork(value, ({ source }) => source);
+      return watched(
+        value,
+        inNetwork(value, ({ source }) => source),
+      );
     case '-d':
       return inNetwork(value, ({ destination }) => destination);
     case '-i':
-      return ({ inputInterface }) => isInterface(value, inputInterface);
+      return ({ inputInterface }, { watch }) => {
+        if (inputInterface !== '' && inputInterface !== LOOPBACK) watch?.inputInterface(value);
+        return isInterface(value, inputInterface);
+      };
     case '-o':
       return (course, surroundings) => leavesThrough(value, course, surroundings);
     case '-p':
@@ -34,10 +41,25 @@ export function packetCondition({ name, values }: RuleOption): Test | undefined 
 
 /** Whether an address of the packet is in a network; undefined for a mask that is no prefix. */
 export function inNetwork(text: string, addressOf: (course: TablesCourse) => string): Test | undefined {
-  const network = parseCidr(text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`);
+  const network = networkOf(text);
   if (!network) return undefined;
   if (isOneAddress(network)) return (course) => addressOf(course) === network.address;
   return (course) => cidrContains(network, addressOf(course));
+}
+
+/** A test of the packet's source against a network, of which a watch is told. */
+export function watched(text: string, test: Test | undefined): Test | undefined {
+  const network = networkOf(text);
+  if (!network) return undefined;
+  let range: AddressRange | undefined;
+  return (course, surroundings) => {
+    if (course.source === course.packet.source) surroundings.watch?.source((range ??= rangeOf(network)));
+    return test?.(course, surroundings);
+  };
+}
+
+function networkOf(text: string): Cidr | undefined {
+  return parseCidr(text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`);
 }
 
 function isOneAddress({ family, prefixLength }: Cidr): boolean {

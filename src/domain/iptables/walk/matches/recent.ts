@@ -18,7 +18,8 @@ export function recentOf(section: RuleSection): Recent | undefined {
   if (!asked) return undefined;
   const condition: Condition = {
     text: `-m recent ${asked.name} --name ${list}`,
-    holds: ({ source }, { remembers }) => {
+    holds: ({ source }, { remembers, watch }) => {
+      watch?.affinity(Number(valueOf(section, '--seconds') ?? 0));
       const isRemembered = remembers(list, source);
       // A client may have come less often than the rule asks for.
       return negatedIf(

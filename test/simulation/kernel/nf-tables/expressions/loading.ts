@@ -148,6 +148,30 @@ function numgen(sent: SentExpression): Meaning {
   return {};
 }
 
+const HASH = { SREG: 1, DREG: 2, LEN: 3, MODULUS: 4, SEED: 5, OFFSET: 6, TYPE: 7 } as const;
+
+function checkHash(sent: SentExpression): void {
+  if ((sent.u32(HASH.TYPE) ?? 0) !== 0) throw new Refused(EOPNOTSUPP);
+  sent.need(HASH.SREG, HASH.DREG, HASH.LEN, HASH.MODULUS);
+}
+
+/** Jenkins' hash. A seed that is not sent is the kernel's secret, and not listed. */
+function hash(sent: SentExpression): Meaning {
+  const length = sent.u32(HASH.LEN)!;
+  if (length === 0 || length > 0xff) throw new Refused(ERANGE);
+  sent.load(HASH.SREG, length);
+  const [modulus, offset] = [sent.u32(HASH.MODULUS)!, sent.u32(HASH.OFFSET) ?? 0];
+  if (modulus === 0) throw new Refused(ERANGE);
+  if (offset + modulus - 1 > 0xffff_ffff) throw new Refused(EOVERFLOW);
+  sent.store(HASH.DREG, 4);
+  sent.keep(HASH.LEN);
+  sent.keep(HASH.MODULUS);
+  if (sent.has(HASH.SEED)) sent.keep(HASH.SEED);
+  if (offset !== 0) sent.keep(HASH.OFFSET);
+  sent.keep(HASH.TYPE);
+  return {};
+}
+
 /** By their names. */
 export const LOADING: Readonly<Record<string, Kind>> = {
   fib: { check: checkFib, init: fib },
@@ -159,4 +183,5 @@ export const LOADING: Readonly<Record<string, Kind>> = {
   bitwise: { check: (sent) => sent.need(1, 2, 3), init: bitwise },
   byteorder: { init: byteorder },
   numgen: { check: checkNumgen, init: numgen },
+  hash: { check: checkHash, init: hash },
 };

@@ -1,5 +1,8 @@
-import { counted } from '../../../application/words/counted.js';
-import type { ClusterExplanation, NodeDifference } from '../../../application/cluster/cluster-explanation.js';
+import { counted } from '../../../../application/words/counted.js';
+import type {
+  ClusterExplanation,
+  NodeDifference,
+} from '../../../../application/cluster/cluster-explanation.js';
 import { grouped, named } from './grouped-nodes.js';
 
 /** Differences of a node that are listed before the rest is only counted, unless all are asked for. */

@@ -1,7 +1,7 @@
-import type { ClusterTraffic } from '../../../application/cluster/cluster-traffic.js';
+import type { ClusterTraffic } from '../../../../application/cluster/cluster-traffic.js';
 import { named } from './grouped-nodes.js';
-import { displayName } from '../../../domain/model/service-port-name.js';
-import { columns } from '../output/columns.js';
+import { displayName } from '../../../../domain/model/service-port-name.js';
+import { columns } from '../../output/columns.js';
 
 const HEADERS = ['SERVICE PORT', 'PROTOCOL', 'OPEN', 'NEW/S', 'UNANSWERED', 'NODES'];
 

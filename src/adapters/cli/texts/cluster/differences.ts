@@ -1,6 +1,6 @@
-import { counted } from '../../../application/words/counted.js';
-import { differenceLines } from './difference.js';
-import type { ClusterDifferences } from '../../../application/cluster/cluster-differences.js';
+import { counted } from '../../../../application/words/counted.js';
+import { differenceLines } from '../difference.js';
+import type { ClusterDifferences } from '../../../../application/cluster/cluster-differences.js';
 
 /** For people. */
 export function clusterDifferencesLines({ asked, alike, different }: ClusterDifferences): readonly string[] {

@@ -1,17 +1,18 @@
-import { cluster } from './cluster.js';
-import { complete, completion } from './completion.js';
-import { diff } from './diff.js';
-import { dump } from './dump.js';
-import { explain } from './explain.js';
-import { history } from './history.js';
-import { plan } from './plan.js';
-import { services } from './services.js';
-import { status } from './status.js';
+import { cluster } from '../arguments/cluster.js';
+import { complete, completion } from '../arguments/completion.js';
+import { compare } from '../arguments/compare.js';
+import { diff } from '../arguments/diff.js';
+import { dump } from '../arguments/dump.js';
+import { explain } from '../arguments/explain.js';
+import { history } from '../arguments/history.js';
+import { plan } from '../arguments/plan.js';
+import { services } from '../arguments/services.js';
+import { status } from '../arguments/status.js';
 import type { Subcommand } from './subcommand.js';
-import { top } from './top.js';
-import { trace } from './trace.js';
-import { version } from './version.js';
-import { validate } from './validate.js';
+import { top } from '../arguments/top.js';
+import { trace } from '../arguments/trace.js';
+import { version } from '../arguments/version.js';
+import { validate } from '../arguments/validate.js';
 
 /** All subcommands, in the order of `--help`. */
 export const subcommands = [
@@ -26,6 +27,7 @@ export const subcommands = [
   version,
   cluster,
   plan,
+  compare,
   validate,
   completion,
   complete,

@@ -1,5 +1,5 @@
-import type { ClusterStatus, NodeRow } from '../../../application/cluster/cluster-status.js';
-import { columns } from '../output/columns.js';
+import type { ClusterStatus, NodeRow } from '../../../../application/cluster/cluster-status.js';
+import { columns } from '../../output/columns.js';
 
 const HEADERS = ['NODE', 'STATE', 'VERSION', 'MODE', 'IN SYNC', 'LAG', 'FAILING', 'DRIFT'];
 

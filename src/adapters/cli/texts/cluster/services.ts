@@ -1,5 +1,5 @@
-import type { ClusterService, ClusterServices } from '../../../application/cluster/cluster-services.js';
-import { columns } from '../output/columns.js';
+import type { ClusterService, ClusterServices } from '../../../../application/cluster/cluster-services.js';
+import { columns } from '../../output/columns.js';
 import { grouped } from './grouped-nodes.js';
 
 const HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'PROGRAMMED', 'OTHERWISE'];

@@ -1,5 +1,5 @@
-import { grouped as groupedBy } from '../../../domain/model/grouped.js';
-import type { SilentNode } from '../../../application/cluster/ask-nodes.js';
+import { grouped as groupedBy } from '../../../../domain/model/grouped.js';
+import type { SilentNode } from '../../../../application/cluster/ask-nodes.js';
 
 /** Names that are listed before the rest is only counted. */
 const LISTED = 5;

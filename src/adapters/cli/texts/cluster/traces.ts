@@ -1,4 +1,4 @@
-import type { ClusterTraces, Fate } from '../../../application/cluster/cluster-traces.js';
+import type { ClusterTraces, Fate } from '../../../../application/cluster/cluster-traces.js';
 import { grouped, named } from './grouped-nodes.js';
 
 const SOURCES = { true: 'the source is rewritten', false: 'the source is kept', mixed: 'the source depends' };

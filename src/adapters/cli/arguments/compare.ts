@@ -1,0 +1,76 @@
+import { Option } from 'commander';
+import { KNOWN_DIFFERENCES } from '../../../domain/compare/known-differences.js';
+import { UsageError } from '../usage-error.js';
+import { refuseOperands } from '../command-line/operands.js';
+import { outputOption, subcommand, type OutputFormat } from '../command-line/subcommand.js';
+
+const PLANNED_MODES = ['iptables', 'ipvs', 'nftables'] as const;
+
+/** The mode of a plan; undefined: as configured. */
+export type PlannedMode = (typeof PLANNED_MODES)[number] | undefined;
+
+/** What to compare. */
+export type ComparedSide =
+  | { readonly kind: 'kernel' }
+  | { readonly kind: 'plan'; readonly mode: PlannedMode }
+  | { readonly kind: 'dump'; readonly paths: readonly string[] };
+
+export interface CompareOptions {
+  readonly kernel?: boolean;
+  readonly plan?: readonly (string | true)[] | true;
+  readonly dump?: readonly string[];
+  readonly expect?: readonly string[];
+  readonly output: OutputFormat;
+}
+
+export const compare = subcommand({
+  name: 'compare',
+  group: 'Without a proxy:',
+  description:
+    'Compare what two sets of rules do with the packets of every client to every Service: those of the kernel, of plans, of saved dumps. 0: equal; 1: something differs; 2: nothing does, but something is not understood.',
+  usage: 'two of --kernel, --plan [MODE], --dump FILE[,FILE...] [flags]',
+  options: [
+    new Option('--kernel', 'What the kernel has now, whichever proxy wrote it. Needs root.'),
+    new Option(
+      '--plan [mode]',
+      `What this program would write, from the API server or --manifests: ${PLANNED_MODES.join(', ')}; the configured mode without one. Twice: two plans.`,
+    ).argParser((mode: string, former: CompareOptions['plan']) => [...plansOf(former), mode]),
+    new Option(
+      '--dump <files>',
+      'What iptables-save and ip6tables-save printed, with ipvsadm -S -n and ipset save for mode ipvs; separated by commas. Twice: two dumps.',
+    ).argParser((paths: string, former: readonly string[] = []) => [...former, paths]),
+    new Option(
+      '--expect <names>',
+      'Known differences that do not count, by name, separated by commas; docs/compare.md lists them. Repeatable.',
+    ).argParser((names: string, former: readonly string[] = []) => [...former, ...names.split(',')]),
+    outputOption,
+  ],
+  request(operands, { kernel = false, plan, dump = [], expect = [], output }: CompareOptions) {
+    refuseOperands(operands, 'kubeproxy compare');
+    const sides: readonly ComparedSide[] = [
+      ...(kernel ? [{ kind: 'kernel' } as const] : []),
+      ...dump.map((paths) => ({ kind: 'dump', paths: paths.split(',') }) as const),
+      ...plansOf(plan).map((mode) => ({ kind: 'plan', mode: modeOf(mode) }) as const),
+    ];
+    const [one, other, ...more] = sides;
+    if (!one || !other || more.length > 0)
+      throw new UsageError('compare takes two of --kernel, --plan [MODE] and --dump FILE[,FILE...]');
+    for (const name of expect)
+      if (!KNOWN_DIFFERENCES.some((known) => known.name === name))
+        throw new UsageError(
+          `there is no known difference ${JSON.stringify(name)}; there are ${KNOWN_DIFFERENCES.map((known) => known.name).join(', ')}`,
+        );
+    return { sides: [one, other] as const, expected: expect, output };
+  },
+});
+
+function plansOf(plan: CompareOptions['plan']): readonly (string | true)[] {
+  return plan === undefined ? [] : plan === true ? [true] : plan;
+}
+
+function modeOf(mode: string | true): PlannedMode {
+  if (mode === true) return undefined;
+  const known = PLANNED_MODES.find((each) => each === mode);
+  if (known) return known;
+  throw new UsageError(`--plan takes ${PLANNED_MODES.join(', ')} or nothing, not ${JSON.stringify(mode)}`);
+}

@@ -1,0 +1,109 @@
+import type {
+  FamilyReport,
+  ReportedDifference,
+  ReportedUnknown,
+} from '../../../application/compare/comparison-report.js';
+import { destinationText } from '../../../application/compare/fate-words.js';
+import { counted } from '../../../application/words/counted.js';
+import type { Step } from '../../../domain/trace/trace.js';
+
+/** Everything that was compared. */
+export interface ComparisonResult {
+  /** What the sides are, for people. */
+  readonly sides: readonly [string, string];
+  readonly families: readonly FamilyReport[];
+  /** Assumptions, and what is left out; for people. */
+  readonly notes: readonly string[];
+}
+
+/** Of a Service, as many differences are shown. */
+const SHOWN = 5;
+/** Of what is not understood. */
+const UNKNOWN_SHOWN = 10;
+
+/** For people. @param isWide everything, with the way of each packet */
+export function comparisonLines(
+  { sides, families, notes }: ComparisonResult,
+  isWide: boolean,
+): readonly string[] {
+  return [
+    ...families.flatMap((report) => familyLines(report, sides, isWide)),
+    ...notes.map((note) => `note: ${note}`),
+  ];
+}
+
+function familyLines(
+  report: FamilyReport,
+  sides: readonly [string, string],
+  isWide: boolean,
+): readonly string[] {
+  const { family, modes, equal, different, unknown, known, differences, unknowns } = report;
+  const [one, other] = [`${sides[0]} (${modes[0]})`, `${sides[1]} (${modes[1]})`];
+  const services = new Map<string, ReportedDifference[]>();
+  // A known difference is the same for many Services.
+  for (const difference of differences.filter(({ known: name }) => isWide || name === undefined))
+    services.set(difference.service, [...(services.get(difference.service) ?? []), difference]);
+  const shown = isWide ? unknowns : unknowns.slice(0, UNKNOWN_SHOWN);
+  return [
+    `${family}: ${one} and ${other}: ${counted(equal, 'class', 'classes')} of packets equal, ${different} different, ${unknown} unknown`,
+    ...known.flatMap(({ name, sentence, link, classes, isExpected }) => [
+      `  known difference ${name}${isExpected ? ', expected' : ''}: ${sentence} (${counted(classes, 'class', 'classes')}; ${link})`,
+      ...(isWide || isExpected
+        ? []
+        : differenceLines(
+            differences.find((each) => each.known === name)!,
+            [one, other],
+            false,
+          )),
+    ]),
+    ...[...services].flatMap(([service, its]) => serviceLines(service, its, [one, other], isWide)),
+    ...shown.map(unknownLine),
+    ...(unknowns.length > shown.length
+      ? [`  … ${unknowns.length - shown.length} more that are not understood; -o wide shows all`]
+      : []),
+  ];
+}
+
+function serviceLines(
+  service: string,
+  differences: readonly ReportedDifference[],
+  sides: readonly [string, string],
+  isWide: boolean,
+): readonly string[] {
+  const shown = isWide ? differences : differences.slice(0, SHOWN);
+  const left = differences.length - shown.length;
+  return [
+    `  ${service}`,
+    ...shown.flatMap((difference) => differenceLines(difference, sides, isWide)),
+    ...(left > 0 ? [`    … ${left} more; -o wide shows all`] : []),
+  ];
+}
+
+function differenceLines(
+  { packet, otherPorts, client, remembered, outcomes, steps, classes, known }: ReportedDifference,
+  sides: readonly [string, string],
+  isWide: boolean,
+): readonly string[] {
+  const again = remembered === undefined ? '' : `, again after it was sent to ${remembered}`;
+  const more = classes > 1 ? `, and ${counted(classes - 1, 'other class', 'other classes')} of clients` : '';
+  const name = known === undefined ? '' : ` [${known}]`;
+  const port = otherPorts ? ', as to every port that no rule names' : '';
+  return [
+    `    ${client} → ${destinationText(packet)}${port}${again}${more}${name}`,
+    ...sides.flatMap((side, at) => [
+      `      ${side}: ${outcomes[at]!}`,
+      ...(isWide ? steps[at]!.map(stepLine) : []),
+    ]),
+  ];
+}
+
+function stepLine({ hook, where, rule, effect }: Step): string {
+  return `        ${hook}: ${where}: ${rule === '' ? '' : `${rule} `}→ ${effect}`;
+}
+
+function unknownLine({ what, packet, classes }: ReportedUnknown): string {
+  const example = packet
+    ? ` (${counted(classes, 'class', 'classes')}, such as ${packet.source} → ${destinationText(packet)})`
+    : '';
+  return `  not understood: ${what}${example}`;
+}

@@ -1,0 +1,94 @@
+import { nftablesSide } from '../../domain/compare/nftables-side.js';
+import type { Side } from '../../domain/compare/side.js';
+import { ipvsSide, tablesSide } from '../../domain/compare/tables-side.js';
+import { SavedRules } from '../../domain/iptables/walk/saved-rules.js';
+import { virtualServerKey } from '../../domain/ipvs/virtual-server.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { isOurs } from '../../domain/nftables/kernel/kernel-course.js';
+import type { KernelElement, KernelSet } from '../../domain/nftables/kernel/ruleset.js';
+import type { FamilySides } from '../../application/compare/family-sides.js';
+import { IpSetTool } from '../ipset/ipset-tool.js';
+import { IptablesTool } from '../iptables/tool/iptables-tool.js';
+import { NetlinkServiceAddresses } from '../ipvs/kernel/netlink-service-addresses.js';
+import { NetlinkVirtualServers } from '../ipvs/kernel/netlink-virtual-servers.js';
+import { setsIn } from '../ipvs/trace/ipvs-tracer.js';
+import { readElements } from '../nftables/netlink/trace/kernel-elements.js';
+import { readRuleset } from '../nftables/netlink/trace/read-ruleset.js';
+import { isWithoutNfTables } from '../nftables/netlink/read/list-chains.js';
+import { NetlinkChannel } from '../netlink/netlink-channel.js';
+import { NetlinkSocket } from '../netlink/netlink-socket.js';
+import { NETLINK_NETFILTER, NETLINK_ROUTE } from '../netlink/protocol.js';
+import { listLinks } from '../rtnetlink/links.js';
+
+/**
+ * What the kernel has now, whichever proxy wrote it: IPVS where the device of service addresses is, nf_tables where it has the table
+ * of a proxy, else the tables of iptables.
+ * @throws what reading throws: ToolError, NetlinkError
+ */
+export async function kernelSides(families: readonly IpFamily[]): Promise<FamilySides> {
+  const sides: FamilySides = {};
+  for (const family of families)
+    sides[family] = (await ipvsIn(family)) ?? (await nftablesIn(family)) ?? (await tablesIn(family));
+  return sides;
+}
+
+async function tablesIn(family: IpFamily): Promise<Side> {
+  const tool = new IptablesTool();
+  try {
+    return tablesSide(savedRules(await tool.save(family)));
+  } finally {
+    tool.close();
+  }
+}
+
+function savedRules(saved: ConstructorParameters<typeof SavedRules>[0]): SavedRules {
+  return new SavedRules(saved, (_, chain) => chain.startsWith('KUBE-'));
+}
+
+async function ipvsIn(family: IpFamily): Promise<Side | undefined> {
+  const device = new NetlinkServiceAddresses();
+  const servers = new NetlinkVirtualServers();
+  const tool = new IptablesTool();
+  const ipsets = new IpSetTool();
+  try {
+    const addresses = await device.list(family);
+    if (addresses === undefined) return undefined;
+    const saved = await tool.save(family);
+    const { sets } = await ipsets.read(setsIn(saved, family));
+    const listed = await servers.list(family);
+    return ipvsSide({
+      rules: savedRules(saved),
+      sets,
+      servers: new Map(
+        listed.map((server) => [virtualServerKey(server), { server, realServers: server.realServers }]),
+      ),
+      addresses: new Set(addresses),
+    });
+  } finally {
+    for (const each of [device, servers, tool, ipsets]) each.close();
+  }
+}
+
+/** With all elements of all sets. */
+async function nftablesIn(family: IpFamily): Promise<Side | undefined> {
+  const links = await NetlinkChannel.during(() => NetlinkSocket.open(NETLINK_ROUTE), listLinks);
+  return NetlinkChannel.during(
+    () => NetlinkSocket.open(NETLINK_NETFILTER),
+    (channel) =>
+      channel.runExclusive(async (conversation) => {
+        const { tables, unsteady } = await readRuleset(conversation, family);
+        if (!tables.some(isOurs)) return undefined;
+        const elements = new Map<KernelSet, readonly KernelElement[]>();
+        for (const table of tables)
+          for (const set of table.sets.values())
+            elements.set(set, await readElements(conversation, { table, set, keys: 'all' }));
+        const deviceNumbers = new Map(links.map(({ name, index }) => [name, index]));
+        const side = nftablesSide({ tables, deviceNumbers }, (_, set) => elements.get(set)!);
+        const doubts = unsteady.map(({ name }) => `another program changes table ${name} all the time`);
+        return { ...side, doubts: [...side.doubts, ...doubts] };
+      }),
+  ).catch((error: unknown) => {
+    if (isWithoutNfTables(error)) return undefined;
+    throw error;
+  });
+}

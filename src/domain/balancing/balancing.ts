@@ -1,0 +1,48 @@
+import type { Endpoint } from '../model/endpoint.js';
+
+/** How the endpoint of a new connection is chosen: what `kube-proxy-ts/load-balancing` asks for (docs/load-balancing.md). */
+export const BALANCING_METHODS = ['random', 'round-robin', 'maglev', 'maglev-source'] as const;
+
+/**
+ * - `random`: by chance.
+ * - `round-robin`: one after another.
+ * - `maglev`: by a hash of the client's address and port, the same on all nodes.
+ * - `maglev-source`: by a hash of the client's address alone.
+ */
+export type BalancingMethod = (typeof BALANCING_METHODS)[number];
+
+/** Where a Service asks for something else than equal chances. */
+export interface Balancing {
+  readonly method: BalancingMethod;
+  /** Endpoints have weights. */
+  readonly isWeighted: boolean;
+}
+
+/** The most that `kube-proxy-ts/weight` may be. */
+export const MAX_WEIGHT = 1000;
+
+/**
+ * An endpoint's part of the new connections, as compared with others of its list; 1 unless it is told. In a list whose endpoints all
+ * have weight 0, all count alike; in others there is none of weight 0.
+ */
+export function weightOf({ weight = 1 }: Pick<Endpoint, 'weight'>): number {
+  return weight === 0 ? 1 : weight;
+}
+
+/** Whether the choice is by a hash of the client. */
+export function isHashed(method: BalancingMethod): boolean {
+  return method === 'maglev' || method === 'maglev-source';
+}
+
+const BY_SCHEDULER: Readonly<Record<string, BalancingMethod>> = {
+  random: 'random',
+  rr: 'round-robin',
+  wrr: 'round-robin',
+  mh: 'maglev',
+  sh: 'maglev-source',
+};
+
+/** What an IPVS scheduler means in other modes; undefined for one that looks at the connections that there are. */
+export function methodOfScheduler(scheduler: string): BalancingMethod | undefined {
+  return Object.hasOwn(BY_SCHEDULER, scheduler) ? BY_SCHEDULER[scheduler] : undefined;
+}

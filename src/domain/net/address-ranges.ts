@@ -1,0 +1,84 @@
+import ipaddr from 'ipaddr.js';
+import { addressBits, type Cidr } from './cidr.js';
+import type { IpFamily } from './ip-family.js';
+
+/** Addresses of one family as numbers, from one to another, both included. */
+export interface AddressRange {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/** Ranges that do not touch, in their order. */
+export type AddressRanges = readonly AddressRange[];
+
+export function addressNumber(text: string): bigint {
+  let number = 0n;
+  for (const byte of ipaddr.parse(text).toByteArray()) number = (number << 8n) | BigInt(byte);
+  return number;
+}
+
+/** Canonical text. */
+export function numberedAddress(number: bigint, family: IpFamily): string {
+  const bytes = Array.from({ length: addressBits(family) / 8 }, (_, at) =>
+    Number((number >> BigInt(addressBits(family) - 8 * (at + 1))) & 0xffn),
+  );
+  const address = ipaddr.fromByteArray(bytes);
+  return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
+}
+
+export function rangeOf({ family, address, prefixLength }: Cidr): AddressRange {
+  const first = addressNumber(address);
+  return { first, last: first + (1n << BigInt(addressBits(family) - prefixLength)) - 1n };
+}
+
+export function singleAddress(text: string): AddressRange {
+  const number = addressNumber(text);
+  return { first: number, last: number };
+}
+
+export function rangeHas({ first, last }: AddressRange, number: bigint): boolean {
+  return first <= number && number <= last;
+}
+
+/** Ranges in any order, which may overlap, as ranges that do not. */
+export function rangesOf(ranges: Iterable<AddressRange>): AddressRanges {
+  const sorted = [...ranges].sort((one, other) =>
+    one.first < other.first ? -1 : Number(one.first > other.first),
+  );
+  const joined: { first: bigint; last: bigint }[] = [];
+  for (const { first, last } of sorted) {
+    const before = joined.at(-1);
+    if (!before || first > before.last + 1n) joined.push({ first, last });
+    else if (last > before.last) before.last = last;
+  }
+  return joined;
+}
+
+export function intersection(one: AddressRanges, other: AddressRanges): AddressRanges {
+  const common: AddressRange[] = [];
+  for (let at = 0, its = 0; at < one.length && its < other.length;) {
+    const [a, b] = [one[at]!, other[its]!];
+    const first = a.first > b.first ? a.first : b.first;
+    const last = a.last < b.last ? a.last : b.last;
+    if (first <= last) common.push({ first, last });
+    if (a.last < b.last) at++;
+    else its++;
+  }
+  return common;
+}
+
+/** The first without the second. */
+export function without(one: AddressRanges, other: AddressRanges): AddressRanges {
+  const left: AddressRange[] = [];
+  let its = 0;
+  for (const { first, last } of one) {
+    let from = first;
+    while (its < other.length && other[its]!.last < from) its++;
+    for (let at = its; at < other.length && other[at]!.first <= last; at++) {
+      if (other[at]!.first > from) left.push({ first: from, last: other[at]!.first - 1n });
+      from = other[at]!.last + 1n;
+    }
+    if (from <= last) left.push({ first: from, last });
+  }
+  return left;
+}

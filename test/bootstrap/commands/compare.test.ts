@@ -1,0 +1,108 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DumpError } from '../../../src/adapters/compare/dump-sides.js';
+import type { ComparisonResult } from '../../../src/adapters/cli/texts/comparison.js';
+import { compare } from '../../../src/bootstrap/commands/compare.js';
+import { parseCommandLine, type Asked } from '../../../src/bootstrap/configuration/command-line.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+
+const scenarios = fileURLToPath(new URL('../../conformance/scenarios', import.meta.url));
+const scenario = `${scenarios}/nodeport-local-policy`;
+const cluster = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'];
+const manifests = ['--manifests', `${scenario}/objects-1.yaml`, ...cluster];
+/** Of a scenario without node ports: which addresses of the node have them, its Node object alone does not tell. */
+const plain = `${scenarios}/clusterip-basic`;
+const dumpOf = (mode: string, ...names: readonly string[]) =>
+  names.map((name) => `${plain}/expected/${mode}/${name}-1.txt`).join(',');
+
+let folder: string;
+let output: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubeproxy-compare-'));
+  output = '';
+  jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    output += String(text);
+    return true;
+  });
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await rm(folder, { recursive: true });
+});
+
+function run(...args: readonly string[]): Promise<number> {
+  const asked = parseCommandLine(['compare', ...args], { readFile: () => '', hostname: () => 'unused' });
+  return compare(asked as Asked<'compare'>, new MemoryLogger());
+}
+
+const iptables = `${scenario}/expected/iptables/iptables-1.txt`;
+
+it.each([
+  ['iptables', dumpOf('iptables', 'iptables', 'ip6tables')],
+  ['ipvs', dumpOf('ipvs', 'iptables', 'ip6tables', 'ipvs', 'ipset')],
+  ['nftables', dumpOf('nftables', 'nft-ip', 'nft-ip6')],
+])("finds no difference between kube-proxy's dump and the plan of mode %s", async (mode, dump) => {
+  expect(
+    await run('--dump', dump, '--plan', mode, '--manifests', `${plain}/objects-1.yaml`, ...cluster),
+  ).toBe(0);
+  expect(output).toMatch(
+    /^IPv4: .* classes of packets equal, 0 different, 0 unknown\nIPv6: .* 0 different, 0 unknown\nnote: the node's own addresses are .*\n$/,
+  );
+});
+
+it('tells of differences between modes in words, and accepts those that are expected', async () => {
+  const plans = ['--plan', 'iptables', '--plan', 'nftables', ...manifests];
+  expect(await run(...plans)).toBe(1);
+  expect(output).toContain('known difference hairpin-elsewhere: ');
+  expect(output).toContain('    a pod elsewhere (10.244.2.6) → 172.30.10.4:80/TCP [hairpin-elsewhere]\n');
+  const names = 'other-ports,unallocated-cluster-ips,hairpin-elsewhere,node-port-addresses';
+  expect(await run(...plans, '--expect', names, '--expect', 'localhost-node-ports')).toBe(0);
+});
+
+it('shows by Service what a changed rule does, in wide the way of the packet', async () => {
+  const { readFileSync } = await import('node:fs');
+  const text = readFileSync(`${scenario}/expected/iptables/iptables-1.txt`, 'utf8');
+  const changed = join(folder, 'changed.txt');
+  await writeFile(
+    changed,
+    text.replaceAll('--to-destination 10.244.1.5:8080', '--to-destination 10.244.1.9:8080'),
+  );
+  expect(await run('--dump', changed, '--dump', iptables, '-o', 'wide')).toBe(1);
+  expect(output).toContain('\n  default/npl\n');
+  expect(output).toMatch(/changed\.txt \(iptables\): to 10\.244\.1\.9:8080 50 %, to 10\.244\.2\.6:8080/);
+  expect(output).toContain('-j DNAT --to-destination 10.244.1.9:8080 → sends it to 10.244.1.9:8080');
+  expect(output).toContain('note: IPv6 is not compared: a side has no rules of it');
+});
+
+it('ends with 2 where a rule is not understood, and names it', async () => {
+  const { readFileSync } = await import('node:fs');
+  const text = readFileSync(`${scenario}/expected/iptables/iptables-1.txt`, 'utf8');
+  const unclear = join(folder, 'unclear.txt');
+  await writeFile(
+    unclear,
+    text.replace(
+      '-A INPUT -j KUBE-FIREWALL',
+      '-A INPUT -m u32 --u32 "6&0xff=1" -j DROP\n-A INPUT -j KUBE-FIREWALL',
+    ),
+  );
+  expect(await run('--dump', unclear, '--dump', iptables, '-o', 'json')).toBe(2);
+  const { families } = JSON.parse(output) as ComparisonResult;
+  expect(families[0]!.unknowns[0]!.what).toContain('-m u32');
+});
+
+it('refuses what cannot be compared', async () => {
+  const other = join(folder, 'other.txt');
+  await writeFile(other, 'nonsense');
+  await expect(run('--dump', other, '--dump', iptables)).rejects.toThrow(DumpError);
+  expect(() => run('--kernel')).toThrow(
+    'compare takes two of --kernel, --plan [MODE] and --dump FILE[,FILE...]',
+  );
+  expect(() => run('--plan', 'userspace', '--kernel')).toThrow(
+    '--plan takes iptables, ipvs, nftables or nothing',
+  );
+  expect(() => run('--plan', '--kernel', '--expect', 'nothing')).toThrow(
+    'there is no known difference "nothing"',
+  );
+});

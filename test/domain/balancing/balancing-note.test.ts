@@ -1,0 +1,30 @@
+import { BALANCING_METHODS, methodOfScheduler } from '../../../src/domain/balancing/balancing.js';
+import { balancingNote } from '../../../src/domain/balancing/balancing-note.js';
+
+describe('what a mode does in place of what is asked for', () => {
+  it('is said of hashing in mode iptables', () => {
+    const balancing = { method: 'maglev', isWeighted: true } as const;
+    expect(balancingNote({ balancing }, 'iptables', [])).toBe(
+      'mode iptables cannot choose by maglev; endpoints are chosen at random, by their weights',
+    );
+    expect(balancingNote({ balancing }, 'nftables', BALANCING_METHODS)).toBeUndefined();
+  });
+
+  it.each(['lc', 'nq', 'wlc', 'constructor'])(
+    'is said of a scheduler that looks at connections: %s',
+    (scheduler) => {
+      expect(methodOfScheduler(scheduler)).toBeUndefined();
+      expect(balancingNote({ scheduler }, 'nftables', BALANCING_METHODS)).toBe(
+        `mode nftables has no scheduler ${scheduler}, which looks at connections; endpoints are chosen at random`,
+      );
+    },
+  );
+
+  it('is nothing where nothing is asked for, or only weights', () => {
+    expect(balancingNote({}, 'nftables', BALANCING_METHODS)).toBeUndefined();
+    expect(balancingNote({ scheduler: 'random' }, 'nftables', BALANCING_METHODS)).toBeUndefined();
+    expect(
+      balancingNote({ balancing: { method: 'random', isWeighted: true } }, 'iptables', []),
+    ).toBeUndefined();
+  });
+});

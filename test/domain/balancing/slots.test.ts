@@ -1,0 +1,87 @@
+import { slotShares, slotsOf, tableSize, TABLE_SIZES } from '../../../src/domain/balancing/slots.js';
+import type { Endpoint } from '../../../src/domain/model/endpoint.js';
+
+function endpoints(...weights: readonly (number | undefined)[]): readonly Endpoint[] {
+  return weights.map((weight, index) => ({
+    address: `10.244.1.${index}`,
+    port: 8080,
+    isLocal: false,
+    ready: true,
+    serving: true,
+    terminating: false,
+    zoneHints: [],
+    nodeHints: [],
+    ...(weight !== undefined && { weight }),
+  }));
+}
+
+const isPrime = (number: number): boolean => {
+  for (let divisor = 2; divisor * divisor <= number; divisor++) if (number % divisor === 0) return false;
+  return true;
+};
+
+describe('the slots of a choice', () => {
+  it('are none where a number for each endpoint does', () => {
+    const list = endpoints(undefined, undefined, undefined);
+    expect(slotsOf(list, { method: 'random', isWeighted: false })).toBeUndefined();
+    expect(slotsOf(list, { method: 'round-robin', isWeighted: false })).toBeUndefined();
+    expect(slotsOf(endpoints(7), { method: 'maglev', isWeighted: true })).toBeUndefined();
+    expect(slotShares(list, { method: 'random', isWeighted: false })).toEqual([
+      { slots: 1, of: 3 },
+      { slots: 1, of: 3 },
+      { slots: 1, of: 3 },
+    ]);
+  });
+
+  it('meet weights exactly where their period is short, evenly mixed', () => {
+    const list = endpoints(20, 10, 10);
+    const slots = slotsOf(list, { method: 'round-robin', isWeighted: true })!;
+    expect(Array.from(slots)).toEqual([0, 0, 1, 2]);
+    expect(slotShares(list, { method: 'random', isWeighted: true })).toEqual([
+      { slots: 2, of: 4 },
+      { slots: 1, of: 4 },
+      { slots: 1, of: 4 },
+    ]);
+  });
+
+  it('are those of a table where the period is long, every share within one percent of itself', () => {
+    const weights = [1000, 999, 500];
+    const shares = slotShares(endpoints(...weights), { method: 'random', isWeighted: true });
+    shares.forEach(({ slots, of }, place) => {
+      const exact = weights[place]! / 2499;
+      expect(Math.abs(slots / of - exact) / exact).toBeLessThan(0.01);
+    });
+  });
+
+  it('count endpoints alike that all have weight 0', () => {
+    expect(slotShares(endpoints(0, 0), { method: 'random', isWeighted: true })).toEqual([
+      { slots: 1, of: 2 },
+      { slots: 1, of: 2 },
+    ]);
+  });
+
+  it('are the same for the same list on another node', () => {
+    const balancing = { method: 'maglev', isWeighted: true } as const;
+    expect(slotsOf(endpoints(1, 2, 3), balancing)).toEqual(slotsOf(endpoints(1, 2, 3), balancing));
+  });
+
+  it('are as many as one prime of few', () => {
+    for (const size of TABLE_SIZES) expect(isPrime(size)).toBe(true);
+    expect(tableSize([1, 1], true)).toBe(16_381);
+    expect(
+      tableSize(
+        Array.from({ length: 24 }, () => 1),
+        true,
+      ),
+    ).toBe(16_381);
+    expect(
+      tableSize(
+        Array.from({ length: 25 }, () => 1),
+        true,
+      ),
+    ).toBe(65_521);
+    expect(tableSize([1, 1000], true)).toBe(65_521);
+    expect(tableSize([1, 9], false)).toBe(1021);
+    expect(tableSize([1, 1000], false)).toBe(65_521);
+  });
+});

@@ -1,0 +1,46 @@
+import { familyReport } from '../../../src/application/compare/comparison-report.js';
+import { KNOWN_DIFFERENCES } from '../../../src/domain/compare/known-differences.js';
+import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
+import { nightly } from '../../support/nightly.js';
+import { recordedSteps } from '../../support/recorded/cluster.js';
+import { planned, recorded, recordedNode, type ComparedMode } from '../../support/compare/recorded-sides.js';
+
+const modes: readonly ComparedMode[] = ['iptables', 'ipvs', 'nftables'];
+const pairs = modes.flatMap((one) => modes.map((other) => [one, other] as const));
+const all = new Set(KNOWN_DIFFERENCES.map(({ name }) => name));
+const nothing = { unknown: 0, differences: [] };
+
+/** The nightly run has all pairs in all steps; each pair has its own share of them otherwise. */
+const steps = recordedSteps();
+const stepsOf = (pair: number) => (nightly ? steps : steps.filter((_, at) => at % pairs.length === pair));
+
+describe("kube-proxy's rules and our plan", () => {
+  it.each(pairs.map((pair, at) => [...pair, at] as const))(
+    'of modes %s and %s differ in nothing but what is known',
+    (from, to, at) => {
+      for (const step of stepsOf(at))
+        for (const family of IP_FAMILIES) {
+          const sides = [recorded(step, family, from), planned(step, family, to)] as const;
+          const { unknown, differences, equal, known } = familyReport(sides, recordedNode(family), all);
+          expect({ ...step, family, unknown, differences }).toEqual({ ...step, family, ...nothing });
+          expect(equal).toBeGreaterThan(0);
+          if (from === to) expect(known).toEqual([]);
+        }
+    },
+  );
+});
+
+it('meets each known difference in some scenario', () => {
+  const met = new Set<string>();
+  const scenarios = ['nodeport-local-policy', 'internal-local', 'no-endpoints', 'external-ips'];
+  for (const step of steps.filter(({ scenario }) => scenarios.includes(scenario)))
+    for (const [from, to] of [
+      ['iptables', 'ipvs'],
+      ['nftables', 'ipvs'],
+      ['iptables', 'nftables'],
+    ] as const) {
+      const sides = [recorded(step, 'IPv4', from), planned(step, 'IPv4', to)] as const;
+      for (const { name } of familyReport(sides, recordedNode('IPv4'), all).known) met.add(name);
+    }
+  expect([...met].sort()).toEqual([...all].sort());
+});

@@ -1,0 +1,62 @@
+import { plannedNftables } from '../../../src/adapters/nftables/netlink/trace/planned-side.js';
+import { listedSide } from '../../../src/adapters/nftables/listing/listed-sides.js';
+import { parseListing } from '../../../src/adapters/nftables/listing/parse-text.js';
+import type { ComparedNode } from '../../../src/domain/compare/clients.js';
+import { plannedIptables, plannedIpvs } from '../../../src/domain/compare/planned-sides.js';
+import type { Side } from '../../../src/domain/compare/side.js';
+import { ipvsSide, tablesSide } from '../../../src/domain/compare/tables-side.js';
+import { SavedRules } from '../../../src/domain/iptables/walk/saved-rules.js';
+import { rangeOf } from '../../../src/domain/net/address-ranges.js';
+import { parseCidr } from '../../../src/domain/net/cidr.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { parseSave } from '../iptables/parse-save.js';
+import {
+  RECORDED_HOST,
+  recordedContext,
+  recordedDump,
+  recordedText,
+  recordedState,
+  forwardingTable,
+  type RecordedStep,
+} from '../recorded/cluster.js';
+import { recordedIpvs } from '../recorded/ipvs-dump.js';
+import { localAddresses } from '../recorded/walk-testbed.js';
+
+export type ComparedMode = 'iptables' | 'ipvs' | 'nftables';
+
+/** What a plan of that mode has for the objects of a step. */
+export function planned(step: RecordedStep, family: IpFamily, mode: ComparedMode): Side {
+  const state = recordedState(step);
+  const context = recordedContext(step, state, family, mode);
+  const entries = [...forwardingTable(state, context).entries()];
+  const { network } = context;
+  switch (mode) {
+    case 'iptables':
+      return plannedIptables(entries, network, RECORDED_HOST);
+    case 'ipvs':
+      return plannedIpvs(entries, network, RECORDED_HOST, { scheduler: 'rr', hasScheduler: () => true });
+    case 'nftables':
+      return plannedNftables(entries, network);
+  }
+}
+
+/** What kube-proxy had in the kernel. */
+export function recorded(step: RecordedStep, family: IpFamily, mode: ComparedMode): Side {
+  if (mode === 'nftables') {
+    const text = recordedText(step, mode, family === 'IPv4' ? 'nft-ip' : 'nft-ip6');
+    return listedSide(parseListing(text), family)!;
+  }
+  if (mode === 'ipvs') return ipvsSide(recordedIpvs(step, family));
+  return tablesSide(new SavedRules(parseSave(recordedDump(step, family), family), () => true));
+}
+
+/** The node of the recordings. */
+export function recordedNode(family: IpFamily): ComparedNode {
+  const six = family === 'IPv6';
+  return {
+    family,
+    localAddresses: new Set([...localAddresses].filter((address) => address.includes(':') === six)),
+    podNetworks: [rangeOf(parseCidr(six ? 'fd00:10:244:1::/64' : '10.244.1.0/24')!)],
+    clusterNetworks: [rangeOf(parseCidr(six ? 'fd00:10:244::/48' : '10.244.0.0/16')!)],
+  };
+}
