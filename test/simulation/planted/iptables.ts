@@ -96,12 +96,6 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'repair-rejects-last',
     file: PLACE.difference,
-<<<<<<< HEAD
-    original:
-      '      if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);\n    lines.commit();\n    for (const table of this.tables) yield* this.repairTable(table, lines);\n',
-    fault:
-      '      if (chain.table === REJECTING && single) void 0;\n    for (const table of this.tables) yield* this.repairTable(table, lines);\n    for (const { chain, single } of this.shared)\n      if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);\n    lines.commit();\n',
-=======
     original: `    for (const { chain, single } of this.shared)
       if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);
     lines.commit();
@@ -112,7 +106,6 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
       if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);
     lines.commit();
 `,
->>>>>>> main
   },
   {
     name: 'a-lock-at-the-start-gives-a-family-up',
