@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { builtProxy } from '../support/program/built-proxy.js';
 import { CommandNode } from '../support/program/command-node.js';
 import { clusterObjects } from '../support/testbed/cluster-objects.js';
 import { web } from '../support/testbed/two-services.js';
@@ -14,7 +13,6 @@ const AFFINITY = new URL(
 let commands: CommandNode;
 let objects: string;
 beforeAll(async () => {
-  await builtProxy;
   commands = await CommandNode.open('cmp');
   objects = await commands.write('objects.yaml', clusterObjects([web]));
 });

@@ -1,4 +1,5 @@
 import { blamesSoFar, isNobodysFault } from './checks/blame.js';
+import { abandonedMemory } from './checks/client-memory.js';
 import { leavesSilence, listsSoFar, needsNoLists, refuses, timeToQuiet } from './checks/budgets.js';
 import { ClusterHistory } from './checks/cluster-history.js';
 import type { Violation } from './checks/violation.js';
@@ -168,6 +169,8 @@ export class Simulation {
     }
     if (this.isOver) return;
     await this.whenQuiet.check(isPlainStart(steps));
+    const abandoned = await abandonedMemory(this, [...this.formerly, ...steps]);
+    if (abandoned !== undefined) this.breaks('nobody is remembered for an endpoint that is gone', abandoned);
     this.judge([...this.formerly, ...steps]);
     // It has listed everything, or it would not be quiet.
     this.formerly = steps.filter(({ name }) => name !== 'start');

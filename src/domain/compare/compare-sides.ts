@@ -67,6 +67,10 @@ class Comparison {
           protocol: frontend.protocol,
           destinationPort: frontend.port,
         };
+        if (arrives && this.isServiceAddress(packet.source)) {
+          left = without(left, [{ first: source, last: source }]);
+          continue;
+        }
         const seen = new Seen();
         if (++count > MAX_CLASSES) seen.unclear(`more than ${MAX_CLASSES} classes of clients`);
         yield* this.compared(frontend, this.clients.kindOf(source, arrives), packet, seen);
@@ -77,6 +81,11 @@ class Comparison {
             if (pattern !== LOOPBACK_INTERFACE) interfaces.add(namedBy(pattern));
       }
     }
+  }
+
+  /** Nobody else sends from there, as the node has it. */
+  private isServiceAddress(address: string): boolean {
+    return this.sides.some(({ serviceAddresses }) => serviceAddresses.has(address));
   }
 
   /** The first connection of a client, and where it is remembered the next one. */

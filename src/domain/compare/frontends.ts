@@ -1,6 +1,7 @@
 import { LOCALHOST } from '../net/address.js';
 import { addressNumber, numberedAddress, type AddressRange } from '../net/address-ranges.js';
 import type { Protocol } from '../model/service-port-name.js';
+import { addressBits } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { getOrMake } from '../model/get-or-make.js';
 import type { NamedDestination } from './side.js';
@@ -16,6 +17,8 @@ export interface Frontend {
 
 const PROTOCOLS: readonly Protocol[] = ['TCP', 'UDP', 'SCTP'];
 const PORTS = 65535;
+/** For documentation, so that only rules for whole networks are about it. */
+const ELSEWHERE: Readonly<Record<IpFamily, string>> = { IPv4: '192.0.2.254', IPv6: '2001:db8:fffe::1' };
 
 /**
  * Every destination that rules of a side tell from others, and for each address one more that stands for its other ports. Named
@@ -73,15 +76,17 @@ class NamedPlaces {
     }
   }
 
-  /** One address of each range that rules name, which no rule names alone. */
+  /** One address between any two bounds of ranges that rules name, which no rule names alone, and one of all others. */
   *unnamed(own: ReadonlySet<string>): Generator<string> {
     const known = new Set([...this.byAddress.keys(), ...own].map(addressNumber));
-    const bounds = [...this.wide.values()].flatMap(({ first, last }) => [first, last + 1n]);
-    for (const start of new Set(bounds)) {
-      let number = start + 1n;
+    const end = 1n << BigInt(addressBits(this.family));
+    const bounds = new Set([...this.wide.values()].flatMap(({ first, last }) => [first, last + 1n]));
+    for (const start of bounds) {
+      let number = bounds.has(start + 1n) ? start : start + 1n;
       while (known.has(number)) number++;
-      yield numberedAddress(number, this.family);
+      if (number < end) yield numberedAddress(number, this.family);
     }
+    yield ELSEWHERE[this.family];
   }
 
   private addBetween(

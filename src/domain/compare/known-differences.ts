@@ -38,6 +38,17 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     explains: isLeftAloneInstead,
   },
   {
+    name: 'kube-ipvs0',
+    sentence:
+      'processes of the node get packets to other ports of service addresses where a proxy in mode ipvs has no filter for them, as before 1.27',
+    mode: 'ipvs',
+    others: ['iptables', 'nftables'],
+    explains: ({ frontend }, own, other) =>
+      frontend.standsForOthers === true &&
+      isOnly(own, 'delivered') &&
+      (isOnly(other, 'untouched') || isOnly(other, 'refused')),
+  },
+  {
     name: 'unallocated-cluster-ips',
     sentence:
       'packets to addresses of the service networks that no Service has are dropped in mode nftables and left alone in other modes',

@@ -97,7 +97,7 @@ function silently<C extends Course>(course: C, { servicePort, isForeign }: Place
 
 /** The course of this share of its packets. */
 export function shareOf<C extends Course>(course: C, share: number): C {
-  return { ...course, probability: course.probability * share };
+  return share === 1 ? course : { ...course, probability: course.probability * share };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { compareSides } from '../../../src/domain/compare/compare-sides.js';
-import { tablesSide } from '../../../src/domain/compare/tables-side.js';
+import { ipvsSide, tablesSide } from '../../../src/domain/compare/tables-side.js';
 import { listedSide } from '../../../src/adapters/nftables/listing/listed-sides.js';
 import type { Listing } from '../../../src/adapters/nftables/listing/listing.js';
 import { parseListing } from '../../../src/adapters/nftables/listing/parse-text.js';
@@ -9,6 +9,7 @@ import type { Side } from '../../../src/domain/compare/side.js';
 import { parseSave } from '../../support/iptables/parse-save.js';
 import { nightly } from '../../support/nightly.js';
 import { recordedDump, recordedText } from '../../support/recorded/cluster.js';
+import { recordedIpvs } from '../../support/recorded/ipvs-dump.js';
 import { recordedNode } from '../../support/compare/recorded-sides.js';
 
 const scenarios = [
@@ -77,6 +78,20 @@ describe.each(chosen)('every rule of %s', (scenario) => {
     const known = [...WITHOUT_EFFECT, ...(scenario === 'masquerade-all' ? [MASQUERADED_ANYWAY] : [])];
     const unexplained = missed.filter(([rule]) => !known.some((reason) => reason.test(rule)));
     expect(unexplained.map(([rule]) => rule)).toEqual([]);
+  });
+
+  it('of IPVS is missed if it goes', () => {
+    const all = recordedIpvs({ scenario, step: 1 }, 'IPv4');
+    const whole = ipvsSide(all);
+    for (const [key, { server, realServers }] of all.servers) {
+      const servers = new Map(all.servers);
+      servers.delete(key);
+      expect([key, isFound(whole, ipvsSide({ ...all, servers }))]).toEqual([key, true]);
+      for (const place of realServers.keys()) {
+        servers.set(key, { server, realServers: realServers.toSpliced(place, 1) });
+        expect([key, place, isFound(whole, ipvsSide({ ...all, servers }))]).toEqual([key, place, true]);
+      }
+    }
   });
 
   it('of mode nftables is missed if it goes, or has no effect', () => {

@@ -46,6 +46,12 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
     fault: "if (this.source.kind !== 'external-ip' || sourceRanges.length === 0)",
   },
   {
+    name: 'clients-of-endpoints-that-went-stay-remembered',
+    file: 'src/adapters/nftables/client-memory.ts',
+    original: 'if (!this.isDue || this.running || this.stopping.signal.aborted) return;',
+    fault: 'if (this.isDue) return;',
+  },
+  {
     name: 'affinity-in-milliseconds',
     file: 'src/adapters/nftables/netlink/encode/rule-encoder.ts',
     original: "safeNumber('timeout', statement.timeoutSeconds, 1, 0xffffffff) * 1000;",

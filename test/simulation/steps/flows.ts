@@ -1,3 +1,4 @@
+import { rememberClient } from '../checks/client-memory.js';
 import { clientsOf, packetOf } from '../checks/clients.js';
 import type { ExpectedFrontend, ExpectedPort } from '../checks/expected-ports.js';
 import { IPPROTO } from '../kernel/conntrack/ctnetlink.js';
@@ -19,6 +20,7 @@ export const flows: StepKind = {
   perform(simulation) {
     const { history } = simulation;
     if (simulation.modes.has('userspace')) return;
+    rememberClient(simulation);
     let client = 20_000;
     for (const port of history.services.flatMap((service) => history.current(service)))
       for (const frontend of port.frontends) client += open(simulation, port, frontend, client);

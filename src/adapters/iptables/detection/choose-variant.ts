@@ -73,8 +73,10 @@ export async function chooseVariant(
  */
 async function problemOfNft(runner: ProgramRunner): Promise<string | undefined> {
   const restore = program(PREFIXES.nft, 'IPv4', 'restore');
-  const complaint = await runner.complaint('unshare', ['--net', restore, '--noflush'], TRIAL);
-  if (complaint === undefined || complaint.startsWith('unshare:')) return undefined;
+  const attempt = () => runner.complaint('unshare', ['--net', restore, '--noflush'], TRIAL);
+  // What fails for another reason is not likely to do so twice.
+  const complaint = (await attempt()) && (await attempt());
+  if (!complaint || complaint.startsWith('unshare:')) return undefined;
   return complaint.trim().split('\n').at(-1);
 }
 

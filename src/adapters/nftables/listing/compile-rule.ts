@@ -28,8 +28,8 @@ class StatementCompiler extends ValueLoader {
     return compiled && [...this.before, ...compiled];
   }
 
-  private statement(kind: string, held_: unknown): readonly Expression[] | undefined {
-    const fields = (held_ ?? {}) as Readonly<Record<string, Value>>;
+  private statement(kind: string, content: unknown): readonly Expression[] | undefined {
+    const fields = (content ?? {}) as Readonly<Record<string, Value>>;
     switch (kind) {
       case 'match':
         return this.match(fields);

@@ -77,9 +77,11 @@ export class RuleRun {
     expression: Expression,
     course: KernelCourse,
     watch: SourceWatch,
-    { table }: ListedRule,
+    rule: ListedRule,
   ): KernelCourse {
+    const { table } = rule;
     const origins = course.origins!;
+    watch.place = rule;
     if (expression.kind === 'cmp' || expression.kind === 'range') watch.compared(expression, origins);
     if (expression.kind === 'lookup') {
       const set = table.sets.get(expression.set);

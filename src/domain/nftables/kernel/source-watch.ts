@@ -3,6 +3,7 @@ import { ADDRESSES } from './packet-bytes.js';
 import { addressBits } from '../../net/cidr.js';
 import type { AddressRange } from '../../net/address-ranges.js';
 import type { IpFamily } from '../../net/ip-family.js';
+import type { Place } from '../../walk/course.js';
 import type { Watch } from '../../walk/watch.js';
 import { getOrMake } from '../../model/get-or-make.js';
 import type { Expression } from './expression.js';
@@ -33,6 +34,8 @@ const KNOWN_OF_TRANSPORT: readonly number[] = [2, 3, 12, 13];
 
 /** Follows the source of a packet through registers, and tells a watch what it is compared with. */
 export class SourceWatch {
+  /** The rule whose expressions these are. */
+  place: Place | undefined;
   private readonly sourceLength: number;
   private readonly sourceOffset: number;
 
@@ -53,7 +56,7 @@ export class SourceWatch {
       case 'meta': {
         const { key, to } = expression;
         if (key === 'iifname') return written(origins, to, INTERFACE_NAME_LENGTH, 'interface');
-        if (key === 'iif') this.watch.unclear('the number of an interface');
+        if (key === 'iif') this.unclear('the number of an interface');
         return written(origins, to, 4);
       }
       case 'ct':
@@ -64,7 +67,7 @@ export class SourceWatch {
         return masked(expression, origins);
       case 'byteorder': {
         if (this.touches(origins, expression.from, expression.length))
-          this.watch.unclear('a part of the source in another order');
+          this.unclear('a part of the source in another order');
         return written(origins, expression.to, expression.length);
       }
       case 'immediate':
@@ -73,10 +76,10 @@ export class SourceWatch {
       case 'random':
         return written(origins, expression.to, 4);
       case 'limit':
-        this.watch.unclear('a limit');
+        this.unclear('a limit');
         return origins;
       case 'indifferent':
-        if (DECIDING.has(expression.name)) this.watch.unclear(expression.name);
+        if (DECIDING.has(expression.name)) this.unclear(expression.name);
         return origins;
       default:
         return origins;
@@ -91,13 +94,13 @@ export class SourceWatch {
     if (!this.touches(origins, from, first.length)) return;
     if (origins.get(from)?.of === 'interface') return this.comparedName(first);
     const bits = this.prefixAt(origins, from, first.length);
-    if (bits === undefined) return this.watch.unclear('some bits of the source');
+    if (bits === undefined) return this.unclear('some bits of the source');
     const low = this.number(first) & this.upper(bits);
     const high = this.number(last) | this.lower(bits);
     if (expression.kind === 'range' || expression.op === '==' || expression.op === '!=')
       return this.watch.source({ first: low, last: high });
     // All up to the value, or all before it.
-    if (bits < addressBits(this.family)) return this.watch.unclear('the order of a part of the source');
+    if (bits < addressBits(this.family)) return this.unclear('the order of a part of the source');
     const isUpTo = expression.op === '<=' || expression.op === '>';
     if (isUpTo || low > 0n) this.watch.source({ first: 0n, last: isUpTo ? low : low - 1n });
   }
@@ -112,9 +115,14 @@ export class SourceWatch {
     }
     const bits = this.prefixAt(origins, from + at, this.sourceLength);
     if (bits === undefined || (set.ranges !== undefined && bits < addressBits(this.family)))
-      return this.watch.unclear(`a part of the source in set ${set.name}`);
+      return this.unclear(`a part of the source in set ${set.name}`);
     const place = { at, length: this.sourceLength, others: this.lower(bits) };
     for (const range of rangesIn(set, this.elements(set), key, place)) this.watch.source(range);
+  }
+
+  private unclear(what: string): void {
+    const { where, rule } = this.place ?? { where: '', rule: '' };
+    this.watch.unclear(`${where}: ${rule} looks at ${what}`);
   }
 
   private payload({ to, base, offset, length }: Of<'payload'>, origins: Origins): Origins {
@@ -123,7 +131,7 @@ export class SourceWatch {
       const source = offset + byte - this.sourceOffset;
       if (base === 'network' && source >= 0 && source < this.sourceLength)
         left.set(to + byte, { of: 'source', byte: source, mask: 0xff });
-      else if (!this.isKnown(base, offset + byte)) this.watch.unclear('a field of the header');
+      else if (!this.isKnown(base, offset + byte)) this.unclear('a field of the header');
     }
     return left;
   }

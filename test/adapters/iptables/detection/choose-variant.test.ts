@@ -101,6 +101,12 @@ describe('chooseVariant', () => {
     });
   });
 
+  it('tries that again before it believes it', async () => {
+    const complaints = [noNat];
+    const trial = { ...host(VERSIONS), complaint: () => Promise.resolve(complaints.shift()) };
+    expect(await chooseVariant(trial)).toMatchObject({ variant: 'nft' });
+  });
+
   it.each([
     ['where it cannot be tried', VERSIONS, 'unshare: unshare failed: Operation not permitted\n'],
     [
