@@ -125,6 +125,11 @@ export class SyncLoop {
     return this.sync.keptFor;
   }
 
+  /** Service ports that are refused, and may be taken soon. */
+  get refused(): readonly ServicePortKey[] {
+    return this.sync.refused;
+  }
+
   /** Something was added to `pending`. */
   changed(): void {
     if (this.state === 'waiting' || this.state === 'stopped') return;
