@@ -64,7 +64,8 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
     name: 'clean-up of other modes',
     start(stopping) {
       const modes = allModes(commandLine, logger);
-      const remove = (): Promise<Leftovers> => removeOtherModes(loops, modes, mode, stopping);
+      const remove = (waiting: () => void): Promise<Leftovers> =>
+        removeOtherModes(loops, modes, mode, stopping, waiting);
       void cleanUpOtherModes(remove, container.parts, stopping).then(collectGarbage);
     },
   });

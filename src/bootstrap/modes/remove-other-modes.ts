@@ -23,13 +23,15 @@ const NOTHING: Leftovers = { failed: [], left: [] };
  * so that no connection is lost in between; and only when everything could be read and nothing is refused, for they may serve
  * what could not be. A refusal that lasts for a minute is not waited for: they age, and others' packets may meet them.
  * @param stopping aborted when the program ends: until then it is waited until everything is read and programmed, and so
- *   are connections to their end. Without it nothing is waited for.
+ *   are connections to their end, unless something failed. Without it nothing is waited for.
+ * @param waiting called when nothing is left but what carries connections, before these are waited for
  */
 export async function removeOtherModes(
   loops: readonly StandingLoop[],
   modes: readonly Mode[],
   present: OpenMode,
   stopping?: AbortSignal,
+  waiting?: () => void,
 ): Promise<Leftovers> {
   if (stopping && !stopping.aborted) await completeOrStopping(loops, stopping);
   if (stopping?.aborted) return NOTHING;
@@ -43,8 +45,8 @@ export async function removeOtherModes(
   const left = new Set<string>();
   for (const mode of modes.filter(({ name }) => name !== present.name)) {
     try {
-      const signal = stopping ?? AbortSignal.abort();
-      for (const problem of await mode.cleanUp({ ...present, signal })) left.add(problem);
+      const signal = stopping && failed.length === 0 ? stopping : AbortSignal.abort();
+      for (const problem of await mode.cleanUp({ ...present, signal, waiting })) left.add(problem);
     } catch (error) {
       failed.push(`cannot remove the rules of mode ${mode.name}: ${errorMessage(error)}`);
     }

@@ -103,6 +103,18 @@ describe('while the program runs', () => {
     ]);
   });
 
+  it('does not wait for connections while something else is to be tried again', async () => {
+    const fail = () => {
+      throw new Error('EPERM');
+    };
+    const failing = [mode('iptables', fail), mode('ipvs')];
+    await removeOtherModes([standing], failing, present, new AbortController().signal);
+    expect(removed).toEqual([
+      { name: 'iptables', isPatient: true },
+      { name: 'ipvs', isPatient: false },
+    ]);
+  });
+
   it('does not mind a first attempt that failed, once everything is in place', async () => {
     const recovered = { ...standing, firstAttempt: Promise.resolve('IPv4: refused') };
     const { signal } = new AbortController();
