@@ -17,7 +17,7 @@ import { mayKeepRulesOf, together } from './held-back-services.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
 import { ServicePortOutcomes } from './service-port-outcomes.js';
 
-/** A service port that is refused so often in a row, which takes a minute, is not soon taken. */
+/** A service port that is refused so often in a row, which takes a minute at most, is not soon taken. */
 const LASTING_REFUSAL = 7;
 
 /** What the rules of a family depend on besides services. */
