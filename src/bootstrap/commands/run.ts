@@ -66,7 +66,11 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
       const modes = allModes(commandLine, logger);
       const remove = (waiting: () => void): Promise<Leftovers> =>
         removeOtherModes(loops, modes, mode, stopping, waiting);
-      void cleanUpOtherModes(remove, container.parts, stopping).then(collectGarbage);
+      void cleanUpOtherModes(remove, container.parts, stopping).then(() => {
+        // Some may have begun by those rules just before they went.
+        for (const flows of served.flatMap(({ conntrack }) => conntrack)) flows.repaired();
+        collectGarbage();
+      });
     },
   });
   if (asked.config !== '')
