@@ -44,9 +44,10 @@ export class Plan {
 
   /** A Service that is there; often the one that was picked last, so that different things happen to one. */
   pickService(): string | undefined {
-    const { random, services, concerned } = this;
+    const { random, services, concerned, theme } = this;
     if (services.size === 0) return undefined;
-    const isAgain = concerned !== undefined && services.has(concerned) && random.isOneIn(2);
+    const isAgain =
+      concerned !== undefined && services.has(concerned) && !random.isOneIn(theme?.otherServiceOneIn ?? 2);
     return (this.concerned = isAgain ? concerned : random.pick([...services.keys()]));
   }
 

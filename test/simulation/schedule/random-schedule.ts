@@ -44,19 +44,19 @@ export function randomSchedule(seed: number): Schedule {
       if (args) return void add(kind.name, args);
     }
   };
-  for (let count = random.pick(FIRST); count > 0; count--) add('put', putNew(plan));
+  for (let count = Math.max(random.pick(FIRST), theme?.services ?? 0); count > 0; count--) add('put', putNew(plan));
   const before = firstDay(plan);
   steps.push(...before.steps);
   at += before.lasts;
   if (theme?.isTroubledAtStart) for (let count = random.between(1, 2); count > 0; count--) happen(kinds);
   add('start', []);
   at += random.pick([0, 3, 50, 3_000]);
-  if (random.isOneIn(2)) add('settle', []);
+  if (theme?.begins || random.isOneIn(2)) add('settle', []);
   const isLong = seed % ONE_LONG_IN === 0;
   for (let round = isLong ? 3 : 1; round > 0; round--) {
-    if (theme?.begins !== undefined) happen([stepKind(theme.begins)]);
+    for (const names of theme?.begins ?? []) happen(names.map(stepKind));
     for (let count = random.between(2, 6); count > 0; count--) {
-      happen(theme && random.isOneIn(2) ? [stepKind('put')] : kinds);
+      happen(theme && !theme.isWithoutUsers && random.isOneIn(2) ? [stepKind('put')] : kinds);
       at += random.pick(PAUSES);
     }
     add('settle', []);
@@ -82,9 +82,9 @@ function randomSettings(seed: number, random: Random): WorldSettings {
   };
 }
 
-/** A quarter of the worlds have none, a quarter one of chance, and half of them one that was written down. */
+/** A fifth of the worlds have none, a fifth one of chance, and the others one that was written down. */
 function randomTheme(random: Random): Theme | undefined {
-  switch (random.between(0, 3)) {
+  switch (random.between(0, 4)) {
     case 0:
       return undefined;
     case 1:

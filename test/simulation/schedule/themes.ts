@@ -10,14 +10,23 @@ export interface Theme {
   readonly steps: readonly string[];
   /** What is chosen from, by the names with which `Plan.pick` is asked. A choice that is not limited here is limited by chance. */
   readonly choices?: Readonly<Record<string, readonly string[]>>;
-  /** The step with which each round begins. */
-  readonly begins?: string;
+  /** The steps with which each round begins, one of each of these kinds. It begins when all is quiet. */
+  readonly begins?: readonly (readonly string[])[];
+  /** So many Services are there at least when the program starts. */
+  readonly services?: number;
+  /** A step that picks a Service picks the one that was picked before, but for one time in so many. Missing: 2. */
+  readonly otherServiceOneIn?: number;
+  /** Users change nothing. */
+  readonly isWithoutUsers?: boolean;
   /** What goes wrong, does so before the program starts. */
   readonly isTroubledAtStart?: boolean;
 }
 
 const OF_RULES = ['EINVAL', 'ENOENT', 'EEXIST'];
 const OF_THE_MOMENT = ['ENOMEM', 'ENOBUFS', 'EBUSY', 'EAGAIN'];
+/** After these changes of a Service there are new rules with its address in them, or its name. */
+const OF_RULES_OF_ALL_MODES = ['ports', 'type', 'pod-added', 'no-pods', 'external-policy'];
+const REFUSAL = ['kernel-fault', 'program-fault'];
 const ENDS = ['kill', 'terminate', 'restart'];
 const REFUSED_FOR_GOOD = {
   'kernel-fault': ['service'],
@@ -31,16 +40,38 @@ const REFUSED_FOR_GOOD = {
 export const THEMES: readonly Theme[] = [
   {
     name: 'rules of a Service are refused',
-    weight: 3,
-    steps: ['kernel-fault', 'program-fault'],
-    choices: REFUSED_FOR_GOOD,
+    weight: 7,
+    steps: ['delete'],
+    services: 2,
+    begins: [REFUSAL, ['put']],
+    otherServiceOneIn: 3,
+    choices: { ...REFUSED_FOR_GOOD, change: OF_RULES_OF_ALL_MODES },
+  },
+  {
+    name: 'a Service is deleted while all is refused',
+    weight: 4,
+    steps: ['delete'],
+    services: 2,
+    begins: [REFUSAL, ['delete']],
+    choices: {
+      'kernel-fault': ['batches', 'virtual-servers'],
+      'program-fault': ['rules-refused', 'set-lines-refused', 'fails'],
+      program: ['restore'],
+      'exit code': ['1'],
+      error: OF_RULES,
+      reason: ['Invalid argument'],
+      count: ['30', 'all'],
+      times: ['12', 'all'],
+    },
   },
   {
     name: 'rules are refused when the program starts again',
-    weight: 3,
-    steps: ['kernel-fault', 'program-fault'],
-    begins: 'terminate',
-    choices: { ...REFUSED_FOR_GOOD, pause: ['2000', '15000'] },
+    weight: 5,
+    steps: REFUSAL,
+    services: 2,
+    begins: [['terminate'], REFUSAL, ['put']],
+    otherServiceOneIn: 3,
+    choices: { ...REFUSED_FOR_GOOD, change: OF_RULES_OF_ALL_MODES, pause: ['2000', '15000'] },
   },
   {
     name: 'errors of the moment',
@@ -131,7 +162,27 @@ export const THEMES: readonly Theme[] = [
   {
     name: 'others write while nobody is there',
     steps: [...ENDS, 'foreign'],
-    begins: 'terminate',
+    begins: [['terminate']],
     choices: { pause: ['2000', '15000'] },
+  },
+  {
+    name: 'others take little things away while nobody is there',
+    weight: 3,
+    steps: ['foreign'],
+    services: 1,
+    begins: [['terminate']],
+    isWithoutUsers: true,
+    choices: {
+      pause: ['15000'],
+      foreign: ['delete-element', 'flush-set', 'iptables-delete-rule', 'ipset-delete', 'address-removed'],
+    },
+  },
+  {
+    name: 'what goes while the API server is away',
+    weight: 3,
+    steps: ['delete', 'take-over'],
+    services: 2,
+    begins: [['trouble'], ['delete']],
+    choices: { trouble: ['away'] },
   },
 ];

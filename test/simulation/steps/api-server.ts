@@ -2,6 +2,9 @@ import { FINE } from '../world/network.js';
 import type { StepKind } from '../schedule/step-kind.js';
 import type { Simulation } from '../simulation.js';
 
+/** Milliseconds. */
+const AWAY = 15_000;
+
 /** What may go wrong with the API server and the way to it; each ends by itself or when the world is settled. */
 const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
   'watches-cut': ({ cluster: { api } }) => api.disconnectWatches(),
@@ -55,6 +58,15 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
   refused: ({ world, cluster }) => {
     world.network.weather.newConnections = 'refused';
     for (const socket of world.network.connectionsOf(cluster.life)) socket.breakOff();
+  },
+  /** It is away for a while, and remembers nothing of what happened meanwhile. */
+  away: ({ world, cluster }) => {
+    world.network.weather.newConnections = 'refused';
+    for (const socket of world.network.connectionsOf(cluster.life)) socket.breakOff();
+    world.machine.endAfter(AWAY, () => {
+      cluster.api.compact();
+      world.network.weather.newConnections = 'open';
+    });
   },
   unreachable: ({ world, cluster }) => {
     world.network.weather.newConnections = 'silent';
