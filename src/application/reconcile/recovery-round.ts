@@ -1,5 +1,5 @@
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { servicePortName, type ServicePortKey } from '../../domain/model/service-port-name.js';
+import { serviceOf, servicePortName, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { AdoptedRules } from '../../domain/reconcile/adopted-rules.js';
 import { isUnexplained, labelOf } from '../../domain/reconcile/unexplained.js';
 import type { ServiceFailure } from '../ports/backend.js';
@@ -127,12 +127,32 @@ export class RecoveryRound<Rules, Change, Actual> {
     if (this.commits <= this.limits.named && this.mayGoOn()) {
       const named = [...culprits].filter(([key]) => this.stepBack(key, held));
       for (const [key, reason] of named) this.report({ key, reason });
+      this.keepReplaced(named.map(([key]) => key));
       if (named.length > 0) return true;
     }
     const all = new Set([...(this.options.candidates?.keys() ?? []), ...suspects]);
     const back = [...all].filter((key) => this.stepBack(key, held));
+    this.keepReplaced(back);
     for (const key of back) if (!this.failed.has(key)) this.untried.add(key);
     return back.length > 0;
+  }
+
+  /** A new port of a Service may have the frontends of one that goes, as when it is renamed: that one stays until the new one is there. */
+  private keepReplaced(back: readonly ServicePortKey[]): void {
+    const { candidates } = this.options;
+    if (!candidates) return;
+    const isNew = (key: ServicePortKey) => candidates.has(key) && !candidates.get(key);
+    const services = new Set(back.filter(isNew).map(serviceOf));
+    if (services.size === 0) return;
+    for (const [key, lastGood] of candidates) {
+      if (!lastGood || !services.has(serviceOf(key)) || this.wantedOf(key)) continue;
+      this.stepBack(key, undefined);
+      this.report({ key, reason: `stays while new ports of its Service are refused: ${this.refusal}` });
+    }
+  }
+
+  private wantedOf(key: ServicePortKey): Rules | undefined {
+    return this.wanted.has(key) ? this.wanted.get(key) : this.driver.desired.rules(key);
   }
 
   /** A service port that cannot be removed in all its parts stays whole. True if there is such. */

@@ -1,29 +1,42 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import { retryDelay } from './backoff.js';
+import type { SyncFamily } from './sync-family.js';
+
+/** Milliseconds. */
+const FIRST_DELAY = 1_000;
 
 /** Schedules retries of service ports that failed alone: each after its own back-off. */
 export class Retries {
-  private readonly timers = new Map<ServicePortKey, Timer>();
+  /** By service port, also some that do not fail any more. */
+  private readonly failing = new Map<ServicePortKey, { readonly since: number; readonly timer: Timer }>();
 
-  /** @param retry called when the retry is due; the service port may have been programmed, or be gone, by then */
   constructor(
     private readonly clock: Clock,
+    private readonly sync: Pick<SyncFamily, 'attempts'>,
     private readonly retry: (key: ServicePortKey) => void,
   ) {}
 
-  /** @param attempts how often in a row it has failed */
-  later(key: ServicePortKey, attempts: number): void {
-    this.timers.get(key)?.cancel();
-    const timer = this.clock.after(retryDelay(attempts), () => {
-      this.timers.delete(key);
-      this.retry(key);
-    });
-    this.timers.set(key, timer);
+  /** @param key has just failed */
+  later(key: ServicePortKey): void {
+    const attempts = this.sync.attempts(key)!;
+    const now = this.clock.steady();
+    const former = this.failing.get(key);
+    former?.timer.cancel();
+    const since = attempts > 1 && former ? former.since : now;
+    // Each change of its Service is an attempt, too. Many in a short time are no reason to wait long.
+    const delay = Math.min(retryDelay(attempts), FIRST_DELAY + now - since);
+    this.failing.set(key, { since, timer: this.clock.after(delay, () => this.due(key)) });
   }
 
   stop(): void {
-    for (const timer of this.timers.values()) timer.cancel();
-    this.timers.clear();
+    for (const { timer } of this.failing.values()) timer.cancel();
+    this.failing.clear();
+  }
+
+  private due(key: ServicePortKey): void {
+    // An update may have fixed it, or it may be gone.
+    if (this.sync.attempts(key) === undefined) this.failing.delete(key);
+    else this.retry(key);
   }
 }

@@ -62,7 +62,7 @@ export class SyncLoop {
     /** Told of each sync that programmed changes. Cheap, and never throws. */
     private readonly programmed: (changes: ProgrammedChanges) => void = () => {},
   ) {
-    this.retries = new Retries(clock, (key) => this.retry(key));
+    this.retries = new Retries(clock, sync, (key) => this.retry(key));
     const turns: VerifierTurns = {
       enqueue: (step) => this.enqueue(step),
       mayVerify: () => this.failures === 0,
@@ -123,6 +123,11 @@ export class SyncLoop {
   /** What could not be read since the start, for people. Unexplained rules are kept because of it. */
   get keptFor(): readonly string[] {
     return this.sync.keptFor;
+  }
+
+  /** Service ports that are refused, and may be taken soon. */
+  get refused(): readonly ServicePortKey[] {
+    return this.sync.refused;
   }
 
   /** Something was added to `pending`. */
@@ -280,13 +285,10 @@ export class SyncLoop {
   }
 
   private retryLater(key: ServicePortKey): void {
-    // It has just been recorded as failed.
-    if (!this.isStopped()) this.retries.later(key, this.sync.attempts(key)!);
+    if (!this.isStopped()) this.retries.later(key);
   }
 
   private retry(key: ServicePortKey): void {
-    // An update may have fixed it, or it may be gone.
-    if (this.sync.attempts(key) === undefined) return;
     this.pending.serviceChanged(serviceOf(key));
     this.changed();
   }

@@ -64,8 +64,13 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
     name: 'clean-up of other modes',
     start(stopping) {
       const modes = allModes(commandLine, logger);
-      const remove = (): Promise<Leftovers> => removeOtherModes(loops, modes, mode, stopping);
-      void cleanUpOtherModes(remove, container.parts, stopping).then(collectGarbage);
+      const remove = (waiting: () => void): Promise<Leftovers> =>
+        removeOtherModes(loops, modes, mode, stopping, waiting);
+      void cleanUpOtherModes(remove, container.parts, stopping).then(() => {
+        // Some may have begun by those rules just before they went.
+        for (const flows of served.flatMap(({ conntrack }) => conntrack)) flows.repaired();
+        collectGarbage();
+      });
     },
   });
   if (asked.config !== '')

@@ -16,15 +16,15 @@ export interface CleanUpParts {
 /**
  * Removes the rules of other modes, and tries again after a back-off, from a second to a minute, while something could not be
  * removed. Takes as long as connections through other modes last.
- * @param remove one attempt
+ * @param remove one attempt; it calls its argument when nothing has failed and it waits for connections
  */
 export async function cleanUpOtherModes(
-  remove: () => Promise<Leftovers>,
+  remove: (waiting: () => void) => Promise<Leftovers>,
   { clock, logger, remainingRules }: CleanUpParts,
   stopping: AbortSignal,
 ): Promise<void> {
   for (let attempt = 1; !stopping.aborted; attempt++) {
-    const { failed, left } = await remove();
+    const { failed, left } = await remove(() => (remainingRules.failures = []));
     for (const problem of left) logger.warn({ problem }, 'rules of other modes remain');
     for (const problem of failed)
       logger.warn({ problem, attempt }, 'rules of other modes remain; will retry');

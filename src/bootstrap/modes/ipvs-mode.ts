@@ -118,11 +118,20 @@ export class IpvsMode implements Mode {
         attempts.end();
         return [...unseen];
       }
-      let left = 0;
-      const retired = holdings.map((one) => retireIpvs(one, clock, logger, successor.signal));
-      for (const outcome of await Promise.allSettled(retired)) {
-        if (outcome.status === 'rejected') throw outcome.reason;
-        left += outcome.value;
+      const retire = async (signal: AbortSignal): Promise<number> => {
+        let left = 0;
+        const retired = holdings.map((one) => retireIpvs(one, clock, logger, signal));
+        for (const outcome of await Promise.allSettled(retired)) {
+          if (outcome.status === 'rejected') throw outcome.reason;
+          left += outcome.value;
+        }
+        return left;
+      };
+      // What fails in one family does not wait for connections of the other.
+      let left = await retire(AbortSignal.abort());
+      if (left > 0 && !successor.signal.aborted) {
+        successor.waiting?.();
+        left = await retire(successor.signal);
       }
       if (left > 0) return [...unseen, stillCarrying(left)];
       await kernel.addresses.removeDevice();

@@ -49,6 +49,8 @@ export interface Successor {
   readonly iptables?: ActiveRules;
   /** Aborted when connections are not waited for, or not any longer: what carries some is left to a later start. */
   readonly signal: AbortSignal;
+  /** Called when nothing is left but what carries connections, before these are waited for. */
+  readonly waiting?: (() => void) | undefined;
 }
 
 /** What a mode is opened for. */

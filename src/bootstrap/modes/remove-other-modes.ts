@@ -6,7 +6,7 @@ import type { Mode, OpenMode } from './open-mode.js';
 const KEPT = 'keeping any rules of other modes';
 
 /** What is asked of the sync loops of the mode in force. */
-export type StandingLoop = Pick<SyncLoop, 'firstAttempt' | 'verifyNow' | 'complete' | 'keptFor'>;
+export type StandingLoop = Pick<SyncLoop, 'firstAttempt' | 'verifyNow' | 'complete' | 'keptFor' | 'refused'>;
 
 /** What stays of other modes, and why, for people. */
 export interface Leftovers {
@@ -20,15 +20,18 @@ const NOTHING: Leftovers = { failed: [], left: [] };
 
 /**
  * Removes the rules of other modes, our own or kube-proxy's, when those of the present mode stand, and were seen to stand,
- * so that no connection is lost in between; and only when everything could be read, for they may serve what could not.
+ * so that no connection is lost in between; and only when everything could be read and nothing is refused, for they may serve
+ * what could not be. A refusal that lasts for a minute is not waited for: they age, and others' packets may meet them.
  * @param stopping aborted when the program ends: until then it is waited until everything is read and programmed, and so
- *   are connections to their end. Without it nothing is waited for.
+ *   are connections to their end, unless something failed. Without it nothing is waited for.
+ * @param waiting called when nothing is left but what carries connections, before these are waited for
  */
 export async function removeOtherModes(
   loops: readonly StandingLoop[],
   modes: readonly Mode[],
   present: OpenMode,
   stopping?: AbortSignal,
+  waiting?: () => void,
 ): Promise<Leftovers> {
   if (stopping && !stopping.aborted) await completeOrStopping(loops, stopping);
   if (stopping?.aborted) return NOTHING;
@@ -36,12 +39,14 @@ export async function removeOtherModes(
   if (problem !== undefined) return failing(`those of mode ${present.name} are not in place: ${problem}`);
   const [unread] = loops.flatMap((loop) => loop.keptFor);
   if (unread !== undefined) return failing(`they may serve objects that cannot be read: ${unread}`);
+  const [refused] = loops.flatMap((loop) => loop.refused);
+  if (refused !== undefined) return failing(`they may serve what the kernel refuses: ${refused}`);
   const failed: string[] = [];
   const left = new Set<string>();
   for (const mode of modes.filter(({ name }) => name !== present.name)) {
     try {
-      const signal = stopping ?? AbortSignal.abort();
-      for (const problem of await mode.cleanUp({ ...present, signal })) left.add(problem);
+      const signal = stopping && failed.length === 0 ? stopping : AbortSignal.abort();
+      for (const problem of await mode.cleanUp({ ...present, signal, waiting })) left.add(problem);
     } catch (error) {
       failed.push(`cannot remove the rules of mode ${mode.name}: ${errorMessage(error)}`);
     }

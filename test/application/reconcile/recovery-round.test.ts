@@ -4,6 +4,7 @@ import { RefusedError } from '../../../src/application/ports/driver/driver.js';
 import { Reconciler } from '../../../src/application/reconcile/reconciler.js';
 import { USUAL_LIMITS } from '../../../src/application/reconcile/round-limits.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import { servicePortKey } from '../../../src/domain/model/service-port-name.js';
 import { sampleEntry, sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryDriver, MemoryKernel, type Refusal } from './memory-driver.js';
@@ -23,6 +24,11 @@ const ports = (count: number, endpoints = 1) =>
 function withFrontends(entry: ForwardingEntry): ForwardingEntry {
   const [first] = entry.frontends;
   return { ...entry, frontends: [1, 2, 3].map((port) => ({ ...first!, port })) };
+}
+
+function renamed(entry: ForwardingEntry, port: string): ForwardingEntry {
+  const name = { ...entry.name, port };
+  return { ...entry, name, key: servicePortKey(name) };
 }
 
 let kernel: MemoryKernel;
@@ -104,6 +110,24 @@ describe('a removal that is refused', () => {
     },
   );
 });
+
+it.each(['named', 'anonymous'] as const)(
+  'a port that another one of its Service replaces stays until the kernel takes that one (%s)',
+  async (refusal) => {
+    const [former, other] = ports(2);
+    const latter = renamed(former!, 'https');
+    await backend.start([former!], node);
+    refuse([latter], refusal);
+    const changes = [{ key: former!.key, entry: undefined }, ...changed(latter, other!)];
+    expect(keysOf((await backend.apply(changes, node)).failed)).toEqual([former!.key, latter.key].sort());
+    expect(linesOf(former!)).toHaveLength(3);
+    expect(linesOf(other!)).toHaveLength(3);
+    kernel.refuse = () => undefined;
+    expect((await backend.apply(changes, node)).failed).toEqual([]);
+    expect(linesOf(former!)).toEqual([]);
+    expect(linesOf(latter)).toHaveLength(3);
+  },
+);
 
 it('a service port that cannot be removed in all its parts stays whole, where each part is written alone', async () => {
   const [gone, stays] = ports(2);

@@ -67,6 +67,19 @@ describe('a service port that cannot be programmed', () => {
     expect(status(bench, 'b')).toMatchObject({ state: 'failed', since: START });
   });
 
+  it('does not wait longer than it has failed because its Service changes often', async () => {
+    const bench = await poisoned();
+    await bench.clock.advanceAsync(100);
+    for (const _ of [1, 2, 3, 4]) {
+      bench.change('b');
+      await bench.clock.advanceAsync(200);
+    }
+    expect(bench.sync.attempts(keyOf('b'))).toBe(5);
+    bench.backend.poisoned.clear();
+    await bench.clock.advanceAsync(2_000);
+    expect(status(bench, 'b')).toMatchObject({ state: 'programmed' });
+  });
+
   it('is programmed when it works again, and starts counting again when it fails later', async () => {
     const bench = await poisoned();
     await bench.clock.advanceAsync(1000);

@@ -40,6 +40,24 @@ it('tries once where nothing failed, whatever is left', async () => {
   expect([attempts, remainingRules.failures]).toEqual([[0], []]);
 });
 
+it('tells of no failure any more while it waits for connections', async () => {
+  const clock = new FakeClock(0);
+  const remainingRules = new RemainingRules();
+  const stopping = new AbortController();
+  let attempts = 0;
+  const remove = (waiting: () => void): Promise<Leftovers> => {
+    if (++attempts === 1) return Promise.resolve(FAILED);
+    waiting();
+    return new Promise(() => {});
+  };
+  void cleanUpOtherModes(remove, { clock, logger: new MemoryLogger(), remainingRules }, stopping.signal);
+  await settled();
+  expect(remainingRules.failures).toEqual(FAILED.failed);
+  clock.advance(1_000);
+  await settled();
+  expect([attempts, remainingRules.failures]).toEqual([2, []]);
+});
+
 it('ends with the program', async () => {
   const { stopping, attempts, done } = begin([FAILED]);
   await settled();

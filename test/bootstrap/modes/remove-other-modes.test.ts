@@ -15,6 +15,7 @@ const standing: StandingLoop = {
   verifyNow: () => Promise.resolve(undefined),
   complete: Promise.resolve(),
   keptFor: [],
+  refused: [],
 };
 const partial: StandingLoop = { ...standing, complete: new Promise(() => {}), keptFor: ['loop.yaml: ELOOP'] };
 
@@ -53,6 +54,7 @@ it.each([
     'cannot be listed',
   ],
   ['may not be all', partial, 'cannot be read: loop.yaml: ELOOP'],
+  ['are refused in part', { ...standing, refused: ['shop/s1/tcp/'] }, 'the kernel refuses: shop/s1/tcp/'],
 ])('removes nothing where the present rules %s, and says so', async (_, loop, reason) => {
   const { failed, left } = await removeOtherModes([standing, loop], modes, present);
   const [problem, ...others] = failed;
@@ -98,6 +100,18 @@ describe('while the program runs', () => {
     expect(removed).toEqual([
       { name: 'iptables', isPatient: true },
       { name: 'ipvs', isPatient: true },
+    ]);
+  });
+
+  it('does not wait for connections while something else is to be tried again', async () => {
+    const fail = () => {
+      throw new Error('EPERM');
+    };
+    const failing = [mode('iptables', fail), mode('ipvs')];
+    await removeOtherModes([standing], failing, present, new AbortController().signal);
+    expect(removed).toEqual([
+      { name: 'iptables', isPatient: true },
+      { name: 'ipvs', isPatient: false },
     ]);
   });
 

@@ -38,7 +38,11 @@ const CHANGES: Readonly<Record<string, (simulation: Simulation, family: IpFamily
       history.renumber(family, address);
       cluster.putNode();
     }, true);
-    scheduler.after(1_000, () => void machine.links.removeAddress(DEVICE, former), fate);
+    const loseFormer = (): void => {
+      // It may be back by then.
+      if (cluster.nodeAddresses[family] !== former) machine.links.removeAddress(DEVICE, former);
+    };
+    scheduler.after(1_000, loseFormer, fate);
   },
   /** It keeps its addresses of IPv4; the kernel takes those of IPv6 away, and whoever configures it brings them back. */
   'link-down': (simulation) => {

@@ -85,6 +85,14 @@ export class ProxyProcess {
     await execa(file!, args);
   }
 
+  /** Runs a command with the proxy's own flags, beside it, and answers what it prints and its exit code. */
+  async answer(
+    ...words: readonly string[]
+  ): Promise<{ readonly stdout: string; readonly exitCode?: number }> {
+    const [file, ...args] = await this.commandLine(...words);
+    return execa(file!, args, { reject: false });
+  }
+
   /** Replaces the whole state of the cluster; returns when the change is programmed. The state must differ. */
   async change(objects: string): Promise<void> {
     const { appliedEvents } = await this.syncState();

@@ -53,10 +53,13 @@ export interface DifferenceOptions {
   readonly tables?: readonly TableName[] | undefined;
 }
 
-/** A shared chain that differs, and what to do to it. Undefined: write it anew. */
+/** A shared chain that differs, and what to do to it. */
 interface SharedRepair {
   readonly chain: DesiredSharedChain;
+  /** Undefined where it takes too many. */
   readonly single: SingleRules | undefined;
+  /** It is written anew instead. What must come before that, in table filter, is rule by rule all the same. */
+  readonly isRewritten: boolean;
 }
 
 /** Finds the least that turns the kernel's tables into the desired ones. What is not ours is left alone. */
@@ -101,11 +104,13 @@ class Difference {
   }
 
   get deletesByText(): boolean {
-    return this.shared.some(({ single }) => single && stepsOf(single).some(({ act }) => act === 'delete'));
+    return this.shared.some(
+      ({ single, isRewritten }) => !isRewritten && stepsOf(single!).some(({ act }) => act === 'delete'),
+    );
   }
 
   get rewritesShared(): boolean {
-    return this.shared.some(({ chain, single }) => !single && this.rules(chain.table, chain.name));
+    return this.shared.some(({ chain, isRewritten }) => isRewritten && this.rules(chain.table, chain.name));
   }
 
   /** A frontend that has lost its endpoints is rejected before its rules go; one that has got some, until it has rules. */
@@ -174,18 +179,20 @@ class Difference {
     const actual = this.rules(chain.table, chain.name);
     if (actual && sharedHolds(chain, actual)) return undefined;
     const { shared } = this.options;
-    if (!actual || shared === 'rewritten') return { chain, single: undefined };
-    return { chain, single: singleRules(chain, actual, shared ? Infinity : MOST_SINGLE_RULES, this.isLate) };
+    if (!actual) return { chain, single: undefined, isRewritten: true };
+    const most = shared === 'rule by rule' ? Infinity : MOST_SINGLE_RULES;
+    const single = singleRules(chain, actual, most, this.isLate);
+    return { chain, single, isRewritten: !single || shared === 'rewritten' };
   }
 
-  private *repairShared({ chain, single }: SharedRepair, lines: RestoreLines): Generator<void> {
+  private *repairShared({ chain, single, isRewritten }: SharedRepair, lines: RestoreLines): Generator<void> {
     const { table, name } = chain;
-    if (!single) {
+    if (isRewritten) {
       const actual = this.rules(table, name);
       if (actual) lines.declare(table, name);
       return yield* fillShared(lines, chain, new Set(actual));
     }
-    takeSteps(chain, table === REJECTING ? single.last : stepsOf(single), lines);
+    takeSteps(chain, table === REJECTING ? single!.last : stepsOf(single!), lines);
   }
 
   /** What drops some packets of a frontend comes behind the rules that lead the others, which something else may answer until then. */

@@ -57,7 +57,8 @@ async function retire(
   for (let first = true; ; first = false) {
     const left = await removeDrained(holdings, idle);
     if (left === 0) return 0;
-    if (first) logger.info({ family, servers: left }, 'waiting for connections through mode ipvs to end');
+    if (first && !signal.aborted)
+      logger.info({ family, servers: left }, 'waiting for connections through mode ipvs to end');
     await delay(clock, SWEEP_PERIOD, signal);
     if (signal.aborted) return left;
     await servers.read().catch(unless(IpvsUnavailableError));

@@ -1,6 +1,7 @@
 import { expect } from 'expect';
 import { after, before, describe, it } from 'node:test';
 import { parse, stringify } from 'yaml';
+import type { FamilyReport } from '../../../../src/application/compare/comparison-report.js';
 import { clusterObjects, testConfig, type TestService } from '../../../support/testbed/cluster-objects.js';
 import { Command } from '../../../support/program/command.js';
 import { ProxyProcess } from '../../../support/program/proxy-process.js';
@@ -76,6 +77,16 @@ describe('a node in mode ipvs', () => {
     for (const client of [testbed.pod, testbed.node, testbed.ext, one.host])
       for (const destination of [web, echo])
         expect(new Set(await askTimes(4, client, destination))).toEqual(new Set(['b1', 'b2']));
+  });
+
+  it('is equal to its plan, but for a virtual server of somebody else', async () => {
+    const { stdout, exitCode } = await proxy.answer('compare', '--kernel', '--plan', '-o', 'json');
+    const { families } = JSON.parse(stdout) as { readonly families: readonly FamilyReport[] };
+    const at = families.flatMap(({ differences }) => differences.map(({ packet }) => packet.destination));
+    expect(new Set(at)).toEqual(new Set(['203.0.113.9']));
+    expect(families.map(({ unknown }) => unknown)).toEqual([0, 0]);
+    expect(families[0]!.equal).toBeGreaterThan(20);
+    expect(exitCode).toBe(1);
   });
 
   it('moves UDP flows to another endpoint at once, and clients with affinity too', async () => {
