@@ -45,25 +45,11 @@ export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): num
   if (modes.size > 1 || mayFindSilence(simulation)) return ANYTHING;
   if (steps.every(({ name }) => OF_USERS.has(name))) return USERS;
   if (steps.every((step) => OF_USERS.has(step.name) || refuses(step)))
-    return Math.min((world.now - refusedSince) * 2 ** furtherAttempts(steps), LONGEST_DELAY) + USERS;
+    return Math.min(world.now - refusedSince, LONGEST_DELAY) + USERS;
   const others = steps.filter(({ name }) => !OF_USERS.has(name));
   if (others.every(({ name }) => name === 'foreign')) return REPAIR[mode];
   if (mode === 'nftables' && others.every(({ name }) => name === 'foreign' || ENDS.has(name))) return RESTART;
   return ANYTHING;
-}
-
-/**
- * How often a Service may have been tried because it was written, at most: each time the delay until the next attempt doubles. A put writes the
- * Service and its slices, and what is written first is the attempt from which delays count.
- */
-function furtherAttempts(steps: readonly Step[]): number {
-  const writes = new Map<string | undefined, number>();
-  for (const {
-    name,
-    args: [service],
-  } of steps)
-    if (OF_USERS.has(name)) writes.set(service, (writes.get(service) ?? 0) + (name === 'put' ? 2 : 1));
-  return Math.max(0, ...[...writes.values()].map((count) => count - 1));
 }
 
 /** Whether something may be refused after this step, until trouble ends. */
