@@ -44,7 +44,8 @@ export function randomSchedule(seed: number): Schedule {
       if (args) return void add(kind.name, args);
     }
   };
-  for (let count = Math.max(random.pick(FIRST), theme?.services ?? 0); count > 0; count--) add('put', putNew(plan));
+  for (let count = Math.max(random.pick(FIRST), theme?.services ?? 0); count > 0; count--)
+    add('put', putNew(plan));
   const before = firstDay(plan);
   steps.push(...before.steps);
   at += before.lasts;

@@ -25,7 +25,7 @@ export interface Theme {
 const OF_RULES = ['EINVAL', 'ENOENT', 'EEXIST'];
 const OF_THE_MOMENT = ['ENOMEM', 'ENOBUFS', 'EBUSY', 'EAGAIN'];
 /** After these changes of a Service there are new rules with its address in them, or its name. */
-const OF_RULES_OF_ALL_MODES = ['ports', 'type', 'pod-added', 'no-pods', 'external-policy'];
+const OF_RULES_OF_ALL_MODES = ['ports', 'type', 'affinity', 'no-pods'];
 const REFUSAL = ['kernel-fault', 'program-fault'];
 const ENDS = ['kill', 'terminate', 'restart'];
 const REFUSED_FOR_GOOD = {
@@ -66,12 +66,17 @@ export const THEMES: readonly Theme[] = [
   },
   {
     name: 'rules are refused when the program starts again',
-    weight: 5,
+    weight: 8,
     steps: REFUSAL,
     services: 2,
     begins: [['terminate'], REFUSAL, ['put']],
-    otherServiceOneIn: 3,
-    choices: { ...REFUSED_FOR_GOOD, change: OF_RULES_OF_ALL_MODES, pause: ['2000', '15000'] },
+    otherServiceOneIn: 8,
+    choices: {
+      ...REFUSED_FOR_GOOD,
+      change: OF_RULES_OF_ALL_MODES,
+      pods: ['1', '2', '3'],
+      pause: ['10', '300'],
+    },
   },
   {
     name: 'errors of the moment',
