@@ -6,7 +6,7 @@ import {
   type Frontend,
 } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
-import type { ServiceKey } from '../../domain/model/service-port-name.js';
+import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { asideOf } from '../../domain/selection/select-endpoints.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
@@ -53,7 +53,9 @@ export class ListServices {
     const keys = sorted([...this.state.serviceKeys()].filter(chosen));
     for (let start = 0; start < keys.length; start += PORTION) {
       await yieldToEventLoop();
-      const rows = keys.slice(start, start + PORTION).flatMap((key) => this.row(key) ?? []);
+      const removals = this.failedRemovals();
+      const portion = keys.slice(start, start + PORTION);
+      const rows = portion.flatMap((key) => this.row(key, removals.get(key)) ?? []);
       yield rows.filter((row) => passes(row, filter));
     }
   }
@@ -85,7 +87,7 @@ export class ListServices {
   }
 
   /** Undefined if the Service is gone by now. */
-  private row(key: ServiceKey): ServiceRow | undefined {
+  private row(key: ServiceKey, failedRemoval: string | undefined): ServiceRow | undefined {
     const service = this.state.service(key);
     if (!service) return undefined;
     const { namespace, name, type } = service;
@@ -106,8 +108,20 @@ export class ListServices {
       type,
       frontends: [...frontendTexts(entries), ...this.onLocalhost(entries)],
       endpoints: { used, known, ...(aside > 0 && { aside }) },
-      ...this.outcome(key, entries),
+      ...this.outcome(key, entries, failedRemoval),
     };
+  }
+
+  /** Why ports that Services have no more are still there, by Service. */
+  private failedRemovals(): ReadonlyMap<ServiceKey, string> {
+    return new Map(
+      this.loops.flatMap(({ family, table }) =>
+        this.statuses
+          .failures(family)
+          .filter(({ key }) => !table.entry(key))
+          .map(({ key, reason }) => [serviceOf(key), reason]),
+      ),
+    );
   }
 
   private onLocalhost(entries: readonly ForwardingEntry[]): readonly string[] {
@@ -120,10 +134,12 @@ export class ListServices {
   private outcome(
     key: ServiceKey,
     entries: readonly ForwardingEntry[],
+    failedRemoval: string | undefined,
   ): { readonly state: RowState; readonly reason?: string } {
     const statuses = entries.map((entry) => this.statuses.get(entry.family, entry.key));
     for (const status of statuses)
       if (status?.state === 'failed') return { state: 'failed', reason: status.reason };
+    if (failedRemoval !== undefined) return { state: 'failed', reason: failedRemoval };
     const isPending = this.loops.some((loop) => loop.isWaiting(key));
     if (isPending || statuses.includes(undefined)) return { state: 'pending' };
     const unread = this.loops.flatMap(({ keptFor }) => keptFor);

@@ -167,6 +167,13 @@ describe('ListServices', () => {
     expect(await state()).toEqual([['pending', 'keeps its rules: not all objects could be read']]);
   });
 
+  it('shows that a port could not be removed', async () => {
+    const one = new SeenCluster().deliver([named('shop', 'cart')]);
+    const failed = { state: 'failed', since: 1, reason: 'ipset refused it', attempts: 1 } as const;
+    one.statuses.set('IPv4', 'shop/cart/tcp/former', failed);
+    expect(await rows(one)).toMatchObject([{ state: 'failed', reason: 'ipset refused it' }]);
+  });
+
   it('sorts any names as their parts sort', async () => {
     const part = fc.stringMatching(/^[a-c](?:[a-c-]{0,2}[a-c])?$/);
     const names = fc.uniqueArray(fc.tuple(part, part), { maxLength: 8, selector: (pair) => pair.join('/') });
