@@ -55,10 +55,10 @@ export const SYNC_FAULTS: readonly PlantedFault[] = [
     fault: '    if (!entry) return;\n',
   },
   {
-    name: 'attempts-are-counted-for-ever',
-    file: OUTCOMES,
-    original: "previous?.state === 'failed' ? previous : { since: now, attempts: 0 };",
-    fault: "previous?.state === 'failed' ? previous : { since: now, attempts: 60 };",
+    name: 'each-refusal-is-taken-for-the-last-of-many',
+    file: 'src/application/sync/retries.ts',
+    original: 'Math.min(retryDelay(attempts), FIRST_DELAY + now - since);',
+    fault: 'retryDelay(60);',
   },
   {
     name: 'temporary-errors-are-refusals',

@@ -22,8 +22,10 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
     api.compact();
     api.disconnectWatches();
   },
-  'too-many-requests': ({ cluster: { api } }) =>
-    api.faults.fail({ status: 429, reason: 'TooManyRequests', retryAfter: 1, times: 3 }),
+  'too-many-requests': ({ cluster: { api } }) => {
+    api.faults.fail({ status: 429, reason: 'TooManyRequests', retryAfter: 1, times: 3 });
+    api.disconnectWatches();
+  },
   'server-errors': ({ cluster: { api } }) =>
     api.faults.fail({ status: 503, reason: 'ServiceUnavailable', times: 4 }),
   'pages-expire': ({ cluster: { api } }) =>
