@@ -4,6 +4,7 @@ import { listsSoFar, mayFindSilence } from './budgets.js';
 import { staleFlow } from './flows.js';
 import { wrongOnLoopback } from './loopback-node-ports.js';
 import { wrongAtOtherAddresses } from './node-addresses.js';
+import { surplusAddress } from './service-addresses.js';
 import type { Violation } from './violation.js';
 import { untruthOf } from './what-it-says.js';
 
@@ -112,6 +113,7 @@ export class WhenQuiet {
     return (
       this.simulation.everyCommit.presentProblem([this.simulation.mode]) ??
       missingAffinity(this.simulation) ??
+      surplusAddress(this.simulation) ??
       wrongOnLoopback(this.simulation) ??
       wrongAtOtherAddresses(this.simulation)
     );

@@ -185,7 +185,7 @@ export const THEMES: readonly Theme[] = [
   },
   {
     name: 'others and users write at once',
-    weight: 2,
+    weight: 3,
     steps: ['flows'],
     services: 2,
     begins: [['foreign'], ['put']],
@@ -195,7 +195,7 @@ export const THEMES: readonly Theme[] = [
   },
   {
     name: 'tools cannot work when it starts',
-    weight: 2,
+    weight: 3,
     steps: ['program-fault'],
     isTroubledAtStart: true,
     choices: {

@@ -1,0 +1,16 @@
+import type { Simulation } from '../simulation.js';
+
+const DEVICE = 'kube-ipvs0';
+
+/** An address that mode ipvs has on its device although no Service has it any more (docs/spec/ipvs.md §3); undefined if there is none. */
+export function surplusAddress({ history, mode, world }: Simulation): string | undefined {
+  if (mode !== 'ipvs') return undefined;
+  const wanted = new Set(
+    history.services
+      .flatMap((service) => history.current(service))
+      .flatMap(({ frontends }) => frontends.map(({ address }) => address)),
+  );
+  for (const { address } of world.machine.links.addresses(DEVICE))
+    if (!wanted.has(address)) return `no Service has the address ${address}, which is on ${DEVICE}`;
+  return undefined;
+}
