@@ -115,7 +115,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     isIn('iptables', 'ipvs'),
   ),
   'virtual-servers': refusal(
-    ({ world: { machine } }, errno, count) => machine.ipvs.refuseNext(errno, count),
+    // To a deletion ENOENT says that it is done.
+    ({ world: { machine } }, errno, count) =>
+      machine.ipvs.refuseNext(errno === constants.errno.ENOENT ? constants.errno.EINVAL : errno, count),
     isIn('ipvs'),
   ),
   'virtual-server-lists': refusal(
