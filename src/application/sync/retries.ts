@@ -5,6 +5,7 @@ import type { SyncFamily } from './sync-family.js';
 
 /** Milliseconds. */
 const FIRST_DELAY = 1_000;
+const LONG = 60_000;
 
 /** Schedules retries of service ports that failed alone: each after its own back-off. */
 export class Retries {
@@ -29,6 +30,12 @@ export class Retries {
     this.failing.set(key, { since, timer: this.clock.after(delay, () => this.due(key)) });
   }
 
+  /** Those that have failed for less than a minute. */
+  recent(): readonly ServicePortKey[] {
+    const start = this.clock.steady() - LONG;
+    return [...this.failing].flatMap(([key, { since }]) => (since > start && this.fails(key) ? key : []));
+  }
+
   stop(): void {
     for (const { timer } of this.failing.values()) timer.cancel();
     this.failing.clear();
@@ -36,7 +43,11 @@ export class Retries {
 
   private due(key: ServicePortKey): void {
     // An update may have fixed it, or it may be gone.
-    if (this.sync.attempts(key) === undefined) this.failing.delete(key);
-    else this.retry(key);
+    if (this.fails(key)) this.retry(key);
+    else this.failing.delete(key);
+  }
+
+  private fails(key: ServicePortKey): boolean {
+    return this.sync.attempts(key) !== undefined;
   }
 }

@@ -17,9 +17,6 @@ import { mayKeepRulesOf, together } from './held-back-services.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
 import { ServicePortOutcomes } from './service-port-outcomes.js';
 
-/** A service port that is refused so often in a row, which takes a minute at most, is not soon taken. */
-const LASTING_REFUSAL = 7;
-
 /** What the rules of a family depend on besides services. */
 export interface FamilyContext {
   readonly forwarding: ForwardingContext;
@@ -128,12 +125,6 @@ export class SyncFamily {
   /** What could not be read since the start, for people. Unexplained rules are kept because of it. */
   get keptFor(): readonly string[] {
     return this.sawEverything ? [] : this.unread();
-  }
-
-  /** Service ports that are refused, and may be taken soon. */
-  get refused(): readonly ServicePortKey[] {
-    const failures = this.statuses.failures(this.family);
-    return failures.flatMap(({ key }) => (this.attempts(key)! < LASTING_REFUSAL ? key : []));
   }
 
   /** Has the backend compare and repair what is programmed. Rejects if it cannot. */

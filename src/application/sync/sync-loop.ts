@@ -125,9 +125,9 @@ export class SyncLoop {
     return this.sync.keptFor;
   }
 
-  /** Service ports that are refused, and may be taken soon. */
+  /** Service ports that are refused, for less than a minute. */
   get refused(): readonly ServicePortKey[] {
-    return this.sync.refused;
+    return this.retries.recent();
   }
 
   /** Something was added to `pending`. */

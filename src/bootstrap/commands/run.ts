@@ -69,7 +69,7 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
       void cleanUpOtherModes(remove, container.parts, stopping).then(() => {
         // Some may have begun by those rules just before they went.
         for (const flows of served.flatMap(({ conntrack }) => conntrack)) flows.repaired();
-        collectGarbage();
+        void collectGarbage();
       });
     },
   });

@@ -5,7 +5,8 @@ export interface AdoptedRules<Rules> {
   labels(): Iterable<string>;
 
   /**
-   * The labels of a service port: the kernel's rules under them are its own.
+   * The labels of a service port: the kernel's rules under them are its own, or those of its frontends that another port of its Service
+   * had, as before a port got another name.
    * @param rules what is wanted of it; undefined if that is unknown
    * @returns undefined if that would have to be known: rules that do not name their service port are told by their frontends
    */

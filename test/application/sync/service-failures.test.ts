@@ -80,6 +80,19 @@ describe('a service port that cannot be programmed', () => {
     expect(status(bench, 'b')).toMatchObject({ state: 'programmed' });
   });
 
+  it('counts as refused for a minute, or until it works', async () => {
+    const bench = await poisoned();
+    expect(bench.loop.refused).toEqual([keyOf('b')]);
+    await bench.clock.advanceAsync(59_999);
+    expect(bench.loop.refused).toEqual([keyOf('b')]);
+    await bench.clock.advanceAsync(1);
+    expect(bench.loop.refused).toEqual([]);
+    const other = await poisoned();
+    other.backend.poisoned.clear();
+    await other.clock.advanceAsync(1_000);
+    expect(other.loop.refused).toEqual([]);
+  });
+
   it('is programmed when it works again, and starts counting again when it fails later', async () => {
     const bench = await poisoned();
     await bench.clock.advanceAsync(1000);

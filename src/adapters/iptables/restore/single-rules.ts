@@ -16,15 +16,22 @@ export interface SingleRules {
   readonly last: readonly RuleStep[];
 }
 
+/** What does not follow the usual order: missing rules come first, surplus ones go last. */
+export interface SingleRulesOrder {
+  /** Missing rules that come last. */
+  readonly isLate: (rule: RuleText) => boolean;
+  /** Surplus rules that go first. */
+  readonly isEarly: (rule: RuleText) => boolean;
+}
+
 /**
- * @param isLate missing rules that come last, where others come first
  * @returns undefined when they are more than `most`, or would leave rules in a wrong order
  */
 export function singleRules(
   chain: DesiredSharedChain,
   actual: readonly RuleText[],
   most: number,
-  isLate: (rule: RuleText) => boolean,
+  { isLate, isEarly }: SingleRulesOrder,
 ): SingleRules | undefined {
   const present = countsOf(actual);
   const before = chain.before.map((rule) => !takenFrom(present, rule));
@@ -59,12 +66,15 @@ export function singleRules(
   insertEntries(first, (rule) => !isLate(rule));
   for (const rule of after) first.push({ act: 'append', rule });
   result.push(...after);
-  insertEntries(last, () => true);
-  for (const rule of surplus) {
+  const remove = (steps: RuleStep[], rule: RuleText): void => {
     // The tool deletes the first rule of that text, so the later ones are kept.
     result.splice(result.indexOf(rule), 1);
-    last.push({ act: 'delete', rule });
-  }
+    steps.push({ act: 'delete', rule });
+  };
+  const early = new Set(surplus.filter(isEarly));
+  for (const rule of surplus) if (early.has(rule)) remove(first, rule);
+  insertEntries(last, () => true);
+  for (const rule of surplus) if (!early.has(rule)) remove(last, rule);
   return sharedHolds(chain, result) ? { first, last } : undefined;
 }
 

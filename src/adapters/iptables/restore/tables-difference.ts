@@ -12,11 +12,12 @@ import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js'
 import { fillShared, removeChains, writeChains } from './chain-lines.js';
 import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
-import { singleRules, type RuleStep, type SingleRules } from './single-rules.js';
+import { singleRules, type RuleStep, type SingleRules, type SingleRulesOrder } from './single-rules.js';
 
 /** Where frontends without endpoints are rejected. */
 const REJECTING: TableName = 'filter';
 const DROPS = / -j DROP$/;
+const REJECTS = / -j REJECT /;
 /** What does not tell which frontend a rule is for. */
 const NOT_OF_FRONTEND =
   / -m comment --comment (?:"(?:[^"\\]|\\.)*"|\S+)| -m addrtype --dst-type LOCAL| -j .*$/g;
@@ -77,12 +78,14 @@ export function tablesDifference(
   };
 }
 
-class Difference {
+class Difference implements SingleRulesOrder {
   private readonly present: ReadonlyMap<string, ReadonlyMap<string, readonly RuleText[]>>;
   private readonly owned: Iterable<OwnedChain>;
   private readonly shared: readonly SharedRepair[];
   /** Frontends that rules of the kernel lead to services. */
   private led: ReadonlySet<string> | undefined;
+  /** Frontends that are to be rejected. */
+  private rejected: ReadonlySet<string> | undefined;
   /** Chains of service ports that none has any more. */
   private readonly surplus: ReadonlySet<string>;
 
@@ -181,7 +184,7 @@ class Difference {
     const { shared } = this.options;
     if (!actual) return { chain, single: undefined, isRewritten: true };
     const most = shared === 'rule by rule' ? Infinity : MOST_SINGLE_RULES;
-    const single = singleRules(chain, actual, most, this.isLate);
+    const single = singleRules(chain, actual, most, this);
     return { chain, single, isRewritten: !single || shared === 'rewritten' };
   }
 
@@ -196,10 +199,22 @@ class Difference {
   }
 
   /** What drops some packets of a frontend comes behind the rules that lead the others, which something else may answer until then. */
-  private readonly isLate = (rule: RuleText): boolean => {
+  readonly isLate = (rule: RuleText): boolean => {
     if (!DROPS.test(rule)) return false;
     this.led ??= new Set(this.sharedRules(OWNED_TABLE).map(frontendOf));
     return !this.led.has(frontendOf(rule));
+  };
+
+  /** What drops packets of a frontend goes once they are rejected, which another chain does behind it. */
+  readonly isEarly = (rule: RuleText): boolean => {
+    if (!DROPS.test(rule)) return false;
+    const rules = () => this.desired.shared(REJECTING).flatMap((chain) => chain.rules);
+    this.rejected ??= new Set(
+      rules()
+        .filter((one) => REJECTS.test(one))
+        .map(frontendOf),
+    );
+    return this.rejected.has(frontendOf(rule));
   };
 
   private sharedRules(table: TableName): readonly RuleText[] {

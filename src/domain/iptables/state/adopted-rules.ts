@@ -1,5 +1,6 @@
 import {
   displayName,
+  serviceOf,
   servicePortName,
   type Protocol,
   type ServicePortKey,
@@ -39,6 +40,7 @@ interface AdoptedTables {
   readonly chains: ReadonlyMap<string, readonly RuleText[]>;
   /** By label. */
   readonly entries: ReadonlyMap<string, readonly AdoptedEntry[]>;
+  readonly byFrontend: ReadonlyMap<string, readonly AdoptedEntry[]>;
 }
 
 /**
@@ -55,8 +57,9 @@ export class IptablesAdoptedRules implements AdoptedRules<IptablesServicePortRul
     private readonly desired: Pick<IptablesDesiredState, 'isClaimedByOthersOnly'>,
   ) {}
 
-  labelsOf(name: ServicePortName): readonly string[] {
-    return [displayName(name)];
+  labelsOf(name: ServicePortName, wanted?: IptablesServicePortRules): readonly string[] {
+    const frontends = new Set((wanted?.entries ?? []).flatMap(({ frontend }) => frontend ?? []));
+    return [displayName(name), ...frontends];
   }
 
   labels(): Iterable<string> {
@@ -64,11 +67,20 @@ export class IptablesAdoptedRules implements AdoptedRules<IptablesServicePortRul
   }
 
   rules(labels: readonly string[], owner: ServicePortKey): IptablesServicePortRules | undefined {
-    const found = labels.flatMap((label) => this.sorted().entries.get(label) ?? []);
+    const { entries } = this.sorted();
+    const found = [
+      ...new Set(labels.flatMap((label) => entries.get(label) ?? this.ofItsService(label, owner))),
+    ];
     const own = isUnexplained(owner) ? found : ofProtocol(servicePortName(owner).protocol, found);
     const kept = own.filter(({ entry }) => !this.desired.isClaimedByOthersOnly(entry, owner));
     if (kept.length === 0) return undefined;
     return { chains: this.chainsOf(kept), entries: kept.map(({ entry }) => entry) };
+  }
+
+  /** The entries of that frontend, if ports of the owner's Service have them. */
+  private ofItsService(frontend: string, owner: ServicePortKey): readonly AdoptedEntry[] {
+    const found = this.sorted().byFrontend.get(frontend) ?? [];
+    return found.filter(({ name }) => `${name.namespace}/${name.name}` === serviceOf(owner));
   }
 
   /** The chains that have the names of the service port, and those that rules lead to. */
@@ -114,6 +126,7 @@ function sort(saved: SavedTables, { shared }: BaseRules): AdoptedTables {
   const sharedChains = new Map(shared.map((chain) => [`${chain.table} ${chain.name}`, chain]));
   const chains = new Map<string, readonly RuleText[]>();
   const entries = new Map<string, AdoptedEntry[]>();
+  const byFrontend = new Map<string, AdoptedEntry[]>();
   for (const table of saved) {
     for (const { name, rules } of table.chains) {
       const chain = sharedChains.get(`${table.name} ${name}`);
@@ -123,11 +136,13 @@ function sort(saved: SavedTables, { shared }: BaseRules): AdoptedTables {
         if (!named) continue;
         const { frontend } = named;
         const entry = { table: chain!.table, chain: name, rule, ...(frontend !== undefined && { frontend }) };
-        getOrMake(entries, displayName(named.name), () => []).push({ name: named.name, entry });
+        const adopted = { name: named.name, entry };
+        getOrMake(entries, displayName(named.name), () => []).push(adopted);
+        if (frontend !== undefined) getOrMake(byFrontend, frontend, () => []).push(adopted);
       }
     }
   }
-  return { chains, entries };
+  return { chains, entries, byFrontend };
 }
 
 /** Which service port and frontend a rule is about. */

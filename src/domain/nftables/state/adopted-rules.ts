@@ -1,6 +1,8 @@
 import {
+  serviceOf,
   servicePortName,
   type Protocol,
+  type ServiceKey,
   type ServicePortKey,
   type ServicePortName,
 } from '../../model/service-port-name.js';
@@ -52,8 +54,8 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
     private readonly rejected: readonly Protocol[] = [],
   ) {}
 
-  labelsOf(name: ServicePortName): readonly string[] {
-    return [frontendComment(name)];
+  labelsOf(name: ServicePortName, wanted: NftablesServicePortRules = []): readonly string[] {
+    return [frontendComment(name), ...wanted.map(({ key }) => key)];
   }
 
   labels(): Iterable<string> {
@@ -63,7 +65,7 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
   rules(labels: readonly string[], owner: ServicePortKey): NftablesServicePortRules | undefined {
     const { frontends, sources } = this.indexed();
     const parts = labels
-      .flatMap((label) => frontends.get(label) ?? [])
+      .flatMap((label) => frontends.get(label) ?? this.ofItsService(label, owner))
       .filter(({ key }) => isUnexplained(owner) || protocolOf(key) === servicePortName(owner).protocol)
       .filter(({ key }) => !this.isClaimedByOthersOnly(key, owner))
       .flatMap((frontend) => [
@@ -79,6 +81,12 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
     return this.sets.get(set)?.elements.get(key);
   }
 
+  /** The frontend of that key, if a port of the owner's Service has it. */
+  private ofItsService(key: string, owner: ServicePortKey): readonly AdoptedFrontend[] {
+    const found = this.indexed().byKey.get(key);
+    return found && found.service === serviceOf(owner) ? [found.frontend] : [];
+  }
+
   private isClaimedByOthersOnly(key: string, owner: ServicePortKey): boolean {
     const isOwn = () => this.desired.rules(owner)?.some((part) => part.key === key);
     return (this.desired.holder(key) ?? owner) !== owner && !isOwn();
@@ -90,7 +98,15 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
   }
 
   private indexed(): AdoptedIndex {
-    return (this.index ??= { frontends: this.byComment(), sources: this.sourcesByFrontend() });
+    return (this.index ??= this.makeIndex());
+  }
+
+  private makeIndex(): AdoptedIndex {
+    const frontends = this.byComment();
+    const byKey = new Map<string, OwnedFrontend>();
+    for (const [comment, present] of frontends)
+      for (const frontend of present) byKey.set(frontend.key, { frontend, service: comment.split(':')[0]! });
+    return { frontends, byKey, sources: this.sourcesByFrontend() };
   }
 
   private byComment(): ReadonlyMap<string, readonly AdoptedFrontend[]> {
@@ -120,9 +136,15 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
   }
 }
 
+interface OwnedFrontend {
+  readonly frontend: AdoptedFrontend;
+  readonly service: ServiceKey;
+}
+
 interface AdoptedIndex {
   /** By the comment that names the service port. */
   readonly frontends: ReadonlyMap<string, readonly AdoptedFrontend[]>;
+  readonly byKey: ReadonlyMap<string, OwnedFrontend>;
   /** By the frontend's key. */
   readonly sources: ReadonlyMap<string, readonly AdoptedSource[]>;
 }
