@@ -9,7 +9,7 @@ import {
 } from '../command-line/service-names.js';
 import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 
-interface ExplainOptions extends NamespaceOptions, OutputOptions {
+export interface ExplainOptions extends NamespaceOptions, OutputOptions {
   readonly probe?: boolean;
 }
 

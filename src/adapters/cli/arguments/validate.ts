@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { UsageError } from '../usage-error.js';
 import { OUTPUT_FORMATS, subcommand, type OutputFormat } from '../command-line/subcommand.js';
 
-interface ValidateOptions {
+export interface ValidateOptions {
   readonly output?: OutputFormat | 'sarif';
 }
 

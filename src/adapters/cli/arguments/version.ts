@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { refuseOperands } from '../command-line/operands.js';
 import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 
-interface VersionOptions extends OutputOptions {
+export interface VersionOptions extends OutputOptions {
   readonly client?: boolean;
 }
 

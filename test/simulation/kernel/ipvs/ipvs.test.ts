@@ -63,7 +63,7 @@ async function done(...steps: VirtualServerStep[]): Promise<void> {
 
 /** As a check sees them. */
 const seen = (): unknown[] =>
-  [...servers.view().values()].map(({ destinations, ...server }) => ({
+  [...servers.view().values()].map(({ destinations, revision: _, ...server }) => ({
     ...server,
     destinations: [...destinations.values()].map(
       ({ address, port, weight }) => `${address} ${port} ${weight}`,
