@@ -63,7 +63,7 @@ async function done(...steps: VirtualServerStep[]): Promise<void> {
 
 /** As a check sees them. */
 const seen = (): unknown[] =>
-  [...servers.view().values()].map(({ destinations, revision: _, ...server }) => ({
+  [...servers.view().values()].map(({ destinations, ...server }) => ({
     ...server,
     destinations: [...destinations.values()].map(
       ({ address, port, weight }) => `${address} ${port} ${weight}`,
@@ -87,11 +87,11 @@ describe('virtual servers of the program', () => {
     );
     const [all, length] = [0xffff_ffff, 128];
     expect(seen()).toEqual([
-      {
+      expect.objectContaining({
         ...webId,
         ...{ scheduler: 'rr', flags: 0, timeout: 0, netmask: all },
         destinations: ['10.244.1.5 8080 1', '10.244.2.6 8080 0'],
-      },
+      }),
       expect.objectContaining({ address: '10.96.0.2', flags: 1, timeout: 10800, netmask: all }),
       expect.objectContaining({
         ...{ family: 10, protocol: 17, address: 'fd00:96::a', scheduler: 'wlc', netmask: length },
