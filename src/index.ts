@@ -75,7 +75,7 @@ export {
   type Frontend,
   type FrontendKind,
 } from './domain/forwarding/forwarding-entry.js';
-export type { Balancing, BalancingMethod } from './domain/balancing/balancing.js';
+export { BALANCING_METHODS, type Balancing, type BalancingMethod } from './domain/balancing/balancing.js';
 export type { ForwardingChange } from './domain/forwarding/forwarding-table.js';
 export type { NodeNetwork } from './domain/forwarding/node-network.js';
 export type { FlowPlace } from './domain/conntrack/flow-place.js';
