@@ -1,3 +1,4 @@
+import { parseDisplayName, serviceOf as keyOfService } from '../../domain/model/service-port-name.js';
 import type { TracedEnding } from '../../domain/trace/traced-ending.js';
 
 /** Chains of kube-proxy in mode nftables: `service-HASH-namespace/name/protocol/port`. */
@@ -20,5 +21,5 @@ export function serviceOf(endings: readonly TracedEnding[]): string | undefined 
 
 /** Of `namespace/name:port` or `namespace/name/protocol/port`. */
 function serviceIn(servicePort: string): string {
-  return servicePort.split(':')[0]!.split('/').slice(0, 2).join('/');
+  return keyOfService(parseDisplayName(servicePort).service);
 }

@@ -1,5 +1,5 @@
 import { grouped } from '../../domain/model/grouped.js';
-import type { ServiceKey } from '../../domain/model/service-port-name.js';
+import { parseDisplayName, type ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { family } from '../../domain/shapes/net-shapes.js';
@@ -58,7 +58,7 @@ export function isNone({ families }: DifferenceReport): boolean {
 }
 
 function serviceOfLine({ servicePort }: RuleDifference): ServiceKey | undefined {
-  return servicePort?.split(':', 1)[0];
+  return servicePort === undefined ? undefined : parseDisplayName(servicePort).service;
 }
 
 /** In their order within each service port. */

@@ -42,6 +42,12 @@ export function serviceOf(key: ServicePortKey): ServiceKey {
   return key.split('/', 2).join('/');
 }
 
+/** The Service and the port in a display name. */
+export function parseDisplayName(text: string): { readonly service: ServiceKey; readonly port: string } {
+  const [service = '', port = ''] = text.split(':');
+  return { service, port };
+}
+
 /** `namespace/service:port`, or without the colon for an unnamed port, as in kube-proxy. */
 export function displayName(name: ServicePortName): string {
   return flatText(name.namespace, '/', name.name, ...(name.port === '' ? [] : [':', name.port]));

@@ -1,6 +1,7 @@
 import { differenceAnswer } from '../../../application/difference/difference-report.js';
 import { isNone, type DifferenceReport } from '../../../application/difference/difference-report.js';
 import { differenceLines } from '../texts/difference.js';
+import { parseDisplayName } from '../../../domain/model/service-port-name.js';
 import type { Asked } from '../command-line/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
@@ -30,7 +31,7 @@ export async function diff({ request, configuration }: Asked<'diff'>): Promise<n
 /** Only what concerns the ports that were asked for. */
 function ofServices({ mode, families }: DifferenceReport, found: FoundServices): DifferenceReport {
   const isMeant = (servicePort = ''): boolean => {
-    const [service = '', port = ''] = servicePort.split(':');
+    const { service, port } = parseDisplayName(servicePort);
     return found.hasPort(service, port);
   };
   return {

@@ -1,7 +1,7 @@
 import type { AboutUnknown, UnknownName } from '../../../application/status/service-row.js';
 import { serviceKey, type ServiceKey } from '../../../domain/model/service-port-name.js';
 import type { ServiceName } from '../command-line/service-names.js';
-import { listServices } from './list-services.js';
+import { listServices, ofNames } from './list-services.js';
 import type { RunningProxy } from './running-proxy.js';
 
 /** Services that were asked about, and of which of their ports. */
@@ -53,8 +53,7 @@ export class FoundServices {
   ): Promise<Answer & AboutUnknown> {
     if (this.asked.length === 0) return answer;
     if (!saysNothing || this.ports.size === 0) return { ...answer, unknown: [...this.unknown] };
-    const filter = { names: this.keys, failing: false, withoutEndpoints: false };
-    const { unknown } = await listServices(proxy, filter);
+    const { unknown } = await listServices(proxy, ofNames(this.keys));
     return { ...answer, unknown: [...this.unknown, ...unknown] };
   }
 }
@@ -65,7 +64,7 @@ export async function findServices(
   names: readonly ServiceName[],
 ): Promise<FoundServices> {
   const loose = names.filter(({ service }) => !service.includes('/'));
-  const filter = { names: loose.map(({ service }) => service), failing: false, withoutEndpoints: false };
+  const filter = ofNames(loose.map(({ service }) => service));
   const list = loose.length > 0 ? await listServices(proxy, filter) : undefined;
   const found = new FoundServices(names, list?.unknown);
   for (const { service, port } of names)

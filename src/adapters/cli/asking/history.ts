@@ -1,4 +1,4 @@
-import { serviceKey } from '../../../domain/model/service-port-name.js';
+import { serviceOf } from '../../../domain/model/service-port-name.js';
 import { historyAnswer, type ChangeEntry } from '../../../application/status/change-entry.js';
 import { historyLines } from '../texts/history.js';
 import type { Asked } from '../command-line/subcommands.js';
@@ -28,6 +28,6 @@ export async function history({ request, configuration }: Asked<'history'>): Pro
 
 function isMeant(change: ChangeEntry, found: FoundServices): boolean {
   if (change.what !== 'service-port') return false;
-  const [namespace = '', name = '', , port = ''] = change.servicePort.split('/');
-  return found.hasPort(serviceKey(namespace, name), port);
+  const [, , , port = ''] = change.servicePort.split('/');
+  return found.hasPort(serviceOf(change.servicePort), port);
 }

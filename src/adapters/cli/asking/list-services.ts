@@ -5,6 +5,11 @@ import type { RunningProxy } from './running-proxy.js';
 /** Characters of names in one URL: a server takes 16 KiB of headers. */
 export const LONGEST_QUERY = 8_000;
 
+/** Those of these names, whatever their state; of none, all. */
+export function ofNames(names: readonly string[], namespace?: string): RowFilter {
+  return { ...(namespace !== undefined && { namespace }), names, failing: false, withoutEndpoints: false };
+}
+
 /**
  * The Services that the proxy knows, in as many requests as the names need. A namespace of which it knows none is among the
  * unknown names, if no name is asked for.
@@ -30,7 +35,7 @@ export async function listServices(proxy: RunningProxy, filter: RowFilter): Prom
 }
 
 async function isKnown(proxy: RunningProxy, namespace: string): Promise<boolean> {
-  const all = await request(proxy, { namespace, names: [], failing: false, withoutEndpoints: false });
+  const all = await request(proxy, ofNames([], namespace));
   return all.services.length > 0;
 }
 

@@ -7,7 +7,7 @@ import { serviceKey } from '../../../domain/model/service-port-name.js';
 import type { ServiceName } from '../command-line/service-names.js';
 import type { Asked } from '../command-line/subcommands.js';
 import type { RequestFor } from '../command-line/subcommands.js';
-import { LONGEST_QUERY, listServices } from '../asking/list-services.js';
+import { LONGEST_QUERY, listServices, ofNames } from '../asking/list-services.js';
 import { RunningProxy } from '../asking/running-proxy.js';
 import { complainOf } from '../asking/unknown-service.js';
 import { formatted, jsonLine } from '../output/formatted.js';
@@ -90,12 +90,7 @@ async function exitCode(
   const missing = names.filter((name) => !seen.has(name));
   const isAll = names.length > 0 ? missing.length === 0 : namespace === undefined || found.length > 0;
   if (isAll) return 0;
-  const { unknown } = await listServices(proxy, {
-    ...(namespace !== undefined && { namespace }),
-    names: missing,
-    failing: false,
-    withoutEndpoints: false,
-  });
+  const { unknown } = await listServices(proxy, ofNames(missing, namespace));
   return complainOf(unknown) ? 1 : 0;
 }
 
