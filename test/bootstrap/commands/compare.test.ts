@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { DumpError } from '../../../src/adapters/compare/dump-sides.js';
 import type { ComparisonResult } from '../../../src/adapters/cli/texts/comparison.js';
 import { compare } from '../../../src/bootstrap/commands/compare.js';
+import { usePrinted } from '../../support/program/use-printed.js';
 import { parseCommandLine, type Asked } from '../../../src/bootstrap/configuration/command-line.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 
@@ -18,17 +19,11 @@ const dumpOf = (mode: string, ...names: readonly string[]) =>
   names.map((name) => `${plain}/expected/${mode}/${name}-1.txt`).join(',');
 
 let folder: string;
-let output: string;
+const printed = usePrinted();
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubeproxy-compare-'));
-  output = '';
-  jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    output += String(text);
-    return true;
-  });
 });
 afterEach(async () => {
-  jest.restoreAllMocks();
   await rm(folder, { recursive: true });
 });
 
@@ -47,7 +42,7 @@ it.each([
   expect(
     await run('--dump', dump, '--plan', mode, '--manifests', `${plain}/objects-1.yaml`, ...cluster),
   ).toBe(0);
-  expect(output).toMatch(
+  expect(printed.stdout).toMatch(
     /^IPv4: .* classes of packets equal, 0 different, 0 unknown\nIPv6: .* 0 different, 0 unknown\nnote: the node's own addresses are .*\n$/,
   );
 });
@@ -55,8 +50,10 @@ it.each([
 it('tells of differences between modes in words, and accepts those that are expected', async () => {
   const plans = ['--plan', 'iptables', '--plan', 'nftables', ...manifests];
   expect(await run(...plans)).toBe(1);
-  expect(output).toContain('known difference hairpin-elsewhere: ');
-  expect(output).toContain('    a pod elsewhere (10.244.2.6) → 172.30.10.4:80/TCP [hairpin-elsewhere]\n');
+  expect(printed.stdout).toContain('known difference hairpin-elsewhere: ');
+  expect(printed.stdout).toContain(
+    '    a pod elsewhere (10.244.2.6) → 172.30.10.4:80/TCP [hairpin-elsewhere]\n',
+  );
   const names = 'other-ports,unallocated-cluster-ips,hairpin-elsewhere,node-port-addresses';
   expect(await run(...plans, '--expect', names, '--expect', 'localhost-node-ports')).toBe(0);
 });
@@ -70,10 +67,12 @@ it('shows by Service what a changed rule does, in wide the way of the packet', a
     text.replaceAll('--to-destination 10.244.1.5:8080', '--to-destination 10.244.1.9:8080'),
   );
   expect(await run('--dump', changed, '--dump', iptables, '-o', 'wide')).toBe(1);
-  expect(output).toContain('\n  default/npl\n');
-  expect(output).toMatch(/changed\.txt \(iptables\): to 10\.244\.1\.9:8080 50 %, to 10\.244\.2\.6:8080/);
-  expect(output).toContain('-j DNAT --to-destination 10.244.1.9:8080 → sends it to 10.244.1.9:8080');
-  expect(output).toContain('note: IPv6 is not compared: a side has no rules of it');
+  expect(printed.stdout).toContain('\n  default/npl\n');
+  expect(printed.stdout).toMatch(
+    /changed\.txt \(iptables\): to 10\.244\.1\.9:8080 50 %, to 10\.244\.2\.6:8080/,
+  );
+  expect(printed.stdout).toContain('-j DNAT --to-destination 10.244.1.9:8080 → sends it to 10.244.1.9:8080');
+  expect(printed.stdout).toContain('note: IPv6 is not compared: a side has no rules of it');
 });
 
 it('ends with 2 where a rule is not understood, and names it', async () => {
@@ -88,7 +87,7 @@ it('ends with 2 where a rule is not understood, and names it', async () => {
     ),
   );
   expect(await run('--dump', unclear, '--dump', iptables, '-o', 'json')).toBe(2);
-  const { families } = JSON.parse(output) as ComparisonResult;
+  const { families } = JSON.parse(printed.stdout) as ComparisonResult;
   expect(families[0]!.unknowns[0]!.what).toContain('-m u32');
 });
 

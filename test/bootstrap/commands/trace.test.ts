@@ -7,6 +7,7 @@ import { CannotTraceError } from '../../../src/application/trace/trace-packets.j
 import { CannotAskError } from '../../../src/adapters/cli/asking/cannot-ask-error.js';
 import { QueriesError } from '../../../src/adapters/cli/tracing/queries-error.js';
 import { trace } from '../../../src/bootstrap/commands/trace.js';
+import { usePrinted } from '../../support/program/use-printed.js';
 import { parseCommandLine, type Asked } from '../../../src/bootstrap/configuration/command-line.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { Served } from '../../support/http/served.js';
@@ -16,17 +17,11 @@ const manifests = ['--manifests', `${scenario}/objects-1.yaml`, '--hostname-over
 const cluster = ['--proxy-mode', 'nftables', '--cluster-cidr', '10.244.0.0/16'];
 
 let folder: string;
-let output: string;
+const printed = usePrinted();
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubeproxy-trace-'));
-  output = '';
-  jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    output += String(text);
-    return true;
-  });
 });
 afterEach(async () => {
-  jest.restoreAllMocks();
   await rm(folder, { recursive: true });
 });
 
@@ -43,8 +38,8 @@ describe('kubeproxy trace --manifests', () => {
   it('answers a query in JSON, on one line', async () => {
     const query = ['--from', '10.244.1.200', '--to', '172.30.10.10:80', '-o', 'json'];
     expect(await run(...query, ...manifests, ...cluster)).toBe(0);
-    expect(output).toMatch(/^\{.*\}\n$/);
-    const answer = JSON.parse(output) as TraceAnswer;
+    expect(printed.stdout).toMatch(/^\{.*\}\n$/);
+    const answer = JSON.parse(printed.stdout) as TraceAnswer;
     expect(answer).toMatchObject({ outcome: 'forward', sourceRewritten: false, sticky: true });
     expect(answer.endpoints.reduce((sum, { probability }) => sum + probability, 0)).toBeCloseTo(1);
     expect(answer.remarks).toContainEqual(expect.stringMatching(/^this machine is not the node/));
@@ -52,9 +47,11 @@ describe('kubeproxy trace --manifests', () => {
 
   it('answers a query in words', async () => {
     expect(await run('--from', 'outside', '--to', '172.30.10.10:80', ...manifests, ...cluster)).toBe(0);
-    expect(output).toMatch(/^203\.0\.113\.77 → 172\.30\.10\.10:80\/TCP, coming in through \(outside\)/);
-    expect(output).toContain('\noutcome: forward\n');
-    expect(output).toContain('\nsource: rewritten to an address of this node\n');
+    expect(printed.stdout).toMatch(
+      /^203\.0\.113\.77 → 172\.30\.10\.10:80\/TCP, coming in through \(outside\)/,
+    );
+    expect(printed.stdout).toContain('\noutcome: forward\n');
+    expect(printed.stdout).toContain('\nsource: rewritten to an address of this node\n');
   });
 
   it('answers many queries in their order, and ends with 1 if some cannot be answered', async () => {
@@ -66,7 +63,7 @@ describe('kubeproxy trace --manifests', () => {
     ];
     await writeFile(join(folder, 'queries'), lines.join('\n'));
     expect(await run('--queries', join(folder, 'queries'), ...manifests, ...cluster)).toBe(1);
-    const answers = output
+    const answers = printed.stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as object);
@@ -101,7 +98,7 @@ describe('kubeproxy trace', () => {
     try {
       const query = ['--from', 'node', '--to', '10.96.0.1:80', '--metrics-bind-address', served.address];
       expect(await run(...query, '-o', 'json')).toBe(1);
-      expect(JSON.parse(output)).toEqual({ error: 'no route' });
+      expect(JSON.parse(printed.stdout)).toEqual({ error: 'no route' });
       await expect(run(...query)).rejects.toThrow(CannotTraceError);
     } finally {
       await served.stop();

@@ -8,12 +8,12 @@ import { services } from '../../../../src/adapters/cli/asking/services.js';
 import { top } from '../../../../src/adapters/cli/top/top.js';
 import { parseCommandLine } from '../../../../src/bootstrap/configuration/command-line.js';
 import { Served } from '../../../support/http/served.js';
+import { usePrinted } from '../../../support/program/use-printed.js';
 
 const commands = { diff, history, services, top } as const;
 
 let served: Served;
-let stdout: string;
-let stderr: string;
+const printed = usePrinted();
 let asked: string[];
 
 const rowOf = (namespace: string, name: string, state: ServiceRow['state'] = 'programmed'): ServiceRow => ({
@@ -79,15 +79,9 @@ async function run(routes: Routes, name: keyof typeof commands, ...args: readonl
 }
 
 beforeEach(() => {
-  stdout = stderr = '';
   asked = [];
-  jest.spyOn(process.stdout, 'write').mockImplementation((text) => ((stdout += String(text)), true));
-  jest.spyOn(process.stderr, 'write').mockImplementation((text) => ((stderr += String(text)), true));
 });
-afterEach(async () => {
-  jest.restoreAllMocks();
-  await served.stop();
-});
+afterEach(() => served.stop());
 
 describe('a Service that does not exist', () => {
   it.each([
@@ -97,12 +91,12 @@ describe('a Service that does not exist', () => {
     ['top', ['nosuch/x', '--once']],
   ] as const)('is said so by %s, with 1', async (name, args) => {
     expect(await run(nothing, name, ...args)).toBe(1);
-    expect(stderr).toBe('nosuch/x: there is no such Service\n');
+    expect(printed.stderr).toBe('nosuch/x: there is no such Service\n');
   });
 
   it.each(['diff', 'history'] as const)('is in the JSON of %s', async (name) => {
     expect(await run(nothing, name, 'nosuch/x', '-o', 'json')).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({
+    expect(JSON.parse(printed.stdout)).toMatchObject({
       unknown: [{ name: 'nosuch/x', reason: 'there is no such Service' }],
     });
   });
@@ -110,7 +104,7 @@ describe('a Service that does not exist', () => {
   it('is said so beside others that top shows', async () => {
     const routes = { ...nothing, '/debug/traffic': json({ ...facts, services: [port] }) };
     expect(await run(routes, 'top', 'shop/cart', 'web', 'nosuch', '--once')).toBe(1);
-    expect(stderr).toBe('nosuch: there is no such Service\n');
+    expect(printed.stderr).toBe('nosuch: there is no such Service\n');
     expect(asked).toEqual(['web', 'nosuch']);
   });
 });
@@ -125,7 +119,7 @@ it.each([
   ['services', ['-n', 'a', '--failing']],
 ] as const)('%s %j is content when there is nothing to say of what exists', async (name, args) => {
   expect(await run(nothing, name, ...args)).toBe(0);
-  expect(stderr).toBe('');
+  expect(printed.stderr).toBe('');
 });
 
 it.each([
@@ -134,7 +128,7 @@ it.each([
   ['top', ['-n', 'nosuch', '--once']],
 ] as const)('%s %j says that no Service of the namespace is known, with 1', async (name, args) => {
   expect(await run(nothing, name, ...args)).toBe(1);
-  expect(stderr).toMatch(/^nosuch: no Service of this namespace is delivered to this node; .*\n$/);
+  expect(printed.stderr).toMatch(/^nosuch: no Service of this namespace is delivered to this node; .*\n$/);
 });
 
 it('asks for very many names in several requests, and shows each Service once, in order', async () => {
@@ -142,7 +136,7 @@ it('asks for very many names in several requests, and shows each Service once, i
   expect(await run(nothing, 'services', 'cart', 'shop/cart', 'a-b/web', ...names, 'web', '-o', 'json')).toBe(
     1,
   );
-  const { services: rows, unknown } = JSON.parse(stdout) as ServiceList;
+  const { services: rows, unknown } = JSON.parse(printed.stdout) as ServiceList;
   expect(rows.map(({ namespace, name }) => `${namespace}/${name}`)).toEqual([
     'a/web',
     'a-b/web',
@@ -157,8 +151,8 @@ it('shows the traffic of very many names', async () => {
   const other = { ...port, name: 'other' };
   const routes = { ...nothing, '/debug/traffic': json({ ...facts, services: [port, other] }) };
   expect(await run(routes, 'top', 'shop/cart', ...names, '--once', '-o', 'json')).toBe(1);
-  expect(JSON.parse(stdout)).toMatchObject({ services: [{ name: 'cart' }] });
-  expect(stderr.split('\n')).toHaveLength(1_501);
+  expect(JSON.parse(printed.stdout)).toMatchObject({ services: [{ name: 'cart' }] });
+  expect(printed.stderr.split('\n')).toHaveLength(1_501);
 });
 
 describe('a name without a namespace', () => {
@@ -198,7 +192,7 @@ describe('a name without a namespace', () => {
     [[], lines.map(({ servicePort }) => servicePort)],
   ])('is that of each namespace: diff %j', async (args, expected) => {
     expect(await run(routes, 'diff', ...args, '-o', 'json')).toBe(1);
-    const [family] = (JSON.parse(stdout) as DifferenceReport).families;
+    const [family] = (JSON.parse(printed.stdout) as DifferenceReport).families;
     expect(family!.lines.map(({ servicePort }) => servicePort).sort()).toEqual([...expected].sort());
   });
 
@@ -210,14 +204,14 @@ describe('a name without a namespace', () => {
     ],
   ])('is that of each namespace: history %j', async (args, expected) => {
     expect(await run(routes, 'history', ...args, '-o', 'json')).toBe(0);
-    const { changes: shown } = JSON.parse(stdout) as History;
+    const { changes: shown } = JSON.parse(printed.stdout) as History;
     expect(shown.map((one) => 'servicePort' in one && one.servicePort)).toEqual(expected);
   });
 
   it.each(['diff', 'history'] as const)('is not taken for all by %s where there is none', async (name) => {
     expect(await run(routes, name, 'nosuch', '-o', 'json')).toBe(1);
-    expect(stdout).not.toMatch(/web|cart/);
-    expect(stderr).toBe('nosuch: there is no such Service\n');
+    expect(printed.stdout).not.toMatch(/web|cart/);
+    expect(printed.stderr).toBe('nosuch: there is no such Service\n');
   });
 });
 
