@@ -1,3 +1,4 @@
+import { getOrMake } from '../model/get-or-make.js';
 import type { Course, HookName } from './course.js';
 
 /** What packets pass at a hook: a base chain, a built-in chain, IPVS. All that may become of a packet there. */
@@ -5,6 +6,8 @@ export type Station<C> = (course: C) => readonly C[];
 
 /** Leads packets from hook to hook, as the kernel does (docs/spec/nftables.md §7). */
 export class HookPath<C extends Course> {
+  private readonly stations = new Map<HookName, readonly Station<C>[]>();
+
   /**
    * @param stationsAt what packets pass at a hook, in order
    * @param isLocal whether an address is one of the node's own
@@ -51,7 +54,11 @@ export class HookPath<C extends Course> {
   }
 
   private at(hook: HookName, course: C): readonly C[] {
-    return course.verdict ? [course] : through(this.stationsAt(hook), { ...course, hook });
+    return course.verdict ? [course] : through(this.stationsOf(hook), { ...course, hook });
+  }
+
+  private stationsOf(hook: HookName): readonly Station<C>[] {
+    return getOrMake(this.stations, hook, () => this.stationsAt(hook));
   }
 }
 
@@ -59,10 +66,11 @@ export class HookPath<C extends Course> {
 export function translating<C extends Course>(...stations: readonly Station<C>[]): Station<C> {
   return (course) => {
     const atDestination = course.hook === 'prerouting' || course.hook === 'output';
-    const settled = atDestination ? 'destinationIsSettled' : 'sourceIsSettled';
-    if (course[settled]) return [course];
+    if (atDestination ? course.destinationIsSettled : course.sourceIsSettled) return [course];
     const isDone = (each: C) => (atDestination ? each.isTranslated : each.isMasqueraded);
-    return through(stations, course, isDone).map((after) => ({ ...after, [settled]: true }));
+    return through(stations, course, isDone).map((after) =>
+      atDestination ? { ...after, destinationIsSettled: true } : { ...after, sourceIsSettled: true },
+    );
   };
 }
 
@@ -73,10 +81,15 @@ function through<C extends Course>(
   isDone: (course: C) => boolean = () => false,
 ): readonly C[] {
   const stops = (each: C) => each.verdict !== undefined || each.isSentAnew || isDone(each);
-  return stations.reduce<readonly C[]>(
-    (courses, station) => courses.flatMap((each) => (stops(each) ? [each] : station(each))),
-    [course],
-  );
+  let courses: readonly C[] = [course];
+  for (const station of stations) {
+    const next: C[] = [];
+    for (const each of courses)
+      if (stops(each)) next.push(each);
+      else next.push(...station(each));
+    courses = next;
+  }
+  return courses;
 }
 
 function goneOn<C extends Course>(course: C): C {

@@ -1,5 +1,5 @@
 import { shareOf } from '../../walk/course.js';
-import { nextRule, shareText, uncertain, type Turn } from '../../walk/turn.js';
+import { nextRule, shareText, uncertain, type Chain, type Turn } from '../../walk/turn.js';
 import type { Surroundings, TablesCourse } from './course.js';
 import type { RuleSource } from './rule-source.js';
 import type { WalkedRule } from './rule.js';
@@ -17,15 +17,18 @@ export class RuleRun {
     private readonly surroundings: Surroundings,
   ) {}
 
-  /** Where the rule leads: two turns where it applies by chance. */
-  meet(rule: WalkedRule, course: TablesCourse): readonly TablesTurn[] {
+  /** Where the rule leads: two turns where it applies by chance, none where it has nothing to do with the packet. */
+  meet(rule: WalkedRule, course: TablesCourse): readonly TablesTurn[] | undefined {
     const { target, chance, asks, remembers } = rule.meaning;
     if (rule.table === 'nat') for (const list of asks) this.asked.add(list);
     const applies = rule.appliesTo(course, this.surroundings);
-    if (applies === false || (target === pass && remembers.length === 0)) return [nextRule(course)];
+    if (applies === false || (target === pass && remembers.length === 0)) return undefined;
     if (applies !== true)
       return [uncertain(course, `cannot tell whether ${applies.unclear} holds; taken as if it did not`)];
-    const turn = this.act(rule, this.remembering(rule, shareOf(course, chance)));
+    const called = typeof target === 'function' ? undefined : this.called(rule.table, target.name, course);
+    const leadsNowhere = typeof target !== 'function' && target.verb === 'jump' && called?.rules.length === 0;
+    if (leadsNowhere && remembers.length === 0) return undefined;
+    const turn = this.act(rule, called, this.remembering(rule, shareOf(course, chance)));
     if (chance >= 1) return [turn];
     const { effect } = turn;
     return [
@@ -34,11 +37,19 @@ export class RuleRun {
     ];
   }
 
-  private act({ meaning: { target }, table }: WalkedRule, course: TablesCourse): TablesTurn {
+  /** What of a chain may concern the packet. */
+  private called(table: string, name: string, course: TablesCourse): Chain<WalkedRule> | undefined {
+    const found = this.rules.chain(table, name);
+    return found?.narrowed?.(course) ?? found;
+  }
+
+  private act(
+    { meaning: { target } }: WalkedRule,
+    chain: Chain<WalkedRule> | undefined,
+    course: TablesCourse,
+  ): TablesTurn {
     if (typeof target === 'function') return target(course, this.surroundings);
     const { verb, name } = target;
-    const found = this.rules.chain(table, name);
-    const chain = found?.narrowed?.(course) ?? found;
     if (!chain) return uncertain(course, `cannot tell what target ${name} does; taken as if it did nothing`);
     return { course, to: { verb, chain }, effect: `${verb} ${name}` };
   }

@@ -26,7 +26,7 @@ export type Applicability = boolean | { readonly unclear: string };
 
 /** Meanings take much more room than rules, and few are needed again. */
 const MEANINGS_KEPT = 20_000;
-const MEANINGS = new Map<WalkedRule, RuleMeaning>();
+const MEANINGS = new Map<RuleText, RuleMeaning>();
 
 /** A rule to walk through. It is taken apart when first needed: most rules of a large table never are. */
 export class WalkedRule implements Place {
@@ -48,18 +48,20 @@ export class WalkedRule implements Place {
   }
 
   get meaning(): RuleMeaning {
-    if (MEANINGS.size >= MEANINGS_KEPT && !MEANINGS.has(this)) MEANINGS.clear();
-    return getOrMake(MEANINGS, this, () => meaningOf(this.text));
+    return getOrMake(MEANINGS, this.text, () => {
+      if (MEANINGS.size >= MEANINGS_KEPT) MEANINGS.clear();
+      return meaningOf(this.text);
+    });
   }
 
   appliesTo(course: TablesCourse, surroundings: Surroundings): Applicability {
-    const unclear: string[] = [];
+    let unclear: string[] | undefined;
     for (const condition of this.meaning.conditions) {
       const holds = condition.holds(course, surroundings);
       if (holds === false) return false;
-      if (holds === undefined) unclear.push(condition.text);
+      if (holds === undefined) (unclear ??= []).push(condition.text);
     }
-    return unclear.length === 0 || { unclear: unclear.join(', ') };
+    return unclear === undefined || { unclear: unclear.join(', ') };
   }
 }
 

@@ -80,10 +80,10 @@ export function walkTables(
   );
   return path
     .follow({
-      ...startOf(packet),
+      ...startOf(packet, watch && !watch.wantsSteps),
       connectionMark: 0,
       isUntracked: false,
-      ...(watch && { isSilent: !watch.wantsSteps }),
+      virtualServer: undefined,
     })
     .flatMap((course) => (course.verdict ? [course] : process(course)))
     .map((course) => endingOf(course, course.isTranslated || course.virtualServer !== undefined));

@@ -11,7 +11,7 @@ export interface KernelCourse extends Course {
   readonly registers: Uint8Array;
   readonly priority: number;
   /** What the registers hold of the packet's source; only where the walk is watched. */
-  readonly origins?: Origins;
+  readonly origins: Origins | undefined;
 }
 
 /** Whether it is the table of this program. */
@@ -19,10 +19,15 @@ export function isOurs({ name, family }: KernelTable): boolean {
   return name === TABLE_NAME && family !== 'inet';
 }
 
-/** The course with a value in its registers. Whole words are written, as the kernel does. */
+/** The course with a value in its registers, which no other course has then. Whole words are written, as the kernel does. */
 export function load(course: KernelCourse, to: number, value: Uint8Array): KernelCourse {
-  const registers = course.registers.slice();
+  return write({ ...course, registers: course.registers.slice() }, to, value);
+}
+
+/** Writes a value into the registers of the course, which no other one may have. */
+export function write(course: KernelCourse, to: number, value: Uint8Array): KernelCourse {
+  const { registers } = course;
   registers.fill(0, to, to + Math.ceil(value.length / 4) * 4);
   registers.set(value, to);
-  return { ...course, registers };
+  return course;
 }

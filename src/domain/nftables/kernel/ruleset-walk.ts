@@ -1,3 +1,4 @@
+import { getOrMake } from '../../model/get-or-make.js';
 import type { Packet } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
 import { ChainWalk } from '../../walk/chain-walk.js';
@@ -26,9 +27,18 @@ const NAT_PRIORITY: Readonly<Partial<Record<HookName, number>>> = {
   postrouting: 100,
 };
 
+/** What many packets meet in the rules of a family. */
+interface ListedRuleset {
+  readonly chains: ListedChains;
+  readonly bases: Map<HookName, readonly BaseChain[]>;
+}
+
+const LISTED = new WeakMap<KernelRuleset, ListedRuleset>();
+
 /** Sends a packet through all chains of nf_tables, and returns every possible ending. */
 export class RulesetWalk {
   private readonly chains: ListedChains;
+  private readonly bases: Map<HookName, readonly BaseChain[]>;
   private readonly walk: ChainWalk<KernelCourse, ListedRule>;
   private readonly isLocal: (address: string) => boolean;
 
@@ -41,7 +51,12 @@ export class RulesetWalk {
     private readonly watching?: Watching,
   ) {
     this.isLocal = localTo({ localAddresses }, packet);
-    this.chains = new ListedChains(packet.family);
+    const { chains, bases } = getOrMake(LISTED, ruleset, () => ({
+      chains: new ListedChains(packet.family),
+      bases: new Map(),
+    }));
+    this.chains = chains;
+    this.bases = bases;
     const devices = { towards, numbers: ruleset.deviceNumbers };
     const run = new RuleRun(this.chains, find, devices, this.isLocal, watching);
     this.walk = new ChainWalk((rule, course) => run.meet(rule, course));
@@ -50,11 +65,11 @@ export class RulesetWalk {
   endings(): readonly TracedEnding[] {
     const { packet } = this;
     const start = {
-      ...startOf(packet),
+      ...startOf(packet, this.watching && !this.watching.wantsSteps),
       headers: headersOf(packet),
       registers: new Uint8Array(),
       priority: 0,
-      ...(this.watching && { isSilent: !this.watching.wantsSteps }),
+      origins: undefined,
     };
     const path = new HookPath<KernelCourse>((hook) => this.stations(hook), this.isLocal);
     return path.follow(start).map((course) => endingOf(course));
@@ -79,6 +94,10 @@ export class RulesetWalk {
   }
 
   private baseChains(name: HookName): readonly BaseChain[] {
+    return getOrMake(this.bases, name, () => this.listedBaseChains(name));
+  }
+
+  private listedBaseChains(name: HookName): readonly BaseChain[] {
     const found = this.ruleset.tables.flatMap((table) =>
       [...table.chains.values()].flatMap((chain) =>
         chain.hook?.hook === name ? [{ table, chain, hook: chain.hook }] : [],

@@ -20,6 +20,7 @@ const start: KernelCourse = {
   ...startOf(packet),
   headers: headersOf(packet),
   registers: new Uint8Array(),
+  origins: undefined,
   priority: 0,
 };
 const foreign: KernelTable = {
