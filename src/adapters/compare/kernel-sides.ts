@@ -1,7 +1,6 @@
 import { nftablesSide } from '../../domain/compare/nftables-side.js';
 import type { Side } from '../../domain/compare/side.js';
 import { ipvsSide, tablesSide } from '../../domain/compare/tables-side.js';
-import { SavedRules } from '../../domain/iptables/walk/saved-rules.js';
 import { virtualServerKey } from '../../domain/ipvs/virtual-server.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { isOurs } from '../../domain/nftables/kernel/kernel-course.js';
@@ -19,11 +18,14 @@ import { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER, NETLINK_ROUTE } from '../netlink/protocol.js';
 import { listLinks } from '../rtnetlink/links.js';
+import { savedRules } from './saved-rules.js';
+
+const KERNEL = 'what the kernel has';
 
 /**
  * What the kernel has now, whichever proxy wrote it: IPVS where the device of service addresses is, nf_tables where it has the table
  * of a proxy, else the tables of iptables.
- * @throws what reading throws: ToolError, NetlinkError
+ * @throws what reading throws: ToolError, NetlinkError; ComparisonError for rules of mode userspace
  */
 export async function kernelSides(families: readonly IpFamily[]): Promise<FamilySides> {
   const sides: FamilySides = {};
@@ -35,14 +37,10 @@ export async function kernelSides(families: readonly IpFamily[]): Promise<Family
 async function tablesIn(family: IpFamily): Promise<Side> {
   const tool = new IptablesTool();
   try {
-    return tablesSide(savedRules(await tool.save(family)));
+    return tablesSide(savedRules(await tool.save(family), KERNEL));
   } finally {
     tool.close();
   }
-}
-
-function savedRules(saved: ConstructorParameters<typeof SavedRules>[0]): SavedRules {
-  return new SavedRules(saved, (_, chain) => chain.startsWith('KUBE-'));
 }
 
 async function ipvsIn(family: IpFamily): Promise<Side | undefined> {
@@ -57,7 +55,7 @@ async function ipvsIn(family: IpFamily): Promise<Side | undefined> {
     const { sets } = await ipsets.read(setsIn(saved, family));
     const listed = await servers.list(family);
     return ipvsSide({
-      rules: savedRules(saved),
+      rules: savedRules(saved, KERNEL),
       sets,
       servers: new Map(
         listed.map((server) => [virtualServerKey(server), { server, realServers: server.realServers }]),

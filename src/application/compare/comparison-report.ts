@@ -72,11 +72,15 @@ const KNOWN_LISTED = 10;
 /** Of others. Each has the way of its packet, which takes room. */
 const LISTED = 1000;
 
-/** Compares two sides of a family, and groups what differs by Service and by what differs. */
+/**
+ * Compares two sides of a family, and groups what differs by Service and by what differs.
+ * @param listed as many groups at most, besides those of known differences
+ */
 export function familyReport(
   sides: readonly [Side, Side],
   node: ComparedNode,
   expected: ReadonlySet<string>,
+  listed = LISTED,
 ): FamilyReport {
   const modes = [sides[0].mode, sides[1].mode] as const;
   const counts = { equal: 0, different: 0, unknown: 0 };
@@ -99,7 +103,7 @@ export function familyReport(
     if (explained && (expected.has(explained.name) || alike >= KNOWN_LISTED)) continue;
     const one = difference(compared, explained);
     const group = groupOf(one);
-    if (!explained && differences.size >= LISTED && !differences.has(group)) unlisted++;
+    if (!explained && differences.size >= listed && !differences.has(group)) unlisted++;
     else getOrMake(differences, group, () => withSteps(one, compared)).classes++;
   }
   return {

@@ -7,6 +7,7 @@ import { kernelSides } from '../../adapters/compare/kernel-sides.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import { exitCode, familyReport } from '../../application/compare/comparison-report.js';
+import { ComparisonError } from '../../application/compare/comparison-error.js';
 import type { FamilySides } from '../../application/compare/family-sides.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ComparedNode } from '../../domain/compare/clients.js';
@@ -25,7 +26,9 @@ export async function compare(asked: Asked<'compare'>, logger: Logger): Promise<
   const node = one.node ?? other.node ?? machine(logger);
   const compared = IP_FAMILIES.filter((family) => one.families[family] && other.families[family]);
   if (compared.length === 0)
-    throw new Error('the two sides have no IP family in common, so that there is nothing to compare');
+    throw new ComparisonError(
+      `the two sides have no IP family in common: ${familiesIn(nameOf(sides[0]), one)}, ${familiesIn(nameOf(sides[1]), other)}; compare rules of the same family, and give all files of a dump at once, separated by commas`,
+    );
   const families = compared.map((family) =>
     familyReport(
       [one.families[family]!, other.families[family]!],
@@ -60,6 +63,10 @@ async function readSide(side: ComparedSide, asked: Asked<'compare'>, logger: Log
     case 'plan':
       return plannedSides(asked, side.mode, asked.request.sides.some(isKernel), logger);
   }
+}
+
+function familiesIn(name: string, { families }: ReadSide): string {
+  return `${name} has ${IP_FAMILIES.filter((family) => families[family]).join(' and ') || 'none'}`;
 }
 
 function isKernel({ kind }: ComparedSide): boolean {
