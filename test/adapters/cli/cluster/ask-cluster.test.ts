@@ -14,6 +14,7 @@ import { putNodes } from '../../../support/api-server/simulated-nodes.js';
 import { usePrinted } from '../../../support/program/use-printed.js';
 import { until } from '../../../support/until.js';
 import { explanationOf, portOf, statusOf } from '../../../application/cluster/samples.js';
+import { timeText } from '../../../../src/domain/model/time-text.js';
 
 /** Milliseconds that a node may take here: no test may fail because the machine is slow. */
 let timeout: number;
@@ -498,8 +499,9 @@ it('merges the histories of all nodes by time', async () => {
   const { changes, total } = JSON.parse(printed.stdout) as ClusterHistory;
   expect(total).toBe(1_501);
   expect(changes).toHaveLength(1_000);
-  expect(changes.slice(-1)).toEqual([{ ...repaired(2_999), node: 'node-2' }]);
-  expect(changes[0]).toEqual({ ...repaired(1_002), node: 'node-1' });
+  // A former version writes milliseconds.
+  expect(changes.slice(-1)).toEqual([{ ...repaired(2_999), at: timeText(2_999), node: 'node-2' }]);
+  expect(changes[0]).toEqual({ ...repaired(1_002), at: timeText(1_002), node: 'node-1' });
   printed.stdout = '';
   expect(await cluster('history')).toBe(0);
   expect(printed.stdout).toMatch(/^NODE +TIME/);
@@ -569,7 +571,12 @@ describe('explain', () => {
       names.map((name) => ({ name })),
     );
     const usual = explanationOf([portOf({})]);
-    const failed = { state: 'failed' as const, since: 0, attempts: 2, reason: 'the kernel says no' };
+    const failed = {
+      state: 'failed' as const,
+      since: '1970-01-01T00:00:00.000Z',
+      attempts: 2,
+      reason: 'the kernel says no',
+    };
     answering(
       {
         'node-9': prints(explanationOf([portOf({ status: failed })])),
