@@ -463,6 +463,39 @@ it('shows on which nodes what becomes of a packet', async () => {
   );
 });
 
+describe('trace from a pod', () => {
+  const asked: (readonly string[])[] = [];
+  beforeEach(() => {
+    putNodes(api, [{ name: 'node-1' }]);
+    const metadata = { namespace: 'shop', name: 'cart-0' };
+    const podIPs = [{ ip: '10.244.1.5' }, { ip: 'fd00:244::5' }];
+    api.put({ apiVersion: 'v1', kind: 'Pod', metadata, status: { phase: 'Running', podIPs } });
+    asked.length = 0;
+    api.containers.run = ({ command }) => {
+      asked.push(command);
+      return prints(traceOf('dropped'));
+    };
+  });
+
+  it.each([
+    [['pod/shop/cart-0', '10.96.0.1:80'], '10.244.1.5'],
+    [['pod/cart-0', '[fd00:96::1]:80'], 'fd00:244::5'],
+    [['pod/cart-0', 'web', '-n', 'shop'], '10.244.1.5'],
+  ])('%j gives nodes its address', async ([from = '', to = '', ...more], address) => {
+    expect(await cluster('trace', '--from', from, '--to', to, ...more)).toBe(0);
+    const [words] = asked;
+    expect(words!.filter((word) => word === '--from')).toHaveLength(1);
+    expect(words![words!.indexOf('--from') + 1]).toBe(address);
+    expect(words!.join(' ')).toContain(`--to ${to}`);
+  });
+
+  it('says that there is none of that name, and asks no node', async () => {
+    const tracing = cluster('trace', '--from', 'pod/cart-1', '--to', '10.96.0.1:80');
+    await expect(tracing).rejects.toThrow('the API server knows no pod cart-1');
+    expect(asked).toEqual([]);
+  });
+});
+
 it('shows what the kernels have otherwise', async () => {
   putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }, { name: 'node-3' }]);
   const differing = {
