@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../usage-error.js';
 import { CLUSTER_QUESTIONS, QUESTION_FORMS, questionOf, type QuestionOptions } from './question.js';
-import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import { outputOptions, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 import { validate } from './validate.js';
 
 /** How the proxies of a cluster are found and asked. */
@@ -33,7 +33,7 @@ export const cluster = subcommand({
     ),
     new Option('--context <name>', 'The context of the kubeconfig to use.'),
     new Option('--parallel <number>', 'How many are asked at a time.').default(20).argParser(positive),
-    outputOption,
+    ...outputOptions,
   ],
   request(operands, options: ClusterAccess & OutputOptions & QuestionOptions) {
     const [kind = '', ...rest] = operands;

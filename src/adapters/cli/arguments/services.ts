@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { RowFilter } from '../../../application/status/service-row.js';
 import { namespaceOptions, serviceNames } from '../command-line/service-names.js';
-import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import { outputOptions, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 
 /** Which Services to list. */
 export const services = subcommand({
@@ -12,7 +12,7 @@ export const services = subcommand({
     ...namespaceOptions,
     new Option('--failing', 'Only Services of which a port failed to be programmed.').default(false),
     new Option('--without-endpoints', 'Only Services without an endpoint that can be used.').default(false),
-    outputOption,
+    ...outputOptions,
   ],
   request(
     operands,

@@ -1,5 +1,5 @@
 import { refuseOperands } from '../command-line/operands.js';
-import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import { outputOptions, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 
 /** How the proxy is. */
 export const status = subcommand({
@@ -7,7 +7,7 @@ export const status = subcommand({
   description:
     'Show how the proxy running on this node is. Ends with 0 when it is good, 1 when degraded, 2 when not serving, 3 when nobody answers.',
   usage: '[flags]',
-  options: [outputOption],
+  options: outputOptions,
   request(operands, { output }: OutputOptions) {
     refuseOperands(operands, 'kubeproxy status');
     return { output };

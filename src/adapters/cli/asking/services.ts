@@ -1,6 +1,7 @@
+import { inToneOf } from '../output/tones.js';
 import type { ServiceList, ServiceRow } from '../../../application/status/service-row.js';
 import { asideCountWords } from '../../../application/words/aside-words.js';
-import { rowWord } from '../../../application/words/state-words.js';
+import { lacksEndpoints, rowWord } from '../../../application/words/state-words.js';
 import type { Asked } from '../command-line/subcommands.js';
 import { columns } from '../output/columns.js';
 import { formatted } from '../output/formatted.js';
@@ -39,7 +40,7 @@ function cells(row: ServiceRow, isWide: boolean): readonly string[] {
     name,
     type,
     `${endpoints.used}/${endpoints.known}${asideCountWords(endpoints.aside)}`,
-    rowWord(row),
+    inToneOf(lacksEndpoints(row) ? rowWord(row) : row.state, rowWord(row)),
     reason === undefined ? text : `${text} (${reason})`,
   ];
 }

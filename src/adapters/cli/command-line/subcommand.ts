@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { UsageError } from '../usage-error.js';
+import { COLOR_CHOICES } from '../output/tones.js';
 import { namespaceOptions, serviceNames, type NamespaceOptions } from './service-names.js';
 
 /** The forms in which a command can print what it lists. `wide` is `text` with more columns. */
@@ -55,9 +56,17 @@ export function subcommand<Name extends string, Options extends object, Asked ex
 }
 
 /** `-o FORMAT`, for subcommands that list. */
-export const outputOption = new Option('-o, --output <format>', 'How to print it.')
+const outputOption = new Option('-o, --output <format>', 'How to print it.')
   .choices(OUTPUT_FORMATS)
   .default('text');
+
+/** `--color WHEN`. It counts for all that is printed, and no request has it. */
+export const colorOption = new Option('--color <when>', 'Whether states and verdicts have colors.')
+  .choices(COLOR_CHOICES)
+  .default('auto');
+
+/** How to print, for subcommands that list. */
+export const outputOptions: readonly Option[] = [outputOption, colorOption];
 
 /** The value of `outputOption`. */
 export interface OutputOptions {
@@ -70,7 +79,7 @@ export function aboutServices<Name extends string>(name: Name, description: stri
     name,
     description,
     usage: '[NAME...] [flags]',
-    options: [...namespaceOptions, outputOption],
+    options: [...namespaceOptions, ...outputOptions],
     request: (operands, { namespace, output }: NamespaceOptions & OutputOptions) => {
       if (namespace !== undefined && operands.length === 0)
         throw new UsageError(`${name} takes -n for the names that follow it, and got none`);

@@ -1,3 +1,4 @@
+import { inToneOf } from '../output/tones.js';
 import type { ChangeEntry } from '../../../application/status/change-entry.js';
 import { changeWords, resultWords } from '../../../application/words/change-words.js';
 import { columns } from '../output/columns.js';
@@ -26,7 +27,7 @@ function cellsOf(entry: ChangeEntry, isWide: boolean): readonly string[] {
     at,
     what === 'service-port' ? entry.servicePort : '-',
     family,
-    resultWords(entry),
+    inToneOf(what === 'service-port' ? entry.result : what, resultWords(entry)),
     took === undefined ? '-' : `${took} ms`,
     String(steps),
     `${changeWords(entry)}${isWide && what === 'service-port' ? timesText(entry) : ''}`,

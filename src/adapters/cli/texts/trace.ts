@@ -1,3 +1,4 @@
+import { inToneOf } from '../output/tones.js';
 import { hostPort } from '../../../domain/net/address.js';
 import type { Step } from '../../../domain/trace/trace.js';
 import { counted } from '../../../application/words/counted.js';
@@ -49,7 +50,7 @@ function outcomeLines({
   sticky,
   steps,
 }: TraceAnswer): readonly string[] {
-  const lines = [`outcome: ${outcome}`, ...(reason === undefined ? [] : [`  because ${reason}`])];
+  const lines = [`outcome: ${inToneOf(outcome)}`, ...(reason === undefined ? [] : [`  because ${reason}`])];
   for (const { address, port, probability } of endpoints)
     lines.push(`  ${(probability * 100).toFixed(1).padStart(5)} %  ${hostPort(address, port)}`);
   if (endpoints.length === 0) return lines;

@@ -13,6 +13,11 @@ it.each([
   [['services', '--f'], ['--failing']],
   [['services', '-o', 'j'], ['json']],
   [
+    ['cluster', 'status', '--color', 'a'],
+    ['auto', 'always'],
+  ],
+  [['trace', '--colo'], ['--color']],
+  [
     ['top', '--sort', ''],
     ['open', 'new', 'unanswered', 'bytes'],
   ],
