@@ -8,6 +8,7 @@ import { Explain } from '../../application/explain/explain.js';
 import { UnservedServices } from '../../application/explain/unserved-services.js';
 import { ListServices } from '../../application/status/list-services.js';
 import { ReportStatus } from '../../application/status/report-status.js';
+import { timeText } from '../../domain/model/time-text.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
 import { localhostLookup } from '../family/served-family.js';
 import type { ProxyParts } from '../parts/proxy-parts.js';
@@ -54,7 +55,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
       node: process.version,
       kernel: release(),
     },
-    startedAt: clock.now(),
+    startedAt: timeText(clock.now()),
   };
   const news = {
     status: () => source.status(),

@@ -8,16 +8,17 @@ import { clockTime, counted, span } from '../../../../src/adapters/page/browser/
 import { portWords } from '../../../../src/application/words/port-words.js';
 import { bytesText } from '../../../../src/application/words/traffic-words.js';
 import type { ChangeEntry, ServicePortChange } from '../../../../src/application/status/change-entry.js';
+import { timeText } from '../../../../src/domain/model/time-text.js';
 
 const NO_CHANGE = { now: 2, added: 0, removed: 0, turned: 0, some: [] };
 const change = (more: Partial<ServicePortChange> = {}): ServicePortChange => ({
   what: 'service-port',
   family: 'IPv4',
-  at: 1_000,
+  at: timeText(1_000),
   steps: 3,
   servicePort: 'shop/cart/tcp/http',
   result: 'programmed',
-  event: 990,
+  event: timeText(990),
   took: 10,
   endpoints: NO_CHANGE,
   frontends: NO_CHANGE,
@@ -92,9 +93,15 @@ describe('a change', () => {
   });
 
   it('of all rules has an outcome of its own', () => {
-    const all: ChangeEntry = { what: 'sync-failed', family: 'IPv6', at: 0, steps: 0, reason: 'EBUSY' };
+    const all: ChangeEntry = {
+      what: 'sync-failed',
+      family: 'IPv6',
+      at: timeText(0),
+      steps: 0,
+      reason: 'EBUSY',
+    };
     expect([outcomeOf(all), changeWords(all)]).toEqual([{ mark: 'bad', word: 'sync failed' }, 'EBUSY']);
-    const repaired: ChangeEntry = { what: 'repaired', family: 'IPv4', at: 0, steps: 1 };
+    const repaired: ChangeEntry = { what: 'repaired', family: 'IPv4', at: timeText(0), steps: 1 };
     expect([outcomeOf(repaired).word, changeWords(repaired)]).toEqual([
       'repaired after another program',
       '1 step',
@@ -114,7 +121,7 @@ describe('the times of changes', () => {
     const everything: ChangeEntry = {
       what: 'everything-programmed',
       family: 'IPv4',
-      at: 0,
+      at: timeText(0),
       steps: 9,
       took: 5,
     };

@@ -35,7 +35,7 @@ export function LatencyChart({ changes }: { readonly changes: readonly ServicePo
 }
 
 function dataOf(changes: readonly ServicePortChange[]): UPlot.AlignedData {
-  return [changes.map(({ at }) => at / 1_000), changes.map(({ took }) => Math.max(took, LEAST))];
+  return [changes.map(({ at }) => Date.parse(at) / 1_000), changes.map(({ took }) => Math.max(took, LEAST))];
 }
 
 function optionsFor(element: HTMLElement): UPlot.Options {
