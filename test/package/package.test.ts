@@ -51,29 +51,39 @@ describe('the packed package, in another program', () => {
   });
 
   // That they are found by each way of resolution, attw has shown.
-  it('has types that hold under the strictest options', async () => {
-    const uses = [
-      `import { createProxy } from 'kube-proxy-ts';`,
-      `import { FakeClock } from 'kube-proxy-ts/fakes';`,
-      `import * as contract from 'kube-proxy-ts/contract';`,
-      'export const used: readonly unknown[] = [createProxy, FakeClock, contract];',
-      '// @ts-expect-error The types are there, so this is an error.',
-      'createProxy(1);',
-    ];
-    await writeFile(`${installed.folder}/uses.mts`, uses.join('\n'));
-    const flags = [
-      ...['--module', 'node16', '--target', 'es2022', '--strict', '--exactOptionalPropertyTypes'],
-      ...['--noUncheckedIndexedAccess', '--skipLibCheck', 'false'],
-      // Not those of all packages that happen to be installed.
-      ...['--types', 'node'],
-    ];
-    const { exitCode, stdout } = await execa(
-      'npx',
-      ['--no-install', 'tsc', '--noEmit', ...flags, 'uses.mts'],
-      { cwd: installed.folder, reject: false },
-    );
-    expect([exitCode, stdout]).toEqual([0, '']);
-  });
+  it.each(['typescript', '@typescript/native'])(
+    'has types that hold under the strictest options, by themselves and in a program, with the compiler %s',
+    async (compiler) => {
+      const program = `${installed.folder}/program`;
+      await cp(`${installed.root}/${example}`, program, { recursive: true });
+      const uses = [
+        `import { createProxy } from 'kube-proxy-ts';`,
+        `import { FakeClock } from 'kube-proxy-ts/fakes';`,
+        `import * as contract from 'kube-proxy-ts/contract';`,
+        'export const used: readonly unknown[] = [createProxy, FakeClock, contract];',
+        '// @ts-expect-error The types are there, so this is an error.',
+        'createProxy(1);',
+      ];
+      await writeFile(`${program}/src/uses.ts`, uses.join('\n'));
+      const strictest = {
+        module: 'nodenext',
+        target: 'es2022',
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        skipLibCheck: false,
+        types: ['node'],
+        noEmit: true,
+      };
+      await writeFile(`${program}/tsconfig.json`, JSON.stringify({ compilerOptions: strictest }));
+      const { exitCode, stdout } = await execa(
+        'node',
+        [`${repository}/node_modules/${compiler}/bin/tsc`, '--project', program],
+        { reject: false },
+      );
+      expect([exitCode, stdout]).toEqual([0, '']);
+    },
+  );
 
   it('has the pages and folders that its pages link to', async () => {
     const pages = (await installed.files()).filter((file) => file.endsWith('.md'));
