@@ -4,6 +4,8 @@ import { cp, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { StandInApiServer } from '../support/api-server/api-server.js';
+import { writeKubeconfig } from '../support/api-server/kubeconfig.js';
 import { nightly } from '../support/nightly.js';
 import { FreshCheckout } from './fresh-checkout.js';
 import { InstalledPackage } from './installed-package.js';
@@ -13,6 +15,10 @@ const example = 'examples/custom-backend';
 const manifests = fileURLToPath(new URL('../../deploy/examples', import.meta.url));
 /** In the report of `node --test`; Node 20 and 24 begin the line differently. */
 const NOTHING_FAILED = /^. fail 0$/m;
+/** What docs/embedding.md begins with: a program's file, beside those of the example. */
+async function firstExample(): Promise<string> {
+  return /^```ts\n([^]*?)^```$/m.exec(await readFile(`${installed.root}/docs/embedding.md`, 'utf8'))![1]!;
+}
 let installed: InstalledPackage;
 beforeAll(async () => {
   installed = await InstalledPackage.make();
@@ -65,6 +71,7 @@ describe('the packed package, in another program', () => {
         'createProxy(1);',
       ];
       await writeFile(`${program}/src/uses.ts`, uses.join('\n'));
+      await writeFile(`${program}/src/first-example.ts`, await firstExample());
       const strictest = {
         module: 'nodenext',
         target: 'es2022',
@@ -84,6 +91,36 @@ describe('the packed package, in another program', () => {
       expect([exitCode, stdout]).toEqual([0, '']);
     },
   );
+
+  it('is used by the first example of docs/embedding.md, which logs no error and no warning', async () => {
+    const api = await StandInApiServer.start();
+    try {
+      const node = { addresses: [{ type: 'InternalIP', address: '192.0.2.1' }] };
+      const ports = [{ port: 80, protocol: 'TCP' }];
+      api.put({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' }, status: node });
+      api.put({
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { namespace: 'shop', name: 'cart' },
+        spec: { clusterIP: '10.96.0.80', clusterIPs: ['10.96.0.80'], ports },
+      });
+      const program = `${installed.folder}/running`;
+      await cp(`${installed.root}/${example}`, program, { recursive: true });
+      const text = (await firstExample())
+        .replace('/run/routes.txt', `${program}/routes.txt`)
+        .replace('/etc/kubernetes/kube-proxy.conf', await writeKubeconfig(api));
+      await writeFile(`${program}/src/first-example.ts`, text);
+      const { stdout, stderr } = await execa(
+        'node',
+        ['--import', `${repository}/node_modules/tsx/dist/loader.mjs`, 'src/first-example.ts'],
+        { cwd: program, timeout: 60_000 },
+      );
+      expect(stderr).toContain('"programmed everything"');
+      expect([stdout, ...stderr.split('\n').filter((line) => !line.startsWith('I'))]).toEqual(['']);
+    } finally {
+      await api.close();
+    }
+  }, 90_000);
 
   it('has the pages and folders that its pages link to', async () => {
     const pages = (await installed.files()).filter((file) => file.endsWith('.md'));
