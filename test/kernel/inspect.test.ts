@@ -1,7 +1,7 @@
 import { CommandNode } from '../support/program/command-node.js';
 import { clusterObjects } from '../support/testbed/cluster-objects.js';
 import { web } from '../support/testbed/two-services.js';
-import { inspection, type Inspection } from '../../src/application/migration/inspection.js';
+import { inspection, type Inspection } from '../../src/domain/migration/inspection.js';
 
 const cluster = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'];
 
@@ -15,7 +15,7 @@ afterAll(() => commands.close());
 
 const manifests = () => [...cluster, '--manifests', objects];
 
-async function inspected(...flags: readonly string[]): Promise<{ exitCode: number; told: Inspection }> {
+async function inspected(...flags: readonly string[]): Promise<{ exitCode: number | undefined; told: Inspection }> {
   const { exitCode, stdout } = await commands.run(['inspect', '-o', 'json', ...flags, ...manifests()]);
   return { exitCode, told: inspection(JSON.parse(stdout), '') };
 }

@@ -5,14 +5,11 @@ import { packetWords } from '../../adapters/cli/texts/comparison.js';
 import { kernelSides } from '../../adapters/compare/kernel-sides.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import { errorMessage } from '../../application/error-message.js';
-import {
-  inspectedReport,
-  type InspectedComparison,
-  type Inspection,
-} from '../../application/migration/inspection.js';
+import { inspectedReport } from '../../application/migration/inspected-report.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { KNOWN_DIFFERENCES } from '../../domain/compare/known-differences.js';
 import type { SideMode } from '../../domain/compare/side.js';
+import type { InspectedComparison, Inspection } from '../../domain/migration/inspection.js';
 import { compareFamilies } from '../commands/compare.js';
 import { plannedSides } from '../commands/planned-sides.js';
 import type { Asked } from '../configuration/command-line.js';

@@ -1,4 +1,4 @@
-import type { InspectedFamily, Inspection } from '../../../application/migration/inspection.js';
+import type { InspectedFamily, Inspection } from '../../../domain/migration/inspection.js';
 import { counted } from '../../../application/words/counted.js';
 import type { NodeFacts } from '../../../domain/migration/node-facts.js';
 

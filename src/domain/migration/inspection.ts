@@ -1,8 +1,7 @@
-import type { SideMode } from '../../domain/compare/side.js';
-import { nodeFacts } from '../../domain/migration/node-facts.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
-import { fields, list, number, optional, text, word } from '../../domain/shapes/shape.js';
-import type { FamilyReport } from '../compare/comparison-report.js';
+import type { SideMode } from '../compare/side.js';
+import type { IpFamily } from '../net/ip-family.js';
+import { fields, list, number, optional, text, word } from '../shapes/shape.js';
+import { nodeFacts } from './node-facts.js';
 
 /** What would be done otherwise with packets to one Service. */
 export type InspectedDifference = ReturnType<typeof inspectedDifference>;
@@ -50,30 +49,3 @@ export const inspection = fields({
   facts: nodeFacts,
   comparison: optional(inspectedComparison),
 });
-
-/** Differences that are told of a family, as a node's answer is read whole. */
-const KEPT = 200;
-
-/** What is kept of a report: known differences as counts, and of others the words. */
-export function inspectedReport(report: FamilyReport, packetWords: PacketWords): InspectedFamily {
-  const { family, modes, equal, different, unknown, known, differences, unknowns } = report;
-  return {
-    family,
-    mode: modes[0],
-    equal,
-    different,
-    unknown,
-    known: known.map(({ name, sentence, classes }) => ({ name, sentence, classes })),
-    differences: differences.slice(0, KEPT).map((difference) => ({
-      service: difference.service,
-      packet: packetWords(difference),
-      now: difference.outcomes[0],
-      then: difference.outcomes[1],
-    })),
-    omitted: Math.max(0, differences.length - KEPT),
-    unknowns: unknowns.slice(0, KEPT).map(({ what }) => what),
-  };
-}
-
-/** Who sends a packet where, for people. */
-type PacketWords = (difference: FamilyReport['differences'][number]) => string;
