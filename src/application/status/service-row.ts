@@ -13,6 +13,8 @@ const serviceRow = fields({
   type: optional(word<ServiceType>()),
   /** `10.96.0.80:80/TCP`, `[fd00::1]:80/TCP`, and `30080/TCP` for a node port; those of the cluster IPs first, those on localhost last. */
   frontends: list(text),
+  /** The names of its ports, those that have one; missing: none has. Older proxies do not say. */
+  ports: optional(list(text)),
   /** Endpoints that traffic of this node may go to, and all that the cluster lists: of each port and family. */
   endpoints: fields({
     used: number,

@@ -1,4 +1,5 @@
 import { release } from 'node:os';
+import { endpointRoutes } from '../../adapters/debug/endpoint-routes.js';
 import { serviceListRoutes } from '../../adapters/debug/service-list-routes.js';
 import { serviceRoutes } from '../../adapters/debug/service-routes.js';
 import { statusRoutes } from '../../adapters/debug/status-routes.js';
@@ -6,6 +7,7 @@ import type { Routes } from '../../adapters/http/router.js';
 import type { ExplainAddress } from '../../application/explain/explain-address.js';
 import { Explain } from '../../application/explain/explain.js';
 import { UnservedServices } from '../../application/explain/unserved-services.js';
+import { FindEndpoints } from '../../application/status/find-endpoints.js';
 import { ListServices } from '../../application/status/list-services.js';
 import { ReportStatus } from '../../application/status/report-status.js';
 import { timeText } from '../../domain/model/time-text.js';
@@ -71,6 +73,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
       appliedEvents: clusterEvents.eventCount,
     })),
     ...serviceListRoutes(list),
+    ...endpointRoutes(new FindEndpoints(state)),
     ...statusRoutes(report, changeHistory, async () => mode.variantMix?.renew()),
   };
 }

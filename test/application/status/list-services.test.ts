@@ -25,7 +25,7 @@ const keys = async (cluster: SeenCluster, filter: Partial<RowFilter> = {}) =>
 describe('ListServices', () => {
   const cluster = new SeenCluster().deliver(
     [
-      named('shop-b', 'cart', { clusterIP: '10.96.0.3' }),
+      named('shop-b', 'cart', { clusterIP: '10.96.0.3', ports: [{ name: 'http', port: 80 }] }),
       named('shop', 'web', {
         type: 'NodePort',
         clusterIPs: ['10.96.0.1', 'fd00:96::1'],
@@ -69,6 +69,7 @@ describe('ListServices', () => {
         name: 'cart',
         type: 'ClusterIP',
         frontends: ['10.96.0.3:80/TCP'],
+        ports: ['http'],
         endpoints: { used: 0, known: 0 },
         state: 'programmed',
       },
