@@ -1,7 +1,19 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../usage-error.js';
-import { CLUSTER_QUESTIONS, QUESTION_FORMS, questionOf, type QuestionOptions } from './question.js';
-import { outputOptions, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import {
+  CLUSTER_QUESTIONS,
+  LISTS,
+  QUESTION_FORMS,
+  questionOf,
+  type QuestionKind,
+  type QuestionOptions,
+} from './question.js';
+import {
+  listOutputOptions,
+  subcommand,
+  type OutputOptions,
+  type WatchOptions,
+} from '../command-line/subcommand.js';
 import { validate } from './validate.js';
 
 /** How the proxies of a cluster are found and asked. */
@@ -33,18 +45,20 @@ export const cluster = subcommand({
     ),
     new Option('--context <name>', 'The context of the kubeconfig to use.'),
     new Option('--parallel <number>', 'How many are asked at a time.').default(20).argParser(positive),
-    ...outputOptions,
+    ...listOutputOptions,
   ],
-  request(operands, options: ClusterAccess & OutputOptions & QuestionOptions) {
+  request(operands, options: ClusterAccess & OutputOptions & WatchOptions & QuestionOptions) {
     const [kind = '', ...rest] = operands;
     if (kind === 'validate') return { name: kind, ...validate.request(rest, options) } as const;
     if (!CLUSTER_QUESTIONS.includes(kind as never))
       throw new UsageError(
         `cluster takes ${CLUSTER_QUESTIONS.join(', ')} or validate, got [${operands.join(' ')}]`,
       );
-    const { proxyNamespace, selector, parallel, context, output } = options;
+    const { proxyNamespace, selector, parallel, context, output, watch } = options;
+    if (output === 'name' && !LISTS.includes(kind as QuestionKind))
+      throw new UsageError(`-o name is for ${LISTS.join(', ')}, not for ${kind}`);
     const access: ClusterAccess = { proxyNamespace, selector, parallel, context };
-    return { question: questionOf(operands, options), access, output };
+    return { question: questionOf(operands, options), access, output, watch };
   },
 });
 

@@ -11,7 +11,7 @@ import { history } from './history.js';
 import { serviceName } from '../command-line/service-names.js';
 import { services } from './services.js';
 import { status } from './status.js';
-import { outputOptions, type CommandForm } from '../command-line/subcommand.js';
+import { outputOptions, watchOption, type CommandForm } from '../command-line/subcommand.js';
 import { top } from './top.js';
 import { trace } from './trace.js';
 
@@ -34,13 +34,16 @@ const QUESTIONS = {
 export type QuestionKind = keyof typeof QUESTIONS;
 
 /** Options of the command of all nodes itself. */
-const HOW_TO_PRINT = outputOptions.map(({ long }) => long!);
+const HOW_TO_PRINT = [...outputOptions, watchOption].map(({ long }) => long!);
 
 /** How the questions read on the command line; the form of the answer is an option of all. */
 export const QUESTION_FORMS = Object.values<CommandForm>(QUESTIONS).map((one) => ({
   ...one,
-  options: without(one, ...HOW_TO_PRINT),
+  options: [...without(one, ...HOW_TO_PRINT), ...(one === QUESTIONS.status ? [watchOption] : [])],
 }));
+
+/** The questions that are answered with a list of objects. */
+export const LISTS: readonly QuestionKind[] = ['status', 'services', 'history'];
 
 /** The kinds of questions. */
 export const CLUSTER_QUESTIONS = Object.keys(QUESTIONS) as readonly QuestionKind[];

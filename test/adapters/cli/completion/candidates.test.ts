@@ -17,6 +17,12 @@ it.each([
     ['auto', 'always'],
   ],
   [['trace', '--colo'], ['--color']],
+  [['status', '--wa'], ['--watch']],
+  [['cluster', 'status', '--wa'], ['--watch']],
+  [['cluster', 'services', '--wa'], []],
+  [['history', '-o', 'n'], ['name']],
+  [['diff', '-o', 'n'], []],
+  [['trace', '--names'], ['--namespace']],
   [
     ['top', '--sort', ''],
     ['open', 'new', 'unanswered', 'bytes'],
