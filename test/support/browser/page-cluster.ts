@@ -22,7 +22,7 @@ export function pageObjects(...added: readonly string[]): string {
     sessionAffinity: 'ClientIP',
     ports: [{ name: 'http', protocol: 'TCP', port: 80, nodePort: 30186 }],
   });
-  return [
+  return yaml(
     testNode,
     testServiceCidr,
     cart,
@@ -31,9 +31,23 @@ export function pageObjects(...added: readonly string[]): string {
     slice('shop', 'empty', []),
     service('shop', MARKUP, '172.30.200.8', { ports: [{ name: MARKUP, port: 80 }] }),
     service('shop', 'odd', '172.30.200.9', { ports: [{ name: MARKUP, port: 80, protocol: MARKUP }] }),
-  ]
-    .map((object) => stringify(object))
-    .join('---\n');
+  );
+}
+
+/** A cluster without Services. */
+export function emptyCluster(): string {
+  return yaml(testNode, testServiceCidr);
+}
+
+/** `ml/large`, with so many endpoints `10.246.0.0`, `10.246.0.1`, …, in YAML. */
+export function largeService(count: number): string {
+  const endpoints = Array.from({ length: count }, (_, number) =>
+    endpoint(`10.246.${number >> 8}.${number & 255}`),
+  );
+  return yaml(
+    service('ml', 'large', '172.30.201.1', { ports: [{ name: 'http', port: 80 }] }),
+    slice('ml', 'large', endpoints),
+  );
 }
 
 /** So many Services `many/svc-0`, `many/svc-1`, … with an endpoint each, as a list in JSON, which is read quickly. */
@@ -47,6 +61,10 @@ export function manyServices(count: number): string {
     ];
   });
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', items: items.flat() });
+}
+
+function yaml(...objects: readonly object[]): string {
+  return objects.map((object) => stringify(object)).join('---\n');
 }
 
 function service(namespace: string, name: string, clusterIP: string, spec: object): object {
