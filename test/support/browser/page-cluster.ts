@@ -39,14 +39,16 @@ export function emptyCluster(): string {
   return yaml(testNode, testServiceCidr);
 }
 
-/** `ml/large`, with so many endpoints `10.246.0.0`, `10.246.0.1`, …, in YAML. */
+/** `ml/large`, with so many endpoints `10.246.0.0`, `10.246.0.1`, …, in two slices, since one has a thousand at most; in YAML. */
 export function largeService(count: number): string {
   const endpoints = Array.from({ length: count }, (_, number) =>
     endpoint(`10.246.${number >> 8}.${number & 255}`),
   );
+  const half = Math.ceil(count / 2);
   return yaml(
     service('ml', 'large', '172.30.201.1', { ports: [{ name: 'http', port: 80 }] }),
-    slice('ml', 'large', endpoints),
+    slice('ml', 'large', endpoints.slice(0, half), 'a'),
+    slice('ml', 'large', endpoints.slice(half), 'b'),
   );
 }
 
@@ -76,11 +78,11 @@ function service(namespace: string, name: string, clusterIP: string, spec: objec
   };
 }
 
-function slice(namespace: string, name: string, endpoints: readonly object[]): object {
+function slice(namespace: string, name: string, endpoints: readonly object[], suffix = 'a'): object {
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
-    metadata: { name: `${name}-a`, namespace, labels: { 'kubernetes.io/service-name': name } },
+    metadata: { name: `${name}-${suffix}`, namespace, labels: { 'kubernetes.io/service-name': name } },
     addressType: 'IPv4',
     ports: [{ name: 'http', protocol: 'TCP', port: 8080 }],
     endpoints,

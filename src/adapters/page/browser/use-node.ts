@@ -5,7 +5,7 @@ import { useFollowed } from './asking/use-followed.js';
 
 /** The name of the node, undefined before it is known. It is asked for once in each connection: behind the next may be another node. */
 export function useNode(): string | undefined {
-  const { connected, since } = useConnection();
+  const { since } = useConnection();
   const { value } = useFollowed<ProxyStatus>(STATUS, {
     period: Infinity,
     when: connected ? `${since}` : null,
