@@ -50,6 +50,7 @@ const subcommands: {
       );
   },
   compare: async () => (await import('./compare.js')).compare,
+  inspect: async () => (await import('../migration/inspect.js')).inspect,
   validate: async () => {
     const { validate } = await import('../../adapters/cli/validate.js');
     return (asked) => validate(asked, PROGRAM_VERSION);
@@ -57,7 +58,7 @@ const subcommands: {
 };
 
 /** Those that read the manifests that are named. */
-const READERS: readonly Request['name'][] = ['run', 'plan', 'compare', 'trace', 'validate'];
+const READERS: readonly Request['name'][] = ['run', 'plan', 'compare', 'inspect', 'trace', 'validate'];
 
 /** What this command line asks for. */
 export async function chosenCommand(commandLine: CommandLine): Promise<Command> {

@@ -10,6 +10,7 @@ import { UnservedServices } from '../../application/explain/unserved-services.js
 import { FindEndpoints } from '../../application/status/find-endpoints.js';
 import { ListServices } from '../../application/status/list-services.js';
 import { ReportStatus } from '../../application/status/report-status.js';
+import { timeText } from '../../domain/model/time-text.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
 import { localhostLookup } from '../family/served-family.js';
 import type { ProxyParts } from '../parts/proxy-parts.js';
@@ -56,7 +57,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
       node: process.version,
       kernel: release(),
     },
-    startedAt: clock.now(),
+    startedAt: timeText(clock.now()),
   };
   const news = {
     status: () => source.status(),

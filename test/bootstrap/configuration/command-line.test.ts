@@ -301,6 +301,9 @@ describe('flag syntax', () => {
       named: { from: { kind: 'node' }, to: { service: 'shop/cart', port: 'http' } },
     });
     expect(usageError('trace', '--from', 'pod', '--to', 'cart').message).toContain('the source "pod"');
+    expect(parse(['trace', '--from', 'pod/c', '--to', '10.96.0.1:80', '-n', 'shop']).request).toMatchObject({
+      named: { from: { pod: 'shop/c' }, to: { port: 80, protocol: 'TCP' } },
+    });
     expect(usageError('trace').message).toBe(neither);
     expect(usageError('trace', '--from', 'node').message).toBe(neither);
     expect(usageError('trace', '--queries', '-', '--from', 'node').message).toBe(

@@ -1,4 +1,6 @@
 import type { Option } from 'commander';
+import type { NamedPod } from '../../../application/trace/named-pod.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { ServiceKey } from '../../../domain/model/service-port-name.js';
 import { isServiceKey } from '../../../domain/model/service-port-name.js';
 import { UsageError } from '../usage-error.js';
@@ -45,6 +47,8 @@ export interface ClusterQuestion {
   readonly kind: QuestionKind;
   /** The subcommand that each node's proxy is asked with, and its arguments. */
   readonly words: readonly string[];
+  /** The pod that packets to be traced come from, by its name, and their family, if it is known. */
+  readonly sender?: { readonly from: NamedPod; readonly family?: IpFamily };
   /** What to explain. */
   readonly service: ServiceKey;
   /** The folder for what is dumped. */
@@ -72,8 +76,16 @@ export function questionOf(
     return { kind, words: [kind], service: '', to: String(to) };
   }
   const once = kind === 'top' ? ['--once'] : [];
-  const words = [kind, ...rest, ...flagsOf(kind, options), ...once, '-o', 'json'];
-  return { kind, words, service: service ?? '', to: '' };
+  const sender = kind === 'trace' ? senderOf(trace.request(rest, options)) : undefined;
+  const flags = flagsOf(kind, sender ? { ...options, from: undefined } : options);
+  const words = [kind, ...rest, ...flags, ...once, '-o', 'json'];
+  return { kind, words, ...(sender && { sender }), service: service ?? '', to: '' };
+}
+
+function senderOf(request: ReturnType<typeof trace.request>): ClusterQuestion['sender'] {
+  if (!('named' in request && 'pod' in request.named.from)) return undefined;
+  const { from, to } = request.named;
+  return { from, ...('service' in to ? {} : { family: to.to.family }) };
 }
 
 /** The one Service that all nodes are asked to explain. */

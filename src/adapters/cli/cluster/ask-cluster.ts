@@ -1,7 +1,5 @@
-import { ApiConnectionError, ApiError, ApiProtocolError } from '../../kubernetes/client/api-error.js';
-import { KubeconfigError } from '../../kubernetes/connection/connection.js';
 import { askNodes } from '../../../application/cluster/ask-nodes.js';
-import { errorMessage } from '../../../application/error-message.js';
+import { podAddress } from '../../../application/trace/named-pod.js';
 import type { FoundProxies } from '../../../application/ports/node-proxies.js';
 import type { UnknownName } from '../../../application/status/service-row.js';
 import type { Asked } from '../command-line/subcommands.js';
@@ -12,12 +10,11 @@ import { complain, print } from '../output/print.js';
 import { noAnswerLines } from '../texts/cluster/grouped-nodes.js';
 import { questions } from './questions.js';
 import { openProxyPods } from './open-proxy-pods.js';
+import { podsOfCluster } from './pods-of-cluster.js';
+import { askApiServer } from './user-api-client.js';
 
 /** How long one proxy usually may take to answer. Milliseconds. */
 const TIMEOUT = 10_000;
-
-/** Of the API server, and on the way to it. */
-const FAILURES = [ApiError, ApiConnectionError, ApiProtocolError, KubeconfigError];
 
 /**
  * Asks the proxies of all nodes and prints what they say. The exit code is the question's, or 3 when no node answers.
@@ -27,9 +24,10 @@ const FAILURES = [ApiError, ApiConnectionError, ApiProtocolError, KubeconfigErro
 export async function askCluster(asked: Asked<'cluster'>, timeout?: number): Promise<number> {
   const { question, access, output } = asked.request;
   const put = await questions[question.kind](question);
+  const words = await wordsOf(asked);
   const { proxies, unknown } = await find(asked);
   for (const problem of unknown) complain(`not known: ${problem}`);
-  const limited = { ...put, words: question.words, timeout: timeout ?? put.timeout ?? TIMEOUT };
+  const limited = { ...put, words, timeout: timeout ?? put.timeout ?? TIMEOUT };
   const { answers, silent } = await askNodes(proxies, limited, access.parallel);
   const result = { ...(await put.result(answers, silent)), silent };
   const lines = (shown: typeof result, isWide: boolean): readonly string[] => [
@@ -42,16 +40,22 @@ export async function askCluster(asked: Asked<'cluster'>, timeout?: number): Pro
   return silent.length > 0 ? (put.incomplete ?? 1) : put.exitCode(result);
 }
 
+/**
+ * Nodes know no pods: they get the address of the one that is named.
+ * @throws CannotTraceError if it is not clear which that is
+ */
+async function wordsOf(asked: Asked<'cluster'>): Promise<readonly string[]> {
+  const { question, access } = asked.request;
+  const { words, sender } = question;
+  if (!sender) return words;
+  const known = await podsOfCluster(asked, access.context)(sender.from);
+  return [...words, '--from', podAddress(sender.from, known, sender.family).text];
+}
+
 async function find(asked: Asked<'cluster'>): Promise<FoundProxies> {
   const { proxyNamespace: namespace, selector } = asked.request.access;
-  try {
-    const found = await (await openProxyPods(asked)).list();
-    if (found.proxies.length > 0) return found;
-  } catch (error) {
-    if (FAILURES.some((kind) => error instanceof kind))
-      throw new CannotAskError(errorMessage(error), { cause: error });
-    throw error;
-  }
+  const found = await askApiServer(async () => (await openProxyPods(asked)).list());
+  if (found.proxies.length > 0) return found;
   throw new CannotAskError(
     `no pod in the namespace ${namespace} has the labels ${selector}; choose others with --proxy-namespace and -l`,
   );

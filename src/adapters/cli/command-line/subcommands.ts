@@ -5,6 +5,7 @@ import { diff } from '../arguments/diff.js';
 import { dump } from '../arguments/dump.js';
 import { explain } from '../arguments/explain.js';
 import { history } from '../arguments/history.js';
+import { inspect } from '../migration/inspect-arguments.js';
 import { plan } from '../arguments/plan.js';
 import { services } from '../arguments/services.js';
 import { status } from '../arguments/status.js';
@@ -28,6 +29,7 @@ export const subcommands = [
   cluster,
   plan,
   compare,
+  inspect,
   validate,
   completion,
   complete,

@@ -80,21 +80,27 @@ function serviceLines(
 }
 
 function differenceLines(
-  { packet, otherPorts, client, remembered, outcomes, steps, classes, known }: ReportedDifference,
+  difference: ReportedDifference,
   sides: readonly [string, string],
   isWide: boolean,
 ): readonly string[] {
-  const again = remembered === undefined ? '' : `, again after it was sent to ${remembered}`;
-  const more = classes > 1 ? `, and ${counted(classes - 1, 'other class', 'other classes')} of clients` : '';
+  const { outcomes, steps, known } = difference;
   const name = known === undefined ? '' : ` [${known}]`;
-  const port = otherPorts ? ', as to every port that no rule names' : '';
   return [
-    `    ${client} → ${destinationText(packet)}${port}${again}${more}${name}`,
+    `    ${packetWords(difference)}${name}`,
     ...sides.flatMap((side, at) => [
       `      ${side}: ${outcomes[at]!}`,
       ...(isWide ? steps[at]!.map(stepLine) : []),
     ]),
   ];
+}
+
+/** Who sends it where. */
+export function packetWords({ packet, otherPorts, client, remembered, classes }: ReportedDifference): string {
+  const again = remembered === undefined ? '' : `, again after it was sent to ${remembered}`;
+  const more = classes > 1 ? `, and ${counted(classes - 1, 'other class', 'other classes')} of clients` : '';
+  const port = otherPorts ? ', as to every port that no rule names' : '';
+  return `${client} → ${destinationText(packet)}${port}${again}${more}`;
 }
 
 function stepLine({ hook, where, rule, effect }: Step): string {

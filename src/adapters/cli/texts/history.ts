@@ -1,6 +1,5 @@
 import type { ChangeEntry } from '../../../application/status/change-entry.js';
 import { changeWords, resultWords } from '../../../application/words/change-words.js';
-import { timeText } from '../../../application/words/time-text.js';
 import { columns } from '../output/columns.js';
 
 const HEADERS = ['TIME', 'SERVICE PORT', 'FAMILY', 'RESULT', 'TOOK', 'STEPS', 'CHANGES'];
@@ -24,7 +23,7 @@ export function historyLines(
 function cellsOf(entry: ChangeEntry, isWide: boolean): readonly string[] {
   const { what, at, family, steps, took } = entry;
   return [
-    timeText(at),
+    at,
     what === 'service-port' ? entry.servicePort : '-',
     family,
     resultWords(entry),
@@ -35,5 +34,5 @@ function cellsOf(entry: ChangeEntry, isWide: boolean): readonly string[] {
 }
 
 function timesText({ event, trigger }: ChangeEntry & { readonly what: 'service-port' }): string {
-  return `; event ${timeText(event)}${trigger === undefined ? '' : `, caused ${timeText(trigger)}`}`;
+  return `; event ${event}${trigger === undefined ? '' : `, caused ${trigger}`}`;
 }

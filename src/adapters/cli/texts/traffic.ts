@@ -53,7 +53,7 @@ export function trafficLines(report: TrafficReport, isWide: boolean): readonly s
 /** When and how it was counted, and what is wrong with it. */
 function headLines(report: TrafficReport): readonly string[] {
   const { time, seconds, tracked } = report;
-  const at = new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
+  const at = time.replace(/\.\d+Z$/, 'Z');
   return [
     `${at}  ${seconds.toFixed(1)} s  ${counted(tracked, 'tracked connection')}, of Services or not`,
     ...countingWords(report),

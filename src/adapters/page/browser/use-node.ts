@@ -8,7 +8,7 @@ export function useNode(): string | undefined {
   const { since } = useConnection();
   const { value } = useFollowed<ProxyStatus>(STATUS, {
     period: Infinity,
-    when: connected ? `${since}` : null,
+    when: `${since}`,
   });
   return value?.node;
 }

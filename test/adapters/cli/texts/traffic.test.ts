@@ -1,6 +1,7 @@
 import { trafficLines } from '../../../../src/adapters/cli/texts/traffic.js';
 import type { EndpointReport, TrafficReport } from '../../../../src/domain/traffic/traffic-report.js';
 import { linesText } from '../../../../src/adapters/cli/output/formatted.js';
+import { timeText } from '../../../../src/domain/model/time-text.js';
 
 const trafficText = (...args: Parameters<typeof trafficLines>): string => linesText(trafficLines(...args));
 
@@ -23,7 +24,7 @@ const endpoint = (address: string, parts: Partial<EndpointReport> = {}): Endpoin
 });
 
 const report: TrafficReport = {
-  time: Date.UTC(2026, 4, 4, 10, 0, 0, 250),
+  time: timeText(Date.UTC(2026, 4, 4, 10, 0, 0, 250)),
   seconds: 2,
   complete: true,
   readShare: 1,

@@ -11,7 +11,7 @@ import type {
   PortExplanation,
 } from '../../../../src/application/explain/explanation.js';
 
-const NONE = new Map<string, number>();
+const NONE = new Map<string, string>();
 /** Pixels: room for ten boxes, one above the other. */
 const WINDOW = 720;
 
@@ -138,7 +138,7 @@ describe('the drawing of a service port', () => {
   });
 
   it('tells when endpoints came that are news', () => {
-    const arrivals = new Map([['10.244.0.2:8080', new Date(2026, 4, 4, 12, 2, 11).getTime()]]);
+    const arrivals = new Map([['10.244.0.2:8080', new Date(2026, 4, 4, 12, 2, 11).toISOString()]]);
     const { boxes } = drawingOf(port([frontend(1)], [endpoint(1), endpoint(2)]), arrivals, 1100, WINDOW);
     expect(boxes.slice(-2).map(({ words }) => words)).toEqual([
       'used, ready',

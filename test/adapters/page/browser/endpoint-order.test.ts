@@ -2,11 +2,15 @@ import { addressOrder } from '../../../../src/adapters/page/browser/address-orde
 import { inOrder, lastArrivals } from '../../../../src/adapters/page/browser/views/service/endpoint-order.js';
 import { divided } from '../../../../src/adapters/page/browser/views/service/quiet-endpoints.js';
 import type { EndpointReport } from '../../../../src/domain/traffic/traffic-report.js';
+import { timeText } from '../../../../src/domain/model/time-text.js';
 import { serviceChange } from './samples.js';
 
 const at = (address: string, port = 80) => ({ address, port });
 const came = (time: number, ...some: readonly string[]) =>
-  serviceChange({ at: time, endpoints: { now: 9, added: some.length, removed: 0, turned: 0, some } });
+  serviceChange({
+    at: timeText(time),
+    endpoints: { now: 9, added: some.length, removed: 0, turned: 0, some },
+  });
 
 it.each([
   [['10.2.0.1:80', '10.10.0.1:80', '10.10.0.1:8080', '10.10.0.12:80']],
@@ -31,11 +35,11 @@ describe('the endpoints of a service port', () => {
   it('came when the last change says, and only few are news', () => {
     const changes = Array.from({ length: 9 }, (_, number) => came(number, `+10.0.0.${number}:80`));
     expect([...lastArrivals([...changes, came(20, '+10.0.0.3:80')])]).toEqual([
-      ['10.0.0.3:80', 20],
-      ['10.0.0.8:80', 8],
-      ['10.0.0.7:80', 7],
-      ['10.0.0.6:80', 6],
-      ['10.0.0.5:80', 5],
+      ['10.0.0.3:80', timeText(20)],
+      ['10.0.0.8:80', timeText(8)],
+      ['10.0.0.7:80', timeText(7)],
+      ['10.0.0.6:80', timeText(6)],
+      ['10.0.0.5:80', timeText(5)],
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { timeText } from '../../../../src/domain/model/time-text.js';
 import type { ServicePortChange } from '../../../../src/application/status/change-entry.js';
 
 const NO_CHANGE = { now: 2, added: 0, removed: 0, turned: 0, some: [] };
@@ -7,11 +8,11 @@ export function serviceChange(more: Partial<ServicePortChange> = {}): ServicePor
   return {
     what: 'service-port',
     family: 'IPv4',
-    at: 1_000,
+    at: timeText(1_000),
     steps: 3,
     servicePort: 'shop/cart/tcp/http',
     result: 'programmed',
-    event: 990,
+    event: timeText(990),
     took: 10,
     endpoints: NO_CHANGE,
     frontends: NO_CHANGE,

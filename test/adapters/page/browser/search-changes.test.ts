@@ -1,16 +1,17 @@
+import { timeText } from '../../../../src/domain/model/time-text.js';
 import { SearchChanges } from '../../../../src/adapters/page/browser/views/history/search-changes.js';
 import type { ChangeEntry } from '../../../../src/application/status/change-entry.js';
 import { serviceChange } from './samples.js';
 
 const changes: readonly ChangeEntry[] = [
-  { what: 'everything-programmed', family: 'IPv4', at: 1, steps: 9, took: 5 },
+  { what: 'everything-programmed', family: 'IPv4', at: timeText(1), steps: 9, took: 5 },
   serviceChange({
-    at: 2,
+    at: timeText(2),
     endpoints: { now: 3, added: 1, removed: 0, turned: 0, some: ['+10.244.1.7:8080'] },
   }),
-  serviceChange({ at: 3, servicePort: 'shop/web/tcp/', result: 'failed', reason: 'EINVAL' }),
-  serviceChange({ at: 4, family: 'IPv6', result: 'degraded', reason: 'lost to shop/old' }),
-  { what: 'repaired', family: 'IPv4', at: 5, steps: 1 },
+  serviceChange({ at: timeText(3), servicePort: 'shop/web/tcp/', result: 'failed', reason: 'EINVAL' }),
+  serviceChange({ at: timeText(4), family: 'IPv6', result: 'degraded', reason: 'lost to shop/old' }),
+  { what: 'repaired', family: 'IPv4', at: timeText(5), steps: 1 },
 ];
 const search = new SearchChanges(changes);
 
@@ -25,11 +26,11 @@ describe('changes', () => {
     ['http programmed', [2]],
     ['nothing', []],
   ])('in which %j occurs are found, the newest first', (text, times) => {
-    expect(search.matching(text, false).map(({ at }) => at)).toEqual(times);
+    expect(search.matching(text, false).map(({ at }) => Date.parse(at))).toEqual(times);
   });
 
   it('are shown alone where something went wrong', () => {
-    expect(search.matching('', true).map(({ at }) => at)).toEqual([5, 4, 3]);
-    expect(search.matching('cart', true).map(({ at }) => at)).toEqual([4]);
+    expect(search.matching('', true).map(({ at }) => Date.parse(at))).toEqual([5, 4, 3]);
+    expect(search.matching('cart', true).map(({ at }) => Date.parse(at))).toEqual([4]);
   });
 });

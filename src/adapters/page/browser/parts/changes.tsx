@@ -38,7 +38,7 @@ function Row({ change, naming }: { readonly change: ChangeEntry; readonly naming
   return (
     <tr>
       <td>
-        <time dateTime={new Date(change.at).toISOString()}>{clockTime(change.at)}</time>
+        <time dateTime={change.at}>{clockTime(change.at)}</time>
       </td>
       <td class={mark}>
         <Mark kind={mark} /> {word}

@@ -33,7 +33,7 @@ export function summary(changes: readonly ServicePortChange[]): LatencySummary |
 }
 
 /** What a chart shows that has changes from the first to the last: it ends now. Seconds; now in milliseconds. */
-export function timesShown(first: number, last: number, now = 0): [from: number, to: number] {
+export function timesShown(first: number, last: number, now: number): [from: number, to: number] {
   const to = Math.max(last, now / 1_000);
   return [Math.min(first, to - LEAST_SHOWN), to];
 }

@@ -12,7 +12,8 @@ const LEAST = 0.5;
 
 interface ChartProps {
   readonly changes: readonly ServicePortChange[];
-  readonly now: number | undefined;
+  /** RFC 3339. */
+  readonly now: string | undefined;
 }
 
 /**
@@ -20,8 +21,8 @@ interface ChartProps {
  * says the same in numbers.
  */
 export function LatencyChart({ changes, now }: ChartProps): JSX.Element {
-  const end = useRef(now);
-  end.current = now;
+  const end = useRef(0);
+  if (now !== undefined) end.current = Date.parse(now);
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<UPlot | undefined>(undefined);
 
@@ -50,11 +51,11 @@ export function LatencyChart({ changes, now }: ChartProps): JSX.Element {
 }
 
 function dataOf(changes: readonly ServicePortChange[]): UPlot.AlignedData {
-  return [changes.map(({ at }) => at / 1_000), changes.map(({ took }) => Math.max(took, LEAST))];
+  return [changes.map(({ at }) => Date.parse(at) / 1_000), changes.map(({ took }) => Math.max(took, LEAST))];
 }
 
 /** @param now milliseconds since the epoch */
-function optionsFor(element: HTMLElement, now: () => number | undefined): UPlot.Options {
+function optionsFor(element: HTMLElement, now: () => number): UPlot.Options {
   const style = getComputedStyle(element);
   const color = (name: string): string => style.getPropertyValue(name).trim();
   const axis: UPlot.Axis = {

@@ -8,7 +8,7 @@ import { LatencyChart } from './latency-chart.js';
 
 interface LatencyProps extends History {
   /** When the proxy last said how it is, by its own clock; undefined before that. */
-  readonly now: number | undefined;
+  readonly now: string | undefined;
 }
 
 /** How long changes take, in numbers and as a chart. */

@@ -1,16 +1,17 @@
 import type { ChangeEntry } from '../../../../../application/status/change-entry.js';
 import { addressOrder } from '../../address-order.js';
+import { compare } from '../../compare.js';
 import { endpointAddress, type Addressed } from './words.js';
 
-/** When endpoints came, in milliseconds since the epoch, by `ip:port`. */
-export type Arrivals = ReadonlyMap<string, number>;
+/** When endpoints came, in RFC 3339, by `ip:port`. */
+export type Arrivals = ReadonlyMap<string, string>;
 
 /** Only the last ones are news. */
 const MOST_NEWS = 5;
 
 /** The endpoints that came last, as the history tells. @param changes the oldest first */
 export function lastArrivals(changes: readonly ChangeEntry[]): Arrivals {
-  const arrivals = new Map<string, number>();
+  const arrivals = new Map<string, string>();
   for (const change of [...changes].reverse()) {
     if (change.what !== 'service-port') continue;
     for (const text of change.endpoints.some) {
@@ -30,8 +31,8 @@ export function inOrder<Endpoint extends Addressed>(
   return endpoints
     .map((endpoint) => {
       const place = endpointAddress(endpoint);
-      return { endpoint, at: arrivals.get(place) ?? 0, order: addressOrder(place) };
+      return { endpoint, at: arrivals.get(place) ?? '', order: addressOrder(place) };
     })
-    .sort((a, b) => b.at - a.at || (a.order < b.order ? -1 : 1))
+    .sort((a, b) => compare(b.at, a.at) || compare(a.order, b.order))
     .map(({ endpoint }) => endpoint);
 }

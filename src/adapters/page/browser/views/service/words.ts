@@ -19,6 +19,6 @@ export function endpointAddress({ address, port }: Addressed): string {
 }
 
 /** Whether an endpoint is used, what is known of it, and when it came, if that is news. */
-export function endpointText(endpoint: EndpointExplanation, cameAt: number | undefined): string {
+export function endpointText(endpoint: EndpointExplanation, cameAt: string | undefined): string {
   return `${cameAt === undefined ? '' : `came ${clockTime(cameAt)}, `}${endpointWords(endpoint)}`;
 }

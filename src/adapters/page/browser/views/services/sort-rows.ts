@@ -1,6 +1,7 @@
 import { lacksEndpoints } from '../../../../../application/words/state-words.js';
 import type { RowState, ServiceRow } from '../../../../../application/status/service-row.js';
 import { addressOrder } from '../../address-order.js';
+import { compare } from '../../compare.js';
 import type { Sort } from '../../parts/grid/column.js';
 
 /** What needs somebody most comes first. */
@@ -36,8 +37,4 @@ export function sortRows<Row extends ServiceRow>(
     .map((row) => ({ row, rank: rank(row) }))
     .sort((a, b) => sign * compare(a.rank, b.rank))
     .map(({ row }) => row);
-}
-
-function compare(a: Rank, b: Rank): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
