@@ -48,11 +48,15 @@ async function find(asked: Asked<'cluster'>): Promise<FoundProxies> {
     const found = await (await openProxyPods(asked)).list();
     if (found.proxies.length > 0) return found;
   } catch (error) {
-    if (FAILURES.some((kind) => error instanceof kind))
-      throw new CannotAskError(errorMessage(error), { cause: error });
-    throw error;
+    throw cannotAsk(error);
   }
   throw new CannotAskError(
     `no pod in the namespace ${namespace} has the labels ${selector}; choose others with --proxy-namespace and -l`,
   );
+}
+
+/** As CannotAskError, if it is the API server's or on the way to it. */
+export function cannotAsk(error: unknown): unknown {
+  if (!FAILURES.some((kind) => error instanceof kind)) return error;
+  return new CannotAskError(errorMessage(error), { cause: error });
 }
