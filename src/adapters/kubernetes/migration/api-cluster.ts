@@ -1,6 +1,6 @@
 import type { MigratedCluster } from '../../../application/ports/migration/migrated-cluster.js';
 import type { ClusterNode, ProxyDaemonSet, ProxyPod } from '../../../domain/migration/proxy-daemon-set.js';
-import { anything, fields, list, optional, text } from '../../../domain/shapes/shape.js';
+import { anything, both, fields, list, optional, text } from '../../../domain/shapes/shape.js';
 import type { ApiClient } from '../client/api-client.js';
 import { LINUX_NODES, listAll } from '../client/list-all.js';
 import { notRunning, podShape, proxyContainer } from '../exec/proxy-pod.js';
@@ -9,10 +9,13 @@ import type { DaemonSets } from './daemon-sets.js';
 
 const nodeShape = fields({ metadata: fields({ name: text, labels: optional(anything) }) });
 
-const ownedPod = fields({
-  metadata: fields({ ownerReferences: optional(list(fields({ kind: text, name: text }))) }),
-  status: optional(fields({ conditions: optional(list(fields({ type: text, status: text }))) })),
-});
+const ownedPod = both(
+  podShape,
+  fields({
+    metadata: fields({ ownerReferences: optional(list(fields({ kind: text, name: text }))) }),
+    status: optional(fields({ conditions: optional(list(fields({ type: text, status: text }))) })),
+  }),
+);
 
 const order = new Intl.Collator('en', { numeric: true });
 
@@ -42,16 +45,13 @@ export class ApiCluster implements MigratedCluster {
       labelSelector: selector,
       ...(node !== undefined && { fieldSelector: `spec.nodeName=${node}` }),
     };
-    const both = (value: unknown, at: string) => ({ ...podShape(value, at), owned: ownedPod(value, at) });
-    const pods = await listAll(this.client, both, path, query, { signal });
+    const pods = await listAll(this.client, ownedPod, path, query, { signal });
     return pods.flatMap((pod): ProxyPod[] => {
-      const { owned, metadata, spec } = pod;
-      const owner = owned.metadata.ownerReferences?.find(({ kind }) => kind === 'DaemonSet');
+      const { metadata, spec, status: now } = pod;
+      const owner = metadata.ownerReferences?.find(({ kind }) => kind === 'DaemonSet');
       if (!owner || spec?.nodeName === undefined) return [];
       const isEnding = metadata.deletionTimestamp !== undefined;
-      const isReady = owned.status?.conditions?.some(
-        ({ type, status }) => type === 'Ready' && status === 'True',
-      );
+      const isReady = now?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
       const state = notRunning(pod, proxyContainer(pod)?.name ?? '') ?? 'it runs, and is not ready';
       return [
         {
