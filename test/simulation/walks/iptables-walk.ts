@@ -45,7 +45,7 @@ export class IptablesWalk implements PacketWalk {
     const { machine } = this;
     const { programs, servers } = machine;
     const rules = this.rulesOf(packet.family, inquiry);
-    const environment = { localAddresses: inquiry.ask(() => machine.addresses) };
+    const environment = { localAddresses: inquiry.ask(() => machine.addresses), isSilent: true };
     const proxied = (protocol: string, port: number) =>
       inquiry.ask(() => machine.hasSocketAt(protocol, port)) ? IN_PROCESS : undefined;
     if (inquiry.ask(() => machine.isProxying)) return walkProxied(rules, proxied, packet, environment);

@@ -1,3 +1,4 @@
+import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { FindElement } from '../../../src/domain/nftables/kernel/elements.js';
 import type { KernelChain, KernelTable } from '../../../src/domain/nftables/kernel/ruleset.js';
 import { RulesetWalk } from '../../../src/domain/nftables/kernel/ruleset-walk.js';
@@ -29,7 +30,8 @@ export class NfTablesWalk implements PacketWalk {
     const family = packet.family === 'IPv4' ? 'ip' : 'ip6';
     const { machine } = this;
     const { nfTables } = machine;
-    inquiry.ask(() => nfTables.kernelTables(family).map(baseChains).join('\n'));
+    const namesOf = (table: KernelTable): string => baseChainsOf(table).names;
+    inquiry.ask(() => nfTables.kernelTables(family).map(namesOf).join('\n'));
     const tables = nfTables.kernelTables(family).map((table) => this.asked(table, inquiry));
     const find: FindElement = (table, set, key) =>
       inquiry.ask(() => {
@@ -38,14 +40,15 @@ export class NfTablesWalk implements PacketWalk {
       });
     const ruleset = { tables, deviceNumbers: DEVICES };
     const addresses = { has: (text: string) => inquiry.ask(() => machine.localAddresses.has(text)) };
-    return new RulesetWalk(ruleset, packet, addresses, find, () => undefined).endings();
+    return new RulesetWalk(ruleset, packet, addresses, find, () => undefined, undefined, true).endings();
   }
 
   private asked(table: KernelTable, inquiry: Inquiry): KernelTable {
     const find = (name: string): KernelChain | undefined =>
       inquiry.ask(() => this.current(table)?.chains.get(name));
-    for (const { name, hook } of table.chains.values()) if (hook) find(name);
-    return { ...table, chains: new AskedChains(table.chains, find) };
+    const { chains } = baseChainsOf(table);
+    for (const { name } of chains) find(name);
+    return { ...table, chains: new AskedChains(chains, find) };
   }
 
   private current({ family, name }: TableName): KernelTable | undefined {
@@ -53,29 +56,37 @@ export class NfTablesWalk implements PacketWalk {
   }
 }
 
-/** Chains that ask whenever one is looked for. */
+/** Chains that ask whenever one is looked for. Of all of them only base chains are told. */
 class AskedChains extends Map<string, KernelChain> {
   constructor(
-    chains: ReadonlyMap<string, KernelChain>,
+    private readonly bases: readonly KernelChain[],
     private readonly find: (name: string) => KernelChain | undefined,
   ) {
-    super(chains);
+    super();
   }
 
   override get(name: string): KernelChain | undefined {
     return this.find(name);
   }
+
+  override values(): MapIterator<KernelChain> {
+    return this.bases.values();
+  }
 }
 
-const known = new WeakMap<KernelTable, string>();
+/** The chains that packets come to first. */
+interface BaseChains {
+  readonly chains: readonly KernelChain[];
+  /** Theirs, and which table it is. */
+  readonly names: string;
+}
 
-/** Which table it is, and which chains packets come to first. */
-function baseChains(table: KernelTable): string {
-  let text = known.get(table);
-  if (text === undefined) {
-    const bases = [...table.chains.values()].filter(({ hook }) => hook);
-    text = [table.number, table.family, table.name, ...bases.map(({ name }) => name)].join(' ');
-    known.set(table, text);
-  }
-  return text;
+const BASE_CHAINS = new WeakMap<KernelTable, BaseChains>();
+
+function baseChainsOf(table: KernelTable): BaseChains {
+  return getOrMake(BASE_CHAINS, table, () => {
+    const chains = [...table.chains.values()].filter(({ hook }) => hook);
+    const names = [table.number, table.family, table.name, ...chains.map(({ name }) => name)].join(' ');
+    return { chains, names };
+  });
 }
