@@ -1,12 +1,8 @@
-import type { EndpointMatch, FindEndpoints } from '../../application/status/find-endpoints.js';
+import type { FindEndpoints } from '../../application/status/find-endpoints.js';
+import type { EndpointMatches } from '../../application/status/service-row.js';
 import { clientLeft } from '../http/client-left.js';
 import { respondJson } from '../http/plain-response.js';
 import type { Routes } from '../http/router.js';
-
-/** The answer of `/debug/endpoints`. */
-export interface EndpointMatches {
-  readonly matches: readonly EndpointMatch[];
-}
 
 /** Our own: `/debug/endpoints?part=10.244.1.&part=:8080` shows which Services have endpoints with such parts of `ip:port`. */
 export function endpointRoutes(endpoints: FindEndpoints): Routes {

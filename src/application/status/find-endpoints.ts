@@ -1,15 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { endpointPlace } from '../../domain/model/endpoint.js';
 import type { EndpointSlice } from '../../domain/model/endpoint-slice.js';
-import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
-
-/** A Service with endpoints at whose addresses some of the texts occur. */
-export interface EndpointMatch {
-  readonly service: ServiceKey;
-  /** For each text that occurs at one, the first, as `ip:port`. */
-  readonly endpoints: readonly string[];
-}
+import type { EndpointMatch } from './service-row.js';
 
 /** Endpoints that are looked at in one turn of the event loop: a few milliseconds. */
 const PORTION = 5_000;

@@ -55,6 +55,19 @@ export interface RowFilter {
   readonly withoutEndpoints: boolean;
 }
 
+/** A Service with endpoints at whose `ip:port` some texts occur. */
+export interface EndpointMatch {
+  /** `namespace/name`. */
+  readonly service: string;
+  /** For each text that occurs at one, the first of them. */
+  readonly endpoints: readonly string[];
+}
+
+/** The answer to which Services have such endpoints. */
+export interface EndpointMatches {
+  readonly matches: readonly EndpointMatch[];
+}
+
 /** The answer of a list. */
 export type ServiceList = ReturnType<typeof servicesAnswer>;
 export const servicesAnswer = fields({

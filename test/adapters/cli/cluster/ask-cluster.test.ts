@@ -267,7 +267,7 @@ describe('nobody to ask', () => {
     [
       'no pod has the labels',
       () => {},
-      /no pod in the namespace kube-system has the labels k8s-app in \(kube-proxy, kube-proxy-ts\)/,
+      /no pod in the namespace kube-system has the labels k8s-app in \(kube-proxy, kube-proxy-ts, /,
     ],
     ['pods may not be listed', () => api.faults.fail({ status: 403, match: '/pods' }), /responded with 403/],
     ['there is no such context', () => (kubeconfig += '.absent'), /cannot read the kubeconfig/],

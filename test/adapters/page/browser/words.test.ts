@@ -1,6 +1,7 @@
 import {
   summary,
   programmedChanges,
+  timesShown,
 } from '../../../../src/adapters/page/browser/views/overview/latencies.js';
 import { changeWords, outcomeOf } from '../../../../src/adapters/page/browser/parts/change-words.js';
 import { readServicePort } from '../../../../src/adapters/page/browser/parts/service-port.js';
@@ -9,21 +10,7 @@ import { portWords } from '../../../../src/application/words/port-words.js';
 import { bytesText } from '../../../../src/application/words/traffic-words.js';
 import type { ChangeEntry, ServicePortChange } from '../../../../src/application/status/change-entry.js';
 import { timeText } from '../../../../src/domain/model/time-text.js';
-
-const NO_CHANGE = { now: 2, added: 0, removed: 0, turned: 0, some: [] };
-const change = (more: Partial<ServicePortChange> = {}): ServicePortChange => ({
-  what: 'service-port',
-  family: 'IPv4',
-  at: timeText(1_000),
-  steps: 3,
-  servicePort: 'shop/cart/tcp/http',
-  result: 'programmed',
-  event: timeText(990),
-  took: 10,
-  endpoints: NO_CHANGE,
-  frontends: NO_CHANGE,
-  ...more,
-});
+import { serviceChange as change } from './samples.js';
 
 it.each([
   [0.44, '0.4 ms'],
@@ -127,5 +114,16 @@ describe('the times of changes', () => {
     };
     expect(programmedChanges([everything, failed, programmed])).toEqual([programmed]);
     expect(summary([])).toBeUndefined();
+  });
+});
+
+describe('the times that a chart shows', () => {
+  it.each([
+    [100, 400, 500_000, [100, 500]],
+    [490, 495, 500_000, [440, 500]],
+    [100, 501, 500_000, [100, 501]],
+    [100, 400, 0, [100, 400]],
+  ])('with changes from %d s to %d s at %d ms are %j', (first, last, now, times) => {
+    expect(timesShown(first, last, now)).toEqual(times);
   });
 });

@@ -20,10 +20,7 @@ export function Changes({ changes, naming = false }: ChangesProps): JSX.Element 
   if (changes.length === 0)
     return <p class="absent">Nothing has changed since the start, as far as is remembered.</p>;
   return (
-    <Table
-      kind="stacked"
-      titles={['At', 'Result', naming ? 'Service port' : 'Port', { number: 'Took' }, 'What']}
-    >
+    <Table titles={['At', 'Result', naming ? 'Service port' : 'Port', { number: 'Took' }, 'What']}>
       {changes.map((change, place) => (
         <Row key={`${change.at} ${place}`} change={change} naming={naming} />
       ))}
