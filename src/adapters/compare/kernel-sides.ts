@@ -1,5 +1,5 @@
 import { nftablesSide } from '../../domain/compare/nftables-side.js';
-import type { Side } from '../../domain/compare/side.js';
+import type { Side, SideMode } from '../../domain/compare/side.js';
 import { ipvsSide, tablesSide } from '../../domain/compare/tables-side.js';
 import { SavedRules } from '../../domain/iptables/walk/saved-rules.js';
 import { virtualServerKey } from '../../domain/ipvs/virtual-server.js';
@@ -23,12 +23,17 @@ import { listLinks } from '../rtnetlink/links.js';
 /**
  * What the kernel has now, whichever proxy wrote it: IPVS where the device of service addresses is, nf_tables where it has the table
  * of a proxy, else the tables of iptables.
+ * @param mode only rules of this one: what is left of others serves no new connection
  * @throws what reading throws: ToolError, NetlinkError
  */
-export async function kernelSides(families: readonly IpFamily[]): Promise<FamilySides> {
+export async function kernelSides(families: readonly IpFamily[], mode?: SideMode): Promise<FamilySides> {
+  const mayBe = (one: SideMode) => mode === undefined || mode === one;
   const sides: FamilySides = {};
   for (const family of families)
-    sides[family] = (await ipvsIn(family)) ?? (await nftablesIn(family)) ?? (await tablesIn(family));
+    sides[family] =
+      (mayBe('ipvs') ? await ipvsIn(family) : undefined) ??
+      (mayBe('nftables') ? await nftablesIn(family) : undefined) ??
+      (await tablesIn(family));
   return sides;
 }
 
