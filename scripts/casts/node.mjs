@@ -45,9 +45,9 @@ export class Node {
     }
   }
 
-  /** Runs kubeproxy with these words. */
+  /** Runs kubeproxy with these words; its output is that on a terminal. */
   run(words) {
-    return run('ip', ['netns', 'exec', this.#name, kubeproxy, ...words]);
+    return run('ip', ['netns', 'exec', this.#name, kubeproxy, ...words, '--color', 'always']);
   }
 
   #make() {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
 
 const page = readFileSync('docs/recordings.md', 'utf8');
@@ -19,13 +20,11 @@ function read(name: string): {
   return { header: header as object, events: events as Event[], bytes: Buffer.byteLength(text) };
 }
 
-/** What the terminal has shown at the end. */
-const shown = (name: string): string =>
-  read(name)
-    .events.filter(([, kind]) => kind === 'o')
-    .map(([, , text]) => text)
-    .join('')
-    .replaceAll('\r\n', '\n');
+/** What the terminal has shown at the end, without its colors. */
+const shown = (name: string): string => {
+  const printed = read(name).events.filter(([, kind]) => kind === 'o');
+  return stripVTControlCharacters(printed.map(([, , text]) => text).join('')).replaceAll('\r\n', '\n');
+};
 
 const typed = (name: string): readonly string[] =>
   [...shown(name).matchAll(/^\$ (.*)$/gm)].map(([, command]) => command!);
