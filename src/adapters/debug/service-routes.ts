@@ -11,6 +11,8 @@ export interface SyncState {
   readonly idle: boolean;
   /** Object events since the start. */
   readonly appliedEvents: number;
+  /** Changes of what is programmed since the start, as the history counts them. */
+  readonly changes: number;
 }
 
 const SERVICES = '/debug/services/';

@@ -44,8 +44,8 @@ export interface MigrationReport {
   /** The DaemonSet that runs it; missing: there is none yet. */
   readonly daemonSet?: string;
   readonly nodes: readonly NodeReport[];
-  /** What stands in the way of the moves, though nothing does of the check. */
-  readonly obstacles: readonly string[];
+  /** What stands in the way of the moves, and the commands that help. */
+  readonly obstacles: readonly { readonly problem: string; readonly commands: readonly string[] }[];
 }
 
 /** 0: nothing stands against it. 1: something differs, or went wrong. 2: nothing does, but something is not understood. */

@@ -5,7 +5,6 @@ import type { MigratedCluster } from '../ports/migration/migrated-cluster.js';
 import type { InspectedPlan, NodeInspector } from '../ports/migration/node-inspector.js';
 import type { SideMode } from '../../domain/compare/side.js';
 import { lostFeatures, unprotected } from '../../domain/migration/lost-features.js';
-import { MigrationError } from '../../domain/migration/migration-error.js';
 import { leftovers } from '../../domain/migration/node-facts.js';
 import type { NodeSituation, PlannedMove } from '../../domain/migration/planned-move.js';
 import type { Inspection } from '../../domain/migration/inspection.js';
@@ -62,9 +61,8 @@ export class Migration {
     const prepared = await prepare(this.request, this.parts.cluster, signal);
     const nodes = await this.look(prepared, signal);
     const { target, missing } = prepared;
-    const obstacles = target
-      ? movesOf(prepared, target, this.request.label).obstacles
-      : [errorMessage(missing)];
+    const errors = target ? movesOf(prepared, target, this.request.label).obstacles : [missing!];
+    const obstacles = errors.map(({ message: problem, commands }) => ({ problem, commands }));
     return { ...this.head(prepared), nodes, obstacles };
   }
 
@@ -76,8 +74,11 @@ export class Migration {
     const prepared = await prepare(this.request, this.parts.cluster, signal);
     const { target, missing } = prepared;
     if (!target) throw missing!;
-    const { moves, obstacles } = movesOf(prepared, target, this.request.label);
-    if (obstacles.length > 0) throw new MigrationError(obstacles.join('\n'));
+    const {
+      moves,
+      obstacles: [obstacle],
+    } = movesOf(prepared, target, this.request.label);
+    if (obstacle) throw obstacle;
     const looked = await this.look(prepared, signal);
     const nodes: NodeReport[] = [];
     let goesOn = looked.every(({ verdict, reason }) => verdict?.result === 'equal' && !reason);

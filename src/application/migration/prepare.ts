@@ -9,7 +9,6 @@ import {
 } from '../../domain/migration/planned-move.js';
 import type { Destination, ProxyDaemonSet } from '../../domain/migration/proxy-daemon-set.js';
 import { targetOf, withoutTarget } from '../../domain/migration/target.js';
-import { errorMessage } from '../error-message.js';
 import { chosenNodes, type NodeChoice } from './chosen-nodes.js';
 
 /** What is known before any node is looked at. */
@@ -63,18 +62,18 @@ export function movesOf(
   { situations: all }: Prepared,
   target: ProxyDaemonSet,
   label: string,
-): { readonly moves: readonly PlannedMove[]; readonly obstacles: readonly string[] } {
+): { readonly moves: readonly PlannedMove[]; readonly obstacles: readonly MigrationError[] } {
   const moves: PlannedMove[] = [];
-  const obstacles = new Set<string>();
+  const obstacles = new Map<string, MigrationError>();
   for (const situation of all) {
     try {
       moves.push(plannedMove(situation, target, label));
     } catch (error) {
       if (!(error instanceof MigrationError)) throw error;
-      obstacles.add(errorMessage(error));
+      obstacles.set(error.message, error);
     }
   }
-  return { moves, obstacles: [...obstacles] };
+  return { moves, obstacles: [...obstacles.values()] };
 }
 
 function comparedMode(

@@ -89,6 +89,11 @@ export class ChangeHistory implements Partial<SyncObserver> {
     this.add({ what: 'repaired', family, at: timeText(this.clock.now()), steps });
   }
 
+  /** All changes since the start. */
+  get total(): number {
+    return this.count;
+  }
+
   /** What is remembered, the oldest first: all, or what concerned these Services alone. */
   changes(services: readonly ServiceKey[] = []): History {
     const oldest = this.count % CAPACITY;

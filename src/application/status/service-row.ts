@@ -1,8 +1,9 @@
 import type { ServiceType } from '../../domain/model/service.js';
 import { fields, list, number, optional, text, word } from '../../domain/shapes/shape.js';
 
-/** `pending`: something about it is not in the kernel yet. `degraded`: programmed, but not as it asks for. */
-export type RowState = 'programmed' | 'pending' | 'degraded' | 'failed' | 'not-served';
+/** `pending`: something about it is not in the kernel yet. `degraded`: programmed, but not as it asks for. `removed`: gone
+ * since it was listed. */
+export type RowState = 'programmed' | 'pending' | 'degraded' | 'failed' | 'not-served' | 'removed';
 
 /** One Service in a list, over both families. */
 export type ServiceRow = ReturnType<typeof serviceRow>;

@@ -29,6 +29,7 @@ const subcommands: {
     const { askCluster } = await import('../../adapters/cli/cluster/ask-cluster.js');
     return (asked) => askCluster(asked);
   },
+  migrate: async () => (await import('../migration/migrate.js')).migrate,
   version: async () => {
     const { version } = await asking();
     return (asked) => version(asked, thisVersion(asked.version));

@@ -71,6 +71,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     ...serviceRoutes(explain, addresses, report, () => ({
       idle: !source.delivering && loops.every((loop) => loop.inSync),
       appliedEvents: clusterEvents.eventCount,
+      changes: changeHistory.total,
     })),
     ...serviceListRoutes(list),
     ...endpointRoutes(new FindEndpoints(state)),

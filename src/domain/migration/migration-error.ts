@@ -1,9 +1,12 @@
 import { NamedError } from '../model/named-error.js';
 
-/** A migration cannot begin as the cluster is. The message says what is missing, and the commands that bring it. */
+/** A migration cannot begin as the cluster is. The message says what is missing. */
 export class MigrationError extends NamedError {
-  /** @param commands each on a line of its own */
-  constructor(problem: string, commands: readonly string[] = []) {
-    super([problem, ...commands.map((command) => `  ${command}`)].join('\n'));
+  constructor(
+    message: string,
+    /** That bring it, for the user's shell. */
+    readonly commands: readonly string[] = [],
+  ) {
+    super(message);
   }
 }

@@ -29,7 +29,8 @@ export class ChainWalk<C extends Course, R extends Place> {
       const next: C[] = [];
       for (const course of courses)
         for (const met of this.meet(rule, course))
-          for (const turn of this.take(rule, met, depth))
+          if (met.to === 'rule' && met.effect === undefined) next.push(met.course);
+          else for (const turn of this.take(rule, met, depth))
             if (turn.to === 'rule') next.push(turn.course);
             else left.push(turn);
       courses = next;

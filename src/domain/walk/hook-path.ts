@@ -72,11 +72,15 @@ function through<C extends Course>(
   course: C,
   isDone: (course: C) => boolean = () => false,
 ): readonly C[] {
-  const stops = (each: C) => each.verdict !== undefined || each.isSentAnew || isDone(each);
-  return stations.reduce<readonly C[]>(
-    (courses, station) => courses.flatMap((each) => (stops(each) ? [each] : station(each))),
-    [course],
-  );
+  let courses: readonly C[] = [course];
+  for (const station of stations) {
+    const next: C[] = [];
+    for (const each of courses)
+      if (each.verdict !== undefined || each.isSentAnew || isDone(each)) next.push(each);
+      else next.push(...station(each));
+    courses = next;
+  }
+  return courses;
 }
 
 function goneOn<C extends Course>(course: C): C {

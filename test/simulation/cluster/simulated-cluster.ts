@@ -16,6 +16,8 @@ import type { World } from '../world/world.js';
 const BOOKMARKS = 60_000;
 const SERVICES = '/api/v1/services';
 const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
+/** Of what else the program follows. */
+const OTHERS = ['/api/v1/nodes', '/apis/networking.k8s.io/v1/servicecidrs'];
 const NO_CERTIFICATES = {
   authority: '',
   server: { certificate: '', key: '' },
@@ -50,6 +52,13 @@ export class SimulatedCluster {
   /** Whether the program hears of all that users write, and has heard of it, or will in a moment. */
   get isFollowed(): boolean {
     return this.manifests !== undefined || [SERVICES, SLICES].every((path) => this.api.isWatched(path));
+  }
+
+  /** The same of the Node and of service ranges, so that nothing is left to be listed. */
+  get isFollowedCompletely(): boolean {
+    return (
+      this.isFollowed && (this.manifests !== undefined || OTHERS.every((path) => this.api.isWatched(path)))
+    );
   }
 
   /** Opens the API server, with this node in it. */

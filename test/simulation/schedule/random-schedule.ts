@@ -9,6 +9,7 @@ import {
   type Mode,
   type WorldSettings,
 } from '../world/settings.js';
+import { LAST_ROUNDS } from './last-rounds.js';
 import { Plan } from './plan.js';
 import type { Schedule, Step } from './schedule.js';
 import type { StepKind } from './step-kind.js';
@@ -24,6 +25,12 @@ const LOCALHOST_NODE_PORTS = [[], [REJECTS_LOCALHOST], [REJECTS_LOCALHOST, NAMES
 const FIRST = [0, 1, 1, 2, 2, 3, 4, 6];
 /** One world in so many is long: what happened earlier may show late. */
 const ONE_LONG_IN = 15;
+/** A round has so many steps at most. */
+const MOST_STEPS = 6;
+/** Of the worlds of a mode, one in so many has a last round after all others. */
+const ONE_LAST_ROUND_IN = 2;
+/** The steps of these that are needed stand at its beginning. */
+const MOST_LAST_STEPS = 3;
 /** A kind of steps that cannot happen now is drawn again so often. */
 const ATTEMPTS = 5;
 
@@ -31,9 +38,13 @@ const ATTEMPTS = 5;
 export function randomSchedule(seed: number): Schedule {
   const random = new Random(seed);
   const settings = randomSettings(seed, random);
-  const theme = randomTheme(random);
-  const plan = new Plan(settings, random, theme);
-  const kinds = theme ? STEPS.filter(({ name, weight }) => weight > 0 && theme.steps.includes(name)) : STEPS;
+  let theme = randomTheme(random);
+  let plan = new Plan(settings, random, theme);
+  let kinds = kindsOf(theme);
+  const turnTo = (other: Theme): void => {
+    plan = plan.about(other);
+    [theme, kinds] = [other, kindsOf(other)];
+  };
   const steps: Step[] = [];
   let at = 0;
   const add = (name: string, args: readonly string[]): unknown => steps.push({ at, name, args });
@@ -53,16 +64,37 @@ export function randomSchedule(seed: number): Schedule {
   add('start', []);
   at += random.pick([0, 3, 50, 3_000]);
   if (theme?.begins || random.isOneIn(2)) add('settle', []);
-  const isLong = seed % ONE_LONG_IN === 0;
-  for (let round = isLong ? 3 : 1; round > 0; round--) {
+  const round = (most: number): void => {
     for (const names of theme?.begins ?? []) happen(names.map(stepKind));
-    for (let count = random.between(2, 6); count > 0; count--) {
+    for (let count = random.between(2, most); count > 0; count--) {
       happen(theme && !theme.isWithoutUsers && random.isOneIn(2) ? [stepKind('put')] : kinds);
       at += random.pick(PAUSES);
     }
     add('settle', []);
+  };
+  const isLong = seed % ONE_LONG_IN === 0;
+  for (let rounds = isLong ? 3 : 1; rounds > 0; rounds--) round(MOST_STEPS);
+  const last = lastRound(seed);
+  if (last) {
+    turnTo(last);
+    round(MOST_LAST_STEPS);
   }
   return { settings, steps };
+}
+
+/** The kinds of steps that happen in a world with this theme. */
+function kindsOf(theme: Theme | undefined): readonly StepKind[] {
+  return theme ? STEPS.filter(({ name, weight }) => weight > 0 && theme.steps.includes(name)) : STEPS;
+}
+
+/** Each in its turn, for each mode. */
+function lastRound(seed: number): Theme | undefined {
+  const mode = modeOf(seed);
+  const number = Math.floor(seed / MODES.length);
+  const possible = LAST_ROUNDS.filter(({ modes }) => modes?.includes(mode) ?? true);
+  return number % ONE_LAST_ROUND_IN === 0
+    ? possible[(number / ONE_LAST_ROUND_IN) % possible.length]
+    : undefined;
 }
 
 /** The mode in which a seed's world begins: each in turn, so that few seeds show all. */

@@ -12,7 +12,7 @@ import type { ProxiedPort } from '../../../src/domain/userspace/walk/proxied-por
 import { walkProxied } from '../../../src/domain/userspace/walk/proxied-walk.js';
 import type { Machine } from '../kernel/machine.js';
 import { AskedSets } from './asked-sets.js';
-import type { Inquiry } from './inquiry.js';
+import { ANYTHING, type Inquiry } from './inquiry.js';
 import type { PacketWalk } from './packet-walk.js';
 import { RememberedWalk } from './remembered-walk.js';
 
@@ -43,16 +43,16 @@ export class IptablesWalk implements PacketWalk {
 
   private send(packet: Packet, inquiry: Inquiry): readonly TracedEnding[] {
     const { machine } = this;
-    const { programs, servers } = machine;
+    const { programs, servers, links } = machine;
     const rules = this.rulesOf(packet.family, inquiry);
-    const environment = { localAddresses: inquiry.ask(() => machine.addresses) };
+    const environment = { localAddresses: inquiry.ask(links, () => machine.addresses), isSilent: true };
     const proxied = (protocol: string, port: number) =>
-      inquiry.ask(() => machine.hasSocketAt(protocol, port)) ? IN_PROCESS : undefined;
-    if (inquiry.ask(() => machine.isProxying)) return walkProxied(rules, proxied, packet, environment);
+      inquiry.ask(ANYTHING, () => machine.hasSocketAt(protocol, port)) ? IN_PROCESS : undefined;
+    if (inquiry.ask(ANYTHING, () => machine.isProxying)) return walkProxied(rules, proxied, packet, environment);
     const sets = new AskedSets(programs.sets, inquiry);
-    if (inquiry.ask(() => servers.view().size === 0)) return walkTables(rules, packet, environment, { sets });
+    if (inquiry.ask(servers, () => servers.view().size === 0)) return walkTables(rules, packet, environment, { sets });
     // Rules lead to no service address but the one that the packet was sent to.
-    const isOwn = inquiry.ask(() => machine.serviceAddresses.has(packet.destination));
+    const isOwn = inquiry.ask(links, () => machine.serviceAddresses.has(packet.destination));
     const addresses = new Set(isOwn ? [packet.destination] : []);
     const server = (id: VirtualServerId) => this.server(id, inquiry);
     return walkIpvs({ rules, sets, addresses, server }, packet, environment);
@@ -63,7 +63,7 @@ export class IptablesWalk implements PacketWalk {
     const tables = programs.tableSet(family, iptables);
     return {
       chain: (table, name) => {
-        const saved = inquiry.ask(() => tables.table(table)?.chains.get(name));
+        const saved = inquiry.ask(tables, () => tables.table(table)?.chains.get(name));
         return saved && this.walked(table, saved);
       },
     };
@@ -85,7 +85,8 @@ export class IptablesWalk implements PacketWalk {
     const family = AF[address.includes(':') ? 'IPv6' : 'IPv4'];
     const id = { family, address, port, protocol: PROTOCOLS[protocol], firewallMark: 0 };
     const { servers } = this.machine;
-    const found = inquiry.ask(() => servers.revisionOf(id)) === undefined ? undefined : servers.find(id);
+    const revision = inquiry.ask(servers, () => servers.revisionOf(id));
+    const found = revision === undefined ? undefined : servers.find(id);
     if (!found) return undefined;
     const { scheduler, flags, timeout, destinations } = found;
     const server = {

@@ -11,7 +11,7 @@ import { history } from './history.js';
 import { serviceName } from '../command-line/service-names.js';
 import { services } from './services.js';
 import { status } from './status.js';
-import type { CommandForm } from '../command-line/subcommand.js';
+import { outputOptions, watchOption, type CommandForm } from '../command-line/subcommand.js';
 import { top } from './top.js';
 import { trace } from './trace.js';
 
@@ -33,11 +33,17 @@ const QUESTIONS = {
 
 export type QuestionKind = keyof typeof QUESTIONS;
 
+/** Options of the command of all nodes itself. */
+const HOW_TO_PRINT = [...outputOptions, watchOption].map(({ long }) => long!);
+
 /** How the questions read on the command line; the form of the answer is an option of all. */
 export const QUESTION_FORMS = Object.values<CommandForm>(QUESTIONS).map((one) => ({
   ...one,
-  options: without(one, '--output'),
+  options: [...without(one, ...HOW_TO_PRINT), ...(one === QUESTIONS.status ? [watchOption] : [])],
 }));
+
+/** The questions that are answered with a list of objects. */
+export const LISTS: readonly QuestionKind[] = ['status', 'services', 'history'];
 
 /** The kinds of questions. */
 export const CLUSTER_QUESTIONS = Object.keys(QUESTIONS) as readonly QuestionKind[];
@@ -98,13 +104,13 @@ function explainedService(rest: readonly string[], { namespace }: QuestionOption
 
 /** As the subcommand of a node takes them. */
 function flagsOf(kind: QuestionKind, options: QuestionOptions): readonly string[] {
-  return without(QUESTIONS[kind], '--output').flatMap((option) => {
+  return without(QUESTIONS[kind], ...HOW_TO_PRINT).flatMap((option) => {
     const value = options[option.attributeName()];
     if (value === undefined || value === option.defaultValue) return [];
     return value === true ? [option.long!] : [option.long!, String(value)];
   });
 }
 
-function without({ options = [] }: CommandForm, long: string): readonly Option[] {
-  return options.filter((option) => option.long !== long);
+function without({ options = [] }: CommandForm, ...names: readonly string[]): readonly Option[] {
+  return options.filter((option) => !names.includes(option.long!));
 }

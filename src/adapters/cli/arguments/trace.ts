@@ -11,7 +11,7 @@ import {
 } from '../../../domain/trace/query.js';
 import { UsageError } from '../usage-error.js';
 import { refuseOperands } from '../command-line/operands.js';
-import { outputOption, subcommand, type OutputFormat } from '../command-line/subcommand.js';
+import { outputOptions, subcommand, type OutputFormat } from '../command-line/subcommand.js';
 
 export interface TraceOptions {
   readonly from?: string;
@@ -54,7 +54,7 @@ export const trace = subcommand({
       '--queries <file>',
       'Read queries from a file, or from standard input (-): {"from": SOURCE, "to": DESTINATION}, one a line. Print one JSON answer a line.',
     ),
-    outputOption,
+    ...outputOptions,
   ],
   request(operands, { kernel = false, output = 'text', ...options }: TraceOptions) {
     refuseOperands(operands, 'kubeproxy trace');

@@ -1,3 +1,4 @@
+import { inToneOf } from '../output/tones.js';
 import { frontendPlace } from '../../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../../domain/net/address.js';
 import { endpointWords } from '../../../application/words/endpoint-words.js';
@@ -63,12 +64,12 @@ function portLines(explained: PortExplanation): readonly string[] {
 }
 
 export function statusText(status: PortStatus): string {
-  return portStatusText(status);
+  return inToneOf(status.state, portStatusText(status));
 }
 
 export function frontendText(frontend: FrontendExplanation): string {
   const { kind, policy, outcome, reason } = frontend;
-  return `${kind} ${frontendPlace(frontend)} (${policy}): ${outcome}, ${reason}`;
+  return `${kind} ${frontendPlace(frontend)} (${policy}): ${inToneOf(outcome)}, ${reason}`;
 }
 
 export function endpointText(endpoint: EndpointExplanation): string {

@@ -1,5 +1,7 @@
+import { inToneOf } from '../output/tones.js';
 import type { ChangeEntry } from '../../../application/status/change-entry.js';
 import { changeWords, resultWords } from '../../../application/words/change-words.js';
+import { serviceOf } from '../../../domain/model/service-port-name.js';
 import { columns } from '../output/columns.js';
 
 const HEADERS = ['TIME', 'SERVICE PORT', 'FAMILY', 'RESULT', 'TOOK', 'STEPS', 'CHANGES'];
@@ -26,7 +28,7 @@ function cellsOf(entry: ChangeEntry, isWide: boolean): readonly string[] {
     at,
     what === 'service-port' ? entry.servicePort : '-',
     family,
-    resultWords(entry),
+    inToneOf(what === 'service-port' ? entry.result : what, resultWords(entry)),
     took === undefined ? '-' : `${took} ms`,
     String(steps),
     `${changeWords(entry)}${isWide && what === 'service-port' ? timesText(entry) : ''}`,
@@ -35,4 +37,12 @@ function cellsOf(entry: ChangeEntry, isWide: boolean): readonly string[] {
 
 function timesText({ event, trigger }: ChangeEntry & { readonly what: 'service-port' }): string {
   return `; event ${event}${trigger === undefined ? '' : `, caused ${trigger}`}`;
+}
+
+/** The Services that changed, each once, as kubectl writes them. */
+export function changedServices(changes: readonly ChangeEntry[]): readonly string[] {
+  const keys = changes.flatMap((change) =>
+    change.what === 'service-port' ? serviceOf(change.servicePort) : [],
+  );
+  return [...new Set(keys)].map((key) => `service/${key.split('/')[1]!}`);
 }

@@ -1,3 +1,4 @@
+import { inToneOf } from '../output/tones.js';
 import { familyWords, watchWords } from '../../../application/words/status-words.js';
 import type { FamilyStatus, ProxyStatus } from '../../../application/status/proxy-status.js';
 
@@ -31,15 +32,15 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
     );
   };
   return [
-    `${node}: ${state.replace('-', ' ')}`,
+    `${node}: ${inToneOf(state, state.replace('-', ' '))}`,
     ...reasons.map((reason) => `  reason: ${reason}`),
     ...warnings.map((warning) => `  warning: ${warning}`),
     `  mode ${mode}, version ${program}${level}, Node ${runtime}, Linux ${kernel}`,
     `  running since ${startedAt}, for ${duration(Date.parse(now) - Date.parse(startedAt))}`,
     ...listed('waiting', waiting),
     ...families.map((family) => `  ${family.family}: ${familyWords(family)}`),
-    ...listed('failing', troubles(families, 'failed')),
-    ...listed('degraded', troubles(families, 'degraded')),
+    ...listed(inToneOf('failed', 'failing'), troubles(families, 'failed')),
+    ...listed(inToneOf('degraded'), troubles(families, 'degraded')),
     ...listed('ignored', ignored),
     ...status.watches.map((watch) => `  watch ${watch.kind}: ${watchWords(watch)}`),
     ...listed(

@@ -1,3 +1,4 @@
+import { inToneOf } from '../output/tones.js';
 import { hostPort } from '../../../domain/net/address.js';
 import { grouped } from '../../../domain/model/grouped.js';
 import { foldSteps, type FoldedStep } from '../../../domain/trace/fold-steps.js';
@@ -58,7 +59,7 @@ function outcomeLines(
   { outcome, reason, endpoints, sourceRewritten, sticky, steps }: TraceAnswer,
   isWide: boolean,
 ): readonly string[] {
-  const lines = [`outcome: ${outcome}`, ...(reason === undefined ? [] : [`  because ${reason}`])];
+  const lines = [`outcome: ${inToneOf(outcome)}`, ...(reason === undefined ? [] : [`  because ${reason}`])];
   const equal = grouped(endpoints, ({ probability }) => (probability * 100).toFixed(1).padStart(5));
   for (const [percent, alike] of equal) {
     const places = alike.map(({ address, port }) => hostPort(address, port));

@@ -1,3 +1,4 @@
+import { inToneOf } from '../output/tones.js';
 import { bytesText, countingWords } from '../../../application/words/traffic-words.js';
 import { displayName } from '../../../domain/model/service-port-name.js';
 import { hostPort } from '../../../domain/net/address.js';
@@ -65,11 +66,15 @@ function hasTraffic({ open, new: begun, unanswered, bytes = 0, silent }: Endpoin
 }
 
 function portState({ silentEndpoints, endpoints }: PortReport): string {
-  if (endpoints.every(({ state }) => state === 'unused')) return 'no endpoint';
+  if (endpoints.every(({ state }) => state === 'unused')) return inToneOf('no endpoint');
   if (silentEndpoints === 0) return '';
-  return `${silentEndpoints} of ${counted(endpoints.length, 'endpoint')} ${endpoints.length === 1 ? 'does' : 'do'} not answer`;
+  const verb = endpoints.length === 1 ? 'does' : 'do';
+  return inToneOf(
+    'silent',
+    `${silentEndpoints} of ${counted(endpoints.length, 'endpoint')} ${verb} not answer`,
+  );
 }
 
 function endpointState({ silent, state }: EndpointReport): string {
-  return silent ? 'does not answer' : state;
+  return silent ? inToneOf('silent', 'does not answer') : inToneOf(state);
 }

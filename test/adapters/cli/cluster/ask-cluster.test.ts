@@ -74,6 +74,26 @@ describe('status', () => {
     expect(lines).toHaveLength(32);
   });
 
+  it('shows nodes again that change, while it is watched', async () => {
+    putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }, { name: 'node-3' }]);
+    let rounds = 0;
+    api.containers.run = ({ pod }) => {
+      if (pod === 'kube-proxy-node-1') rounds++;
+      if (rounds === 1) return prints(statusOf({ lag: 1 }));
+      if (pod === 'kube-proxy-node-2') return { exitCode: 3, stderr: 'Error: no proxy answers\n' };
+      return prints(statusOf(pod === 'kube-proxy-node-3' ? { state: 'degraded' } : { lag: 2 }), 1);
+    };
+    const watching = cluster('status', '-w');
+    await until('the second answers', async () => printed.stdout.includes('no answer'));
+    process.emit('SIGINT');
+    expect(await watching).toBe(2);
+    expect(printed.stdout.split('\n').slice(4)).toEqual([
+      'node-3  degraded  0.1.0    nftables  yes      -      0        0',
+      'no answer: node-2 (Error: no proxy answers)',
+      '',
+    ]);
+  });
+
   it('says which nodes did not answer, and why', async () => {
     const states = [{ name: 'kube-proxy', state: { waiting: { reason: 'CrashLoopBackOff' } } }];
     putNodes(api, [
@@ -245,7 +265,7 @@ describe('nobody to ask', () => {
     [
       'no pod has the labels',
       () => {},
-      /no pod in the namespace kube-system has the labels k8s-app in \(kube-proxy, kube-proxy-ts\)/,
+      /no pod in the namespace kube-system has the labels k8s-app in \(kube-proxy, kube-proxy-ts, /,
     ],
     ['pods may not be listed', () => api.faults.fail({ status: 403, match: '/pods' }), /responded with 403/],
     ['there is no such context', () => (kubeconfig += '.absent'), /cannot read the kubeconfig/],
@@ -438,6 +458,17 @@ it.each(['services', 'diff', 'history'])(
     expect(printed.stderr).toBe('');
   },
 );
+
+it.each([
+  ['status', statusOf({}), 'node/node-1\nnode/node-2\n'],
+  ['services', servicesAnswer(), 'service/web\n'],
+  ['history', historyAnswer(), 'service/web\n'],
+] as const)('%s prints the names of what it lists', async (kind, answer, names) => {
+  putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
+  answering({}, prints(answer));
+  expect(await cluster(kind, '-o', 'name')).toBe(0);
+  expect(printed.stdout).toBe(names);
+});
 
 it('shows on which nodes what becomes of a packet', async () => {
   putNodes(
@@ -673,3 +704,17 @@ it('adds up the connections of all nodes, over both families', async () => {
     ].join('\n'),
   );
 });
+
+function servicesAnswer(): object {
+  const row = { namespace: 'shop', name: 'web', frontends: [], endpoints: { used: 1, known: 1 } };
+  return { services: [{ ...row, state: 'programmed' }], unknown: [] };
+}
+
+function historyAnswer(): object {
+  const list = { now: 1, added: 0, removed: 0, turned: 0, some: [] };
+  const change = {
+    ...{ what: 'service-port', family: 'IPv4', at: 5, steps: 1, servicePort: 'shop/web/tcp/' },
+    ...{ result: 'programmed', event: 4, took: 1, endpoints: list, frontends: list },
+  };
+  return { changes: [change, { what: 'repaired', family: 'IPv4', at: 6, steps: 1 }, change], total: 3 };
+}

@@ -24,6 +24,8 @@ export interface TableCommit {
 
 /** The tables of one family, of iptables-legacy or of iptables-nft. Commits replace a table as a whole. */
 export class TableSet {
+  /** Another one as soon as any table is another one. */
+  version = 0;
   private readonly tables = new Map<string, Table>();
   private printed: SavedTables | undefined;
 
@@ -75,6 +77,7 @@ export class TableSet {
       const after = emptyTable(before.name, this.variant === 'legacy' ? BUILT_IN[before.name]! : []);
       if (this.variant === 'legacy') this.put(after);
       else this.tables.delete(before.name);
+      this.version++;
       this.printed = undefined;
       const { family, variant } = this;
       const changed = [...before.chains.keys()];
@@ -84,6 +87,7 @@ export class TableSet {
 
   private put(table: Table): void {
     this.tables.set(table.name, table);
+    this.version++;
     this.printed = undefined;
   }
 }
