@@ -1,4 +1,5 @@
 import { complain } from '../../adapters/cli/output/print.js';
+import { podsOfCluster } from '../../adapters/cli/cluster/pods-of-cluster.js';
 import { answerRequest } from '../../adapters/cli/tracing/answer-request.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ClusterPlace } from '../../application/trace/named-destination.js';
@@ -30,6 +31,7 @@ export async function traceManifests(asked: Asked<'trace'>, logger: Logger): Pro
           asked.request,
           (query) => packets.trace(query, asked.request.rules),
           () => Promise.resolve(placesIn(tables)),
+          podsOfCluster(asked),
         ),
     );
   });

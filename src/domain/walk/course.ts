@@ -47,7 +47,7 @@ export type Place = Pick<Step, 'where' | 'rule' | 'servicePort' | 'isForeign'>;
  * The beginning of a packet's course. Everything that a course may have is there from the beginning: to copy objects of one shape costs
  * a fraction.
  */
-export function startOf(packet: Packet, isSilent = false): Course {
+export function startOf(packet: Packet): Course {
   return {
     packet,
     hook: packet.inputInterface === undefined ? 'output' : 'prerouting',
@@ -66,7 +66,7 @@ export function startOf(packet: Packet, isSilent = false): Course {
     verdict: undefined,
     probability: 1,
     steps: [],
-    isSilent,
+    isSilent: false,
     servicePort: undefined,
   };
 }

@@ -1,4 +1,3 @@
-import { getOrMake } from '../model/get-or-make.js';
 import type { Course, HookName } from './course.js';
 
 /** What packets pass at a hook: a base chain, a built-in chain, IPVS. All that may become of a packet there. */
@@ -6,8 +5,6 @@ export type Station<C> = (course: C) => readonly C[];
 
 /** Leads packets from hook to hook, as the kernel does (docs/spec/nftables.md §7). */
 export class HookPath<C extends Course> {
-  private readonly stations = new Map<HookName, readonly Station<C>[]>();
-
   /**
    * @param stationsAt what packets pass at a hook, in order
    * @param isLocal whether an address is one of the node's own
@@ -54,11 +51,7 @@ export class HookPath<C extends Course> {
   }
 
   private at(hook: HookName, course: C): readonly C[] {
-    return course.verdict ? [course] : through(this.stationsOf(hook), { ...course, hook });
-  }
-
-  private stationsOf(hook: HookName): readonly Station<C>[] {
-    return getOrMake(this.stations, hook, () => this.stationsAt(hook));
+    return course.verdict ? [course] : through(this.stationsAt(hook), { ...course, hook });
   }
 }
 
@@ -80,12 +73,11 @@ function through<C extends Course>(
   course: C,
   isDone: (course: C) => boolean = () => false,
 ): readonly C[] {
-  const stops = (each: C) => each.verdict !== undefined || each.isSentAnew || isDone(each);
   let courses: readonly C[] = [course];
   for (const station of stations) {
     const next: C[] = [];
     for (const each of courses)
-      if (stops(each)) next.push(each);
+      if (each.verdict !== undefined || each.isSentAnew || isDone(each)) next.push(each);
       else next.push(...station(each));
     courses = next;
   }

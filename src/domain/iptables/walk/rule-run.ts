@@ -2,8 +2,8 @@ import { shareOf } from '../../walk/course.js';
 import { nextRule, shareText, uncertain, type Chain, type Turn } from '../../walk/turn.js';
 import type { Surroundings, TablesCourse } from './course.js';
 import type { RuleSource } from './rule-source.js';
-import type { WalkedRule } from './rule.js';
-import { pass } from './target.js';
+import { appliesTo, type WalkedRule } from './rule.js';
+import { pass, type Target } from './target.js';
 
 type TablesTurn = Turn<TablesCourse, WalkedRule>;
 
@@ -19,16 +19,17 @@ export class RuleRun {
 
   /** Where the rule leads: two turns where it applies by chance, none where it has nothing to do with the packet. */
   meet(rule: WalkedRule, course: TablesCourse): readonly TablesTurn[] | undefined {
-    const { target, chance, asks, remembers } = rule.meaning;
-    if (rule.table === 'nat') for (const list of asks) this.asked.add(list);
-    const applies = rule.appliesTo(course, this.surroundings);
+    const { table, meaning } = rule;
+    const { target, chance, asks, remembers } = meaning;
+    if (table === 'nat') for (const list of asks) this.asked.add(list);
+    const applies = appliesTo(meaning, course, this.surroundings);
     if (applies === false || (target === pass && remembers.length === 0)) return undefined;
     if (applies !== true)
       return [uncertain(course, `cannot tell whether ${applies.unclear} holds; taken as if it did not`)];
-    const called = typeof target === 'function' ? undefined : this.called(rule.table, target.name, course);
+    const called = typeof target === 'function' ? undefined : this.called(table, target.name, course);
     const leadsNowhere = typeof target !== 'function' && target.verb === 'jump' && called?.rules.length === 0;
     if (leadsNowhere && remembers.length === 0) return undefined;
-    const turn = this.act(rule, called, this.remembering(rule, shareOf(course, chance)));
+    const turn = this.act(target, called, this.remembering(table, remembers, shareOf(course, chance)));
     if (chance >= 1) return [turn];
     const { effect } = turn;
     return [
@@ -43,11 +44,7 @@ export class RuleRun {
     return found?.narrowed?.(course) ?? found;
   }
 
-  private act(
-    { meaning: { target } }: WalkedRule,
-    chain: Chain<WalkedRule> | undefined,
-    course: TablesCourse,
-  ): TablesTurn {
+  private act(target: Target, chain: Chain<WalkedRule> | undefined, course: TablesCourse): TablesTurn {
     if (typeof target === 'function') return target(course, this.surroundings);
     const { verb, name } = target;
     if (!chain) return uncertain(course, `cannot tell what target ${name} does; taken as if it did nothing`);
@@ -55,7 +52,7 @@ export class RuleRun {
   }
 
   /** A client that is remembered in a list that these rules ask comes to the same rule again. */
-  private remembering({ table, meaning: { remembers } }: WalkedRule, course: TablesCourse): TablesCourse {
+  private remembering(table: string, remembers: readonly string[], course: TablesCourse): TablesCourse {
     const lists = table === 'nat' ? remembers.filter((list) => this.asked.has(list)) : [];
     if (lists.length === 0) return course;
     const clients = new Set([course.source]);

@@ -48,21 +48,26 @@ export class WalkedRule implements Place {
   }
 
   get meaning(): RuleMeaning {
-    return getOrMake(MEANINGS, this.text, () => {
-      if (MEANINGS.size >= MEANINGS_KEPT) MEANINGS.clear();
-      return meaningOf(this.text);
-    });
+    const { text } = this;
+    if (MEANINGS.size >= MEANINGS_KEPT && !MEANINGS.has(text)) MEANINGS.clear();
+    return getOrMake(MEANINGS, text, () => meaningOf(text));
   }
+}
 
-  appliesTo(course: TablesCourse, surroundings: Surroundings): Applicability {
-    let unclear: string[] | undefined;
-    for (const condition of this.meaning.conditions) {
-      const holds = condition.holds(course, surroundings);
-      if (holds === false) return false;
-      if (holds === undefined) (unclear ??= []).push(condition.text);
-    }
-    return unclear === undefined || { unclear: unclear.join(', ') };
+/** Whether the rule is applied to the packet. */
+export function appliesTo(
+  { conditions }: RuleMeaning,
+  course: TablesCourse,
+  surroundings: Surroundings,
+): Applicability {
+  let unclear: string | undefined;
+  for (const condition of conditions) {
+    const holds = condition.holds(course, surroundings);
+    if (holds === false) return false;
+    if (holds === undefined)
+      unclear = unclear === undefined ? condition.text : `${unclear}, ${condition.text}`;
   }
+  return unclear === undefined || { unclear };
 }
 
 function meaningOf(text: RuleText): RuleMeaning {

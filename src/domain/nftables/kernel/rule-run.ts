@@ -14,19 +14,17 @@ import { hex, readHostWord, readNetworkHalf } from './bytes.js';
 import { draw, hashed, hashesPort, isDrawn, joined, MAX_BRANCHES } from './draws.js';
 import type { FindElement } from './elements.js';
 import { isEffective, type Expression, type KernelVerdict } from './expression.js';
-import { isOurs, write, type KernelCourse } from './kernel-course.js';
+import { isOurs, load, type KernelCourse } from './kernel-course.js';
 import type { ListedChains, ListedRule } from './listed-rule.js';
 import { addressText, readdressed } from './packet-bytes.js';
 import { addressType, compares, ctValue, metaValue, type Devices } from './register-values.js';
 import type { KernelElement, KernelSet } from './ruleset.js';
-import { NO_ORIGINS, type Origins, type SourceWatch } from './source-watch.js';
+import { NO_ORIGINS, type SourceWatch } from './source-watch.js';
 
 type KernelTurn = Turn<KernelCourse, ListedRule>;
 
 /** A course goes on at the next expression, a turn leads elsewhere. */
 type Evaluated = KernelCourse | KernelTurn;
-
-const REGISTERS_LENGTH = 64;
 
 /** What is told of a walk that is watched. */
 export interface Watching {
@@ -39,26 +37,18 @@ export interface Watching {
 
 /** Evaluates rules, expression by expression, as the kernel does. */
 export class RuleRun {
-  /** One rule is evaluated after the other; where one draws a number, each of its courses has registers of its own. */
-  private readonly registers = new Uint8Array(REGISTERS_LENGTH);
-  private readonly origins: Origins | undefined;
-
   constructor(
     private readonly chains: ListedChains,
     private readonly find: FindElement,
     private readonly devices: Devices,
     private readonly isLocal: (address: string) => boolean,
     private readonly watching?: Watching,
-  ) {
-    this.origins = watching && NO_ORIGINS;
-  }
+  ) {}
 
   /** Where the rule leads: several turns where it draws a random number. */
   meet(rule: ListedRule, course: KernelCourse): readonly KernelTurn[] {
-    const { registers } = this;
-    registers.fill(0);
-    const isReady = course.registers === registers && course.origins === this.origins;
-    return this.from(0, rule, isReady ? course : { ...course, registers, origins: this.origins });
+    course.registers.fill(0);
+    return this.from(0, rule, this.watching ? { ...course, origins: NO_ORIGINS } : course);
   }
 
   private from(start: number, rule: ListedRule, first: KernelCourse): readonly KernelTurn[] {
@@ -106,18 +96,18 @@ export class RuleRun {
       case 'payload': {
         const { base, offset, length, to } = expression;
         const bytes = course.headers[base].subarray(offset, offset + length);
-        return bytes.length < length ? nextRule(course) : write(course, to, bytes);
+        return bytes.length < length ? nextRule(course) : load(course, to, bytes);
       }
       case 'meta': {
         const value = metaValue(expression.key, course, this.devices);
-        return value && write(course, expression.to, value);
+        return value && load(course, expression.to, value);
       }
       case 'meta-set':
         return setMeta(expression, course, rule);
       case 'ct':
-        return write(course, expression.to, ctValue(expression.key, course));
+        return load(course, expression.to, ctValue(expression.key, course));
       case 'fib':
-        return write(course, expression.to, this.route(expression, course));
+        return load(course, expression.to, this.route(expression, course));
       case 'cmp': {
         const { from, op, value } = expression;
         return test(compares(course.registers.subarray(from), op, value), course);
@@ -130,20 +120,20 @@ export class RuleRun {
       }
       case 'bitwise': {
         const { from, to, mask, xor } = expression;
-        return write(
+        return load(
           course,
           to,
           mask.map((bits, at) => (course.registers[from + at]! & bits) ^ xor[at]!),
         );
       }
       case 'byteorder':
-        return write(course, expression.to, swapped(expression, course));
+        return load(course, expression.to, swapped(expression, course));
       case 'lookup':
         return this.lookUp(expression, course, rule);
       case 'remember':
         return isOurs(rule.table) ? this.remembering(expression, course, rule) : course;
       case 'immediate':
-        return write(course, expression.to, expression.value);
+        return load(course, expression.to, expression.value);
       case 'verdict':
         return this.verdict(expression.verdict, course, rule);
       case 'nat':
@@ -158,7 +148,7 @@ export class RuleRun {
         return test(!expression.inverted, course);
       case 'hash':
         if (hashesPort(expression, rule.expressions)) return undefined;
-        return write(course, expression.to, hashed(expression, course));
+        return load(course, expression.to, hashed(expression, course));
       case 'random':
       case 'unknown':
         return undefined;
@@ -227,7 +217,7 @@ export class RuleRun {
     if (to === undefined) return found;
     if (to === 'verdict')
       return element?.verdict ? this.verdict(element.verdict, found, rule) : nextRule(found);
-    return element?.value && write(found, to, element.value);
+    return element?.value && load(found, to, element.value);
   }
 }
 

@@ -6,7 +6,7 @@ import { endingOf, startOf, type HookName } from '../../walk/course.js';
 import { HookPath, translating, type Station } from '../../walk/hook-path.js';
 import { localTo } from '../../walk/local-addresses.js';
 import type { FindElement } from './elements.js';
-import type { KernelCourse } from './kernel-course.js';
+import { newRegisters, type KernelCourse } from './kernel-course.js';
 import { ListedChains, policyOf, type ListedRule } from './listed-rule.js';
 import { headersOf } from './packet-bytes.js';
 import type { Devices } from './register-values.js';
@@ -27,18 +27,28 @@ const NAT_PRIORITY: Readonly<Partial<Record<HookName, number>>> = {
   postrouting: 100,
 };
 
-/** What many packets meet in the rules of a family. */
-interface ListedRuleset {
-  readonly chains: ListedChains;
-  readonly bases: Map<HookName, readonly BaseChain[]>;
-}
+/** Packets are many, and so may chains be. */
+const BASE_CHAINS = new WeakMap<KernelRuleset, readonly BaseChain[]>();
 
-const LISTED = new WeakMap<KernelRuleset, ListedRuleset>();
+/** In the order in which packets meet them. */
+function baseChainsOf(ruleset: KernelRuleset): readonly BaseChain[] {
+  return getOrMake(BASE_CHAINS, ruleset, () => {
+    const found = ruleset.tables.flatMap((table) =>
+      [...table.chains.values()].flatMap((chain) => (chain.hook ? [{ table, chain, hook: chain.hook }] : [])),
+    );
+    // The kernel puts a hook before those of the same priority that were there already.
+    return found.sort(
+      (one, other) =>
+        one.hook.priority - other.hook.priority ||
+        other.table.number - one.table.number ||
+        other.chain.number - one.chain.number,
+    );
+  });
+}
 
 /** Sends a packet through all chains of nf_tables, and returns every possible ending. */
 export class RulesetWalk {
   private readonly chains: ListedChains;
-  private readonly bases: Map<HookName, readonly BaseChain[]>;
   private readonly walk: ChainWalk<KernelCourse, ListedRule>;
   private readonly isLocal: (address: string) => boolean;
 
@@ -48,15 +58,11 @@ export class RulesetWalk {
     localAddresses: Pick<ReadonlySet<string>, 'has'>,
     find: FindElement,
     towards: Devices['towards'],
-    private readonly watching?: Watching,
+    watching?: Watching,
+    private readonly isSilent = watching?.wantsSteps === false,
   ) {
     this.isLocal = localTo({ localAddresses }, packet);
-    const { chains, bases } = getOrMake(LISTED, ruleset, () => ({
-      chains: new ListedChains(packet.family),
-      bases: new Map(),
-    }));
-    this.chains = chains;
-    this.bases = bases;
+    this.chains = new ListedChains(packet.family);
     const devices = { towards, numbers: ruleset.deviceNumbers };
     const run = new RuleRun(this.chains, find, devices, this.isLocal, watching);
     this.walk = new ChainWalk((rule, course) => run.meet(rule, course));
@@ -65,18 +71,18 @@ export class RulesetWalk {
   endings(): readonly TracedEnding[] {
     const { packet } = this;
     const start = {
-      ...startOf(packet, this.watching && !this.watching.wantsSteps),
+      ...startOf(packet),
       headers: headersOf(packet),
-      registers: new Uint8Array(),
+      registers: newRegisters(),
       priority: 0,
-      origins: undefined,
+      isSilent: this.isSilent,
     };
     const path = new HookPath<KernelCourse>((hook) => this.stations(hook), this.isLocal);
     return path.follow(start).map((course) => endingOf(course));
   }
 
   private stations(hook: HookName): readonly Station<KernelCourse>[] {
-    const all = this.baseChains(hook);
+    const all = baseChainsOf(this.ruleset).filter((base) => base.hook.hook === hook);
     const natPriority = NAT_PRIORITY[hook];
     if (natPriority === undefined) return all.map((base) => this.station(base));
     const isNat = (base: BaseChain) => base.hook.type === 'nat';
@@ -91,24 +97,5 @@ export class RulesetWalk {
 
   private station({ table, chain }: BaseChain): Station<KernelCourse> {
     return (course) => this.walk.base(this.chains.of(table, chain), course, policyOf(table, chain));
-  }
-
-  private baseChains(name: HookName): readonly BaseChain[] {
-    return getOrMake(this.bases, name, () => this.listedBaseChains(name));
-  }
-
-  private listedBaseChains(name: HookName): readonly BaseChain[] {
-    const found = this.ruleset.tables.flatMap((table) =>
-      [...table.chains.values()].flatMap((chain) =>
-        chain.hook?.hook === name ? [{ table, chain, hook: chain.hook }] : [],
-      ),
-    );
-    // The kernel puts a hook before those of the same priority that were there already.
-    return found.sort(
-      (one, other) =>
-        one.hook.priority - other.hook.priority ||
-        other.table.number - one.table.number ||
-        other.chain.number - one.chain.number,
-    );
   }
 }
