@@ -1,12 +1,5 @@
-/**
- * What packages import for what this program does not do: auth providers, which it refuses, requests of client-node, spans and
- * pushing of metrics. It was more than half of what a start at an API server read, and cost it 50 ms and 10 MB.
- */
+/** What prom-client imports for what this program does not do: spans, and pushing of metrics. */
 const UNUSED = [
-  {
-    importer: /\/@kubernetes\/client-node\/dist\/[^/]+$/,
-    modules: ['openid-client', 'jsonpath-plus', 'node-fetch', './gen/index.js'],
-  },
   { importer: /\/prom-client\//, modules: ['@opentelemetry/api', './lib/pushgateway', './lib/cluster'] },
 ];
 
