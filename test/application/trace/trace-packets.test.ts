@@ -8,9 +8,9 @@ import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { parseQuery } from '../../../src/domain/trace/query.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
-import { linesText } from '../../../src/adapters/cli/output/formatted.js';
+import { shownLines } from '../../support/shown-lines.js';
 
-const traceText = (...args: Parameters<typeof traceLines>): string => linesText(traceLines(...args));
+const traceText = (...args: Parameters<typeof traceLines>): string => shownLines(traceLines(...args));
 
 /** Where packets to these addresses go, and which address of the node they get. */
 const routes: Readonly<Record<string, readonly [device: string, source: string]>> = {
