@@ -14,7 +14,7 @@ const COLUMNS: readonly Column<TracedEndpoint>[] = [
   { name: 'address', title: 'Endpoint', text: placeOf },
   { name: 'number', title: 'Probability', text: ({ probability }) => percent(probability) },
   {
-    name: 'bar',
+    name: 'share-bar',
     title: 'Share',
     text: ({ probability }) => percent(probability),
     cell: ({ probability }) => <span class="share" style={{ width: `${probability * 100}%` }} />,
