@@ -15,7 +15,9 @@ afterAll(() => commands.close());
 
 const manifests = () => [...cluster, '--manifests', objects];
 
-async function inspected(...flags: readonly string[]): Promise<{ exitCode: number | undefined; told: Inspection }> {
+async function inspected(
+  ...flags: readonly string[]
+): Promise<{ exitCode: number | undefined; told: Inspection }> {
   const { exitCode, stdout } = await commands.run(['inspect', '-o', 'json', ...flags, ...manifests()]);
   return { exitCode, told: inspection(JSON.parse(stdout), '') };
 }
