@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
 import { anchor } from './anchor.mjs';
+import { recordings } from './recordings.mjs';
 import { repositoryLinks } from './repository-links.mjs';
 import { SECTIONS } from './sections.mjs';
 
@@ -26,13 +27,16 @@ export default defineConfig({
   base: process.env.SITE_BASE || '/',
   srcDir: root,
   srcExclude: ['{.github,bench,build,coverage,dist,lib,scripts,site,src,test}/**', 'docs/api/**'],
+  // Terminals are wide.
+  transformPageData: ({ relativePath, frontmatter }) =>
+    relativePath === 'docs/recordings.md' ? { frontmatter: { ...frontmatter, aside: false } } : undefined,
   outDir: `${root}/build/site`,
   rewrites: { 'README.md': 'index.md' },
   lang: 'en-US',
   vite: { plugins: [vueOfThisFolder], build: { chunkSizeWarningLimit: 1000 } },
   markdown: {
     anchor: { slugify: anchor },
-    config: (markdown) => markdown.use(repositoryLinks, { root, address, pages }),
+    config: (markdown) => markdown.use(recordings).use(repositoryLinks, { root, address, pages }),
   },
   themeConfig: {
     search: { provider: 'local' },

@@ -1,6 +1,6 @@
 /** The pages of the site, by section, in their order: paths from the root of the repository, which are also those of the site. */
 export const SECTIONS = [
-  ['Begin', ['docs/usage.md', 'docs/faq.md', 'docs/seen-on.md', 'docs/performance.md']],
+  ['Begin', ['docs/usage.md', 'docs/recordings.md', 'docs/faq.md', 'docs/seen-on.md', 'docs/performance.md']],
   [
     'Guides',
     [

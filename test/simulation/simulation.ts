@@ -11,7 +11,7 @@ import { unservedBeside } from './checks/others-served.js';
 import { WhenQuiet } from './checks/when-quiet.js';
 import { KubeProxy } from './kube-proxy/kube-proxy.js';
 import { SimulatedCluster } from './cluster/simulated-cluster.js';
-import { argumentsOf } from './schedule/arguments.js';
+import { argumentsOf, localNetworks } from './schedule/arguments.js';
 import type { Schedule, Step } from './schedule/schedule.js';
 import { endTrouble } from './steps/api-server.js';
 import { startProgramsOf } from './replaced/execa.js';
@@ -76,7 +76,12 @@ export class Simulation {
     this.arguments = settings.arguments;
     this.cluster = new SimulatedCluster(this.world);
     this.history = new ClusterHistory(
-      { name: settings.nodeName, zone: 'zone-a', addresses: { ...this.cluster.nodeAddresses } },
+      {
+        name: settings.nodeName,
+        zone: 'zone-a',
+        addresses: { ...this.cluster.nodeAddresses },
+        localNetworks: localNetworks(settings, this.cluster.podNetworks),
+      },
       settings.families,
     );
     this.kubeProxy = new KubeProxy(this);

@@ -26,6 +26,8 @@ export interface NodeReport {
   readonly facts?: NodeFacts;
   /** Rules that are not of that mode. */
   readonly leftovers: readonly string[];
+  /** What of mode ipvs it makes use of. */
+  readonly ipvs: readonly string[];
   /** What it has that the target does not do. */
   readonly lost: readonly string[];
   /** Objects that are in no plan, and assumptions. */

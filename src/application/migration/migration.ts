@@ -4,7 +4,8 @@ import type { HealthCheck } from '../ports/migration/health-check.js';
 import type { MigratedCluster } from '../ports/migration/migrated-cluster.js';
 import type { InspectedPlan, NodeInspector } from '../ports/migration/node-inspector.js';
 import type { SideMode } from '../../domain/compare/side.js';
-import { lostFeatures, unprotected } from '../../domain/migration/lost-features.js';
+import { lostFeatures, unprotected, usedFeatures } from '../../domain/migration/lost-features.js';
+import { MigrationError } from '../../domain/migration/migration-error.js';
 import { leftovers } from '../../domain/migration/node-facts.js';
 import type { NodeSituation, PlannedMove } from '../../domain/migration/planned-move.js';
 import type { Inspection } from '../../domain/migration/inspection.js';
@@ -145,15 +146,24 @@ export class Migration {
         mode: from?.mode ?? modeNow,
         facts,
         leftovers: leftovers(facts, modeNow),
+        ipvs: usedFeatures(from, facts.schedulers),
         lost: isThere ? [] : lostFeatures(from, { program, mode }, comparison?.schedulers ?? []),
         notes: [...(comparison?.problems ?? []).map((each) => `ignored: ${each}`), ...facts.unseen],
         verdict: judge(inspection, this.expected),
         ...(problem !== undefined && { reason: problem }),
       };
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted || error instanceof MigrationError) throw error;
       const reason = errorMessage(error);
-      return { ...known, mode: from?.mode ?? '-', leftovers: [], lost: [], notes: [], reason };
+      return {
+        ...known,
+        mode: from?.mode ?? '-',
+        leftovers: [],
+        ipvs: usedFeatures(from, []),
+        lost: [],
+        notes: [],
+        reason,
+      };
     }
   }
 

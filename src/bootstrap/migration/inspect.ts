@@ -53,7 +53,10 @@ async function compareWith(
   logger: Logger,
 ): Promise<InspectedComparison> {
   const planned = await plannedSides(asked, mode, true, logger);
-  const kernel = await kernelSides(supportedFamilies(), asked.request.moved ? mode : undefined);
+  const kernel = await kernelSides(supportedFamilies(), {
+    mode: asked.request.moved ? mode : undefined,
+    proxiesOnly: true,
+  });
   const { families, notes } = compareFamilies(
     [kernel, planned.families],
     planned.node,

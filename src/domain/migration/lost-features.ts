@@ -1,6 +1,23 @@
 import { methodOfScheduler } from '../balancing/balancing.js';
 import type { IpvsSettings, ProxyDaemonSet } from './proxy-daemon-set.js';
 
+const NONE: IpvsSettings = { timeouts: [] };
+
+/** What a node in mode ipvs makes use of, for people: of its configuration, and of its virtual servers. */
+export function usedFeatures(
+  from: ProxyDaemonSet | undefined,
+  schedulers: readonly string[],
+): readonly string[] {
+  const { scheduler, excludeCIDRs = [], strictARP, timeouts } = from?.mode === 'ipvs' ? from.ipvs : NONE;
+  const all = [...new Set([...(scheduler ? [scheduler] : []), ...schedulers])];
+  return [
+    ...(all.length > 0 ? [`schedulers ${all.join(' ')}`] : []),
+    ...(excludeCIDRs.length > 0 ? [`excludeCIDRs ${excludeCIDRs.join(' ')}`] : []),
+    ...(strictARP ? ['strictARP'] : []),
+    ...timeouts,
+  ];
+}
+
 /** What a node has that another mode, or kube-proxy, does not do, for people. */
 export function lostFeatures(
   from: ProxyDaemonSet | undefined,

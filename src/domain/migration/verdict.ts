@@ -8,6 +8,8 @@ export interface Verdict {
   readonly result: 'equal' | 'different' | 'unknown';
   /** Known differences that nobody accepted, by name. */
   readonly known: readonly { readonly name: string; readonly sentence: string }[];
+  /** Known differences that were, and `unknown`. */
+  readonly accepted: readonly string[];
   readonly differences: readonly InspectedDifference[];
   /** Differences beyond those. */
   readonly omitted: number;
@@ -20,21 +22,19 @@ export interface Verdict {
 /** Judges what a node said. @param expected names of known differences, or `unknown` */
 export function judge({ facts, comparison }: Inspection, expected: ReadonlySet<string>): Verdict {
   const families = comparison?.families ?? [];
-  const known = new Map(
-    families.flatMap((family) =>
-      family.known
-        .filter(({ name }) => !expected.has(name))
-        .map(({ name, sentence }) => [name, { name, sentence }]),
-    ),
+  const found = new Map(
+    families.flatMap((family) => family.known.map(({ name, sentence }) => [name, { name, sentence }])),
   );
+  const known = [...found.values()].filter(({ name }) => !expected.has(name));
   const differences = families.flatMap((family) => family.differences);
   const all = families.flatMap(({ unknowns }) => unknowns);
   const unknowns = expected.has(UNKNOWN) ? [] : [...new Set(all)];
   const { obstacle } = facts;
-  const differs = known.size > 0 || differences.length > 0 || obstacle !== undefined;
+  const differs = known.length > 0 || differences.length > 0 || obstacle !== undefined;
   return {
     result: differs ? 'different' : unknowns.length > 0 ? 'unknown' : 'equal',
-    known: [...known.values()],
+    known,
+    accepted: [...found.keys(), ...(all.length > 0 ? [UNKNOWN] : [])].filter((name) => expected.has(name)),
     differences,
     omitted: families.reduce((sum, { omitted }) => sum + omitted, 0),
     unknowns,
@@ -43,7 +43,7 @@ export function judge({ facts, comparison }: Inspection, expected: ReadonlySet<s
 }
 
 /** In one line, for people. */
-export function verdictWords({ known, differences, omitted, unknowns, obstacle }: Verdict): string {
+export function verdictWords({ known, accepted, differences, omitted, unknowns, obstacle }: Verdict): string {
   const services = [...new Set(differences.map(({ service }) => service))];
   const more = services.length > 3 || omitted > 0 ? ' and more' : '';
   const words = [
@@ -52,5 +52,9 @@ export function verdictWords({ known, differences, omitted, unknowns, obstacle }
     ...(known.length > 0 ? [`known differences ${known.map(({ name }) => name).join(', ')}`] : []),
     ...(unknowns.length > 0 ? [`not understood: ${unknowns.length}`] : []),
   ];
-  return words.length > 0 ? words.join('; ') : 'nothing';
+  return words.length > 0
+    ? words.join('; ')
+    : accepted.length > 0
+      ? 'nothing but what is expected'
+      : 'nothing';
 }

@@ -59,10 +59,11 @@ export class HookPath<C extends Course> {
 export function translating<C extends Course>(...stations: readonly Station<C>[]): Station<C> {
   return (course) => {
     const atDestination = course.hook === 'prerouting' || course.hook === 'output';
-    const settled = atDestination ? 'destinationIsSettled' : 'sourceIsSettled';
-    if (course[settled]) return [course];
+    if (atDestination ? course.destinationIsSettled : course.sourceIsSettled) return [course];
     const isDone = (each: C) => (atDestination ? each.isTranslated : each.isMasqueraded);
-    return through(stations, course, isDone).map((after) => ({ ...after, [settled]: true }));
+    return through(stations, course, isDone).map((after) =>
+      atDestination ? { ...after, destinationIsSettled: true } : { ...after, sourceIsSettled: true },
+    );
   };
 }
 

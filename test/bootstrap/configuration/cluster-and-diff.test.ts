@@ -47,7 +47,10 @@ describe('cluster', () => {
   });
 
   it.each([
-    [[], 'cluster takes status, services, explain, trace, diff, history, top, dump, migrate or validate, got []'],
+    [
+      [],
+      'cluster takes status, services, explain, trace, diff, history, top, dump, migrate or validate, got []',
+    ],
     [['nodes'], 'unknown command "nodes"'],
     [['staus'], 'unknown command "staus"; did you mean status?'],
     [['status', 'now'], '"kubeproxy status" does not take any arguments, got [now]'],

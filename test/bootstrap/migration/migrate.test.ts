@@ -32,9 +32,9 @@ it('a check prints one table, and changes nothing', async () => {
   expect(await run('--to', 'iptables', '--check')).toBe(0);
   expect(printed.stdout).toBe(
     [
-      'NODE  PROGRAM     VERSION  MODE      KERNEL  IPTABLES   LEFTOVERS  WOULD CHANGE',
-      'n1    kube-proxy  v1.36.0  iptables  6.1.0   nft 1.8.9  -          nothing',
-      'n2    kube-proxy  v1.36.0  iptables  6.1.0   nft 1.8.9  -          nothing',
+      'NODE  PROGRAM     VERSION  MODE      KERNEL  IPTABLES   WOULD CHANGE',
+      'n1    kube-proxy  v1.36.0  iptables  6.1.0   nft 1.8.9  nothing',
+      'n2    kube-proxy  v1.36.0  iptables  6.1.0   nft 1.8.9  nothing',
       '',
     ].join('\n'),
   );
@@ -175,7 +175,7 @@ it('looks with an image that is named, as kube-proxy, where this program is not 
       'kube-proxy-ts',
     );
   expect(await run('--to', 'iptables', '--check')).toBe(1);
-  expect(printed.stdout).toContain('there is no image to look at nodes with; name one with --image');
+  expect(printed.stderr).toContain('there is no image to look at nodes with; name one with --image');
   expect(await run('--to', 'iptables', '--check', '--image', 'registry.example/ours:1')).toBe(0);
   expect(cluster.lookers[0]!.spec).toMatchObject({
     serviceAccountName: 'kube-proxy',
@@ -196,6 +196,9 @@ it('reads settings of mode ipvs as the proxy does', async () => {
   for (const object of installed('kube-proxy-ts-ipvs', 'ipvs', ipvs)) cluster.put(object);
   cluster.putNode('n3', 'kube-proxy-ts-ipvs');
   expect(await run('--to', 'iptables', '--check', '--nodes', 'n3')).toBe(1);
+  expect(printed.stdout).toMatch(
+    / IPVS .*\n.* schedulers lc, excludeCIDRs 10\.9\.0\.0\/16, strictARP, tcpTimeout: 15m0s /,
+  );
   for (const text of [
     'not with mode iptables: tcpTimeout: 15m0s: ',
     'not with mode iptables: strictARP: ',

@@ -38,6 +38,10 @@ export class SimulatedCluster {
     IPv4: ADDRESSES.IPv4.node,
     IPv6: ADDRESSES.IPv6.node,
   };
+  /** The podCIDRs of the Node object, … */
+  readonly podNetworks: Record<IpFamily, string> = { IPv4: '10.244.1.0/24', IPv6: 'fd00:10:244:1::/64' };
+  /** … if it has any at the moment. */
+  hasPodNetworks = true;
   private server: StandInApiServer | undefined;
 
   constructor(private readonly world: World) {
@@ -150,9 +154,7 @@ export class SimulatedCluster {
         name: nodeName,
         labels: { 'kubernetes.io/hostname': nodeName, 'topology.kubernetes.io/zone': 'zone-a', ...labels },
       },
-      spec: {
-        podCIDRs: families.map((family) => `${ADDRESSES[family].pods}${family === 'IPv4' ? '0/24' : '/64'}`),
-      },
+      spec: this.hasPodNetworks ? { podCIDRs: families.map((family) => this.podNetworks[family]) } : {},
       status: {
         addresses: families.map((family) => ({ type: 'InternalIP', address: this.nodeAddresses[family] })),
       },

@@ -1,10 +1,12 @@
-import type { Mode } from '../world/settings.js';
+import { LOCAL_BY_NODE, type Mode } from '../world/settings.js';
 import { OF_THE_MOMENT, type Theme } from './themes.js';
 
 /** A theme for one more round, in worlds that begin in certain modes. */
 export interface LastRound extends Theme {
   /** Missing: in all. */
   readonly modes?: readonly Mode[];
+  /** Only, and instead of the others, in worlds with this argument. */
+  readonly argument?: string;
 }
 
 const WITH_RULES: readonly Mode[] = ['nftables', 'iptables', 'ipvs'];
@@ -97,5 +99,26 @@ export const LAST_ROUNDS: readonly LastRound[] = [
     begins: [['put'], ['put']],
     otherServiceOneIn: 100,
     choices: { change: ['no-pods', 'pod-added', 'external-policy'] },
+  },
+  {
+    name: 'the Node gets other podCIDRs',
+    argument: LOCAL_BY_NODE,
+    steps: ['put'],
+    begins: [['pod-networks'], ['put']],
+    choices: { 'pod networks': ['changed', 'of-others'] },
+  },
+  {
+    name: 'the Node gets its podCIDRs after the program has started',
+    argument: LOCAL_BY_NODE,
+    steps: ['put'],
+    begins: [['terminate'], ['pod-networks'], ['put']],
+    choices: { 'pod networks': ['late'], pause: ['10', '300'] },
+  },
+  {
+    name: 'the Node is registered again',
+    argument: LOCAL_BY_NODE,
+    steps: ['put'],
+    begins: [['pod-networks'], ['put']],
+    choices: { 'pod networks': ['late'] },
   },
 ];

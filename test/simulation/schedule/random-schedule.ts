@@ -4,6 +4,7 @@ import { putNew } from '../steps/users.js';
 import { Random } from '../world/random.js';
 import {
   MODES,
+  LOCAL_BY_NODE,
   NAMES_LOOPBACK,
   REJECTS_LOCALHOST,
   type Mode,
@@ -20,6 +21,9 @@ const PAUSES = [0, 1, 5, 20, 100, 500, 2_000, 8_000];
 
 /** By seed: nobody in a world asks for node ports on loopback addresses, so nothing else changes by what becomes of them. */
 const LOCALHOST_NODE_PORTS = [[], [REJECTS_LOCALHOST], [REJECTS_LOCALHOST, NAMES_LOOPBACK]] as const;
+
+/** In one world of a mode in so many, the Node's podCIDRs decide whose traffic is local. */
+const ONE_LOCAL_BY_NODE_IN = 8;
 
 /** How many Services there are when the program starts. */
 const FIRST = [0, 1, 1, 2, 2, 3, 4, 6];
@@ -74,9 +78,11 @@ export function randomSchedule(seed: number): Schedule {
   };
   const isLong = seed % ONE_LONG_IN === 0;
   for (let rounds = isLong ? 3 : 1; rounds > 0; rounds--) round(MOST_STEPS);
-  const last = lastRound(seed);
+  const last = lastRound(settings);
   if (last) {
     turnTo(last);
+    // What happened before explains nothing any more.
+    add('settle', []);
     round(MOST_LAST_STEPS);
   }
   return { settings, steps };
@@ -87,14 +93,15 @@ function kindsOf(theme: Theme | undefined): readonly StepKind[] {
   return theme ? STEPS.filter(({ name, weight }) => weight > 0 && theme.steps.includes(name)) : STEPS;
 }
 
-/** Each in its turn, for each mode. */
-function lastRound(seed: number): Theme | undefined {
-  const mode = modeOf(seed);
+/** Each in its turn, for each mode; those for certain arguments wherever these are given. */
+function lastRound({ seed, mode, arguments: given }: WorldSettings): Theme | undefined {
   const number = Math.floor(seed / MODES.length);
-  const possible = LAST_ROUNDS.filter(({ modes }) => modes?.includes(mode) ?? true);
-  return number % ONE_LAST_ROUND_IN === 0
-    ? possible[(number / ONE_LAST_ROUND_IN) % possible.length]
-    : undefined;
+  if (number % ONE_LAST_ROUND_IN !== 0) return undefined;
+  const possible = LAST_ROUNDS.filter(({ modes, argument }) => {
+    const isAsked = argument === undefined ? !given.includes(LOCAL_BY_NODE) : given.includes(argument);
+    return isAsked && (modes?.includes(mode) ?? true);
+  });
+  return possible[(number / ONE_LAST_ROUND_IN) % possible.length];
 }
 
 /** The mode in which a seed's world begins: each in turn, so that few seeds show all. */
@@ -111,8 +118,14 @@ function randomSettings(seed: number, random: Random): WorldSettings {
     kernel: random.pick(['6.18.0', '6.18.0', '6.8.0', '6.1.0', '5.15.0']),
     iptables: random.pick(['nft', 'legacy']),
     source: random.isOneIn(6) ? 'manifests' : 'api',
-    arguments: LOCALHOST_NODE_PORTS[Math.floor(seed / MODES.length) % LOCALHOST_NODE_PORTS.length]!,
+    arguments: argumentsOf(Math.floor(seed / MODES.length)),
   };
+}
+
+/** @param number of the world among those of its mode */
+function argumentsOf(number: number): readonly string[] {
+  const ofNodePorts = LOCALHOST_NODE_PORTS[number % LOCALHOST_NODE_PORTS.length]!;
+  return number % ONE_LOCAL_BY_NODE_IN === 0 ? [...ofNodePorts, LOCAL_BY_NODE] : ofNodePorts;
 }
 
 /** A fifth of the worlds have none, a fifth one of chance, and the others one that was written down. */

@@ -9,18 +9,13 @@ import { SET_FLAG } from '../kernel/nf-tables/numbers.js';
 import { isFlagged } from '../kernel/nf-tables/objects.js';
 import type { Machine } from '../kernel/machine.js';
 import { ANYTHING, type Inquiry } from './inquiry.js';
-import type { PacketWalk } from './packet-walk.js';
+import { LEFT_ALONE, type PacketWalk } from './packet-walk.js';
 import { RememberedWalk } from './remembered-walk.js';
 
 const DEVICES: ReadonlyMap<string, number> = new Map([
   ['lo', 1],
   ['eth0', 2],
 ]);
-
-/** What becomes of packets where there are no rules. */
-const LEFT_ALONE: readonly TracedEnding[] = [
-  { verdict: 'untouched', probability: 1, masquerade: false, sticky: false, steps: [] },
-];
 
 type TableName = Pick<KernelTable, 'family' | 'name'>;
 

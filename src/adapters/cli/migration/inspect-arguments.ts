@@ -6,7 +6,7 @@ import { outputOptions, subcommand, type OutputFormat } from '../command-line/su
 /** The modes that a node can be compared in. */
 export const COMPARED_MODES = ['iptables', 'ipvs', 'nftables'] as const satisfies readonly SideMode[];
 
-interface InspectOptions {
+export interface InspectOptions {
   readonly plan?: SideMode;
   readonly moved?: boolean;
   readonly output: OutputFormat;

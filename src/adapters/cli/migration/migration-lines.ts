@@ -5,7 +5,33 @@ import { append } from '../../../domain/model/grouped.js';
 import { verdictWords } from '../../../domain/migration/verdict.js';
 import { columns } from '../output/columns.js';
 
-const HEADERS = ['NODE', 'PROGRAM', 'VERSION', 'MODE', 'KERNEL', 'IPTABLES', 'LEFTOVERS', 'WOULD CHANGE'];
+/** A column of the table; left out where no node has anything to say. */
+interface Column {
+  readonly header: string;
+  readonly cell: (node: NodeReport) => string;
+}
+
+const OUTCOMES: Readonly<Record<NodeReport['end'], string>> = {
+  checked: '',
+  there: 'there already',
+  moved: 'moved',
+  untouched: 'untouched',
+  'went back': 'went back',
+  stuck: 'stuck',
+};
+
+const COLUMNS: readonly Column[] = [
+  { header: 'NODE', cell: ({ node }) => node },
+  { header: 'PROGRAM', cell: ({ program }) => program },
+  { header: 'VERSION', cell: ({ version }) => version },
+  { header: 'MODE', cell: ({ mode }) => mode },
+  { header: 'KERNEL', cell: ({ facts }) => facts?.kernel ?? '-' },
+  { header: 'IPTABLES', cell: ({ facts }) => facts?.iptables ?? '-' },
+  { header: 'IPVS', cell: ({ ipvs }) => ipvs.join(', ') },
+  { header: 'LEFTOVERS', cell: ({ leftovers }) => leftovers.join(', ') },
+  { header: 'WOULD CHANGE', cell: ({ verdict }) => (verdict ? verdictWords(verdict) : 'not known') },
+  { header: 'OUTCOME', cell: ({ end }) => OUTCOMES[end] },
+];
 const SHOWN = 10;
 
 /** Something that is said of nodes. */
@@ -16,13 +42,9 @@ export function migrationLines(
   { to, mode, nodes, obstacles }: MigrationReport,
   isWide: boolean,
 ): readonly string[] {
-  const isCheck = nodes.every(({ end }) => end === 'checked' || end === 'there');
   const target = to === 'kube-proxy' ? `kube-proxy in mode ${mode}` : `mode ${mode}`;
   return [
-    ...columns(
-      [...HEADERS, ...(isCheck ? [] : ['OUTCOME'])],
-      nodes.map((node) => cellsOf(node, isCheck)),
-    ),
+    ...tableLines(nodes),
     ...differenceLines(nodes, isWide),
     ...saidLines(
       'known difference ',
@@ -61,21 +83,12 @@ export function migrationLines(
   ];
 }
 
-function cellsOf(
-  { node, program, version, mode, facts, leftovers, verdict, end }: NodeReport,
-  isCheck: boolean,
-): readonly string[] {
-  return [
-    node,
-    program,
-    version,
-    mode,
-    facts?.kernel ?? '-',
-    facts?.iptables ?? '-',
-    leftovers.length > 0 ? leftovers.join(', ') : '-',
-    verdict ? verdictWords(verdict) : 'not known',
-    ...(isCheck ? [] : [end]),
-  ];
+function tableLines(nodes: readonly NodeReport[]): readonly string[] {
+  const shown = COLUMNS.filter(({ cell }) => nodes.some((node) => cell(node) !== ''));
+  return columns(
+    shown.map(({ header }) => header),
+    nodes.map((node) => shown.map(({ cell }) => cell(node) || '-')),
+  );
 }
 
 /** By Service: on which nodes, and an example. */

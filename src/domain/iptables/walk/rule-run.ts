@@ -26,7 +26,11 @@ export class RuleRun {
     if (applies === false || (target === pass && remembers.length === 0)) return [nextRule(course)];
     if (applies !== true)
       return [uncertain(course, `cannot tell whether ${applies.unclear} holds; taken as if it did not`)];
-    const turn = this.act(rule.table, target, this.remembering(rule.table, remembers, shareOf(course, chance)));
+    const turn = this.act(
+      rule.table,
+      target,
+      this.remembering(rule.table, remembers, shareOf(course, chance)),
+    );
     if (chance >= 1) return [turn];
     const { effect } = turn;
     return [

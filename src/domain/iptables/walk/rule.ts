@@ -52,7 +52,6 @@ export class WalkedRule implements Place {
     if (MEANINGS.size >= MEANINGS_KEPT && !MEANINGS.has(text)) MEANINGS.clear();
     return getOrMake(MEANINGS, text, () => meaningOf(text));
   }
-
 }
 
 /** Whether the rule is applied to the packet. */

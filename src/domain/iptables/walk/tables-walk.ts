@@ -70,7 +70,10 @@ export function walkTables(
     const policy = { where: `${table} ${name}`, rule: `-P ${name} DROP`, isForeign: true } as const;
     return chain ? chains.base(chain, course, chain.drops && policy) : [course];
   };
-  const stationOf = (table: string): Station<TablesCourse> => (course) => builtIn(table, course);
+  const stationOf =
+    (table: string): Station<TablesCourse> =>
+    (course) =>
+      builtIn(table, course);
   const stations: Readonly<Record<string, Station<TablesCourse>>> = {
     raw: stationOf('raw'),
     mangle: stationOf('mangle'),

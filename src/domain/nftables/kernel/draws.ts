@@ -54,9 +54,7 @@ export function draw(
   const each = shareOf(course, 1 / modulus);
   const told = (which: string | number) => withStep(each, rule, `draws ${which} of ${modulus}`);
   const one = modulus > FEW_NUMBERS ? told('one') : undefined;
-  return Array.from({ length: modulus }, (_, number) =>
-    numbered(one ?? told(number + 1), number),
-  );
+  return Array.from({ length: modulus }, (_, number) => numbered(one ?? told(number + 1), number));
 }
 
 /** Turns that lead to the same as one, as likely as all of them together. */

@@ -34,9 +34,7 @@ const BASE_CHAINS = new WeakMap<KernelRuleset, readonly BaseChain[]>();
 function baseChainsOf(ruleset: KernelRuleset): readonly BaseChain[] {
   return getOrMake(BASE_CHAINS, ruleset, () => {
     const found = ruleset.tables.flatMap((table) =>
-      [...table.chains.values()].flatMap((chain) =>
-        chain.hook ? [{ table, chain, hook: chain.hook }] : [],
-      ),
+      [...table.chains.values()].flatMap((chain) => (chain.hook ? [{ table, chain, hook: chain.hook }] : [])),
     );
     // The kernel puts a hook before those of the same priority that were there already.
     return found.sort(

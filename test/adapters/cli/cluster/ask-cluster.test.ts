@@ -13,6 +13,8 @@ import { writeKubeconfig } from '../../../support/api-server/kubeconfig.js';
 import { putNodes } from '../../../support/api-server/simulated-nodes.js';
 import { usePrinted } from '../../../support/program/use-printed.js';
 import { until } from '../../../support/until.js';
+import { withEachTextForged } from '../asking/forged-texts.js';
+import { wholeAnswers } from '../asking/whole-answers.js';
 import { explanationOf, portOf, statusOf } from '../../../application/cluster/samples.js';
 import { timeText } from '../../../../src/domain/model/time-text.js';
 
@@ -349,6 +351,24 @@ describe('a node that answers badly', () => {
       expect(printed.stdout).not.toMatch(/^good/m);
     }
   });
+
+  it.each(wholeAnswers.filter(([name, args]) => name !== 'explain' || args[0] === 'a/b'))(
+    'can do so with no text that it answers to %s %j',
+    async (name, args, _, whole) => {
+      putNodes(api, [{ name: 'bad' }, { name: 'good' }]);
+      let shown = 0;
+      for (const answer of withEachTextForged(whole)) {
+        answering({ bad: prints(answer) }, prints(whole));
+        Object.assign(printed, { stdout: '', stderr: '' });
+        await cluster(name, ...args.filter((word) => word !== '--once'));
+        const said = printed.stdout + printed.stderr;
+        expect(said).not.toMatch(/[^\P{C}\n]|[\u2028\u2029]/u);
+        expect(said).not.toMatch(/^forged/m);
+        if (said.includes('forged')) shown++;
+      }
+      expect(shown).toBeGreaterThan(0);
+    },
+  );
 });
 
 /** What a proxy without trouble answers, by the question. */

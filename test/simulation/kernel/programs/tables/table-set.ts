@@ -53,6 +53,16 @@ export class TableSet {
     return this.printed;
   }
 
+  /** Whether packets pass through all tables as if there were none. */
+  get isWithoutEffect(): boolean {
+    for (const { name, chains } of this.tables.values())
+      for (const builtIn of BUILT_IN[name]!) {
+        const chain = chains.get(builtIn);
+        if (chain && (chain.rules.length > 0 || chain.policy !== 'ACCEPT')) return false;
+      }
+    return true;
+  }
+
   /** What a program is about to make of a table. iptables-legacy makes a table by asking for it. */
   draft(name: string): TableDraft {
     let table = this.tables.get(name);
