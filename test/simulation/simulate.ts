@@ -72,20 +72,10 @@ function* seedsOf(range: Omit<Options, 'schedule' | 'seed'>): Generator<number> 
 }
 
 async function outcomeOf(schedule: Schedule, { log, digest }: Options): Promise<Outcome> {
-  const simulation = new Simulation(schedule);
-  forgetFormerWorld();
-  const outcome = await simulation.run();
+  const outcome = await new Simulation(schedule).run();
   if (log) for (const line of logLines()) print(line);
   if (digest) print(`seed ${schedule.settings.seed}: ${digestOf(outcome)}`);
   return outcome;
-}
-
-/**
- * All of a world is garbage once the next one has taken its place. To collect it now costs next to nothing; while a world is half
- * over, all of it would have to be copied. Only where Node was started with `--expose-gc`.
- */
-function forgetFormerWorld(): void {
-  (globalThis as { gc?: (options: { readonly type: 'minor' }) => void }).gc?.({ type: 'minor' });
 }
 
 /** What the program has logged in the world that was simulated last. */

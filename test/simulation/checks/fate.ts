@@ -1,7 +1,7 @@
 import { cidrContains, parseCidr } from '../../../src/domain/net/cidr.js';
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
-import { ADDRESSES, type Mode } from '../world/settings.js';
+import type { Mode } from '../world/settings.js';
 import type { Client } from './clients.js';
 import {
   usesCluster,
@@ -40,7 +40,7 @@ function balancedFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Cl
 
 function filteredFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client, mode: Mode): Fate {
   const isInternal = kind === 'cluster-ip';
-  const isPod = isIn(ADDRESSES[port.family].clusterCIDR, client.source);
+  const isPod = isIn(port.localNetwork, client.source);
   const admitted = kind !== 'load-balancer-ip' || isAdmitted(port, client);
   // Mode nftables looks at the source first, mode iptables at whether there is an endpoint.
   if (!admitted) return port.hasAny || mode === 'nftables' ? 'dropped' : 'refused';
