@@ -184,7 +184,7 @@ describe('one service', () => {
     expect(await drawing.locator('path:not(.ends)').count()).toBe(3);
     expect(await drawing.locator('path.ends').count()).toBe(1);
     await page.getByText('As a list').click();
-    const list = await text('details');
+    const list = await text('details[open]');
     for (const fact of [
       /172\.30\.200\.6:80 cluster-ip \(Cluster\): forward, to 2 endpoints/,
       /\*:30186 node-port \(Local\): drop, the policy is Local/,
