@@ -1,5 +1,4 @@
-import { cannotAsk } from '../../adapters/cli/cluster/ask-cluster.js';
-import { openClient } from '../../adapters/cli/cluster/open-proxy-pods.js';
+import { askApiServer, userApiClient } from '../../adapters/cli/cluster/user-api-client.js';
 import type { MigrationQuestion } from '../../adapters/cli/migration/migrate-arguments.js';
 import { migrationLines } from '../../adapters/cli/migration/migration-lines.js';
 import { ShellCheck } from '../../adapters/cli/migration/shell-check.js';
@@ -28,7 +27,7 @@ export async function migrate(asked: Asked<'migrate'>): Promise<number> {
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    const report = await migrated(asked, question, stopping.signal);
+    const report = await askApiServer(() => migrated(asked, question, stopping.signal));
     await print(formatted(output, report, migrationLines));
     return migrationExit(report);
   } catch (error) {
@@ -36,7 +35,7 @@ export async function migrate(asked: Asked<'migrate'>): Promise<number> {
       complain('stopped; no node was changed');
       return 1;
     }
-    if (!(error instanceof MigrationError)) throw cannotAsk(error);
+    if (!(error instanceof MigrationError)) throw error;
     complain(`Error: ${error.message}`);
     for (const command of error.commands) complain(`  ${command}`);
     return 1;
@@ -50,10 +49,10 @@ async function migrated(
   question: MigrationQuestion,
   signal: AbortSignal,
 ): Promise<MigrationReport> {
-  const { proxyNamespace: namespace, selector, parallel } = asked.request.access;
+  const { proxyNamespace: namespace, selector, parallel, context } = asked.request.access;
   const { to, label, nodes, nodeLabels, image, expected, timeout, healthChecks } = question;
   const clock = new SystemClock();
-  const client = await openClient(asked, clock);
+  const client = await userApiClient(asked, clock, context);
   const sets = new DaemonSets(client, { namespace, selector }, readSettings);
   const inspector = new PodInspector(client, sets, clock, { timeout, ...(image !== undefined && { image }) });
   await inspector.removeEnded(namespace, signal);

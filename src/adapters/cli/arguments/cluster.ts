@@ -1,7 +1,19 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../usage-error.js';
-import { CLUSTER_QUESTIONS, QUESTION_FORMS, questionOf, type QuestionOptions } from './question.js';
-import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import {
+  CLUSTER_QUESTIONS,
+  LISTS,
+  QUESTION_FORMS,
+  questionOf,
+  type QuestionKind,
+  type QuestionOptions,
+} from './question.js';
+import {
+  listOutputOptions,
+  subcommand,
+  type OutputOptions,
+  type WatchOptions,
+} from '../command-line/subcommand.js';
 import { migrate, migrationOf, type MigrationQuestion } from '../migration/migrate-arguments.js';
 import { validate } from './validate.js';
 
@@ -41,12 +53,14 @@ export const cluster = subcommand({
     ),
     new Option('--context <name>', 'The context of the kubeconfig to use.'),
     new Option('--parallel <number>', 'How many are asked at a time.').default(20).argParser(positive),
-    outputOption,
+    ...listOutputOptions,
   ],
-  request(operands, options: ClusterAccess & OutputOptions & QuestionOptions) {
+  request(operands, options: ClusterAccess & OutputOptions & WatchOptions & QuestionOptions) {
     const [kind = '', ...rest] = operands;
     if (kind === 'validate') return { name: kind, ...validate.request(rest, options) } as const;
-    const { proxyNamespace, selector, parallel, context, output } = options;
+    const { proxyNamespace, selector, parallel, context, output, watch } = options;
+    if (output === 'name' && !LISTS.includes(kind as QuestionKind))
+      throw new UsageError(`-o name is for ${LISTS.join(', ')}, not for ${kind}`);
     const access: ClusterAccess = { proxyNamespace, selector, parallel, context };
     if (kind === 'migrate') {
       const migration: MigrateRequest = { name: kind, migration: migrationOf(rest, options), access, output };
@@ -56,7 +70,7 @@ export const cluster = subcommand({
       throw new UsageError(
         `cluster takes ${CLUSTER_QUESTIONS.join(', ')}, migrate or validate, got [${operands.join(' ')}]`,
       );
-    return { question: questionOf(operands, options), access, output };
+    return { question: questionOf(operands, options), access, output, watch };
   },
 });
 

@@ -1,12 +1,12 @@
 import { Option } from 'commander';
 import type { SideMode } from '../../../domain/compare/side.js';
 import { refuseOperands } from '../command-line/operands.js';
-import { outputOption, subcommand, type OutputFormat } from '../command-line/subcommand.js';
+import { outputOptions, subcommand, type OutputFormat } from '../command-line/subcommand.js';
 
 /** The modes that a node can be compared in. */
 export const COMPARED_MODES = ['iptables', 'ipvs', 'nftables'] as const satisfies readonly SideMode[];
 
-interface InspectOptions {
+export interface InspectOptions {
   readonly plan?: SideMode;
   readonly moved?: boolean;
   readonly output: OutputFormat;
@@ -25,7 +25,7 @@ export const inspect = subcommand({
       '--moved',
       'The mode runs already: only its own rules are compared, not what is left of others.',
     ),
-    outputOption,
+    ...outputOptions,
   ],
   request(operands, { plan, moved = false, output }: InspectOptions) {
     refuseOperands(operands, 'kubeproxy inspect');

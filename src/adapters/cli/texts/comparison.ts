@@ -1,3 +1,4 @@
+import { inToneOf } from '../output/tones.js';
 import type {
   FamilyReport,
   ReportedDifference,
@@ -45,7 +46,7 @@ function familyLines(
     services.set(difference.service, [...(services.get(difference.service) ?? []), difference]);
   const shown = isWide ? unknowns : unknowns.slice(0, UNKNOWN_SHOWN);
   return [
-    `${family}: ${one} and ${other}: ${counted(equal, 'class', 'classes')} of packets equal, ${different} different, ${unknown} unknown`,
+    `${family}: ${one} and ${other}: ${counted(equal, 'class', 'classes')} of packets equal, ${countOf(different, 'different')}, ${countOf(unknown, 'unknown')}`,
     ...known.flatMap(({ name, sentence, link, classes, isExpected }) => [
       `  known difference ${name}${isExpected ? ', expected' : ''}: ${sentence} (${counted(classes, 'class', 'classes')}; ${link})`,
       ...(isWide || isExpected
@@ -62,6 +63,11 @@ function familyLines(
       ? [`  … ${unknowns.length - shown.length} more that are not understood; -o wide shows all`]
       : []),
   ];
+}
+
+function countOf(count: number, what: string): string {
+  const text = `${count} ${what}`;
+  return count > 0 ? inToneOf(what, text) : text;
 }
 
 function serviceLines(
