@@ -24,7 +24,6 @@ export const SECTIONS = [
       'docs/guides/from-kube-router.md',
       'docs/guides/from-cilium.md',
       'docs/guides/rolling-out.md',
-      'docs/migrating.md',
       'docs/guides/sizing.md',
       'docs/migrating.md',
       'docs/guides/upgrade.md',
