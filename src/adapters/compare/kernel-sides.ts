@@ -5,6 +5,7 @@ import { proxyTables } from '../../domain/iptables/text/proxy-tables.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import { SavedRules } from '../../domain/iptables/walk/saved-rules.js';
 import { virtualServerKey } from '../../domain/ipvs/virtual-server.js';
+import { cidrContains, type Cidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { isOurs } from '../../domain/nftables/kernel/kernel-course.js';
 import type { KernelElement, KernelSet, KernelTable } from '../../domain/nftables/kernel/ruleset.js';
@@ -27,6 +28,8 @@ export interface KernelSidesOptions {
   readonly mode?: SideMode | undefined;
   /** Without rules of programs that are no service proxies, which a plan does not have either. */
   readonly proxiesOnly?: boolean;
+  /** Virtual servers in these networks are of others. */
+  readonly excluded?: readonly Cidr[];
 }
 
 /**
@@ -36,13 +39,13 @@ export interface KernelSidesOptions {
  */
 export async function kernelSides(
   families: readonly IpFamily[],
-  { mode, proxiesOnly = false }: KernelSidesOptions = {},
+  { mode, proxiesOnly = false, excluded = [] }: KernelSidesOptions = {},
 ): Promise<FamilySides> {
   const mayBe = (one: SideMode) => mode === undefined || mode === one;
   const sides: FamilySides = {};
   for (const family of families)
     sides[family] =
-      (mayBe('ipvs') ? await ipvsIn(family, proxiesOnly) : undefined) ??
+      (mayBe('ipvs') ? await ipvsIn(family, proxiesOnly, excluded) : undefined) ??
       (mayBe('nftables') ? await nftablesIn(family, proxiesOnly) : undefined) ??
       (await tablesIn(family, proxiesOnly));
   return sides;
@@ -61,7 +64,11 @@ function savedRules(saved: SavedTables, proxiesOnly: boolean): SavedRules {
   return new SavedRules(proxiesOnly ? proxyTables(saved) : saved, (_, chain) => chain.startsWith('KUBE-'));
 }
 
-async function ipvsIn(family: IpFamily, proxiesOnly: boolean): Promise<Side | undefined> {
+async function ipvsIn(
+  family: IpFamily,
+  proxiesOnly: boolean,
+  excluded: readonly Cidr[],
+): Promise<Side | undefined> {
   const device = new NetlinkServiceAddresses();
   const servers = new NetlinkVirtualServers();
   const tool = new IptablesTool();
@@ -71,7 +78,8 @@ async function ipvsIn(family: IpFamily, proxiesOnly: boolean): Promise<Side | un
     if (addresses === undefined) return undefined;
     const saved = await tool.save(family);
     const { sets } = await ipsets.read(setsIn(saved, family));
-    const listed = await servers.list(family);
+    const all = await servers.list(family);
+    const listed = all.filter(({ address }) => !excluded.some((cidr) => cidrContains(cidr, address)));
     return ipvsSide({
       rules: savedRules(saved, proxiesOnly),
       sets,
