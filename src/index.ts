@@ -20,31 +20,8 @@ export type {
   VerificationKind,
   VerifyResult,
 } from './application/ports/backend.js';
-
-// What an embedder implements whose backend is to recover from refusals and foreign writes as ours do.
-export { Reconciler } from './application/reconcile/reconciler.js';
-export type { RoundBounds, RoundLimits } from './application/reconcile/round-limits.js';
-export {
-  RefusedError,
-  type Driver,
-  type ReadOptions,
-  type WriteResult,
-} from './application/ports/driver/driver.js';
-export type {
-  Adoption,
-  Comparison,
-  DelayedRemoval,
-  DifferenceLines,
-  Notes,
-  Recognition,
-  Surroundings,
-} from './application/ports/driver/abilities.js';
-export type { WriteWatch } from './application/ports/driver/write-watch.js';
-export { Claims, type ClaimChange, type FrontendConflict } from './domain/reconcile/claims.js';
+export type { FrontendConflict } from './domain/reconcile/claims.js';
 export type { RuleDifference } from './domain/reconcile/rule-difference.js';
-export { HeldParts, type HeldPart, type Part, type Switch } from './domain/reconcile/held-parts.js';
-export type { AdoptedRules } from './domain/reconcile/adopted-rules.js';
-export type { DesiredState } from './domain/reconcile/desired-state.js';
 export type { Clock, Timer } from './application/ports/clock.js';
 export type {
   ClusterSource,
@@ -66,6 +43,31 @@ export type { ClusterEvent, EventRecorder, EventSubject } from './application/po
 export type { LocalAddresses } from './application/ports/node/local-addresses.js';
 export type { Logger } from './application/ports/logger.js';
 export type { SyncObserver, SyncReport } from './application/ports/sync-observer.js';
+
+// What an embedder implements whose backend is to recover from refusals and foreign writes as ours do. It may change in any minor
+// version; everything else is stable (docs/embedding.md).
+export { Reconciler } from './application/reconcile/reconciler.js';
+export type { RoundBounds, RoundLimits } from './application/reconcile/round-limits.js';
+export {
+  RefusedError,
+  type Driver,
+  type ReadOptions,
+  type WriteResult,
+} from './application/ports/driver/driver.js';
+export type {
+  Adoption,
+  Comparison,
+  DelayedRemoval,
+  DifferenceLines,
+  Notes,
+  Recognition,
+  Surroundings,
+} from './application/ports/driver/abilities.js';
+export type { WriteWatch } from './application/ports/driver/write-watch.js';
+export { Claims, type ClaimChange } from './domain/reconcile/claims.js';
+export type { DesiredState } from './domain/reconcile/desired-state.js';
+export { HeldParts, type HeldPart, type Part, type Switch } from './domain/reconcile/held-parts.js';
+export type { AdoptedRules } from './domain/reconcile/adopted-rules.js';
 
 // What a backend is given.
 export {

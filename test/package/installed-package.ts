@@ -1,14 +1,14 @@
 import { execa } from 'execa';
-import { mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * The packed package as somebody else has it: installed in a folder of its own. Its dependencies are links to those of this
- * checkout, so that no registry is asked.
+ * The packed package as somebody else has it: installed in a folder of its own, with its dependencies and the types of
+ * Node, and nothing else. These are links to those of this checkout, so that no registry is asked.
  */
 export class InstalledPackage {
   private constructor(
@@ -59,8 +59,10 @@ export class InstalledPackage {
     await rename(join(this.folder, filename), this.archive);
     await mkdir(this.root, { recursive: true });
     await execa('tar', ['-xzf', this.archive, '-C', this.root, '--strip-components=1']);
-    for (const name of await readdir(join(repository, 'node_modules')))
-      if (name !== 'kube-proxy-ts')
-        await symlink(join(repository, 'node_modules', name), join(modules, name));
+    const { dependencies } = JSON.parse(await readFile(join(this.root, 'package.json'), 'utf8'));
+    for (const name of [...Object.keys(dependencies), '@types/node']) {
+      await mkdir(dirname(join(modules, name)), { recursive: true });
+      await symlink(join(repository, 'node_modules', name), join(modules, name));
+    }
   }
 }

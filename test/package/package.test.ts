@@ -4,6 +4,8 @@ import { cp, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { StandInApiServer } from '../support/api-server/api-server.js';
+import { writeKubeconfig } from '../support/api-server/kubeconfig.js';
 import { nightly } from '../support/nightly.js';
 import { FreshCheckout } from './fresh-checkout.js';
 import { InstalledPackage } from './installed-package.js';
@@ -13,6 +15,10 @@ const example = 'examples/custom-backend';
 const manifests = fileURLToPath(new URL('../../deploy/examples', import.meta.url));
 /** In the report of `node --test`; Node 20 and 24 begin the line differently. */
 const NOTHING_FAILED = /^. fail 0$/m;
+/** What docs/embedding.md begins with: a program's file, beside those of the example. */
+async function firstExample(): Promise<string> {
+  return /^```ts\n([^]*?)^```$/m.exec(await readFile(`${installed.root}/docs/embedding.md`, 'utf8'))![1]!;
+}
 let installed: InstalledPackage;
 beforeAll(async () => {
   installed = await InstalledPackage.make();
@@ -51,29 +57,70 @@ describe('the packed package, in another program', () => {
   });
 
   // That they are found by each way of resolution, attw has shown.
-  it('has types that hold under the strictest options', async () => {
-    const uses = [
-      `import { createProxy } from 'kube-proxy-ts';`,
-      `import { FakeClock } from 'kube-proxy-ts/fakes';`,
-      `import * as contract from 'kube-proxy-ts/contract';`,
-      'export const used: readonly unknown[] = [createProxy, FakeClock, contract];',
-      '// @ts-expect-error The types are there, so this is an error.',
-      'createProxy(1);',
-    ];
-    await writeFile(`${installed.folder}/uses.mts`, uses.join('\n'));
-    const flags = [
-      ...['--module', 'node16', '--target', 'es2022', '--strict', '--exactOptionalPropertyTypes'],
-      ...['--noUncheckedIndexedAccess', '--skipLibCheck', 'false'],
-      // Not those of all packages that happen to be installed.
-      ...['--types', 'node'],
-    ];
-    const { exitCode, stdout } = await execa(
-      'npx',
-      ['--no-install', 'tsc', '--noEmit', ...flags, 'uses.mts'],
-      { cwd: installed.folder, reject: false },
-    );
-    expect([exitCode, stdout]).toEqual([0, '']);
-  });
+  it.each(['typescript', '@typescript/native'])(
+    'has types that hold under the strictest options, by themselves and in a program, with the compiler %s',
+    async (compiler) => {
+      const program = `${installed.folder}/program`;
+      await cp(`${installed.root}/${example}`, program, { recursive: true });
+      const uses = [
+        `import { createProxy } from 'kube-proxy-ts';`,
+        `import { FakeClock } from 'kube-proxy-ts/fakes';`,
+        `import * as contract from 'kube-proxy-ts/contract';`,
+        'export const used: readonly unknown[] = [createProxy, FakeClock, contract];',
+        '// @ts-expect-error The types are there, so this is an error.',
+        'createProxy(1);',
+      ];
+      await writeFile(`${program}/src/uses.ts`, uses.join('\n'));
+      await writeFile(`${program}/src/first-example.ts`, await firstExample());
+      const strictest = {
+        module: 'nodenext',
+        target: 'es2022',
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        skipLibCheck: false,
+        types: ['node'],
+        noEmit: true,
+      };
+      await writeFile(`${program}/tsconfig.json`, JSON.stringify({ compilerOptions: strictest }));
+      const { exitCode, stdout } = await execa(
+        'node',
+        [`${repository}/node_modules/${compiler}/bin/tsc`, '--project', program],
+        { reject: false },
+      );
+      expect([exitCode, stdout]).toEqual([0, '']);
+    },
+  );
+
+  it('is used by the first example of docs/embedding.md, which logs no error and no warning', async () => {
+    const api = await StandInApiServer.start();
+    try {
+      const node = { addresses: [{ type: 'InternalIP', address: '192.0.2.1' }] };
+      const ports = [{ port: 80, protocol: 'TCP' }];
+      api.put({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' }, status: node });
+      api.put({
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { namespace: 'shop', name: 'cart' },
+        spec: { clusterIP: '10.96.0.80', clusterIPs: ['10.96.0.80'], ports },
+      });
+      const program = `${installed.folder}/running`;
+      await cp(`${installed.root}/${example}`, program, { recursive: true });
+      const text = (await firstExample())
+        .replace('/run/routes.txt', `${program}/routes.txt`)
+        .replace('/etc/kubernetes/kube-proxy.conf', await writeKubeconfig(api));
+      await writeFile(`${program}/src/first-example.ts`, text);
+      const { stdout, stderr } = await execa(
+        'node',
+        ['--import', `${repository}/node_modules/tsx/dist/loader.mjs`, 'src/first-example.ts'],
+        { cwd: program, timeout: 60_000 },
+      );
+      expect(stderr).toContain('"programmed everything"');
+      expect([stdout, ...stderr.split('\n').filter((line) => !line.startsWith('I'))]).toEqual(['']);
+    } finally {
+      await api.close();
+    }
+  }, 90_000);
 
   it('has the pages and folders that its pages link to', async () => {
     const pages = (await installed.files()).filter((file) => file.endsWith('.md'));

@@ -6,6 +6,11 @@ import { thirdPartyNotices } from '../../scripts/third-party-notices.mjs';
 import { builtProxy } from '../support/program/built-proxy.js';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
+interface Listed {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+}
 /** Where the folder of a package ends in the path of a source. */
 const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;
 
@@ -38,9 +43,23 @@ describe('dist/THIRD-PARTY-NOTICES', () => {
     for (const place of places) await expectNamed(join(folder, place));
   });
 
-  it.each(['preact', 'uplot', 'koffi'])('has that of %s, which is in the page or beside the bundle', (name) =>
-    expectNamed(join(repository, 'node_modules', name)),
-  );
+  it('has that of each package that the page imports', async () => {
+    const page = join(repository, 'src/adapters/page/browser');
+    const files = (await readdir(page, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
+    const texts = await Promise.all(files.map((file) => readFile(join(page, file), 'utf8')));
+    const imported = texts.flatMap((text) =>
+      [...text.matchAll(/ from '((?:@[\w-]+\/)?\w[\w.-]*)/g)].map(([, name]) => name!),
+    );
+    expect(imported).toEqual(expect.arrayContaining(['preact', 'uplot']));
+    for (const name of new Set(imported)) await expectNamed(join(repository, 'node_modules', name));
+  });
+
+  it('has that of each package that dist/bundled-packages.json lists, and of koffi, which is beside the bundle', async () => {
+    const listed = JSON.parse(await readFile(join(folder, 'bundled-packages.json'), 'utf8'));
+    const titles = listed.map((one: Listed) => `\n${one.name} ${one.version} (${one.license})\n`);
+    expect(titles.filter((title: string) => !notices.includes(title))).toEqual([]);
+    await expectNamed(join(repository, 'node_modules/koffi'));
+  });
 
   it('has that of code which a package has taken over', () => {
     expect(notices).toContain('Copyright (c) 2017 [Node.js API collaborators]');

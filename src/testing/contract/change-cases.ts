@@ -96,6 +96,11 @@ export function changeCases<Place>(subject: BackendSubject<Place>): CaseBodies<P
             failed.length > 0 || conflicts.length > 0,
             'the conflict of two services with one address was not reported',
           );
+        for (const { holder, loser } of conflicts)
+          assert.ok(
+            holder < loser,
+            `${holder} is not the first by key, but holds what ${loser} asks for, too`,
+          );
         await stage.holds([other, one], 'with both');
         succeeds(await backend.apply(gone(one), stage.node));
         await stage.holds([other], 'with the remaining one');
