@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what this project needs on a fresh Debian machine with Node: Debian packages and npm packages, only what is missing.
 # `setup.sh tests` also installs what only tests need: a kernel with IPVS that runs as a process, its tools, promtool, helm,
-# kubectl, a browser, and a second, newer Node; `setup.sh bench` only that Node.
+# kubectl, a browser, and newer Nodes; `setup.sh bench` only these.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
@@ -88,14 +88,16 @@ install_npm_packages() {
   [ -L node_modules ] || install_locked . # a link leads to another checkout's packages
 }
 
-# The second Node of the tests and of the measurements: there is one for Linux on x64 and arm64.
-install_newer_node() {
+# The other Nodes of the tests and of the measurements: there are some for Linux on x64 and arm64.
+install_newer_nodes() {
   [ -n "$purpose" ] || return 0
   install_locked test/newer-node
   case $(uname -sm) in
   'Linux x86_64' | 'Linux aarch64')
-    [ -n "$(sh scripts/newer-node.sh)" ] || fail 'still missing after the installation: the newer Node' ;;
-  *) say "there is no newer Node for $(uname -sm); everything runs on $(node --version) only" ;;
+    for major in 24 26; do
+      [ -n "$(sh scripts/newer-node.sh $major)" ] || fail "still missing after the installation: Node $major"
+    done ;;
+  *) say "there is no other Node for $(uname -sm); everything runs on $(node --version) only" ;;
   esac
 }
 
@@ -126,7 +128,7 @@ node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.ex
 trap wait EXIT
 (
   install_npm_packages
-  install_newer_node
+  install_newer_nodes
 ) &
 npm=$!
 install_debian_packages
