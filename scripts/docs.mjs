@@ -1,8 +1,6 @@
-import { build } from 'esbuild';
-import { Buffer } from 'node:buffer';
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { bundleOptions } from './bundle-options.mjs';
+import { load } from './docs/load.mjs';
 
 /** Writes docs/configuration.md, and what the chart's schema says of it, from the schema of the configuration. */
 const { configurationReference } = await load('configuration-reference');
@@ -16,14 +14,3 @@ values.properties.config = chartConfigurationSchema();
 values.properties.extraArgs = chartArgumentsSchema();
 await writeFile(chartSchema, JSON.stringify(values));
 execFileSync('npx', ['oxfmt', chartSchema]);
-
-async function load(name) {
-  const { outputFiles } = await build({
-    ...bundleOptions,
-    entryPoints: [`scripts/docs/${name}.ts`],
-    write: false,
-    sourcemap: false,
-    banner: {},
-  });
-  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString('base64')}`);
-}

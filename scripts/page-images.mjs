@@ -18,7 +18,7 @@ const IMAGES = [
   {
     name: 'service',
     place: '#/service/shop/cart',
-    shown: '.traffic td',
+    shown: '.traffic [role=gridcell]',
     colorScheme: 'dark',
     viewport: DESK,
   },

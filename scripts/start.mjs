@@ -27,7 +27,7 @@ if (process.getuid?.() !== 0) {
   );
   process.exit(1);
 }
-prepare('sh', 'scripts/setup.sh');
+prepare('sh', 'scripts/setup.sh', 'demo');
 prepare(process.execPath, 'scripts/build.mjs');
 const { main } = await import('./demo/main.mjs');
 process.exitCode = await main(process.argv.slice(2));

@@ -36,9 +36,9 @@ jest() {
   npm run --silent jest -- --json "$@"
 }
 
-# What runs nothing. It takes what the timed tests leave of the processors, and not a moment that they want.
+# What runs nothing of the program. It takes what the timed tests leave of the processors, and not a moment that they want.
 of_the_text() {
-  for check in typecheck lint format:check; do
+  for check in typecheck lint format:check site; do
     step "$check" chrt --idle 0 npm run --silent "$check"
   done
   [ -z "$failed" ]

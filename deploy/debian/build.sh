@@ -22,7 +22,11 @@ cp -R dist bin package.json "$app/"
 rm -f "$app"/dist/*.map "$app/dist/THIRD-PARTY-NOTICES"
 cp -R node_modules/koffi "$app/node_modules/"
 cp -R "node_modules/@koromix/koffi-linux-$cpu" "$app/node_modules/@koromix/"
-ln -s "../lib/$name/bin/kubeproxy" "$root/usr/bin/kubeproxy"
+for program in kubeproxy kubectl-kubeproxy; do
+  ln -s "../lib/$name/bin/$program" "$root/usr/bin/$program"
+done
+node scripts/man.mjs "$root/usr/share/man"
+find "$root/usr/share/man" -type f -exec gzip -9n {} +
 cp deploy/systemd/$name.service "$root/usr/lib/systemd/system/"
 cp deploy/systemd/config.yaml "$root/etc/$name/"
 cp deploy/systemd/node.yaml "$root/etc/$name/manifests/"

@@ -70,6 +70,8 @@ doc=$root/usr/share/doc/kube-proxy-ts
 mkdir -p "$doc"
 mv "$app/LICENSE" "$doc/copyright"
 mv "$app/dist/THIRD-PARTY-NOTICES" "$doc/"
+# Nothing in the image shows them; people take them out of it.
+node scripts/man.mjs "$root/usr/share/man"
 node deploy/image/bill-of-materials.mjs "$root" "$work/debian" "$npm"
 say "root file system: $(du -sm "$root" | cut -f1) MB in $root"
 

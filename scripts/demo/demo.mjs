@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { event, logLine, say, summary, tallies } from './display.mjs';
 import { BACKEND_ADDRESSES } from './network.mjs';
+import { broken } from './proxy.mjs';
 import { askServed } from './served.mjs';
 import { Visitor } from './visitor.mjs';
 
@@ -98,21 +99,32 @@ export class Demo {
       const isNews = ({ address }, index) => known.get(address) !== Object.keys(counts[index]).join();
       const news = targets.filter(isNews);
       if (news.length > 0) {
-        if (known.size > 0) event('the responses have changed:');
-        tallies(
-          news,
-          counts.filter((_, index) => news.includes(targets[index])),
-        );
-        if (known.size === 0) this.#invite();
+        const show = (shown) =>
+          tallies(
+            shown,
+            counts.filter((_, index) => shown.includes(targets[index])),
+          );
+        if (known.size > 0) {
+          event('the responses have changed:');
+          show(news);
+        } else {
+          show(news.filter(({ isBroken }) => !isBroken));
+          this.#invite();
+          this.#challenge(
+            news.filter(({ isBroken }) => isBroken),
+            show,
+          );
+        }
         known = new Map(targets.map(({ address }, index) => [address, Object.keys(counts[index]).join()]));
         collected = new Map();
         told = performance.now();
       }
       collected = add(collected, targets, counts);
       if (performance.now() - told > SUMMARY_EVERY_MS) {
+        const whole = targets.filter(({ isBroken }) => !isBroken);
         summary(
-          targets,
-          targets.map(({ address }) => collected.get(address)),
+          whole,
+          whole.map(({ address }) => collected.get(address)),
         );
         collected = new Map();
         told = performance.now();
@@ -131,8 +143,23 @@ export class Demo {
 
   #invite() {
     say();
-    say(`Try it: edit ${this.#examples}/web.yaml (delete an endpoint, for example), save, and watch.`);
+    say(`Try it: edit ${this.#examples}/web.yaml, save, and watch: delete an endpoint, for example.`);
+    say(
+      'Then break it: a port 99999, or YAML with a bracket too many. The last valid version stays, and the demo says why.',
+    );
     say('Ctrl-C ends the demo and removes everything.');
+    say();
+  }
+
+  /** What to find out, and how to ask. */
+  #challenge(targets, show) {
+    if (targets.length === 0) return;
+    say('Three more Services are broken. Find out why:');
+    show(targets);
+    say();
+    say(`  ip netns exec ${this.#network.node} bin/kubeproxy explain login`);
+    say(`says what the proxy does for one, and why; "top cart" shows connections, and the page has both.`);
+    say(`Mend them in ${broken(this.#examples)}, where SOLUTIONS.md tells what is wrong.`);
     say();
   }
 

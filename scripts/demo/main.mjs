@@ -1,4 +1,4 @@
-import { watch } from 'node:fs';
+import { existsSync, watch } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -7,7 +7,7 @@ import { complain, say, topology } from './display.mjs';
 import { Network } from './network.mjs';
 import { claim } from './owner.mjs';
 import { Page } from './page.mjs';
-import { Proxy } from './proxy.mjs';
+import { broken, Proxy } from './proxy.mjs';
 
 const defaultExamples = fileURLToPath(new URL('../../deploy/examples', import.meta.url));
 
@@ -65,13 +65,14 @@ async function run(network, examples, seconds, stop) {
     const demo = new Demo(network, proxy, examples, address, stop.signal);
     await demo.start();
     say(`Its page, while the demo runs: ${address}\n`);
-    const watcher = watch(examples, (_, name) => demo.edited(name));
+    const folders = [examples, broken(examples)].filter((folder) => existsSync(folder));
+    const watchers = folders.map((folder) => watch(folder, (_, name) => demo.edited(name)));
     const timer = seconds === undefined ? undefined : setTimeout(() => stop.abort(), seconds * 1000);
     try {
       await demo.follow();
     } finally {
       clearTimeout(timer);
-      watcher.close();
+      for (const watcher of watchers) watcher.close();
     }
     say('\nStopping the proxy, and removing its rules and the namespaces.');
     await demo.stop();

@@ -1,10 +1,17 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../../bin/kubeproxy', import.meta.url));
 const TIMEOUT_MS = 5000;
+
+/** Where, among the examples, the broken Services are. */
+export function broken(examples) {
+  return join(examples, 'broken');
+}
 
 /** The proxy of the demo, inside the demo's node. */
 export class Proxy {
@@ -20,6 +27,7 @@ export class Proxy {
     return [
       'kubeproxy',
       ...['--proxy-mode', 'nftables', '--manifests', examples],
+      ...(existsSync(broken(examples)) ? ['--manifests', broken(examples)] : []),
       ...['--hostname-override', 'demo-node', '--cluster-cidr', '10.244.0.0/16'],
     ];
   }

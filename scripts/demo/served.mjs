@@ -2,6 +2,8 @@ import { NODE_ADDRESS } from './network.mjs';
 
 /** An answer takes milliseconds; Node's `fetch` was seen to wait for ever where the proxy began to listen meanwhile. */
 const ANSWERED_WITHIN_MS = 1000;
+/** The namespace of the Services that somebody is to find the fault of. */
+const BROKEN = 'broken';
 /** A frontend as the proxy lists it: an IPv4 address and a port, or a node port. */
 const FRONTEND = /^(?:(?<host>[\d.]+):)?(?<port>\d+)\/TCP$/;
 
@@ -25,18 +27,20 @@ async function json(url) {
   return (await fetch(url, { signal: AbortSignal.timeout(ANSWERED_WITHIN_MS) })).json();
 }
 
-/** The main example first. */
-function rank({ name }) {
+/** The main example first, and what is broken last. */
+function rank({ namespace, name }) {
+  if (namespace === BROKEN) return 2;
   return name === 'web' ? 0 : 1;
 }
 
 /** Every TCP address at which a Service can be reached from the client. Those of cluster IPs come first. */
-function targetsOf({ name, frontends }) {
+function targetsOf({ namespace, name, frontends }) {
   const places = frontends.flatMap((text) => FRONTEND.exec(text)?.groups ?? []);
   return places.map(({ host, port }) => {
-    if (host === undefined) return { service: name, kind: 'node port', address: `${NODE_ADDRESS}:${port}` };
+    const of = { service: name, isBroken: namespace === BROKEN };
+    if (host === undefined) return { ...of, kind: 'node port', address: `${NODE_ADDRESS}:${port}` };
     return {
-      service: name,
+      ...of,
       kind: host === places[0].host ? 'cluster IP' : 'other IP',
       address: `${host}:${port}`,
     };

@@ -10,6 +10,7 @@ import { chosenCommand, readsManifests } from './commands/commands.js';
 import { DumpError } from '../adapters/compare/dump-sides.js';
 import { BundleFolderError } from '../adapters/cli/dump/bundle-folder.js';
 import { thisReader } from '../adapters/cli/output/this-reader.js';
+import { chooseColors } from '../adapters/cli/output/tones.js';
 import { complain } from '../adapters/cli/output/print.js';
 import { QueriesError } from '../adapters/cli/tracing/queries-error.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from './configuration/command-line.js';
@@ -33,6 +34,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const logger = PinoLogger.open({ verbosity: 0, format: 'text' });
   try {
     const commandLine = completeCommandLine(argv, {}, thisReader());
+    chooseColors(commandLine.color);
     logger.adjust(logSettings(commandLine.configuration));
     for (const warning of commandLine.warnings) logger.warn({}, warning);
     if (commandLine.configuration.logging.verbosity >= 1) logFlags(commandLine, logger);

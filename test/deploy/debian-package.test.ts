@@ -50,6 +50,9 @@ describe('the Debian package', () => {
     const owned = await inside('dpkg', '--listfiles', NAME);
     expect(owned).toContain(`/usr/lib/systemd/system/${NAME}.service`);
     expect(owned).toContain(`/usr/share/doc/${NAME}/one-machine/web.yaml`);
+    for (const page of ['man1/kubeproxy.1', 'man1/kubectl-kubeproxy.1', `man8/${NAME}.8`])
+      expect(owned).toContain(`/usr/share/man/${page}.gz`);
+    expect(await inside('kubectl-kubeproxy', '--help')).toContain('kubectl kubeproxy');
     const copyright = await inside('cat', `/usr/share/doc/${NAME}/copyright`);
     expect(copyright).toMatch(/^Copyright: .*\nLicense: Apache-2\.0\n/);
     expect(copyright).toContain(

@@ -88,6 +88,15 @@ describe('what the image is made of', () => {
     );
   });
 
+  it('has the man pages', async () => {
+    const folder = join(image.root, 'usr/share/man');
+    expect((await readdir(folder, { recursive: true })).filter((path) => path.includes('/')).sort()).toEqual([
+      'man1/kubectl-kubeproxy.1',
+      'man1/kubeproxy.1',
+      'man8/kube-proxy-ts.8',
+    ]);
+  });
+
   it('comes with the licenses of the program, of each package in it, and of Node with all that Node contains', async () => {
     const documents = join(image.root, 'usr/share/doc');
     const read = (path: string): Promise<string> => readFile(join(documents, path), 'utf8');

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { anchor } from '../../site/.vitepress/anchor.mjs';
+import { SECTIONS } from '../../site/.vitepress/sections.mjs';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -22,14 +24,6 @@ const files = [...ROOMS, ...pages].flatMap((name) => texts(join(repository, name
 
 function headings(page: string): readonly string[] {
   return [...readFileSync(page, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading!);
-}
-
-/** As GitHub makes it of a heading. */
-function anchor(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .replaceAll(' ', '-');
 }
 
 it('every section of the specification that is cited is there', () => {
@@ -67,4 +61,12 @@ it('every link between pages leads to a page, and to a heading of it', () => {
       }),
     );
   expect(broken).toEqual([]);
+});
+
+it('every page is in one section of the site, which has no others', () => {
+  const written = files
+    .map((file) => relative(repository, file))
+    .filter((file) => file.endsWith('.md') && !/^(?:src|test|bench|scripts)\//.test(file));
+  const listed = ['README.md', ...SECTIONS.flatMap(([, pages]) => pages)];
+  expect([...listed].sort()).toEqual(written.sort());
 });

@@ -58,6 +58,24 @@ describe(page, () => {
     expect(guide.cluster.written()).toEqual(before);
   });
 
+  it('node by node, by way of the mode of kube-proxy', async () => {
+    guide.cluster.put(kubeadmObjects(''));
+    const before = guide.cluster.written();
+    const prepare = 'kubectl label nodes --all service-proxy=kube-proxy-ts';
+    await guide.shell.run([{ ...park, command: prepare }, park]);
+    const selector = 'nodeSelector.service-proxy=kube-proxy-ts';
+    await guide.install('image.repository=registry.example/kube-proxy-ts', 'mode=nftables', selector);
+    const clients = await guide.clients(cart, cartFromOutside);
+    await guide.section(steps, 'Node by node');
+    await guide.runsOn();
+    await guide.expectNothingLost(clients);
+    const removed = `helm uninstall kube-proxy-ts kube-proxy-ts-iptables -n kube-system && kubectl label nodes --all service-proxy- &&
+      kubectl -n kube-system patch daemonset kube-proxy --type merge \\
+      -p '{"spec":{"template":{"spec":{"nodeSelector":{"service-proxy":null}}}}}'`;
+    await guide.shell.run([{ ...park, command: removed }]);
+    expect(guide.cluster.written()).toEqual(before);
+  });
+
   it('no service proxy at all', async () => {
     await installed('iptables', '');
     await guide.section(steps, 'No service proxy at all');

@@ -262,7 +262,7 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
       {
         what: 'repaired',
         family: 'IPv4',
-        at: expect.any(Number) as number,
+        at: expect.stringMatching(/^\d{4}-.*Z$/) as string,
         steps: expect.any(Number) as number,
       },
     ]);

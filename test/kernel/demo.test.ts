@@ -1,6 +1,7 @@
+import { execa } from 'execa';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -65,7 +66,7 @@ describe('npm start', () => {
   });
 
   it('reaches every backend through both addresses, follows an edit, and ends by itself without a trace', async () => {
-    demo = new RunningDemo(START, '--for', '8', '--examples', examples);
+    demo = new RunningDemo(START, '--for', '12', '--examples', examples);
     const first = await demo.until(/Try it/);
     const [, page = ''] = /^Its page, while the demo runs: (http:\S+)$/m.exec(demo.output) ?? [];
     expect(await (await fetch(page)).text()).toContain('<title>');
@@ -117,6 +118,37 @@ describe('npm start', () => {
     expect(await namespaces()).toEqual([]);
   });
 
+  it('shows three broken Services, of which the proxy says why, and that one is mended', async () => {
+    demo = new RunningDemo(BUILT, '--examples', examples);
+    const shown = await demo.until(/SOLUTIONS\.md tells/);
+    const [, page = ''] = /^Its page, while the demo runs: (http:\S+)$/m.exec(shown) ?? [];
+    expect(answersOf('10.96.0.91:80', shown)).toEqual(['backend-1', 'backend-2', 'no answer']);
+    expect(answersOf('192.0.2.10:30092', shown)).toEqual(['no answer']);
+    expect(answersOf('10.96.0.92:80', shown)).toEqual(['backend-3']);
+    expect(answersOf('10.96.0.93:80', shown)).toEqual(['refused']);
+
+    const explained = async (name: string): Promise<string> =>
+      (await fetch(`${page}debug/services/broken/${name}`)).text();
+    expect(await explained('login')).toContain('the policy is Local, and no endpoint on this node is usable');
+    expect(await explained('search')).toContain('no EndpointSlice has a port named http (they have: web)');
+    const explain = /ip netns exec (\S+) bin\/kubeproxy explain login/.exec(shown);
+    const told = await execa(
+      'ip',
+      ['netns', 'exec', explain![1]!, 'bin/kubeproxy', 'explain', 'cart', '--probe'],
+      {
+        reject: false,
+      },
+    );
+    expect(told.stdout).toMatch(/10\.244\.1\.19:8080\/TCP: no answer/);
+    const before = demo.output.length;
+    await removeEndpoint('10.244.1.19', join(examples, 'broken', 'cart.yaml'));
+    const then = await demo.until(/changed:\n.*cart .*\n/, before);
+    expect(answersOf('10.96.0.91:80', then)).toEqual(['backend-1', 'backend-2']);
+
+    expect(await demo.end('SIGINT')).toBe(0);
+    expect(await namespaces()).toEqual([]);
+  });
+
   it('cleans up after a demo that was killed, refuses to disturb one that is running, and ends on Ctrl-C', async () => {
     const killed = new RunningDemo(BUILT, '--examples', examples);
     await killed.until(/Try it/);
@@ -140,6 +172,51 @@ describe('npm start', () => {
     expect(await demo.end()).toBe(1);
     expect(demo.output).toMatch(/missing": it does not exist[^]*^npm start: kubeproxy exited/m);
     expect(await namespaces()).toEqual([]);
+  });
+});
+
+describe('what npm start installs', () => {
+  let checkout: string;
+  let asked: string;
+
+  beforeEach(async () => {
+    checkout = await mkdtemp(join(tmpdir(), `${prefix}-checkout-`));
+    asked = join(checkout, 'asked');
+    await mkdir(join(checkout, 'scripts'));
+    await mkdir(join(checkout, 'bin'));
+    for (const file of ['scripts/setup.sh', 'package.json', 'package-lock.json'])
+      await cp(file, join(checkout, file));
+    // Stands in for npm: says what it was asked for, and leaves what npm leaves.
+    await writeFile(
+      join(checkout, 'bin', 'npm'),
+      `#!/bin/sh\necho "$@" >>${asked}\nmkdir -p node_modules\ntouch node_modules/.package-lock.json\n`,
+      { mode: 0o755 },
+    );
+  });
+  afterEach(() => rm(checkout, { recursive: true }));
+
+  const setUp = async (...purpose: readonly string[]): Promise<readonly string[]> => {
+    await rm(asked, { force: true });
+    await execa('sh', [join(checkout, 'scripts/setup.sh'), ...purpose], {
+      env: { PATH: `${join(checkout, 'bin')}:${process.env.PATH}` },
+    });
+    return (await readFile(asked, 'utf8').catch(() => '')).split('\n').filter(Boolean);
+  };
+
+  it('is what the program runs with and what builds it, once; all else comes when something else wants it', async () => {
+    const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
+      packages: Record<string, { version: string }>;
+    };
+    const [command, ...more] = await setUp('demo');
+    expect(more).toEqual([]);
+    expect(command).toMatch(/^install --no-save .*--omit=dev /);
+    expect(command!.split(' ').filter((word) => word.includes('@'))).toEqual(
+      ['esbuild', 'preact', 'uplot'].map((name) => `${name}@${packages[`node_modules/${name}`]!.version}`),
+    );
+    expect(await setUp('demo')).toEqual([]);
+    expect(await setUp()).toEqual([expect.stringMatching(/^ci --include=dev/)]);
+    expect(await setUp()).toEqual([]);
+    expect(await setUp('demo')).toEqual([]);
   });
 });
 

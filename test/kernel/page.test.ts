@@ -35,7 +35,8 @@ describe('the overview', () => {
     const health = await text('#health');
     for (const fact of ['node1', 'nftables', '1,002 service ports programmed'])
       expect(health).toContain(fact);
-    expect(await text('header')).toContain('live');
+    expect(await text('header')).toMatch(/kube-proxy on node1[^]*live/);
+    expect(await page.title()).toBe('overview – node1 – kube-proxy');
     expect(complaints()).toEqual([]);
   });
 
@@ -84,18 +85,83 @@ describe('the list of services', () => {
     await page.getByText('1 of 1,002 services').waitFor();
   });
 
+  it('finds endpoints by their addresses, and ports by their names', async () => {
+    await open('#/services?search=10.245.3.231');
+    await page.getByText('1 of 1,002 services').waitFor();
+    expect(await rows().innerText()).toMatch(/many\/svc-999[^]*→ 10\.245\.3\.231:8080/);
+    await page.getByLabel('Search').fill('cart:http');
+    await rows().getByText('shop/cart').waitFor();
+    expect(await rows().count()).toBe(1);
+    await page.getByLabel('Search').fill('30186');
+    await page.getByText('1 of 1,002 services').waitFor();
+    expect(complaints()).toEqual([]);
+  });
+
+  it('is sorted by its titles, and shows one namespace', async () => {
+    await open('#/services');
+    await page.getByText('1,002 services').waitFor();
+    await page.getByRole('button', { name: 'Endpoints' }).click();
+    await page.locator('#services-0', { hasText: 'shop/empty' }).waitFor();
+    await page.getByRole('button', { name: 'Endpoints' }).click();
+    await page.locator('#services-0', { hasText: 'shop/cart' }).waitFor();
+    expect(await page.getByRole('columnheader', { name: 'Endpoints' }).getAttribute('aria-sort')).toBe(
+      'descending',
+    );
+    await page.getByLabel('Namespace').selectOption('shop');
+    await page.getByText('2 of 1,002 services').waitFor();
+    // Both stand in the address, and are found there.
+    await open(new URL(page.url()).hash);
+    await page.getByText('2 of 1,002 services').waitFor();
+    expect(await rows().first().innerText()).toContain('shop/cart');
+  });
+
+  it('is reached with the arrow keys from the search, and left with them', async () => {
+    await open('#/services?search=many/svc-1');
+    await page.getByText('111 of 1,002 services').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    const grid = page.getByRole('grid');
+    expect(await grid.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await grid.getAttribute('aria-activedescendant')).toBe('services-1');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    expect(await page.getByLabel('Search').evaluate((element) => element === document.activeElement)).toBe(
+      true,
+    );
+  });
+
   it('shows only those without endpoints, and moves through them with the arrow keys', async () => {
     await open('#/services');
     await page.getByLabel('Without endpoints').check();
     await page.getByText('1 of 1,002 services').waitFor();
     expect(await rows().innerText()).toMatch(/no endpoint\s+shop\/empty/);
-    await page.getByLabel('All').check();
+    await page.getByRole('radio', { name: 'All' }).check();
     const grid = page.getByRole('grid');
     for (let presses = 0; presses < 40; presses++) await grid.press('ArrowDown');
     const chosen = await grid.getAttribute('aria-activedescendant');
-    expect(chosen).toBe('row-40');
-    const place = await page.locator('#row-40').boundingBox();
+    expect(chosen).toBe('services-40');
+    const place = await page.locator('#services-40').boundingBox();
     expect(place!.y).toBeLessThan(720);
+  });
+});
+
+describe('the history', () => {
+  it('has all changes, the newest first, and is searched', async () => {
+    await served.place(pageObjects('10.244.2.21'));
+    await open('#/history?search=shop/cart');
+    const rows = page.locator('[role=grid] [role=rowgroup] [role=row]');
+    await rows.getByText('+10.244.2.21:8080').waitFor();
+    await served.place(pageObjects());
+    await rows.first().getByText('-10.244.2.21:8080').waitFor();
+    expect(await rows.first().innerText()).toMatch(
+      /programmed\s+shop\/cart http TCP IPv4\s+.* m?s\s+endpoints 3 → 2/,
+    );
+    await page.getByLabel('Search').fill('+10.244.2.21');
+    await page.getByText(/1 of \d+ changes/).waitFor();
+    await page.getByLabel('Only what failed').check();
+    await page.getByText(/0 of \d+ changes/).waitFor();
+    expect(complaints()).toEqual([]);
   });
 });
 
@@ -122,8 +188,8 @@ describe('one service', () => {
     for (const fact of [
       /172\.30\.200\.6:80 cluster-ip \(Cluster\): forward, to 2 endpoints/,
       /\*:30186 node-port \(Local\): drop, the policy is Local/,
-      /10\.244\.2\.11:8080 used, ready/,
-      /10\.244\.2\.13:8080 not used, not ready, terminating/,
+      /10\.244\.2\.11:8080\s+used, ready/,
+      /10\.244\.2\.13:8080\s+not used, not ready, terminating/,
     ])
       expect(list).toMatch(fact);
     expect(complaints()).toEqual([]);
@@ -165,10 +231,15 @@ describe('a trace', () => {
     await page.getByLabel('To').fill('172.30.200.6:80/tcp');
     await page.keyboard.press('Enter');
     await page.getByText('A packet from 10.244.1.5 to 172.30.200.6:80/tcp is forwarded').waitFor();
-    const shares = await page.getByRole('table').getByRole('row').allInnerTexts();
+    const shares = await page.getByRole('grid').getByRole('row').allInnerTexts();
     for (const [row, address] of ['10.244.2.11', '10.244.2.12'].entries())
       expect(shares[row + 1]).toMatch(new RegExp(`^${address}:8080\\s+33.3 %`));
-    expect(await page.locator('.steps > li').count()).toBeGreaterThan(1);
+    const steps = await page.locator('.steps > li').allInnerTexts();
+    expect(steps.length).toBeGreaterThan(1);
+    // What is alike for all endpoints is there once.
+    expect(steps.filter((step) => step.includes('sends it to'))).toEqual([
+      expect.stringMatching(/and \d more like it, for other endpoints/),
+    ]);
     expect(complaints()).toEqual([]);
   });
 

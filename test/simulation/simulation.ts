@@ -11,7 +11,7 @@ import { unservedBeside } from './checks/others-served.js';
 import { WhenQuiet } from './checks/when-quiet.js';
 import { KubeProxy } from './kube-proxy/kube-proxy.js';
 import { SimulatedCluster } from './cluster/simulated-cluster.js';
-import { argumentsOf } from './schedule/arguments.js';
+import { argumentsOf, localNetworks } from './schedule/arguments.js';
 import type { Schedule, Step } from './schedule/schedule.js';
 import { endTrouble } from './steps/api-server.js';
 import { startProgramsOf } from './replaced/execa.js';
@@ -54,6 +54,7 @@ export class Simulation {
   private readonly whenQuiet: WhenQuiet;
   /** What has happened since all was quiet. */
   private performed: Step[] = [];
+  private performedAt = -Infinity;
   /** What happened before that: some of it may show only now. */
   private formerly: readonly Step[] = [];
   /** When a connection to the API server may have begun to be silent, in simulated milliseconds. */
@@ -75,7 +76,12 @@ export class Simulation {
     this.arguments = settings.arguments;
     this.cluster = new SimulatedCluster(this.world);
     this.history = new ClusterHistory(
-      { name: settings.nodeName, zone: 'zone-a', addresses: { ...this.cluster.nodeAddresses } },
+      {
+        name: settings.nodeName,
+        zone: 'zone-a',
+        addresses: { ...this.cluster.nodeAddresses },
+        localNetworks: localNetworks(settings, this.cluster.podNetworks),
+      },
       settings.families,
     );
     this.kubeProxy = new KubeProxy(this);
@@ -151,6 +157,7 @@ export class Simulation {
    */
   async settle(): Promise<void> {
     const { world } = this;
+    await this.judgeTrouble();
     const unserved = await unservedBeside(this, this.performed);
     if (unserved !== undefined) this.breaks('a refusal concerns nobody else', unserved);
     const steps = this.performed;
@@ -173,7 +180,9 @@ export class Simulation {
     if (abandoned !== undefined) this.breaks('nobody is remembered for an endpoint that is gone', abandoned);
     this.judge([...this.formerly, ...steps]);
     // It has listed everything, or it would not be quiet.
-    this.formerly = steps.filter(({ name }) => name !== 'start');
+    const lately = steps.filter(({ name }) => name !== 'start');
+    // What some watch still waits to list has its reason there.
+    this.formerly = this.cluster.isFollowedCompletely ? lately : [...this.formerly, ...lately];
     if (this.isOver) return;
     // A watch that is not back yet goes through what was there meanwhile when it comes.
     if (this.cluster.isFollowed) this.history.settle();
@@ -182,6 +191,14 @@ export class Simulation {
     this.everyCommit.mended();
     this.settledBy = world.proxy;
     this.refusedSince = Infinity;
+  }
+
+  /** While it still lasts: the program does not say that all is well, once it may know better. */
+  private async judgeTrouble(): Promise<void> {
+    const mayKnow = this.world.now - this.performedAt >= LOOK_AFTER;
+    if (!mayKnow || !this.performed.some(refuses)) return;
+    const missing = await falsePraise(this, [...this.formerly, ...this.performed]);
+    if (missing !== undefined) this.breaks('what is missing is not called good', missing);
   }
 
   /** Whether what the program did is more than these steps ask for. */
@@ -220,7 +237,10 @@ export class Simulation {
   }
 
   private async perform(step: Step): Promise<void> {
-    if (step.name !== 'settle') this.performed.push(step);
+    if (step.name !== 'settle') {
+      this.performed.push(step);
+      this.performedAt = this.world.now;
+    }
     if (leavesSilence(step)) this.silencedAt = this.world.now;
     if (refuses(step)) this.refusedSince = Math.min(this.refusedSince, this.world.now);
     await stepKind(step.name).perform(this, step.args);

@@ -19,6 +19,7 @@ import { PendingChanges } from '../../src/domain/state/pending-changes.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import { RecordingObserver } from './recording-observer.js';
+import { timeText } from '../../src/domain/model/time-text.js';
 
 const NODE_IPS = { IPv4: '192.0.2.4', IPv6: '2001:db8::4' };
 const SERVICE_RANGES = { IPv4: ['10.96.0.0/12'], IPv6: ['fd00:96::/108'] };
@@ -102,7 +103,7 @@ export class SeenCluster {
         externalIPsAllowed: true,
       });
       for (const { key } of table.entries())
-        this.statuses.set(family, key, { state: 'programmed', since: 1 });
+        this.statuses.set(family, key, { state: 'programmed', since: timeText(1) });
     }
     return this;
   }

@@ -9,6 +9,7 @@ import {
 import type { Asked } from './command-line/subcommands.js';
 import { formatted, jsonLine } from './output/formatted.js';
 import { print } from './output/print.js';
+import { inToneOf } from './output/tones.js';
 import { sarif } from './output/sarif.js';
 
 /** Stands for standard input. */
@@ -36,13 +37,15 @@ export async function validate({ request }: Asked<'validate'>, version: string):
 function textOf({ files, objects, findings }: ManifestFindings): readonly string[] {
   const lines = findings.map(lineOf);
   const isValid = findings.every(({ severity }) => severity === 'warning');
-  return isValid ? [...lines, `valid: ${counted(objects, 'object')} in ${counted(files, 'file')}`] : lines;
+  return isValid
+    ? [...lines, `${inToneOf('valid')}: ${counted(objects, 'object')} in ${counted(files, 'file')}`]
+    : lines;
 }
 
 /** `file:line: kind namespace/name: field: what is wrong`. */
 function lineOf({ severity, file, line, column, subject, problem }: ManifestFinding): string {
   const place = [file, line, column].filter((part) => part !== undefined).join(':');
-  const parts = [place, severity === 'warning' ? 'warning' : undefined, subject, problem];
+  const parts = [place, severity === 'warning' ? inToneOf('warning') : undefined, subject, problem];
   return parts.filter((part) => part !== undefined).join(': ');
 }
 

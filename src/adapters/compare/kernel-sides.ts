@@ -1,11 +1,13 @@
 import { nftablesSide } from '../../domain/compare/nftables-side.js';
-import type { Side } from '../../domain/compare/side.js';
+import type { Side, SideMode } from '../../domain/compare/side.js';
 import { ipvsSide, tablesSide } from '../../domain/compare/tables-side.js';
+import { proxyTables } from '../../domain/iptables/text/proxy-tables.js';
+import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import { SavedRules } from '../../domain/iptables/walk/saved-rules.js';
 import { virtualServerKey } from '../../domain/ipvs/virtual-server.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { isOurs } from '../../domain/nftables/kernel/kernel-course.js';
-import type { KernelElement, KernelSet } from '../../domain/nftables/kernel/ruleset.js';
+import type { KernelElement, KernelSet, KernelTable } from '../../domain/nftables/kernel/ruleset.js';
 import type { FamilySides } from '../../application/compare/family-sides.js';
 import { IpSetTool } from '../ipset/ipset-tool.js';
 import { IptablesTool } from '../iptables/tool/iptables-tool.js';
@@ -20,32 +22,46 @@ import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER, NETLINK_ROUTE } from '../netlink/protocol.js';
 import { listLinks } from '../rtnetlink/links.js';
 
+export interface KernelSidesOptions {
+  /** Only rules of this one: what is left of others serves no new connection. */
+  readonly mode?: SideMode | undefined;
+  /** Without rules of programs that are no service proxies, which a plan does not have either. */
+  readonly proxiesOnly?: boolean;
+}
+
 /**
  * What the kernel has now, whichever proxy wrote it: IPVS where the device of service addresses is, nf_tables where it has the table
  * of a proxy, else the tables of iptables.
  * @throws what reading throws: ToolError, NetlinkError
  */
-export async function kernelSides(families: readonly IpFamily[]): Promise<FamilySides> {
+export async function kernelSides(
+  families: readonly IpFamily[],
+  { mode, proxiesOnly = false }: KernelSidesOptions = {},
+): Promise<FamilySides> {
+  const mayBe = (one: SideMode) => mode === undefined || mode === one;
   const sides: FamilySides = {};
   for (const family of families)
-    sides[family] = (await ipvsIn(family)) ?? (await nftablesIn(family)) ?? (await tablesIn(family));
+    sides[family] =
+      (mayBe('ipvs') ? await ipvsIn(family, proxiesOnly) : undefined) ??
+      (mayBe('nftables') ? await nftablesIn(family, proxiesOnly) : undefined) ??
+      (await tablesIn(family, proxiesOnly));
   return sides;
 }
 
-async function tablesIn(family: IpFamily): Promise<Side> {
+async function tablesIn(family: IpFamily, proxiesOnly: boolean): Promise<Side> {
   const tool = new IptablesTool();
   try {
-    return tablesSide(savedRules(await tool.save(family)));
+    return tablesSide(savedRules(await tool.save(family), proxiesOnly));
   } finally {
     tool.close();
   }
 }
 
-function savedRules(saved: ConstructorParameters<typeof SavedRules>[0]): SavedRules {
-  return new SavedRules(saved, (_, chain) => chain.startsWith('KUBE-'));
+function savedRules(saved: SavedTables, proxiesOnly: boolean): SavedRules {
+  return new SavedRules(proxiesOnly ? proxyTables(saved) : saved, (_, chain) => chain.startsWith('KUBE-'));
 }
 
-async function ipvsIn(family: IpFamily): Promise<Side | undefined> {
+async function ipvsIn(family: IpFamily, proxiesOnly: boolean): Promise<Side | undefined> {
   const device = new NetlinkServiceAddresses();
   const servers = new NetlinkVirtualServers();
   const tool = new IptablesTool();
@@ -57,7 +73,7 @@ async function ipvsIn(family: IpFamily): Promise<Side | undefined> {
     const { sets } = await ipsets.read(setsIn(saved, family));
     const listed = await servers.list(family);
     return ipvsSide({
-      rules: savedRules(saved),
+      rules: savedRules(saved, proxiesOnly),
       sets,
       servers: new Map(
         listed.map((server) => [virtualServerKey(server), { server, realServers: server.realServers }]),
@@ -70,21 +86,25 @@ async function ipvsIn(family: IpFamily): Promise<Side | undefined> {
 }
 
 /** With all elements of all sets. */
-async function nftablesIn(family: IpFamily): Promise<Side | undefined> {
+async function nftablesIn(family: IpFamily, proxiesOnly: boolean): Promise<Side | undefined> {
   const links = await NetlinkChannel.during(() => NetlinkSocket.open(NETLINK_ROUTE), listLinks);
   return NetlinkChannel.during(
     () => NetlinkSocket.open(NETLINK_NETFILTER),
     (channel) =>
       channel.runExclusive(async (conversation) => {
-        const { tables, unsteady } = await readRuleset(conversation, family);
-        if (!tables.some(isOurs)) return undefined;
+        const read = await readRuleset(conversation, family);
+        if (!read.tables.some(isOurs)) return undefined;
+        const counts = (table: KernelTable): boolean => !proxiesOnly || isOurs(table);
+        const tables = read.tables.filter(counts);
         const elements = new Map<KernelSet, readonly KernelElement[]>();
         for (const table of tables)
           for (const set of table.sets.values())
             elements.set(set, await readElements(conversation, { table, set, keys: 'all' }));
         const deviceNumbers = new Map(links.map(({ name, index }) => [name, index]));
         const side = nftablesSide({ tables, deviceNumbers }, (_, set) => elements.get(set)!);
-        const doubts = unsteady.map(({ name }) => `another program changes table ${name} all the time`);
+        const doubts = read.unsteady
+          .filter(counts)
+          .map(({ name }) => `another program changes table ${name} all the time`);
         return { ...side, doubts: [...side.doubts, ...doubts] };
       }),
   ).catch((error: unknown) => {

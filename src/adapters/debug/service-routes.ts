@@ -11,6 +11,8 @@ export interface SyncState {
   readonly idle: boolean;
   /** Object events since the start. */
   readonly appliedEvents: number;
+  /** Changes of what is programmed since the start, as the history counts them. */
+  readonly changes: number;
 }
 
 const SERVICES = '/debug/services/';
@@ -18,7 +20,7 @@ const SERVICES = '/debug/services/';
 /**
  * Our own: `/debug/sync` shows whether everything is programmed, `/debug/services` what is not,
  * `/debug/services/NAMESPACE/NAME` what the proxy does for one Service and why, and `/debug/explain?subject=` the same for a
- * Service, an address or a port. 404, with the explanation, for what is not known. Times are milliseconds since the epoch.
+ * Service, an address or a port. 404, with the explanation, for what is not known. Times are RFC 3339.
  */
 export function serviceRoutes(
   explain: Explain,

@@ -28,7 +28,9 @@ export class HistorySum {
     this.total += total;
     this.unknown.push(unknown);
     const added = changes.map((change) => ({ ...change, node }));
-    this.changes = [...this.changes, ...added].sort((one, other) => one.at - other.at).slice(-KEPT);
+    this.changes = [...this.changes, ...added]
+      .sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
+      .slice(-KEPT);
   }
 
   result(): ClusterHistory {

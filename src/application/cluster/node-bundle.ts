@@ -12,7 +12,7 @@ export const bundleAnswer = fields({
   node: text,
   /** Of the program. */
   version: text,
-  /** When it was collected, milliseconds since the epoch. */
+  /** When it was collected. */
   collectedAt: time,
   /** What it answers to each question, by the name of the question; `{"error": …}` where it does not. */
   parts: fieldsOf<Record<BundlePart, unknown>>({

@@ -86,7 +86,7 @@ const familyExplanation = fields({
   sync: familyHistory,
 });
 
-/** What the proxy does for a Service, and why. Times are milliseconds since the epoch. */
+/** What the proxy does for a Service, and why. */
 export type Explanation = ReturnType<typeof serviceExplanation>;
 export const serviceExplanation = fields({
   /** `namespace/name`. */

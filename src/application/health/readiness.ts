@@ -67,11 +67,9 @@ export class Readiness {
     const all = IP_FAMILIES.flatMap((family) =>
       this.statuses
         .failures(family)
-        .filter(({ since }) => now - since > LONGEST_FAILURE)
-        .map(
-          ({ key, reason, since }) =>
-            `${key} (${family}) for ${Math.floor((now - since) / 1000)} s: ${reason}`,
-        ),
+        .map((port) => ({ ...port, lasts: now - Date.parse(port.since) }))
+        .filter(({ lasts }) => lasts > LONGEST_FAILURE)
+        .map(({ key, reason, lasts }) => `${key} (${family}) for ${Math.floor(lasts / 1000)} s: ${reason}`),
     );
     return named(all);
   }

@@ -63,7 +63,7 @@ const familyChange = fields({
   took: optional(number),
 });
 
-/** What one sync or repair did, of which a proxy remembers the last thousand. Times are milliseconds since the epoch. */
+/** What one sync or repair did, of which a proxy remembers the last thousand. */
 export type ChangeEntry = ServicePortChange | FamilyChange;
 
 /** The answer to a question for the history. */

@@ -1,5 +1,6 @@
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
+import { timeText } from '../../domain/model/time-text.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock } from '../ports/clock.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
@@ -40,7 +41,8 @@ export class ChangeHistory implements Partial<SyncObserver> {
     triggers,
   }: ProgrammedChanges): void {
     const failures = new Set(failed);
-    const at = this.clock.now();
+    const now = this.clock.now();
+    const at = timeText(now);
     if (everyService) this.add({ what: 'everything-programmed', family, at, steps: written, took: ms });
     for (const change of changed) {
       const hasFailed = failures.has(change.key);
@@ -55,8 +57,8 @@ export class ChangeHistory implements Partial<SyncObserver> {
         steps: written,
         servicePort: change.key,
         ...outcome,
-        event: at - sinceEvent,
-        ...(times?.[0] !== undefined && { trigger: times[0] }),
+        event: timeText(now - sinceEvent),
+        ...(times?.[0] !== undefined && { trigger: timeText(times[0]) }),
         took: sinceEvent,
         endpoints: endpointsChange(change.former?.endpoints.reachable, change.entry?.endpoints.reachable),
         ...asideChange(change),
@@ -75,7 +77,7 @@ export class ChangeHistory implements Partial<SyncObserver> {
     this.add({
       what,
       family,
-      at: this.clock.now(),
+      at: timeText(this.clock.now()),
       steps: written,
       took: Math.round(seconds * 1000),
       ...(!ok && { reason: error }),
@@ -84,7 +86,12 @@ export class ChangeHistory implements Partial<SyncObserver> {
 
   /** Rules that another program had changed were repaired. */
   repaired(family: IpFamily, steps: number): void {
-    this.add({ what: 'repaired', family, at: this.clock.now(), steps });
+    this.add({ what: 'repaired', family, at: timeText(this.clock.now()), steps });
+  }
+
+  /** All changes since the start. */
+  get total(): number {
+    return this.count;
   }
 
   /** What is remembered, the oldest first: all, or what concerned these Services alone. */

@@ -91,6 +91,7 @@ export class ListServices {
     const service = this.state.service(key);
     if (!service) return undefined;
     const { namespace, name, type } = service;
+    const ports = service.ports.map((port) => port.name).filter(Boolean);
     const entries = this.loops.flatMap(({ table }) => table.entriesOf(key));
     let used = 0;
     let known = 0;
@@ -107,6 +108,7 @@ export class ListServices {
       name,
       type,
       frontends: [...frontendTexts(entries), ...this.onLocalhost(entries)],
+      ...(ports.length > 0 && { ports }),
       endpoints: { used, known, ...(aside > 0 && { aside }) },
       ...this.outcome(key, entries, failedRemoval),
     };

@@ -33,7 +33,7 @@ const failed = fields({
   attempts: number,
 });
 
-/** The outcome of the last attempt to program a service port, if there was one. Times are milliseconds since the epoch. */
+/** The outcome of the last attempt to program a service port, if there was one. */
 export type PortStatus = ReturnType<typeof portStatus>;
 export const portStatus = variants('state', {
   pending: fields({ state: oneOf('pending') }),

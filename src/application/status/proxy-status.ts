@@ -42,7 +42,7 @@ const watchStatus = fields({
   failure: optional(text),
 });
 
-/** How the proxy of this node is, as `kubeproxy status` shows it. Times are milliseconds since the epoch. */
+/** How the proxy of this node is, as `kubeproxy status` shows it. */
 export type ProxyStatus = ReturnType<typeof statusAnswer>;
 export const statusAnswer = fields({
   /** `degraded`: it serves, but not all that it is asked to, or on old news. `not-serving`: a family was never programmed. */

@@ -1,3 +1,4 @@
+import { timeText } from '../../domain/model/time-text.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { counted } from '../words/counted.js';
 import { said } from '../words/said.js';
@@ -52,14 +53,14 @@ export class ReportStatus {
     const families = this.loops.map((loop) => this.family(loop));
     const reasons = this.reasons(families);
     const isServing = families.length > 0 && families.every(({ sync }) => sync.lastSuccess !== undefined);
-    const since = families.flatMap(({ waitingSince }) => waitingSince ?? []);
+    const since = this.loops.flatMap(({ family }) => this.health.waitingSince(family) ?? []);
     const inSync = families.length > 0 && families.every((family) => family.inSync);
     return {
       state: !isServing ? 'not-serving' : reasons.length > 0 ? 'degraded' : 'good',
       reasons,
       warnings: this.source.warnings(),
       ...this.facts,
-      now,
+      now: timeText(now),
       inSync,
       lag: inSync ? 0 : (now - Math.min(now, ...since)) / 1000,
       waiting: this.waiting(families),
@@ -76,7 +77,7 @@ export class ReportStatus {
       family,
       inSync,
       waiting: pending.serviceCount,
-      ...(waitingSince !== undefined && { waitingSince }),
+      ...(waitingSince !== undefined && { waitingSince: timeText(waitingSince) }),
       programmed: this.statuses.counts(family).programmed,
       failed: this.statuses.failures(family),
       degraded: this.statuses.degradations(family),
@@ -151,7 +152,7 @@ export class ReportStatus {
           .slice(-1)
           .map(({ key, reason, since }) => ({ at: since, text: `${family}: ${key} failed: ${reason}` })),
       ])
-      .sort((one, other) => other.at - one.at);
+      .sort((one, other) => (one.at < other.at ? 1 : -1));
   }
 }
 

@@ -1,8 +1,9 @@
 import type { ServiceType } from '../../domain/model/service.js';
 import { fields, list, number, optional, text, word } from '../../domain/shapes/shape.js';
 
-/** `pending`: something about it is not in the kernel yet. `degraded`: programmed, but not as it asks for. */
-export type RowState = 'programmed' | 'pending' | 'degraded' | 'failed' | 'not-served';
+/** `pending`: something about it is not in the kernel yet. `degraded`: programmed, but not as it asks for. `removed`: gone
+ * since it was listed. */
+export type RowState = 'programmed' | 'pending' | 'degraded' | 'failed' | 'not-served' | 'removed';
 
 /** One Service in a list, over both families. */
 export type ServiceRow = ReturnType<typeof serviceRow>;
@@ -13,6 +14,8 @@ const serviceRow = fields({
   type: optional(word<ServiceType>()),
   /** `10.96.0.80:80/TCP`, `[fd00::1]:80/TCP`, and `30080/TCP` for a node port; those of the cluster IPs first, those on localhost last. */
   frontends: list(text),
+  /** The names of its ports, those that have one; missing: none has. Older proxies do not say. */
+  ports: optional(list(text)),
   /** Endpoints that traffic of this node may go to, and all that the cluster lists: of each port and family. */
   endpoints: fields({
     used: number,
@@ -50,6 +53,19 @@ export interface RowFilter {
   readonly failing: boolean;
   /** Only those without a used endpoint. */
   readonly withoutEndpoints: boolean;
+}
+
+/** A Service with endpoints at whose `ip:port` some texts occur. */
+export interface EndpointMatch {
+  /** `namespace/name`. */
+  readonly service: string;
+  /** For each text that occurs at one, the first of them. */
+  readonly endpoints: readonly string[];
+}
+
+/** The answer to which Services have such endpoints. */
+export interface EndpointMatches {
+  readonly matches: readonly EndpointMatch[];
 }
 
 /** The answer of a list. */

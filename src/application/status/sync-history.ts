@@ -1,9 +1,10 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { timeText } from '../../domain/model/time-text.js';
 import { fields, flag, number, optional, text, time } from '../../domain/shapes/shape.js';
 import type { Clock } from '../ports/clock.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
 
-/** The last syncs of one family. Times are milliseconds since the epoch. */
+/** The last syncs of one family. */
 export type FamilyHistory = ReturnType<typeof familyHistory>;
 export const familyHistory = fields({
   /** `written`: steps written into the kernel. */
@@ -36,7 +37,7 @@ export class SyncHistory implements Partial<SyncObserver> {
 
   finished(family: IpFamily, { ok, error = 'unknown', seconds, full, written }: SyncReport): void {
     const previous = this.of(family);
-    const at = this.clock.now();
+    const at = this.now();
     this.families.set(family, {
       ...previous,
       ...(ok
@@ -49,7 +50,7 @@ export class SyncHistory implements Partial<SyncObserver> {
   verified(family: IpFamily, problem?: string): void {
     const previous = this.of(family);
     if (problem === undefined && previous.unverified === undefined) return;
-    const since = previous.unverified?.since ?? this.clock.now();
+    const since = previous.unverified?.since ?? this.now();
     const unverified = problem === undefined ? undefined : { since, reason: problem };
     this.families.set(family, { ...previous, unverified });
   }
@@ -57,7 +58,11 @@ export class SyncHistory implements Partial<SyncObserver> {
   repaired(family: IpFamily, steps: number): void {
     const previous = this.of(family);
     const { found, repaired } = previous.drift;
-    const drift = { found: found + 1, repaired: repaired + steps, last: this.clock.now() };
+    const drift = { found: found + 1, repaired: repaired + steps, last: this.now() };
     this.families.set(family, { ...previous, drift });
+  }
+
+  private now(): string {
+    return timeText(this.clock.now());
   }
 }

@@ -1,6 +1,7 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange, ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import { timeText } from '../../domain/model/time-text.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ApplyResult, ServiceFailure } from '../ports/backend.js';
 import type { Clock } from '../ports/clock.js';
@@ -32,7 +33,7 @@ export class ServicePortOutcomes {
 
   record(changed: readonly ForwardingChange[], { failed, conflicts, notes = [] }: ApplyResult): void {
     const { family } = this;
-    const since = this.clock.now();
+    const since = this.now();
     // One object for all that are programmed as asked for, to save memory: that is most of them.
     const plain: ProgrammedStatus = { state: 'programmed', since };
     if (this.deviations.isEmpty && failed.length === 0 && conflicts.length === 0 && notes.length === 0) {
@@ -61,7 +62,7 @@ export class ServicePortOutcomes {
     this.deviations.lacking(key, problem);
     const status = this.statuses.get(this.family, key);
     if (status && status.state !== 'failed')
-      this.recordProgrammed(key, { state: 'programmed', since: this.clock.now() });
+      this.recordProgrammed(key, { state: 'programmed', since: this.now() });
   }
 
   /** Service ports that failed without being among the changes, as in a repair. */
@@ -76,7 +77,7 @@ export class ServicePortOutcomes {
       .map(({ key }) => ({ key, entry: this.table.entry(key) }));
   }
 
-  private failed({ key, reason, waits }: ServiceFailure, now: number): void {
+  private failed({ key, reason, waits }: ServiceFailure, now: string): void {
     const { family } = this;
     const previous = this.statuses.get(family, key);
     const { since, attempts } = previous?.state === 'failed' ? previous : { since: now, attempts: 0 };
@@ -113,9 +114,13 @@ export class ServicePortOutcomes {
     if (!deviation) return this.statuses.set(family, key, plain);
     const { reason } = deviation;
     const former = this.statuses.get(family, key);
-    const since = former?.state === 'degraded' ? former.since : this.clock.now();
+    const since = former?.state === 'degraded' ? former.since : this.now();
     this.statuses.set(family, key, { state: 'degraded', since, ...deviation });
     if (former?.state !== 'degraded' || former.reason !== reason)
       this.logger.warn({ family, service: key, reason }, 'the service port is degraded');
+  }
+
+  private now(): string {
+    return timeText(this.clock.now());
   }
 }

@@ -25,11 +25,15 @@ export interface ClusterPlace {
 
 const FORM = /^((?:[a-z0-9-]+\/)?[a-z](?:[a-z0-9.-]*[a-z0-9])?)(?::([a-z0-9-]+)(?:\/([a-z]+))?)?$/i;
 
-/** Reads `NAME`, `NAMESPACE/NAME`, with `:PORT` or `:PORT/PROTOCOL` behind it. Undefined if it is none of these. */
-export function parseDestinationName(text: string): NamedDestination | undefined {
-  const [, service, port, spoken] = FORM.exec(text) ?? [];
+/**
+ * Reads `NAME`, `NAMESPACE/NAME`, with `:PORT` or `:PORT/PROTOCOL` behind it, the first in that namespace if there is one. Undefined
+ * if it is none of these.
+ */
+export function parseDestinationName(text: string, namespace?: string): NamedDestination | undefined {
+  const [, name, port, spoken] = FORM.exec(text) ?? [];
   const protocol = spoken?.toUpperCase();
-  if (service === undefined || (protocol !== undefined && !isProtocol(protocol))) return undefined;
+  if (name === undefined || (protocol !== undefined && !isProtocol(protocol))) return undefined;
+  const service = namespace === undefined || name.includes('/') ? name : `${namespace}/${name}`;
   return { service, ...(port !== undefined && { port }), ...(protocol !== undefined && { protocol }) };
 }
 

@@ -24,8 +24,8 @@ export function isFailing({ state }: Pick<ServiceRow, 'state'>): boolean {
   return state === 'failed' || state === 'degraded';
 }
 
-/** The status of a service port in a line. @param time how a time, in milliseconds since the epoch, is written */
-export function portStatusText(status: PortStatus, time: (milliseconds: number) => string): string {
+/** The status of a service port in a line. @param time how a time is written */
+export function portStatusText(status: PortStatus, time: (at: string) => string = String): string {
   switch (status.state) {
     case 'pending':
       return stateWord(status.state);

@@ -6,12 +6,12 @@ type Counting = (count: number, noun: string) => string;
 
 /**
  * How a family is: on terminals and on the page alike.
- * @param time how a time, in milliseconds since the epoch, is written
+ * @param time how a time is written
  * @param count how things are counted
  */
 export function familyWords(
   { inSync, programmed, failed, degraded, sync: { lastSuccess, drift } }: FamilyStatus,
-  time: (milliseconds: number) => string,
+  time: (at: string) => string = String,
   count: Counting = counted,
 ): string {
   return said(

@@ -29,6 +29,7 @@ const subcommands: {
     const { askCluster } = await import('../../adapters/cli/cluster/ask-cluster.js');
     return (asked) => askCluster(asked);
   },
+  migrate: async () => (await import('../migration/migrate.js')).migrate,
   version: async () => {
     const { version } = await asking();
     return (asked) => version(asked, thisVersion(asked.version));
@@ -50,6 +51,7 @@ const subcommands: {
       );
   },
   compare: async () => (await import('./compare.js')).compare,
+  inspect: async () => (await import('../migration/inspect.js')).inspect,
   validate: async () => {
     const { validate } = await import('../../adapters/cli/validate.js');
     return (asked) => validate(asked, PROGRAM_VERSION);
@@ -57,7 +59,7 @@ const subcommands: {
 };
 
 /** Those that read the manifests that are named. */
-const READERS: readonly Request['name'][] = ['run', 'plan', 'compare', 'trace', 'validate'];
+const READERS: readonly Request['name'][] = ['run', 'plan', 'compare', 'inspect', 'trace', 'validate'];
 
 /** What this command line asks for. */
 export async function chosenCommand(commandLine: CommandLine): Promise<Command> {

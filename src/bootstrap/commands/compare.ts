@@ -1,7 +1,7 @@
 import type { ComparedSide } from '../../adapters/cli/arguments/compare.js';
 import { formatted } from '../../adapters/cli/output/formatted.js';
 import { complain, print } from '../../adapters/cli/output/print.js';
-import { comparisonLines } from '../../adapters/cli/texts/comparison.js';
+import { comparisonLines, type ComparisonResult } from '../../adapters/cli/texts/comparison.js';
 import { dumpSides } from '../../adapters/compare/dump-sides.js';
 import { kernelSides } from '../../adapters/compare/kernel-sides.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
@@ -23,25 +23,42 @@ export async function compare(asked: Asked<'compare'>, logger: Logger): Promise<
   const [one, other] = [await readSide(sides[0], asked, logger), await readSide(sides[1], asked, logger)];
   for (const problem of new Set([...one.problems, ...other.problems])) complain(`ignored: ${problem}`);
   const node = one.node ?? other.node ?? machine(logger);
-  const compared = IP_FAMILIES.filter((family) => one.families[family] && other.families[family]);
+  const compared = compareFamilies(
+    [one.families, other.families],
+    node,
+    asked.configuration.clusterCIDR,
+    new Set(expected),
+  );
+  const names = [nameOf(sides[0]), nameOf(sides[1])] as const;
+  await print(formatted(output, { sides: names, ...compared }, comparisonLines));
+  return exitCode(compared.families);
+}
+
+/**
+ * Compares each family that both sides have.
+ * @param expected names of known differences that do not count
+ * @throws if there is no such family
+ */
+export function compareFamilies(
+  [one, other]: readonly [FamilySides, FamilySides],
+  node: KnownNode,
+  clusterCIDRs: readonly string[],
+  expected: ReadonlySet<string>,
+): Pick<ComparisonResult, 'families' | 'notes'> {
+  const compared = IP_FAMILIES.filter((family) => one[family] && other[family]);
   if (compared.length === 0)
     throw new Error('the two sides have no IP family in common, so that there is nothing to compare');
-  const families = compared.map((family) =>
-    familyReport(
-      [one.families[family]!, other.families[family]!],
-      comparedNode(node, asked.configuration.clusterCIDR, family),
-      new Set(expected),
+  return {
+    families: compared.map((family) =>
+      familyReport([one[family]!, other[family]!], comparedNode(node, clusterCIDRs, family), expected),
     ),
-  );
-  const notes = [
-    `the node's own addresses are taken to be ${node.localAddresses.join(', ')}`,
-    ...IP_FAMILIES.filter((family) => !compared.includes(family)).map(
-      (family) => `${family} is not compared: a side has no rules of it`,
-    ),
-  ];
-  const names = [nameOf(sides[0]), nameOf(sides[1])] as const;
-  await print(formatted(output, { sides: names, families, notes }, comparisonLines));
-  return exitCode(families);
+    notes: [
+      `the node's own addresses are taken to be ${node.localAddresses.join(', ')}`,
+      ...IP_FAMILIES.filter((family) => !compared.includes(family)).map(
+        (family) => `${family} is not compared: a side has no rules of it`,
+      ),
+    ],
+  };
 }
 
 interface ReadSide {

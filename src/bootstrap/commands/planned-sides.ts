@@ -5,7 +5,8 @@ import type { Logger } from '../../application/ports/logger.js';
 import { TracedAddresses } from '../../application/trace/traced-node.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES } from '../../domain/net/ip-family.js';
-import type { Asked } from '../configuration/command-line.js';
+import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { CommandLine } from '../configuration/command-line.js';
 import { withMode } from '../configuration/proxy-configuration.js';
 import { chooseMode } from '../modes/choose-mode.js';
 import { NodeAddresses } from '../node/local-addresses.js';
@@ -23,6 +24,8 @@ export interface PlannedSides {
   readonly families: FamilySides;
   readonly node: KnownNode;
   readonly problems: readonly string[];
+  /** The IPVS schedulers that Services ask for, sorted. */
+  readonly schedulers: readonly string[];
 }
 
 /**
@@ -31,7 +34,7 @@ export interface PlannedSides {
  * @param isHere the node is this machine, whose kernel it is compared with
  */
 export async function plannedSides(
-  asked: Asked<'compare'>,
+  asked: CommandLine,
   mode: PlannedMode,
   isHere: boolean,
   logger: Logger,
@@ -56,10 +59,16 @@ export async function plannedSides(
       families,
       node: { localAddresses, podCIDRs: state.node?.podCIDRs ?? [] },
       problems,
+      schedulers: schedulersOf(state),
     };
   });
 }
 
-function inMode(asked: Asked<'compare'>, mode: PlannedMode): Asked<'compare'> {
+function inMode(asked: CommandLine, mode: PlannedMode): CommandLine {
   return mode === undefined ? asked : { ...asked, configuration: withMode(asked.configuration, mode) };
+}
+
+function schedulersOf(state: ClusterState): readonly string[] {
+  const asked = [...state.serviceKeys()].flatMap((key) => state.service(key)?.scheduler ?? []);
+  return [...new Set(asked)].sort();
 }

@@ -1,4 +1,5 @@
 import { complain } from '../../adapters/cli/output/print.js';
+import { podsOfCluster } from '../../adapters/cli/cluster/pods-of-cluster.js';
 import { answerRequest } from '../../adapters/cli/tracing/answer-request.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
@@ -38,6 +39,7 @@ export async function traceManifests(asked: Asked<'trace'>, logger: Logger): Pro
           asked.request,
           (query) => packets.trace(query, asked.request.rules),
           () => Promise.resolve(placesIn(tables)),
+          podsOfCluster(asked),
         ),
     );
   });

@@ -14,6 +14,7 @@ import { loggingProblems } from './logging-validation.js';
 import { withMode, withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
 import { schema, type Configuration } from './schema/schema.js';
 import type { Reader } from '../../adapters/cli/output/reader.js';
+import type { ColorChoice } from '../../adapters/cli/output/tones.js';
 import type { Request } from '../../adapters/cli/command-line/subcommands.js';
 import { validationProblems } from './validation.js';
 
@@ -23,6 +24,8 @@ const SCRAPE_PORT = 10246;
 /** What the command line and the configuration file ask for together. */
 export interface CommandLine extends CommandFlags {
   readonly request: Request;
+  /** Whether what it prints has colors. */
+  readonly color: ColorChoice;
   /** The arguments as they were given, to read the configuration again with. */
   readonly argv: readonly string[];
   /** Files and folders to serve from, or to validate; none: the API server. */
@@ -77,7 +80,7 @@ export function completeCommandLine(
   reader?: Reader,
 ): CommandLine {
   const dependencies = { ...THIS_MACHINE, ...replacements };
-  const { request, flags } = parseArguments(argv, reader);
+  const { request, flags, color } = parseArguments(argv, reader);
   const options = fromFlags(commandFlags, flags);
   answerVersion(options.version, fromFlags({ asked: schema.kubernetesVersion }, flags).asked);
 
@@ -99,6 +102,7 @@ export function completeCommandLine(
   return {
     ...options,
     request,
+    color,
     argv,
     manifests: request.name === 'validate' ? request.paths.filter((path) => path !== '-') : options.manifests,
     scrapeBindAddress: withPort(options.scrapeBindAddress, SCRAPE_PORT),

@@ -2,7 +2,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { NftablesMode } from './nftables-mode.js';
 
-/** By `npm run bench`, as in README.md: 10,000 services of 5 endpoints. */
+/** By `npm run bench`, as in docs/performance.md: 10,000 services of 5 endpoints. */
 const GAIN =
   'with 10,000 services of 5 endpoints: first sync 0.5 s, one changed endpoint 0.1 ms, and packets find their service at once, not after thousands of rules';
 

@@ -1,4 +1,5 @@
 import { release } from 'node:os';
+import { endpointRoutes } from '../../adapters/debug/endpoint-routes.js';
 import { serviceListRoutes } from '../../adapters/debug/service-list-routes.js';
 import { serviceRoutes } from '../../adapters/debug/service-routes.js';
 import { statusRoutes } from '../../adapters/debug/status-routes.js';
@@ -6,8 +7,10 @@ import type { Routes } from '../../adapters/http/router.js';
 import type { ExplainAddress } from '../../application/explain/explain-address.js';
 import { Explain } from '../../application/explain/explain.js';
 import { UnservedServices } from '../../application/explain/unserved-services.js';
+import { FindEndpoints } from '../../application/status/find-endpoints.js';
 import { ListServices } from '../../application/status/list-services.js';
 import { ReportStatus } from '../../application/status/report-status.js';
+import { timeText } from '../../domain/model/time-text.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
 import { localhostLookup } from '../family/served-family.js';
 import type { ProxyParts } from '../parts/proxy-parts.js';
@@ -54,7 +57,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
       node: process.version,
       kernel: release(),
     },
-    startedAt: clock.now(),
+    startedAt: timeText(clock.now()),
   };
   const news = {
     status: () => source.status(),
@@ -68,8 +71,10 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     ...serviceRoutes(explain, addresses, report, () => ({
       idle: !source.delivering && loops.every((loop) => loop.inSync),
       appliedEvents: clusterEvents.eventCount,
+      changes: changeHistory.total,
     })),
     ...serviceListRoutes(list),
+    ...endpointRoutes(new FindEndpoints(state)),
     ...statusRoutes(report, changeHistory, async () => mode.variantMix?.renew()),
   };
 }

@@ -63,6 +63,8 @@ class RuleReader {
     let named: NamedDestination = {};
     for (const expression of expressions) {
       const field = fieldOf(expression, this.family);
+      // Before what it looks up is stored, perhaps where its key is.
+      if (expression.kind === 'lookup') yield* this.lookedUp(expression, fields, named);
       if ('to' in expression && typeof expression.to === 'number' && expression.kind !== 'bitwise') {
         fields.delete(expression.to);
         if (field) fields.set(expression.to, field);
@@ -76,7 +78,6 @@ class RuleReader {
         const compared = this.compared(expression, fields.get(expression.from));
         named = { ...named, ...compared };
       }
-      if (expression.kind === 'lookup') yield* this.lookedUp(expression, fields, named);
     }
     if (Object.keys(named).length > 0) yield named;
   }

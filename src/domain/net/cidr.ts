@@ -17,9 +17,12 @@ export function parseCidr(text: unknown): Cidr | undefined {
   if (!parts || !address) return undefined;
   // The length of an IPv4-mapped network counts IPv6 bits, so it would mean another network.
   if (address.family === 'IPv4' && text.includes(':')) return undefined;
+  const { family, text: canonical } = address;
   const prefixLength = Number(parts[2]);
-  if (prefixLength > addressBits(address.family)) return undefined;
-  return { family: address.family, address: maskAddress(address.text, prefixLength), prefixLength };
+  const bits = addressBits(family);
+  if (prefixLength > bits) return undefined;
+  const isOneAddress = prefixLength === bits;
+  return { family, address: isOneAddress ? canonical : maskAddress(canonical, prefixLength), prefixLength };
 }
 
 export function cidrText(cidr: Cidr): string {

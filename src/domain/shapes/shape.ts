@@ -1,7 +1,9 @@
 import { NamedError } from '../model/named-error.js';
+import { timeText } from '../model/time-text.js';
 
 /**
- * Checks a value that came from outside, and answers it as it is. What a shape does not name is not looked at.
+ * Checks a value that came from outside, and answers it: as it is, but for times, which may be written in two ways. What a shape
+ * does not name is not looked at.
  * @param at where the value stands, such as `families[0].sync`; empty for the whole
  * @throws ShapeError
  */
@@ -27,12 +29,15 @@ function primitive<Type>(type: 'string' | 'number' | 'boolean', expected: string
   };
 }
 
-/** The most milliseconds before or after 1970 that are a date. */
-const LAST_DATE = 8.64e15;
+/** RFC 3339, section 5.6. */
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Milliseconds since the epoch that a date can be made of. */
-export const time: Shape<number> = (value, at) => {
-  if (Math.abs(number(value, at)) <= LAST_DATE) return value as number;
+/** A time, answered as `timeText` writes it. Former versions wrote milliseconds since the epoch. */
+export const time: Shape<string> = (value, at) => {
+  const said = typeof value === 'number' ? value : text(value, at);
+  const milliseconds = new Date(said).getTime();
+  const written = Number.isNaN(milliseconds) ? '' : timeText(milliseconds);
+  if ([written, typeof said === 'number' ? written : said].every((one) => RFC_3339.test(one))) return written;
   throw new ShapeError(at, 'a time', value);
 };
 
@@ -61,8 +66,14 @@ export function optional<Type>(shape: Shape<Type>): Shape<Type | undefined> {
 export function list<Member>(member: Shape<Member>): Shape<readonly Member[]> {
   return (value, at) => {
     if (!Array.isArray(value)) throw new ShapeError(at, 'a list', value);
-    value.forEach((one, index) => member(one, `${at}[${index}]`));
-    return value as readonly Member[];
+    let read: Member[] = value;
+    value.forEach((one, index) => {
+      const made = member(one, `${at}[${index}]`);
+      if (made === one) return;
+      if (read === value) read = [...read];
+      read[index] = made;
+    });
+    return read;
   };
 }
 
@@ -88,8 +99,12 @@ export function fields<Fields extends Shapes>(shapes: Fields): Shape<Checked<Fie
   const named = Object.entries(shapes);
   return (value, at) => {
     const object = objectOf(value, at);
-    for (const [name, shape] of named) shape(object[name], at === '' ? name : `${at}.${name}`);
-    return value as Checked<Fields>;
+    let read = object;
+    for (const [name, shape] of named) {
+      const made = shape(object[name], at === '' ? name : `${at}.${name}`);
+      if (made !== object[name]) read = { ...read, [name]: made };
+    }
+    return read as Checked<Fields>;
   };
 }
 
@@ -118,8 +133,7 @@ export function having<One, Other>(name: string, one: Shape<One>, other: Shape<O
 /** An object that has the fields of both. */
 export function both<One, Other>(one: Shape<One>, other: Shape<Other>): Shape<One & Other> {
   return (value, at) => {
-    one(value, at);
-    return other(value, at) as One & Other;
+    return other(one(value, at), at) as One & Other;
   };
 }
 

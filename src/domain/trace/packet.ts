@@ -20,4 +20,6 @@ export interface PacketEnvironment {
   readonly deviceTowards?: (address: string) => Promise<string>;
   /** What earlier packets left in dynamic sets: keys, by the name of the set. */
   readonly remembered?: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Nobody wants to be told the way of the packet: only steps whose effect is not known are kept. A watch says it itself. */
+  readonly isSilent?: boolean;
 }

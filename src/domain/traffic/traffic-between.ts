@@ -1,4 +1,5 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
+import { timeText } from '../model/time-text.js';
 import type { TrafficTotals } from './endpoint-traffic.js';
 import { familyPortKey } from './service-frontends.js';
 import {
@@ -51,7 +52,7 @@ export function trafficBetween(
   rows.sort((a, b) => byMost(query.sort, a.numbers, b.numbers) || (a.entry.key < b.entry.key ? -1 : 1));
   const shown = rows.slice(0, query.limit);
   return {
-    time: after.time,
+    time: timeText(after.time),
     seconds,
     ...facts,
     services: shown.map((row) => portReport(row, query.sort, numbersOf)),

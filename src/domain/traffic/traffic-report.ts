@@ -88,7 +88,7 @@ const counting = {
 export type TrafficReport = ReturnType<typeof trafficAnswer>;
 export const trafficAnswer = fields({
   ...counting,
-  /** Its end, in milliseconds since the epoch. */
+  /** Its end. */
   time,
   /** Its length. */
   seconds: number,

@@ -29,9 +29,11 @@ export class ChainWalk<C extends Course, R extends Place> {
       const next: C[] = [];
       for (const course of courses)
         for (const met of this.meet(rule, course))
-          for (const turn of this.take(rule, met, depth))
-            if (turn.to === 'rule') next.push(turn.course);
-            else left.push(turn);
+          if (met.to === 'rule' && met.effect === undefined) next.push(met.course);
+          else
+            for (const turn of this.take(rule, met, depth))
+              if (turn.to === 'rule') next.push(turn.course);
+              else left.push(turn);
       courses = next;
       if (courses.length === 0) break;
     }

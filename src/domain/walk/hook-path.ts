@@ -59,10 +59,11 @@ export class HookPath<C extends Course> {
 export function translating<C extends Course>(...stations: readonly Station<C>[]): Station<C> {
   return (course) => {
     const atDestination = course.hook === 'prerouting' || course.hook === 'output';
-    const settled = atDestination ? 'destinationIsSettled' : 'sourceIsSettled';
-    if (course[settled]) return [course];
+    if (atDestination ? course.destinationIsSettled : course.sourceIsSettled) return [course];
     const isDone = (each: C) => (atDestination ? each.isTranslated : each.isMasqueraded);
-    return through(stations, course, isDone).map((after) => ({ ...after, [settled]: true }));
+    return through(stations, course, isDone).map((after) =>
+      atDestination ? { ...after, destinationIsSettled: true } : { ...after, sourceIsSettled: true },
+    );
   };
 }
 
@@ -72,11 +73,15 @@ function through<C extends Course>(
   course: C,
   isDone: (course: C) => boolean = () => false,
 ): readonly C[] {
-  const stops = (each: C) => each.verdict !== undefined || each.isSentAnew || isDone(each);
-  return stations.reduce<readonly C[]>(
-    (courses, station) => courses.flatMap((each) => (stops(each) ? [each] : station(each))),
-    [course],
-  );
+  let courses: readonly C[] = [course];
+  for (const station of stations) {
+    const next: C[] = [];
+    for (const each of courses)
+      if (each.verdict !== undefined || each.isSentAnew || isDone(each)) next.push(each);
+      else next.push(...station(each));
+    courses = next;
+  }
+  return courses;
 }
 
 function goneOn<C extends Course>(course: C): C {

@@ -2,6 +2,7 @@ import { serviceListRoutes } from '../../../src/adapters/debug/service-list-rout
 import { rawService } from '../../support/objects.js';
 import { Served } from '../../support/http/served.js';
 import { SeenCluster } from '../../support/seen-cluster.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 const many = Array.from({ length: 1200 }, (_, index) =>
   rawService(
@@ -10,7 +11,12 @@ const many = Array.from({ length: 1200 }, (_, index) =>
   ),
 );
 const cluster = new SeenCluster().deliver(many);
-cluster.statuses.set('IPv4', 'b/s1100/tcp/', { state: 'failed', since: 1, reason: '"no"', attempts: 1 });
+cluster.statuses.set('IPv4', 'b/s1100/tcp/', {
+  state: 'failed',
+  since: timeText(1),
+  reason: '"no"',
+  attempts: 1,
+});
 let served: Served;
 
 beforeAll(async () => {

@@ -7,6 +7,7 @@ import {
 import type { TrafficQuery, TrafficReport } from '../../../src/domain/traffic/traffic-report.js';
 import { Served } from '../../support/http/served.js';
 import { until } from '../../support/until.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 let served: Served;
 let refusal: Error | undefined;
@@ -28,7 +29,7 @@ function watch(): TrafficWatch {
       signal.throwIfAborted();
       if (failure) throw failure;
       asked.push([query, milliseconds]);
-      return { time: ++time } as TrafficReport;
+      return { time: timeText(++time) } as TrafficReport;
     },
     leave: () => void present--,
   };
@@ -50,7 +51,7 @@ it('streams a report a line until the client leaves', async () => {
   const reader = response.body!.getReader();
   let text = '';
   while (text.split('\n').length <= 3) text += Buffer.from((await reader.read()).value!).toString();
-  expect(text).toMatch(/^\{"time":1\}\n\{"time":2\}\n\{"time":3\}\n/);
+  expect(text).toMatch(/^\{"time":"[^"]*01Z"\}\n\{"time":"[^"]*02Z"\}\n\{"time":"[^"]*03Z"\}\n/);
   expect(present).toBe(1);
   leaving.abort();
   await until('the watcher has left', async () => present === 0);
@@ -60,7 +61,7 @@ it('streams a report a line until the client leaves', async () => {
 
 it('gives one report after the counting is complete', async () => {
   const parameters = 'once&interval=0.5&namespace=shop&service=cart&service=shop/pay&sort=new&limit=7';
-  expect(await served.text(`/debug/traffic?${parameters}`)).toBe('{"time":1}\n');
+  expect(await served.text(`/debug/traffic?${parameters}`)).toBe('{"time":"1970-01-01T00:00:00.001Z"}\n');
   expect(calls).toEqual(['complete', 'next']);
   expect(asked).toEqual([
     [{ namespace: 'shop', services: ['cart', 'shop/pay'], sort: 'new', limit: 7 }, 500],

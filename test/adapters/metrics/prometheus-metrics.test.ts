@@ -13,6 +13,7 @@ import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js
 import { parseExposition, type ShownMetric } from '../../support/metrics/exposition.js';
 import { specMetrics } from '../../support/metrics/spec-metrics.js';
 import type { SeriesValues } from '../../../src/domain/traffic/traffic-series.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 const clock = new FakeClock(1_700_000_000_500);
 
@@ -420,8 +421,8 @@ describe('what is looked up for each scrape', () => {
 
   it('service ports by state, and how fresh each kind is', async () => {
     const statuses = new ServiceStatuses();
-    statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: 1 });
-    statuses.set('IPv4', 'a/c/tcp/', { state: 'failed', since: 1, reason: 'no', attempts: 1 });
+    statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: timeText(1) });
+    statuses.set('IPv4', 'a/c/tcp/', { state: 'failed', since: timeText(1), reason: 'no', attempts: 1 });
     const metrics = made();
     let connected = true;
     const status = { kind: 'Service', synced: true, objects: 1, lastActivity: clock.now() - 2_500 } as const;

@@ -4,6 +4,7 @@ import { clusterExplanationLines } from '../../../src/adapters/cli/texts/cluster
 import type { Explanation } from '../../../src/application/explain/explanation.js';
 import { endpointOf, explanationOf, portOf } from './samples.js';
 import { linesText } from '../../../src/adapters/cli/output/formatted.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 const clusterExplanationText = (...args: Parameters<typeof clusterExplanationLines>): string =>
   linesText(clusterExplanationLines(...args));
@@ -32,7 +33,7 @@ it.each<[string, Explanation]>([
   ],
   [
     'it was programmed at another time',
-    explanationOf([portOf({ status: { state: 'programmed', since: 7 } })]),
+    explanationOf([portOf({ status: { state: 'programmed', since: timeText(7) } })]),
   ],
 ])('takes for alike what may differ: %s', (_, other) => {
   expect(compare(usual, usual, other)).toMatchObject({ alike: 3, different: [] });
@@ -82,7 +83,7 @@ it.each<[string, Explanation, string]>([
 
 it('counts a node that is behind or failed once, and not as different', () => {
   const failed = explanationOf([
-    portOf({ endpoints: [], status: { state: 'failed', since: 0, attempts: 1, reason: 'why' } }),
+    portOf({ endpoints: [], status: { state: 'failed', since: timeText(0), attempts: 1, reason: 'why' } }),
   ]);
   const behind = (waitingSeconds: number) =>
     explanationOf([portOf({ endpoints: [] })], { waiting: true, waitingSeconds });
@@ -114,7 +115,9 @@ it('compares with nobody when nobody answers', () => {
 
 it('names the nodes on which it is degraded, or rules of another program are in its way', () => {
   const lost = explanationOf([
-    portOf({ status: { state: 'degraded', since: 0, reason: '10.96.0.1:80/TCP belongs to shop/other' } }),
+    portOf({
+      status: { state: 'degraded', since: timeText(0), reason: '10.96.0.1:80/TCP belongs to shop/other' },
+    }),
   ]);
   const reason = 'a rule of another program, in inet guard f: drop';
   const obstacles = [{ from: 'node', to: '10.96.0.1:80/TCP', outcome: 'dropped', reason } as const];

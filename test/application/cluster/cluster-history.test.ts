@@ -1,7 +1,9 @@
 import { HistorySum } from '../../../src/application/cluster/cluster-history.js';
 import type { ChangeEntry } from '../../../src/application/status/change-entry.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
-const change = (at: number) => ({ what: 'repaired', family: 'IPv4', at, steps: 1 }) as ChangeEntry;
+const change = (at: number) =>
+  ({ what: 'repaired', family: 'IPv4', at: timeText(at), steps: 1 }) as ChangeEntry;
 
 it('keeps the thousand newest changes of all nodes, the oldest first, and counts all', () => {
   const sum = new HistorySum();
@@ -14,7 +16,7 @@ it('keeps the thousand newest changes of all nodes, the oldest first, and counts
   sum.add('b', { changes: [change(3), change(1)], total: 2, unknown });
   const result = sum.result();
   expect(result.changes).toHaveLength(1_000);
-  expect(result.changes.slice(0, 3).map(({ at, node }) => [at, node])).toEqual([
+  expect(result.changes.slice(0, 3).map(({ at, node }) => [Date.parse(at), node])).toEqual([
     [1, 'b'],
     [2, 'a'],
     [3, 'b'],

@@ -4,6 +4,7 @@ import type {
   FamilyExplanation,
   PortExplanation,
 } from '../../../src/application/explain/explanation.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 /** What a proxy says of itself. */
 export function statusOf({
@@ -33,7 +34,7 @@ export function portOf(fields: Partial<PortExplanation>): PortExplanation {
   return {
     port: 'http',
     protocol: 'TCP',
-    status: { state: 'programmed', since: 0 },
+    status: { state: 'programmed', since: timeText(0) },
     frontends: [
       {
         kind: 'cluster-ip',

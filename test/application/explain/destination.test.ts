@@ -2,6 +2,7 @@ import { asidesAt, refusalOf } from '../../../src/application/explain/destinatio
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { rawService, rawSlice } from '../../support/objects.js';
 import { SeenCluster } from '../../support/seen-cluster.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 const to = (destination: string, destinationPort: number): Packet => ({
   family: 'IPv4',
@@ -98,7 +99,12 @@ describe('which silent endpoints get no share of packets to a frontend', () => {
     cluster.aside.add('10.1.1.2:8080');
     cluster.deliver([rawService(spec, wish)], [two]);
     const lost = [{ frontend: '10.96.7.1:80/TCP', holder: 'shop/other' }];
-    cluster.statuses.set('IPv4', 'shop/cart/tcp/', { state: 'degraded', since: 1, reason: 'lost', lost });
+    cluster.statuses.set('IPv4', 'shop/cart/tcp/', {
+      state: 'degraded',
+      since: timeText(1),
+      reason: 'lost',
+      lost,
+    });
     const [port] = cluster.loops[0]!.table.entries();
     expect(asidesAt(cluster.addresses, to('10.96.7.1', 80), [port!])).toEqual([]);
     expect(asidesAt(cluster.addresses, to('192.0.2.4', 30080), [port!])).toHaveLength(1);

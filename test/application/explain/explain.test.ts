@@ -12,6 +12,7 @@ import { parseAddress } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import { service, slice, sliceEndpoint } from '../../support/samples.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 const KEY = 'shop/cart/tcp/';
 const CONTEXT = {
@@ -91,7 +92,7 @@ describe('Explain', () => {
         sliceEndpoint('10.1.1.2', { ready: false, serving: false }),
       ],
     );
-    statuses.set('IPv4', KEY, { state: 'degraded', since: 5, reason: 'no such scheduler' });
+    statuses.set('IPv4', KEY, { state: 'degraded', since: timeText(5), reason: 'no such scheduler' });
     history.finished('IPv4', {
       ok: true,
       full: true,
@@ -115,7 +116,7 @@ describe('Explain', () => {
             {
               port: '',
               protocol: 'TCP',
-              status: { state: 'degraded', since: 5, reason: 'no such scheduler' },
+              status: { state: 'degraded', since: timeText(5), reason: 'no such scheduler' },
               frontends: [
                 {
                   kind: 'cluster-ip',
@@ -153,8 +154,8 @@ describe('Explain', () => {
           healthCheck: { port: 32111, localEndpoints: 1, listening: true },
           sync: {
             failures: 0,
-            lastSuccess: { at: 1_000_000, seconds: 0.5, full: true, written: 9 },
-            drift: { found: 1, repaired: 3, last: 1_000_000 },
+            lastSuccess: { at: timeText(1_000_000), seconds: 0.5, full: true, written: 9 },
+            drift: { found: 1, repaired: 3, last: timeText(1_000_000) },
           },
         },
       ],
@@ -217,10 +218,10 @@ describe('Explain', () => {
       waitingSeconds: 2.5,
       ports: [{ status: { state: 'pending' } }],
     });
-    statuses.set('IPv4', KEY, { state: 'failed', since: 7, reason: 'EINVAL', attempts: 2 });
+    statuses.set('IPv4', KEY, { state: 'failed', since: timeText(7), reason: 'EINVAL', attempts: 2 });
     expect((await explained()).ports[0]!.status).toEqual({
       state: 'failed',
-      since: 7,
+      since: timeText(7),
       reason: 'EINVAL',
       attempts: 2,
     });

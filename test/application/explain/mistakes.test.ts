@@ -1,6 +1,7 @@
 import { isSound } from '../../../src/application/explain/explanation.js';
 import { rawService, rawSlice } from '../../support/objects.js';
 import { SeenCluster } from '../../support/seen-cluster.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 const endpoint = (address: string, parts: object = {}) => ({ addresses: [address], ...parts });
 const conditions = (ready: boolean, serving = ready, terminating = false) => ({
@@ -236,14 +237,14 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
     const findings = async () => (await cluster.explain.service('shop/cart')).families[0]!.ports[0]!.findings;
     const reason = '10.96.7.1:80/TCP belongs to shop/other';
     const lost = [{ frontend: '10.96.7.1:80/TCP', holder: 'shop/other' }];
-    cluster.statuses.set('IPv4', 'shop/cart/tcp/', { state: 'degraded', since: 1, reason, lost });
+    cluster.statuses.set('IPv4', 'shop/cart/tcp/', { state: 'degraded', since: timeText(1), reason, lost });
     expect(await findings()).toEqual([{ kind: 'degraded', isFault: true, text: reason }]);
     const [port] = (await cluster.explain.service('shop/cart')).families[0]!.ports;
     expect(port!.frontends).toMatchObject([{ outcome: 'lost', reason: 'belongs to shop/other' }]);
     expect(port!.endpoints).toMatchObject([{ used: false, reason: 'other Services hold all its frontends' }]);
     cluster.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'failed',
-      since: 1,
+      since: timeText(1),
       reason: 'EINVAL',
       attempts: 2,
     });

@@ -3,6 +3,7 @@ import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { Readiness } from '../../../src/application/health/readiness.js';
 import type { ResourceKind, SourceStatus } from '../../../src/application/ports/cluster-source.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 let clock: FakeClock;
 let health: ProxyHealth;
@@ -34,7 +35,7 @@ const reasons = (): object =>
   );
 
 const fail = (key: string): void =>
-  statuses.set('IPv4', key, { state: 'failed', since: clock.now(), reason: 'EINVAL', attempts: 1 });
+  statuses.set('IPv4', key, { state: 'failed', since: timeText(clock.now()), reason: 'EINVAL', attempts: 1 });
 
 describe('Readiness', () => {
   it('waits for the lists and the first sync of every family', () => {

@@ -13,6 +13,7 @@ import type { ForwardingEntry, Frontend } from '../../../src/domain/forwarding/f
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { FORWARDING, endpoint, service } from '../../support/samples.js';
 import { Bench, keyOf, START } from '../sync/bench.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 /** A sync loop whose changes are remembered. */
 async function remembering(...names: string[]): Promise<{ bench: Bench; history: ChangeHistory }> {
@@ -50,13 +51,13 @@ describe('ChangeHistory', () => {
     bench.change('b');
     bench.remove('c');
     await bench.clock.advanceAsync(700);
-    const first = { what: 'service-port', family: 'IPv4', at: START + 1000, steps: 1 };
+    const first = { what: 'service-port', family: 'IPv4', at: timeText(START + 1000), steps: 1 };
     const later = {
       what: 'service-port',
       family: 'IPv4',
-      at: START + 2000,
+      at: timeText(START + 2000),
       steps: 2,
-      event: START + 1000,
+      event: timeText(START + 1000),
       took: 1000,
     };
     expect(history.changes()).toEqual({
@@ -66,8 +67,8 @@ describe('ChangeHistory', () => {
           ...first,
           servicePort: keyOf('a'),
           result: 'programmed',
-          event: START + 1000,
-          trigger: START + 400,
+          event: timeText(START + 1000),
+          trigger: timeText(START + 400),
           took: 0,
           endpoints: change(2, 2, 0, ['+10.244.0.1:8080', '+10.244.0.2:8080']),
           frontends: change(1, 0, 0, ['10.96.7.1:80 reject → forward'], 1),
@@ -147,7 +148,7 @@ describe('ChangeHistory', () => {
     const { changes, total } = history.changes();
     expect([changes.length, total]).toEqual([1000, 1250]);
     const times = changes.map(({ at }) => at);
-    expect(times).toEqual([...times].sort((one, other) => one - other));
+    expect(times).toEqual([...times].sort());
     expect(changes.at(-1)).toMatchObject({
       endpoints: { some: ['-10.244.4.224:8080', '+10.244.4.225:8080'] },
     });
@@ -158,12 +159,12 @@ describe('ChangeHistory', () => {
     const entry = {
       what: 'service-port',
       family: 'IPv4',
-      at: 5,
+      at: timeText(5),
       steps: 3,
       servicePort: 'shop/a/tcp/',
       result: 'programmed',
-      event: 2,
-      trigger: 1,
+      event: timeText(2),
+      trigger: timeText(1),
       took: 3,
       endpoints: change(9, 4, 1, ['+10.0.0.1:80', '+10.0.0.2:80', '-10.0.0.3:80']),
       frontends: change(1, 0, 0, ['10.96.7.1:80 reject → forward'], 1),
@@ -179,7 +180,7 @@ describe('ChangeHistory', () => {
     const same = { ...entry, endpoints: change(9), frontends: change(1) };
     expect(cellsOf(same, false).at(-1)).toBe('9 endpoints as before');
     expect(cellsOf({ ...same, result: 'failed', reason: 'EINVAL' }, false).at(-1)).toBe('EINVAL');
-    const repaired = { what: 'repaired', family: 'IPv6', at: 5, steps: 3 } as const;
+    const repaired = { what: 'repaired', family: 'IPv6', at: timeText(5), steps: 3 } as const;
     expect(cellsOf(repaired, false)).toEqual([
       cells[0],
       '-',

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { RowFilter, ServiceRow } from '../../../src/application/status/service-row.js';
 import { rawService, rawSlice } from '../../support/objects.js';
 import { SeenCluster } from '../../support/seen-cluster.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 const ALL: RowFilter = { names: [], failing: false, withoutEndpoints: false };
 const named = (namespace: string, name: string, spec: object = {}) =>
@@ -24,7 +25,7 @@ const keys = async (cluster: SeenCluster, filter: Partial<RowFilter> = {}) =>
 describe('ListServices', () => {
   const cluster = new SeenCluster().deliver(
     [
-      named('shop-b', 'cart', { clusterIP: '10.96.0.3' }),
+      named('shop-b', 'cart', { clusterIP: '10.96.0.3', ports: [{ name: 'http', port: 80 }] }),
       named('shop', 'web', {
         type: 'NodePort',
         clusterIPs: ['10.96.0.1', 'fd00:96::1'],
@@ -39,7 +40,7 @@ describe('ListServices', () => {
   );
   cluster.statuses.set('IPv4', 'shop/cart/tcp/', {
     state: 'failed',
-    since: 1,
+    since: timeText(1),
     reason: 'EINVAL',
     attempts: 1,
   });
@@ -68,6 +69,7 @@ describe('ListServices', () => {
         name: 'cart',
         type: 'ClusterIP',
         frontends: ['10.96.0.3:80/TCP'],
+        ports: ['http'],
         endpoints: { used: 0, known: 0 },
         state: 'programmed',
       },
@@ -145,7 +147,7 @@ describe('ListServices', () => {
     one.waiting.clear();
     one.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'degraded',
-      since: 1,
+      since: timeText(1),
       reason: '10.96.7.1:80/TCP belongs to a/b',
       lost: [{ frontend: '10.96.7.1:80/TCP', holder: 'a/b' }],
     });
@@ -155,7 +157,7 @@ describe('ListServices', () => {
     expect(await rows(one)).toMatchObject([{ endpoints: { used: 1, known: 1 } }]);
     one.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'degraded',
-      since: 1,
+      since: timeText(1),
       reason: '10.96.7.1:80/TCP belongs to a/b',
       lost: [{ frontend: '10.96.7.1:80/TCP', holder: 'a/b' }],
     });
@@ -169,7 +171,7 @@ describe('ListServices', () => {
 
   it('shows that a port could not be removed', async () => {
     const one = new SeenCluster().deliver([named('shop', 'cart')]);
-    const failed = { state: 'failed', since: 1, reason: 'ipset refused it', attempts: 1 } as const;
+    const failed = { state: 'failed', since: timeText(1), reason: 'ipset refused it', attempts: 1 } as const;
     one.statuses.set('IPv4', 'shop/cart/tcp/former', failed);
     expect(await rows(one)).toMatchObject([{ state: 'failed', reason: 'ipset refused it' }]);
   });

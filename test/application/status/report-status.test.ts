@@ -10,6 +10,7 @@ import { ObjectReports } from '../../../src/application/use-cases/object-reports
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { linesText } from '../../../src/adapters/cli/output/formatted.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 const proxyStatusText = (...args: Parameters<typeof proxyStatusLines>): string =>
   linesText(proxyStatusLines(...args));
@@ -19,7 +20,7 @@ const FACTS = {
   node: 'n1',
   mode: 'nftables',
   versions: { program: '1.2.3', kubernetes: 'v1.36.0', node: 'v20.19.0', kernel: '6.1.0' },
-  startedAt: START,
+  startedAt: timeText(START),
 };
 const REPORT = {
   ok: true,
@@ -90,14 +91,14 @@ class Reported {
 describe('ReportStatus', () => {
   it('is good when everything is programmed and nothing fails', () => {
     const reported = Reported.serving();
-    reported.statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: 1 });
+    reported.statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: timeText(1) });
     reported.clock.advance(61_000);
     expect(reported.status).toEqual({
       state: 'good',
       reasons: [],
       warnings: [],
       ...FACTS,
-      now: START + 61_000,
+      now: timeText(START + 61_000),
       inSync: true,
       lag: 0,
       waiting: [],
@@ -122,7 +123,12 @@ describe('ReportStatus', () => {
     [
       'a service port fails',
       ({ statuses }) =>
-        statuses.set('IPv4', 'a/c/tcp/', { state: 'failed', since: START, reason: 'EINVAL', attempts: 1 }),
+        statuses.set('IPv4', 'a/c/tcp/', {
+          state: 'failed',
+          since: timeText(START),
+          reason: 'EINVAL',
+          attempts: 1,
+        }),
       ['IPv4: 1 service port fails'],
     ],
     [
@@ -130,7 +136,7 @@ describe('ReportStatus', () => {
       ({ statuses }) =>
         statuses.set('IPv4', 'a/c/tcp/', {
           state: 'degraded',
-          since: START,
+          since: timeText(START),
           reason: '10.96.0.1:80/TCP belongs to a/b',
         }),
       ['IPv4: 1 service port is degraded'],
@@ -211,7 +217,7 @@ describe('ReportStatus', () => {
     reported.finish();
     expect(reported.status).toMatchObject({
       state: 'good',
-      lastErrors: [{ at: START, text: 'IPv4: a sync failed: EPERM' }],
+      lastErrors: [{ at: timeText(START), text: 'IPv4: a sync failed: EPERM' }],
     });
   });
 
@@ -220,15 +226,15 @@ describe('ReportStatus', () => {
     const failed = (name: string, since: number) =>
       reported.statuses.set('IPv4', `a/${name}/tcp/`, {
         state: 'failed',
-        since,
+        since: timeText(since),
         reason: 'EINVAL',
         attempts: 1,
       });
     failed('b', START + 1);
     reported.finish({ ok: false, error: 'EPERM' });
-    expect(reported.status.lastErrors.map(({ at }) => at - START)).toEqual([1, 0]);
+    expect(reported.status.lastErrors.map(({ at }) => Date.parse(at) - START)).toEqual([1, 0]);
     failed('c', START - 1);
-    expect(reported.status.lastErrors.map(({ at }) => at - START)).toEqual([0, -1]);
+    expect(reported.status.lastErrors.map(({ at }) => Date.parse(at) - START)).toEqual([0, -1]);
   });
 
   it.each<[string, (reported: Reported) => void, readonly string[]]>([
@@ -265,7 +271,7 @@ describe('ReportStatus', () => {
       inSync: false,
       lag: 2.5,
       waiting: ['IPv4: 2 Services, for the running or next sync'],
-      families: [{ waiting: 2, waitingSince: START + 1000 }],
+      families: [{ waiting: 2, waitingSince: timeText(START + 1000) }],
     });
     reported.health.dequeued('IPv4');
     reported.health.queued('IPv4');
@@ -282,7 +288,7 @@ describe('ReportStatus', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
       reported.statuses.set('IPv4', `shop/${name}/tcp/`, {
         state: 'failed',
-        since: START,
+        since: timeText(START),
         reason: 'EINVAL',
         attempts: 1,
       });
@@ -318,13 +324,13 @@ ${lines.join('')}  watch Service: connected, 3 objects, last news 3725 s ago
   it('names what is degraded', () => {
     const reported = Reported.serving();
     const reason = '10.96.0.1:80/TCP belongs to a/b';
-    reported.statuses.set('IPv4', 'a/c/tcp/', { state: 'degraded', since: START, reason });
+    reported.statuses.set('IPv4', 'a/c/tcp/', { state: 'degraded', since: timeText(START), reason });
     expect(proxyStatusText(reported.status, false)).toContain(
       `1 service port programmed, 1 degraded, last sync 2026-05-04T10:00:00.000Z in 12 ms
   degraded: a/c/tcp/ (IPv4) since 2026-05-04T10:00:00.000Z: ${reason}
 `,
     );
-    reported.statuses.set('IPv4', 'a/c/tcp/', { state: 'programmed', since: START });
+    reported.statuses.set('IPv4', 'a/c/tcp/', { state: 'programmed', since: timeText(START) });
     expect(reported.status).toMatchObject({ state: 'good', families: [{ degraded: [] }] });
   });
 

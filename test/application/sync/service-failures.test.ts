@@ -1,5 +1,6 @@
 import { serviceOf } from '../../../src/domain/model/service-port-name.js';
 import { Bench, keyOf, START } from './bench.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 const status = (bench: Bench, name: string) => bench.statuses.get('IPv4', keyOf(name));
 
@@ -37,15 +38,15 @@ describe('a service port that cannot be programmed', () => {
   it('does not stop the others, and its status says why', async () => {
     const bench = await poisoned();
     expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a'), keyOf('c')]);
-    expect(status(bench, 'a')).toEqual({ state: 'programmed', since: START });
+    expect(status(bench, 'a')).toEqual({ state: 'programmed', since: timeText(START) });
     expect(status(bench, 'b')).toEqual({
       state: 'failed',
-      since: START,
+      since: timeText(START),
       reason: 'refused by the kernel',
       attempts: 1,
     });
     expect(bench.statuses.failures('IPv4')).toEqual([
-      { key: keyOf('b'), reason: 'refused by the kernel', since: START },
+      { key: keyOf('b'), reason: 'refused by the kernel', since: timeText(START) },
     ]);
     expect(bench.statuses.failures('IPv6')).toEqual([]);
     expect(bench.observer.reports).toEqual([expect.objectContaining({ ok: true, failed: 1, written: 2 })]);
@@ -64,7 +65,7 @@ describe('a service port that cannot be programmed', () => {
       expect(tries()).toEqual(['apply b']);
       expect(bench.sync.attempts(keyOf('b'))).toBe(index + 2);
     }
-    expect(status(bench, 'b')).toMatchObject({ state: 'failed', since: START });
+    expect(status(bench, 'b')).toMatchObject({ state: 'failed', since: timeText(START) });
   });
 
   it('does not wait longer than it has failed because its Service changes often', async () => {
@@ -98,7 +99,7 @@ describe('a service port that cannot be programmed', () => {
     await bench.clock.advanceAsync(1000);
     bench.backend.poisoned.clear();
     await bench.clock.advanceAsync(2000);
-    expect(status(bench, 'b')).toEqual({ state: 'programmed', since: START + 3000 });
+    expect(status(bench, 'b')).toEqual({ state: 'programmed', since: timeText(START + 3000) });
     expect(bench.statuses.failures('IPv4')).toEqual([]);
     expect([...bench.backend.programmed.keys()]).toContain(keyOf('b'));
     expect(bench.logger.at('info').map(({ message }) => message)).toContain('service port programmed');
@@ -197,7 +198,7 @@ describe('a service port that fails without being changed', () => {
     bench.calls();
     await bench.clock.advanceAsync(1000);
     expect(status(bench, 'a')).toMatchObject({ state: 'failed', reason: 'lost', attempts: 1 });
-    expect(status(bench, 'b')).toEqual({ state: 'programmed', since: START });
+    expect(status(bench, 'b')).toEqual({ state: 'programmed', since: timeText(START) });
     await bench.clock.advanceAsync(1000);
     expect(bench.syncs()).toEqual(['apply a']);
     expect(status(bench, 'a')).toMatchObject({ state: 'programmed' });
@@ -220,10 +221,10 @@ describe('a frontend that two services claim', () => {
     const bench = new Bench();
     bench.backend.conflicts.push({ frontend: '10.96.7.1:80/TCP', holder: keyOf('a'), loser: keyOf('b') });
     await bench.begin('a', 'b');
-    expect(status(bench, 'a')).toEqual({ state: 'programmed', since: START });
+    expect(status(bench, 'a')).toEqual({ state: 'programmed', since: timeText(START) });
     expect(status(bench, 'b')).toEqual({
       state: 'degraded',
-      since: START,
+      since: timeText(START),
       reason: `10.96.7.1:80/TCP belongs to ${serviceOf(keyOf('a'))}`,
       lost: [{ frontend: '10.96.7.1:80/TCP', holder: serviceOf(keyOf('a')) }],
     });
@@ -239,7 +240,7 @@ describe('a frontend that two services claim', () => {
     await bench.settle();
     expect(status(bench, 'b')).toMatchObject({
       state: 'degraded',
-      since: START + 1000,
+      since: timeText(START + 1000),
       reason: `10.96.7.1:80/TCP belongs to ${serviceOf(keyOf('a'))}`,
     });
     bench.backend.conflicts.length = 0;

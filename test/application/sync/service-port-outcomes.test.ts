@@ -3,6 +3,7 @@ import { ServiceStatuses } from '../../../src/application/status/service-statuse
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { entryOf } from '../../support/traffic/flows.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 const cart = { key: 'shop/cart/tcp/', entry: entryOf() };
 const pay = { key: 'shop/pay/tcp/', entry: entryOf({ name: 'pay' }) };
@@ -30,7 +31,7 @@ it('of service ports that stay degraded are logged when the reason is another on
   expect(warnings()).toEqual([reasons.f]);
   outcomes.record([pay], { written: 0, failed: [], conflicts: [clash('g')] });
   expect(warnings()).toEqual([reasons.f, reasons.g]);
-  expect(statuses.get('IPv4', pay.key)).toMatchObject({ since: 1_000, reason: reasons.g });
+  expect(statuses.get('IPv4', pay.key)).toMatchObject({ since: timeText(1_000), reason: reasons.g });
 });
 
 it('of service ports that fail do not become better because another one has their frontend', () => {
@@ -42,19 +43,27 @@ it('of service ports that fail do not become better because another one has thei
 it('of service ports that are not programmed yet are not known because another one has their frontend', () => {
   outcomes.record([cart], { written: 0, failed: [], conflicts: [clash('f')] });
   expect(statuses.get('IPv4', pay.key)).toBeUndefined();
-  expect(statuses.get('IPv4', cart.key)).toEqual({ state: 'programmed', since: 1_000 });
+  expect(statuses.get('IPv4', cart.key)).toEqual({ state: 'programmed', since: timeText(1_000) });
 });
 
 it('of service ports that lack something besides rules are degraded until it is there', () => {
   outcomes.record([cart, pay], { written: 0, failed: [], conflicts: [] });
   clock.advance(1_000);
   outcomes.lacking(pay.key, 'no port');
-  expect(statuses.get('IPv4', pay.key)).toEqual({ state: 'degraded', since: 2_000, reason: 'no port' });
+  expect(statuses.get('IPv4', pay.key)).toEqual({
+    state: 'degraded',
+    since: timeText(2_000),
+    reason: 'no port',
+  });
   clock.advance(1_000);
   outcomes.lacking(pay.key, 'no port');
   outcomes.record([pay], { written: 0, failed: [], conflicts: [clash('f')] });
   const both = 'f belongs to shop/cart; no port';
-  expect(statuses.get('IPv4', pay.key)).toMatchObject({ state: 'degraded', since: 2_000, reason: both });
+  expect(statuses.get('IPv4', pay.key)).toMatchObject({
+    state: 'degraded',
+    since: timeText(2_000),
+    reason: both,
+  });
   expect(warnings()).toEqual(['no port', both]);
   outcomes.record([pay], { written: 0, failed: [refused], conflicts: [] });
   outcomes.lacking(pay.key, undefined);

@@ -6,6 +6,7 @@ import { ChangeHistory } from '../../../src/application/status/change-history.js
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../../src/application/status/sync-history.js';
 import { SyncObservers } from '../../../src/application/sync/sync-observers.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 const REPORT = {
   ok: true,
@@ -52,7 +53,7 @@ describe('SyncObservers', () => {
       'slice false',
     ]);
     expect(recorded.reports).toEqual([REPORT]);
-    expect(history.of('IPv4').unverified).toEqual({ since: 1_000_000, reason: 'no memory' });
+    expect(history.of('IPv4').unverified).toEqual({ since: timeText(1_000_000), reason: 'no memory' });
     expect(history.of('IPv6').drift).toMatchObject({ found: 1, repaired: 4 });
   });
 
@@ -75,7 +76,7 @@ describe('SyncObservers', () => {
     observers.finished('IPv4', { ...REPORT, full: false });
     for (const error of ['refused', 'refused']) observers.finished('IPv6', { ...REPORT, ok: false, error });
     observers.repaired('IPv4', 4);
-    const at = 1_000_000;
+    const at = timeText(1_000_000);
     expect(changes.changes()).toEqual({
       total: 3,
       changes: [

@@ -40,6 +40,11 @@ it.each([
   expect(found(text)).toMatchObject({ service, number });
 });
 
+it('is in the namespace that is given, unless it names one itself', () => {
+  expect(parseDestinationName('web', 'b')).toEqual({ service: 'b/web' });
+  expect(parseDestinationName('a/web:80', 'b')).toEqual({ service: 'a/web', port: '80' });
+});
+
 it('leads to an address of the family of who sends', () => {
   expect(found('cart:http', 'IPv6').address).toBe('fd00::1');
   expect(found('cart:http', 'IPv4').address).toBe('10.96.0.1');

@@ -250,4 +250,31 @@ note: the endpoint sees an address of this node, so its replies come back here, 
     expect(traceText(answer, 'desired', false)).toContain('… 24 more steps; -o wide shows all');
     expect(traceText(answer, 'desired', true)).toContain('rule 39');
   });
+
+  it('has what is alike for many endpoints once', async () => {
+    const endings = Array.from({ length: 10 }, (_, number) => ({
+      ...sent(`10.244.1.${number}`, true),
+      probability: 0.1,
+      steps: [
+        {
+          hook: 'prerouting',
+          where: 'ip t pick',
+          rule: 'dnat to map @endpoints',
+          effect: `sends it to 10.244.1.${number}:8080`,
+          servicePort: 'shop/cart:http',
+        },
+      ],
+    }));
+    const answer = await trace('10.244.2.6', '10.96.0.1:80', ...endings);
+    const short = traceText(answer, 'desired', false);
+    expect(short).toContain(`
+    → sends it to 10.244.1.0:8080
+    … and 9 more like it, for other endpoints
+outcome: forward
+   10.0 %  each of 10 endpoints, such as 10.244.1.0:8080; -o wide names them
+`);
+    const wide = traceText(answer, 'desired', true);
+    expect(wide).toContain('→ sends it to 10.244.1.9:8080');
+    expect(wide).toContain('   10.0 %  10.244.1.9:8080');
+  });
 });

@@ -1,5 +1,6 @@
 import { changeWords, resultWords } from '../../../src/application/words/change-words.js';
 import type { ChangeEntry, ListChange } from '../../../src/application/status/change-entry.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 const list = (now: number, parts: Partial<ListChange> = {}): ListChange => ({
   now,
@@ -9,7 +10,7 @@ const list = (now: number, parts: Partial<ListChange> = {}): ListChange => ({
   some: [],
   ...parts,
 });
-const entry = (parts: object) => ({ family: 'IPv4', at: 0, ...parts }) as ChangeEntry;
+const entry = (parts: object) => ({ family: 'IPv4', at: timeText(0), ...parts }) as ChangeEntry;
 const ofPort = (parts: object) =>
   entry({ what: 'service-port', result: 'programmed', endpoints: list(2), frontends: list(1), ...parts });
 

@@ -16,10 +16,10 @@ it.each([
 
 it.each<[PortStatus, string]>([
   [{ state: 'pending' }, 'pending'],
-  [{ state: 'programmed', since: 5 }, 'programmed at 5'],
-  [{ state: 'degraded', since: 5, reason: 'lost' }, 'degraded since at 5: lost'],
-  [{ state: 'failed', since: 5, reason: 'no', attempts: 1 }, 'failed since at 5, 1 attempt: no'],
-  [{ state: 'failed', since: 5, reason: 'no', attempts: 2 }, 'failed since at 5, 2 attempts: no'],
+  [{ state: 'programmed', since: '5' }, 'programmed at 5'],
+  [{ state: 'degraded', since: '5', reason: 'lost' }, 'degraded since at 5: lost'],
+  [{ state: 'failed', since: '5', reason: 'no', attempts: 1 }, 'failed since at 5, 1 attempt: no'],
+  [{ state: 'failed', since: '5', reason: 'no', attempts: 2 }, 'failed since at 5, 2 attempts: no'],
 ])('%j', (status, text) => {
   expect(portStatusText(status, (time) => `at ${time}`)).toBe(text);
 });

@@ -1,7 +1,7 @@
 import { familyWords, watchWords } from '../../../src/application/words/status-words.js';
 import type { FamilyStatus, WatchStatus } from '../../../src/application/status/proxy-status.js';
 
-const at = (time: number) => `at ${time}`;
+const at = (time: string) => `at ${time}`;
 const family = (parts: object, sync: object = {}) =>
   ({
     inSync: true,

@@ -47,6 +47,17 @@ it.each([
   );
 });
 
+it.each(['iptables', 'ipvs', 'nftables'])(
+  'finds Services that only the plan of mode %s has',
+  async (mode) => {
+    const nothing = join(folder, 'iptables.txt');
+    await writeFile(nothing, '*nat\n:PREROUTING ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n');
+    const objects = ['--manifests', `${plain}/objects-1.yaml`, ...cluster];
+    expect(await run('--dump', nothing, '--plan', mode, ...objects)).toBe(1);
+    expect(printed.stdout).toMatch(/^ {2}default\/\w+$/m);
+  },
+);
+
 it('tells of differences between modes in words, and accepts those that are expected', async () => {
   const plans = ['--plan', 'iptables', '--plan', 'nftables', ...manifests];
   expect(await run(...plans)).toBe(1);

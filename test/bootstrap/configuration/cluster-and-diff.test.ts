@@ -4,7 +4,8 @@ import { failure, parse } from './support.js';
 const usageError = (...argv: readonly string[]) => failure(UsageError, () => parse(argv)).message;
 const access = {
   proxyNamespace: 'kube-system',
-  selector: 'k8s-app in (kube-proxy, kube-proxy-ts)',
+  selector:
+    'k8s-app in (kube-proxy, kube-proxy-ts, kube-proxy-ts-iptables, kube-proxy-ts-ipvs, kube-proxy-ts-nftables)',
   parallel: 20,
 };
 
@@ -46,7 +47,10 @@ describe('cluster', () => {
   });
 
   it.each([
-    [[], 'cluster takes status, services, explain, trace, diff, history, top, dump or validate, got []'],
+    [
+      [],
+      'cluster takes status, services, explain, trace, diff, history, top, dump, migrate or validate, got []',
+    ],
     [['nodes'], 'unknown command "nodes"'],
     [['staus'], 'unknown command "staus"; did you mean status?'],
     [['status', 'now'], '"kubeproxy status" does not take any arguments, got [now]'],

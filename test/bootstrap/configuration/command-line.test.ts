@@ -281,6 +281,18 @@ describe('flag syntax', () => {
     expect(usageError('status', 'all').message).toContain('does not take any arguments');
   });
 
+  it.each([
+    [['status'], 'auto'],
+    [['status', '--color=always'], 'always'],
+    [['services', '--color', 'never'], 'never'],
+    [['cluster', '--color=never', 'status'], 'never'],
+    [['cluster', 'top', '--color=never'], 'never'],
+    [['validate', 'x', '--color=never'], 'never'],
+    [[], 'auto'],
+  ])('knows from %j that colors are shown: %s', (argv, color) => {
+    expect(parse(argv).color).toBe(color);
+  });
+
   it('takes the packet to trace, or the file of many', () => {
     const query = { from: { kind: 'node' }, to: { text: '10.96.0.1' }, port: 53, protocol: 'UDP' };
     expect(parse(['trace', '--from', 'node', '--to=10.96.0.1:53/udp']).request).toMatchObject({
@@ -301,6 +313,9 @@ describe('flag syntax', () => {
       named: { from: { kind: 'node' }, to: { service: 'shop/cart', port: 'http' } },
     });
     expect(usageError('trace', '--from', 'pod', '--to', 'cart').message).toContain('the source "pod"');
+    expect(parse(['trace', '--from', 'pod/c', '--to', '10.96.0.1:80', '-n', 'shop']).request).toMatchObject({
+      named: { from: { pod: 'shop/c' }, to: { port: 80, protocol: 'TCP' } },
+    });
     expect(usageError('trace').message).toBe(neither);
     expect(usageError('trace', '--from', 'node').message).toBe(neither);
     expect(usageError('trace', '--queries', '-', '--from', 'node').message).toBe(

@@ -254,3 +254,44 @@ describe('a frontend that two services claim', () => {
     };
   }
 });
+
+describe('a rule that two service ports keep after a refusal', () => {
+  const kept: IptablesServicePortRules = {
+    chains: [],
+    entries: [
+      {
+        table: 'filter',
+        chain: 'KUBE-SERVICES',
+        rule: '-d 10.0.0.1/32 -j REJECT',
+        frontend: '10.0.0.1:53/TCP',
+      },
+    ],
+  };
+  const first = 'default/a/tcp/';
+  const second = 'default/a/tcp/dns';
+
+  it('is there once', () => {
+    const desired = new IptablesDesiredState();
+    for (const owner of [first, second]) desired.replace(owner, kept);
+    expect(desired.entries('filter')).toEqual([{ owner: first, entry: kept.entries[0] }]);
+  });
+
+  it.each([
+    [first, second],
+    [second, first],
+  ])('goes with the last of them', (one, other) => {
+    const desired = new IptablesDesiredState();
+    for (const owner of [first, second]) desired.replace(owner, kept);
+    const change = new IptablesChange();
+    desired.replace(one, undefined, change);
+    expect([change.entriesRemoved, change.entriesAdded]).toEqual([[], []]);
+    desired.replace(other, undefined, change);
+    expect(change.entriesRemoved.map(({ entry }) => entry)).toEqual(kept.entries);
+  });
+
+  it('is there for each of its entries where one service port has several', () => {
+    const desired = new IptablesDesiredState();
+    desired.replace(first, { ...kept, entries: [...kept.entries, ...kept.entries] });
+    expect(desired.entries('filter')).toHaveLength(2);
+  });
+});

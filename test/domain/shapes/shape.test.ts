@@ -26,7 +26,20 @@ const CASES: readonly (readonly [
   ],
   ['a number', number, [0, -1.5], [['x'.repeat(99), `it is "${'x'.repeat(39)}, where a number belongs`]]],
   ['a flag', flag, [true, false], [['true', 'it is "true", where true or false belongs']]],
-  ['a time', time, [8.64e15, -8.64e15], [[8.64e15 + 2, 'it is 8640000000000002, where a time belongs']]],
+  [
+    'a time',
+    time,
+    ['2026-05-04T12:02:11.040Z', '0000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'],
+    [
+      [8.64e15 + 2, 'it is 8640000000000002, where a time belongs'],
+      [Date.UTC(10_000, 0), 'it is 253402300800000, where a time belongs'],
+      [NaN, 'it is null, where a time belongs'],
+      ['2026-05-04', 'it is "2026-05-04", where a time belongs'],
+      ['2026-02-31T25:00:00Z', 'it is "2026-02-31T25:00:00Z", where a time belongs'],
+      ['Mon, 04 May 2026 12:02:11 GMT', 'where a time belongs'],
+      [null, 'it is null, where a text belongs'],
+    ],
+  ],
   ['anything', shapes.anything, [undefined, {}], []],
   ['a word', shapes.word(), ['new words'], [[true, 'it is true, where a text belongs']]],
   [
@@ -95,4 +108,32 @@ const CASES: readonly (readonly [
 it.each(CASES)('%s is answered as it is, and nothing else', (_, shape, good, bad) => {
   for (const value of good) expect(shape(value, '')).toBe(value);
   for (const [value, message] of bad) expect(() => shape(value, '')).toThrow(message);
+});
+
+describe('a time of another version', () => {
+  const READ = '2026-05-04T12:02:11.040Z';
+  const other = [Date.parse(READ), '2026-05-04T12:02:11.04Z', '2026-05-04T14:02:11.040123+02:00'];
+
+  it.each(other)('is read from %j', (written) => expect(time(written, '')).toBe(READ));
+
+  it.each(other)('is read wherever it stands, and nothing else is changed: %j', (written) => {
+    const dated = fields({ at: time });
+    const shape = shapes.both(
+      fields({ all: list(shapes.variants('kind', { one: dated, other: dated })), now: optional(time) }),
+      fields({ first: shapes.having('at', dated, number), last: time }),
+    );
+    const answer = (at: unknown) => ({
+      all: [
+        { kind: 'one', at, more: [1] },
+        { kind: 'other', at: READ },
+      ],
+      now: at,
+      first: { at },
+      last: at,
+      text: written,
+    });
+    const given = answer(written);
+    expect(shape(given, '')).toEqual(answer(READ));
+    expect(given).toEqual(answer(written));
+  });
 });

@@ -10,6 +10,7 @@ import type {
 import { snapshotOf, type TrafficSnapshot } from '../../../src/domain/traffic/traffic-snapshot.js';
 import { TrafficTable } from '../../../src/domain/traffic/traffic-table.js';
 import { entryOf, SECOND, seenFlow } from '../../support/traffic/flows.js';
+import { timeText } from '../../../src/domain/model/time-text.js';
 
 const cart = entryOf();
 const pay = entryOf({ name: 'pay', clusterIPs: { IPv4: '10.96.7.2' } }, [
@@ -57,7 +58,7 @@ it('reports what began, ended without an answer, and was transferred between two
   table.found(seenFlow(2, { replySource: SECOND, replied: true, bytes: 940 }), 1_500);
   table.tidy(3_000, () => ({ has: () => true }));
   const report = between(before, take(3_000));
-  expect(report).toMatchObject({ time: 3_000, seconds: 2, ...facts, omitted: 0 });
+  expect(report).toMatchObject({ time: timeText(3_000), seconds: 2, ...facts, omitted: 0 });
   expect(report.services).toEqual([
     {
       namespace: 'shop',

@@ -4,6 +4,7 @@ import { FreshCheckout } from '../../package/fresh-checkout.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 import { kubeadmObjects } from '../../support/cluster/kubeadm-objects.js';
 import { CONTROL_PLANE, StandInCluster } from '../../support/cluster/stand-in-cluster.js';
+import { builtProxy } from '../../support/program/built-proxy.js';
 import { Namespace } from '../../support/program/in-namespace.js';
 import { Host } from '../../support/testbed/host.js';
 import { Testbed } from '../../support/testbed/testbed.js';
@@ -76,9 +77,19 @@ export class GuideCluster {
       for (const family of ['ip', 'ip6'])
         await testbed.node.run(['nft', '-f', '-'], await recorded(`kube-proxy-start-${family}.nft`));
     };
-    const cluster = await StandInCluster.start([
+    // Its rules were recorded for the first node alone: on the other one this program writes them.
+    const startOther = async (config: string): Promise<void> => {
+      if (!/^mode: nftables$/m.test(config)) return;
+      const { address, port } = CONTROL_PLANE;
+      const api = ['--kubeconfig', cluster.kubeconfig, '--master', `https://${address}:${port}`];
+      const flags = ['--once', '--proxy-mode', 'nftables', '--cluster-cidr', '10.244.0.0/16', ...api];
+      const harmless = ['--conntrack-max-per-core', '0', '--conntrack-min', '0'];
+      const program = [process.execPath, await builtProxy(), '--hostname-override', other];
+      await second.run([...program, ...flags, ...harmless]);
+    };
+    const cluster: StandInCluster = await StandInCluster.start([
       { name: one, host: testbed.node, address: '198.51.100.11', startKubeProxy },
-      { name: other, host: secondHost, address: '198.51.100.12' },
+      { name: other, host: secondHost, address: '198.51.100.12', startKubeProxy: startOther },
     ]);
     const shell = await GuideShell.open({
       folder: checkout.folder,

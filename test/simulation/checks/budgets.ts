@@ -1,19 +1,30 @@
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
 
-/** Changes that users make. */
-const OF_USERS: ReadonlySet<string> = new Set(['put', 'delete', 'take-over', 'flows']);
+/** Changes that users make, and controllers. */
+const OF_USERS: ReadonlySet<string> = new Set(['put', 'delete', 'take-over', 'flows', 'pod-networks']);
 const ENDS: ReadonlySet<string> = new Set(['kill', 'terminate', 'restart']);
-/** After which a watch goes on where it was, whatever else the way to the API server does. */
+/** After which a watch goes on where it was, whatever else the way to the API server does, and however often it is refused. */
 const WITHOUT_LISTS: ReadonlySet<string> = new Set([
   'watches-cut',
   'watches-end',
   'watches-end-at-once',
+  'watches-hang',
+  'new-watches-hang',
   'bookmarks',
+  'too-many-requests',
+  'server-errors',
+  'json-only',
+  'protobuf-again',
   'connections-break',
+  'refused',
+  'unreachable',
+  'half-open',
   'in-small-pieces',
   'slow',
 ]);
+/** What has nothing to do with the way to the API server. */
+const OF_THE_MACHINE: ReadonlySet<string> = new Set(['foreign', 'kernel-fault', 'program-fault', 'clock']);
 
 /** After which connections may be there of which nobody notices for minutes that nothing comes through them. */
 const LEAVES_SILENCE: ReadonlySet<string> = new Set([
@@ -36,8 +47,8 @@ const ANYTHING = 300_000;
 const USERS = 15_000;
 /** No process runs for so long at most; what it then takes over is compared at once, in mode nftables (docs/nftables-layout.md). */
 const RESTART = 15_000 + 10_000;
-/** Modes that hear of every write of others, and those that look once in a sync period. */
-const REPAIR = { nftables: 30_000, iptables: 60_000, ipvs: 60_000, userspace: 60_000 } as const;
+/** Mode nftables hears of every write of others, and repairs within a second or two (docs/nftables-layout.md); the others look once in a sync period. */
+const REPAIR = { nftables: 5_000, iptables: 60_000, ipvs: 60_000, userspace: 60_000 } as const;
 
 /** How long it may take until the kernel has everything, after all that has happened is over. Milliseconds. */
 export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): number {
@@ -79,6 +90,6 @@ export function listsSoFar({ cluster }: Simulation): number {
 export function needsNoLists(steps: readonly Step[]): boolean {
   return steps.every(
     ({ name, args: [what = ''] }) =>
-      OF_USERS.has(name) || name === 'foreign' || (name === 'trouble' && WITHOUT_LISTS.has(what)),
+      OF_USERS.has(name) || OF_THE_MACHINE.has(name) || (name === 'trouble' && WITHOUT_LISTS.has(what)),
   );
 }

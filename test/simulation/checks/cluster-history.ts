@@ -23,21 +23,35 @@ export class ClusterHistory {
   /** Keys of Services about which something was written since everything was settled. */
   private touched = new Set<string>();
 
+  /** Each state of the node, as the program may know it. */
+  private nodes: readonly ExpectedNode[];
+
   constructor(
-    private node: ExpectedNode,
+    node: ExpectedNode,
     private readonly families: readonly IpFamily[],
-  ) {}
+  ) {
+    this.nodes = [node];
+  }
 
   /** The node as its Node object has it. */
   get ofNode(): ExpectedNode {
-    return this.node;
+    return this.nodes.at(-1)!;
   }
 
   /** The Node object has another address. */
   renumber(family: IpFamily, address: string): void {
-    this.node = { ...this.node, addresses: { ...this.node.addresses, [family]: address } };
-    this.possible.clear();
-    this.version++;
+    this.nodes = this.nodes.map((node) => ({
+      ...node,
+      addresses: { ...node.addresses, [family]: address },
+    }));
+    this.nodeChanged();
+  }
+
+  /** Other networks than before are of local pods. */
+  localNetworksAre(localNetworks: ExpectedNode['localNetworks']): void {
+    this.nodes = [...this.nodes, { ...this.ofNode, localNetworks }];
+    this.touched = new Set(this.pasts.keys());
+    this.nodeChanged();
   }
 
   /** How many writes there were. */
@@ -75,11 +89,12 @@ export class ClusterHistory {
     if (known) return known;
     const { services, slices } = this.pasts.get(service)!;
     const states = new Map<string, readonly ExpectedPort[]>();
-    for (const object of services)
-      for (const state of slices) {
-        const ports = expectedPorts(object, [...state.values()], this.node, this.families);
-        states.set(JSON.stringify(ports), ports);
-      }
+    for (const node of this.nodes)
+      for (const object of services)
+        for (const state of slices) {
+          const ports = expectedPorts(object, [...state.values()], node, this.families);
+          states.set(JSON.stringify(ports), ports);
+        }
     const found = [...states.values()];
     this.possible.set(service, found);
     return found;
@@ -88,7 +103,7 @@ export class ClusterHistory {
   /** What is asked for the Service by its last state. */
   current(service: string): readonly ExpectedPort[] {
     const { services, slices } = this.pasts.get(service)!;
-    return expectedPorts(services.at(-1), [...slices.at(-1)!.values()], this.node, this.families);
+    return expectedPorts(services.at(-1), [...slices.at(-1)!.values()], this.ofNode, this.families);
   }
 
   /** The program has everything now. */
@@ -101,9 +116,14 @@ export class ClusterHistory {
       past.services = past.services.slice(-1);
       past.slices = past.slices.slice(-1);
     }
+    this.nodes = this.nodes.slice(-1);
+    this.touched = new Set();
+    this.nodeChanged();
+  }
+
+  private nodeChanged(): void {
     this.possible.clear();
     this.version++;
-    this.touched = new Set();
   }
 
   private past(service: string): Past {

@@ -9,6 +9,12 @@ import { probedFrontends, type ProbedFrontend } from './probes.js';
 import type { Violation } from './violation.js';
 
 /**
+ * Simulated milliseconds after which the program has looked whether others wrote, and repaired what they did (docs/nftables-layout.md). Before
+ * that nothing may show of damage to what no Service uses at the moment, and the next Service that does meets it.
+ */
+const NOTICED_WITHIN = { nftables: 3_500, iptables: 0, ipvs: 0, userspace: 0 } as const;
+
+/**
  * After every change of the kernel: each packet meets what was asked for by some state of the cluster that the program may know,
  * and by one alone. So a frontend that is served before and after a change is served in between, a packet never meets half a
  * Service, and one that nobody touched is served as always.
@@ -19,6 +25,7 @@ export class EveryCommit {
   private beganAt = 0;
   private turn = 0;
   private damaged: 'no' | 'until repaired' | 'until settled' = 'no';
+  private damagedAt = 0;
   private isActing = false;
   /** By what is expected, and the Service. */
   private readonly probes = new Map<string, readonly ProbedFrontend[]>();
@@ -35,6 +42,7 @@ export class EveryCommit {
   /** Another program takes away what serves: until that is repaired nothing can be promised. */
   damage(act: () => void, isLasting = false): void {
     if (this.damaged !== 'until settled') this.damaged = isLasting ? 'until settled' : 'until repaired';
+    this.damagedAt = this.simulation.world.now;
     this.isActing = true;
     act();
     this.isActing = false;
@@ -133,8 +141,9 @@ export class EveryCommit {
   }
 
   private lookForRepair(): void {
-    const { history, world } = this.simulation;
+    const { history, mode, world } = this.simulation;
     if (this.isActing || this.damaged === 'until settled') return;
+    if (world.now < this.damagedAt + NOTICED_WITHIN[mode]) return;
     // What all Services share shows only where one of them is served.
     const served = history.services.flatMap((service) => history.current(service));
     const isSeen = world.settings.families.every((family) =>

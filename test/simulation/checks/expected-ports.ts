@@ -40,6 +40,8 @@ export interface ExpectedPort {
   readonly healthCheckNodePort: number;
   /** The address of the node at which node ports are served, whatever else it has. */
   readonly nodeAddress: string;
+  /** Clients in it are local pods. */
+  readonly localNetwork: string;
 }
 
 /** Without external traffic, internalTrafficPolicy Local leaves only the endpoints of this node (docs/spec/ipvs.md §4.5). */
@@ -83,6 +85,8 @@ export interface ExpectedNode {
   readonly zone: string;
   /** That its Node object has first, of each family. */
   readonly addresses: Readonly<Record<IpFamily, string>>;
+  /** Whose traffic is that of local pods (docs/spec/model.md §7): of each family. */
+  readonly localNetworks: Readonly<Record<IpFamily, string>>;
 }
 
 const familyOf = (address: string): IpFamily => (address.includes(':') ? 'IPv6' : 'IPv4');
@@ -155,6 +159,7 @@ function portsOf(
           : 0,
       healthCheckNodePort: asked.healthCheckNodePort ?? 0,
       nodeAddress: node.addresses[family],
+      localNetwork: node.localNetworks[family],
     };
   });
 }

@@ -16,6 +16,8 @@ import type { World } from '../world/world.js';
 const BOOKMARKS = 60_000;
 const SERVICES = '/api/v1/services';
 const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
+/** Of what else the program follows. */
+const OTHERS = ['/api/v1/nodes', '/apis/networking.k8s.io/v1/servicecidrs'];
 const NO_CERTIFICATES = {
   authority: '',
   server: { certificate: '', key: '' },
@@ -36,6 +38,10 @@ export class SimulatedCluster {
     IPv4: ADDRESSES.IPv4.node,
     IPv6: ADDRESSES.IPv6.node,
   };
+  /** The podCIDRs of the Node object, … */
+  readonly podNetworks: Record<IpFamily, string> = { IPv4: '10.244.1.0/24', IPv6: 'fd00:10:244:1::/64' };
+  /** … if it has any at the moment. */
+  hasPodNetworks = true;
   private server: StandInApiServer | undefined;
 
   constructor(private readonly world: World) {
@@ -50,6 +56,13 @@ export class SimulatedCluster {
   /** Whether the program hears of all that users write, and has heard of it, or will in a moment. */
   get isFollowed(): boolean {
     return this.manifests !== undefined || [SERVICES, SLICES].every((path) => this.api.isWatched(path));
+  }
+
+  /** The same of the Node and of service ranges, so that nothing is left to be listed. */
+  get isFollowedCompletely(): boolean {
+    return (
+      this.isFollowed && (this.manifests !== undefined || OTHERS.every((path) => this.api.isWatched(path)))
+    );
   }
 
   /** Opens the API server, with this node in it. */
@@ -141,9 +154,7 @@ export class SimulatedCluster {
         name: nodeName,
         labels: { 'kubernetes.io/hostname': nodeName, 'topology.kubernetes.io/zone': 'zone-a', ...labels },
       },
-      spec: {
-        podCIDRs: families.map((family) => `${ADDRESSES[family].pods}${family === 'IPv4' ? '0/24' : '/64'}`),
-      },
+      spec: this.hasPodNetworks ? { podCIDRs: families.map((family) => this.podNetworks[family]) } : {},
       status: {
         addresses: families.map((family) => ({ type: 'InternalIP', address: this.nodeAddresses[family] })),
       },

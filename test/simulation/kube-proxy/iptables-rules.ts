@@ -1,6 +1,5 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { ExpectedEndpoint, ExpectedFrontend } from '../checks/expected-ports.js';
-import { ADDRESSES } from '../world/settings.js';
 import { hashOf } from './names.js';
 import { place, type ServedPort } from './served-port.js';
 
@@ -136,15 +135,14 @@ function addChains(
   met: string,
   isFirewalled: boolean,
 ): void {
-  const { display, protocol, family, frontends, cluster, local, affinity } = port;
-  const { clusterCIDR } = ADDRESSES[family];
+  const { display, protocol, frontends, cluster, local, affinity, localNetwork } = port;
   const endpointChain = (endpoint: ExpectedEndpoint) =>
     `KUBE-SEP-${hashOf(display + protocol + place(endpoint), HASH)}`;
   if (port.isServedInside)
     for (const { kind, address, port: number } of frontends)
       if (kind === 'cluster-ip')
         nat.push(
-          `-A ${chain(port.internalPolicyLocal ? 'SVL' : 'SVC')} -m comment --comment "${display} cluster IP" ${met} -d ${address} --dport ${number} ! -s ${clusterCIDR} -j KUBE-MARK-MASQ`,
+          `-A ${chain(port.internalPolicyLocal ? 'SVL' : 'SVC')} -m comment --comment "${display} cluster IP" ${met} -d ${address} --dport ${number} ! -s ${localNetwork} -j KUBE-MARK-MASQ`,
         );
   if (port.isExternal) {
     const own = chain('EXT');
@@ -153,7 +151,7 @@ function addChains(
       `-A ${own} -m comment --comment "${what} for ${display} external destinations"`;
     if (port.externalPolicyLocal)
       nat.push(
-        `${told('pod traffic')} -s ${clusterCIDR} -j ${chain('SVC')}`,
+        `${told('pod traffic')} -s ${localNetwork} -j ${chain('SVC')}`,
         `${told('masquerade LOCAL traffic')} -m addrtype --src-type LOCAL -j KUBE-MARK-MASQ`,
         `${told('route LOCAL traffic')} -m addrtype --src-type LOCAL -j ${chain('SVC')}`,
       );

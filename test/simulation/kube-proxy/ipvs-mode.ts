@@ -19,7 +19,7 @@ const FULL_LENGTH = { IPv4: 32, IPv6: 128 } as const;
 
 /** kube-proxy in mode ipvs. */
 export const ipvsMode: KubeProxyMode = {
-  sync(machine, family, ports) {
+  sync(machine, family, ports, { localNetwork }) {
     const { links, programs } = machine;
     const tables = new IptablesTables(machine, family);
     tables.ensureJumps(IPVS_JUMPS);
@@ -44,7 +44,7 @@ export const ipvsMode: KubeProxyMode = {
       }
     }
     fill(machine, sets);
-    tables.restore(ipvsRules(family, sets, ports));
+    tables.restore(ipvsRules(family, sets, ports, localNetwork));
     for (const address of isBound)
       if (isOf(family, address) && !sets.get('IPVS-IPS').members.has(address))
         links.removeAddress(DEVICE, address, undefined, STRANGER);

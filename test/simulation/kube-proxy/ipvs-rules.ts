@@ -1,5 +1,4 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { ADDRESSES } from '../world/settings.js';
 import { declared, MARK } from './iptables-rules.js';
 import type { IpvsSets, SetName } from './ipvs-sets.js';
 import type { ServedPort } from './served-port.js';
@@ -21,11 +20,16 @@ export const IPVS_CHAINS = [
 const PROTOCOLS = { tcp: 'TCP', udp: 'UDP', sctp: 'SCTP-HASH' } as const;
 
 /** The input of `iptables-restore` in mode ipvs (docs/spec/ipvs.md §6). */
-export function ipvsRules(family: IpFamily, sets: IpvsSets, ports: readonly ServedPort[]): string {
+export function ipvsRules(
+  family: IpFamily,
+  sets: IpvsSets,
+  ports: readonly ServedPort[],
+  localNetwork: string,
+): string {
   return [
     '*nat',
     ...NAT.map(declared),
-    ...natRules(family, sets),
+    ...natRules(family, sets, localNetwork),
     'COMMIT',
     '*filter',
     ...FILTER.map(declared),
@@ -40,10 +44,9 @@ const matching = (sets: IpvsSets, name: SetName, of: string) =>
 const commented = (sets: IpvsSets, name: SetName, of: string) =>
   `-m comment --comment "${sets.get(name).comment}" ${matching(sets, name, of)}`;
 
-function natRules(family: IpFamily, sets: IpvsSets): readonly string[] {
+function natRules(family: IpFamily, sets: IpvsSets, localNetwork: string): readonly string[] {
   const isFilled = (name: SetName) => sets.get(name).members.size > 0;
   const ifFilled = (name: SetName, ...rules: readonly string[]) => (isFilled(name) ? rules : []);
-  const { clusterCIDR } = ADDRESSES[family];
   const external = (name: SetName) => {
     const prefix = `-A KUBE-SERVICES ${commented(sets, name, 'dst,dst')}`;
     return [
@@ -81,7 +84,7 @@ function natRules(family: IpFamily, sets: IpvsSets): readonly string[] {
     }),
     ...ifFilled(
       'CLUSTER-IP',
-      `-A KUBE-SERVICES ${commented(sets, 'CLUSTER-IP', 'dst,dst')} ! -s ${clusterCIDR} -j KUBE-MARK-MASQ`,
+      `-A KUBE-SERVICES ${commented(sets, 'CLUSTER-IP', 'dst,dst')} ! -s ${localNetwork} -j KUBE-MARK-MASQ`,
     ),
     ...ifFilled(
       'EXTERNAL-IP',

@@ -119,6 +119,7 @@ export class KubeProxy {
     // What its tools do to it in trouble is another matter.
     if (!faults.areOver || !lock.isFree) return this.soon(BETWEEN_SYNCS);
     const ports = history.services.flatMap((service) => history.current(service)).map(servedPort);
+    const { addresses, localNetworks } = history.ofNode;
     this.write(() => {
       for (const family of this.families)
         try {
@@ -126,7 +127,7 @@ export class KubeProxy {
             world.machine,
             family,
             ports.filter((port) => port.family === family),
-            history.ofNode.addresses[family],
+            { address: addresses[family], localNetwork: localNetworks[family] },
           );
         } catch (error) {
           simulation.breaks('kube-proxy can take over', (error as Error).message);

@@ -14,7 +14,7 @@ export const nftablesMode: KubeProxyMode = {
     const { nfTables, links } = machine;
     const batch = new ForeignBatch(NFT_FAMILY[family], TABLE);
     const table = new NftablesTable(batch, family, nfTables.view(NUMBER[family], TABLE));
-    const stale = table.write(ports, links.isLocal(node) ? [node] : []);
+    const stale = table.write(ports, links.isLocal(node.address) ? [node.address] : [], node.localNetwork);
     transact(machine, batch);
     if (stale.length === 0) return;
     const later = new ForeignBatch(NFT_FAMILY[family], TABLE);

@@ -79,9 +79,13 @@ export class NftablesTable {
    * Puts everything into the batch, as at a start.
    * @returns chains that are empty now, and may go with a later transaction
    */
-  write(ports: readonly ServedPort[], nodeAddresses: readonly string[]): readonly string[] {
+  write(
+    ports: readonly ServedPort[],
+    nodeAddresses: readonly string[],
+    localNetwork: string,
+  ): readonly string[] {
     this.base();
-    this.shared(nodeAddresses);
+    this.shared(nodeAddresses, localNetwork);
     for (const port of ports) this.port(port);
     const stale = [...(this.present?.chains.keys() ?? [])].filter(
       (chain) => chain.includes('/') && !this.chains.has(chain),
@@ -110,7 +114,7 @@ export class NftablesTable {
     }
   }
 
-  private shared(nodeAddresses: readonly string[]): void {
+  private shared(nodeAddresses: readonly string[], localNetwork: string): void {
     const { batch, family } = this;
     const address = ADDRESS_LENGTH[family];
     const verdicts = { type: DATA_VERDICT, length: VERDICT_LENGTH };
@@ -172,7 +176,7 @@ export class NftablesTable {
     batch.addRule('services', [
       nft.destination(family),
       nft.isIn('cluster-ips'),
-      ...this.within(nft.source(family), ADDRESSES[family].clusterCIDR, false),
+      ...this.within(nft.source(family), localNetwork, false),
       ...nft.mark,
     ]);
     batch.addRule('services', [...nft.frontend(family), nft.vmap('service-ips')]);
@@ -232,7 +236,7 @@ export class NftablesTable {
   private externalRules(port: ServedPort, external: string, cluster: string, local: string): void {
     const { batch, family } = this;
     if (port.externalPolicyLocal) {
-      const isPod = this.within(nft.source(family), ADDRESSES[family].clusterCIDR);
+      const isPod = this.within(nft.source(family), port.localNetwork);
       batch.addRule(external, [...isPod, nft.goto(cluster)]);
       batch.addRule(external, [...nft.isFromNode, ...nft.mark]);
       batch.addRule(external, [...nft.isFromNode, nft.goto(cluster)]);

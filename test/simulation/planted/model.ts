@@ -60,6 +60,20 @@ export const MODEL_FAULTS: readonly PlantedFault[] = [
     fault: "ready: booleanField(conditions.serving, '.conditions.ready') !== false,",
   },
   {
+    name: 'podCIDRs-are-lost-when-the-node-is-registered-again',
+    file: 'src/application/use-cases/on-node.ts',
+    original: '      ...(lostCIDRs && { podCIDRs: previous.podCIDRs }),\n',
+    fault: '',
+    modes: ['nftables', 'iptables'],
+  },
+  {
+    name: 'changed-podCIDRs-pass-unnoticed',
+    file: 'src/application/use-cases/on-node.ts',
+    original: 'if (previous && onlyLeavingDiffers(previous, value)) return;',
+    fault: 'if (previous && onlyLeavingDiffers(previous, { ...value, podCIDRs: previous.podCIDRs })) return;',
+    modes: ['nftables', 'iptables'],
+  },
+  {
     name: 'former-frontends-stay',
     file: 'src/domain/reconcile/held-parts.ts',
     original: '    for (const part of former.values()) this.release({ owner, part }, switched);\n',

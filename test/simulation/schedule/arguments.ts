@@ -1,4 +1,5 @@
-import { ADDRESSES } from '../world/settings.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { ADDRESSES, LOCAL_BY_NODE, type WorldSettings } from '../world/settings.js';
 import type { Simulation } from '../simulation.js';
 
 /** The command line with which the program is started in a world. */
@@ -14,4 +15,13 @@ export function argumentsOf(simulation: Pick<Simulation, 'world' | 'mode' | 'arg
       : ['--manifests=/etc/kubeproxy/manifests']),
     ...simulation.arguments,
   ];
+}
+
+/** Whose traffic is that of local pods, where the Node has these podCIDRs. */
+export function localNetworks(
+  { arguments: given }: WorldSettings,
+  podNetworks: Readonly<Record<IpFamily, string>>,
+): Readonly<Record<IpFamily, string>> {
+  if (given.includes(LOCAL_BY_NODE)) return { ...podNetworks };
+  return { IPv4: ADDRESSES.IPv4.clusterCIDR, IPv6: ADDRESSES.IPv6.clusterCIDR };
 }

@@ -21,6 +21,14 @@ export class Plan {
     private readonly theme: Theme | undefined,
   ) {}
 
+  /** With the same Services, about something else. */
+  about(theme: Theme): Plan {
+    const plan = new Plan(this.settings, this.random, theme);
+    for (const [name, service] of this.services) plan.services.set(name, service);
+    plan.numbers = this.numbers;
+    return plan;
+  }
+
   /** A number that was not given before. */
   next(): number {
     return ++this.numbers;

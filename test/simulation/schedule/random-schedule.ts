@@ -4,11 +4,13 @@ import { putNew } from '../steps/users.js';
 import { Random } from '../world/random.js';
 import {
   MODES,
+  LOCAL_BY_NODE,
   NAMES_LOOPBACK,
   REJECTS_LOCALHOST,
   type Mode,
   type WorldSettings,
 } from '../world/settings.js';
+import { LAST_ROUNDS } from './last-rounds.js';
 import { Plan } from './plan.js';
 import type { Schedule, Step } from './schedule.js';
 import type { StepKind } from './step-kind.js';
@@ -20,10 +22,19 @@ const PAUSES = [0, 1, 5, 20, 100, 500, 2_000, 8_000];
 /** By seed: nobody in a world asks for node ports on loopback addresses, so nothing else changes by what becomes of them. */
 const LOCALHOST_NODE_PORTS = [[], [REJECTS_LOCALHOST], [REJECTS_LOCALHOST, NAMES_LOOPBACK]] as const;
 
+/** In one world of a mode in so many, the Node's podCIDRs decide whose traffic is local. */
+const ONE_LOCAL_BY_NODE_IN = 8;
+
 /** How many Services there are when the program starts. */
 const FIRST = [0, 1, 1, 2, 2, 3, 4, 6];
 /** One world in so many is long: what happened earlier may show late. */
 const ONE_LONG_IN = 15;
+/** A round has so many steps at most. */
+const MOST_STEPS = 6;
+/** Of the worlds of a mode, one in so many has a last round after all others. */
+const ONE_LAST_ROUND_IN = 2;
+/** The steps of these that are needed stand at its beginning. */
+const MOST_LAST_STEPS = 3;
 /** A kind of steps that cannot happen now is drawn again so often. */
 const ATTEMPTS = 5;
 
@@ -31,9 +42,13 @@ const ATTEMPTS = 5;
 export function randomSchedule(seed: number): Schedule {
   const random = new Random(seed);
   const settings = randomSettings(seed, random);
-  const theme = randomTheme(random);
-  const plan = new Plan(settings, random, theme);
-  const kinds = theme ? STEPS.filter(({ name, weight }) => weight > 0 && theme.steps.includes(name)) : STEPS;
+  let theme = randomTheme(random);
+  let plan = new Plan(settings, random, theme);
+  let kinds = kindsOf(theme);
+  const turnTo = (other: Theme): void => {
+    plan = plan.about(other);
+    [theme, kinds] = [other, kindsOf(other)];
+  };
   const steps: Step[] = [];
   let at = 0;
   const add = (name: string, args: readonly string[]): unknown => steps.push({ at, name, args });
@@ -53,16 +68,40 @@ export function randomSchedule(seed: number): Schedule {
   add('start', []);
   at += random.pick([0, 3, 50, 3_000]);
   if (theme?.begins || random.isOneIn(2)) add('settle', []);
-  const isLong = seed % ONE_LONG_IN === 0;
-  for (let round = isLong ? 3 : 1; round > 0; round--) {
+  const round = (most: number): void => {
     for (const names of theme?.begins ?? []) happen(names.map(stepKind));
-    for (let count = random.between(2, 6); count > 0; count--) {
+    for (let count = random.between(2, most); count > 0; count--) {
       happen(theme && !theme.isWithoutUsers && random.isOneIn(2) ? [stepKind('put')] : kinds);
       at += random.pick(PAUSES);
     }
     add('settle', []);
+  };
+  const isLong = seed % ONE_LONG_IN === 0;
+  for (let rounds = isLong ? 3 : 1; rounds > 0; rounds--) round(MOST_STEPS);
+  const last = lastRound(settings);
+  if (last) {
+    turnTo(last);
+    // What happened before explains nothing any more.
+    add('settle', []);
+    round(MOST_LAST_STEPS);
   }
   return { settings, steps };
+}
+
+/** The kinds of steps that happen in a world with this theme. */
+function kindsOf(theme: Theme | undefined): readonly StepKind[] {
+  return theme ? STEPS.filter(({ name, weight }) => weight > 0 && theme.steps.includes(name)) : STEPS;
+}
+
+/** Each in its turn, for each mode; those for certain arguments wherever these are given. */
+function lastRound({ seed, mode, arguments: given }: WorldSettings): Theme | undefined {
+  const number = Math.floor(seed / MODES.length);
+  if (number % ONE_LAST_ROUND_IN !== 0) return undefined;
+  const possible = LAST_ROUNDS.filter(({ modes, argument }) => {
+    const isAsked = argument === undefined ? !given.includes(LOCAL_BY_NODE) : given.includes(argument);
+    return isAsked && (modes?.includes(mode) ?? true);
+  });
+  return possible[(number / ONE_LAST_ROUND_IN) % possible.length];
 }
 
 /** The mode in which a seed's world begins: each in turn, so that few seeds show all. */
@@ -79,8 +118,14 @@ function randomSettings(seed: number, random: Random): WorldSettings {
     kernel: random.pick(['6.18.0', '6.18.0', '6.8.0', '6.1.0', '5.15.0']),
     iptables: random.pick(['nft', 'legacy']),
     source: random.isOneIn(6) ? 'manifests' : 'api',
-    arguments: LOCALHOST_NODE_PORTS[Math.floor(seed / MODES.length) % LOCALHOST_NODE_PORTS.length]!,
+    arguments: argumentsOf(Math.floor(seed / MODES.length)),
   };
+}
+
+/** @param number of the world among those of its mode */
+function argumentsOf(number: number): readonly string[] {
+  const ofNodePorts = LOCALHOST_NODE_PORTS[number % LOCALHOST_NODE_PORTS.length]!;
+  return number % ONE_LOCAL_BY_NODE_IN === 0 ? [...ofNodePorts, LOCAL_BY_NODE] : ofNodePorts;
 }
 
 /** A fifth of the worlds have none, a fifth one of chance, and the others one that was written down. */

@@ -23,7 +23,8 @@ export interface Theme {
 }
 
 const OF_RULES = ['EINVAL', 'ENOENT', 'EEXIST'];
-const OF_THE_MOMENT = ['ENOMEM', 'ENOBUFS', 'EBUSY', 'EAGAIN'];
+/** Errors that say nothing of what is written. */
+export const OF_THE_MOMENT = ['ENOMEM', 'ENOBUFS', 'EBUSY', 'EAGAIN'];
 /** After these changes of a Service there are new rules with its address in them, or its name. */
 const OF_RULES_OF_ALL_MODES = ['ports', 'type', 'affinity', 'no-pods'];
 const REFUSAL = ['kernel-fault', 'program-fault'];

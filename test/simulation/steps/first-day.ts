@@ -1,6 +1,7 @@
 import { KUBE_PROXY_MODES } from '../kube-proxy/kube-proxy.js';
 import type { Step } from '../schedule/schedule.js';
 import type { Plan } from '../schedule/plan.js';
+import { LOCAL_BY_NODE } from '../world/settings.js';
 import { afterFormerVersion } from './former-version.js';
 
 /** Of so many worlds one begins after a former version of the proxy, … */
@@ -15,6 +16,8 @@ export function firstDay(plan: Plan): { readonly steps: readonly Step[]; readonl
   const { random, settings } = plan;
   const drawn = random.between(1, ALL);
   if (settings.mode === 'userspace' || drawn > AFTER_KUBE_PROXY + 1) return { steps: [], lasts: 0 };
+  // What former versions left was made for the network of all pods.
+  if (drawn > AFTER_KUBE_PROXY && settings.arguments.includes(LOCAL_BY_NODE)) return { steps: [], lasts: 0 };
   if (drawn > AFTER_KUBE_PROXY) return { steps: afterFormerVersion(plan), lasts: 0 };
   const mode = random.pick([settings.mode, ...KUBE_PROXY_MODES]);
   const step = (at: number, ...args: readonly string[]): Step => ({ at, name: 'kube-proxy', args });

@@ -8,6 +8,7 @@ import { kernelFault } from './kernel-faults.js';
 import { tear } from './manifests.js';
 import { PROCESS_STEPS } from './process.js';
 import { node, readOnly } from './node.js';
+import { podNetworks } from './pod-networks.js';
 import { programFault } from './program-faults.js';
 import { clock, restart } from './restarts.js';
 import { put, remove, takeOver } from './users.js';
@@ -47,6 +48,7 @@ export const STEPS: readonly StepKind[] = [
   clock,
   ...PROCESS_STEPS,
   ...KUBE_PROXY_STEPS,
+  podNetworks,
   formerVersion,
 ];
 

@@ -12,10 +12,10 @@ export class AskedSets extends Map<string, IpSet> {
   }
 
   override get(name: string): IpSet | undefined {
-    const found = this.inquiry.ask(() => this.sets.get(name));
+    const found = this.inquiry.ask(this.sets, () => this.sets.get(name));
     if (!found) return undefined;
     const { type, family } = found;
-    const members = new AskedMembers(found.members, this.inquiry);
+    const members = new AskedMembers(found.members, this.sets, this.inquiry);
     return { name, type: type as IpSetType, family: family === 'any' ? 'IPv4' : family, members };
   }
 }
@@ -24,17 +24,18 @@ export class AskedSets extends Map<string, IpSet> {
 class AskedMembers extends Set<string> {
   constructor(
     private readonly members: ReadonlySet<string>,
+    private readonly sets: IpSets,
     private readonly inquiry: Inquiry,
   ) {
     super();
   }
 
   override has(member: string): boolean {
-    return this.inquiry.ask(() => this.members.has(member));
+    return this.inquiry.ask(this.sets, () => this.members.has(member));
   }
 
   override [Symbol.iterator](): SetIterator<string> {
-    this.inquiry.ask(() => [...this.members].join('\n'));
+    this.inquiry.ask(this.sets, () => [...this.members].join('\n'));
     return this.members[Symbol.iterator]() as SetIterator<string>;
   }
 }

@@ -1,21 +1,43 @@
+/** What questions are about. */
+export interface Subject {
+  /** Another number as soon as an answer may be another one. NaN, where that cannot be told: then the questions are always asked. */
+  readonly version: number;
+}
+
+/** Questions about this are asked again each time. */
+export const ANYTHING: Subject = { version: Number.NaN };
+
 interface Question {
   readonly ask: () => unknown;
   readonly answer: unknown;
 }
 
+interface Asked {
+  readonly questions: Question[];
+  /** When the answers were found to be the same last. */
+  version: number;
+}
+
 /** All that a walk asks the simulated machine, with what it was told. */
 export class Inquiry {
-  private readonly questions: Question[] = [];
+  private readonly asked = new Map<Subject, Asked>();
 
   /** @param question asks for a value, or for an object that is another one once anything in it has changed */
-  ask<Answer>(question: () => Answer): Answer {
+  ask<Answer>(subject: Subject, question: () => Answer): Answer {
     const answer = question();
-    this.questions.push({ ask: question, answer });
+    const asked = this.asked.get(subject);
+    if (asked) asked.questions.push({ ask: question, answer });
+    else this.asked.set(subject, { questions: [{ ask: question, answer }], version: subject.version });
     return answer;
   }
 
   /** Whether the machine would answer as it did, so that a packet would fare as it did. */
   isUpToDate(): boolean {
-    return this.questions.every(({ ask, answer }) => ask() === answer);
+    for (const [{ version }, asked] of this.asked) {
+      if (version === asked.version) continue;
+      for (const { ask, answer } of asked.questions) if (ask() !== answer) return false;
+      asked.version = version;
+    }
+    return true;
   }
 }

@@ -5,15 +5,15 @@ import { walkTables } from '../../../src/domain/iptables/walk/tables-walk.js';
 import type { VirtualServerId } from '../../../src/domain/ipvs/virtual-server.js';
 import { walkIpvs } from '../../../src/domain/ipvs/walk/ipvs-walk.js';
 import type { WalkedServer } from '../../../src/domain/ipvs/walk/walked-server.js';
-import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
 import type { ProxiedPort } from '../../../src/domain/userspace/walk/proxied-port.js';
 import { walkProxied } from '../../../src/domain/userspace/walk/proxied-walk.js';
 import type { Machine } from '../kernel/machine.js';
+import type { TableSet } from '../kernel/programs/tables/table-set.js';
 import { AskedSets } from './asked-sets.js';
-import type { Inquiry } from './inquiry.js';
-import type { PacketWalk } from './packet-walk.js';
+import { ANYTHING, type Inquiry } from './inquiry.js';
+import { LEFT_ALONE, type PacketWalk } from './packet-walk.js';
 import { RememberedWalk } from './remembered-walk.js';
 
 const AF = { IPv4: 2, IPv6: 10 } as const;
@@ -43,27 +43,30 @@ export class IptablesWalk implements PacketWalk {
 
   private send(packet: Packet, inquiry: Inquiry): readonly TracedEnding[] {
     const { machine } = this;
-    const { programs, servers } = machine;
-    const rules = this.rulesOf(packet.family, inquiry);
-    const environment = { localAddresses: inquiry.ask(() => machine.addresses) };
+    const { programs, servers, links } = machine;
+    const tables = programs.tableSet(packet.family, machine.iptables);
+    const isWithoutServers = inquiry.ask(servers, () => servers.view().size === 0);
+    // Without a rule no packet comes to the process either.
+    if (isWithoutServers && inquiry.ask(tables, () => tables.isWithoutEffect)) return LEFT_ALONE;
+    const rules = this.rulesOf(tables, inquiry);
+    const environment = { localAddresses: inquiry.ask(links, () => machine.addresses), isSilent: true };
     const proxied = (protocol: string, port: number) =>
-      inquiry.ask(() => machine.hasSocketAt(protocol, port)) ? IN_PROCESS : undefined;
-    if (inquiry.ask(() => machine.isProxying)) return walkProxied(rules, proxied, packet, environment);
+      inquiry.ask(ANYTHING, () => machine.hasSocketAt(protocol, port)) ? IN_PROCESS : undefined;
+    if (inquiry.ask(ANYTHING, () => machine.isProxying))
+      return walkProxied(rules, proxied, packet, environment);
     const sets = new AskedSets(programs.sets, inquiry);
-    if (inquiry.ask(() => servers.view().size === 0)) return walkTables(rules, packet, environment, { sets });
+    if (isWithoutServers) return walkTables(rules, packet, environment, { sets });
     // Rules lead to no service address but the one that the packet was sent to.
-    const isOwn = inquiry.ask(() => machine.serviceAddresses.has(packet.destination));
+    const isOwn = inquiry.ask(links, () => machine.serviceAddresses.has(packet.destination));
     const addresses = new Set(isOwn ? [packet.destination] : []);
     const server = (id: VirtualServerId) => this.server(id, inquiry);
     return walkIpvs({ rules, sets, addresses, server }, packet, environment);
   }
 
-  private rulesOf(family: IpFamily, inquiry: Inquiry): RuleSource {
-    const { programs, iptables } = this.machine;
-    const tables = programs.tableSet(family, iptables);
+  private rulesOf(tables: TableSet, inquiry: Inquiry): RuleSource {
     return {
       chain: (table, name) => {
-        const saved = inquiry.ask(() => tables.table(table)?.chains.get(name));
+        const saved = inquiry.ask(tables, () => tables.table(table)?.chains.get(name));
         return saved && this.walked(table, saved);
       },
     };
@@ -85,7 +88,8 @@ export class IptablesWalk implements PacketWalk {
     const family = AF[address.includes(':') ? 'IPv6' : 'IPv4'];
     const id = { family, address, port, protocol: PROTOCOLS[protocol], firewallMark: 0 };
     const { servers } = this.machine;
-    const found = inquiry.ask(() => servers.revisionOf(id)) === undefined ? undefined : servers.find(id);
+    const revision = inquiry.ask(servers, () => servers.revisionOf(id));
+    const found = revision === undefined ? undefined : servers.find(id);
     if (!found) return undefined;
     const { scheduler, flags, timeout, destinations } = found;
     const server = {

@@ -1,11 +1,15 @@
+import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { FindElement } from '../../../src/domain/nftables/kernel/elements.js';
 import type { KernelChain, KernelTable } from '../../../src/domain/nftables/kernel/ruleset.js';
 import { RulesetWalk } from '../../../src/domain/nftables/kernel/ruleset-walk.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
+import { FAMILIES } from '../kernel/nf-tables/nf-tables.js';
+import { SET_FLAG } from '../kernel/nf-tables/numbers.js';
+import { isFlagged } from '../kernel/nf-tables/objects.js';
 import type { Machine } from '../kernel/machine.js';
-import type { Inquiry } from './inquiry.js';
-import type { PacketWalk } from './packet-walk.js';
+import { ANYTHING, type Inquiry } from './inquiry.js';
+import { LEFT_ALONE, type PacketWalk } from './packet-walk.js';
 import { RememberedWalk } from './remembered-walk.js';
 
 const DEVICES: ReadonlyMap<string, number> = new Map([
@@ -19,7 +23,7 @@ type TableName = Pick<KernelTable, 'family' | 'name'>;
 export class NfTablesWalk implements PacketWalk {
   private readonly remembered = new RememberedWalk((packet, inquiry) => this.send(packet, inquiry));
 
-  constructor(private readonly machine: Pick<Machine, 'nfTables' | 'localAddresses'>) {}
+  constructor(private readonly machine: Pick<Machine, 'nfTables' | 'links' | 'localAddresses'>) {}
 
   walk(packet: Packet): readonly TracedEnding[] {
     return this.remembered.walk(packet);
@@ -28,54 +32,72 @@ export class NfTablesWalk implements PacketWalk {
   private send(packet: Packet, inquiry: Inquiry): readonly TracedEnding[] {
     const family = packet.family === 'IPv4' ? 'ip' : 'ip6';
     const { machine } = this;
-    const { nfTables } = machine;
-    inquiry.ask(() => nfTables.kernelTables(family).map(baseChains).join('\n'));
+    const { nfTables, links } = machine;
+    const namesOf = (table: KernelTable): string => baseChainsOf(table).names;
+    const names = inquiry.ask(nfTables, () => nfTables.kernelTables(family).map(namesOf).join('\n'));
+    if (names === '') return LEFT_ALONE;
     const tables = nfTables.kernelTables(family).map((table) => this.asked(table, inquiry));
     const find: FindElement = (table, set, key) =>
-      inquiry.ask(() => {
+      inquiry.ask(this.isTimed(table, set.name) ? ANYTHING : nfTables, () => {
         const current = this.current(table);
         return current && nfTables.findElement(current, set, key);
       });
     const ruleset = { tables, deviceNumbers: DEVICES };
-    const addresses = { has: (text: string) => inquiry.ask(() => machine.localAddresses.has(text)) };
-    return new RulesetWalk(ruleset, packet, addresses, find, () => undefined).endings();
+    const addresses = { has: (text: string) => inquiry.ask(links, () => machine.localAddresses.has(text)) };
+    return new RulesetWalk(ruleset, packet, addresses, find, () => undefined, undefined, true).endings();
   }
 
   private asked(table: KernelTable, inquiry: Inquiry): KernelTable {
+    const { nfTables } = this.machine;
     const find = (name: string): KernelChain | undefined =>
-      inquiry.ask(() => this.current(table)?.chains.get(name));
-    for (const { name, hook } of table.chains.values()) if (hook) find(name);
-    return { ...table, chains: new AskedChains(table.chains, find) };
+      inquiry.ask(nfTables, () => this.current(table)?.chains.get(name));
+    const { chains } = baseChainsOf(table);
+    for (const { name } of chains) find(name);
+    return { ...table, chains: new AskedChains(chains, find) };
   }
 
   private current({ family, name }: TableName): KernelTable | undefined {
     return this.machine.nfTables.kernelTable(family, name);
   }
+
+  /** Whether elements of the set may go because their time is over. */
+  private isTimed({ family, name }: TableName, set: string): boolean {
+    const found = this.machine.nfTables.view(FAMILIES[family], name)?.sets.get(set);
+    return !found || isFlagged(found, SET_FLAG.TIMEOUT);
+  }
 }
 
-/** Chains that ask whenever one is looked for. */
+/** Chains that ask whenever one is looked for. Of all of them only base chains are told. */
 class AskedChains extends Map<string, KernelChain> {
   constructor(
-    chains: ReadonlyMap<string, KernelChain>,
+    private readonly bases: readonly KernelChain[],
     private readonly find: (name: string) => KernelChain | undefined,
   ) {
-    super(chains);
+    super();
   }
 
   override get(name: string): KernelChain | undefined {
     return this.find(name);
   }
+
+  override values(): MapIterator<KernelChain> {
+    return this.bases.values();
+  }
 }
 
-const known = new WeakMap<KernelTable, string>();
+/** The chains that packets come to first. */
+interface BaseChains {
+  readonly chains: readonly KernelChain[];
+  /** Theirs, and which table it is. */
+  readonly names: string;
+}
 
-/** Which table it is, and which chains packets come to first. */
-function baseChains(table: KernelTable): string {
-  let text = known.get(table);
-  if (text === undefined) {
-    const bases = [...table.chains.values()].filter(({ hook }) => hook);
-    text = [table.number, table.family, table.name, ...bases.map(({ name }) => name)].join(' ');
-    known.set(table, text);
-  }
-  return text;
+const BASE_CHAINS = new WeakMap<KernelTable, BaseChains>();
+
+function baseChainsOf(table: KernelTable): BaseChains {
+  return getOrMake(BASE_CHAINS, table, () => {
+    const chains = [...table.chains.values()].filter(({ hook }) => hook);
+    const names = [table.number, table.family, table.name, ...chains.map(({ name }) => name)].join(' ');
+    return { chains, names };
+  });
 }

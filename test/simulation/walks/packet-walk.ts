@@ -7,3 +7,8 @@ export interface PacketWalk {
   /** Whether it takes packets at the hook input only, as IPVS does: what other rules reject or drop does not come there. */
   readonly takesAtInput?: boolean;
 }
+
+/** What becomes of packets where there are no rules. */
+export const LEFT_ALONE: readonly TracedEnding[] = [
+  { verdict: 'untouched', probability: 1, masquerade: false, sticky: false, steps: [] },
+];

@@ -9,6 +9,8 @@ export const REJECTS_LOCALHOST = '--feature-gates=KubeProxyNFTablesLocalhostNode
 export const NAMES_LOOPBACK = '--nodeport-addresses=127.0.0.0/8,0.0.0.0/0,::1/128,::/0';
 /** Node ports are served at the addresses of the network of the Node's, of those that a node of a world may have. */
 export const NAMES_ONE_NETWORK = '--nodeport-addresses=192.0.2.0/24,2001:db8::/64';
+/** The Node's podCIDRs decide whose traffic is that of local pods, not the network of all pods. */
+export const LOCAL_BY_NODE = '--detect-local-mode=NodeCIDR';
 
 /** What a world begins with, besides the steps that happen in it. */
 export interface WorldSettings {

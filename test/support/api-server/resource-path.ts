@@ -48,6 +48,7 @@ const KINDS = [
   'ClusterRoleBinding',
   'DaemonSet',
   'ControllerRevision',
+  'CiliumNodeConfig',
   'PodMonitor',
   'PrometheusRule',
 ];

@@ -1,22 +1,16 @@
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
 /** What can be used with a keyboard. */
 const USABLE = 'a[href], button, input, select, summary, [tabindex="0"]';
 
-/** Fields and buttons of the page that a screen reader has no name for; empty when all have one. */
-export async function unnamed(page: Page): Promise<readonly string[]> {
-  return page.$$eval(USABLE, (elements) =>
-    elements
-      .filter((element) => {
-        const labels = element instanceof HTMLInputElement ? [...(element.labels ?? [])] : [];
-        const texts = [
-          element.getAttribute('aria-label'),
-          element.textContent,
-          ...labels.map((one) => one.textContent),
-        ];
-        return !texts.some((text) => (text ?? '').trim() !== '');
-      })
-      .map((element) => element.outerHTML),
+/** What axe finds wrong on the page, as it is shown now: the rule and the element; empty when nothing is. */
+export async function violations(page: Page): Promise<readonly string[]> {
+  // Not as a script of the page, which its content policy would refuse.
+  await page.evaluate(axe.source);
+  const results = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  return results.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );
 }
 
@@ -37,39 +31,4 @@ export async function unreached(page: Page): Promise<readonly string[]> {
   const stops = (await left()).length;
   for (let stop = 0; stop <= stops; stop++) await page.keyboard.press('Tab');
   return left();
-}
-
-/** Texts whose contrast to what is behind them is less than 4.5, the least of WCAG 2 AA; empty when all can be read. */
-export async function faint(page: Page): Promise<readonly string[]> {
-  return page.evaluate(() => {
-    type Color = readonly [red: number, green: number, blue: number, alpha: number];
-    const colorOf = (text: string): Color => {
-      const [red = 0, green = 0, blue = 0, alpha = 1] = (text.match(/[\d.]+/g) ?? []).map(Number);
-      return [red, green, blue, alpha];
-    };
-    const luminance = ([red, green, blue]: Color): number => {
-      const [r = 0, g = 0, b = 0] = [red, green, blue].map((part) => {
-        const share = part / 255;
-        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-      });
-      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    const behind = (element: Element | null): Color => {
-      if (!element) return [255, 255, 255, 1];
-      const color = colorOf(getComputedStyle(element).backgroundColor);
-      return color[3] === 1 ? color : behind(element.parentElement);
-    };
-    return [...document.querySelectorAll('body *')]
-      .filter(
-        (element) =>
-          element.checkVisibility() &&
-          !(element instanceof SVGElement) &&
-          [...element.childNodes].some((node) => node.nodeType === 3 && node.nodeValue!.trim() !== ''),
-      )
-      .filter((element) => {
-        const [a, b] = [colorOf(getComputedStyle(element).color), behind(element)].map(luminance);
-        return (Math.max(a!, b!) + 0.05) / (Math.min(a!, b!) + 0.05) < 4.5;
-      })
-      .map((element) => element.outerHTML);
-  });
 }

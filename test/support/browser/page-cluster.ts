@@ -22,7 +22,7 @@ export function pageObjects(...added: readonly string[]): string {
     sessionAffinity: 'ClientIP',
     ports: [{ name: 'http', protocol: 'TCP', port: 80, nodePort: 30186 }],
   });
-  return [
+  return yaml(
     testNode,
     testServiceCidr,
     cart,
@@ -31,9 +31,25 @@ export function pageObjects(...added: readonly string[]): string {
     slice('shop', 'empty', []),
     service('shop', MARKUP, '172.30.200.8', { ports: [{ name: MARKUP, port: 80 }] }),
     service('shop', 'odd', '172.30.200.9', { ports: [{ name: MARKUP, port: 80, protocol: MARKUP }] }),
-  ]
-    .map((object) => stringify(object))
-    .join('---\n');
+  );
+}
+
+/** A cluster without Services. */
+export function emptyCluster(): string {
+  return yaml(testNode, testServiceCidr);
+}
+
+/** `ml/large`, with so many endpoints `10.246.0.0`, `10.246.0.1`, …, in two slices, since one has a thousand at most; in YAML. */
+export function largeService(count: number): string {
+  const endpoints = Array.from({ length: count }, (_, number) =>
+    endpoint(`10.246.${number >> 8}.${number & 255}`),
+  );
+  const half = Math.ceil(count / 2);
+  return yaml(
+    service('ml', 'large', '172.30.201.1', { ports: [{ name: 'http', port: 80 }] }),
+    slice('ml', 'large', endpoints.slice(0, half), 'a'),
+    slice('ml', 'large', endpoints.slice(half), 'b'),
+  );
 }
 
 /** So many Services `many/svc-0`, `many/svc-1`, … with an endpoint each, as a list in JSON, which is read quickly. */
@@ -49,6 +65,10 @@ export function manyServices(count: number): string {
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', items: items.flat() });
 }
 
+function yaml(...objects: readonly object[]): string {
+  return objects.map((object) => stringify(object)).join('---\n');
+}
+
 function service(namespace: string, name: string, clusterIP: string, spec: object): object {
   return {
     apiVersion: 'v1',
@@ -58,11 +78,11 @@ function service(namespace: string, name: string, clusterIP: string, spec: objec
   };
 }
 
-function slice(namespace: string, name: string, endpoints: readonly object[]): object {
+function slice(namespace: string, name: string, endpoints: readonly object[], suffix = 'a'): object {
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
-    metadata: { name: `${name}-a`, namespace, labels: { 'kubernetes.io/service-name': name } },
+    metadata: { name: `${name}-${suffix}`, namespace, labels: { 'kubernetes.io/service-name': name } },
     addressType: 'IPv4',
     ports: [{ name: 'http', protocol: 'TCP', port: 8080 }],
     endpoints,

@@ -7,7 +7,7 @@ export interface ApiResource {
   readonly shortNames?: readonly string[];
 }
 
-/** What kubectl and helm can ask for, the kinds of Prometheus' operator among it. */
+/** What kubectl and helm can ask for, kinds of Prometheus' operator and of Cilium among it. */
 export const API_RESOURCES: readonly ApiResource[] = [
   { apiVersion: 'v1', kind: 'Namespace', shortNames: ['ns'] },
   { apiVersion: 'v1', kind: 'Node', shortNames: ['no'] },
@@ -22,6 +22,7 @@ export const API_RESOURCES: readonly ApiResource[] = [
   { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding' },
   { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice' },
   { apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR' },
+  { apiVersion: 'cilium.io/v2', kind: 'CiliumNodeConfig' },
   { apiVersion: 'monitoring.coreos.com/v1', kind: 'PodMonitor' },
   { apiVersion: 'monitoring.coreos.com/v1', kind: 'PrometheusRule' },
 ];

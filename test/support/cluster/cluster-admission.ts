@@ -5,7 +5,7 @@ import type { Admission } from '../api-server/admission.js';
 import type { ApiObject } from '../api-server/object-store.js';
 
 /** Whose types the client library does not have, or not under their own name. */
-const UNTYPED = /^(monitoring\.coreos\.com|events\.k8s\.io)\//;
+const UNTYPED = /^(monitoring\.coreos\.com|events\.k8s\.io|cilium\.io)\//;
 
 /** Defaults of the kinds that have some which kubectl or a controller needs. */
 const DEFAULTS: Readonly<Record<string, object>> = {

@@ -31,10 +31,12 @@ interface PodOfNode {
 const PODS = collectionOf('v1', 'Pod');
 const OURS = /(^|\/)kube-proxy-ts[:@]/;
 const KUBE_PROXY = /(^|\/)kube-proxy[:@]/;
+/** Of which there is no program either. */
+const NEIGHBOURS = /(^|\/)(kube-router|cilium)[:@]/;
 
 /**
  * The kubelet of one node. Pods of our image run the built program in the node's network, with their command, capabilities,
- * config maps and token; a pod of kube-proxy's image is just ready.
+ * config maps and token; a pod of kube-proxy's image, and of programs that have served in its place, is just ready.
  */
 export class Kubelet {
   /** By their UIDs. */
@@ -121,6 +123,7 @@ export class Kubelet {
       await this.node.startKubeProxy?.(this.configOf(pod));
       return this.report(pod, { phase: 'Running', ready: true, restarts: 0 });
     }
+    if (NEIGHBOURS.test(image)) return this.report(pod, { phase: 'Running', ready: true, restarts: 0 });
     if (!OURS.test(image) || this.images?.has(image) === false)
       return this.report(pod, { phase: 'Pending', ready: false, restarts: 0, waiting: 'ErrImagePull' });
     const { host, address } = this.node;

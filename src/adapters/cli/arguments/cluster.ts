@@ -1,7 +1,20 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../usage-error.js';
-import { CLUSTER_QUESTIONS, QUESTION_FORMS, questionOf, type QuestionOptions } from './question.js';
-import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import {
+  CLUSTER_QUESTIONS,
+  LISTS,
+  QUESTION_FORMS,
+  questionOf,
+  type QuestionKind,
+  type QuestionOptions,
+} from './question.js';
+import {
+  listOutputOptions,
+  subcommand,
+  type OutputOptions,
+  type WatchOptions,
+} from '../command-line/subcommand.js';
+import { migrate, migrationOf, type MigrationQuestion } from '../migration/migrate-arguments.js';
 import { validate } from './validate.js';
 
 /** How the proxies of a cluster are found and asked. */
@@ -16,6 +29,13 @@ export interface ClusterAccess {
   readonly context?: string;
 }
 
+/** A migration, below `cluster`, of whose access it makes use. */
+export interface MigrateRequest extends OutputOptions {
+  readonly name: 'migrate';
+  readonly migration: MigrationQuestion;
+  readonly access: ClusterAccess;
+}
+
 /** Asks the proxies of all nodes. */
 export const cluster = subcommand({
   name: 'cluster',
@@ -23,28 +43,34 @@ export const cluster = subcommand({
   description:
     'Ask the proxies of all nodes, through the API server and with your own kubeconfig and rights. validate asks nobody, and is the same as without cluster.',
   usage: 'COMMAND [flags]',
-  commands: [...QUESTION_FORMS, { ...validate, options: [] }],
+  commands: [...QUESTION_FORMS, migrate, { ...validate, options: [] }],
   options: [
     new Option('--proxy-namespace <namespace>', 'The namespace of the pods of the proxies.').default(
       'kube-system',
     ),
     new Option('-l, --selector <labels>', 'The labels of these pods.').default(
-      'k8s-app in (kube-proxy, kube-proxy-ts)',
+      'k8s-app in (kube-proxy, kube-proxy-ts, kube-proxy-ts-iptables, kube-proxy-ts-ipvs, kube-proxy-ts-nftables)',
     ),
     new Option('--context <name>', 'The context of the kubeconfig to use.'),
     new Option('--parallel <number>', 'How many are asked at a time.').default(20).argParser(positive),
-    outputOption,
+    ...listOutputOptions,
   ],
-  request(operands, options: ClusterAccess & OutputOptions & QuestionOptions) {
+  request(operands, options: ClusterAccess & OutputOptions & WatchOptions & QuestionOptions) {
     const [kind = '', ...rest] = operands;
     if (kind === 'validate') return { name: kind, ...validate.request(rest, options) } as const;
+    const { proxyNamespace, selector, parallel, context, output, watch } = options;
+    if (output === 'name' && !LISTS.includes(kind as QuestionKind))
+      throw new UsageError(`-o name is for ${LISTS.join(', ')}, not for ${kind}`);
+    const access: ClusterAccess = { proxyNamespace, selector, parallel, context };
+    if (kind === 'migrate') {
+      const migration: MigrateRequest = { name: kind, migration: migrationOf(rest, options), access, output };
+      return migration;
+    }
     if (!CLUSTER_QUESTIONS.includes(kind as never))
       throw new UsageError(
-        `cluster takes ${CLUSTER_QUESTIONS.join(', ')} or validate, got [${operands.join(' ')}]`,
+        `cluster takes ${CLUSTER_QUESTIONS.join(', ')}, migrate or validate, got [${operands.join(' ')}]`,
       );
-    const { proxyNamespace, selector, parallel, context, output } = options;
-    const access: ClusterAccess = { proxyNamespace, selector, parallel, context };
-    return { question: questionOf(operands, options), access, output };
+    return { question: questionOf(operands, options), access, output, watch };
   },
 });
 

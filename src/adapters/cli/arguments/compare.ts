@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { KNOWN_DIFFERENCES } from '../../../domain/compare/known-differences.js';
 import { UsageError } from '../usage-error.js';
 import { refuseOperands } from '../command-line/operands.js';
-import { outputOption, subcommand, type OutputFormat } from '../command-line/subcommand.js';
+import { outputOptions, subcommand, type OutputFormat } from '../command-line/subcommand.js';
 
 const PLANNED_MODES = ['iptables', 'ipvs', 'nftables'] as const;
 
@@ -43,7 +43,7 @@ export const compare = subcommand({
       '--expect <names>',
       'Known differences that do not count, by name, separated by commas; docs/compare.md lists them. Repeatable.',
     ).argParser((names: string, former: readonly string[] = []) => [...former, ...names.split(',')]),
-    outputOption,
+    ...outputOptions,
   ],
   request(operands, { kernel = false, plan, dump = [], expect = [], output }: CompareOptions) {
     refuseOperands(operands, 'kubeproxy compare');

@@ -7,7 +7,7 @@ import {
   type NamespaceOptions,
   type ServiceName,
 } from '../command-line/service-names.js';
-import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import { outputOptions, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 
 export interface ExplainOptions extends NamespaceOptions, OutputOptions {
   readonly probe?: boolean;
@@ -25,7 +25,7 @@ export const explain = subcommand({
       'Also try each endpoint of the Service from this node: its route, its neighbour entry, and a TCP connection of one second.',
     ),
     ...namespaceOptions,
-    outputOption,
+    ...outputOptions,
   ],
   request(operands, { probe = false, namespace, output }: ExplainOptions) {
     if (operands.length === 0)

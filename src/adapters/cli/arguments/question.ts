@@ -1,4 +1,6 @@
 import type { Option } from 'commander';
+import type { NamedPod } from '../../../application/trace/named-pod.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { ServiceKey } from '../../../domain/model/service-port-name.js';
 import { isServiceKey } from '../../../domain/model/service-port-name.js';
 import { UsageError } from '../usage-error.js';
@@ -9,7 +11,7 @@ import { history } from './history.js';
 import { serviceName } from '../command-line/service-names.js';
 import { services } from './services.js';
 import { status } from './status.js';
-import type { CommandForm } from '../command-line/subcommand.js';
+import { outputOptions, watchOption, type CommandForm } from '../command-line/subcommand.js';
 import { top } from './top.js';
 import { trace } from './trace.js';
 
@@ -31,11 +33,17 @@ const QUESTIONS = {
 
 export type QuestionKind = keyof typeof QUESTIONS;
 
+/** Options of the command of all nodes itself. */
+const HOW_TO_PRINT = [...outputOptions, watchOption].map(({ long }) => long!);
+
 /** How the questions read on the command line; the form of the answer is an option of all. */
 export const QUESTION_FORMS = Object.values<CommandForm>(QUESTIONS).map((one) => ({
   ...one,
-  options: without(one, '--output'),
+  options: [...without(one, ...HOW_TO_PRINT), ...(one === QUESTIONS.status ? [watchOption] : [])],
 }));
+
+/** The questions that are answered with a list of objects. */
+export const LISTS: readonly QuestionKind[] = ['status', 'services', 'history'];
 
 /** The kinds of questions. */
 export const CLUSTER_QUESTIONS = Object.keys(QUESTIONS) as readonly QuestionKind[];
@@ -45,6 +53,8 @@ export interface ClusterQuestion {
   readonly kind: QuestionKind;
   /** The subcommand that each node's proxy is asked with, and its arguments. */
   readonly words: readonly string[];
+  /** The pod that packets to be traced come from, by its name, and their family, if it is known. */
+  readonly sender?: { readonly from: NamedPod; readonly family?: IpFamily };
   /** What to explain. */
   readonly service: ServiceKey;
   /** The folder for what is dumped. */
@@ -72,8 +82,16 @@ export function questionOf(
     return { kind, words: [kind], service: '', to: String(to) };
   }
   const once = kind === 'top' ? ['--once'] : [];
-  const words = [kind, ...rest, ...flagsOf(kind, options), ...once, '-o', 'json'];
-  return { kind, words, service: service ?? '', to: '' };
+  const sender = kind === 'trace' ? senderOf(trace.request(rest, options)) : undefined;
+  const flags = flagsOf(kind, sender ? { ...options, from: undefined } : options);
+  const words = [kind, ...rest, ...flags, ...once, '-o', 'json'];
+  return { kind, words, ...(sender && { sender }), service: service ?? '', to: '' };
+}
+
+function senderOf(request: ReturnType<typeof trace.request>): ClusterQuestion['sender'] {
+  if (!('named' in request && 'pod' in request.named.from)) return undefined;
+  const { from, to } = request.named;
+  return { from, ...('service' in to ? {} : { family: to.to.family }) };
 }
 
 /** The one Service that all nodes are asked to explain. */
@@ -86,13 +104,13 @@ function explainedService(rest: readonly string[], { namespace }: QuestionOption
 
 /** As the subcommand of a node takes them. */
 function flagsOf(kind: QuestionKind, options: QuestionOptions): readonly string[] {
-  return without(QUESTIONS[kind], '--output').flatMap((option) => {
+  return without(QUESTIONS[kind], ...HOW_TO_PRINT).flatMap((option) => {
     const value = options[option.attributeName()];
     if (value === undefined || value === option.defaultValue) return [];
     return value === true ? [option.long!] : [option.long!, String(value)];
   });
 }
 
-function without({ options = [] }: CommandForm, long: string): readonly Option[] {
-  return options.filter((option) => option.long !== long);
+function without({ options = [] }: CommandForm, ...names: readonly string[]): readonly Option[] {
+  return options.filter((option) => !names.includes(option.long!));
 }

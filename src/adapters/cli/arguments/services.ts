@@ -1,7 +1,13 @@
 import { Option } from 'commander';
 import type { RowFilter } from '../../../application/status/service-row.js';
 import { namespaceOptions, serviceNames } from '../command-line/service-names.js';
-import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import {
+  listOutputOptions,
+  subcommand,
+  watchOption,
+  type OutputOptions,
+  type WatchOptions,
+} from '../command-line/subcommand.js';
 
 /** Which Services to list. */
 export const services = subcommand({
@@ -12,13 +18,20 @@ export const services = subcommand({
     ...namespaceOptions,
     new Option('--failing', 'Only Services of which a port failed to be programmed.').default(false),
     new Option('--without-endpoints', 'Only Services without an endpoint that can be used.').default(false),
-    outputOption,
+    watchOption,
+    ...listOutputOptions,
   ],
   request(
     operands,
-    { namespace, failing, withoutEndpoints, output }: Omit<RowFilter, 'names'> & OutputOptions,
+    {
+      namespace,
+      failing,
+      withoutEndpoints,
+      output,
+      watch,
+    }: Omit<RowFilter, 'names'> & OutputOptions & WatchOptions,
   ) {
     const names = serviceNames('services', operands).map(({ service }) => service);
-    return { namespace, names, failing, withoutEndpoints, output };
+    return { namespace, names, failing, withoutEndpoints, output, watch };
   },
 });

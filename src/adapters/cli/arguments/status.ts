@@ -1,5 +1,11 @@
 import { refuseOperands } from '../command-line/operands.js';
-import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import {
+  outputOptions,
+  subcommand,
+  watchOption,
+  type OutputOptions,
+  type WatchOptions,
+} from '../command-line/subcommand.js';
 
 /** How the proxy is. */
 export const status = subcommand({
@@ -7,9 +13,9 @@ export const status = subcommand({
   description:
     'Show how the proxy running on this node is. Ends with 0 when it is good, 1 when degraded, 2 when not serving, 3 when nobody answers.',
   usage: '[flags]',
-  options: [outputOption],
-  request(operands, { output }: OutputOptions) {
+  options: [watchOption, ...outputOptions],
+  request(operands, { output, watch }: OutputOptions & WatchOptions) {
     refuseOperands(operands, 'kubeproxy status');
-    return { output };
+    return { output, watch };
   },
 });

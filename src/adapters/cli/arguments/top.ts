@@ -3,7 +3,7 @@ import { parseDuration } from '../../../application/words/duration.js';
 import { TRAFFIC_ORDERS, type TrafficOrder } from '../../../domain/traffic/traffic-report.js';
 import { UsageError } from '../usage-error.js';
 import { namespaceOptions, serviceNames } from '../command-line/service-names.js';
-import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import { outputOptions, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 
 const SHORTEST = 100;
 const LONGEST = 60_000;
@@ -27,7 +27,7 @@ export const top = subcommand({
       '--interval <duration>',
       'How often to show it: seconds, or a duration from 100ms to 1m.',
     ).default('1s'),
-    outputOption,
+    ...outputOptions,
   ],
   request(operands, { namespace, sort, interval, output }: TopOptions) {
     const milliseconds = parseDuration(/^\d+(\.\d+)?$/.test(interval) ? `${interval}s` : interval);

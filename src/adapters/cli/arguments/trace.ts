@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import type { TracedRules } from '../../../application/trace/trace-packets.js';
 import { parseDestinationName, type NamedDestination } from '../../../application/trace/named-destination.js';
+import { parsePodName, type NamedPod } from '../../../application/trace/named-pod.js';
 import {
   InvalidQueryError,
   parseQuery,
@@ -10,20 +11,21 @@ import {
 } from '../../../domain/trace/query.js';
 import { UsageError } from '../usage-error.js';
 import { refuseOperands } from '../command-line/operands.js';
-import { outputOption, subcommand, type OutputFormat } from '../command-line/subcommand.js';
+import { outputOptions, subcommand, type OutputFormat } from '../command-line/subcommand.js';
 
 export interface TraceOptions {
   readonly from?: string;
   readonly to?: string;
+  readonly namespace?: string;
   readonly queries?: string;
   readonly kernel?: boolean;
   readonly output?: OutputFormat;
 }
 
-/** A query whose destination is a Service. */
+/** A query from a pod or to a Service by its name. */
 export interface NamedQuery {
-  readonly from: TraceSource;
-  readonly to: NamedDestination;
+  readonly from: TraceSource | NamedPod;
+  readonly to: NamedDestination | Omit<TraceQuery, 'from'>;
 }
 
 /** Which packets to follow: that of one query, or those of a file of many; `-` is standard input. */
@@ -38,17 +40,21 @@ export const trace = subcommand({
     'Follow the first packet of a connection through the rules, and show what becomes of it. Asks the proxy running on this node; with --manifests, works without one.',
   usage: '--from SOURCE --to ADDRESS:PORT[/PROTOCOL]|NAME[:PORT] [flags]',
   options: [
-    new Option('--from <source>', "Where it comes from: a pod's address, node, or outside[:ADDRESS]."),
+    new Option(
+      '--from <source>',
+      "Where it comes from: a pod's address, pod/NAME or pod/NAMESPACE/NAME, node, or outside[:ADDRESS].",
+    ),
     new Option(
       '--to <destination>',
       'ADDRESS:PORT or ADDRESS:PORT/PROTOCOL, IPv6 addresses in brackets; TCP without a protocol. Or a Service as NAME or NAMESPACE/NAME, with :PORT where it has several: its cluster IP.',
     ),
+    new Option('-n, --namespace <namespace>', 'The namespace of names without one.'),
     new Option('--kernel', 'Use the rules as the kernel has them now, those of other programs among them.'),
     new Option(
       '--queries <file>',
       'Read queries from a file, or from standard input (-): {"from": SOURCE, "to": DESTINATION}, one a line. Print one JSON answer a line.',
     ),
-    outputOption,
+    ...outputOptions,
   ],
   request(operands, { kernel = false, output = 'text', ...options }: TraceOptions) {
     refuseOperands(operands, 'kubeproxy trace');
@@ -57,7 +63,7 @@ export const trace = subcommand({
   },
 });
 
-function queriesOf({ from, to, queries }: TraceOptions): TracedQueries {
+function queriesOf({ from, to, namespace, queries }: TraceOptions): TracedQueries {
   if (queries !== undefined) {
     if (from === undefined && to === undefined) return { queries };
     throw new UsageError('trace takes either --queries, or --from and --to');
@@ -66,9 +72,11 @@ function queriesOf({ from, to, queries }: TraceOptions): TracedQueries {
     throw new UsageError(
       'trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL] or a Service, or --queries FILE',
     );
-  const name = parseDestinationName(to);
+  const pod = parsePodName(from, namespace);
+  const service = parseDestinationName(to, namespace);
   try {
-    return name ? { named: { from: parseSource(from), to: name } } : { query: parseQuery(from, to) };
+    if (!pod && !service) return { query: parseQuery(from, to) };
+    return { named: { from: pod ?? parseSource(from), to: service ?? parseQuery('node', to) } };
   } catch (error) {
     if (error instanceof InvalidQueryError) throw new UsageError(error.message);
     throw error;

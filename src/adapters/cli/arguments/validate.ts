@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { UsageError } from '../usage-error.js';
-import { OUTPUT_FORMATS, subcommand, type OutputFormat } from '../command-line/subcommand.js';
+import { colorOption, OUTPUT_FORMATS, subcommand, type OutputFormat } from '../command-line/subcommand.js';
 
 export interface ValidateOptions {
   readonly output?: OutputFormat | 'sarif';
@@ -17,6 +17,7 @@ export const validate = subcommand({
     new Option('-o, --output <format>', 'How to print it; sarif for code review.')
       .choices([...OUTPUT_FORMATS, 'sarif'])
       .default('text'),
+    colorOption,
   ],
   request(paths, { output = 'text' }: ValidateOptions) {
     if (paths.length === 0)

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { refuseOperands } from '../command-line/operands.js';
-import { outputOption, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import { outputOptions, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 
 export interface VersionOptions extends OutputOptions {
   readonly client?: boolean;
@@ -11,7 +11,7 @@ export const version = subcommand({
   name: 'version',
   description: 'Show the version of this program, and of the proxy running on this node.',
   usage: '[flags]',
-  options: [new Option('--client', 'Only of this program; nobody is asked.'), outputOption],
+  options: [new Option('--client', 'Only of this program; nobody is asked.'), ...outputOptions],
   request(operands, { client = false, output }: VersionOptions) {
     refuseOperands(operands, 'kubeproxy version');
     return { isClientOnly: client, output };

@@ -19,6 +19,11 @@ export class FoundServices {
     return [...this.ports.keys()];
   }
 
+  /** All Services are meant, and what is of none. */
+  get isAll(): boolean {
+    return this.asked.length === 0;
+  }
+
   add(key: ServiceKey, port: string | undefined): void {
     const before = this.ports.get(key);
     if (port === undefined || (this.ports.has(key) && before === undefined)) this.ports.set(key, undefined);
@@ -27,7 +32,7 @@ export class FoundServices {
 
   /** Whether something about this port of a Service was asked for. */
   hasPort(key: ServiceKey, port: string): boolean {
-    if (this.asked.length === 0) return true;
+    if (this.isAll) return true;
     return this.ports.has(key) && (this.ports.get(key)?.has(port) ?? true);
   }
 
@@ -38,7 +43,7 @@ export class FoundServices {
 
   /** As parameters of a question: none for all Services, and one of no Service where none was found. */
   get parameters(): URLSearchParams {
-    const keys = this.asked.length > 0 && this.ports.size === 0 ? ['/'] : this.keys;
+    const keys = !this.isAll && this.ports.size === 0 ? ['/'] : this.keys;
     return new URLSearchParams(keys.map((key): [string, string] => ['service', key]));
   }
 
@@ -51,7 +56,7 @@ export class FoundServices {
     answer: Answer,
     saysNothing: boolean,
   ): Promise<Answer & AboutUnknown> {
-    if (this.asked.length === 0) return answer;
+    if (this.isAll) return answer;
     if (!saysNothing || this.ports.size === 0) return { ...answer, unknown: [...this.unknown] };
     const { unknown } = await listServices(proxy, ofNames(this.keys));
     return { ...answer, unknown: [...this.unknown, ...unknown] };

@@ -1,11 +1,15 @@
 import { serviceOf } from '../../../domain/model/service-port-name.js';
 import { historyAnswer, type ChangeEntry } from '../../../application/status/change-entry.js';
-import { historyLines } from '../texts/history.js';
+import { changedServices, historyLines } from '../texts/history.js';
+import type { OutputFormat } from '../command-line/subcommand.js';
 import type { Asked } from '../command-line/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { RunningProxy } from './running-proxy.js';
 import { findServices, type FoundServices } from './find-services.js';
+import { whenChanged } from '../watching/sync-sign.js';
+import { userEnds } from '../watching/user-ends.js';
+import { tableText, watch } from '../watching/watch.js';
 import { complainOf } from './unknown-service.js';
 
 /**
@@ -16,17 +20,50 @@ export async function history({ request, configuration }: Asked<'history'>): Pro
   const { services, output } = request;
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   const found = await findServices(proxy, services);
+  if (request.watch) return watchHistory(proxy, found, output);
   const { changes, total } = await proxy.ask(`/debug/history?${found.parameters.toString()}`, historyAnswer);
   const known = {
-    changes: services.length === 0 ? changes : changes.filter((change) => isMeant(change, found)),
+    changes: changes.filter((change) => isMeant(change, found)),
     total,
   };
   const answer = await found.withUnknown(proxy, known, known.changes.length === 0);
-  await print(formatted(output, answer, ({ changes }, isWide) => historyLines(changes, isWide)));
+  await print(
+    formatted(
+      output,
+      answer,
+      ({ changes }, isWide) => historyLines(changes, isWide),
+      ({ changes }) => changedServices(changes),
+    ),
+  );
   return complainOf(answer.unknown) ? 1 : 0;
 }
 
+/** Each change is told once. 1 if there is no Service of a name without a namespace. */
+async function watchHistory(
+  proxy: RunningProxy,
+  found: FoundServices,
+  output: OutputFormat,
+): Promise<number> {
+  let known = 0;
+  const ask = async () => {
+    const { changes, total } = await proxy.ask('/debug/history', historyAnswer);
+    // Fewer than before: another proxy.
+    const added = total < known ? total : total - known;
+    known = total;
+    return {
+      items: (added > 0 ? changes.slice(-added) : []).filter((change) => isMeant(change, found)),
+      key: (change: ChangeEntry) => JSON.stringify(change),
+      text: (all: readonly ChangeEntry[], isWide: boolean) => tableText(historyLines(all, isWide)),
+      name: (change: ChangeEntry) => changedServices([change]).join(),
+    };
+  };
+  const isIncomplete = complainOf(found.unknown);
+  await watch(whenChanged(proxy, ask), output, userEnds().signal);
+  return isIncomplete ? 1 : 0;
+}
+
 function isMeant(change: ChangeEntry, found: FoundServices): boolean {
+  if (found.isAll) return true;
   if (change.what !== 'service-port') return false;
   const [, , , port = ''] = change.servicePort.split('/');
   return found.hasPort(serviceOf(change.servicePort), port);

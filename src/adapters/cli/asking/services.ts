@@ -1,11 +1,15 @@
+import { inToneOf } from '../output/tones.js';
 import type { ServiceList, ServiceRow } from '../../../application/status/service-row.js';
 import { asideCountWords } from '../../../application/words/aside-words.js';
-import { rowWord } from '../../../application/words/state-words.js';
-import type { Asked } from '../command-line/subcommands.js';
+import { lacksEndpoints, rowWord } from '../../../application/words/state-words.js';
+import type { Asked, RequestFor } from '../command-line/subcommands.js';
 import { columns } from '../output/columns.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { listServices } from './list-services.js';
+import { whenChanged } from '../watching/sync-sign.js';
+import { userEnds } from '../watching/user-ends.js';
+import { tableText, watch } from '../watching/watch.js';
 import { RunningProxy } from './running-proxy.js';
 import { complainOf } from './unknown-service.js';
 
@@ -16,13 +20,41 @@ const HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'ENDPOINTS', 'STATE', 'FRONTENDS']
  * name, or is of the namespace.
  */
 export async function services({ request, configuration }: Asked<'services'>): Promise<number> {
-  const list = await listServices(RunningProxy.at(configuration.metricsBindAddress), request);
-  await print(formatted(request.output, list, listText));
+  const proxy = RunningProxy.at(configuration.metricsBindAddress);
+  if (request.watch) return watchServices(proxy, request);
+  const list = await listServices(proxy, request);
+  await print(formatted(request.output, list, listText, ({ services: rows }) => rows.map(nameOf)));
   return complainOf(list.unknown) ? 1 : 0;
 }
 
+/** The names that no Service has are told at the beginning. 1 if there are any in the end. */
+async function watchServices(proxy: RunningProxy, request: RequestFor<'services'>): Promise<number> {
+  let last: ServiceList | undefined;
+  const ask = async () => {
+    const list = await listServices(proxy, request);
+    if (!last) complainOf(list.unknown);
+    last = list;
+    return {
+      items: list.services,
+      key: ({ namespace, name }: ServiceRow) => `${namespace}/${name}`,
+      gone: (row: ServiceRow): ServiceRow => ({ ...row, state: 'removed' }),
+      text: (rows: readonly ServiceRow[], isWide: boolean) => tableText(table(rows, isWide)),
+      name: nameOf,
+    };
+  };
+  await watch(whenChanged(proxy, ask), request.output, userEnds().signal);
+  return last && last.unknown.length > 0 ? 1 : 0;
+}
+
+function nameOf({ name }: ServiceRow): string {
+  return `service/${name}`;
+}
+
 function listText({ services: rows, unknown }: ServiceList, isWide: boolean): readonly string[] {
-  if (rows.length === 0 && unknown.length > 0) return [];
+  return rows.length === 0 && unknown.length > 0 ? [] : table(rows, isWide);
+}
+
+function table(rows: readonly ServiceRow[], isWide: boolean): readonly string[] {
   return columns(
     HEADERS,
     rows.map((row) => cells(row, isWide)),
@@ -39,7 +71,7 @@ function cells(row: ServiceRow, isWide: boolean): readonly string[] {
     name,
     type,
     `${endpoints.used}/${endpoints.known}${asideCountWords(endpoints.aside)}`,
-    rowWord(row),
+    inToneOf(lacksEndpoints(row) ? rowWord(row) : row.state, rowWord(row)),
     reason === undefined ? text : `${text} (${reason})`,
   ];
 }

@@ -1,8 +1,7 @@
-import { ApiConnectionError, ApiError, ApiProtocolError } from '../../kubernetes/client/api-error.js';
-import { KubeconfigError } from '../../kubernetes/connection/connection.js';
-import { askNodes } from '../../../application/cluster/ask-nodes.js';
-import { errorMessage } from '../../../application/error-message.js';
-import type { FoundProxies } from '../../../application/ports/node-proxies.js';
+import { askNodes, type SilentNode } from '../../../application/cluster/ask-nodes.js';
+import { podAddress } from '../../../application/trace/named-pod.js';
+import type { ClusterStatus } from '../../../application/cluster/cluster-status.js';
+import type { FoundProxies, NodeProxies } from '../../../application/ports/node-proxies.js';
 import type { UnknownName } from '../../../application/status/service-row.js';
 import type { Asked } from '../command-line/subcommands.js';
 import { CANNOT_ASK, CannotAskError } from '../asking/cannot-ask-error.js';
@@ -10,14 +9,31 @@ import { complainOf } from '../asking/unknown-service.js';
 import { formatted } from '../output/formatted.js';
 import { complain, print } from '../output/print.js';
 import { noAnswerLines } from '../texts/cluster/grouped-nodes.js';
+import type { ClusterAccess } from '../arguments/cluster.js';
+import type { OutputFormat } from '../command-line/subcommand.js';
+import { userEnds } from '../watching/user-ends.js';
+import { watch } from '../watching/watch.js';
+import type { NodesQuestion } from './nodes-question.js';
 import { questions } from './questions.js';
+import { watchedNodes } from './watched-nodes.js';
 import { openProxyPods } from './open-proxy-pods.js';
+import { podsOfCluster } from './pods-of-cluster.js';
+import { askApiServer } from './user-api-client.js';
 
 /** How long one proxy usually may take to answer. Milliseconds. */
 const TIMEOUT = 10_000;
 
-/** Of the API server, and on the way to it. */
-const FAILURES = [ApiError, ApiConnectionError, ApiProtocolError, KubeconfigError];
+/** From the answers of all nodes to the next question, when they are watched: each asks all of them. Milliseconds. */
+const REST = 5_000;
+
+/** What all nodes have said, and those that have not. */
+interface Told {
+  readonly put: NodesQuestion<unknown, unknown, object>;
+  readonly result: object & { readonly silent: readonly SilentNode[] };
+  readonly answered: number;
+  /** What cannot be said of the nodes, for people. */
+  readonly unknown: readonly string[];
+}
 
 /**
  * Asks the proxies of all nodes and prints what they say. The exit code is the question's, or 3 when no node answers.
@@ -25,33 +41,85 @@ const FAILURES = [ApiError, ApiConnectionError, ApiProtocolError, KubeconfigErro
  * @throws CannotAskError when no proxy can be found
  */
 export async function askCluster(asked: Asked<'cluster'>, timeout?: number): Promise<number> {
-  const { question, access, output } = asked.request;
-  const put = await questions[question.kind](question);
-  const { proxies, unknown } = await find(asked);
-  for (const problem of unknown) complain(`not known: ${problem}`);
-  const limited = { ...put, words: question.words, timeout: timeout ?? put.timeout ?? TIMEOUT };
-  const { answers, silent } = await askNodes(proxies, limited, access.parallel);
-  const result = { ...(await put.result(answers, silent)), silent };
+  const { question, output, watch: isWatched } = asked.request;
+  // What it needs is made before anybody is asked.
+  const first = await questions[question.kind](question);
+  const words = await wordsOf(asked);
+  const pods = await askApiServer(() => openProxyPods(asked));
+  const told = (put = first): Promise<Told> => tell(put, words, pods, asked, timeout);
+  if (isWatched) return watchStatus(async () => told(await questions.status(question)), output);
+  const all = await told();
+  const { put, result } = all;
+  complainOfNodes(all);
   const lines = (shown: typeof result, isWide: boolean): readonly string[] => [
     ...put.lines(shown, isWide),
     ...noAnswerLines(shown.silent, isWide && question.kind === 'status'),
   ];
-  await print(formatted(output, result, lines));
+  await print(formatted(output, result, lines, put.names));
   if ('unknown' in result) complainOf(result.unknown as readonly UnknownName[]);
-  if (answers.length === 0) return CANNOT_ASK;
-  return silent.length > 0 ? (put.incomplete ?? 1) : put.exitCode(result);
+  return exitCode(all);
 }
 
-async function find(asked: Asked<'cluster'>): Promise<FoundProxies> {
-  const { proxyNamespace: namespace, selector } = asked.request.access;
-  try {
-    const found = await (await openProxyPods(asked)).list();
-    if (found.proxies.length > 0) return found;
-  } catch (error) {
-    if (FAILURES.some((kind) => error instanceof kind))
-      throw new CannotAskError(errorMessage(error), { cause: error });
-    throw error;
-  }
+async function tell(
+  put: Told['put'],
+  words: readonly string[],
+  pods: NodeProxies,
+  { request: { access } }: Asked<'cluster'>,
+  timeout?: number,
+): Promise<Told> {
+  const { proxies, unknown } = await find(pods, access);
+  const limited = { ...put, words, timeout: timeout ?? put.timeout ?? TIMEOUT };
+  const { answers, silent } = await askNodes(proxies, limited, access.parallel);
+  return {
+    put,
+    result: { ...(await put.result(answers, silent)), silent },
+    answered: answers.length,
+    unknown,
+  };
+}
+
+function complainOfNodes({ unknown }: Told): void {
+  for (const problem of unknown) complain(`not known: ${problem}`);
+}
+
+function exitCode({ put, result, answered }: Told): number {
+  if (answered === 0) return CANNOT_ASK;
+  return result.silent.length > 0 ? (put.incomplete ?? 1) : put.exitCode(result);
+}
+
+/** The exit code is that of the last answers. */
+async function watchStatus(ask: () => Promise<Told>, output: OutputFormat): Promise<number> {
+  let last: Told | undefined;
+  await watch(
+    async () => {
+      const told = await ask();
+      if (!last) complainOfNodes(told);
+      last = told;
+      return watchedNodes(told.result as ClusterStatus & Told['result']);
+    },
+    output,
+    userEnds().signal,
+    REST,
+  );
+  return last ? exitCode(last) : 0;
+}
+
+/**
+ * Nodes know no pods: they get the address of the one that is named.
+ * @throws CannotTraceError if it is not clear which that is
+ */
+async function wordsOf(asked: Asked<'cluster'>): Promise<readonly string[]> {
+  const { question, access } = asked.request;
+  const { words, sender } = question;
+  if (!sender) return words;
+  const known = await podsOfCluster(asked, access.context)(sender.from);
+  return [...words, '--from', podAddress(sender.from, known, sender.family).text];
+}
+
+async function find(pods: NodeProxies, access: ClusterAccess): Promise<FoundProxies> {
+  const found = await askApiServer(() => pods.list());
+  if (found.proxies.length > 0) return found;
+  const { proxyNamespace: namespace, selector } = access;
   throw new CannotAskError(
     `no pod in the namespace ${namespace} has the labels ${selector}; choose others with --proxy-namespace and -l`,
   );

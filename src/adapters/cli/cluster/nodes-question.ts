@@ -7,6 +7,8 @@ export interface NodesQuestion<Answer, Kept, Result extends object> extends Kept
   /** @param silent those of all nodes asked that did not answer */
   result(answers: readonly NodeAnswer<Kept>[], silent: readonly SilentNode[]): Result | Promise<Result>;
   lines(result: Result, isWide: boolean): readonly string[];
+  /** Of the objects that are listed, as kubectl writes them; missing: none are. */
+  names?(result: Result): readonly string[];
   /** If all nodes have answered. */
   exitCode(result: Result): number;
   /** If only some have; missing: 1. */

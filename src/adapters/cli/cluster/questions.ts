@@ -19,7 +19,7 @@ import { clusterServicesLines } from '../texts/cluster/services.js';
 import { clusterStatusLines } from '../texts/cluster/status.js';
 import { clusterTracesLines } from '../texts/cluster/traces.js';
 import { clusterTrafficLines } from '../texts/cluster/traffic.js';
-import { historyLines } from '../texts/history.js';
+import { changedServices, historyLines } from '../texts/history.js';
 import { dumpQuestion } from './dump-question.js';
 import type { NodesQuestion } from './nodes-question.js';
 
@@ -42,6 +42,7 @@ export const questions: {
       keep: (answer) => answer,
       result: clusterStatus,
       lines: clusterStatusLines,
+      names: ({ nodes }) => nodes.map(({ node }) => `node/${node}`),
       exitCode({ nodes }) {
         const states = new Set(nodes.map(({ state }) => state));
         return states.has('not-serving') ? 2 : states.has('degraded') ? 1 : 0;
@@ -57,6 +58,7 @@ export const questions: {
       keep: (answer, node) => sum.add(node, answer),
       result: () => sum.result(),
       lines: clusterServicesLines,
+      names: ({ services }) => services.map(({ name }) => `service/${name}`),
       exitCode: ({ services, unknown }) =>
         unknown.length > 0 || services.some(({ others }) => others.length > 0) ? 1 : 0,
     });
@@ -101,6 +103,7 @@ export const questions: {
       keep: (answer, node) => sum.add(node, answer),
       result: () => sum.result(),
       lines: ({ changes }, isWide) => historyLines(changes, isWide),
+      names: ({ changes }) => changedServices(changes),
       exitCode: ({ unknown }) => (unknown.length > 0 ? 1 : 0),
     });
   },

@@ -1,11 +1,13 @@
 import { Option } from 'commander';
 import { UsageError } from '../usage-error.js';
+import { COLOR_CHOICES } from '../output/tones.js';
 import { namespaceOptions, serviceNames, type NamespaceOptions } from './service-names.js';
 
 /** The forms in which a command can print what it lists. `wide` is `text` with more columns. */
 export const OUTPUT_FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
 
-export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+/** `name`: only for what lists objects, `service/web`. */
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number] | 'name';
 
 /** How a command reads on the command line. */
 export interface CommandForm<Name extends string = string> {
@@ -55,26 +57,57 @@ export function subcommand<Name extends string, Options extends object, Asked ex
 }
 
 /** `-o FORMAT`, for subcommands that list. */
-export const outputOption = new Option('-o, --output <format>', 'How to print it.')
+const outputOption = new Option('-o, --output <format>', 'How to print it.')
   .choices(OUTPUT_FORMATS)
   .default('text');
+
+/** `--color WHEN`. It counts for all that is printed, and no request has it. */
+export const colorOption = new Option('--color <when>', 'Whether states and verdicts have colors.')
+  .choices(COLOR_CHOICES)
+  .default('auto');
+
+/** How to print, for subcommands that tell something. */
+export const outputOptions: readonly Option[] = [outputOption, colorOption];
+
+/** The same for those that list objects. */
+export const listOutputOptions: readonly Option[] = [
+  new Option('-o, --output <format>', 'How to print it; name: as service/web or node/n1 alone.')
+    .choices([...OUTPUT_FORMATS, 'name'])
+    .default('text'),
+  colorOption,
+];
+
+/** `-w`, for what may change. */
+export const watchOption = new Option(
+  '-w, --watch',
+  'Go on, and print again what has changed, until Ctrl-C.',
+);
+
+/** The value of `watchOption`. */
+export interface WatchOptions {
+  readonly watch?: boolean;
+}
 
 /** The value of `outputOption`. */
 export interface OutputOptions {
   readonly output: OutputFormat;
 }
 
-/** About the Services of these names, or about all if none is given. */
-export function aboutServices<Name extends string>(name: Name, description: string) {
+/** About the Services of these names, or about all if none is given. @param more options besides the namespace */
+export function aboutServices<Name extends string>(
+  name: Name,
+  description: string,
+  more: readonly Option[] = outputOptions,
+) {
   return subcommand({
     name,
     description,
     usage: '[NAME...] [flags]',
-    options: [...namespaceOptions, outputOption],
-    request: (operands, { namespace, output }: NamespaceOptions & OutputOptions) => {
+    options: [...namespaceOptions, ...more],
+    request: (operands, { namespace, output, watch }: NamespaceOptions & OutputOptions & WatchOptions) => {
       if (namespace !== undefined && operands.length === 0)
         throw new UsageError(`${name} takes -n for the names that follow it, and got none`);
-      return { services: serviceNames(name, operands, namespace), output };
+      return { services: serviceNames(name, operands, namespace), output, watch };
     },
   });
 }

@@ -1,10 +1,11 @@
-import { cluster } from '../arguments/cluster.js';
+import { cluster, type MigrateRequest } from '../arguments/cluster.js';
 import { complete, completion } from '../arguments/completion.js';
 import { compare } from '../arguments/compare.js';
 import { diff } from '../arguments/diff.js';
 import { dump } from '../arguments/dump.js';
 import { explain } from '../arguments/explain.js';
 import { history } from '../arguments/history.js';
+import { inspect } from '../migration/inspect-arguments.js';
 import { plan } from '../arguments/plan.js';
 import { services } from '../arguments/services.js';
 import { status } from '../arguments/status.js';
@@ -28,6 +29,7 @@ export const subcommands = [
   cluster,
   plan,
   compare,
+  inspect,
   validate,
   completion,
   complete,
@@ -37,7 +39,7 @@ type RequestOf<One> =
   One extends Subcommand<infer Name, never, infer Asked> ? { readonly name: Name } & Asked : never;
 
 /** What the program is asked to do; `run` when no subcommand is named. */
-export type Request = { readonly name: 'run' } | RequestOf<(typeof subcommands)[number]>;
+export type Request = { readonly name: 'run' } | RequestOf<(typeof subcommands)[number]> | MigrateRequest;
 
 /** What a subcommand is asked to do. */
 export type RequestFor<Name extends Request['name']> = Extract<Request, { readonly name: Name }>;

@@ -32,10 +32,7 @@ export class BundleFolder {
     const folder = join(this.path, fileName(node));
     await this.tryTo(async () => {
       await mkdir(folder, { mode: 0o700 });
-      await writeFile(
-        join(folder, 'version.txt'),
-        printableLines(`${version}\ncollected ${new Date(collectedAt).toISOString()}\n`),
-      );
+      await writeFile(join(folder, 'version.txt'), printableLines(`${version}\ncollected ${collectedAt}\n`));
       for (const name of BUNDLE_PARTS) {
         const part = parts[name];
         if (typeof part === 'string') await writeFile(join(folder, `${name}.txt`), printableLines(part));

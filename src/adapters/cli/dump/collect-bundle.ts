@@ -3,6 +3,7 @@ import { historyAnswer } from '../../../application/status/change-entry.js';
 import { servicesAnswer } from '../../../application/status/service-row.js';
 import { anything, fields } from '../../../domain/shapes/shape.js';
 import { statusAnswer } from '../../../application/status/proxy-status.js';
+import { timeText } from '../../../domain/model/time-text.js';
 import type { NodeBundle } from '../../../application/cluster/node-bundle.js';
 import { CannotAskError } from '../asking/cannot-ask-error.js';
 import { COMPARISON, type RunningProxy } from '../asking/running-proxy.js';
@@ -19,7 +20,7 @@ export async function collectBundle(proxy: RunningProxy, now: number): Promise<N
   return {
     node: status.node,
     version: status.versions.program,
-    collectedAt: now,
+    collectedAt: timeText(now),
     parts: {
       status,
       services: await partOf(proxy.ask('/debug/service-list', servicesAnswer)),

@@ -1,3 +1,5 @@
+import { visibleLength } from './tones.js';
+
 /** Two spaces, as kubectl has three: lines stay short. */
 const GAP = '  ';
 
@@ -5,8 +7,9 @@ const GAP = '  ';
 export function columns(headers: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   const lines = [headers, ...rows];
   const widths = headers.map((_, index) =>
-    lines.reduce((widest, line) => Math.max(widest, line[index]!.length), 0),
+    lines.reduce((widest, line) => Math.max(widest, visibleLength(line[index]!)), 0),
   );
-  const padded = (cell: string, index: number): string => cell.padEnd(widths[index]!);
+  const padded = (cell: string, index: number): string =>
+    cell + ' '.repeat(widths[index]! - visibleLength(cell));
   return lines.map((line) => line.map(padded).join(GAP).trimEnd());
 }

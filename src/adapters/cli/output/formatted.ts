@@ -7,11 +7,13 @@ import { mapTexts } from './map-texts.js';
 /**
  * A value in the format asked for, with its end of line. JSON and YAML are the value itself. Its texts may be of others: none can
  * control a terminal or forge a line, and in format `text` long ones are cut.
+ * @param names of what is listed, as kubectl writes them; missing: `name` is not among the formats of the command
  */
 export function formatted<Value>(
   format: OutputFormat,
   value: Value,
   lines: (value: Value, isWide: boolean) => readonly string[],
+  names: (value: Value) => readonly string[] = () => [],
 ): string {
   switch (format) {
     case 'json':
@@ -27,6 +29,8 @@ export function formatted<Value>(
       );
     case 'wide':
       return linesText(lines(mapTexts(value, printable), true));
+    case 'name':
+      return linesText(names(mapTexts(value, printable)));
   }
 }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { printable, printableLines } from '../../process/quote.js';
+import { printable } from '../../process/quote.js';
+import { written } from './tones.js';
 
 /**
  * Writes lines to standard output, and waits until a slow reader has taken them: the program ends at once after its command. A
@@ -7,7 +8,7 @@ import { printable, printableLines } from '../../process/quote.js';
  * keeps these from forging one (`formatted`).
  */
 export async function print(lines: string): Promise<void> {
-  if (process.stdout.write(printableLines(lines))) return;
+  if (process.stdout.write(written(lines))) return;
   try {
     await once(process.stdout, 'drain');
   } catch (error) {

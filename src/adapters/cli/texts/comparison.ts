@@ -1,3 +1,4 @@
+import { inToneOf } from '../output/tones.js';
 import type {
   FamilyReport,
   ReportedDifference,
@@ -45,7 +46,7 @@ function familyLines(
     services.set(difference.service, [...(services.get(difference.service) ?? []), difference]);
   const shown = isWide ? unknowns : unknowns.slice(0, UNKNOWN_SHOWN);
   return [
-    `${family}: ${one} and ${other}: ${counted(equal, 'class', 'classes')} of packets equal, ${different} different, ${unknown} unknown`,
+    `${family}: ${one} and ${other}: ${counted(equal, 'class', 'classes')} of packets equal, ${countOf(different, 'different')}, ${countOf(unknown, 'unknown')}`,
     ...known.flatMap(({ name, sentence, link, classes, isExpected }) => [
       `  known difference ${name}${isExpected ? ', expected' : ''}: ${sentence} (${counted(classes, 'class', 'classes')}; ${link})`,
       ...(isWide || isExpected
@@ -64,6 +65,11 @@ function familyLines(
   ];
 }
 
+function countOf(count: number, what: string): string {
+  const text = `${count} ${what}`;
+  return count > 0 ? inToneOf(what, text) : text;
+}
+
 function serviceLines(
   service: string,
   differences: readonly ReportedDifference[],
@@ -80,21 +86,27 @@ function serviceLines(
 }
 
 function differenceLines(
-  { packet, otherPorts, client, remembered, outcomes, steps, classes, known }: ReportedDifference,
+  difference: ReportedDifference,
   sides: readonly [string, string],
   isWide: boolean,
 ): readonly string[] {
-  const again = remembered === undefined ? '' : `, again after it was sent to ${remembered}`;
-  const more = classes > 1 ? `, and ${counted(classes - 1, 'other class', 'other classes')} of clients` : '';
+  const { outcomes, steps, known } = difference;
   const name = known === undefined ? '' : ` [${known}]`;
-  const port = otherPorts ? ', as to every port that no rule names' : '';
   return [
-    `    ${client} → ${destinationText(packet)}${port}${again}${more}${name}`,
+    `    ${packetWords(difference)}${name}`,
     ...sides.flatMap((side, at) => [
       `      ${side}: ${outcomes[at]!}`,
       ...(isWide ? steps[at]!.map(stepLine) : []),
     ]),
   ];
+}
+
+/** Who sends it where. */
+export function packetWords({ packet, otherPorts, client, remembered, classes }: ReportedDifference): string {
+  const again = remembered === undefined ? '' : `, again after it was sent to ${remembered}`;
+  const more = classes > 1 ? `, and ${counted(classes - 1, 'other class', 'other classes')} of clients` : '';
+  const port = otherPorts ? ', as to every port that no rule names' : '';
+  return `${client} → ${destinationText(packet)}${port}${again}${more}`;
 }
 
 function stepLine({ hook, where, rule, effect }: Step): string {

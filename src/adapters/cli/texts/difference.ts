@@ -1,3 +1,4 @@
+import { inToneOf } from '../output/tones.js';
 import type {
   DifferenceReport,
   FamilyDifference,
@@ -19,7 +20,7 @@ function familyLines(mode: string, { family, lines, omitted, problem }: FamilyDi
   for (const { sign, text, servicePort = OF_NO_SERVICE } of lines) {
     if (servicePort !== former) listed.push(`  ${servicePort}`);
     former = servicePort;
-    listed.push(`    ${sign} ${text}`);
+    listed.push(`    ${inToneOf(sign, `${sign} ${text}`)}`);
   }
   return omitted > 0 ? [...listed, `  and ${omitted} more`] : listed;
 }

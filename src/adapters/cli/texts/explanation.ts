@@ -1,9 +1,9 @@
+import { inToneOf } from '../output/tones.js';
 import { frontendPlace } from '../../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../../domain/net/address.js';
 import { endpointWords } from '../../../application/words/endpoint-words.js';
 import { healthCheckWords } from '../../../application/words/health-check-words.js';
 import { portWords } from '../../../application/words/port-words.js';
-import { timeText } from '../../../application/words/time-text.js';
 import type {
   EndpointExplanation,
   Explanation,
@@ -42,11 +42,9 @@ function familyLines({
   for (const port of ports) lines.push(...portLines(port));
   if (healthCheck) lines.push(`    ${healthCheckWords(healthCheck)}`);
   if (sync.failures > 0 && sync.lastFailure)
-    lines.push(
-      `    no sync has succeeded since ${timeText(sync.lastFailure.at)}: ${sync.lastFailure.reason}`,
-    );
+    lines.push(`    no sync has succeeded since ${sync.lastFailure.at}: ${sync.lastFailure.reason}`);
   if (sync.drift.last !== undefined)
-    lines.push(`    rules that another program had changed were last repaired ${timeText(sync.drift.last)}`);
+    lines.push(`    rules that another program had changed were last repaired ${sync.drift.last}`);
   return lines;
 }
 
@@ -66,12 +64,12 @@ function portLines(explained: PortExplanation): readonly string[] {
 }
 
 export function statusText(status: PortStatus): string {
-  return portStatusText(status, timeText);
+  return inToneOf(status.state, portStatusText(status));
 }
 
 export function frontendText(frontend: FrontendExplanation): string {
   const { kind, policy, outcome, reason } = frontend;
-  return `${kind} ${frontendPlace(frontend)} (${policy}): ${outcome}, ${reason}`;
+  return `${kind} ${frontendPlace(frontend)} (${policy}): ${inToneOf(outcome)}, ${reason}`;
 }
 
 export function endpointText(endpoint: EndpointExplanation): string {

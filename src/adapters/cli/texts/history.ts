@@ -1,6 +1,7 @@
+import { inToneOf } from '../output/tones.js';
 import type { ChangeEntry } from '../../../application/status/change-entry.js';
 import { changeWords, resultWords } from '../../../application/words/change-words.js';
-import { timeText } from '../../../application/words/time-text.js';
+import { serviceOf } from '../../../domain/model/service-port-name.js';
 import { columns } from '../output/columns.js';
 
 const HEADERS = ['TIME', 'SERVICE PORT', 'FAMILY', 'RESULT', 'TOOK', 'STEPS', 'CHANGES'];
@@ -24,10 +25,10 @@ export function historyLines(
 function cellsOf(entry: ChangeEntry, isWide: boolean): readonly string[] {
   const { what, at, family, steps, took } = entry;
   return [
-    timeText(at),
+    at,
     what === 'service-port' ? entry.servicePort : '-',
     family,
-    resultWords(entry),
+    inToneOf(what === 'service-port' ? entry.result : what, resultWords(entry)),
     took === undefined ? '-' : `${took} ms`,
     String(steps),
     `${changeWords(entry)}${isWide && what === 'service-port' ? timesText(entry) : ''}`,
@@ -35,5 +36,13 @@ function cellsOf(entry: ChangeEntry, isWide: boolean): readonly string[] {
 }
 
 function timesText({ event, trigger }: ChangeEntry & { readonly what: 'service-port' }): string {
-  return `; event ${timeText(event)}${trigger === undefined ? '' : `, caused ${timeText(trigger)}`}`;
+  return `; event ${event}${trigger === undefined ? '' : `, caused ${trigger}`}`;
+}
+
+/** The Services that changed, each once, as kubectl writes them. */
+export function changedServices(changes: readonly ChangeEntry[]): readonly string[] {
+  const keys = changes.flatMap((change) =>
+    change.what === 'service-port' ? serviceOf(change.servicePort) : [],
+  );
+  return [...new Set(keys)].map((key) => `service/${key.split('/')[1]!}`);
 }

@@ -1,5 +1,5 @@
+import { inToneOf } from '../output/tones.js';
 import { familyWords, watchWords } from '../../../application/words/status-words.js';
-import { timeText } from '../../../application/words/time-text.js';
 import type { FamilyStatus, ProxyStatus } from '../../../application/status/proxy-status.js';
 
 /** How many members of a list are shown unless all are wanted. */
@@ -32,20 +32,20 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
     );
   };
   return [
-    `${node}: ${state.replace('-', ' ')}`,
+    `${node}: ${inToneOf(state, state.replace('-', ' '))}`,
     ...reasons.map((reason) => `  reason: ${reason}`),
     ...warnings.map((warning) => `  warning: ${warning}`),
     `  mode ${mode}, version ${program}${level}, Node ${runtime}, Linux ${kernel}`,
-    `  running since ${timeText(startedAt)}, for ${duration(now - startedAt)}`,
+    `  running since ${startedAt}, for ${duration(Date.parse(now) - Date.parse(startedAt))}`,
     ...listed('waiting', waiting),
-    ...families.map((family) => `  ${family.family}: ${familyWords(family, timeText)}`),
-    ...listed('failing', troubles(families, 'failed')),
-    ...listed('degraded', troubles(families, 'degraded')),
+    ...families.map((family) => `  ${family.family}: ${familyWords(family)}`),
+    ...listed(inToneOf('failed', 'failing'), troubles(families, 'failed')),
+    ...listed(inToneOf('degraded'), troubles(families, 'degraded')),
     ...listed('ignored', ignored),
     ...status.watches.map((watch) => `  watch ${watch.kind}: ${watchWords(watch)}`),
     ...listed(
       'last error',
-      status.lastErrors.map(({ at, text }) => `${timeText(at)} ${text}`),
+      status.lastErrors.map(({ at, text }) => `${at} ${text}`),
     ),
   ].map((line) => (isWide ? line : line.replace(URLS, withoutQuery)));
 }
@@ -58,7 +58,7 @@ function withoutQuery(url: string): string {
 
 function troubles(families: readonly FamilyStatus[], state: 'failed' | 'degraded'): readonly string[] {
   return families.flatMap(({ family, [state]: ports }) =>
-    ports.map(({ key, since, reason }) => `${key} (${family}) since ${timeText(since)}: ${reason}`),
+    ports.map(({ key, since, reason }) => `${key} (${family}) since ${since}: ${reason}`),
   );
 }
 

@@ -1,3 +1,4 @@
+import { inToneOf } from '../output/tones.js';
 import { bytesText, countingWords } from '../../../application/words/traffic-words.js';
 import { displayName } from '../../../domain/model/service-port-name.js';
 import { hostPort } from '../../../domain/net/address.js';
@@ -53,7 +54,7 @@ export function trafficLines(report: TrafficReport, isWide: boolean): readonly s
 /** When and how it was counted, and what is wrong with it. */
 function headLines(report: TrafficReport): readonly string[] {
   const { time, seconds, tracked } = report;
-  const at = new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
+  const at = time.replace(/\.\d+Z$/, 'Z');
   return [
     `${at}  ${seconds.toFixed(1)} s  ${counted(tracked, 'tracked connection')}, of Services or not`,
     ...countingWords(report),
@@ -65,11 +66,15 @@ function hasTraffic({ open, new: begun, unanswered, bytes = 0, silent }: Endpoin
 }
 
 function portState({ silentEndpoints, endpoints }: PortReport): string {
-  if (endpoints.every(({ state }) => state === 'unused')) return 'no endpoint';
+  if (endpoints.every(({ state }) => state === 'unused')) return inToneOf('no endpoint');
   if (silentEndpoints === 0) return '';
-  return `${silentEndpoints} of ${counted(endpoints.length, 'endpoint')} ${endpoints.length === 1 ? 'does' : 'do'} not answer`;
+  const verb = endpoints.length === 1 ? 'does' : 'do';
+  return inToneOf(
+    'silent',
+    `${silentEndpoints} of ${counted(endpoints.length, 'endpoint')} ${verb} not answer`,
+  );
 }
 
 function endpointState({ silent, state }: EndpointReport): string {
-  return silent ? 'does not answer' : state;
+  return silent ? inToneOf('silent', 'does not answer') : inToneOf(state);
 }

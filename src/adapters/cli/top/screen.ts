@@ -1,4 +1,4 @@
-import { printableLines } from '../../process/quote.js';
+import { cutLine, written } from '../output/tones.js';
 import type { ReadStream, WriteStream } from 'node:tty';
 
 const OTHER_SCREEN = '\x1b[?1049h\x1b[?25l';
@@ -36,9 +36,9 @@ export class Screen {
   /** Lines that do not fit are left out, as are the ends of long ones. */
   show(text: string): void {
     const { columns } = this.terminal;
-    const lines = printableLines(text).trimEnd().split('\n');
+    const lines = text.trimEnd().split('\n');
     const fitting = lines.length > this.rows ? [...lines.slice(0, this.rows - 1), '…'] : lines;
-    const shown = fitting.map((line) => line.slice(0, columns) + TO_END_OF_LINE);
+    const shown = fitting.map((line) => written(cutLine(line, columns)) + TO_END_OF_LINE);
     this.terminal.write(HOME + shown.join('\r\n') + TO_END);
   }
 

@@ -12,6 +12,7 @@ import { RunningProxy } from '../asking/running-proxy.js';
 import { complainOf } from '../asking/unknown-service.js';
 import { formatted, jsonLine } from '../output/formatted.js';
 import { print } from '../output/print.js';
+import { userEnds } from '../watching/user-ends.js';
 import { Screen } from './screen.js';
 import { trafficLines } from '../texts/traffic.js';
 
@@ -31,13 +32,8 @@ export async function top({ request, configuration, once }: Asked<'top'>): Promi
   const { query, intervalMilliseconds, output } = request;
   const isLive = !once && process.stdout.isTTY && (output === 'text' || output === 'wide');
   const screen = isLive ? new Screen(process.stdin, process.stdout) : undefined;
-  const ending = new AbortController();
-  const end = (): void => ending.abort();
-  process.once('SIGINT', end);
-  process.once('SIGTERM', end);
-  // Whoever read the output has left, as `head` does.
-  process.stdout.once('error', end);
-  screen?.open(end);
+  const ending = userEnds();
+  screen?.open(() => ending.abort());
   let last: TrafficReport | undefined;
   try {
     const path = pathOf(request, once, screen?.rows);

@@ -8,8 +8,13 @@ const KUBELET_CHAINS = ['KUBE-KUBELET-CANARY', 'KUBE-IPTABLES-HINT'];
 
 /** Whether any of these chains of the kernel is a proxy's, as far as names tell. */
 export function holdsProxyChains(names: readonly string[]): boolean {
+  return proxyChains(names).length > 0;
+}
+
+/** Which of these chains are a proxy's, as far as names tell. */
+export function proxyChains(names: readonly string[]): readonly string[] {
   const ofKubelet = names.some(isKubelets);
-  return names.some(
+  return names.filter(
     (name) => name.startsWith('KUBE-') && !isKubelets(name) && !(ofKubelet && name === FIREWALL),
   );
 }

@@ -1,6 +1,7 @@
 import { sharedHolds, type DesiredSharedChain } from '../../../domain/iptables/state/desired-tables.js';
 import { claimId } from '../../../domain/iptables/state/owned-rules.js';
 import type { RuleText } from '../../../domain/iptables/table.js';
+import { getOrMake } from '../../../domain/model/get-or-make.js';
 
 /** What is done with one rule of a chain. */
 export interface RuleStep {
@@ -25,6 +26,7 @@ export interface SingleRulesOrder {
 }
 
 /**
+ * A rule that stands before one about the same packets, which it should follow, is inserted behind that and deleted where it was.
  * @returns undefined when they are more than `most`, or would leave rules in a wrong order
  */
 export function singleRules(
@@ -33,11 +35,30 @@ export function singleRules(
   most: number,
   { isLate, isEarly }: SingleRulesOrder,
 ): SingleRules | undefined {
-  const present = countsOf(actual);
-  const before = chain.before.map((rule) => !takenFrom(present, rule));
-  const entries = chain.entries.map(({ entry }) => !takenFrom(present, entry.rule));
-  const after = chain.after.filter((rule) => !takenFrom(present, rule));
-  const surplus = actual.filter((rule) => takenFrom(present, rule));
+  const positions = positionsOf(actual);
+  // The tool deletes the first rule of that text, so the later ones are kept.
+  const keep = (rules: readonly RuleText[]) =>
+    rules
+      .toReversed()
+      .map((rule) => positions.get(rule)?.pop())
+      .reverse();
+  const kept = keep([...chain.before, ...chain.entries.map(({ entry }) => entry.rule), ...chain.after]);
+  const isMissing = kept.map((position) => position === undefined);
+  const before = isMissing.slice(0, chain.before.length);
+  const misplaced: RuleText[] = [];
+  const reached = new Map<string, number>();
+  const entries = chain.entries.map(({ entry }, index) => {
+    const position = kept[chain.before.length + index];
+    if (position === undefined) return true;
+    const packets = claimId(entry);
+    const isMisplaced = position < (reached.get(packets) ?? 0);
+    if (isMisplaced) misplaced.push(entry.rule);
+    else reached.set(packets, position);
+    return isMisplaced;
+  });
+  const after = chain.after.filter((_, index) => isMissing.at(index - chain.after.length));
+  const left = [...positions.values()].flat().sort((one, other) => one - other);
+  const surplus = [...misplaced, ...left.map((position) => actual[position]!)];
   const missing = [...before, ...entries].filter(Boolean).length + after.length;
   if (missing + surplus.length > most) return undefined;
 
@@ -58,7 +79,7 @@ export function singleRules(
       precedingOf.set(packets, rule);
       if (!entries[index]) continue;
       entries[index] = false;
-      insert(steps, rule, preceding === undefined ? head++ : result.indexOf(preceding) + 1);
+      insert(steps, rule, preceding === undefined ? head++ : result.lastIndexOf(preceding) + 1);
     }
   };
 
@@ -67,7 +88,6 @@ export function singleRules(
   for (const rule of after) first.push({ act: 'append', rule });
   result.push(...after);
   const remove = (steps: RuleStep[], rule: RuleText): void => {
-    // The tool deletes the first rule of that text, so the later ones are kept.
     result.splice(result.indexOf(rule), 1);
     steps.push({ act: 'delete', rule });
   };
@@ -78,16 +98,8 @@ export function singleRules(
   return sharedHolds(chain, result) ? { first, last } : undefined;
 }
 
-function countsOf(rules: readonly RuleText[]): Map<RuleText, number> {
-  const counts = new Map<RuleText, number>();
-  for (const rule of rules) counts.set(rule, (counts.get(rule) ?? 0) + 1);
-  return counts;
-}
-
-/** Takes one of these rules away; false if there is none left. */
-function takenFrom(counts: Map<RuleText, number>, rule: RuleText): boolean {
-  const left = counts.get(rule) ?? 0;
-  if (left === 0) return false;
-  counts.set(rule, left - 1);
-  return true;
+function positionsOf(rules: readonly RuleText[]): Map<RuleText, number[]> {
+  const positions = new Map<RuleText, number[]>();
+  for (const [position, rule] of rules.entries()) getOrMake(positions, rule, () => []).push(position);
+  return positions;
 }

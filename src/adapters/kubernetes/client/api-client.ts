@@ -131,27 +131,36 @@ export class ApiClient {
    * too large, or not JSON.
    */
   async json(request: ApiRequest): Promise<unknown> {
+    const text = await this.text(request);
+    try {
+      return JSON.parse(text) as unknown;
+    } catch (cause) {
+      throw new ApiProtocolError(nameOf(request), 'the response is not JSON', { cause });
+    }
+  }
+
+  /** Sends a request and returns the whole response. Throws as `open`, and ApiProtocolError when the response is too large. */
+  async text(request: ApiRequest): Promise<string> {
     const { body } = await this.open(request);
-    const name = `${request.method ?? 'GET'} ${request.path}`;
     const pieces: Buffer[] = [];
     let size = 0;
     await body.read(this.silence, (piece) => {
       size += piece.length;
       if (size > LARGEST_ANSWER)
-        throw new ApiProtocolError(name, `the response has more than ${LARGEST_ANSWER} bytes`);
+        throw new ApiProtocolError(nameOf(request), `the response has more than ${LARGEST_ANSWER} bytes`);
       pieces.push(piece);
     });
-    try {
-      return JSON.parse(Buffer.concat(pieces).toString('utf8')) as unknown;
-    } catch (cause) {
-      throw new ApiProtocolError(name, 'the response is not JSON', { cause });
-    }
+    return Buffer.concat(pieces).toString('utf8');
   }
 
   /** Closes idle connections and kills running exec plugins. Usable again afterwards. */
   close(): void {
     this.credentials.close();
   }
+}
+
+function nameOf({ method = 'GET', path }: ApiRequest): string {
+  return `${method} ${path}`;
 }
 
 function urlOf({ path, query = {} }: ApiRequest, server: URL): URL {

@@ -1,5 +1,5 @@
 import { AnswerError } from '../../../application/answers/parse-answer.js';
-import { fields, fieldsOf, list, optional, text, type Shape } from '../../../domain/shapes/shape.js';
+import { fields, text } from '../../../domain/shapes/shape.js';
 import { errorMessage } from '../../../application/error-message.js';
 import {
   NoAnswerError,
@@ -8,8 +8,9 @@ import {
   type NodeProxy,
   type ProxyQuestion,
 } from '../../../application/ports/node-proxies.js';
-import type { ApiClient, Query } from '../client/api-client.js';
-import { ApiError, ApiProtocolError } from '../client/api-error.js';
+import type { ApiClient } from '../client/api-client.js';
+import { ApiError } from '../client/api-error.js';
+import { LINUX_NODES, listAll } from '../client/list-all.js';
 import { CommandStartError, type CommandOutcome } from './command-outcome.js';
 import type { PodExec } from './pod-exec.js';
 import {
@@ -29,17 +30,8 @@ export interface ProxyPodsOptions {
   readonly selector: string;
 }
 
-/** Objects of a page. */
-const PAGE = 500;
-
-/** Proxies run on Linux. Nodes need nothing but their names. */
-const NODES = { labelSelector: 'kubernetes.io/os!=windows' };
+/** Nodes need nothing but their names. */
 const NAMES_ONLY = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
-
-interface Page<Item> {
-  readonly metadata?: { readonly continue?: string };
-  readonly items: readonly Item[];
-}
 
 const nodeObject = fields({ metadata: fields({ name: text }) });
 
@@ -56,12 +48,14 @@ export class ProxyPods implements NodeProxies {
     const { namespace, selector } = this.options;
     const unknown: string[] = [];
     const [pods, nodes] = await Promise.all([
-      this.all(podShape, `/api/v1/namespaces/${namespace}/pods`, { labelSelector: selector }),
-      this.all(nodeObject, '/api/v1/nodes', NODES, NAMES_ONLY).catch((error: unknown) => {
-        if (!(error instanceof ApiError)) throw error;
-        unknown.push(`nodes without a proxy are not seen: ${error.message}`);
-        return [];
-      }),
+      listAll(this.client, podShape, `/api/v1/namespaces/${namespace}/pods`, { labelSelector: selector }),
+      listAll(this.client, nodeObject, '/api/v1/nodes', LINUX_NODES, { accept: NAMES_ONLY }).catch(
+        (error: unknown) => {
+          if (!(error instanceof ApiError)) throw error;
+          unknown.push(`nodes without a proxy are not seen: ${error.message}`);
+          return [];
+        },
+      ),
     ]);
     const byNode = new Map<string, Pod[]>(nodes.map(({ metadata }) => [metadata.name, []]));
     for (const pod of pods) {
@@ -94,40 +88,6 @@ export class ProxyPods implements NodeProxies {
         throw new NoAnswerError('timeout', `no answer within ${timeout / 1000} s`, { cause: error });
       throw silenceOf(error, container);
     }
-  }
-
-  private async all<Item>(
-    item: Shape<Item>,
-    path: string,
-    query: Query,
-    accept?: string,
-  ): Promise<readonly Item[]> {
-    const shape = fieldsOf<Page<Item>>({
-      metadata: optional(fields({ continue: optional(text) })),
-      items: list(item),
-    });
-    const items: Item[] = [];
-    let next: string | undefined;
-    do {
-      const answer = await this.client.json({
-        path,
-        query: { ...query, limit: PAGE, continue: next },
-        large: true,
-        ...(accept && { accept }),
-      });
-      const page = checkedPage(answer, shape, path);
-      for (const one of page.items) items.push(one);
-      next = page.metadata?.continue;
-    } while (next);
-    return items;
-  }
-}
-
-function checkedPage<Item>(answer: unknown, shape: Shape<Page<Item>>, path: string): Page<Item> {
-  try {
-    return shape(answer, '');
-  } catch (cause) {
-    throw new ApiProtocolError(`GET ${path}`, errorMessage(cause), { cause });
   }
 }
 

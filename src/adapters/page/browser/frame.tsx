@@ -3,6 +3,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import { ConnectionLine } from './parts/connection-line.js';
 import { hrefOf, type Place } from './place.js';
 import { usePlace } from './use-place.js';
+import { useNode } from './use-node.js';
+import { HistoryView } from './views/history/history-view.js';
 import { OverviewView } from './views/overview/overview-view.js';
 import { ServiceView } from './views/service/service-view.js';
 import { ServicesView } from './views/services/services-view.js';
@@ -15,13 +17,16 @@ const ENTRIES: readonly {
 }[] = [
   { label: 'Overview', place: { view: 'overview' }, views: ['overview'] },
   { label: 'Services', place: { view: 'services', search: '', show: 'all' }, views: ['services', 'service'] },
+  { label: 'History', place: { view: 'history', search: '', failing: false }, views: ['history'] },
   { label: 'Trace', place: { view: 'trace', from: '', to: '', kernel: false }, views: ['trace'] },
 ];
 
 /** The whole page: its head, and the view that the address names. */
 export function Frame(): JSX.Element {
   const place = usePlace();
+  const node = useNode();
   const main = useRef<HTMLElement>(null);
+  useTitle(place, node);
   useArrival(place, main);
   return (
     <>
@@ -37,7 +42,7 @@ export function Frame(): JSX.Element {
       </a>
       <header class="head">
         <a class="brand" href={hrefOf({ view: 'overview' })}>
-          kube-proxy <span class="host">{location.host}</span>
+          kube-proxy{node && ` on ${node}`} <span class="host">{location.host}</span>
         </a>
         <nav aria-label="Views">
           {ENTRIES.map(({ label, place: target, views }) => (
@@ -67,18 +72,31 @@ function View({ place }: { readonly place: Place }): JSX.Element {
       return <ServicesView place={place} />;
     case 'service':
       return <ServiceView {...place} key={`${place.namespace}/${place.name}`} />;
+    case 'history':
+      return <HistoryView place={place} />;
     case 'trace':
       return <TraceView place={place} />;
   }
 }
 
-/** A new view gets the focus, so that the next tab is in it and a screen reader reads it, and the title of the window. */
+/** What is shown, in a word or two. */
+function nameOf(place: Place): string {
+  return place.view === 'service' ? `${place.namespace}/${place.name}` : place.view;
+}
+
+/** The title of the window says what is shown, and of which node. */
+function useTitle(place: Place, node: string | undefined): void {
+  const title = [nameOf(place), node, 'kube-proxy'].filter(Boolean).join(' – ');
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+}
+
+/** A new view gets the focus, so that the next tab is in it and a screen reader reads it. */
 function useArrival(place: Place, main: { readonly current: HTMLElement | null }): void {
-  const name = place.view === 'service' ? `${place.namespace}/${place.name}` : place.view;
   const first = useRef(true);
   useEffect(() => {
-    document.title = `${name} – kube-proxy`;
     if (!first.current) main.current?.focus();
     first.current = false;
-  }, [name]);
+  }, [nameOf(place)]);
 }

@@ -7,6 +7,7 @@ import {
 } from '../../../adapters/cli/command-line/subcommand.js';
 import { subcommands, type Request } from '../../../adapters/cli/command-line/subcommands.js';
 import { NO_TERMINAL, type Reader } from '../../../adapters/cli/output/reader.js';
+import type { ColorChoice } from '../../../adapters/cli/output/tones.js';
 import { UsageError } from '../../../adapters/cli/usage-error.js';
 import { nearestName } from '../../../domain/validation/nearest-name.js';
 import { EarlyExit } from '../errors.js';
@@ -16,6 +17,7 @@ export interface ParsedArguments {
   readonly request: Request;
   /** The values of the flags that were given, by name. */
   readonly flags: ReadonlyMap<string, unknown>;
+  readonly color: ColorChoice;
 }
 
 /** The command of all nodes, whose commands are those of the plugin for kubectl. */
@@ -34,6 +36,7 @@ export function parseArguments(argv: readonly string[], reader: Reader = NO_TERM
 class CommandLineProgram {
   private readonly flags = new Map<string, unknown>();
   private request: Request = { name: 'run' };
+  private color: ColorChoice = 'auto';
   private output = '';
   private readonly program: Command;
   /** What was asked for, as far as it is known. */
@@ -63,7 +66,7 @@ class CommandLineProgram {
       if (error.exitCode === 0) throw new EarlyExit(this.output);
       throw new UsageError(this.explained(error), this.pathOf(this.asked));
     }
-    return { request: this.request, flags: this.flags };
+    return { request: this.request, flags: this.flags, color: this.color };
   }
 
   private add(one: AnySubcommand): void {
@@ -95,6 +98,8 @@ class CommandLineProgram {
     for (const option of options) command.addOption(option);
     return command.action((operands: readonly string[], given: object) => {
       this.asked = command;
+      const { color } = command.optsWithGlobals<{ readonly color?: ColorChoice }>();
+      if (color) this.color = color;
       act(operands, given);
     });
   }

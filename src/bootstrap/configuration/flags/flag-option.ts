@@ -5,14 +5,16 @@ import { shown, ValueError } from '../types/value-type.js';
 import { groupOf, groupOrder } from './flag-groups.js';
 import { flagFields, flagHelp } from './flags.js';
 
+const SORTED = Array.from(flagFields)
+  .map(([name, field]) => ({ name, field, group: groupOrder(name) }))
+  .sort((one, other) => one.group - other.group);
+
 /**
  * The options of all flags, in the order of `help flags`.
  * @param flags takes the values of those that are given, by name
  */
 export function flagOptions(flags: Map<string, unknown>): readonly Option[] {
-  return Array.from(flagFields)
-    .sort(([a], [b]) => groupOrder(a) - groupOrder(b))
-    .map(([name, field]) => optionOf(name, field, flags));
+  return SORTED.map(({ name, field }) => optionOf(name, field, flags));
 }
 
 function optionOf(name: string, field: Field<unknown>, flags: Map<string, unknown>): Option {

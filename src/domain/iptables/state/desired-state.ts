@@ -10,7 +10,7 @@ import {
   type TableName,
 } from '../table.js';
 import type { IptablesChange } from './iptables-change.js';
-import { claimId, type OwnedChain, type OwnedEntry } from './owned-rules.js';
+import { claimId, withoutSharedRules, type OwnedChain, type OwnedEntry } from './owned-rules.js';
 import { getOrMake } from '../../model/get-or-make.js';
 
 /**
@@ -52,7 +52,7 @@ export class IptablesDesiredState implements DesiredState<IptablesServicePortRul
     for (const owner of [...this.rulesByOwner.keys()].sort())
       for (const entry of this.rulesByOwner.get(owner)!.entries)
         if (entry.table === table) found.push({ entry, owner });
-    return found;
+    return this.claims.isContested ? withoutSharedRules(found) : found;
   }
 
   /** Whether others claim what the entry is about, in the entry's chain, and `owner` does not. */
@@ -118,8 +118,10 @@ export class IptablesDesiredState implements DesiredState<IptablesServicePortRul
     const after = this.claims.claimants(id);
     if (change) {
       const entriesOf = (owners: readonly ServicePortKey[], own: readonly SharedEntry[] = []) =>
-        owners.flatMap((each) =>
-          (each === owner ? own : this.entriesOn(id, each)).map((entry) => ({ entry, owner: each })),
+        withoutSharedRules(
+          owners.flatMap((each) =>
+            (each === owner ? own : this.entriesOn(id, each)).map((entry) => ({ entry, owner: each })),
+          ),
         );
       change.entriesReplaced(id, entriesOf(before, former), entriesOf(after, present));
     }

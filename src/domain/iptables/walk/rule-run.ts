@@ -2,8 +2,8 @@ import { shareOf } from '../../walk/course.js';
 import { nextRule, shareText, uncertain, type Turn } from '../../walk/turn.js';
 import type { Surroundings, TablesCourse } from './course.js';
 import type { RuleSource } from './rule-source.js';
-import type { WalkedRule } from './rule.js';
-import { pass } from './target.js';
+import { appliesTo, type WalkedRule } from './rule.js';
+import { pass, type Target } from './target.js';
 
 type TablesTurn = Turn<TablesCourse, WalkedRule>;
 
@@ -19,13 +19,18 @@ export class RuleRun {
 
   /** Where the rule leads: two turns where it applies by chance. */
   meet(rule: WalkedRule, course: TablesCourse): readonly TablesTurn[] {
-    const { target, chance, asks, remembers } = rule.meaning;
+    const { meaning } = rule;
+    const { target, chance, asks, remembers } = meaning;
     if (rule.table === 'nat') for (const list of asks) this.asked.add(list);
-    const applies = rule.appliesTo(course, this.surroundings);
+    const applies = appliesTo(meaning, course, this.surroundings);
     if (applies === false || (target === pass && remembers.length === 0)) return [nextRule(course)];
     if (applies !== true)
       return [uncertain(course, `cannot tell whether ${applies.unclear} holds; taken as if it did not`)];
-    const turn = this.act(rule, this.remembering(rule, shareOf(course, chance)));
+    const turn = this.act(
+      rule.table,
+      target,
+      this.remembering(rule.table, remembers, shareOf(course, chance)),
+    );
     if (chance >= 1) return [turn];
     const { effect } = turn;
     return [
@@ -34,7 +39,7 @@ export class RuleRun {
     ];
   }
 
-  private act({ meaning: { target }, table }: WalkedRule, course: TablesCourse): TablesTurn {
+  private act(table: string, target: Target, course: TablesCourse): TablesTurn {
     if (typeof target === 'function') return target(course, this.surroundings);
     const { verb, name } = target;
     const found = this.rules.chain(table, name);
@@ -44,7 +49,7 @@ export class RuleRun {
   }
 
   /** A client that is remembered in a list that these rules ask comes to the same rule again. */
-  private remembering({ table, meaning: { remembers } }: WalkedRule, course: TablesCourse): TablesCourse {
+  private remembering(table: string, remembers: readonly string[], course: TablesCourse): TablesCourse {
     const lists = table === 'nat' ? remembers.filter((list) => this.asked.has(list)) : [];
     if (lists.length === 0) return course;
     const clients = new Set([course.source]);

@@ -26,7 +26,7 @@ export type Applicability = boolean | { readonly unclear: string };
 
 /** Meanings take much more room than rules, and few are needed again. */
 const MEANINGS_KEPT = 20_000;
-const MEANINGS = new Map<WalkedRule, RuleMeaning>();
+const MEANINGS = new Map<RuleText, RuleMeaning>();
 
 /** A rule to walk through. It is taken apart when first needed: most rules of a large table never are. */
 export class WalkedRule implements Place {
@@ -48,19 +48,26 @@ export class WalkedRule implements Place {
   }
 
   get meaning(): RuleMeaning {
-    if (MEANINGS.size >= MEANINGS_KEPT && !MEANINGS.has(this)) MEANINGS.clear();
-    return getOrMake(MEANINGS, this, () => meaningOf(this.text));
+    const { text } = this;
+    if (MEANINGS.size >= MEANINGS_KEPT && !MEANINGS.has(text)) MEANINGS.clear();
+    return getOrMake(MEANINGS, text, () => meaningOf(text));
   }
+}
 
-  appliesTo(course: TablesCourse, surroundings: Surroundings): Applicability {
-    const unclear: string[] = [];
-    for (const condition of this.meaning.conditions) {
-      const holds = condition.holds(course, surroundings);
-      if (holds === false) return false;
-      if (holds === undefined) unclear.push(condition.text);
-    }
-    return unclear.length === 0 || { unclear: unclear.join(', ') };
+/** Whether the rule is applied to the packet. */
+export function appliesTo(
+  { conditions }: RuleMeaning,
+  course: TablesCourse,
+  surroundings: Surroundings,
+): Applicability {
+  let unclear: string | undefined;
+  for (const condition of conditions) {
+    const holds = condition.holds(course, surroundings);
+    if (holds === false) return false;
+    if (holds === undefined)
+      unclear = unclear === undefined ? condition.text : `${unclear}, ${condition.text}`;
   }
+  return unclear === undefined || { unclear };
 }
 
 function meaningOf(text: RuleText): RuleMeaning {

@@ -63,10 +63,6 @@ export function walkTables(
     ...course,
     isSentAnew: course.virtualServer !== undefined && !isLocal(course.destination),
   });
-  const stations: Readonly<Record<string, Station<TablesCourse>>> = {
-    nat: translating((course) => (course.isUntracked ? [course] : builtIn('nat', course))),
-    ipvs: (course) => (course.virtualServer ? [course] : balancer(course).map(sentAnewIfAway)),
-  };
   const builtIn = (table: string, course: TablesCourse): readonly TablesCourse[] => {
     const name = course.hook.toUpperCase();
     const chain = rules.chain(table, name);
@@ -74,16 +70,25 @@ export function walkTables(
     const policy = { where: `${table} ${name}`, rule: `-P ${name} DROP`, isForeign: true } as const;
     return chain ? chains.base(chain, course, chain.drops && policy) : [course];
   };
-  const path = new HookPath<TablesCourse>(
-    (hook) => TABLES[hook].map((table) => stations[table] ?? ((course) => builtIn(table, course))),
-    isLocal,
-  );
+  const stationOf =
+    (table: string): Station<TablesCourse> =>
+    (course) =>
+      builtIn(table, course);
+  const stations: Readonly<Record<string, Station<TablesCourse>>> = {
+    raw: stationOf('raw'),
+    mangle: stationOf('mangle'),
+    nat: translating((course) => (course.isUntracked ? [course] : builtIn('nat', course))),
+    filter: stationOf('filter'),
+    security: stationOf('security'),
+    ipvs: (course) => (course.virtualServer ? [course] : balancer(course).map(sentAnewIfAway)),
+  };
+  const path = new HookPath<TablesCourse>((hook) => TABLES[hook].map((table) => stations[table]!), isLocal);
   return path
     .follow({
       ...startOf(packet),
       connectionMark: 0,
       isUntracked: false,
-      ...(watch && { isSilent: !watch.wantsSteps }),
+      isSilent: watch ? !watch.wantsSteps : environment.isSilent === true,
     })
     .flatMap((course) => (course.verdict ? [course] : process(course)))
     .map((course) => endingOf(course, course.isTranslated || course.virtualServer !== undefined));

@@ -38,5 +38,11 @@ function sentOn(
 }
 
 function placeOf({ server, servicePort }: WalkedServer): Place {
-  return { where: 'ipvs', rule: serverLine(server), ...(servicePort !== undefined && { servicePort }) };
+  return {
+    where: 'ipvs',
+    get rule() {
+      return serverLine(server);
+    },
+    ...(servicePort !== undefined && { servicePort }),
+  };
 }

@@ -48,13 +48,13 @@ export function draw(
   course: KernelCourse,
   rule: ListedRule,
 ): readonly KernelCourse[] {
-  if (modulus === 1) return [load(course, to, hostWord(offset))];
+  const numbered = (drawn: KernelCourse, number: number) =>
+    load({ ...drawn, registers: course.registers.slice() }, to, hostWord(offset + number));
+  if (modulus === 1) return [numbered(course, 0)];
   const each = shareOf(course, 1 / modulus);
   const told = (which: string | number) => withStep(each, rule, `draws ${which} of ${modulus}`);
   const one = modulus > FEW_NUMBERS ? told('one') : undefined;
-  return Array.from({ length: modulus }, (_, number) =>
-    load(one ?? told(number + 1), to, hostWord(offset + number)),
-  );
+  return Array.from({ length: modulus }, (_, number) => numbered(one ?? told(number + 1), number));
 }
 
 /** Turns that lead to the same as one, as likely as all of them together. */

@@ -7,7 +7,7 @@ import type { KernelTable } from './ruleset.js';
 /** A packet in flight through the rules of the kernel. */
 export interface KernelCourse extends Course {
   readonly headers: Headers;
-  /** Those of the rule that is being evaluated. */
+  /** Those of the rule that is being evaluated, which begins with empty ones. Courses share them, but those between which a rule draws. */
   readonly registers: Uint8Array;
   readonly priority: number;
   /** What the registers hold of the packet's source; only where the walk is watched. */
@@ -19,10 +19,14 @@ export function isOurs({ name, family }: KernelTable): boolean {
   return name === TABLE_NAME && family !== 'inet';
 }
 
-/** The course with a value in its registers. Whole words are written, as the kernel does. */
+export function newRegisters(): Uint8Array {
+  return new Uint8Array(64);
+}
+
+/** Puts a value into the registers of the course. Whole words are written, as the kernel does. */
 export function load(course: KernelCourse, to: number, value: Uint8Array): KernelCourse {
-  const registers = course.registers.slice();
-  registers.fill(0, to, to + Math.ceil(value.length / 4) * 4);
+  const { registers } = course;
+  registers.fill(0, to + value.length, to + Math.ceil(value.length / 4) * 4);
   registers.set(value, to);
-  return { ...course, registers };
+  return course;
 }

@@ -9,18 +9,20 @@ import { getOrMake } from '../../model/get-or-make.js';
 
 /** A rule in its chain, to walk through. */
 export class ListedRule implements Place {
-  readonly where: string;
   readonly isForeign?: true;
   private text: string | undefined;
 
   constructor(
     private readonly listed: KernelRule,
     readonly table: KernelTable,
-    chain: KernelChain,
+    private readonly chain: KernelChain,
     private readonly family: IpFamily,
   ) {
-    this.where = placeIn(table, chain);
     if (!isOurs(table)) this.isForeign = true;
+  }
+
+  get where(): string {
+    return placeIn(this.table, this.chain);
   }
 
   /** As nft lists it. */

@@ -45,7 +45,10 @@ export function readdressed({ network, transport }: Headers, address: string, po
 }
 
 export function addressBytes(text: string): Uint8Array {
-  return Uint8Array.from(ipaddr.parse(text).toByteArray());
+  return Uint8Array.from(
+    text.includes(':') ? ipaddr.IPv6.parse(text).toByteArray() : text.split('.'),
+    Number,
+  );
 }
 
 /** Canonical text of four or sixteen bytes. */

@@ -26,8 +26,6 @@ type KernelTurn = Turn<KernelCourse, ListedRule>;
 /** A course goes on at the next expression, a turn leads elsewhere. */
 type Evaluated = KernelCourse | KernelTurn;
 
-const REGISTERS_LENGTH = 64;
-
 /** What is told of a walk that is watched. */
 export interface Watching {
   readonly source: SourceWatch;
@@ -49,8 +47,8 @@ export class RuleRun {
 
   /** Where the rule leads: several turns where it draws a random number. */
   meet(rule: ListedRule, course: KernelCourse): readonly KernelTurn[] {
-    const start = { ...course, registers: new Uint8Array(REGISTERS_LENGTH) };
-    return this.from(0, rule, this.watching ? { ...start, origins: NO_ORIGINS } : start);
+    course.registers.fill(0);
+    return this.from(0, rule, this.watching ? { ...course, origins: NO_ORIGINS } : course);
   }
 
   private from(start: number, rule: ListedRule, first: KernelCourse): readonly KernelTurn[] {

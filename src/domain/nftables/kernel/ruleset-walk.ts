@@ -1,3 +1,4 @@
+import { getOrMake } from '../../model/get-or-make.js';
 import type { Packet } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
 import { ChainWalk } from '../../walk/chain-walk.js';
@@ -5,7 +6,7 @@ import { endingOf, startOf, type HookName } from '../../walk/course.js';
 import { HookPath, translating, type Station } from '../../walk/hook-path.js';
 import { localTo } from '../../walk/local-addresses.js';
 import type { FindElement } from './elements.js';
-import type { KernelCourse } from './kernel-course.js';
+import { newRegisters, type KernelCourse } from './kernel-course.js';
 import { ListedChains, policyOf, type ListedRule } from './listed-rule.js';
 import { headersOf } from './packet-bytes.js';
 import type { Devices } from './register-values.js';
@@ -26,6 +27,25 @@ const NAT_PRIORITY: Readonly<Partial<Record<HookName, number>>> = {
   postrouting: 100,
 };
 
+/** Packets are many, and so may chains be. */
+const BASE_CHAINS = new WeakMap<KernelRuleset, readonly BaseChain[]>();
+
+/** In the order in which packets meet them. */
+function baseChainsOf(ruleset: KernelRuleset): readonly BaseChain[] {
+  return getOrMake(BASE_CHAINS, ruleset, () => {
+    const found = ruleset.tables.flatMap((table) =>
+      [...table.chains.values()].flatMap((chain) => (chain.hook ? [{ table, chain, hook: chain.hook }] : [])),
+    );
+    // The kernel puts a hook before those of the same priority that were there already.
+    return found.sort(
+      (one, other) =>
+        one.hook.priority - other.hook.priority ||
+        other.table.number - one.table.number ||
+        other.chain.number - one.chain.number,
+    );
+  });
+}
+
 /** Sends a packet through all chains of nf_tables, and returns every possible ending. */
 export class RulesetWalk {
   private readonly chains: ListedChains;
@@ -38,7 +58,8 @@ export class RulesetWalk {
     localAddresses: Pick<ReadonlySet<string>, 'has'>,
     find: FindElement,
     towards: Devices['towards'],
-    private readonly watching?: Watching,
+    watching?: Watching,
+    private readonly isSilent = watching?.wantsSteps === false,
   ) {
     this.isLocal = localTo({ localAddresses }, packet);
     this.chains = new ListedChains(packet.family);
@@ -52,16 +73,16 @@ export class RulesetWalk {
     const start = {
       ...startOf(packet),
       headers: headersOf(packet),
-      registers: new Uint8Array(),
+      registers: newRegisters(),
       priority: 0,
-      ...(this.watching && { isSilent: !this.watching.wantsSteps }),
+      isSilent: this.isSilent,
     };
     const path = new HookPath<KernelCourse>((hook) => this.stations(hook), this.isLocal);
     return path.follow(start).map((course) => endingOf(course));
   }
 
   private stations(hook: HookName): readonly Station<KernelCourse>[] {
-    const all = this.baseChains(hook);
+    const all = baseChainsOf(this.ruleset).filter((base) => base.hook.hook === hook);
     const natPriority = NAT_PRIORITY[hook];
     if (natPriority === undefined) return all.map((base) => this.station(base));
     const isNat = (base: BaseChain) => base.hook.type === 'nat';
@@ -76,20 +97,5 @@ export class RulesetWalk {
 
   private station({ table, chain }: BaseChain): Station<KernelCourse> {
     return (course) => this.walk.base(this.chains.of(table, chain), course, policyOf(table, chain));
-  }
-
-  private baseChains(name: HookName): readonly BaseChain[] {
-    const found = this.ruleset.tables.flatMap((table) =>
-      [...table.chains.values()].flatMap((chain) =>
-        chain.hook?.hook === name ? [{ table, chain, hook: chain.hook }] : [],
-      ),
-    );
-    // The kernel puts a hook before those of the same priority that were there already.
-    return found.sort(
-      (one, other) =>
-        one.hook.priority - other.hook.priority ||
-        other.table.number - one.table.number ||
-        other.chain.number - one.chain.number,
-    );
   }
 }

@@ -13,6 +13,17 @@ it.each([
   [['services', '--f'], ['--failing']],
   [['services', '-o', 'j'], ['json']],
   [
+    ['cluster', 'status', '--color', 'a'],
+    ['auto', 'always'],
+  ],
+  [['trace', '--colo'], ['--color']],
+  [['status', '--wa'], ['--watch']],
+  [['cluster', 'status', '--wa'], ['--watch']],
+  [['cluster', 'services', '--wa'], []],
+  [['history', '-o', 'n'], ['name']],
+  [['diff', '-o', 'n'], []],
+  [['trace', '--names'], ['--namespace']],
+  [
     ['top', '--sort', ''],
     ['open', 'new', 'unanswered', 'bytes'],
   ],

@@ -1,11 +1,12 @@
+import { written } from '../../../../src/adapters/cli/output/tones.js';
 import type { Explanation } from '../../../../src/application/explain/explanation.js';
 import { explanationLines } from '../../../../src/adapters/cli/texts/explanation.js';
 import { linesText } from '../../../../src/adapters/cli/output/formatted.js';
 
 const explanationText = (...args: Parameters<typeof explanationLines>): string =>
-  linesText(explanationLines(...args));
+  written(linesText(explanationLines(...args)));
 
-const AT = Date.parse('2026-05-04T10:00:00Z');
+const AT = '2026-05-04T10:00:00.000Z';
 const quiet = { failures: 0, drift: { found: 0, repaired: 0 } };
 
 const full: Explanation = {

@@ -1,3 +1,4 @@
+import { written } from '../../../../src/adapters/cli/output/tones.js';
 import { proxyStatusLines } from '../../../../src/adapters/cli/texts/proxy-status.js';
 import { parseAnswer } from '../../../../src/application/answers/parse-answer.js';
 import { statusAnswer } from '../../../../src/application/status/proxy-status.js';
@@ -20,7 +21,7 @@ const answer = {
   lastErrors: [],
 };
 const linesOf = (told: object): readonly string[] =>
-  proxyStatusLines(parseAnswer(JSON.stringify(told), statusAnswer), false);
+  proxyStatusLines(parseAnswer(JSON.stringify(told), statusAnswer), false).map(written);
 
 it('shows warnings and the release of Kubernetes', () => {
   const lines = linesOf({

@@ -1,8 +1,11 @@
+import { written } from '../../../../src/adapters/cli/output/tones.js';
 import { trafficLines } from '../../../../src/adapters/cli/texts/traffic.js';
 import type { EndpointReport, TrafficReport } from '../../../../src/domain/traffic/traffic-report.js';
 import { linesText } from '../../../../src/adapters/cli/output/formatted.js';
+import { timeText } from '../../../../src/domain/model/time-text.js';
 
-const trafficText = (...args: Parameters<typeof trafficLines>): string => linesText(trafficLines(...args));
+const trafficText = (...args: Parameters<typeof trafficLines>): string =>
+  written(linesText(trafficLines(...args)));
 
 const numbers = { open: 0, new: 0, newPerSecond: 0, unanswered: 0 };
 const busy = {
@@ -23,7 +26,7 @@ const endpoint = (address: string, parts: Partial<EndpointReport> = {}): Endpoin
 });
 
 const report: TrafficReport = {
-  time: Date.UTC(2026, 4, 4, 10, 0, 0, 250),
+  time: timeText(Date.UTC(2026, 4, 4, 10, 0, 0, 250)),
   seconds: 2,
   complete: true,
   readShare: 1,

@@ -1,7 +1,12 @@
+import { AttributeReader } from '../../../../src/adapters/netlink/attribute-reader.js';
+import { MessageWriter } from '../../../../src/adapters/netlink/message-writer.js';
+import { ruleRecord } from '../../../../src/adapters/nftables/netlink/encode/rule-encoder.js';
+import { RULE } from '../../../../src/adapters/nftables/netlink/messages/records.js';
 import {
   fingerprintChain,
   fingerprintRule,
   fingerprintSet,
+  ruleFingerprint,
 } from '../../../../src/adapters/nftables/netlink/read/fingerprints.js';
 import type { Rule } from '../../../../src/domain/nftables/layout/rule.js';
 import { hookedSamples, matchSamples } from '../../../support/nftables/every-statement.js';
@@ -36,6 +41,16 @@ describe('the fingerprint of a rule', () => {
     for (const fingerprint of fingerprints) expect(fingerprint).not.toContain('unknown');
     const plain: Rule = { statements: [{ kind: 'drop' }] };
     expect(fingerprintRule(family, plain)).not.toBe(fingerprintRule(family, { ...plain, comment: 'x' }));
+  });
+
+  it.each(['IPv4', 'IPv6'] as const)('is that of the rule when it is sent and listed (%s)', (family) => {
+    for (const { statements } of [...matchSamples(family), ...Object.values(hookedSamples(family)).flat()]) {
+      const rule: Rule = { statements, comment: 'why' };
+      const writer = new MessageWriter(4096);
+      RULE.write(writer, ruleRecord(family, rule));
+      const listed = RULE.read(new AttributeReader(writer.bytes, 0, writer.length));
+      expect(fingerprintRule(family, rule)).toBe(ruleFingerprint(listed));
+    }
   });
 
   it('does not exist for what nft could not read', () => {

@@ -11,6 +11,10 @@ import type {
   PortExplanation,
 } from '../../../../src/application/explain/explanation.js';
 
+const NONE = new Map<string, string>();
+/** Pixels: room for ten boxes, one above the other. */
+const WINDOW = 720;
+
 const endpoint = (number: number, more: Partial<EndpointExplanation> = {}): EndpointExplanation => ({
   address: `10.244.0.${number}`,
   port: 8080,
@@ -68,7 +72,7 @@ describe('the drawing of a service port', () => {
   it.each([300, 1100])('has no box over another, and none outside, at a width of %i', (width) => {
     fc.assert(
       fc.property(ports, (one) => {
-        const { boxes, height } = drawingOf(one, width);
+        const { boxes, height } = drawingOf(one, NONE, width, WINDOW);
         for (const { x, y, width: own } of boxes) {
           expect(x >= 0 && x + own <= width).toBe(true);
           expect(y >= 0 && y + BOX_HEIGHT <= height).toBe(true);
@@ -101,18 +105,45 @@ describe('the drawing of a service port', () => {
       ['Local', 'drop', 1, []],
     ]);
     for (const width of [300, 1100]) {
-      const { lines } = drawingOf(one, width);
+      const { lines } = drawingOf(one, NONE, width, WINDOW);
       expect(lines.filter(({ leadsOn }) => leadsOn)).toHaveLength(3 + 3);
       expect(lines.filter(({ leadsOn }) => !leadsOn)).toHaveLength(1);
     }
   });
 
-  it('tells in one box of the endpoints for which there is no room, those that are used first', () => {
+  it('tells in one box of the endpoints for which there is no room in the window, those that are used first', () => {
     const many = Array.from({ length: 100 }, (_, number) => endpoint(number, { used: number >= 90 }));
-    const boxes = drawingOf(port([frontend(1)], many), 1100).boxes.filter(({ kind }) => kind === 'endpoint');
-    expect(boxes).toHaveLength(25);
-    expect(boxes.filter(({ mark }) => mark === 'good')).toHaveLength(10);
-    expect(boxes.at(-1)).toMatchObject({ title: 'and 76 more', words: '0 used, 76 not used' });
+    const { boxes, height, lines } = drawingOf(port([frontend(1)], many), NONE, 1100, WINDOW);
+    const endpoints = boxes.filter(({ kind }) => kind === 'endpoint');
+    expect(endpoints).toHaveLength(10);
+    expect(endpoints.at(-1)).toMatchObject({
+      title: 'and 91 more',
+      words: '1 used, 90 not used',
+      mark: 'good',
+    });
+    expect(height).toBeLessThan(WINDOW);
+    // One to the rule, and one from it to each box, the last one too: an endpoint that is told there is used.
+    expect(lines).toHaveLength(11);
+  });
+
+  it('fits into the window with any number of addresses, too, and on a phone', () => {
+    const many = port(
+      Array.from({ length: 50 }, (_, number) => frontend(number)),
+      Array.from({ length: 1_000 }, (_, number) => endpoint(number)),
+    );
+    const wide = drawingOf(many, NONE, 1100, WINDOW);
+    expect(wide.height).toBeLessThan(WINDOW);
+    expect(wide.boxes.map(({ title }) => title)).toContain('and 41 more');
+    expect(drawingOf(many, NONE, 300, WINDOW).height).toBeLessThan(WINDOW);
+  });
+
+  it('tells when endpoints came that are news', () => {
+    const arrivals = new Map([['10.244.0.2:8080', new Date(2026, 4, 4, 12, 2, 11).toISOString()]]);
+    const { boxes } = drawingOf(port([frontend(1)], [endpoint(1), endpoint(2)]), arrivals, 1100, WINDOW);
+    expect(boxes.slice(-2).map(({ words }) => words)).toEqual([
+      'used, ready',
+      'came 2026-05-04 12:02:11, used, ready',
+    ]);
   });
 });
 

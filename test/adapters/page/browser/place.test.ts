@@ -5,7 +5,16 @@ const name = fc.string({ unit: 'grapheme', minLength: 1 });
 const words = fc.string({ unit: 'grapheme' });
 const places: fc.Arbitrary<Place> = fc.oneof(
   fc.constant({ view: 'overview' as const }),
-  fc.record({ view: fc.constant('services' as const), search: words, show: fc.constantFrom(...SHOWS) }),
+  fc.record({
+    view: fc.constant('services' as const),
+    search: words,
+    show: fc.constantFrom(...SHOWS),
+    namespace: words,
+    sort: fc.option(fc.record({ by: fc.constantFrom('name', 'endpoints'), isDescending: fc.boolean() }), {
+      nil: undefined,
+    }),
+  }),
+  fc.record({ view: fc.constant('history' as const), search: words, failing: fc.boolean() }),
   fc.record({ view: fc.constant('service' as const), namespace: name, name }),
   fc.record({ view: fc.constant('trace' as const), from: words, to: words, kernel: fc.boolean() }),
 );
@@ -25,6 +34,11 @@ describe('a place', () => {
       view: 'services',
       search: 'a b',
       show: 'all',
+      namespace: '',
     });
+  });
+
+  it('needs no words for what is not chosen', () => {
+    expect(hrefOf({ view: 'services', search: '', show: 'all' })).toBe('#/services');
   });
 });

@@ -3,7 +3,7 @@ import {
   rowAfter,
   scrolledTo,
   visibleRows,
-} from '../../../../src/adapters/page/browser/views/services/visible-rows.js';
+} from '../../../../src/adapters/page/browser/parts/grid/visible-rows.js';
 
 const list = fc.record({
   top: fc.nat(400_000),

@@ -1,6 +1,7 @@
 import {
   summary,
   programmedChanges,
+  timesShown,
 } from '../../../../src/adapters/page/browser/views/overview/latencies.js';
 import { changeWords, outcomeOf } from '../../../../src/adapters/page/browser/parts/change-words.js';
 import { readServicePort } from '../../../../src/adapters/page/browser/parts/service-port.js';
@@ -8,21 +9,8 @@ import { clockTime, counted, span } from '../../../../src/adapters/page/browser/
 import { portWords } from '../../../../src/application/words/port-words.js';
 import { bytesText } from '../../../../src/application/words/traffic-words.js';
 import type { ChangeEntry, ServicePortChange } from '../../../../src/application/status/change-entry.js';
-
-const NO_CHANGE = { now: 2, added: 0, removed: 0, turned: 0, some: [] };
-const change = (more: Partial<ServicePortChange> = {}): ServicePortChange => ({
-  what: 'service-port',
-  family: 'IPv4',
-  at: 1_000,
-  steps: 3,
-  servicePort: 'shop/cart/tcp/http',
-  result: 'programmed',
-  event: 990,
-  took: 10,
-  endpoints: NO_CHANGE,
-  frontends: NO_CHANGE,
-  ...more,
-});
+import { timeText } from '../../../../src/domain/model/time-text.js';
+import { serviceChange as change } from './samples.js';
 
 it.each([
   [0.44, '0.4 ms'],
@@ -92,9 +80,15 @@ describe('a change', () => {
   });
 
   it('of all rules has an outcome of its own', () => {
-    const all: ChangeEntry = { what: 'sync-failed', family: 'IPv6', at: 0, steps: 0, reason: 'EBUSY' };
+    const all: ChangeEntry = {
+      what: 'sync-failed',
+      family: 'IPv6',
+      at: timeText(0),
+      steps: 0,
+      reason: 'EBUSY',
+    };
     expect([outcomeOf(all), changeWords(all)]).toEqual([{ mark: 'bad', word: 'sync failed' }, 'EBUSY']);
-    const repaired: ChangeEntry = { what: 'repaired', family: 'IPv4', at: 0, steps: 1 };
+    const repaired: ChangeEntry = { what: 'repaired', family: 'IPv4', at: timeText(0), steps: 1 };
     expect([outcomeOf(repaired).word, changeWords(repaired)]).toEqual([
       'repaired after another program',
       '1 step',
@@ -114,11 +108,22 @@ describe('the times of changes', () => {
     const everything: ChangeEntry = {
       what: 'everything-programmed',
       family: 'IPv4',
-      at: 0,
+      at: timeText(0),
       steps: 9,
       took: 5,
     };
     expect(programmedChanges([everything, failed, programmed])).toEqual([programmed]);
     expect(summary([])).toBeUndefined();
+  });
+});
+
+describe('the times that a chart shows', () => {
+  it.each([
+    [100, 400, 500_000, [100, 500]],
+    [490, 495, 500_000, [440, 500]],
+    [100, 501, 500_000, [100, 501]],
+    [100, 400, 0, [100, 400]],
+  ])('with changes from %d s to %d s at %d ms are %j', (first, last, now, times) => {
+    expect(timesShown(first, last, now)).toEqual(times);
   });
 });

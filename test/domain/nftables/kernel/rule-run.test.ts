@@ -1,5 +1,5 @@
 import { isEffective, type Expression } from '../../../../src/domain/nftables/kernel/expression.js';
-import type { KernelCourse } from '../../../../src/domain/nftables/kernel/kernel-course.js';
+import { newRegisters, type KernelCourse } from '../../../../src/domain/nftables/kernel/kernel-course.js';
 import { ListedChains, ListedRule } from '../../../../src/domain/nftables/kernel/listed-rule.js';
 import { headersOf } from '../../../../src/domain/nftables/kernel/packet-bytes.js';
 import { RuleRun } from '../../../../src/domain/nftables/kernel/rule-run.js';
@@ -19,7 +19,7 @@ const packet: Packet = {
 const start: KernelCourse = {
   ...startOf(packet),
   headers: headersOf(packet),
-  registers: new Uint8Array(),
+  registers: newRegisters(),
   priority: 0,
 };
 const foreign: KernelTable = {

@@ -10,7 +10,11 @@ export class Refused extends Error {
     readonly errno: number,
     readonly at?: number,
   ) {
+    // Where it was thrown nobody asks, and many are: each question for what is not there is refused.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(`errno ${errno}`);
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 

@@ -20,7 +20,8 @@ const ERESTART = 85;
 const HEADER = 16;
 /** Since then what tells of an element does not say which message it comes from. */
 const FIRST_WITH_UNNUMBERED_ELEMENTS = 613;
-const FAMILIES = { inet: FAMILY.INET, ip: FAMILY.IP, ip6: FAMILY.IP6 } as const;
+/** The kernel's numbers for families of tables. */
+export const FAMILIES = { inet: FAMILY.INET, ip: FAMILY.IP, ip6: FAMILY.IP6 } as const;
 
 /** A transaction that was committed. */
 export interface Commit {
@@ -47,6 +48,8 @@ export interface NfTablesOptions {
 
 /** nf_tables of the simulated kernel: the part of NETLINK_NETFILTER that has to do with it, and batches. */
 export class NfTables implements NetlinkProtocol {
+  /** Another one as soon as packets may meet something else, but for elements whose time is over. */
+  version = 0;
   readonly faults = new Faults();
   private readonly context: Context;
   private readonly questions: Questions;
@@ -127,6 +130,7 @@ export class NfTables implements NetlinkProtocol {
    */
   remember(family: KernelTable['family'], table: string, set: string, key: Buffer, timeout: number): boolean {
     const found = this.view(FAMILIES[family], table)?.sets.get(set);
+    this.version++;
     return found !== undefined && addRemembered(found, key, timeout, this.options.now());
   }
 
@@ -137,6 +141,7 @@ export class NfTables implements NetlinkProtocol {
   }
 
   closed({ port }: KernelSocket): void {
+    this.version++;
     const { tables } = this.context;
     for (const [id, table] of tables) {
       if (table.owner !== port) continue;
@@ -206,6 +211,7 @@ export class NfTables implements NetlinkProtocol {
 
   /** The kernel skips 0. */
   private advance(changed: Iterable<Table>): void {
+    this.version++;
     this.last = (this.last + 1) >>> 0 || 1;
     for (const table of changed) table.changedAt = this.last;
   }

@@ -1,3 +1,4 @@
+import { inToneOf } from '../../output/tones.js';
 import { counted } from '../../../../application/words/counted.js';
 import type {
   ClusterExplanation,
@@ -20,10 +21,10 @@ export function clusterExplanationLines(compared: ClusterExplanation, isWide: bo
       ? `${service}: programmed alike ${on}`
       : `${service}: not served ${on}; \`kubeproxy explain\` on a node says why`,
     ...problems.map((problem) => `problem: ${problem}`),
-    ...grouped('failed', failed, ({ reasons }) => reasons.join('; ')),
-    ...grouped('degraded', degraded, ({ reasons }) => reasons.join('; ')),
+    ...grouped(inToneOf('failed'), failed, ({ reasons }) => reasons.join('; ')),
+    ...grouped(inToneOf('degraded'), degraded, ({ reasons }) => reasons.join('; ')),
     ...(late.length > 0 ? [`behind: ${isWide ? late.join(', ') : named(late)}`] : []),
-    ...grouped('different', different, (difference) => differenceLines(difference, isWide)),
+    ...grouped(inToneOf('different'), different, (difference) => differenceLines(difference, isWide)),
   ];
 }
 

@@ -1,8 +1,11 @@
+import { inToneOf } from '../../output/tones.js';
 import { grouped as groupedBy } from '../../../../domain/model/grouped.js';
 import type { SilentNode } from '../../../../application/cluster/ask-nodes.js';
 
 /** Names that are listed before the rest is only counted. */
 const LISTED = 5;
+
+const NO_ANSWER = inToneOf('silent', 'no answer');
 
 /** A few names, and how many more there are. */
 export function named(nodes: readonly string[]): string {
@@ -22,6 +25,6 @@ export function grouped<Item extends { readonly node: string }>(
 
 /** Who did not answer, and why. @param each with a line for each node */
 export function noAnswerLines(silent: readonly SilentNode[], each: boolean): readonly string[] {
-  if (each) return silent.map(({ node, reason }) => `no answer: ${node} (${reason})`);
-  return grouped('no answer', silent, ({ reason }) => reason);
+  if (each) return silent.map(({ node, reason }) => `${NO_ANSWER}: ${node} (${reason})`);
+  return grouped(NO_ANSWER, silent, ({ reason }) => reason);
 }

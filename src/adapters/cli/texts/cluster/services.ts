@@ -1,3 +1,4 @@
+import { inToneOf } from '../../output/tones.js';
 import type { ClusterService, ClusterServices } from '../../../../application/cluster/cluster-services.js';
 import { columns } from '../../output/columns.js';
 import { grouped } from './grouped-nodes.js';
@@ -11,7 +12,7 @@ export function clusterServicesLines({ services }: ClusterServices): readonly st
 
 function cells({ namespace, name, type, listed, programmed, others }: ClusterService): readonly string[] {
   const otherwise = grouped('on', others, ({ state, reason }) => {
-    const word = state.replace('-', ' ');
+    const word = inToneOf(state, state.replace('-', ' '));
     return reason === undefined ? word : `${word}: ${reason}`;
   });
   return [namespace, name, type ?? '-', `${programmed}/${listed}`, otherwise.join('; ')];

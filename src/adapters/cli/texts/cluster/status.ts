@@ -1,3 +1,4 @@
+import { inToneOf } from '../../output/tones.js';
 import type { ClusterStatus, NodeRow } from '../../../../application/cluster/cluster-status.js';
 import { columns } from '../../output/columns.js';
 
@@ -12,7 +13,7 @@ export function clusterStatusLines({ nodes }: ClusterStatus, isWide: boolean): r
 function cellsOf({ node, state, version, mode, inSync, lag, failing, drift }: NodeRow): readonly string[] {
   return [
     node,
-    state,
+    inToneOf(state),
     version,
     mode,
     inSync ? 'yes' : 'no',

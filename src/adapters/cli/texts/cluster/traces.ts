@@ -1,3 +1,4 @@
+import { inToneOf } from '../../output/tones.js';
 import type { ClusterTraces, Fate } from '../../../../application/cluster/cluster-traces.js';
 import { grouped, named } from './grouped-nodes.js';
 
@@ -7,10 +8,10 @@ const SOURCES = { true: 'the source is rewritten', false: 'the source is kept', 
 export function clusterTracesLines({ fates, failed }: ClusterTraces, isWide: boolean): readonly string[] {
   return [
     ...fates.flatMap((fate) => [
-      `${fate.outcome}: ${isWide ? fate.nodes.join(', ') : named(fate.nodes)}`,
+      `${inToneOf(fate.outcome)}: ${isWide ? fate.nodes.join(', ') : named(fate.nodes)}`,
       ...leadsTo(fate),
     ]),
-    ...grouped('failed', failed, ({ reason }) => reason),
+    ...grouped(inToneOf('failed'), failed, ({ reason }) => reason),
   ];
 }
 

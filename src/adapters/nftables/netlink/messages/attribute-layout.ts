@@ -74,11 +74,14 @@ export function listOf<Value>(form: Form<Value>): Form<readonly Value[]> {
 
 /** The attributes of one kind of object: which number has which label and form. */
 export class AttributeLayout<const F extends Fields> {
+  /** Labels with their forms, in the order of the numbers. */
+  readonly forms: readonly (readonly [label: string, form: Form])[];
   private readonly byType: (readonly [label: string, form: Form])[] = [];
 
   constructor(readonly fields: F) {
     for (const [label, [type, form]] of Object.entries<readonly [number, unknown]>(fields))
       this.byType[type] = [label, form as Form];
+    this.forms = this.byType.filter(Boolean);
   }
 
   /** Attributes that the layout does not have are passed over. */

@@ -134,18 +134,18 @@ export const expressions = listOf(expression);
  */
 export function expressionText({ name, values }: ExpressionRecord): string {
   if (!values || !isKnown(name)) return `${name} (unknown)`;
-  const found = Object.entries<readonly [number, unknown]>(EXPRESSIONS[name].fields).flatMap(
-    ([label, [, form]]) => {
-      const value = values[label];
-      if (value === undefined || (form === flags && value === 0)) return [];
-      return [`${label} ${form === flags ? `0x${(value as number).toString(16)}` : valueText(value)}`];
-    },
-  );
-  return [name, ...found].join(' ');
+  let text: string = name;
+  for (const [label, form] of EXPRESSIONS[name].forms) {
+    const value = values[label];
+    if (value === undefined || (form === flags && value === 0)) continue;
+    text += ` ${label} ${form === flags ? `0x${(value as number).toString(16)}` : valueText(value)}`;
+  }
+  return text;
 }
 
 function valueText(value: unknown): string {
   if (Buffer.isBuffer(value)) return value.toString('hex');
+  if (value instanceof Uint8Array) return valueText(Buffer.from(value));
   if (typeof value !== 'object') return String(value);
   const { value: operand, verdict } = value as DataRecord;
   if (operand) return valueText(operand);

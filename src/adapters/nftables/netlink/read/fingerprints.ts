@@ -1,14 +1,12 @@
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import type { Rule } from '../../../../domain/nftables/layout/rule.js';
 import type { ChainDefinition, SetDefinition } from '../../../../domain/nftables/layout/table.js';
-import { AttributeReader } from '../../../netlink/attribute-reader.js';
-import { MessageWriter } from '../../../netlink/message-writer.js';
 import { ruleRecord } from '../encode/rule-encoder.js';
 import { HOOKS } from '../messages/hooks.js';
 import { describeLayout, setLayout } from '../encode/set-layout.js';
 import { VERDICT_CODES } from '../nf-tables.js';
 import { expressionText } from '../messages/expressions.js';
-import { RULE, type ChainRecord, type RuleRecord, type SetRecord } from '../messages/records.js';
+import type { ChainRecord, RuleRecord, SetRecord } from '../messages/records.js';
 
 const REGULAR_CHAIN = 'regular chain';
 
@@ -29,11 +27,9 @@ export function setFingerprint(set: SetRecord): string {
   return describeLayout({ flags, keyType, keyLength, dataType, dataLength, size: description?.size ?? 0 });
 }
 
-/** That of the rule when the kernel lists it: the rule is encoded as for sending, then read. */
+/** That of the rule when the kernel lists it. Throws UnsafeTextError. */
 export function fingerprintRule(family: IpFamily, rule: Rule): string {
-  const writer = new MessageWriter(4096);
-  RULE.write(writer, ruleRecord(family, rule));
-  return ruleFingerprint(RULE.read(new AttributeReader(writer.bytes, 0, writer.length)));
+  return ruleFingerprint(ruleRecord(family, rule));
 }
 
 /** The comment does not count: a set is not recreated because of a comment. */

@@ -14,12 +14,22 @@ import { CHAIN, recordOf } from '../messages/records.js';
  * @throws NetlinkError if the kernel cannot be reached
  */
 export async function listChains(family: IpFamily): Promise<readonly string[]> {
+  return (await listChainsOfTables(family)).map(({ name }) => name);
+}
+
+/** As `listChains`, each with the table that it is in. */
+export async function listChainsOfTables(
+  family: IpFamily,
+): Promise<readonly { readonly table: string; readonly name: string }[]> {
   const openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER);
   const attempt = `GETCHAIN for ${family} of nf_tables`;
   const put = (writer: MessageWriter): void => writer.putWord(familyNumber(family));
   try {
     return await NetlinkChannel.during(openSocket, (channel) =>
-      channel.list({ type: nf.GETCHAIN, attempt, put }, (message) => recordOf(CHAIN, message).name!),
+      channel.list({ type: nf.GETCHAIN, attempt, put }, (message) => {
+        const { table, name } = recordOf(CHAIN, message);
+        return { table: table!, name: name! };
+      }),
     );
   } catch (error) {
     if (isWithoutNfTables(error)) return [];

@@ -9,6 +9,11 @@ export const SERVICE_LIST = 'debug/service-list';
 /** Whether everything delivered is programmed, and how many events were: cheap to ask for. */
 export const SYNC = 'debug/sync';
 
+/** `EndpointMatches`, of the services with endpoints at whose `ip:port` these parts occur. */
+export function endpointsWith(parts: readonly string[]): string {
+  return `debug/endpoints?${new URLSearchParams(parts.map((part) => ['part', part])).toString()}`;
+}
+
 /** An `Explanation`. */
 export function explanationOf(namespace: string, name: string): string {
   return `debug/services/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;

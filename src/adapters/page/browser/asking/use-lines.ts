@@ -23,7 +23,7 @@ export function useLines<T>(path: string): Followed<T> {
         document.addEventListener('visibilitychange', onHidden);
         try {
           const lines = openLines<T>(path, AbortSignal.any([ended.signal, hidden.signal]));
-          for await (const value of lines) setState({ value });
+          for await (const value of lines) setState({ value, at: Date.now() });
         } catch (error) {
           if (ended.signal.aborted) return;
           if (!hidden.signal.aborted) setState((last) => ({ ...last, problem: error as Error }));

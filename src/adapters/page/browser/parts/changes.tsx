@@ -20,10 +20,7 @@ export function Changes({ changes, naming = false }: ChangesProps): JSX.Element 
   if (changes.length === 0)
     return <p class="absent">Nothing has changed since the start, as far as is remembered.</p>;
   return (
-    <Table
-      kind="stacked"
-      titles={['At', 'Result', naming ? 'Service port' : 'Port', { number: 'Took' }, 'What']}
-    >
+    <Table titles={['At', 'Result', naming ? 'Service port' : 'Port', { number: 'Took' }, 'What']}>
       {changes.map((change, place) => (
         <Row key={`${change.at} ${place}`} change={change} naming={naming} />
       ))}
@@ -41,7 +38,7 @@ function Row({ change, naming }: { readonly change: ChangeEntry; readonly naming
   return (
     <tr>
       <td>
-        <time dateTime={new Date(change.at).toISOString()}>{clockTime(change.at)}</time>
+        <time dateTime={change.at}>{clockTime(change.at)}</time>
       </td>
       <td class={mark}>
         <Mark kind={mark} /> {word}

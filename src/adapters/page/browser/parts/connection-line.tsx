@@ -1,13 +1,11 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { connection } from '../asking/connection.js';
+import { useConnection } from '../asking/use-connection.js';
 import { clockTime } from './time.js';
 import { Mark } from './mark.js';
 
 /** Says whether what is shown is live, or since when it is not. */
 export function ConnectionLine(): JSX.Element {
-  const [{ connected, since }, setState] = useState(connection.current);
-  useEffect(() => connection.follow(setState), []);
+  const { connected, since } = useConnection();
   return (
     <p class={`connection ${connected ? '' : 'bad'}`} role="status">
       {connected ? (

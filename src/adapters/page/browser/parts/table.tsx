@@ -1,18 +1,16 @@
 import type { ComponentChildren, JSX } from 'preact';
 
 interface TableProps {
-  /** Its class in page.css. */
-  readonly kind: 'stacked' | 'traffic';
   /** Those of columns of numbers are marked. */
   readonly titles: readonly (string | { readonly number: string })[];
   readonly children: ComponentChildren;
 }
 
 /** A table, which scrolls where it is too wide. */
-export function Table({ kind, titles, children }: TableProps): JSX.Element {
+export function Table({ titles, children }: TableProps): JSX.Element {
   return (
     <div class="wide">
-      <table class={kind}>
+      <table class="stacked">
         <thead>
           <tr>
             {titles.map((title) => {

@@ -3,13 +3,13 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The local time of day, `14:02:11`; with the date unless that is today's. */
-export function clockTime(milliseconds: number, now = Date.now()): string {
-  const at = new Date(milliseconds);
+/** The local time of day, of RFC 3339 or milliseconds since the epoch: `14:02:11`; with the date unless that is today's. */
+export function clockTime(time: string | number, now = Date.now()): string {
+  const at = new Date(time);
   const two = (value: number): string => String(value).padStart(2, '0');
-  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
-  if (at.toDateString() === new Date(now).toDateString()) return time;
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
+  const clock = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
+  if (at.toDateString() === new Date(now).toDateString()) return clock;
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
 }
 
 /** A span in one unit: `850 ms`, `4.2 s`, `3 min`, `5 h`, `12 d`. */

@@ -15,6 +15,8 @@ export interface IpSetContents {
 
 /** The IP sets of one network namespace. */
 export class IpSets {
+  /** Another one as soon as any set is another one, or has other members. */
+  version = 0;
   /** By their numbers: a new one takes the first that is free, and they are listed in this order. */
   private readonly slots: (string | undefined)[] = [];
   private readonly sets = new Map<string, IpSetContents>();
@@ -46,7 +48,7 @@ export class IpSets {
     this.sets.set(name, set);
     const free = this.slots.indexOf(undefined);
     this.slots[free < 0 ? this.slots.length : free] = name;
-    this.changed(name);
+    this.done(name);
     return undefined;
   }
 
@@ -57,7 +59,7 @@ export class IpSets {
       return mayExist ? undefined : "Element cannot be added to the set: it's already added";
     if (set.members.size >= set.maxelem) return 'Hash is full, cannot add more elements';
     set.members.add(member);
-    this.changed(name);
+    this.done(name);
     return undefined;
   }
 
@@ -66,15 +68,16 @@ export class IpSets {
     if (!set) return NO_SET;
     if (!set.members.delete(member))
       return mayBeMissing ? undefined : "Element cannot be deleted from the set: it's not added";
-    this.changed(name);
+    this.done(name);
     return undefined;
   }
 
   flush(name: string): string | undefined {
     const set = this.sets.get(name);
     if (!set) return NO_SET;
-    if (set.members.size > 0) this.changed(name);
+    if (set.members.size > 0) this.done(name);
     set.members.clear();
+    this.version++;
     return undefined;
   }
 
@@ -83,7 +86,7 @@ export class IpSets {
     if (this.isUsed(name)) return IN_USE;
     this.sets.delete(name);
     this.slots[this.slots.indexOf(name)] = undefined;
-    this.changed(name);
+    this.done(name);
     return undefined;
   }
 
@@ -102,8 +105,8 @@ export class IpSets {
     this.sets.delete(name);
     this.slots[this.slots.indexOf(name)] = to;
     this.sets.set(to, set);
-    this.changed(name);
-    this.changed(to);
+    this.done(name);
+    this.done(to);
     return undefined;
   }
 
@@ -117,9 +120,14 @@ export class IpSets {
       return 'The sets cannot be swapped: their type does not match';
     this.sets.set(name, two);
     this.sets.set(other, one);
-    this.changed(name);
-    this.changed(other);
+    this.done(name);
+    this.done(other);
     return undefined;
+  }
+
+  private done(name: string): void {
+    this.version++;
+    this.changed(name);
   }
 }
 

@@ -24,6 +24,8 @@ export interface TableCommit {
 
 /** The tables of one family, of iptables-legacy or of iptables-nft. Commits replace a table as a whole. */
 export class TableSet {
+  /** Another one as soon as any table is another one. */
+  version = 0;
   private readonly tables = new Map<string, Table>();
   private printed: SavedTables | undefined;
 
@@ -51,6 +53,16 @@ export class TableSet {
     return this.printed;
   }
 
+  /** Whether packets pass through all tables as if there were none. */
+  get isWithoutEffect(): boolean {
+    for (const { name, chains } of this.tables.values())
+      for (const builtIn of BUILT_IN[name]!) {
+        const chain = chains.get(builtIn);
+        if (chain && (chain.rules.length > 0 || chain.policy !== 'ACCEPT')) return false;
+      }
+    return true;
+  }
+
   /** What a program is about to make of a table. iptables-legacy makes a table by asking for it. */
   draft(name: string): TableDraft {
     let table = this.tables.get(name);
@@ -75,6 +87,7 @@ export class TableSet {
       const after = emptyTable(before.name, this.variant === 'legacy' ? BUILT_IN[before.name]! : []);
       if (this.variant === 'legacy') this.put(after);
       else this.tables.delete(before.name);
+      this.version++;
       this.printed = undefined;
       const { family, variant } = this;
       const changed = [...before.chains.keys()];
@@ -84,6 +97,7 @@ export class TableSet {
 
   private put(table: Table): void {
     this.tables.set(table.name, table);
+    this.version++;
     this.printed = undefined;
   }
 }

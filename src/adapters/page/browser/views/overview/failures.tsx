@@ -44,7 +44,7 @@ interface TroubledProps {
 function TroubledPorts({ title, ports }: TroubledProps): JSX.Element {
   return (
     <Part title={`${title} service ports (${ports.length})`} isEmpty={ports.length === 0}>
-      <Table kind="stacked" titles={['Service port', 'Since', 'Why']}>
+      <Table titles={['Service port', 'Since', 'Why']}>
         {ports.slice(0, MOST).map(({ family, key, since, reason }) => (
           <tr key={`${family} ${key}`}>
             <td>

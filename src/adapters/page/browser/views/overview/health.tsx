@@ -29,7 +29,7 @@ export function Health({ status }: { readonly status: ProxyStatus }): JSX.Elemen
         <Fact name="Node">{status.node}</Fact>
         <Fact name="Mode">{status.mode}</Fact>
         <Fact name="Running since">
-          {clockTime(status.startedAt)} ({span(status.now - status.startedAt)})
+          {clockTime(status.startedAt)} ({span(Date.parse(status.now) - Date.parse(status.startedAt))})
         </Fact>
         <Fact name="Versions">
           {status.versions.program}, for Kubernetes {status.versions.kubernetes}, Node.js{' '}

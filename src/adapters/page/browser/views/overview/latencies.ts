@@ -1,5 +1,8 @@
 import type { ChangeEntry, ServicePortChange } from '../../../../../application/status/change-entry.js';
 
+/** Seconds of a chart. */
+const LEAST_SHOWN = 60;
+
 /** How long the remembered changes took from their event to the kernel, in a few numbers. Milliseconds. */
 export interface LatencySummary {
   readonly count: number;
@@ -27,4 +30,10 @@ export function summary(changes: readonly ServicePortChange[]): LatencySummary |
     nearlyAll: at(0.99).took,
     slowest: at(1),
   };
+}
+
+/** What a chart shows that has changes from the first to the last: it ends now. Seconds; now in milliseconds. */
+export function timesShown(first: number, last: number, now: number): [from: number, to: number] {
+  const to = Math.max(last, now / 1_000);
+  return [Math.min(first, to - LEAST_SHOWN), to];
 }

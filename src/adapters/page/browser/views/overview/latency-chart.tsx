@@ -4,13 +4,25 @@ import UPlot from 'uplot';
 import type { ServicePortChange } from '../../../../../application/status/change-entry.js';
 import { useSize } from '../../parts/use-size.js';
 import { clockTime, span } from '../../parts/time.js';
+import { timesShown } from './latencies.js';
 
 const HEIGHT = 190;
 /** Times are whole milliseconds; those of none are drawn here. */
 const LEAST = 0.5;
 
-/** A point for each change: when it was programmed, and how long that took. The text beside it says the same in numbers. */
-export function LatencyChart({ changes }: { readonly changes: readonly ServicePortChange[] }): JSX.Element {
+interface ChartProps {
+  readonly changes: readonly ServicePortChange[];
+  /** RFC 3339. */
+  readonly now: string | undefined;
+}
+
+/**
+ * A point for each change: when it was programmed, and how long that took, up to now, so that quiet times are seen. The text beside it
+ * says the same in numbers.
+ */
+export function LatencyChart({ changes, now }: ChartProps): JSX.Element {
+  const end = useRef(0);
+  if (now !== undefined) end.current = Date.parse(now);
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<UPlot | undefined>(undefined);
 
@@ -18,7 +30,11 @@ export function LatencyChart({ changes }: { readonly changes: readonly ServicePo
     const element = box.current!;
     const draw = (): void => {
       chart.current?.destroy();
-      chart.current = new UPlot(optionsFor(element), dataOf(changes), element);
+      chart.current = new UPlot(
+        optionsFor(element, () => end.current),
+        dataOf(changes),
+        element,
+      );
     };
     draw();
     const scheme = matchMedia('(prefers-color-scheme: dark)');
@@ -29,16 +45,17 @@ export function LatencyChart({ changes }: { readonly changes: readonly ServicePo
     };
   }, []);
   useSize(box, ({ clientWidth }) => chart.current?.setSize({ width: clientWidth, height: HEIGHT }));
-  useEffect(() => chart.current?.setData(dataOf(changes)), [changes]);
+  useEffect(() => chart.current?.setData(dataOf(changes)), [changes, now]);
 
   return <div class="chart" ref={box} aria-hidden="true" />;
 }
 
 function dataOf(changes: readonly ServicePortChange[]): UPlot.AlignedData {
-  return [changes.map(({ at }) => at / 1_000), changes.map(({ took }) => Math.max(took, LEAST))];
+  return [changes.map(({ at }) => Date.parse(at) / 1_000), changes.map(({ took }) => Math.max(took, LEAST))];
 }
 
-function optionsFor(element: HTMLElement): UPlot.Options {
+/** @param now milliseconds since the epoch */
+function optionsFor(element: HTMLElement, now: () => number): UPlot.Options {
   const style = getComputedStyle(element);
   const color = (name: string): string => style.getPropertyValue(name).trim();
   const axis: UPlot.Axis = {
@@ -52,7 +69,10 @@ function optionsFor(element: HTMLElement): UPlot.Options {
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
-    scales: { y: { distr: 3, range: (_, low, high) => [low / 2, Math.max(high * 2, low * 20)] } },
+    scales: {
+      x: { range: (_, first, last) => timesShown(first, last, now()) },
+      y: { distr: 3, range: (_, low, high) => [low / 2, Math.max(high * 2, low * 20)] },
+    },
     axes: [
       {
         ...axis,

@@ -6,8 +6,13 @@ import { clockTime, counted, span } from '../../parts/time.js';
 import { programmedChanges, summary } from './latencies.js';
 import { LatencyChart } from './latency-chart.js';
 
+interface LatencyProps extends History {
+  /** When the proxy last said how it is, by its own clock; undefined before that. */
+  readonly now: string | undefined;
+}
+
 /** How long changes take, in numbers and as a chart. */
-export function Latency({ changes, total }: History): JSX.Element {
+export function Latency({ changes, total, now }: LatencyProps): JSX.Element {
   const programmed = useMemo(() => programmedChanges(changes), [changes]);
   const numbers = useMemo(() => summary(programmed), [programmed]);
   if (!numbers) return <p class="absent">No change yet since the first sync.</p>;
@@ -29,7 +34,7 @@ export function Latency({ changes, total }: History): JSX.Element {
           {counted(count, 'change')} shown, {total.toLocaleString('en')} since the start
         </span>
       </p>
-      <LatencyChart changes={programmed} />
+      <LatencyChart changes={programmed} now={now} />
     </>
   );
 }

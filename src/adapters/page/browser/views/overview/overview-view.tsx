@@ -5,8 +5,10 @@ import { historyOf, STATUS } from '../../asking/routes.js';
 import { useChanges } from '../../asking/use-changes.js';
 import { useFollowed } from '../../asking/use-followed.js';
 import { Changes } from '../../parts/changes.js';
+import { EmptyCluster } from '../../parts/empty-cluster.js';
 import { Panel } from '../../parts/panel.js';
 import { Trouble } from '../../parts/trouble.js';
+import { hrefOf } from '../../place.js';
 import { Failures } from './failures.js';
 import { Health } from './health.js';
 import { Latency } from './latency.js';
@@ -22,20 +24,31 @@ export function OverviewView(): JSX.Element {
   return (
     <>
       <h1 class="unseen">Overview</h1>
-      <Panel id="health" title="Health">
+      <Panel id="health" title="Health" at={status.at}>
         <Trouble problem={status.problem} what="status" />
         {status.value && <Health status={status.value} />}
       </Panel>
+      {status.value && isEmpty(status.value) && <EmptyCluster />}
       {status.value && <Failures status={status.value} />}
-      <Panel id="latency" title="From a change to the kernel">
+      <Panel id="latency" title="From a change to the kernel" at={history.at}>
         <Trouble problem={history.problem} what="history" />
-        {history.value && <Latency {...history.value} />}
+        {history.value && <Latency {...history.value} now={status.value?.now} />}
       </Panel>
       {history.value && (
-        <Panel id="recent" title="Last changes">
+        <Panel id="recent" title="Last changes" at={history.at}>
           <Changes changes={history.value.changes.slice(-RECENT).reverse()} naming />
+          <p>
+            <a href={hrefOf({ view: 'history', search: '', failing: false })}>
+              All changes that are remembered
+            </a>
+          </p>
         </Panel>
       )}
     </>
   );
+}
+
+/** Everything is known and programmed, and there is nothing. */
+function isEmpty({ inSync, families }: ProxyStatus): boolean {
+  return inSync && families.every(({ programmed, failed }) => programmed + failed.length === 0);
 }

@@ -1,8 +1,8 @@
-import { endpointWords } from '../../../../../application/words/endpoint-words.js';
 import type { EndpointExplanation, PortExplanation } from '../../../../../application/explain/explanation.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
+import type { Arrivals } from './endpoint-order.js';
 import { rulesOf, type Rule } from './rules.js';
-import { endpointAddress, frontendAddress } from './words.js';
+import { endpointAddress, endpointText, frontendAddress } from './words.js';
 
 /** A box with a line of text and one that explains it. Lengths in pixels. */
 export interface Box {
@@ -33,21 +33,40 @@ const GAP = 10;
 const AISLE = 56;
 const INDENT = 22;
 const NARROW = 620;
-/** Endpoints beyond are told in one box. */
-const MOST_ENDPOINTS = 24;
+/** What a drawing leaves of the height of a window: for what stands above it. */
+const ABOVE = 200;
+const FEWEST_BOXES = 3;
 
 type Content = Omit<Box, 'x' | 'y' | 'width'>;
 
-/** Frontends, what becomes of their packets, and endpoints: from left to right, or one below the other where it is narrow. */
-export function drawingOf(port: PortExplanation, width: number): Drawing {
-  return width < NARROW ? narrowDrawing(port, width) : wideDrawing(port, width);
+/**
+ * Frontends, what becomes of their packets, and endpoints: from left to right, or one below the other where it is narrow. What there is
+ * no room for in the window is told in one box of each column, so that all of it is seen at once.
+ * @param port its endpoints in the order in which they are drawn, those that are used before the others
+ */
+export function drawingOf(
+  port: PortExplanation,
+  arrivals: Arrivals,
+  width: number,
+  windowHeight: number,
+): Drawing {
+  const most = Math.max(FEWEST_BOXES, Math.floor((windowHeight - ABOVE) / (BOX_HEIGHT + GAP)));
+  return width < NARROW
+    ? narrowDrawing(port, arrivals, width, most)
+    : wideDrawing(port, arrivals, width, most);
 }
 
-function wideDrawing(port: PortExplanation, width: number): Drawing {
+function wideDrawing(port: PortExplanation, arrivals: Arrivals, width: number, most: number): Drawing {
   const rules = rulesOf(port);
-  const frontends = rules.flatMap((rule) => rule.frontends.map((frontend) => ({ frontend, rule })));
-  const { shown, more } = shownEndpoints(port.endpoints);
-  const rows = Math.max(frontends.length, rules.length, shown.length + more.length);
+  const all = rules.flatMap((rule) => rule.frontends.map((frontend) => ({ frontend, rule })));
+  const { shown: frontends, rest: moreFrontends } = fitting(all, most);
+  const { shown, rest } = fitting(usedFirst(port.endpoints), most);
+  const more = restContent(rest);
+  const rows = Math.max(
+    frontends.length + (moreFrontends.length > 0 ? 1 : 0),
+    rules.length,
+    shown.length + more.length,
+  );
   const height = rows * (BOX_HEIGHT + GAP) - GAP;
   const column = Math.floor((width - 2 * AISLE) / 3);
   const place = (content: readonly Content[], index: number): readonly Box[] => {
@@ -60,11 +79,14 @@ function wideDrawing(port: PortExplanation, width: number): Drawing {
     }));
   };
   const left = place(
-    frontends.map(({ frontend, rule }) => frontendContent(frontend, rule)),
+    [
+      ...frontends.map(({ frontend, rule }) => frontendContent(frontend, rule)),
+      ...moreFrontendsContent(moreFrontends.length),
+    ],
     0,
   );
   const middle = place(rules.map(ruleContent), 1);
-  const right = place([...shown.map(endpointContent), ...more], 2);
+  const right = place([...shown.map((one) => endpointContent(one, arrivals)), ...more], 2);
   const across = (from: Box, to: Box, leadsOn: boolean): Line => {
     const [x1, y1, x2, y2] = [from.x + from.width, from.y + BOX_HEIGHT / 2, to.x, to.y + BOX_HEIGHT / 2];
     const bend = (x1 + x2) / 2;
@@ -77,17 +99,21 @@ function wideDrawing(port: PortExplanation, width: number): Drawing {
       ...frontends.map(({ rule }, row) =>
         across(left[row]!, middle[rules.indexOf(rule)]!, rule.outcome === 'forward'),
       ),
-      ...rules.flatMap((rule, row) =>
-        shown.flatMap((endpoint, column_) =>
-          rule.endpoints.includes(endpoint) ? [across(middle[row]!, right[column_]!, true)] : [],
-        ),
-      ),
+      ...rules.flatMap((rule, row) => {
+        const leadsTo = new Set(rule.endpoints);
+        const targets = [...shown.map((endpoint) => [endpoint]), ...(more.length > 0 ? [rest] : [])];
+        return targets.flatMap((endpoints, place_) =>
+          endpoints.some((endpoint) => leadsTo.has(endpoint))
+            ? [across(middle[row]!, right[place_]!, true)]
+            : [],
+        );
+      }),
     ],
   };
 }
 
 /** Each rule with its frontends above and its endpoints below; those that no rule uses come last. */
-function narrowDrawing(port: PortExplanation, width: number): Drawing {
+function narrowDrawing(port: PortExplanation, arrivals: Arrivals, width: number, most: number): Drawing {
   const boxes: Box[] = [];
   const lines: Line[] = [];
   let y = 0;
@@ -102,32 +128,54 @@ function narrowDrawing(port: PortExplanation, width: number): Drawing {
     const start = from.y + BOX_HEIGHT;
     lines.push({ path: `M${rail} ${start}V${to.y + BOX_HEIGHT / 2}H${to.x}`, leadsOn });
   };
-  for (const rule of rulesOf(port)) {
-    const above = rule.frontends.map((frontend) => add(frontendContent(frontend, rule), 0));
+  const rules = rulesOf(port);
+  // Each rule has two lists, and at the end are those that no rule uses.
+  const each = Math.max(FEWEST_BOXES, Math.floor(most / (2 * rules.length + 1)));
+  for (const rule of rules) {
+    const frontends = fitting(rule.frontends, each);
+    const above = frontends.shown.map((frontend) => add(frontendContent(frontend, rule), 0));
+    above.push(...moreFrontendsContent(frontends.rest.length).map((content) => add(content, 0)));
     const box = add(ruleContent(rule), 1);
     for (const one of above) down(one, box, rule.outcome === 'forward');
-    const { shown, more } = shownEndpoints(rule.endpoints);
-    for (const endpoint of shown) down(box, add(endpointContent(endpoint), 2), true);
-    for (const rest of more) add(rest, 2);
+    for (const content of endpointContents(rule.endpoints, arrivals, each)) down(box, add(content, 2), true);
   }
-  const { shown, more } = shownEndpoints(port.endpoints.filter(({ used }) => !used));
-  for (const content of [...shown.map(endpointContent), ...more]) add(content, 2);
+  const unused = port.endpoints.filter(({ used }) => !used);
+  for (const content of endpointContents(unused, arrivals, each)) add(content, 2);
   return { height: Math.max(y - GAP, 0), boxes, lines };
 }
 
-function shownEndpoints(all: readonly EndpointExplanation[]): {
-  readonly shown: readonly EndpointExplanation[];
-  readonly more: readonly Content[];
-} {
-  const usedFirst = [...all].sort((a, b) => Number(b.used) - Number(a.used));
-  if (usedFirst.length <= MOST_ENDPOINTS) return { shown: usedFirst, more: [] };
-  const rest = usedFirst.slice(MOST_ENDPOINTS);
+function endpointContents(
+  endpoints: readonly EndpointExplanation[],
+  arrivals: Arrivals,
+  most: number,
+): readonly Content[] {
+  const { shown, rest } = fitting(endpoints, most);
+  return [...shown.map((one) => endpointContent(one, arrivals)), ...restContent(rest)];
+}
+
+/** As many as there is room for, of which the last may be needed to tell of the rest. */
+function fitting<Item>(
+  all: readonly Item[],
+  most: number,
+): { readonly shown: readonly Item[]; readonly rest: readonly Item[] } {
+  const end = all.length <= most ? all.length : most - 1;
+  return { shown: all.slice(0, end), rest: all.slice(end) };
+}
+
+function usedFirst(endpoints: readonly EndpointExplanation[]): readonly EndpointExplanation[] {
+  return [...endpoints].sort((a, b) => Number(b.used) - Number(a.used));
+}
+
+function restContent(rest: readonly EndpointExplanation[]): readonly Content[] {
+  if (rest.length === 0) return [];
   const used = rest.filter((endpoint) => endpoint.used).length;
   const words = `${used} used, ${rest.length - used} not used`;
-  return {
-    shown: usedFirst.slice(0, MOST_ENDPOINTS),
-    more: [{ kind: 'endpoint', mark: 'off', title: `and ${rest.length} more`, words }],
-  };
+  return [{ kind: 'endpoint', mark: used > 0 ? 'good' : 'off', title: `and ${rest.length} more`, words }];
+}
+
+function moreFrontendsContent(count: number): readonly Content[] {
+  if (count === 0) return [];
+  return [{ kind: 'frontend', mark: 'off', title: `and ${count} more`, words: 'the list has all' }];
 }
 
 function frontendContent(frontend: Rule['frontends'][number], { outcome }: Rule): Content {
@@ -140,7 +188,8 @@ function ruleContent(rule: Rule): Content {
   return { kind: 'rule', mark, title: `${rule.policy}: ${rule.outcome}`, words: rule.reason };
 }
 
-function endpointContent(endpoint: EndpointExplanation): Content {
+function endpointContent(endpoint: EndpointExplanation, arrivals: Arrivals): Content {
   const mark = endpoint.used ? 'good' : 'off';
-  return { kind: 'endpoint', mark, title: endpointAddress(endpoint), words: endpointWords(endpoint) };
+  const title = endpointAddress(endpoint);
+  return { kind: 'endpoint', mark, title, words: endpointText(endpoint, arrivals.get(title)) };
 }

@@ -1,30 +1,34 @@
 import type { JSX } from 'preact';
-import { endpointWords } from '../../../../../application/words/endpoint-words.js';
 import { acceptedSourcesText } from '../../../../../application/words/source-words.js';
 import { portStatusText } from '../../../../../application/words/state-words.js';
 import type { FamilyExplanation, PortExplanation } from '../../../../../application/explain/explanation.js';
 import { markOf } from '../../parts/mark-kind.js';
-import { MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
 import { Panel } from '../../parts/panel.js';
 import { portWords } from '../../../../../application/words/port-words.js';
 import { clockTime, span } from '../../parts/time.js';
 import { hrefOf } from '../../place.js';
+import { EndpointGrid } from './endpoint-grid.js';
+import { inOrder, type Arrivals } from './endpoint-order.js';
 import { ServiceDrawing } from './service-drawing.js';
-import { endpointAddress, frontendAddress } from './words.js';
+import { frontendAddress } from './words.js';
 
 interface PortProps {
   readonly family: FamilyExplanation['family'];
   readonly port: PortExplanation;
+  /** When it was explained, in milliseconds since the epoch. */
+  readonly at: number | undefined;
+  readonly arrivals: Arrivals;
 }
 
 /** One service port: its state and why, its drawing, and the same as a list. */
-export function PortPanel({ family, port }: PortProps): JSX.Element {
+export function PortPanel({ family, port: explained, at, arrivals }: PortProps): JSX.Element {
+  const port = { ...explained, endpoints: inOrder(explained.endpoints, arrivals) };
   const name = `${portWords(port)}, ${family}`;
   const { status, affinitySeconds, sourceRanges, findings } = port;
   const mark = markOf(status.state);
   return (
-    <Panel title={name}>
+    <Panel title={name} at={at}>
       <p class={`verdict small ${mark}`}>
         <Mark kind={mark} /> {portStatusText(status, clockTime)}
       </p>
@@ -39,21 +43,27 @@ export function PortPanel({ family, port }: PortProps): JSX.Element {
       </ul>
       <ServiceDrawing
         port={port}
+        arrivals={arrivals}
         label={`Drawing of port ${name}: ${port.frontends.length} frontends, ${port.endpoints.length} endpoints. The list below it says the same.`}
       />
       <details>
         <summary>As a list</summary>
-        <PortLists port={port} />
+        <Frontends port={port} />
+        <h3>Endpoints</h3>
+        {port.endpoints.length === 0 && <p>none</p>}
+        {port.endpoints.length > 0 && (
+          <EndpointGrid
+            name={`endpoints ${name}`.replace(/\W+/g, '-')}
+            endpoints={port.endpoints}
+            arrivals={arrivals}
+          />
+        )}
       </details>
     </Panel>
   );
 }
 
-function PortLists({
-  port: { frontends, endpoints, protocol },
-}: {
-  readonly port: PortExplanation;
-}): JSX.Element {
+function Frontends({ port: { frontends, protocol } }: Pick<PortProps, 'port'>): JSX.Element {
   return (
     <>
       <h3>Frontends</h3>
@@ -75,16 +85,6 @@ function PortLists({
             </li>
           );
         })}
-      </ul>
-      <h3>Endpoints</h3>
-      <ul class="lines">
-        {endpoints.slice(0, MOST).map((endpoint) => (
-          <li key={endpointAddress(endpoint)}>
-            <code>{endpointAddress(endpoint)}</code> {endpointWords(endpoint)}
-          </li>
-        ))}
-        {endpoints.length === 0 && <li>none</li>}
-        {endpoints.length > MOST && <li>{moreThanShown(endpoints.length)}</li>}
       </ul>
     </>
   );

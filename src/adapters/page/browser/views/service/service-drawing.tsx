@@ -2,24 +2,25 @@ import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { PortExplanation } from '../../../../../application/explain/explanation.js';
 import { useSize } from '../../parts/use-size.js';
+import type { Arrivals } from './endpoint-order.js';
 import { BOX_HEIGHT, drawingOf, type Box } from './drawing.js';
 
 /** Pixels: the width of a letter, and what a box keeps free at its sides. */
 const LETTER = 7;
 const PADDING = 10;
 
-/** How packets of a service port go from its frontends to its endpoints. The list beside it says the same in words. */
-export function ServiceDrawing({
-  port,
-  label,
-}: {
+interface DrawingProps {
   readonly port: PortExplanation;
+  readonly arrivals: Arrivals;
   readonly label: string;
-}): JSX.Element {
+}
+
+/** How packets of a service port go from its frontends to its endpoints. The list beside it says the same in words. */
+export function ServiceDrawing({ port, arrivals, label }: DrawingProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   useSize(box, ({ clientWidth }) => setWidth(clientWidth));
-  const { height, boxes, lines } = drawingOf(port, width);
+  const { height, boxes, lines } = drawingOf(port, arrivals, width, innerHeight);
   return (
     <div class="drawing" ref={box}>
       {width > 0 && (

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import { healthCheckWords } from '../../../../../application/words/health-check-words.js';
 import type { Explanation } from '../../../../../application/explain/explanation.js';
 import type { History } from '../../../../../application/status/change-entry.js';
@@ -10,13 +10,16 @@ import { useFollowed } from '../../asking/use-followed.js';
 import { Changes } from '../../parts/changes.js';
 import { Mark } from '../../parts/mark.js';
 import { Panel } from '../../parts/panel.js';
+import { counted } from '../../parts/time.js';
 import { Trouble } from '../../parts/trouble.js';
 import { hrefOf } from '../../place.js';
+import { lastArrivals, type Arrivals } from './endpoint-order.js';
 import { PortPanel } from './port-panel.js';
 import { TrafficPanel } from './traffic-panel.js';
 
 const AT_LEAST_EVERY = 5_000;
-const RECENT = 50;
+const RECENT = 5;
+const NO_ARRIVALS: Arrivals = new Map();
 
 /** One Service: what the proxy does for it and why, its traffic, and what changed. */
 export function ServiceView({ namespace, name }: Pick<ServiceRow, 'namespace' | 'name'>): JSX.Element {
@@ -31,6 +34,10 @@ export function ServiceView({ namespace, name }: Pick<ServiceRow, 'namespace' | 
   );
   isServed.current = explanation.value?.known ?? true;
   const history = useFollowed<History>(historyOf(service), pace);
+  const arrivals = useMemo(
+    () => (history.value ? lastArrivals(history.value.changes) : NO_ARRIVALS),
+    [history.value],
+  );
   return (
     <>
       <p class="back">
@@ -41,18 +48,40 @@ export function ServiceView({ namespace, name }: Pick<ServiceRow, 'namespace' | 
         {name}
       </h1>
       <Trouble problem={explanation.problem} what="explanation" />
-      {explanation.value && <Explained explanation={explanation.value} />}
-      <TrafficPanel service={service} />
-      <Panel id="history" title="What changed">
+      {explanation.value && <Verdicts explanation={explanation.value} />}
+      <Panel id="history" title="What changed" at={history.at}>
         <Trouble problem={history.problem} what="history" />
-        {history.value && <Changes changes={history.value.changes.slice(-RECENT).reverse()} />}
+        {history.value && <LastChanges service={service} changes={history.value.changes} />}
       </Panel>
+      {explanation.value && (
+        <Families explanation={explanation.value} at={explanation.at} arrivals={arrivals} />
+      )}
+      <TrafficPanel service={service} arrivals={arrivals} />
     </>
   );
 }
 
-function Explained({ explanation }: { readonly explanation: Explanation }): JSX.Element {
-  const { known, unserved, problems, families } = explanation;
+function LastChanges({
+  service,
+  changes,
+}: Pick<History, 'changes'> & { readonly service: string }): JSX.Element {
+  return (
+    <>
+      <Changes changes={changes.slice(-RECENT).reverse()} />
+      {changes.length > RECENT && (
+        <p>
+          <a href={hrefOf({ view: 'history', search: `${service} `, failing: false })}>
+            All {counted(changes.length, 'change')} that are remembered
+          </a>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** That it is not served, and what is wrong with its objects. */
+function Verdicts({ explanation }: { readonly explanation: Explanation }): JSX.Element {
+  const { known, unserved, problems } = explanation;
   return (
     <>
       {!known && (
@@ -67,9 +96,21 @@ function Explained({ explanation }: { readonly explanation: Explanation }): JSX.
             <Mark kind="bad" /> {problem}
           </p>
         ))}
+    </>
+  );
+}
+
+interface FamiliesProps extends Pick<Parameters<typeof PortPanel>[0], 'at' | 'arrivals'> {
+  readonly explanation: Explanation;
+}
+
+/** Its service ports, family by family. */
+function Families({ explanation: { known, families }, ...more }: FamiliesProps): JSX.Element {
+  return (
+    <>
       {families.flatMap(({ family, ports, absence, healthCheck }) => [
         ...ports.map((port) => (
-          <PortPanel key={`${family} ${port.port} ${port.protocol}`} family={family} port={port} />
+          <PortPanel key={`${family} ${port.port} ${port.protocol}`} family={family} port={port} {...more} />
         )),
         ...(known && absence ? [<p key={family} class="quiet">{`${family}: ${absence.text}`}</p>] : []),
         ...(healthCheck

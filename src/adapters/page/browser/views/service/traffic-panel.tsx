@@ -1,21 +1,30 @@
 import type { JSX } from 'preact';
-import { bytesText, countingWords } from '../../../../../application/words/traffic-words.js';
+import { useMemo } from 'preact/hooks';
+import { countingWords } from '../../../../../application/words/traffic-words.js';
+import { portWords } from '../../../../../application/words/port-words.js';
 import type { PortReport, TrafficReport } from '../../../../../domain/traffic/traffic-report.js';
 import { trafficOf } from '../../asking/routes.js';
 import { useLines } from '../../asking/use-lines.js';
-import { MOST, moreThanShown } from '../../parts/lines.js';
-import { Mark } from '../../parts/mark.js';
-import { portWords } from '../../../../../application/words/port-words.js';
+import { Grid } from '../../parts/grid/grid.js';
 import { Panel } from '../../parts/panel.js';
-import { Table } from '../../parts/table.js';
+import { counted } from '../../parts/time.js';
 import { Trouble } from '../../parts/trouble.js';
-import { endpointAddress } from './words.js';
+import type { Arrivals } from './endpoint-order.js';
+import { divided } from './quiet-endpoints.js';
+import { columnsOf, nameOf } from './traffic-columns.js';
+
+const MOST_ROWS = 12;
+
+interface TrafficProps {
+  readonly service: string;
+  readonly arrivals: Arrivals;
+}
 
 /** The connections of a Service, second by second. The proxy counts them only while somebody looks. */
-export function TrafficPanel({ service }: { readonly service: string }): JSX.Element {
-  const { value, problem } = useLines<TrafficReport>(trafficOf(service));
+export function TrafficPanel({ service, arrivals }: TrafficProps): JSX.Element {
+  const { value, at, problem } = useLines<TrafficReport>(trafficOf(service));
   return (
-    <Panel id="traffic" title="Traffic">
+    <Panel id="traffic" title="Traffic" at={at}>
       <Trouble problem={problem} what="traffic" />
       {!value && !problem && <p class="absent">Counting…</p>}
       {value && <Facts report={value} />}
@@ -24,6 +33,7 @@ export function TrafficPanel({ service }: { readonly service: string }): JSX.Ele
           key={`${port.family} ${port.port} ${port.protocol}`}
           port={port}
           countsBytes={value.countsBytes}
+          arrivals={arrivals}
         />
       ))}
     </Panel>
@@ -37,64 +47,28 @@ function Facts({ report }: { readonly report: TrafficReport }): JSX.Element | nu
   return <p class="quiet">{facts.join('; ')}.</p>;
 }
 
-function PortTraffic({
-  port,
-  countsBytes,
-}: {
+interface PortTrafficProps extends Pick<TrafficProps, 'arrivals'> {
   readonly port: PortReport;
   readonly countsBytes: boolean;
-}): JSX.Element {
+}
+
+/** The numbers of a service port and of its endpoints; those without connections are folded. */
+function PortTraffic({ port, countsBytes, arrivals }: PortTrafficProps): JSX.Element {
+  const name = `${portWords(port)}, ${port.family}`;
+  const { busy, quiet } = divided(port.endpoints, arrivals);
+  const columns = useMemo(() => columnsOf(countsBytes), [countsBytes]);
+  const grid = { kind: 'traffic', columns, most: MOST_ROWS, keyOf: nameOf };
+  const id = name.replace(/\W+/g, '-');
   return (
     <>
-      <Table
-        kind="traffic"
-        titles={[
-          `${portWords(port)}, ${port.family}`,
-          ...['Open', 'New/s', 'Unanswered', ...(countsBytes ? ['Bytes/s'] : [])].map((number) => ({
-            number,
-          })),
-        ]}
-      >
-        <Numbers name="all" numbers={port} countsBytes={countsBytes} />
-        {port.endpoints.slice(0, MOST).map((endpoint) => (
-          <Numbers
-            key={endpointAddress(endpoint)}
-            name={endpointAddress(endpoint)}
-            numbers={endpoint}
-            isSilent={endpoint.silent}
-            countsBytes={countsBytes}
-          />
-        ))}
-      </Table>
-      <p class="quiet">{moreThanShown(port.endpoints.length)}</p>
+      <h3>{name}</h3>
+      <Grid {...grid} name={`traffic-${id}`} label={`Connections of ${name}`} rows={[port, ...busy]} />
+      {quiet.length > 0 && (
+        <details>
+          <summary>{counted(quiet.length, 'endpoint')} without connections</summary>
+          <Grid {...grid} name={`quiet-${id}`} label={`Without connections, ${name}`} rows={quiet} />
+        </details>
+      )}
     </>
-  );
-}
-
-interface NumbersProps {
-  readonly name: string;
-  readonly numbers: Pick<PortReport, 'open' | 'newPerSecond' | 'unanswered' | 'bytesPerSecond'>;
-  readonly isSilent?: boolean;
-  readonly countsBytes: boolean;
-}
-
-function Numbers({ name, numbers, isSilent = false, countsBytes }: NumbersProps): JSX.Element {
-  const { open, newPerSecond, unanswered, bytesPerSecond } = numbers;
-  return (
-    <tr>
-      <td>
-        <code>{name}</code>
-        {isSilent && (
-          <span class="bad">
-            {' '}
-            <Mark kind="bad" /> ready, but answers nobody
-          </span>
-        )}
-      </td>
-      <td class="number">{open.toLocaleString('en')}</td>
-      <td class="number">{newPerSecond.toLocaleString('en', { maximumFractionDigits: 1 })}</td>
-      <td class={`number ${unanswered > 0 ? 'bad' : ''}`}>{unanswered.toLocaleString('en')}</td>
-      {countsBytes && <td class="number">{bytesPerSecond === undefined ? '' : bytesText(bytesPerSecond)}</td>}
-    </tr>
   );
 }

@@ -1,14 +1,12 @@
 import type { JSX } from 'preact';
-import { hostPort } from '../../../../../domain/net/host-port.js';
 import { SOURCE_WORDS } from '../../../../../application/words/source-words.js';
 import type { TraceAnswer } from '../../../../../application/trace/answer.js';
-import type { Step, TracedEndpoint } from '../../../../../domain/trace/trace.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
-import { MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
 import { Panel } from '../../parts/panel.js';
 import { clockTime } from '../../parts/time.js';
-import { PortLink } from '../../parts/port-link.js';
+import { Shares } from './shares.js';
+import { Steps } from './steps.js';
 
 const OUTCOMES: Readonly<
   Record<TraceAnswer['outcome'], { readonly mark: MarkKind; readonly words: string }>
@@ -65,56 +63,5 @@ export function TraceResult({ answer, at, from, to }: ResultProps): JSX.Element 
         <Steps steps={answer.steps} />
       </Panel>
     </>
-  );
-}
-
-function Shares({ endpoints }: { readonly endpoints: readonly TracedEndpoint[] }): JSX.Element {
-  return (
-    <table class="shares">
-      <thead>
-        <tr>
-          <th scope="col">Endpoint</th>
-          <th scope="col" class="number">
-            Probability
-          </th>
-          <th scope="col" class="bar-cell" aria-hidden="true" />
-        </tr>
-      </thead>
-      <tbody>
-        {endpoints.slice(0, MOST).map(({ address, port, probability }) => (
-          <tr key={`${address} ${port}`}>
-            <td>
-              <code>{hostPort(address, port)}</code>
-            </td>
-            <td class="number">{`${Number((probability * 100).toFixed(1))} %`}</td>
-            <td class="bar-cell" aria-hidden="true">
-              <span class="share" style={{ width: `${probability * 100}%` }} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function Steps({ steps }: { readonly steps: readonly Step[] }): JSX.Element {
-  if (steps.length === 0) return <p class="absent">No rule acted on it.</p>;
-  return (
-    <ol class="steps">
-      {steps.slice(0, MOST).map(({ hook, where, rule, effect, servicePort, isForeign }, place) => (
-        <li key={place} class={isForeign ? 'foreign' : ''}>
-          <p>
-            <b>{effect}</b>{' '}
-            <span class="quiet">
-              {hook}, {where}
-              {isForeign && ', of another program'}
-            </span>{' '}
-            {servicePort !== undefined && <PortLink port={servicePort} />}
-          </p>
-          <code>{rule}</code>
-        </li>
-      ))}
-      {steps.length > MOST && <li>{moreThanShown(steps.length)}, much alike</li>}
-    </ol>
   );
 }

@@ -1,0 +1,1 @@
+export declare const SECTIONS: readonly (readonly [title: string, pages: readonly string[]])[];

