@@ -220,7 +220,7 @@ describe('what the API server would refuse', () => {
     const tooDeep = (): never => {
       throw new RangeError('Maximum call stack size exceeded');
     };
-    expect(problems({ ...service({}), status: { toJSON: tooDeep } })).toEqual([
+    expect(problems({ ...service({}), status: Object.create({ toJSON: tooDeep }) })).toEqual([
       'Service default/web: metadata.name: belongs to an object that is nested too deeply',
     ]);
     const wrong = { ...service({ type: 'X' }), toJSON: () => expect(true).toBe(false) };
