@@ -104,7 +104,7 @@ install_npm_packages_of_demo() {
   say "installing npm packages"
   # shellcheck disable=SC2046 # a list of words
   quietly npm install --no-save --save-prod --omit=dev --no-audit --no-fund --loglevel=error $(
-    for name in esbuild preact uplot; do
+    for name in esbuild preact uplot @kubernetes/client-node; do
       node -p "process.argv[1] + '@' + require('./package-lock.json').packages['node_modules/' + process.argv[1]].version" "$name"
     done
   )

@@ -164,6 +164,7 @@ describe.each(PLACES)('at /%s', (where, last) => {
   it('nothing goes beyond the width of a phone', async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    expect(await violations(page)).toEqual([]);
   });
 
   it('nobody but this server was asked', () => {

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Agent } from 'node:http';
-import type { RequestOptions } from 'node:https';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent, type AgentOptions, type RequestOptions } from 'node:https';
 import { errorMessage } from '../../../application/error-message.js';
 import type { Clock } from '../../../application/ports/clock.js';
-import { agentFor, type Tls } from './agents.js';
+import type { User } from './client-node.js';
 import { certificatesIn } from './certificate-authority.js';
 import { KubeconfigError, type Connection } from './connection.js';
 import { ExecPlugins } from './exec-plugins.js';
-import { loadKubeconfig, type Kubeconfig } from './kubeconfig.js';
-import type { Cluster, Material, User } from './kubeconfig-file.js';
+import { loadKubeconfig, type LoadedKubeconfig } from './kubeconfig.js';
+
+/** How long a proxy may take to reach the API server. Milliseconds. */
+const PROXY_TIMEOUT = 10_000;
 
 /** What a request needs to reach the API server and authenticate. */
 export interface Access {
@@ -19,22 +21,17 @@ export interface Access {
   readonly options: Pick<RequestOptions, 'agent' | 'auth' | 'headers'>;
 }
 
-interface Proofs extends Pick<RequestOptions, 'auth'> {
-  readonly tls: Tls;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /**
  * The route and credentials to the API server, kept fresh. What may be rotated on disk (kubeconfig, tokens, certificates)
  * is read again for the first request after `lifetime`, or after `readAgain` or `renew`. An agent keeps connections. It is
  * replaced when the TLS material changes; running requests finish on the old one.
  */
 export class Credentials {
-  private loaded: Kubeconfig | undefined;
+  private loaded: LoadedKubeconfig | undefined;
   private loadedFrom: string | undefined;
   private access: Promise<Access> | undefined;
   private readAt = 0;
-  private agent: Agent | undefined;
+  private agent: HttpAgent | undefined;
   private agentIdentity = '';
   private readonly plugins: ExecPlugins;
 
@@ -81,72 +78,70 @@ export class Credentials {
   }
 
   private async read(): Promise<Access> {
-    const { cluster, user } = await this.load();
+    const { config, tokenFile } = await this.load();
+    const cluster = config.getCurrentCluster();
     const file = this.connection.kubeconfig ?? 'in-cluster';
-    const { tls, headers, auth } = await this.proofs(cluster, user).catch((error: unknown) => {
+    if (!cluster || !URL.canParse(cluster.server)) {
       throw new KubeconfigError(
         file,
-        `cannot obtain the credentials (${errorMessage(error).trim()})`,
+        `the server "${cluster?.server ?? ''}" is not a URL`,
+        'correct clusters[].cluster.server',
+      );
+    }
+    const options: RequestOptions = { timeout: PROXY_TIMEOUT };
+    try {
+      if (tokenFile)
+        Object.assign(config.getCurrentUser() ?? {}, { token: (await readFile(tokenFile, 'utf8')).trim() });
+      await config.applyToHTTPSOptions(options);
+    } catch (error) {
+      throw new KubeconfigError(
+        file,
+        `cannot obtain the credentials (${reasonOf(error, config.getCurrentUser())})`,
         'check the certificate files, the token file and the exec plugin it names',
         { cause: error },
       );
-    });
-    const authorities = tls.ca ? certificatesIn(String(tls.ca)) : undefined;
+    }
+    const authorities = options.ca ? certificatesIn(String(options.ca)) : undefined;
     if (authorities?.length === 0) {
-      const inFile = cluster.authority && 'file' in cluster.authority;
       throw new KubeconfigError(
-        inFile ? cluster.authority.file : file,
+        cluster.caFile ?? file,
         'cannot read the certificate authority of the API server (unable to parse bytes as PEM block)',
-        `clusters[].cluster.certificate-authority${inFile ? '' : '-data'} must hold certificates in PEM format`,
+        `clusters[].cluster.certificate-authority${cluster.caFile ? '' : '-data'} must hold certificates in PEM format`,
       );
     }
     const server = new URL(cluster.server);
-    const verified = { ...tls, ca: authorities?.join('\n') };
-    const identity = fingerprint([server.protocol, cluster.proxyUrl, ...Object.values(verified)]);
-    if (!this.agent || identity !== this.agentIdentity)
-      this.replaceAgent(await agentFor(server, cluster.proxyUrl, verified), identity);
+    const tls = {
+      ca: authorities?.join('\n'),
+      cert: options.cert,
+      key: options.key,
+      servername: options.servername,
+      rejectUnauthorized: options.rejectUnauthorized,
+    };
+    const identity = fingerprint([server.protocol, cluster.proxyUrl, ...Object.values(tls)]);
+    if (!this.agent || identity !== this.agentIdentity) {
+      const agent = cluster.proxyUrl ? (options.agent as HttpAgent) : newAgent(server, tls);
+      this.replaceAgent(agent, identity);
+    }
     return {
       server,
       ...(cluster.proxyUrl && { proxy: new URL(cluster.proxyUrl).host }),
-      options: { agent: this.agent, headers, auth },
-    };
-  }
-
-  /** What verifies both sides, as it is now: on disk, or from an exec plugin. */
-  private async proofs(cluster: Cluster, user: User): Promise<Proofs> {
-    const issued = user.exec ? await this.plugins.credential(user.exec) : {};
-    const tls = {
-      ca: await contentOf(cluster.authority),
-      cert: issued.clientCertificateData ?? (await contentOf(user.certificate)),
-      key: issued.clientKeyData ?? (await contentOf(user.key)),
-      servername: cluster.tlsServerName,
-      rejectUnauthorized: cluster.insecure ? false : undefined,
-    };
-    const token =
-      (user.tokenFile && (await readFile(user.tokenFile, 'utf8')).trim()) || user.token || issued.token;
-    return {
-      tls,
-      headers: {
-        ...(token && { Authorization: `Bearer ${token}` }),
-        ...(user.impersonates && { 'Impersonate-User': user.impersonates }),
-      },
-      auth: user.username ? `${user.username}:${user.password ?? ''}` : null,
+      options: { agent: this.agent, headers: { ...options.headers }, auth: options.auth ?? null },
     };
   }
 
   /** Loads the configuration again when its file has changed. */
-  private async load(): Promise<Kubeconfig> {
+  private async load(): Promise<LoadedKubeconfig> {
     const text =
       this.connection.kubeconfig &&
       (await readFile(this.connection.kubeconfig, 'utf8').catch(() => undefined));
     if (!this.loaded || text !== this.loadedFrom) {
-      this.loaded = await loadKubeconfig(this.connection);
+      this.loaded = await loadKubeconfig(this.connection, this.plugins);
       this.loadedFrom = text;
     }
     return this.loaded;
   }
 
-  private replaceAgent(agent: Agent | undefined, identity: string): void {
+  private replaceAgent(agent: HttpAgent | undefined, identity: string): void {
     const old = this.agent;
     this.agent = agent;
     this.agentIdentity = identity;
@@ -157,9 +152,19 @@ export class Credentials {
   }
 }
 
-async function contentOf(material: Material | undefined): Promise<Buffer | undefined> {
-  if (!material) return undefined;
-  return 'data' in material ? material.data : readFile(material.file);
+/** What a plugin printed may be a secret, and the parser's message repeats it. */
+function reasonOf(error: unknown, user: User | null): string {
+  const { command } = (user?.exec ?? {}) as { readonly command?: string };
+  const isOfContent = error instanceof SyntaxError || error instanceof TypeError;
+  if (command !== undefined && isOfContent) return `the exec plugin ${command} printed no ExecCredential`;
+  return errorMessage(error).trim();
+}
+
+function newAgent(server: URL, tls: AgentOptions): HttpAgent {
+  const defined = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
+  return server.protocol === 'http:'
+    ? new HttpAgent({ keepAlive: true })
+    : new HttpsAgent({ keepAlive: true, ...defined });
 }
 
 function fingerprint(parts: readonly unknown[]): string {

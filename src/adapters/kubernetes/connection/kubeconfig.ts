@@ -1,45 +1,48 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { isIPv6 } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
+import { parse } from 'yaml';
 import { errorMessage } from '../../../application/error-message.js';
+import { emptyKubeConfig, preferData, prepareExecPlugin, useServer } from './client-node.js';
+import type { Cluster, KubeConfig, User } from './client-node.js';
 import { KubeconfigError, type Connection } from './connection.js';
-import {
-  parseKubeconfig,
-  type Cluster,
-  type Context,
-  type KubeconfigFile,
-  type User,
-} from './kubeconfig-file.js';
+import type { ExecPlugins } from './exec-plugins.js';
 import { proxyUrlOf, serverUrl } from './server-url.js';
 
-/** The API server, and who is to talk to it. */
-export interface Kubeconfig {
-  readonly cluster: Cluster;
-  readonly user: User;
+/** A loaded configuration. */
+export interface LoadedKubeconfig {
+  readonly config: KubeConfig;
+  /** Bearer token file of the current user, read again whenever credentials are renewed. */
+  readonly tokenFile?: string;
 }
-
-const ANONYMOUS: User = { name: 'anonymous' };
 
 /** Loads the configuration of a connection. Throws KubeconfigError. */
-export async function loadKubeconfig(connection: Connection): Promise<Kubeconfig> {
-  const { cluster, user } = await loadFrom(connection);
-  const server = serverUrl(connection, cluster, user);
-  return { cluster: { ...cluster, server, proxyUrl: proxyUrlOf(connection, cluster, server) }, user };
+export async function loadKubeconfig(
+  connection: Connection,
+  plugins: ExecPlugins,
+): Promise<LoadedKubeconfig> {
+  const config = await emptyKubeConfig(plugins);
+  let tokenFile: string | undefined;
+  if (connection.kubeconfig) tokenFile = await loadFile(config, connection.kubeconfig, connection.context);
+  else if (connection.master)
+    config.loadFromClusterAndUser(
+      { name: 'master', server: '', skipTLSVerify: false },
+      { name: 'anonymous' },
+    );
+  else tokenFile = loadInCluster(config, connection.serviceAccountRoot ?? '');
+  const cluster = config.getCurrentCluster();
+  if (cluster) {
+    const server = serverUrl(connection, cluster, config.getCurrentUser());
+    useServer(cluster, server, proxyUrlOf(connection, cluster, server));
+  }
+  return tokenFile ? { config, tokenFile } : { config };
 }
 
-async function loadFrom({
-  kubeconfig,
-  context,
-  master,
-  serviceAccountRoot,
-}: Connection): Promise<Kubeconfig> {
-  if (kubeconfig) return loadFile(kubeconfig, context);
-  if (master) return { cluster: { name: 'master', server: '' }, user: ANONYMOUS };
-  return loadInCluster(serviceAccountRoot ?? '');
-}
-
-async function loadFile(file: string, context: string | undefined): Promise<Kubeconfig> {
+async function loadFile(
+  config: KubeConfig,
+  file: string,
+  context: string | undefined,
+): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new KubeconfigError(
       file,
@@ -48,30 +51,11 @@ async function loadFile(file: string, context: string | undefined): Promise<Kube
       { cause: error },
     );
   });
-  const config = parsed(text, file);
-  const current = contextOf(config, context ?? config.currentContext, file);
-  const cluster = config.clusters.find(({ name }) => name === current.cluster);
-  if (!cluster)
-    throw new KubeconfigError(
-      file,
-      `context "${current.name}" names the cluster "${current.cluster}", which is not in clusters`,
-      'add the cluster or correct the context',
-    );
-  requireOneWayToVerify(cluster, file);
-  const user = current.user ? config.users.find(({ name }) => name === current.user) : ANONYMOUS;
-  if (!user)
-    throw new KubeconfigError(
-      file,
-      `context "${current.name}" names the user "${current.user}", which is not in users`,
-      'add the user or correct the context',
-    );
-  refuseAuthProvider(user, file);
-  return { cluster, user };
-}
-
-function parsed(text: string, file: string): KubeconfigFile {
+  const directory = dirname(file);
+  const resolvePath = (path: string): string => (isAbsolute(path) ? path : join(directory, path));
   try {
-    return parseKubeconfig(text, dirname(file));
+    config.loadFromString(text);
+    config.makePathsAbsolute(directory);
   } catch (error) {
     throw new KubeconfigError(
       file,
@@ -80,22 +64,60 @@ function parsed(text: string, file: string): KubeconfigFile {
       { cause: error },
     );
   }
+  if (context !== undefined) config.setCurrentContext(context);
+  requireCurrent(config, file);
+  requireOneWayToVerify(config.getCurrentCluster(), file);
+  const user = config.getCurrentUser();
+  preferData(config.getCurrentCluster(), user);
+  if (!user) return undefined;
+  refuseAuthProvider(user, file);
+  requireText(user, file);
+  prepareExecPlugin(user, resolvePath);
+  const tokenFile = tokenFileOf(text, user);
+  return tokenFile && resolvePath(tokenFile);
 }
 
-function contextOf({ contexts }: KubeconfigFile, current: string | undefined, file: string): Context {
-  const context = contexts.find(({ name }) => name === current);
-  if (context) return context;
-  const names = contexts.map(({ name }) => name);
-  throw new KubeconfigError(
-    file,
-    `current-context is ${current ? `"${current}", which is not in contexts` : 'not set'}`,
-    `set it to one of: ${names.join(', ') || '(no contexts in the file)'}`,
-  );
+function requireCurrent(config: KubeConfig, file: string): void {
+  const current = config.getCurrentContext();
+  const context = config.getContextObject(current);
+  if (!context) {
+    const names = config.getContexts().map(({ name }) => name);
+    throw new KubeconfigError(
+      file,
+      `current-context is ${current ? `"${current}", which is not in contexts` : 'not set'}`,
+      `set it to one of: ${names.join(', ') || '(no contexts in the file)'}`,
+    );
+  }
+  if (!config.getCurrentCluster()) {
+    throw new KubeconfigError(
+      file,
+      `context "${context.name}" names the cluster "${context.cluster}", which is not in clusters`,
+      'add the cluster or correct the context',
+    );
+  }
+  if (!context.user) {
+    // Otherwise KubeConfig ignores the cluster's certificate authority as well.
+    config.addUser({ name: 'anonymous' });
+    Object.assign(context, { user: 'anonymous' });
+  } else if (!config.getCurrentUser()) {
+    throw new KubeconfigError(
+      file,
+      `context "${context.name}" names the user "${context.user}", which is not in users`,
+      'add the user or correct the context',
+    );
+  }
 }
 
-function loadInCluster(root: string): Kubeconfig {
-  const account = join(root, '/var/run/secrets/kubernetes.io/serviceaccount');
-  const tokenFile = join(account, 'token');
+/** `tokenFile` of the user: kubeadm's kube-proxy kubeconfig has it, and client-node does not know that key. */
+function tokenFileOf(text: string, user: User): string | undefined {
+  const document = parse(text) as { users?: { name?: string; user?: { tokenFile?: unknown } | null }[] };
+  const tokenFile = document.users?.find(({ name }) => name === user.name)?.user?.tokenFile;
+  return typeof tokenFile === 'string' && tokenFile ? tokenFile : undefined;
+}
+
+function loadInCluster(config: KubeConfig, root: string): string {
+  config.loadFromCluster(root);
+  const tokenFile = config.getCurrentUser()?.authProvider?.config?.tokenFile as string;
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
   if (!host || !port || !existsSync(tokenFile)) {
     throw new KubeconfigError(
@@ -106,29 +128,31 @@ function loadInCluster(root: string): Kubeconfig {
       'set --kubeconfig or --master, or --manifests to run without an API server',
     );
   }
-  const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`;
-  return {
-    cluster: { name: 'in-cluster', server, authority: { file: join(account, 'ca.crt') } },
-    user: { name: 'service-account', tokenFile },
-  };
+  return tokenFile;
 }
 
 /** As in client-go: a contradiction about what is verified must not be guessed away. */
-function requireOneWayToVerify({ name, insecure, authority }: Cluster, file: string): void {
-  if (!insecure || !authority) return;
+function requireOneWayToVerify(cluster: Cluster | null, file: string): void {
+  if (!cluster?.skipTLSVerify || !(cluster.caFile || cluster.caData)) return;
   throw new KubeconfigError(
     file,
-    `cluster "${name}": specifying a root certificates file with the insecure flag is not allowed`,
+    `cluster "${cluster.name}": specifying a root certificates file with the insecure flag is not allowed`,
     'remove insecure-skip-tls-verify or certificate-authority and certificate-authority-data',
   );
 }
 
 /** kube-proxy is built without any provider. */
 function refuseAuthProvider({ name, authProvider }: User, file: string): void {
-  if (authProvider === undefined) return;
+  if (!authProvider) return;
   throw new KubeconfigError(
     file,
-    `user "${name}" has an auth-provider, and there is no Auth Provider for name "${authProvider}"`,
+    `user "${name}" has an auth-provider, and there is no Auth Provider for name "${authProvider.name}"`,
     'use token, tokenFile, a client certificate or an exec plugin',
   );
+}
+
+/** YAML makes a number of digits without quotes. */
+function requireText({ name, token }: User, file: string): void {
+  if (token === undefined || token === null || typeof token === 'string') return;
+  throw new KubeconfigError(file, `the token of user "${name}" is not text`, 'put it into quotes');
 }

@@ -1,6 +1,6 @@
+import type { Cluster, User } from './client-node.js';
 import { KubeconfigError, type Connection } from './connection.js';
 import { environmentProxy } from './environment-proxy.js';
-import type { Cluster, User } from './kubeconfig-file.js';
 
 /** Where a URL comes from, and what to do when it is wrong. */
 interface Origin {
@@ -12,9 +12,10 @@ interface Origin {
  * The URL of the API server: the master's, else the cluster's. Without a scheme it is HTTPS if anything about TLS is
  * configured, else HTTP, as in kube-proxy. Throws KubeconfigError.
  */
-export function serverUrl({ master, kubeconfig }: Connection, cluster: Cluster, user: User): string {
+export function serverUrl({ master, kubeconfig }: Connection, cluster: Cluster, user: User | null): string {
   const server = master || cluster.server;
-  const usesTls = cluster.authority || cluster.insecure || user.certificate;
+  const usesTls =
+    cluster.caFile || cluster.caData || cluster.skipTLSVerify || user?.certFile || user?.certData;
   const url = server.includes('://') ? server : `${usesTls ? 'https' : 'http'}://${server}`;
   const origin = master
     ? { place: '--master', advice: 'use a URL like https://192.0.2.1:6443' }

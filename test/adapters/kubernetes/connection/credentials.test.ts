@@ -418,12 +418,12 @@ describe('a kubeconfig that cannot be used', () => {
     [
       'a token that is no text',
       kubeconfigOf('server: "https://h"', 'token: 1234'),
-      /not a valid kubeconfig \(users\[0\]\.user\.token is not text\)/,
+      /the token of user "u" is not text; put it into quotes/,
     ],
     [
       'an exec plugin without a command',
       kubeconfigOf('server: "https://h"', 'exec: {args: [a]}'),
-      /users\[0\]\.user\.exec\.command is missing/,
+      /cannot obtain the credentials \(No command was specified/,
     ],
     [
       'an authority that is no PEM',
