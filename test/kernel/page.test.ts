@@ -35,8 +35,8 @@ describe('the overview', () => {
     const health = await text('#health');
     for (const fact of ['node1', 'nftables', '1,002 service ports programmed'])
       expect(health).toContain(fact);
-    expect(await text('header')).toMatch(/kube-proxy on node1[^]*live/);
-    expect(await page.title()).toBe('overview – node1 – kube-proxy');
+    expect(await text('header')).toMatch(/kube-proxy-ts on node1[^]*live/);
+    expect(await page.title()).toBe('overview – node1 – kube-proxy-ts');
     expect(complaints()).toEqual([]);
   });
 
