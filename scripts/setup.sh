@@ -90,7 +90,12 @@ install_promtool() {
 
 install_npm_packages() {
   [ ! -L node_modules ] || return 0 # a link leads to another checkout's packages
-  if [ "$purpose" = demo ]; then install_npm_packages_of_demo; else install_all_npm_packages; fi
+  # A checkout that has all packages keeps them.
+  if [ "$purpose" = demo ] && { [ ! -e node_modules ] || [ -e "$of_demo" ]; }; then
+    install_npm_packages_of_demo
+  else
+    install_all_npm_packages
+  fi
 }
 
 install_all_npm_packages() {
