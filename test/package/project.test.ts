@@ -30,9 +30,9 @@ it('the chart says what the package says', () => {
 
 it.each([
   ['README.md', /^# (.*)$/m],
-  ['site/.vitepress/config.mjs', /^  title: '(.*)',$/m],
+  ['site/.vitepress/config.mjs', /^ {2}title: '(.*)',$/m],
   ['src/adapters/page/browser/index.html', /<title>(.*)<\/title>/],
-  ['deploy/chart/monitoring/dashboard.json', /^  "title": "(.*)"/m],
+  ['deploy/chart/monitoring/dashboard.json', /^ {2}"title": "(.*)"/m],
   ['deploy/image/archive.mjs', /image\.title': '(.*)'/],
   ['deploy/debian/build.sh', /^name=(.*)$/m],
 ])('%s has the name of the product as its title', (file, title) => {
