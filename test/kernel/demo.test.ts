@@ -120,7 +120,7 @@ describe('npm start', () => {
 
   it('shows three broken Services, of which the proxy says why, and that one is mended', async () => {
     demo = new RunningDemo(BUILT, '--examples', examples);
-    const shown = await demo.until(/SOLUTIONS\.md tells/);
+    const shown = await demo.until(/solutions\.txt tells/);
     const [, page = ''] = /^Its page, while the demo runs: (http:\S+)$/m.exec(shown) ?? [];
     expect(answersOf('10.96.0.91:80', shown)).toEqual(['backend-1', 'backend-2', 'no answer']);
     expect(answersOf('192.0.2.10:30092', shown)).toEqual(['no answer']);

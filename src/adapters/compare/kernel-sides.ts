@@ -3,7 +3,7 @@ import type { Side, SideMode } from '../../domain/compare/side.js';
 import { ipvsSide, tablesSide } from '../../domain/compare/tables-side.js';
 import { proxyTables } from '../../domain/iptables/text/proxy-tables.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
-import { SavedRules } from '../../domain/iptables/walk/saved-rules.js';
+import type { SavedRules } from '../../domain/iptables/walk/saved-rules.js';
 import { virtualServerKey } from '../../domain/ipvs/virtual-server.js';
 import { cidrContains, type Cidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -22,6 +22,7 @@ import { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER, NETLINK_ROUTE } from '../netlink/protocol.js';
 import { listLinks } from '../rtnetlink/links.js';
+import { savedRules } from './saved-rules.js';
 
 export interface KernelSidesOptions {
   /** Only rules of this one: what is left of others serves no new connection. */
@@ -35,7 +36,7 @@ export interface KernelSidesOptions {
 /**
  * What the kernel has now, whichever proxy wrote it: IPVS where the device of service addresses is, nf_tables where it has the table
  * of a proxy, else the tables of iptables.
- * @throws what reading throws: ToolError, NetlinkError
+ * @throws what reading throws: ToolError, NetlinkError; ComparisonError for rules of mode userspace
  */
 export async function kernelSides(
   families: readonly IpFamily[],
@@ -54,14 +55,14 @@ export async function kernelSides(
 async function tablesIn(family: IpFamily, proxiesOnly: boolean): Promise<Side> {
   const tool = new IptablesTool();
   try {
-    return tablesSide(savedRules(await tool.save(family), proxiesOnly));
+    return tablesSide(kernelRules(await tool.save(family), proxiesOnly));
   } finally {
     tool.close();
   }
 }
 
-function savedRules(saved: SavedTables, proxiesOnly: boolean): SavedRules {
-  return new SavedRules(proxiesOnly ? proxyTables(saved) : saved, (_, chain) => chain.startsWith('KUBE-'));
+function kernelRules(saved: SavedTables, proxiesOnly: boolean): SavedRules {
+  return savedRules(proxiesOnly ? proxyTables(saved) : saved, 'what the kernel has');
 }
 
 async function ipvsIn(
@@ -81,7 +82,7 @@ async function ipvsIn(
     const all = await servers.list(family);
     const listed = all.filter(({ address }) => !excluded.some((cidr) => cidrContains(cidr, address)));
     return ipvsSide({
-      rules: savedRules(saved, proxiesOnly),
+      rules: kernelRules(saved, proxiesOnly),
       sets,
       servers: new Map(
         listed.map((server) => [virtualServerKey(server), { server, realServers: server.realServers }]),

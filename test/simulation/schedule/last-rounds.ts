@@ -85,6 +85,12 @@ export const LAST_ROUNDS: readonly LastRound[] = [
     },
   },
   {
+    name: 'a former version was there for a while',
+    modes: ['nftables'],
+    steps: ['put'],
+    begins: [['former-version-again']],
+  },
+  {
     name: 'endpoints end that clients are remembered for',
     modes: ['nftables'],
     steps: ['flows'],
