@@ -107,13 +107,15 @@ install_all_npm_packages() {
 install_npm_packages_of_demo() {
   ! is_installed . || return 0
   say "installing npm packages"
+  mkdir -p node_modules
+  touch "$of_demo" # first, so that an installation that was interrupted goes on as one of the demo
   # shellcheck disable=SC2046 # a list of words
   quietly npm install --no-save --save-prod --omit=dev --no-audit --no-fund --loglevel=error $(
     for name in esbuild preact uplot @kubernetes/client-node; do
       node -p "process.argv[1] + '@' + require('./package-lock.json').packages['node_modules/' + process.argv[1]].version" "$name"
     done
   )
-  touch "$of_demo" node_modules/.package-lock.json
+  touch node_modules/.package-lock.json
 }
 
 # The other Nodes of the tests and of the measurements: there are some for Linux on x64 and arm64.
