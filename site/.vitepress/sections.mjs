@@ -1,16 +1,6 @@
 /** The pages of the site, by section, in their order: paths from the root of the repository, which are also those of the site. */
 export const SECTIONS = [
-  [
-    'Begin',
-    [
-      'docs/usage.md',
-      'docs/recordings.md',
-      'deploy/examples/broken/SOLUTIONS.md',
-      'docs/faq.md',
-      'docs/seen-on.md',
-      'docs/performance.md',
-    ],
-  ],
+  ['Begin', ['docs/usage.md', 'docs/recordings.md', 'docs/faq.md', 'docs/seen-on.md', 'docs/performance.md']],
   [
     'Guides',
     [
@@ -24,8 +14,8 @@ export const SECTIONS = [
       'docs/guides/from-kube-router.md',
       'docs/guides/from-cilium.md',
       'docs/guides/rolling-out.md',
-      'docs/guides/sizing.md',
       'docs/migrating.md',
+      'docs/guides/sizing.md',
       'docs/guides/upgrade.md',
       'docs/guides/going-back.md',
       'docs/guides/end-to-end-tests.md',

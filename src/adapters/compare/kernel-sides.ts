@@ -5,6 +5,7 @@ import { proxyTables } from '../../domain/iptables/text/proxy-tables.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { SavedRules } from '../../domain/iptables/walk/saved-rules.js';
 import { virtualServerKey } from '../../domain/ipvs/virtual-server.js';
+import { cidrContains, type Cidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { isOurs } from '../../domain/nftables/kernel/kernel-course.js';
 import type { KernelElement, KernelSet, KernelTable } from '../../domain/nftables/kernel/ruleset.js';
@@ -28,6 +29,8 @@ export interface KernelSidesOptions {
   readonly mode?: SideMode | undefined;
   /** Without rules of programs that are no service proxies, which a plan does not have either. */
   readonly proxiesOnly?: boolean;
+  /** Virtual servers in these networks are of others. */
+  readonly excluded?: readonly Cidr[];
 }
 
 /**
@@ -37,13 +40,13 @@ export interface KernelSidesOptions {
  */
 export async function kernelSides(
   families: readonly IpFamily[],
-  { mode, proxiesOnly = false }: KernelSidesOptions = {},
+  { mode, proxiesOnly = false, excluded = [] }: KernelSidesOptions = {},
 ): Promise<FamilySides> {
   const mayBe = (one: SideMode) => mode === undefined || mode === one;
   const sides: FamilySides = {};
   for (const family of families)
     sides[family] =
-      (mayBe('ipvs') ? await ipvsIn(family, proxiesOnly) : undefined) ??
+      (mayBe('ipvs') ? await ipvsIn(family, proxiesOnly, excluded) : undefined) ??
       (mayBe('nftables') ? await nftablesIn(family, proxiesOnly) : undefined) ??
       (await tablesIn(family, proxiesOnly));
   return sides;
@@ -62,7 +65,11 @@ function kernelRules(saved: SavedTables, proxiesOnly: boolean): SavedRules {
   return savedRules(proxiesOnly ? proxyTables(saved) : saved, 'what the kernel has');
 }
 
-async function ipvsIn(family: IpFamily, proxiesOnly: boolean): Promise<Side | undefined> {
+async function ipvsIn(
+  family: IpFamily,
+  proxiesOnly: boolean,
+  excluded: readonly Cidr[],
+): Promise<Side | undefined> {
   const device = new NetlinkServiceAddresses();
   const servers = new NetlinkVirtualServers();
   const tool = new IptablesTool();
@@ -72,7 +79,8 @@ async function ipvsIn(family: IpFamily, proxiesOnly: boolean): Promise<Side | un
     if (addresses === undefined) return undefined;
     const saved = await tool.save(family);
     const { sets } = await ipsets.read(setsIn(saved, family));
-    const listed = await servers.list(family);
+    const all = await servers.list(family);
+    const listed = all.filter(({ address }) => !excluded.some((cidr) => cidrContains(cidr, address)));
     return ipvsSide({
       rules: kernelRules(saved, proxiesOnly),
       sets,

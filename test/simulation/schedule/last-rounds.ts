@@ -2,7 +2,7 @@ import { LOCAL_BY_NODE, type Mode } from '../world/settings.js';
 import { OF_THE_MOMENT, type Theme } from './themes.js';
 
 /** A theme for one more round, in worlds that begin in certain modes. */
-export interface LastRound extends Theme {
+interface LastRound extends Theme {
   /** Missing: in all. */
   readonly modes?: readonly Mode[];
   /** Only, and instead of the others, in worlds with this argument. */
@@ -83,6 +83,12 @@ export const LAST_ROUNDS: readonly LastRound[] = [
       'kernel-fault': ['commits'],
       foreign: ['delete-rule', 'delete-element', 'flush-set', 'flush-chain'],
     },
+  },
+  {
+    name: 'a former version was there for a while',
+    modes: ['nftables'],
+    steps: ['put'],
+    begins: [['former-version-again']],
   },
   {
     name: 'endpoints end that clients are remembered for',

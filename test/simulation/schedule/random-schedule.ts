@@ -23,7 +23,7 @@ const PAUSES = [0, 1, 5, 20, 100, 500, 2_000, 8_000];
 const LOCALHOST_NODE_PORTS = [[], [REJECTS_LOCALHOST], [REJECTS_LOCALHOST, NAMES_LOOPBACK]] as const;
 
 /** In one world of a mode in so many, the Node's podCIDRs decide whose traffic is local. */
-const ONE_LOCAL_BY_NODE_IN = 8;
+const ONE_LOCAL_BY_NODE_IN = 7;
 
 /** How many Services there are when the program starts. */
 const FIRST = [0, 1, 1, 2, 2, 3, 4, 6];

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { parseDescription } from '../cluster/service-description.js';
+import { parseDescription, type ServiceDescription } from '../cluster/service-description.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { ForeignBatch } from '../kernel/nf-tables/foreign-batch.js';
+import { FAMILY } from '../kernel/nf-tables/numbers.js';
 import type { NfTables } from '../kernel/nf-tables/nf-tables.js';
 import { servedByOthers } from '../kube-proxy/served-by-others.js';
 import type { Step } from '../schedule/schedule.js';
 import type { Plan } from '../schedule/plan.js';
 import type { StepKind } from '../schedule/step-kind.js';
+import type { Simulation } from '../simulation.js';
 import { STRANGER } from './foreign/deed.js';
 
 /** What a former version of the proxy left in nf_tables of a real kernel (docs/simulation.md). */
@@ -24,6 +26,7 @@ interface Left {
 
 const TABLE = 'kube-proxy';
 const NFT_FAMILY = { IPv4: 'ip', IPv6: 'ip6' } as const;
+const NUMBER = { IPv4: FAMILY.IP, IPv6: FAMILY.IP6 } as const;
 const VERSIONS = ['names-of-kube-proxy', 'first-digests'] as const;
 
 /** The proxy starts where a former version of it ran in mode nftables. */
@@ -31,30 +34,76 @@ export const formerVersion: StepKind = {
   name: 'former-version',
   weight: 0,
   plan: ({ random }) => [random.pick(VERSIONS)],
-  perform(simulation, [version = '']) {
-    const { everyCommit, world } = simulation;
+  perform: (simulation, [version = '']) => leave(simulation, leftBy(version)),
+};
+
+/** The node goes back to a former version, with its Services and no others, and after so many milliseconds to the present one again. */
+export const formerVersionAgain: StepKind = {
+  name: 'former-version-again',
+  weight: 0,
+  plan(plan) {
+    const { random, settings } = plan;
+    if (settings.mode !== 'nftables' || settings.source === 'manifests') return undefined;
+    const version = random.pick(VERSIONS);
+    plan.services.clear();
+    takeIn(plan, servicesOf(leftBy(version)));
+    return [random.pick(['killed', 'asked']), version, String(random.pick([10, 2_000]))];
+  },
+  perform(simulation, [how = '', version = '', pause = '0']) {
+    const { cluster, history, world } = simulation;
     const left = leftBy(version);
-    everyCommit.damage(() => {
-      for (const family of world.settings.families) write(world.machine.nfTables, family, left[family]);
+    simulation.restartOnceEnded(Number(pause), () => {
+      // Rules of other modes would be in its way.
+      if (simulation.modes.size > 1 || !simulation.modes.has('nftables')) return;
+      const services = servicesOf(left);
+      for (const name of history.services) if (!services.has(name)) cluster.removeService(name);
+      for (const [name, description] of services) cluster.putService(name, description);
+      leave(simulation, left);
+      world.machine.connections.flush();
     });
-    servedByOthers(simulation, 'nftables');
+    if (how === 'killed') world.proxy.kill();
+    else world.proxy.raise('SIGTERM');
   },
 };
+
+/** It has ended, and its rules are there, in the place of others of their names. */
+function leave(simulation: Simulation, left: Left): void {
+  const { everyCommit, world } = simulation;
+  everyCommit.damage(() => {
+    for (const family of world.settings.families) write(world.machine.nfTables, family, left[family]);
+  });
+  servedByOthers(simulation, 'nftables');
+}
+
+/** Those that come later have other numbers. */
+function takeIn(plan: Plan, services: ReadonlyMap<string, ServiceDescription>): void {
+  for (const [name, description] of services) plan.services.set(name, description);
+  while (plan.next() < services.size);
+}
+
+function servicesOf({ services }: Left): ReadonlyMap<string, ServiceDescription> {
+  return new Map(
+    services.map((text) => {
+      const [name = '', ...description] = text.split(' ');
+      return [name, parseDescription(description)];
+    }),
+  );
+}
 
 /** Its Services are there, in the place of those of their names, and then its rules. */
 export function afterFormerVersion(plan: Plan): readonly Step[] {
   const args = formerVersion.plan(plan)!;
-  const services = leftBy(args[0]!).services.map((text) => text.split(' '));
-  for (const [name = '', ...description] of services) plan.services.set(name, parseDescription(description));
-  while (plan.next() < services.length);
+  const left = leftBy(args[0]!);
+  takeIn(plan, servicesOf(left));
   return [
-    ...services.map((each) => ({ at: 0, name: 'put', args: each })),
+    ...left.services.map((text) => ({ at: 0, name: 'put', args: text.split(' ') })),
     { at: 0, name: formerVersion.name, args },
   ];
 }
 
 function write(nfTables: NfTables, family: IpFamily, messages: readonly string[]): void {
   const batch = new ForeignBatch(NFT_FAMILY[family], TABLE);
+  if (nfTables.view(NUMBER[family], TABLE)) batch.deleteTable();
   for (const message of messages) {
     const [kind = '', attributes = ''] = message.split(' ');
     batch.addListed(Number(kind), Buffer.from(attributes, 'hex'));

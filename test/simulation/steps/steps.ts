@@ -2,7 +2,7 @@ import type { StepKind } from '../schedule/step-kind.js';
 import { trouble } from './api-server.js';
 import { flows } from './flows.js';
 import { foreign } from './foreign.js';
-import { formerVersion } from './former-version.js';
+import { formerVersion, formerVersionAgain } from './former-version.js';
 import { KUBE_PROXY_STEPS } from './kube-proxy.js';
 import { kernelFault } from './kernel-faults.js';
 import { tear } from './manifests.js';
@@ -49,6 +49,7 @@ export const STEPS: readonly StepKind[] = [
   ...PROCESS_STEPS,
   ...KUBE_PROXY_STEPS,
   podNetworks,
+  formerVersionAgain,
   formerVersion,
 ];
 

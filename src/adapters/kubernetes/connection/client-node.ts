@@ -32,6 +32,11 @@ export function useServer(cluster: Cluster, server: string, proxyUrl: string | u
   });
 }
 
+/** Otherwise it would keep the agent of a cluster, with the certificates of that time. */
+export function forgetAgents(config: KubeConfig): void {
+  (config as unknown as { agentCache: Map<string, unknown> }).agentCache.clear();
+}
+
 /** As in client-go, what the kubeconfig contains counts, and not the file that it names for the same. */
 export function preferData(cluster: Cluster | null, user: User | null): void {
   if (cluster?.caData) Object.assign(cluster, { caFile: undefined });

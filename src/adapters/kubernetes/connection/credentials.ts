@@ -4,7 +4,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent, type AgentOptions, type RequestOptions } from 'node:https';
 import { errorMessage } from '../../../application/error-message.js';
 import type { Clock } from '../../../application/ports/clock.js';
-import type { User } from './client-node.js';
+import { forgetAgents, type User } from './client-node.js';
 import { certificatesIn } from './certificate-authority.js';
 import { KubeconfigError, type Connection } from './connection.js';
 import { ExecPlugins } from './exec-plugins.js';
@@ -92,6 +92,7 @@ export class Credentials {
     try {
       if (tokenFile)
         Object.assign(config.getCurrentUser() ?? {}, { token: (await readFile(tokenFile, 'utf8')).trim() });
+      forgetAgents(config);
       await config.applyToHTTPSOptions(options);
     } catch (error) {
       throw new KubeconfigError(

@@ -1,5 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.js';
+import { Credentials } from '../../../../src/adapters/kubernetes/connection/credentials.js';
 import { PodExec } from '../../../../src/adapters/kubernetes/exec/pod-exec.js';
 import { ConnectProxy } from '../../../support/api-server/connect-proxy.js';
 import { SocksProxy } from '../../../support/api-server/socks-proxy.js';
@@ -64,6 +66,18 @@ it.each(['socks5', 'socks5h'])('is reached by a proxy of %s', async (scheme) => 
   } finally {
     await socks.close();
   }
+});
+
+it('gets the certificates that are there when they are read, by a proxy, too', async () => {
+  const kubeconfig = await kubeconfigOf({ 'proxy-url': `http://${proxy.address}` });
+  const credentials = new Credentials({ kubeconfig }, new CountingClock(), 0, 1);
+  const agent = async () => (await credentials.current()).options.agent;
+  const first = await agent();
+  expect(await agent()).toBe(first);
+  const { authority } = api.certificates;
+  await writeFile(join(dirname(kubeconfig), 'ca.crt'), `${authority}\n${authority}`);
+  expect(await agent()).not.toBe(first);
+  credentials.close();
 });
 
 it('is reached by the proxy of the environment', async () => {
