@@ -1,4 +1,5 @@
 import js from '@eslint/js';
+import { defineConfig } from 'eslint/config';
 import importX from 'eslint-plugin-import-x';
 import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript';
 import tseslint from 'typescript-eslint';
@@ -15,7 +16,7 @@ const inwardOnly = rooms.flatMap((room, position) =>
 );
 
 // Rules on promises need the types: .oxlintrc.json has them, where they take a sixth of the time.
-export default tseslint.config(
+export default defineConfig(
   { ignores: ['build', 'dist', 'lib', 'docs/api', 'node_modules', 'coverage'] },
   js.configs.recommended,
   ...tseslint.configs.recommended,

@@ -51,7 +51,7 @@ await build({
 
 const newer = thisNodeOnly
   ? ''
-  : execFileSync('sh', ['scripts/newer-node.sh'], { cwd: root, encoding: 'utf8' }).trim();
+  : execFileSync('sh', ['scripts/newer-node.sh', '24'], { cwd: root, encoding: 'utf8' }).trim();
 for (const node of [process.execPath, ...(newer ? [`${newer}/node`] : [])]) {
   console.log(`Node ${execFileSync(node, ['--version'], { encoding: 'utf8' })}`);
   const { status } = spawnSync(node, ['build/bench/main.js', ...options], { cwd: root, stdio: 'inherit' });

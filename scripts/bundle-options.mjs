@@ -5,7 +5,7 @@
 const UNUSED = [
   {
     importer: /\/@kubernetes\/client-node\/dist\/[^/]+$/,
-    modules: ['openid-client', 'jsonpath-plus', 'node-fetch', './gen/index.js'],
+    modules: ['openid-client', 'jsonpath-plus', 'undici', 'socks', './gen/index.js', './middleware.js'],
   },
   { importer: /\/prom-client\//, modules: ['@opentelemetry/api', './lib/pushgateway', './lib/cluster'] },
 ];

@@ -20,7 +20,7 @@ const IMAGES = [
     place: '#/service/shop/cart',
     shown: '.traffic [role=gridcell]',
     colorScheme: 'dark',
-    viewport: DESK,
+    viewport: { width: 960, height: 780 },
   },
   {
     name: 'trace',

@@ -2,7 +2,7 @@
 # Installs what this project needs on a fresh Debian machine with Node: Debian packages and npm packages, only what is missing.
 # `setup.sh demo` installs only what `npm start` needs: a quarter of the packages, in a quarter of the time. `setup.sh tests` also
 # installs what only tests need: a kernel with IPVS that runs as a process, its tools, promtool, helm, kubectl, a browser, the generator of
-# the site, and a second, newer Node; `setup.sh bench` only that Node.
+# the site, and newer Nodes; `setup.sh bench` only these.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
@@ -90,7 +90,12 @@ install_promtool() {
 
 install_npm_packages() {
   [ ! -L node_modules ] || return 0 # a link leads to another checkout's packages
-  if [ "$purpose" = demo ]; then install_npm_packages_of_demo; else install_all_npm_packages; fi
+  # A checkout that has all packages keeps them.
+  if [ "$purpose" = demo ] && { [ ! -e node_modules ] || [ -e "$of_demo" ]; }; then
+    install_npm_packages_of_demo
+  else
+    install_all_npm_packages
+  fi
 }
 
 install_all_npm_packages() {
@@ -102,23 +107,27 @@ install_all_npm_packages() {
 install_npm_packages_of_demo() {
   ! is_installed . || return 0
   say "installing npm packages"
+  mkdir -p node_modules
+  touch "$of_demo" # first, so that an installation that was interrupted goes on as one of the demo
   # shellcheck disable=SC2046 # a list of words
   quietly npm install --no-save --save-prod --omit=dev --no-audit --no-fund --loglevel=error $(
-    for name in esbuild preact uplot; do
+    for name in esbuild preact uplot @kubernetes/client-node; do
       node -p "process.argv[1] + '@' + require('./package-lock.json').packages['node_modules/' + process.argv[1]].version" "$name"
     done
   )
-  touch "$of_demo" node_modules/.package-lock.json
+  touch node_modules/.package-lock.json
 }
 
-# The second Node of the tests and of the measurements: there is one for Linux on x64 and arm64.
-install_newer_node() {
+# The other Nodes of the tests and of the measurements: there are some for Linux on x64 and arm64.
+install_newer_nodes() {
   case $purpose in tests | bench) ;; *) return 0 ;; esac
   install_locked test/newer-node
   case $(uname -sm) in
   'Linux x86_64' | 'Linux aarch64')
-    [ -n "$(sh scripts/newer-node.sh)" ] || fail 'still missing after the installation: the newer Node' ;;
-  *) say "there is no newer Node for $(uname -sm); everything runs on $(node --version) only" ;;
+    for major in 24 26; do
+      [ -n "$(sh scripts/newer-node.sh $major)" ] || fail "still missing after the installation: Node $major"
+    done ;;
+  *) say "there is no other Node for $(uname -sm); everything runs on $(node --version) only" ;;
   esac
 }
 
@@ -159,7 +168,7 @@ node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.ex
 trap wait EXIT
 (
   install_npm_packages
-  install_newer_node
+  install_newer_nodes
   install_site_generator
 ) &
 npm=$!

@@ -11,7 +11,8 @@ const FOR_SPEED = [
   '--max-semi-space-size=64',
   '--single-threaded-gc',
   '--always-sparkplug',
-  '--interrupt-budget=500000',
+  // Newer ones do not know it any more.
+  ...(Number.parseInt(process.versions.node) < 26 ? ['--interrupt-budget=500000'] : []),
 ];
 
 /**

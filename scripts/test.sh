@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks everything: types, lint, format, build, all tests. Installs what is missing first.
 # All steps run, also after a failure; each prints its duration. The last line is the sum of jest's counts: "N passed, N failed".
-# Hermetic tests of what touches Node run on a newer one, too, where there is one (scripts/node-api-tests.mjs).
+# Hermetic tests of what touches Node (scripts/node-api-tests.mjs) run on the newest one, too, at night on each newer one, where there is one.
 # TEST_RESULTS: a folder that receives jest's results as JSON.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -47,9 +47,10 @@ of_the_text() {
 # What needs no kernel. Hermetic tests take what the kernel tests leave of the processors: those wait more than they work.
 without_kernel() {
   hermetic "$(dirname "$(command -v node)")"
-  for folder in $(sh scripts/newer-node.sh); do
+  for major in ${NIGHTLY:+24} 26; do
+    folder=$(sh scripts/newer-node.sh "$major")
     # shellcheck disable=SC2046 # a list of files
-    hermetic "$folder" --runTestsByPath $(node scripts/node-api-tests.mjs)
+    [ -z "$folder" ] || hermetic "$folder" --runTestsByPath $(node scripts/node-api-tests.mjs)
   done
   step package jest --selectProjects package --runInBand --outputFile="$results/package.json"
   [ -z "$failed" ]

@@ -159,7 +159,7 @@ export class Demo {
     say();
     say(`  ip netns exec ${this.#network.node} bin/kubeproxy explain login`);
     say(`says what the proxy does for one, and why; "top cart" shows connections, and the page has both.`);
-    say(`Mend them in ${broken(this.#examples)}, where SOLUTIONS.md tells what is wrong.`);
+    say(`Mend them in ${broken(this.#examples)}, where solutions.txt tells what is wrong.`);
     say();
   }
 

@@ -22,7 +22,7 @@ const vueOfThisFolder = {
 
 /** The site of the same files that people read in the repository. Dead links fail the build. */
 export default defineConfig({
-  title: 'kubeproxy',
+  title: 'kube-proxy-ts',
   description,
   base: process.env.SITE_BASE || '/',
   srcDir: root,

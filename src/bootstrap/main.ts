@@ -4,6 +4,7 @@ import { exitAtOnce } from '../adapters/process/exit-at-once.js';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
 import type { Logger } from '../application/ports/logger.js';
 import { errorMessage } from '../application/error-message.js';
+import { ComparisonError } from '../application/compare/comparison-error.js';
 import { CannotTraceError } from '../application/trace/trace-packets.js';
 import { CANNOT_ASK, CannotAskError } from '../adapters/cli/asking/cannot-ask-error.js';
 import { chosenCommand, readsManifests } from './commands/commands.js';
@@ -27,6 +28,7 @@ const FOR_PEOPLE = [
   QueriesError,
   BundleFolderError,
   DumpError,
+  ComparisonError,
 ];
 
 /** Runs the program and returns its exit code. The order is that of docs/spec/configuration.md §1. */

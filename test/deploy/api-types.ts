@@ -1,4 +1,5 @@
-import * as models from '@kubernetes/client-node';
+// The whole package does not load on Node 20.
+import * as models from '@kubernetes/client-node/dist/gen/models/all.js';
 
 interface Attribute {
   readonly baseName: string;

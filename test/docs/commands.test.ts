@@ -20,8 +20,8 @@ it('docs/commands.md has a section and a line with exit codes for every command 
     );
 });
 
-it('docs/commands.md has a line with exit codes for everything that all nodes can be asked, and for validate', () => {
+it('docs/commands.md has a line with exit codes for everything that all nodes can be asked, for migrate and validate', () => {
   const section = page.slice(page.indexOf('## `kubectl kubeproxy`'));
   const rows = [...section.matchAll(/^\| `(\w+)[^`]*` \| .* \| .*\d.* \|$/gm)].map(([, name]) => name);
-  expect(rows.sort()).toEqual([...CLUSTER_QUESTIONS, 'validate'].sort());
+  expect(rows.sort()).toEqual([...CLUSTER_QUESTIONS, 'migrate', 'validate'].sort());
 });

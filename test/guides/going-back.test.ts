@@ -74,7 +74,8 @@ describe(page, () => {
       -p '{"spec":{"template":{"spec":{"nodeSelector":{"service-proxy":null}}}}}'`;
     await guide.shell.run([{ ...park, command: removed }]);
     expect(guide.cluster.written()).toEqual(before);
-  });
+    // Each look at a node is a start of the program.
+  }, 400_000);
 
   it('no service proxy at all', async () => {
     await installed('iptables', '');

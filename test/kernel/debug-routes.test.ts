@@ -8,7 +8,15 @@ import { Testbed } from '../support/testbed/testbed.js';
 import { until } from '../support/until.js';
 
 /** Our own routes, and the page. */
-const OWN = ['/debug/status', '/debug/service-list', '/debug/diff', '/debug/sync', '/debug/services', '/'];
+const OWN = [
+  '/debug/status',
+  '/debug/service-list',
+  '/debug/endpoints',
+  '/debug/diff',
+  '/debug/sync',
+  '/debug/services',
+  '/',
+];
 /** kube-proxy has them, too. */
 const KUBE_PROXYS = ['/metrics', '/configz', '/proxyMode', '/healthz', '/debug/pprof/', '/debug/flags'];
 const TRACE = '/debug/trace?from=node&to=10.96.0.1:443&kernel=true';

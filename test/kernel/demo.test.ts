@@ -1,7 +1,7 @@
 import { execa } from 'execa';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -120,7 +120,7 @@ describe('npm start', () => {
 
   it('shows three broken Services, of which the proxy says why, and that one is mended', async () => {
     demo = new RunningDemo(BUILT, '--examples', examples);
-    const shown = await demo.until(/SOLUTIONS\.md tells/);
+    const shown = await demo.until(/solutions\.txt tells/);
     const [, page = ''] = /^Its page, while the demo runs: (http:\S+)$/m.exec(shown) ?? [];
     expect(answersOf('10.96.0.91:80', shown)).toEqual(['backend-1', 'backend-2', 'no answer']);
     expect(answersOf('192.0.2.10:30092', shown)).toEqual(['no answer']);
@@ -211,12 +211,21 @@ describe('what npm start installs', () => {
     expect(more).toEqual([]);
     expect(command).toMatch(/^install --no-save .*--omit=dev /);
     expect(command!.split(' ').filter((word) => word.includes('@'))).toEqual(
-      ['esbuild', 'preact', 'uplot'].map((name) => `${name}@${packages[`node_modules/${name}`]!.version}`),
+      ['esbuild', 'preact', 'uplot', '@kubernetes/client-node'].map(
+        (name) => `${name}@${packages[`node_modules/${name}`]!.version}`,
+      ),
     );
     expect(await setUp('demo')).toEqual([]);
     expect(await setUp()).toEqual([expect.stringMatching(/^ci --include=dev/)]);
     expect(await setUp()).toEqual([]);
     expect(await setUp('demo')).toEqual([]);
+  });
+
+  it('is everything anew, where all was installed and the lock file has changed', async () => {
+    await setUp();
+    const later = new Date(Date.now() + 60_000);
+    await utimes(join(checkout, 'package-lock.json'), later, later);
+    expect(await setUp('demo')).toEqual([expect.stringMatching(/^ci --include=dev/)]);
   });
 });
 

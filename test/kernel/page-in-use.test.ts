@@ -30,7 +30,7 @@ describe('the connection', () => {
     // What was known stays, and is said to be old.
     expect(await text('#health')).toMatch(/Health\s+old: as of \d\d:\d\d:\d\d[^]*node1/);
     expect(await text('#recent')).toContain('old: as of');
-    expect(await text('header')).toContain('kube-proxy on node1');
+    expect(await text('header')).toContain('kube-proxy-ts on node1');
     await served.startProxy();
     await page.getByText('live', { exact: true }).waitFor();
     expect(await page.getByText('old: as of').count()).toBe(0);
@@ -164,6 +164,7 @@ describe.each(PLACES)('at /%s', (where, last) => {
   it('nothing goes beyond the width of a phone', async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    expect(await violations(page)).toEqual([]);
   });
 
   it('nobody but this server was asked', () => {

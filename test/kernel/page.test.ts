@@ -35,8 +35,8 @@ describe('the overview', () => {
     const health = await text('#health');
     for (const fact of ['node1', 'nftables', '1,002 service ports programmed'])
       expect(health).toContain(fact);
-    expect(await text('header')).toMatch(/kube-proxy on node1[^]*live/);
-    expect(await page.title()).toBe('overview – node1 – kube-proxy');
+    expect(await text('header')).toMatch(/kube-proxy-ts on node1[^]*live/);
+    expect(await page.title()).toBe('overview – node1 – kube-proxy-ts');
     expect(complaints()).toEqual([]);
   });
 
@@ -184,7 +184,7 @@ describe('one service', () => {
     expect(await drawing.locator('path:not(.ends)').count()).toBe(3);
     expect(await drawing.locator('path.ends').count()).toBe(1);
     await page.getByText('As a list').click();
-    const list = await text('details');
+    const list = await text('details[open]');
     for (const fact of [
       /172\.30\.200\.6:80 cluster-ip \(Cluster\): forward, to 2 endpoints/,
       /\*:30186 node-port \(Local\): drop, the policy is Local/,

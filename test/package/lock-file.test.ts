@@ -14,7 +14,7 @@ interface LockedPackage {
 
 describe.each([
   ['the program', repository],
-  ['the newer Node', join(repository, 'test/newer-node')],
+  ['the newer Nodes', join(repository, 'test/newer-node')],
 ])('package-lock.json of %s', (_, root) => {
   const lockedPackages = async (): Promise<Readonly<Record<string, LockedPackage>>> =>
     JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')).packages;

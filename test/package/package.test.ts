@@ -109,12 +109,13 @@ describe('the packed package, in another program', () => {
       const text = (await firstExample())
         .replace('/run/routes.txt', `${program}/routes.txt`)
         .replace('/etc/kubernetes/kube-proxy.conf', await writeKubeconfig(api));
-      await writeFile(`${program}/src/first-example.ts`, text);
-      const { stdout, stderr } = await execa(
-        'node',
-        ['--import', `${repository}/node_modules/tsx/dist/loader.mjs`, 'src/first-example.ts'],
-        { cwd: program, timeout: 60_000 },
-      );
+      const file = `${program}/src/first-example.ts`;
+      await writeFile(file, text);
+      const loader = `${repository}/node_modules/tsx/dist/loader.mjs`;
+      const { stdout, stderr } = await execa('node', ['--import', loader, file], {
+        cwd: program,
+        timeout: 60_000,
+      });
       expect(stderr).toContain('"programmed everything"');
       expect([stdout, ...stderr.split('\n').filter((line) => !line.startsWith('I'))]).toEqual(['']);
     } finally {

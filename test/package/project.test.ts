@@ -28,6 +28,17 @@ it('the chart says what the package says', () => {
   expect(own.bugs.url).toBe(`${source}/issues`);
 });
 
+it.each([
+  ['README.md', /^# (.*)$/m],
+  ['site/.vitepress/config.mjs', /^ {2}title: '(.*)',$/m],
+  ['src/adapters/page/browser/index.html', /<title>(.*)<\/title>/],
+  ['deploy/chart/monitoring/dashboard.json', /^ {2}"title": "(.*)"/m],
+  ['deploy/image/archive.mjs', /image\.title': '(.*)'/],
+  ['deploy/debian/build.sh', /^name=(.*)$/m],
+])('%s has the name of the product as its title', (file, title) => {
+  expect(title.exec(readFileSync(file, 'utf8'))?.[1]).toBe(own.name);
+});
+
 it.each(
   readdirSync('.github', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.yml')),
 )('.github/%s runs what is there', (file) => {

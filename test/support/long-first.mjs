@@ -17,6 +17,8 @@ const LONGEST = [
   'kernel/failover',
   'kernel/api-server',
   'deploy/debian-package',
+  'kernel/page-in-use',
+  'kernel/demo',
   'iptables-disruption',
   'kernel/faults',
   'kernel/ejection',

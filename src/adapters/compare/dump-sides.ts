@@ -3,7 +3,6 @@ import { errorMessage } from '../../application/error-message.js';
 import type { FamilySides } from '../../application/compare/family-sides.js';
 import { ipvsSide, tablesSide } from '../../domain/compare/tables-side.js';
 import type { IpSet } from '../../domain/ipset/ip-set.js';
-import { SavedRules } from '../../domain/iptables/walk/saved-rules.js';
 import { SaveReader } from '../../domain/iptables/text/save-reader.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import { NamedError } from '../../domain/model/named-error.js';
@@ -14,6 +13,7 @@ import { parseJsonListing } from '../nftables/listing/parse-json.js';
 import { parseListing } from '../nftables/listing/parse-text.js';
 import { parseSave as parseIpSets } from '../ipset/parse-save.js';
 import { parseVirtualServers } from './parse-virtual-servers.js';
+import { savedRules } from './saved-rules.js';
 
 /** A dump cannot be read, or is of no tool that is known; the message says which are. */
 export class DumpError extends NamedError {}
@@ -26,7 +26,7 @@ type Dump =
 
 /**
  * Reads files with what tools printed of one node, in any order: which tool it was shows in each.
- * @throws DumpError
+ * @throws DumpError; ComparisonError for rules of mode userspace
  */
 export function dumpSides(paths: readonly string[]): FamilySides {
   const dumps = paths.map(readDump);
@@ -48,7 +48,7 @@ export function dumpSides(paths: readonly string[]): FamilySides {
       );
     if (listed) sides[family] = listed;
     if (tables.length === 0) continue;
-    const rules = new SavedRules(tables, (_, chain) => chain.startsWith('KUBE-'));
+    const rules = savedRules(tables, `the dump ${paths.join(', ')}`);
     const its = servers.filter(([, { server }]) => familyOf(server.address) === family);
     sides[family] = isIpvs
       ? ipvsSide({

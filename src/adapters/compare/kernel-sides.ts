@@ -3,8 +3,9 @@ import type { Side, SideMode } from '../../domain/compare/side.js';
 import { ipvsSide, tablesSide } from '../../domain/compare/tables-side.js';
 import { proxyTables } from '../../domain/iptables/text/proxy-tables.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
-import { SavedRules } from '../../domain/iptables/walk/saved-rules.js';
+import type { SavedRules } from '../../domain/iptables/walk/saved-rules.js';
 import { virtualServerKey } from '../../domain/ipvs/virtual-server.js';
+import { cidrContains, type Cidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { isOurs } from '../../domain/nftables/kernel/kernel-course.js';
 import type { KernelElement, KernelSet, KernelTable } from '../../domain/nftables/kernel/ruleset.js';
@@ -21,28 +22,31 @@ import { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER, NETLINK_ROUTE } from '../netlink/protocol.js';
 import { listLinks } from '../rtnetlink/links.js';
+import { savedRules } from './saved-rules.js';
 
 export interface KernelSidesOptions {
   /** Only rules of this one: what is left of others serves no new connection. */
   readonly mode?: SideMode | undefined;
   /** Without rules of programs that are no service proxies, which a plan does not have either. */
   readonly proxiesOnly?: boolean;
+  /** Virtual servers in these networks are of others. */
+  readonly excluded?: readonly Cidr[];
 }
 
 /**
  * What the kernel has now, whichever proxy wrote it: IPVS where the device of service addresses is, nf_tables where it has the table
  * of a proxy, else the tables of iptables.
- * @throws what reading throws: ToolError, NetlinkError
+ * @throws what reading throws: ToolError, NetlinkError; ComparisonError for rules of mode userspace
  */
 export async function kernelSides(
   families: readonly IpFamily[],
-  { mode, proxiesOnly = false }: KernelSidesOptions = {},
+  { mode, proxiesOnly = false, excluded = [] }: KernelSidesOptions = {},
 ): Promise<FamilySides> {
   const mayBe = (one: SideMode) => mode === undefined || mode === one;
   const sides: FamilySides = {};
   for (const family of families)
     sides[family] =
-      (mayBe('ipvs') ? await ipvsIn(family, proxiesOnly) : undefined) ??
+      (mayBe('ipvs') ? await ipvsIn(family, proxiesOnly, excluded) : undefined) ??
       (mayBe('nftables') ? await nftablesIn(family, proxiesOnly) : undefined) ??
       (await tablesIn(family, proxiesOnly));
   return sides;
@@ -51,17 +55,21 @@ export async function kernelSides(
 async function tablesIn(family: IpFamily, proxiesOnly: boolean): Promise<Side> {
   const tool = new IptablesTool();
   try {
-    return tablesSide(savedRules(await tool.save(family), proxiesOnly));
+    return tablesSide(kernelRules(await tool.save(family), proxiesOnly));
   } finally {
     tool.close();
   }
 }
 
-function savedRules(saved: SavedTables, proxiesOnly: boolean): SavedRules {
-  return new SavedRules(proxiesOnly ? proxyTables(saved) : saved, (_, chain) => chain.startsWith('KUBE-'));
+function kernelRules(saved: SavedTables, proxiesOnly: boolean): SavedRules {
+  return savedRules(proxiesOnly ? proxyTables(saved) : saved, 'what the kernel has');
 }
 
-async function ipvsIn(family: IpFamily, proxiesOnly: boolean): Promise<Side | undefined> {
+async function ipvsIn(
+  family: IpFamily,
+  proxiesOnly: boolean,
+  excluded: readonly Cidr[],
+): Promise<Side | undefined> {
   const device = new NetlinkServiceAddresses();
   const servers = new NetlinkVirtualServers();
   const tool = new IptablesTool();
@@ -71,9 +79,10 @@ async function ipvsIn(family: IpFamily, proxiesOnly: boolean): Promise<Side | un
     if (addresses === undefined) return undefined;
     const saved = await tool.save(family);
     const { sets } = await ipsets.read(setsIn(saved, family));
-    const listed = await servers.list(family);
+    const all = await servers.list(family);
+    const listed = all.filter(({ address }) => !excluded.some((cidr) => cidrContains(cidr, address)));
     return ipvsSide({
-      rules: savedRules(saved, proxiesOnly),
+      rules: kernelRules(saved, proxiesOnly),
       sets,
       servers: new Map(
         listed.map((server) => [virtualServerKey(server), { server, realServers: server.realServers }]),

@@ -64,11 +64,12 @@ export async function validateManifests(
   const fileOf = new Map<string, string>();
   for (const { file, read } of manifests) {
     try {
-      const { objects, rejected } = await loadManifest(await read(), slice, allocations);
+      const { objects, rejected, doubts } = await loadManifest(await read(), slice, allocations);
       for (const { key, kind, object } of objects) {
         references.add(kind, object);
         fileOf.set(subjectOf(key), file);
       }
+      for (const doubt of doubts) findings.push({ ...findingOf(file, doubt), severity: 'warning' });
       for (const object of rejected) {
         findings.push(findingOf(file, object));
         const { kind, reference } = parseKey(object.key ?? '');

@@ -5,6 +5,7 @@ import {
   knownDifference,
   type KnownDifference,
 } from '../../domain/compare/known-differences.js';
+import type { Outcome } from '../../domain/compare/outcome.js';
 import type { Side, SideMode } from '../../domain/compare/side.js';
 import { getOrMake } from '../../domain/model/get-or-make.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -59,19 +60,31 @@ export interface FamilyReport {
     readonly classes: number;
     readonly isExpected: boolean;
   }[];
-  /** Those that are not expected. */
+  /** Those that are not expected: of each known one some that show it, of others as many as can be looked through. */
   readonly differences: readonly ReportedDifference[];
+  /** Classes of packets that differ in what is not known and are not listed, as there are too many others. */
+  readonly unlisted: number;
   readonly unknowns: readonly ReportedUnknown[];
 }
 
-/** Compares two sides of a family, and groups what differs by Service and by what differs. */
+/** Of a known difference, which is the same for many Services. */
+const KNOWN_LISTED = 10;
+/** Of others. Each has the way of its packet, which takes room. */
+const LISTED = 1000;
+
+/**
+ * Compares two sides of a family, and groups what differs by Service and by what differs.
+ * @param listed as many groups at most, besides those of known differences
+ */
 export function familyReport(
   sides: readonly [Side, Side],
   node: ComparedNode,
   expected: ReadonlySet<string>,
+  listed = LISTED,
 ): FamilyReport {
   const modes = [sides[0].mode, sides[1].mode] as const;
   const counts = { equal: 0, different: 0, unknown: 0 };
+  let unlisted = 0;
   const known = new Map<KnownDifference, number>();
   const differences = new Map<string, Counted<ReportedDifference>>();
   const unknowns = new Map<string, Counted<ReportedUnknown>>();
@@ -85,10 +98,13 @@ export function familyReport(
         getOrMake(unknowns, what, () => ({ what, packet: compared.packet, classes: 0 })).classes++;
     if (compared.result !== 'different') continue;
     const explained = knownDifference(compared, modes, node);
-    if (explained) known.set(explained, (known.get(explained) ?? 0) + 1);
-    if (explained && expected.has(explained.name)) continue;
+    const alike = (explained && known.get(explained)) ?? 0;
+    if (explained) known.set(explained, alike + 1);
+    if (explained && (expected.has(explained.name) || alike >= KNOWN_LISTED)) continue;
     const one = difference(compared, explained);
-    getOrMake(differences, groupOf(one), () => one).classes++;
+    const group = groupOf(one);
+    if (!explained && differences.size >= listed && !differences.has(group)) unlisted++;
+    else getOrMake(differences, group, () => withSteps(one, compared)).classes++;
   }
   return {
     family: node.family,
@@ -104,6 +120,7 @@ export function familyReport(
     differences: [...differences.values()]
       .map((one) => ({ ...one, service: services.get(one.service) ?? one.service }))
       .sort((one, other) => (one.service < other.service ? -1 : Number(one.service > other.service))),
+    unlisted,
     unknowns: [...unknowns.values()],
   };
 }
@@ -116,32 +133,40 @@ export function exitCode(reports: readonly FamilyReport[]): 0 | 1 | 2 {
 
 type Counted<One extends { readonly classes: number }> = Omit<One, 'classes'> & { classes: number };
 
-function difference(
-  { frontend, kind, packet, sides, remembered }: ComparedClass,
-  known: KnownDifference | undefined,
-): Counted<ReportedDifference> {
+/** Its group is known before its packet's way is walked once more. */
+type UntoldDifference = Omit<ReportedDifference, 'steps' | 'classes'>;
+
+function difference(compared: ComparedClass, known: KnownDifference | undefined): UntoldDifference {
+  const { frontend, kind, packet, sides, remembered } = compared;
   const [one, other] = sides;
   return {
-    service: serviceIn(sides) ?? frontend.address,
+    service: serviceIn(compared) ?? frontend.address,
     packet,
     ...(frontend.standsForOthers && { otherPorts: true }),
     client: clientWords(kind, packet),
     ...(remembered && { remembered: `${remembered.address}:${remembered.port}` }),
     outcomes: [fateLines(one), fateLines(other)],
-    steps: [one.endings.flatMap(({ steps }) => steps), other.endings.flatMap(({ steps }) => steps)],
-    classes: 0,
     ...(known && { known: known.name }),
   };
 }
 
-function serviceIn([one, other]: ComparedClass['sides']): string | undefined {
-  return serviceOf([...one.endings, ...other.endings]);
+function withSteps(one: UntoldDifference, { told }: ComparedClass): Counted<ReportedDifference> {
+  const [mine, its] = told();
+  const stepsOf = ({ endings }: Outcome) => endings.flatMap(({ steps }) => steps);
+  return { ...one, steps: [stepsOf(mine), stepsOf(its)], classes: 0 };
+}
+
+/** By the rules that name it; if none does, by what they say on the way. */
+function serviceIn({ result, sides, told }: ComparedClass): string | undefined {
+  const named = (both: ComparedClass['sides']) => serviceOf(both.flatMap(({ endings }) => endings));
+  return named(sides) ?? (result === 'different' ? named(told()) : undefined);
 }
 
 /** Rules for other ports of an address may not say whose it is; those for its own ports do. */
-function noteService(services: Map<string, string>, { frontend, sides }: ComparedClass): void {
+function noteService(services: Map<string, string>, compared: ComparedClass): void {
+  const { frontend } = compared;
   if (frontend.standsForOthers || services.has(frontend.address)) return;
-  const service = serviceIn(sides);
+  const service = serviceIn(compared);
   if (service !== undefined) services.set(frontend.address, service);
 }
 
@@ -152,6 +177,6 @@ function clientWords(kind: ComparedClass['kind'], { source, inputInterface }: Pa
 }
 
 /** Clients of one frontend that meet the same are told of once. */
-function groupOf({ service, packet, outcomes, remembered }: Counted<ReportedDifference>): string {
+function groupOf({ service, packet, outcomes, remembered }: UntoldDifference): string {
   return [service, destinationText(packet), remembered ?? '', ...outcomes].join('\n');
 }

@@ -52,12 +52,8 @@ export interface MigrationReport {
 
 /** 0: nothing stands against it. 1: something differs, or went wrong. 2: nothing does, but something is not understood. */
 export function migrationExit({ nodes }: MigrationReport): 0 | 1 | 2 {
-  const isBad = ({ end, verdict, reason }: NodeReport) =>
-    end === 'went back' ||
-    end === 'stuck' ||
-    reason !== undefined ||
-    verdict === undefined ||
-    verdict.result === 'different';
+  const isBad = ({ verdict, reason }: NodeReport) =>
+    reason !== undefined || verdict === undefined || verdict.result === 'different';
   if (nodes.some(isBad)) return 1;
   return nodes.some(({ verdict }) => verdict?.result === 'unknown') ? 2 : 0;
 }

@@ -7,7 +7,7 @@ import { verdictWords, type Verdict } from '../../domain/migration/verdict.js';
 import type { Patience } from './patience.js';
 
 /** The label's value under which no service proxy runs on a node. */
-export const NO_PROXY = 'none';
+const NO_PROXY = 'none';
 
 /** What a move needs of the outside. */
 export interface MoveParts {

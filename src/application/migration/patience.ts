@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.js';
 import { NamedError } from '../../domain/model/named-error.js';
 
 /** What was waited for did not come in time. */
-export class WaitError extends NamedError {}
+class WaitError extends NamedError {}
 
 /** Between two looks. Milliseconds. */
 const PAUSE = 1_000;

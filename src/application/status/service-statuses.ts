@@ -1,6 +1,6 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { FailedStatus, PortStatus, TroubledPort } from './port-status.js';
+import type { DegradedStatus, FailedStatus, PortStatus, TroubledPort } from './port-status.js';
 
 /** The outcome of an attempt to program a service port. */
 export type ServiceStatus = Exclude<PortStatus, { readonly state: 'pending' }>;
@@ -27,9 +27,17 @@ export class ServiceStatuses {
     degraded: { IPv4: new Set(), IPv6: new Set() },
   };
 
-  /** @param failed called on each failure */
+  /**
+   * @param failed called on each failure
+   * @param degraded called when one begins to be degraded, or is so for another reason
+   */
   constructor(
     private readonly failed: (family: IpFamily, key: ServicePortKey, status: FailedStatus) => void = () => {},
+    private readonly degraded: (
+      family: IpFamily,
+      key: ServicePortKey,
+      status: DegradedStatus,
+    ) => void = () => {},
   ) {}
 
   get(family: IpFamily, key: ServicePortKey): ServiceStatus | undefined {
@@ -37,12 +45,15 @@ export class ServiceStatuses {
   }
 
   set(family: IpFamily, key: ServicePortKey, status: ServiceStatus): void {
+    const former = this.byFamily[family].get(key);
     this.byFamily[family].set(key, status);
     const { state } = status;
     for (const trouble of TROUBLES)
       if (state === trouble) this.troubled[trouble][family].add(key);
       else this.troubled[trouble][family].delete(key);
     if (state === 'failed') this.failed(family, key, status);
+    if (state === 'degraded' && !(former?.state === 'degraded' && former.reason === status.reason))
+      this.degraded(family, key, status);
   }
 
   remove(family: IpFamily, key: ServicePortKey): void {

@@ -23,22 +23,24 @@ export class ObjectReports {
   ) {}
 
   /**
+   * Returns whether what is wrong with the object is news.
    * @param usable whether the object is used without its invalid parts, or ignored altogether
    */
-  report(kind: string, name: string, problems: readonly string[], usable: boolean): void {
-    if (problems.length === 0 && this.complaints.size === 0) return;
+  report(kind: string, name: string, problems: readonly string[], usable: boolean): boolean {
+    if (problems.length === 0 && this.complaints.size === 0) return false;
     const id = `${kind} ${name}`;
     const text = problems.join('; ');
     if (problems.length === 0) {
       this.complaints.delete(id);
-      return;
+      return false;
     }
     const previous = this.complaints.get(id);
-    if (previous?.text === text && previous.usable === usable) return;
+    if (previous?.text === text && previous.usable === usable) return false;
     this.complaints.set(id, { text, usable });
     const facts = { kind, name, problems };
     if (usable) this.logger.warn(facts, 'ignoring invalid parts of an object');
     else this.logger.error(facts, 'object is invalid and ignored; keeping the last valid version');
+    return true;
   }
 
   /** What is wrong with the objects of a Service: itself, these slices of it, and unreadable slices named after it. */

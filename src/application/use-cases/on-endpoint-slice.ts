@@ -5,6 +5,7 @@ import type { ClusterState, SliceChange } from '../../domain/state/cluster-state
 import type { PendingChanges } from '../../domain/state/pending-changes.js';
 import type { ObjectReference } from '../ports/cluster-source.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
+import type { IgnoredParts } from './annotation-events.js';
 import type { ObjectUseCase } from './cluster-events.js';
 import type { FamilyLoops } from './family-loops.js';
 import { rawName, type ObjectReports } from './object-reports.js';
@@ -19,13 +20,16 @@ export class OnEndpointSlice implements ObjectUseCase {
     private readonly nodeName: string,
     /** Trigger times before this are older than the process and ignored. Milliseconds since the epoch. */
     private readonly startTime: number,
+    private readonly ignoredParts: IgnoredParts = () => {},
   ) {}
 
   applied(object: unknown): void {
     const { value, ignored, problems, notes = [] } = readEndpointSlice(object, this.nodeName);
     // Names of valid objects need no quoting.
     const name = value ? `${value.namespace}/${value.name}` : rawName(object);
-    this.reports.report('EndpointSlice', name, [...problems, ...notes], value !== undefined);
+    const isNews = this.reports.report('EndpointSlice', name, [...problems, ...notes], value !== undefined);
+    if (isNews && value)
+      this.ignoredParts(serviceKey(value.namespace, value.service), `EndpointSlice ${name}`, notes);
     if (value) this.applySlice(value);
     if (ignored !== undefined) {
       const [namespace = '', slice = ''] = name.split('/');

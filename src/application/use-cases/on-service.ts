@@ -5,6 +5,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { ObjectReference } from '../ports/cluster-source.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
+import type { IgnoredParts } from './annotation-events.js';
 import type { ObjectUseCase } from './cluster-events.js';
 import type { FamilyLoops } from './family-loops.js';
 import { rawName, type ObjectReports } from './object-reports.js';
@@ -18,6 +19,7 @@ export class OnService implements ObjectUseCase {
     private readonly observer: SyncObserver,
     /** How many frontends one Service may have; 0 for any number. */
     private readonly frontendsLimit: number,
+    private readonly ignoredParts: IgnoredParts = () => {},
   ) {}
 
   applied(object: unknown): void {
@@ -25,12 +27,13 @@ export class OnService implements ObjectUseCase {
     const { value: read, ignored, problems, notes = [] } = readService(object);
     const excess = read && tooManyFrontends(read, this.frontendsLimit);
     const value = excess === undefined ? read : undefined;
-    this.reports.report(
+    const isNews = this.reports.report(
       'Service',
       name,
       [...(excess === undefined ? [] : [excess]), ...problems, ...notes],
       value !== undefined,
     );
+    if (isNews) this.ignoredParts(name, `Service ${name}`, notes);
     if (value) this.note(name, this.state.applyService(value));
     else this.note(name, ignored === undefined ? [] : this.state.leaveService(name, ignored));
   }

@@ -7,6 +7,7 @@ import { kernelSides } from '../../adapters/compare/kernel-sides.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import { exitCode, familyReport } from '../../application/compare/comparison-report.js';
+import { ComparisonError } from '../../application/compare/comparison-error.js';
 import type { FamilySides } from '../../application/compare/family-sides.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ComparedNode } from '../../domain/compare/clients.js';
@@ -37,7 +38,7 @@ export async function compare(asked: Asked<'compare'>, logger: Logger): Promise<
 /**
  * Compares each family that both sides have.
  * @param expected names of known differences that do not count
- * @throws if there is no such family
+ * @throws ComparisonError if there is no such family
  */
 export function compareFamilies(
   [one, other]: readonly [FamilySides, FamilySides],
@@ -47,7 +48,9 @@ export function compareFamilies(
 ): Pick<ComparisonResult, 'families' | 'notes'> {
   const compared = IP_FAMILIES.filter((family) => one[family] && other[family]);
   if (compared.length === 0)
-    throw new Error('the two sides have no IP family in common, so that there is nothing to compare');
+    throw new ComparisonError(
+      `the two sides have no IP family in common: one has ${familiesIn(one)}, the other ${familiesIn(other)}; compare rules of the same family, and give all files of a dump at once, separated by commas`,
+    );
   return {
     families: compared.map((family) =>
       familyReport([one[family]!, other[family]!], comparedNode(node, clusterCIDRs, family), expected),
@@ -77,6 +80,10 @@ async function readSide(side: ComparedSide, asked: Asked<'compare'>, logger: Log
     case 'plan':
       return plannedSides(asked, side.mode, asked.request.sides.some(isKernel), logger);
   }
+}
+
+function familiesIn(sides: FamilySides): string {
+  return IP_FAMILIES.filter((family) => sides[family]).join(' and ') || 'none';
 }
 
 function isKernel({ kind }: ComparedSide): boolean {

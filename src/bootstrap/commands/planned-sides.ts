@@ -1,16 +1,14 @@
-import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { PlannedMode } from '../../adapters/cli/arguments/compare.js';
+import { ComparisonError } from '../../application/compare/comparison-error.js';
 import type { FamilySides } from '../../application/compare/family-sides.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { TracedAddresses } from '../../application/trace/traced-node.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { withMode } from '../configuration/proxy-configuration.js';
 import { chooseMode } from '../modes/choose-mode.js';
-import { NodeAddresses } from '../node/local-addresses.js';
-import type { ReadingModule } from '../parts/reading-parts.js';
+import { otherMachine } from '../node/other-machine.js';
 import { readObjects } from './read-objects.js';
 
 /** The node that rules are compared for. */
@@ -32,6 +30,7 @@ export interface PlannedSides {
  * Reads the objects once, and compiles them.
  * @param mode undefined: the one that is configured
  * @param isHere the node is this machine, whose kernel it is compared with
+ * @throws ComparisonError in mode userspace
  */
 export async function plannedSides(
   asked: CommandLine,
@@ -40,16 +39,12 @@ export async function plannedSides(
   logger: Logger,
 ): Promise<PlannedSides> {
   const { commandLine, mode: chosen } = await chooseMode(inMode(asked, mode), logger);
-  const machine = new NodeAddresses(new SystemClock(), logger);
-  const replacements: ReadingModule = {
-    localAddresses: ({ state }) => (isHere ? machine : new TracedAddresses(machine, () => state.node)),
-  };
-  const options = { families: IP_FAMILIES, replacements };
+  const options = isHere ? { families: IP_FAMILIES } : otherMachine(logger).options;
   return readObjects(commandLine, options, logger, async ({ state, contexts, problems, container }) => {
     const families: FamilySides = {};
     for (const family of IP_FAMILIES) {
       const tracer = await chosen.tracer(family);
-      if (!tracer.planned) throw new Error(`mode ${chosen.name} cannot be compared: a process decides in it`);
+      if (!tracer.planned) throw ComparisonError.userspace(`the plan of mode ${chosen.name}`);
       const { forwarding, network } = contexts.of(family, true);
       const table = ForwardingTable.of(state, forwarding);
       families[family] = await tracer.planned(table.entries(), network);

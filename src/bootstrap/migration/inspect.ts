@@ -10,6 +10,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import { KNOWN_DIFFERENCES } from '../../domain/compare/known-differences.js';
 import type { SideMode } from '../../domain/compare/side.js';
 import type { InspectedComparison, Inspection } from '../../domain/migration/inspection.js';
+import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { compareFamilies } from '../commands/compare.js';
 import { plannedSides } from '../commands/planned-sides.js';
 import type { Asked } from '../configuration/command-line.js';
@@ -20,7 +21,7 @@ import { readNodeFacts } from './read-node-facts.js';
 /** Prints what this node has of service proxies, and what the planned mode would change. Known differences do not count. */
 export async function inspect(asked: Asked<'inspect'>, logger: Logger): Promise<number> {
   const { plan, output } = asked.request;
-  const facts = await readNodeFacts();
+  const facts = await readNodeFacts(excludedBy(asked));
   const obstacle = plan && (await obstacleTo(plan, asked, logger));
   const comparison = plan && (await compareWith(plan, asked, logger));
   const inspection: Inspection = {
@@ -56,6 +57,7 @@ async function compareWith(
   const kernel = await kernelSides(supportedFamilies(), {
     mode: asked.request.moved ? mode : undefined,
     proxiesOnly: true,
+    excluded: excludedBy(asked),
   });
   const { families, notes } = compareFamilies(
     [kernel, planned.families],
@@ -70,6 +72,11 @@ async function compareWith(
     problems: planned.problems,
     schedulers: planned.schedulers,
   };
+}
+
+/** Where virtual servers are of others. */
+function excludedBy({ configuration }: Asked<'inspect'>): readonly Cidr[] {
+  return configuration.ipvs.excludeCIDRs.flatMap((text) => parseCidr(text) ?? []);
 }
 
 function exitCode({ facts, comparison }: Inspection): 0 | 1 | 2 {

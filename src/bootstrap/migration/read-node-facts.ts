@@ -7,12 +7,16 @@ import { NetlinkError } from '../../adapters/netlink/errors.js';
 import { listChainsOfTables } from '../../adapters/nftables/netlink/read/list-chains.js';
 import { errorMessage } from '../../application/error-message.js';
 import type { FoundRules, NodeFacts } from '../../domain/migration/node-facts.js';
+import { cidrContains, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES } from '../../domain/net/ip-family.js';
 import { TABLE_NAME } from '../../domain/nftables/layout/table.js';
 import { withEachVariant } from '../modes/iptables-access.js';
 
-/** Looks at this machine and changes nothing. What cannot be looked for is told. */
-export async function readNodeFacts(): Promise<Omit<NodeFacts, 'obstacle'>> {
+/**
+ * Looks at this machine and changes nothing. What cannot be looked for is told.
+ * @param excluded virtual servers in these networks are of others
+ */
+export async function readNodeFacts(excluded: readonly Cidr[]): Promise<Omit<NodeFacts, 'obstacle'>> {
   const rules: FoundRules[] = [];
   const unseen = [...(await addIptables(rules))];
   for (const family of IP_FAMILIES) {
@@ -20,7 +24,7 @@ export async function readNodeFacts(): Promise<Omit<NodeFacts, 'obstacle'>> {
     const count = chains.filter(({ table }) => table === TABLE_NAME).length;
     if (count > 0) rules.push({ place: 'nftables', family, count });
   }
-  const schedulers = await addVirtualServers(rules, unseen);
+  const schedulers = await addVirtualServers(rules, unseen, excluded);
   return { kernel: release(), iptables: await iptablesHere(), rules, schedulers, unseen };
 }
 
@@ -36,13 +40,18 @@ function addIptables(rules: FoundRules[]): Promise<readonly string[]> {
 const LOADED = '/proc/net/ip_vs';
 
 /** @returns the schedulers that they use */
-async function addVirtualServers(rules: FoundRules[], unseen: string[]): Promise<readonly string[]> {
+async function addVirtualServers(
+  rules: FoundRules[],
+  unseen: string[],
+  excluded: readonly Cidr[],
+): Promise<readonly string[]> {
   if (!existsSync(LOADED)) return [];
   const servers = new NetlinkVirtualServers();
   const schedulers = new Set<string>();
   try {
     for (const family of IP_FAMILIES) {
-      const listed = await servers.list(family);
+      const all = await servers.list(family);
+      const listed = all.filter(({ address }) => !excluded.some((cidr) => cidrContains(cidr, address)));
       for (const { scheduler } of listed) schedulers.add(scheduler);
       if (listed.length > 0) rules.push({ place: 'ipvs', family, count: listed.length });
     }

@@ -3,6 +3,7 @@ import { ManifestSource } from '../../adapters/manifests/manifest-source.js';
 import { ClusterEvents } from '../../application/use-cases/cluster-events.js';
 import { FamilyLoops } from '../../application/use-cases/family-loops.js';
 import { ObjectReports } from '../../application/use-cases/object-reports.js';
+import { annotationEvents } from '../../application/use-cases/annotation-events.js';
 import { OnEndpointSlice } from '../../application/use-cases/on-endpoint-slice.js';
 import { OnEndpoints } from '../../application/use-cases/on-endpoints.js';
 import { OnNode } from '../../application/use-cases/on-node.js';
@@ -32,13 +33,30 @@ export const clusterModule = {
       return new ManifestSource({ paths: manifests, watch: request.name === 'run' && !once, logger });
     return new KubernetesSource(apiClient, { nodeName }, clock, logger);
   },
-  clusterEvents({ state, reports, syncObserver, health, awaitNode, clock, logger, served, commandLine }) {
+  clusterEvents(parts) {
+    const { state, reports, syncObserver, health, awaitNode, clock, logger, served, commandLine } = parts;
     const { nodeName, once, request, configuration } = commandLine;
     const loops = new FamilyLoops(served.map(({ loop }) => loop));
-    const onSlice = new OnEndpointSlice(state, loops, reports, syncObserver, nodeName, clock.now());
+    const ignoredParts = request.name === 'run' ? annotationEvents(parts.eventRecorder) : undefined;
+    const onSlice = new OnEndpointSlice(
+      state,
+      loops,
+      reports,
+      syncObserver,
+      nodeName,
+      clock.now(),
+      ignoredParts,
+    );
     return new ClusterEvents(
       {
-        Service: new OnService(state, loops, reports, syncObserver, configuration.serviceFrontendsLimit),
+        Service: new OnService(
+          state,
+          loops,
+          reports,
+          syncObserver,
+          configuration.serviceFrontendsLimit,
+          ignoredParts,
+        ),
         EndpointSlice: onSlice,
         Endpoints: new OnEndpoints(onSlice, reports, nodeName),
         Node: new OnNode(

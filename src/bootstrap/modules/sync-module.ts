@@ -6,7 +6,7 @@ import { RemainingRules } from '../../application/status/remaining-rules.js';
 import { ServiceStatuses } from '../../application/status/service-statuses.js';
 import { SyncHistory } from '../../application/status/sync-history.js';
 import { SyncObservers } from '../../application/sync/sync-observers.js';
-import { failedPortEvents } from '../../application/use-cases/failed-port-events.js';
+import { degradedPortEvents, failedPortEvents } from '../../application/use-cases/port-events.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import { featureGateStates } from '../configuration/schema/feature-gates.js';
 import type { ReadingModule } from '../parts/reading-parts.js';
@@ -14,7 +14,10 @@ import type { ReadingModule } from '../parts/reading-parts.js';
 /** What is known of the syncs of all families: statuses, history, health, metrics. */
 export const syncModule = {
   statuses: ({ eventRecorder, commandLine }) =>
-    new ServiceStatuses(failedPortEvents(eventRecorder, commandLine.nodeName)),
+    new ServiceStatuses(
+      failedPortEvents(eventRecorder, commandLine.nodeName),
+      degradedPortEvents(eventRecorder, commandLine.nodeName),
+    ),
   syncHistory: ({ clock }) => new SyncHistory(clock),
   remainingRules: () => new RemainingRules(),
   changeHistory: ({ statuses, clock }) => new ChangeHistory(statuses, clock),

@@ -17,6 +17,8 @@ export interface ComparedClass {
   readonly packet: Packet;
   readonly result: 'equal' | 'different' | 'unknown';
   readonly sides: readonly [Outcome, Outcome];
+  /** The same with the way of each packet, which is walked once more. */
+  readonly told: () => readonly [Outcome, Outcome];
   /** Of unknown ones: what is not understood, for people. */
   readonly unclear: readonly string[];
   /** Of later connections: where the client's first one went. */
@@ -118,10 +120,8 @@ class Comparison {
     withSteps: (side: Side, at: 0 | 1) => Outcome,
   ): ComparedClass {
     const unclear = [...unclearThings];
-    const isEqual = unclear.length === 0 && sameOutcome(...outcomes);
-    if (isEqual) return { ...about, result: 'equal', sides: outcomes, unclear };
-    const result = unclear.length > 0 ? 'unknown' : 'different';
-    return { ...about, result, sides: this.both(withSteps), unclear };
+    const result = unclear.length > 0 ? 'unknown' : sameOutcome(...outcomes) ? 'equal' : 'different';
+    return { ...about, result, sides: outcomes, told: () => this.both(withSteps), unclear };
   }
 
   private both(outcome: (side: Side, at: 0 | 1) => Outcome): readonly [Outcome, Outcome] {

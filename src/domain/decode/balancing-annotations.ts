@@ -1,6 +1,7 @@
 import { BALANCING_METHODS, MAX_WEIGHT } from '../balancing/balancing.js';
 import type { Service } from '../model/service.js';
 import { parseAddress } from '../net/address.js';
+import { nearestName } from '../validation/nearest-name.js';
 import { annotationOf, annotationPath } from './annotation.js';
 import type { RawObject } from './fields.js';
 import { quote } from './problem.js';
@@ -26,8 +27,10 @@ function readMethod(metadata: RawObject, notes: string[]): Pick<Service, 'balanc
   if (wanted === undefined) return {};
   const balancingMethod = BALANCING_METHODS.find((method) => method === wanted);
   if (balancingMethod !== undefined) return { balancingMethod };
+  const meant = typeof wanted === 'string' ? nearestName(wanted, BALANCING_METHODS) : undefined;
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
   notes.push(
-    `${annotationPath(BALANCING_ANNOTATION)} ${quote(wanted)} is none of ${BALANCING_METHODS.join(', ')}; ignored, so endpoints are chosen as without it`,
+    `${annotationPath(BALANCING_ANNOTATION)} ${quote(wanted)} is none of ${BALANCING_METHODS.join(', ')}; ignored, so endpoints are chosen as without it${hint}`,
   );
   return {};
 }

@@ -73,7 +73,7 @@ export function plannedMove(
  * Why a node must not get there in one move: kube-proxy in another mode removes the rules that it finds before its own stand, on the way
  * or on the way back.
  */
-export function detourOf(from: ProxyDaemonSet, target: ProxyDaemonSet): MigrationError | undefined {
+function detourOf(from: ProxyDaemonSet, target: ProxyDaemonSet): MigrationError | undefined {
   if (from.program === target.program || from.mode === target.mode) return undefined;
   const kubeProxy = from.program === 'kube-proxy' ? from : target;
   const to = (destination: Destination | string) => `kubectl kubeproxy migrate --to ${destination}`;

@@ -1,15 +1,9 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
-import { flatText } from '../model/flat-text.js';
 import { FrontendPart } from './frontend-part.js';
 import type { Protocol } from '../model/service-port-name.js';
 import { CLUSTER_IPS, HAIRPIN_CONNECTIONS } from './layout/sets.js';
-import type { Structure } from './layout/structure.js';
-import type { SetDefinition } from './layout/table.js';
-import { RejectedNodePort } from './rejected-node-port.js';
-import type { NftablesServicePortRules, PlacedElement, TablePart } from './state/service-port-rules.js';
-
-const NO_STRUCTURES: readonly Structure[] = [];
-const NO_ELEMENTS: readonly PlacedElement[] = [];
+import { rejectedNodePort, SharedPart } from './shared-part.js';
+import type { NftablesServicePortRules, TablePart } from './state/service-port-rules.js';
 
 /**
  * Compiles one service port into its rules in the table of its family.
@@ -36,7 +30,7 @@ function sharedParts(
   const isRejected = rejected.includes(name.protocol);
   for (const { address, kind, port } of frontends) {
     if (kind === 'cluster-ip') parts.push(new SharedPart(CLUSTER_IPS, address!));
-    else if (kind === 'node-port' && isRejected) parts.push(new RejectedNodePort(name.protocol, port));
+    else if (kind === 'node-port' && isRejected) parts.push(rejectedNodePort(name.protocol, port));
   }
   const protocol = name.protocol.toLowerCase();
   for (const { isLocal, address, port } of endpoints.reachable) {
@@ -56,23 +50,4 @@ function takenOver(parts: readonly TablePart[], former: NftablesServicePortRules
 /** One address may be both an external IP and a load-balancer IP: the latter wins, since it may restrict sources. */
 function eachOnce(parts: readonly TablePart[]): readonly TablePart[] {
   return [...new Map(parts.map((part) => [part.key, part])).values()];
-}
-
-/** An element that service ports share. */
-class SharedPart implements TablePart {
-  readonly listed = NO_ELEMENTS;
-  readonly uses: readonly Structure[] = NO_STRUCTURES;
-
-  constructor(
-    readonly shared: SetDefinition,
-    private readonly elementKey: string,
-  ) {}
-
-  get key(): string {
-    return flatText(this.shared.name, ' ', this.elementKey);
-  }
-
-  get elements(): readonly PlacedElement[] {
-    return [{ set: this.shared, key: this.elementKey }];
-  }
 }

@@ -6,8 +6,11 @@ const MAX_DEPTH = 256;
 
 /** Evaluates chains, whatever their rules are made of. One course becomes several where a rule leaves something to chance. */
 export class ChainWalk<C extends Course, R extends Place> {
-  /** @param meet what a rule makes of a packet; several turns, whose probabilities add up to that of the course, where chance decides */
-  constructor(private readonly meet: (rule: R, course: C) => readonly Turn<C, R>[]) {}
+  /**
+   * @param meet what a rule makes of a packet; several turns, whose probabilities add up to that of the course, where chance decides.
+   *   Undefined: nothing, as most rules do
+   */
+  constructor(private readonly meet: (rule: R, course: C) => readonly Turn<C, R>[] | undefined) {}
 
   /**
    * What becomes of a packet in a base chain, or a built-in one.
@@ -26,18 +29,23 @@ export class ChainWalk<C extends Course, R extends Place> {
     const left: Turn<C, R>[] = [];
     let courses: readonly C[] = [start];
     for (const rule of rules) {
-      const next: C[] = [];
-      for (const course of courses)
-        for (const met of this.meet(rule, course))
-          if (met.to === 'rule' && met.effect === undefined) next.push(met.course);
-          else
+      let next: C[] | undefined;
+      for (let at = 0; at < courses.length; at++) {
+        const course = courses[at]!;
+        const turns = this.meet(rule, course);
+        if (turns) next ??= courses.slice(0, at);
+        if (!turns) next?.push(course);
+        else
+          for (const met of turns)
             for (const turn of this.take(rule, met, depth))
-              if (turn.to === 'rule') next.push(turn.course);
+              if (turn.to === 'rule') next!.push(turn.course);
               else left.push(turn);
-      courses = next;
+      }
+      courses = next ?? courses;
       if (courses.length === 0) break;
     }
-    return [...left, ...courses.map((course): Turn<C> => ({ course, to: 'caller' }))];
+    for (const course of courses) left.push({ course, to: 'caller' });
+    return left;
   }
 
   private take(rule: R, turn: Turn<C, R>, depth: number): readonly Turn<C, R>[] {

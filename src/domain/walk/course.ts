@@ -29,21 +29,24 @@ export interface Course {
   /** The rules send the client's next connection to the same endpoint. */
   readonly isSticky: boolean;
   /** What its client is remembered as, by the name of a set or list; only where the walk is watched. */
-  readonly memory?: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly memory: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   readonly verdict: 'refused' | 'dropped' | undefined;
   /** How likely it comes this way, between 0 and 1. */
   readonly probability: number;
   readonly steps: readonly Step[];
   /** Steps are not kept, but for uncertain ones. */
-  readonly isSilent?: boolean;
+  readonly isSilent: boolean;
   /** The service port whose frontend the packet was sent to, once a rule has found it. */
-  readonly servicePort?: string;
+  readonly servicePort: string | undefined;
 }
 
 /** What packets meet: a rule, a virtual server. Most do nothing, so that the text of a rule may be made when it is asked for. */
 export type Place = Pick<Step, 'where' | 'rule' | 'servicePort' | 'isForeign'>;
 
-/** The beginning of a packet's course. */
+/**
+ * The beginning of a packet's course. Everything that a course may have is there from the beginning: to copy objects of one shape costs
+ * a fraction.
+ */
 export function startOf(packet: Packet): Course {
   return {
     packet,
@@ -59,9 +62,12 @@ export function startOf(packet: Packet): Course {
     sourceIsSettled: false,
     isSentAnew: false,
     isSticky: false,
+    memory: undefined,
     verdict: undefined,
     probability: 1,
     steps: [],
+    isSilent: false,
+    servicePort: undefined,
   };
 }
 

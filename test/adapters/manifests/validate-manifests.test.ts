@@ -101,6 +101,24 @@ describe('validateManifests', () => {
     expect((await findings({ 'a.yaml': slice('a', 'web', '[]') })).findings).toEqual([]);
   });
 
+  it('doubts annotations that the proxy does not understand, each at its line', async () => {
+    const annotated = (kind: string, annotation: string) => `  annotations:\n    ${annotation}\n${kind}`;
+    const found = await findings({
+      'a.yaml': service('a', '').replace('spec:', annotated('spec:', 'kube-proxy-ts/load-balancing: maglef')),
+      'b.yaml': service('b', '').replace('spec:', annotated('spec:', 'kube-proxy-ts/wieght: "{}"')),
+      'c.yaml':
+        service('c', '').replace('spec:', annotated('spec:', 'kube-proxy-ts/load-balancing: maglev')) +
+        slice('c-1', 'c', '[{port: 80}]').replace('ports:', annotated('ports:', 'kube-proxy-ts/weight: "x"')),
+    });
+    expect(found.findings.map(({ severity }) => severity)).toEqual(['warning', 'warning', 'warning']);
+    expect(errors(found)).toEqual([
+      'a.yaml:7: Service default/a: metadata.annotations[kube-proxy-ts/load-balancing]: "maglef" is none of random, round-robin, maglev, maglev-source; ignored, so endpoints are chosen as without it; did you mean maglev?',
+      'b.yaml:7: Service default/b: metadata.annotations[kube-proxy-ts/wieght]: is no annotation that the proxy reads on a Service; did you mean kube-proxy-ts/weight?',
+      'c.yaml:19: EndpointSlice default/c-1: metadata.annotations[kube-proxy-ts/weight]: "x" is not a whole number from 0 to 1000; ignored, so its endpoints have the weight 1',
+    ]);
+    expect(found.objects).toBe(4);
+  });
+
   it('refuses a path that does not exist', async () => {
     await expect(validateManifests([join(folder, 'gone')])).rejects.toThrow('it does not exist');
   });

@@ -100,7 +100,11 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
       const [result] = await proxy.sync();
       expect(result!.failed).toEqual([keyOf(bad)]);
       expect(proxy.statuses.failures('IPv4')).toEqual([
-        { key: keyOf(bad), reason: expect.stringContaining('EINVAL') as string, since: 0 },
+        {
+          key: keyOf(bad),
+          reason: expect.stringContaining('EINVAL') as string,
+          since: '1970-01-01T00:00:00.000Z',
+        },
       ]);
       expectOthers();
       expect(outcome(kernel, bad)).toBe('untouched');

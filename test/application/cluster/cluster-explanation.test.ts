@@ -3,11 +3,11 @@ import { compareExplanations } from '../../../src/application/cluster/cluster-ex
 import { clusterExplanationLines } from '../../../src/adapters/cli/texts/cluster/explanation.js';
 import type { Explanation } from '../../../src/application/explain/explanation.js';
 import { endpointOf, explanationOf, portOf } from './samples.js';
-import { linesText } from '../../../src/adapters/cli/output/formatted.js';
+import { shownLines } from '../../support/shown-lines.js';
 import { timeText } from '../../../src/domain/model/time-text.js';
 
 const clusterExplanationText = (...args: Parameters<typeof clusterExplanationLines>): string =>
-  linesText(clusterExplanationLines(...args));
+  shownLines(clusterExplanationLines(...args));
 
 const usual = explanationOf([portOf({})]);
 const cart = portOf({});

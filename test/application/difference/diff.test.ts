@@ -2,10 +2,10 @@ import { Diff } from '../../../src/application/difference/diff.js';
 import { familyDifference, isNone } from '../../../src/application/difference/difference-report.js';
 import { differenceLines } from '../../../src/adapters/cli/texts/difference.js';
 import type { RuleDifference } from '../../../src/domain/reconcile/rule-difference.js';
-import { linesText } from '../../../src/adapters/cli/output/formatted.js';
+import { shownLines } from '../../support/shown-lines.js';
 
 const differenceText = (...args: Parameters<typeof differenceLines>): string =>
-  linesText(differenceLines(...args));
+  shownLines(differenceLines(...args));
 
 const rule: RuleDifference = { sign: '+', text: 'rule of the node' };
 const web: RuleDifference = { sign: '-', text: 'element of web', servicePort: 'shop/web' };

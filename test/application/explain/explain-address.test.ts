@@ -3,10 +3,10 @@ import { parseSubject, type AddressSubject } from '../../../src/application/expl
 import { rawService, rawSlice } from '../../support/objects.js';
 import { SeenCluster } from '../../support/seen-cluster.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
-import { linesText } from '../../../src/adapters/cli/output/formatted.js';
+import { shownLines } from '../../support/shown-lines.js';
 
 const addressExplanationText = (...args: Parameters<typeof addressExplanationLines>): string =>
-  linesText(addressExplanationLines(...args));
+  shownLines(addressExplanationLines(...args));
 
 const cart = rawService({
   type: 'LoadBalancer',

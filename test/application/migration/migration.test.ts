@@ -238,6 +238,27 @@ it('goes on after errors of the API server that pass', async () => {
   expect(failed.size).toBe(4);
 });
 
+it('leaves a node that had no proxy where it was, if it does not come through', async () => {
+  const cluster = new ClusterInMemory({ n1: 'none' });
+  cluster.isReady = () => false;
+  const report = await run(cluster);
+  expect([ends(report), cluster.where, labelCalls(cluster)]).toEqual([
+    ['n1 went back'],
+    { n1: 'none' },
+    ['none', 'none', 'kube-proxy-ts', 'none', 'none'].map((value) => `label n1 ${value}`),
+  ]);
+});
+
+it('of DaemonSets in one mode takes the one that selects nodes by the label', async () => {
+  const cluster = new ClusterInMemory({ n1: 'kube-proxy' });
+  cluster.sets = [...cluster.sets, daemonSet('elsewhere', 'kube-proxy-ts', 'iptables', { zone: 'z' })];
+  expect((await run(cluster)).daemonSet).toBe('kube-proxy-ts');
+  cluster.sets = [...cluster.sets, daemonSet('second', 'kube-proxy-ts', 'iptables')];
+  await expect(check(cluster)).rejects.toThrow(
+    'several DaemonSets run kube-proxy-ts in mode iptables: kube-proxy-ts, second; choose one',
+  );
+});
+
 describe('an abort', () => {
   it('at any call leaves the node where it was, or moved', async () => {
     healthChecks = [{ name: 'fine', check: async () => undefined }];
@@ -341,7 +362,7 @@ it('begins again where it stopped: what is there is only looked at', async () =>
 
 it('takes nodes in the order in which they are named, and leaves others', async () => {
   const cluster = new ClusterInMemory({ n1: 'kube-proxy', n2: 'kube-proxy', n3: 'kube-proxy' });
-  const report = await run(cluster, { nodes: { names: ['n3', 'n1'], labels: {} } });
+  const report = await run(cluster, { nodes: { names: ['n3', 'n1', 'n3'], labels: {} } });
   expect(ends(report)).toEqual(['n3 moved', 'n1 moved']);
   expect(cluster.where.n2).toBe('kube-proxy');
 });

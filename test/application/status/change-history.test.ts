@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { endpointPlace, type Endpoint } from '../../../src/domain/model/endpoint.js';
 import { ChangeHistory } from '../../../src/application/status/change-history.js';
+import { written } from '../../../src/adapters/cli/output/tones.js';
 import { historyLines } from '../../../src/adapters/cli/texts/history.js';
 import type { ChangeEntry } from '../../../src/application/status/change-entry.js';
 import {
@@ -36,7 +37,7 @@ const change = (now: number, added = 0, removed = 0, some: readonly string[] = [
 
 /** The cells of the line of a change. */
 const cellsOf = (entry: ChangeEntry, isWide: boolean): readonly string[] =>
-  historyLines([entry], isWide)[1]!.split(/ {2,}/);
+  written(historyLines([entry], isWide)[1]!).split(/ {2,}/);
 
 describe('ChangeHistory', () => {
   it('tells for each service port what became of it, as the log does', async () => {

@@ -9,11 +9,11 @@ import { SyncHistory } from '../../../src/application/status/sync-history.js';
 import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { linesText } from '../../../src/adapters/cli/output/formatted.js';
+import { shownLines } from '../../support/shown-lines.js';
 import { timeText } from '../../../src/domain/model/time-text.js';
 
 const proxyStatusText = (...args: Parameters<typeof proxyStatusLines>): string =>
-  linesText(proxyStatusLines(...args));
+  shownLines(proxyStatusLines(...args));
 
 const START = Date.parse('2026-05-04T10:00:00Z');
 const FACTS = {

@@ -8,9 +8,9 @@ import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { parseQuery } from '../../../src/domain/trace/query.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
-import { linesText } from '../../../src/adapters/cli/output/formatted.js';
+import { shownLines } from '../../support/shown-lines.js';
 
-const traceText = (...args: Parameters<typeof traceLines>): string => linesText(traceLines(...args));
+const traceText = (...args: Parameters<typeof traceLines>): string => shownLines(traceLines(...args));
 
 /** Where packets to these addresses go, and which address of the node they get. */
 const routes: Readonly<Record<string, readonly [device: string, source: string]>> = {
@@ -270,9 +270,10 @@ note: the endpoint sees an address of this node, so its replies come back here, 
     expect(short).toContain(`
     → sends it to 10.244.1.0:8080
     … and 9 more like it, for other endpoints
-outcome: forward
-   10.0 %  each of 10 endpoints, such as 10.244.1.0:8080; -o wide names them
 `);
+    expect(short).toContain(
+      '\n   10.0 %  each of 10 endpoints, such as 10.244.1.0:8080; -o wide names them\nsource',
+    );
     const wide = traceText(answer, 'desired', true);
     expect(wide).toContain('→ sends it to 10.244.1.9:8080');
     expect(wide).toContain('   10.0 %  10.244.1.9:8080');

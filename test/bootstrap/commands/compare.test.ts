@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DumpError } from '../../../src/adapters/compare/dump-sides.js';
+import { ComparisonError } from '../../../src/application/compare/comparison-error.js';
 import type { ComparisonResult } from '../../../src/adapters/cli/texts/comparison.js';
 import { compare } from '../../../src/bootstrap/commands/compare.js';
 import { usePrinted } from '../../support/program/use-printed.js';
@@ -109,10 +110,37 @@ it('refuses what cannot be compared', async () => {
   expect(() => run('--kernel')).toThrow(
     'compare takes two of --kernel, --plan [MODE] and --dump FILE[,FILE...]',
   );
-  expect(() => run('--plan', 'userspace', '--kernel')).toThrow(
+  expect(() => run('--plan', 'magic', '--kernel')).toThrow(
     '--plan takes iptables, ipvs, nftables or nothing',
   );
   expect(() => run('--plan', '--kernel', '--expect', 'nothing')).toThrow(
     'there is no known difference "nothing"',
   );
+});
+
+it('refuses sides without a common family, and says which each has', async () => {
+  const refused = run('--dump', iptables, '--dump', dumpOf('iptables', 'ip6tables'));
+  await expect(refused).rejects.toThrow(ComparisonError);
+  await expect(refused).rejects.toThrow(/one has IPv4, the other IPv6; compare rules/);
+});
+
+describe('mode userspace, in which a process decides, is refused', () => {
+  it('as a plan, asked for or configured', async () => {
+    expect(() => run('--plan', 'userspace', '--kernel')).toThrow(ComparisonError);
+    const configured = run('--plan', '--dump', iptables, '--proxy-mode', 'userspace', ...manifests);
+    await expect(configured).rejects.toThrow(ComparisonError);
+  });
+
+  it('as a dump, unless no rules of it are left', async () => {
+    const dump = async (rule: string) => {
+      const file = join(folder, 'userspace.txt');
+      await writeFile(file, `*nat\n:KUBE-PORTALS-CONTAINER - [0:0]\n${rule}COMMIT\n`);
+      return run('--dump', file, '--dump', file);
+    };
+    const redirects = '-d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j REDIRECT --to-ports 40001';
+    await expect(dump(`-A KUBE-PORTALS-CONTAINER ${redirects}\n`)).rejects.toThrow(
+      /userspace\.txt cannot be compared: .*"kubeproxy trace"/,
+    );
+    expect(await dump('')).toBe(0);
+  });
 });

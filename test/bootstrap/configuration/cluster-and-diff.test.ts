@@ -100,6 +100,9 @@ describe('cluster', () => {
     [['diff', 'Cart'], 'diff takes names as NAME'],
     [['dump'], 'dump takes --to FOLDER'],
     [['validate'], 'validate takes the files and folders to check'],
+    [['explain', 'shop/cart', '-o', 'name'], '-o name is for status, services, history, not for explain'],
+    [['validate', 'a', '-o', 'name'], '-o name is for status, services, history, not for validate'],
+    [['services', '--watch'], 'unknown flag: --watch'],
   ])('says what is wrong with %j', (argv, message) => {
     expect(usageError('cluster', ...argv)).toContain(message);
   });

@@ -293,6 +293,20 @@ describe('flag syntax', () => {
     expect(parse(argv).color).toBe(color);
   });
 
+  it('takes the name of what it lists, and whether to watch it', () => {
+    expect(parse(['services', '-w', '-o', 'name']).request).toMatchObject({ watch: true, output: 'name' });
+    expect(parse(['history', '--watch']).request).toMatchObject({ watch: true });
+    expect(parse(['status', '-w']).request).toMatchObject({ watch: true });
+    expect(parse(['cluster', 'status', '-w', '-o', 'name']).request).toMatchObject({
+      ...{ watch: true, output: 'name' },
+      question: { words: ['status', '-o', 'json'] },
+    });
+    for (const name of ['status', 'diff', 'explain'])
+      expect(usageError(name, ...(name === 'explain' ? ['a/b'] : []), '-o', 'name').message).toContain(
+        'Allowed choices',
+      );
+  });
+
   it('takes the packet to trace, or the file of many', () => {
     const query = { from: { kind: 'node' }, to: { text: '10.96.0.1' }, port: 53, protocol: 'UDP' };
     expect(parse(['trace', '--from', 'node', '--to=10.96.0.1:53/udp']).request).toMatchObject({

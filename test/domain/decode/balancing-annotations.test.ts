@@ -17,7 +17,7 @@ describe('the annotation that says how endpoints are chosen', () => {
     });
   });
 
-  it.each(['', 'Maglev', 'least-connections', true])('is ignored and reported otherwise: %j', (method) => {
+  it.each(['', 'least-connections', true])('is ignored and reported otherwise: %j', (method) => {
     expect(ofService({ 'kube-proxy-ts/load-balancing': method })).toEqual({
       read: {},
       notes: [
@@ -25,6 +25,11 @@ describe('the annotation that says how endpoints are chosen', () => {
       ],
     });
   });
+});
+
+it('a method that is nearly one of them is suggested', () => {
+  const { notes } = ofService({ 'kube-proxy-ts/load-balancing': 'Maglev' });
+  expect(notes).toEqual([expect.stringMatching(/ "Maglev" is none of .*; did you mean maglev\?$/)]);
 });
 
 describe('weights on a Service', () => {

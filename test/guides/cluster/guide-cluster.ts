@@ -76,6 +76,9 @@ export class GuideCluster {
       if (!/^mode: nftables$/m.test(config)) return;
       for (const family of ['ip', 'ip6'])
         await testbed.node.run(['nft', '-f', '-'], await recorded(`kube-proxy-start-${family}.nft`));
+      // It was recorded on a node without an address of its own.
+      const element = ['nft', 'add', 'element', 'ip', 'kube-proxy', 'nodeport-ips', '{ 198.51.100.11 }'];
+      await testbed.node.run(element);
     };
     // Its rules were recorded for the first node alone: on the other one this program writes them.
     const startOther = async (config: string): Promise<void> => {

@@ -1,3 +1,4 @@
+import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { ApiObject, Change } from '../../support/api-server/object-store.js';
 import { expectedPorts, type ExpectedNode, type ExpectedPort } from './expected-ports.js';
@@ -20,6 +21,7 @@ interface Past {
 export class ClusterHistory {
   private readonly pasts = new Map<string, Past>();
   private readonly possible = new Map<string, readonly (readonly ExpectedPort[])[]>();
+  private readonly present = new Map<string, readonly ExpectedPort[]>();
   /** Keys of Services about which something was written since everything was settled. */
   private touched = new Set<string>();
 
@@ -102,8 +104,10 @@ export class ClusterHistory {
 
   /** What is asked for the Service by its last state. */
   current(service: string): readonly ExpectedPort[] {
-    const { services, slices } = this.pasts.get(service)!;
-    return expectedPorts(services.at(-1), [...slices.at(-1)!.values()], this.ofNode, this.families);
+    return getOrMake(this.present, service, () => {
+      const { services, slices } = this.pasts.get(service)!;
+      return expectedPorts(services.at(-1), [...slices.at(-1)!.values()], this.ofNode, this.families);
+    });
   }
 
   /** The program has everything now. */
@@ -123,6 +127,7 @@ export class ClusterHistory {
 
   private nodeChanged(): void {
     this.possible.clear();
+    this.present.clear();
     this.version++;
   }
 
@@ -130,6 +135,7 @@ export class ClusterHistory {
     this.touched.add(service);
     this.version++;
     this.possible.delete(service);
+    this.present.delete(service);
     let past = this.pasts.get(service);
     if (!past) this.pasts.set(service, (past = { services: [undefined], slices: [new Map()] }));
     return past;

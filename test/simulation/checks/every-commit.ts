@@ -1,7 +1,6 @@
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { Simulation } from '../simulation.js';
 import type { Mode } from '../world/settings.js';
-import { packetOf } from './clients.js';
 import type { ExpectedPort } from './expected-ports.js';
 import { actualFate, isAllowed, isAsUnanswered } from './fate.js';
 import { promisesNothing } from './modes.js';
@@ -83,13 +82,13 @@ export class EveryCommit {
     const { walk } = this.simulation.world.machine;
     const isQuiet = asked === 'all clients';
     for (const probed of this.probesOf(service, expected, modes)) {
-      const { frontend, port, clients } = probed;
+      const { frontend, port, probes } = probed;
       // Rules may tell all of them apart: each in turn, as most changes take several commits.
-      const chosen = isQuiet ? clients : [clients[this.turn++ % clients.length]!];
-      for (const client of chosen) {
+      const chosen = isQuiet ? probes : [probes[this.turn++ % probes.length]!];
+      for (const { client, packet, allowed: allowedFates } of chosen) {
         if (modes.some((mode) => promisesNothing(mode, frontend, client, isQuiet))) continue;
-        const fate = actualFate(walk.walk(packetOf(port, client, frontend)));
-        const allowed = probed.allowed(client);
+        const fate = actualFate(walk.walk(packet));
+        const allowed = allowedFates();
         // Of the rules of two modes, whichever see a packet first answer it.
         if (modes.length > 1 && !isQuiet && isAsUnanswered(fate, allowed)) continue;
         if (!modes.some((mode) => isAllowed(fate, allowed, mode, client))) {

@@ -1,19 +1,25 @@
-import { getOrMake } from '../../../src/domain/model/get-or-make.js';
+import type { Packet } from '../../../src/domain/trace/packet.js';
 import type { Mode } from '../world/settings.js';
-import { clientsOf, type Client } from './clients.js';
+import { clientsOf, packetOf, type Client } from './clients.js';
 import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';
 import { expectedFate, type Fate } from './fate.js';
 
 /** What may become of packets to an address that no Service has. */
 const UNCLAIMED: readonly Fate[] = ['untouched', 'dropped', 'refused'];
 
-/** A frontend that packets are sent to, and what may become of them. */
+/** A frontend that packets are sent to. */
 export interface ProbedFrontend {
   readonly frontend: ExpectedFrontend;
   readonly port: ExpectedPort;
-  /** Those that rules may tell apart. */
-  readonly clients: readonly Client[];
-  allowed(client: Client): ReadonlySet<Fate>;
+  /** Of each client that rules may tell apart. */
+  readonly probes: readonly Probe[];
+}
+
+/** A packet, and what may become of it. */
+export interface Probe {
+  readonly client: Client;
+  readonly packet: Packet;
+  readonly allowed: () => ReadonlySet<Fate>;
 }
 
 /**
@@ -41,24 +47,22 @@ export function probedFrontends(
     const clients = new Map(
       [port, ...variants].flatMap(clientsOf).map((client) => [`${client.kind} ${client.source}`, client]),
     );
-    const known = new Map<Client, ReadonlySet<Fate>>();
     const fates = (claiming: readonly ExpectedPort[], client: Client): readonly Fate[] =>
       modes.flatMap((mode) => claiming.map((each) => expectedFate(each, frontend, client, mode)));
-    return {
-      frontend,
-      port,
-      clients: [...clients.values()],
-      allowed: (client: Client) =>
-        getOrMake(
-          known,
-          client,
-          () =>
-            new Set([
-              ...claims.flatMap((claiming) => (claiming.length > 0 ? fates(claiming, client) : UNCLAIMED)),
-              ...fates(ofOthers, client),
-            ]),
-        ),
+    const allowedTo = (client: Client): ReadonlySet<Fate> =>
+      new Set([
+        ...claims.flatMap((claiming) => (claiming.length > 0 ? fates(claiming, client) : UNCLAIMED)),
+        ...fates(ofOthers, client),
+      ]);
+    const probeOf = (client: Client): Probe => {
+      let allowed: ReadonlySet<Fate> | undefined;
+      return {
+        client,
+        packet: packetOf(port, client, frontend),
+        allowed: () => (allowed ??= allowedTo(client)),
+      };
     };
+    return { frontend, port, probes: Array.from(clients.values(), probeOf) };
   });
 }
 

@@ -10,6 +10,7 @@ import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
 import type { ProxiedPort } from '../../../src/domain/userspace/walk/proxied-port.js';
 import { walkProxied } from '../../../src/domain/userspace/walk/proxied-walk.js';
 import type { Machine } from '../kernel/machine.js';
+import { isBuiltIn } from '../kernel/programs/tables/table.js';
 import type { TableSet } from '../kernel/programs/tables/table-set.js';
 import { AskedSets } from './asked-sets.js';
 import { ANYTHING, type Inquiry } from './inquiry.js';
@@ -47,8 +48,9 @@ export class IptablesWalk implements PacketWalk {
     const tables = programs.tableSet(packet.family, machine.iptables);
     const isWithoutServers = inquiry.ask(servers, () => servers.view().size === 0);
     // Without a rule no packet comes to the process either.
-    if (isWithoutServers && inquiry.ask(tables, () => tables.isWithoutEffect)) return LEFT_ALONE;
-    const rules = this.rulesOf(tables, inquiry);
+    const effective = inquiry.ask(tables, () => tables.chainsWithEffect);
+    if (isWithoutServers && effective === '') return LEFT_ALONE;
+    const rules = this.rulesOf(tables, effective, inquiry);
     const environment = { localAddresses: inquiry.ask(links, () => machine.addresses), isSilent: true };
     const proxied = (protocol: string, port: number) =>
       inquiry.ask(ANYTHING, () => machine.hasSocketAt(protocol, port)) ? IN_PROCESS : undefined;
@@ -63,9 +65,10 @@ export class IptablesWalk implements PacketWalk {
     return walkIpvs({ rules, sets, addresses, server }, packet, environment);
   }
 
-  private rulesOf(tables: TableSet, inquiry: Inquiry): RuleSource {
+  private rulesOf(tables: TableSet, effective: string, inquiry: Inquiry): RuleSource {
     return {
       chain: (table, name) => {
+        if (isBuiltIn(table, name) && !effective.includes(` ${table}/${name}`)) return undefined;
         const saved = inquiry.ask(tables, () => tables.table(table)?.chains.get(name));
         return saved && this.walked(table, saved);
       },

@@ -57,10 +57,10 @@ export const cluster = subcommand({
   ],
   request(operands, options: ClusterAccess & OutputOptions & WatchOptions & QuestionOptions) {
     const [kind = '', ...rest] = operands;
-    if (kind === 'validate') return { name: kind, ...validate.request(rest, options) } as const;
     const { proxyNamespace, selector, parallel, context, output, watch } = options;
-    if (output === 'name' && !LISTS.includes(kind as QuestionKind))
+    if (output === 'name' && kind !== '' && !LISTS.includes(kind as QuestionKind))
       throw new UsageError(`-o name is for ${LISTS.join(', ')}, not for ${kind}`);
+    if (kind === 'validate') return { name: kind, ...validate.request(rest, options) } as const;
     const access: ClusterAccess = { proxyNamespace, selector, parallel, context };
     if (kind === 'migrate') {
       const migration: MigrateRequest = { name: kind, migration: migrationOf(rest, options), access, output };

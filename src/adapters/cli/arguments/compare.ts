@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { KNOWN_DIFFERENCES } from '../../../domain/compare/known-differences.js';
+import { ComparisonError } from '../../../application/compare/comparison-error.js';
 import { UsageError } from '../usage-error.js';
 import { refuseOperands } from '../command-line/operands.js';
 import { outputOptions, subcommand, type OutputFormat } from '../command-line/subcommand.js';
@@ -72,5 +73,6 @@ function modeOf(mode: string | true): PlannedMode {
   if (mode === true) return undefined;
   const known = PLANNED_MODES.find((each) => each === mode);
   if (known) return known;
+  if (mode === 'userspace') throw ComparisonError.userspace('the plan of mode userspace');
   throw new UsageError(`--plan takes ${PLANNED_MODES.join(', ')} or nothing, not ${JSON.stringify(mode)}`);
 }

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { refuseOperands } from '../command-line/operands.js';
-import { subcommand } from '../command-line/subcommand.js';
+import { colorOption, subcommand } from '../command-line/subcommand.js';
 
 const FAMILIES = { ipv4: 'IPv4', ipv6: 'IPv6' } as const;
 
@@ -24,6 +24,7 @@ export const plan = subcommand({
       '--diff',
       'Print only what would change in the kernel: - would go, + would come. Reads the kernel, as root. With --manifests, rules of Services that are not in them stay.',
     ),
+    colorOption,
   ],
   request(operands, { family, diff = false }: PlanOptions) {
     refuseOperands(operands, 'kubeproxy plan');

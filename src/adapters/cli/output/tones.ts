@@ -11,6 +11,7 @@ const COLORS = { '\ue000': 'green', '\ue001': 'yellow', '\ue002': 'red' } as con
 const [GOOD, DOUBTFUL, BAD] = Object.keys(COLORS) as readonly (keyof typeof COLORS)[];
 const END = '\ue003';
 const MARKS = /([\ue000-\ue003])/;
+const ALL_MARKS = /[\ue000-\ue003]/g;
 
 /** States and verdicts that are more than a fact, as answers have them. */
 const TONES: Readonly<Record<string, string | undefined>> = {
@@ -50,9 +51,14 @@ export function inToneOf(state: string, text = state): string {
   return mark === undefined || text === '' ? text : `${mark}${text}${END}`;
 }
 
+function withoutTones(text: string): string {
+  // Of most texts that is clear at once.
+  return MARKS.test(text) ? text.replace(ALL_MARKS, '') : text;
+}
+
 /** How many characters of it are seen. */
 export function visibleLength(text: string): number {
-  return text.split(MARKS).reduce((sum, piece) => sum + (MARKS.test(piece) ? 0 : piece.length), 0);
+  return withoutTones(text).length;
 }
 
 /** As much of a line as so many columns have room for. */
@@ -82,6 +88,7 @@ export function chooseColors(
 
 /** Lines as they are written: tones are colors, or nothing, and whatever else would control a terminal is escaped. */
 export function written(lines: string): string {
+  if (!isColored) return printableLines(withoutTones(lines));
   let mark = '';
   return lines
     .split(MARKS)
@@ -91,7 +98,7 @@ export function written(lines: string): string {
         return '';
       }
       const text = printableLines(piece);
-      return isColored && mark in COLORS && text !== ''
+      return mark in COLORS && text !== ''
         ? styleText(COLORS[mark as keyof typeof COLORS], text, { validateStream: false })
         : text;
     })

@@ -38,7 +38,7 @@ function familyLines(
   sides: readonly [string, string],
   isWide: boolean,
 ): readonly string[] {
-  const { family, modes, equal, different, unknown, known, differences, unknowns } = report;
+  const { family, modes, equal, different, unknown, known, differences, unlisted, unknowns } = report;
   const [one, other] = [`${sides[0]} (${modes[0]})`, `${sides[1]} (${modes[1]})`];
   const services = new Map<string, ReportedDifference[]>();
   // A known difference is the same for many Services.
@@ -58,6 +58,7 @@ function familyLines(
           )),
     ]),
     ...[...services].flatMap(([service, its]) => serviceLines(service, its, [one, other], isWide)),
+    ...(unlisted > 0 ? [`  … ${counted(unlisted, 'class', 'classes')} more that differ, not listed`] : []),
     ...shown.map(unknownLine),
     ...(unknowns.length > shown.length
       ? [`  … ${unknowns.length - shown.length} more that are not understood; -o wide shows all`]

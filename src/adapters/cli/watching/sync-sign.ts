@@ -13,7 +13,7 @@ const syncState = fields({
  * A sign of the proxy's state that costs it nearly nothing: while it is the same, the proxy has been delivered nothing, and has
  * programmed nothing. Undefined: there is none.
  */
-export async function syncSign(proxy: RunningProxy): Promise<string | undefined> {
+async function syncSign(proxy: RunningProxy): Promise<string | undefined> {
   const { idle, appliedEvents, changes } = await proxy.ask('/debug/sync', syncState);
   return changes === undefined ? undefined : `${idle} ${appliedEvents} ${changes}`;
 }

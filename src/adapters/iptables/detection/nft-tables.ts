@@ -3,12 +3,9 @@ import { NetlinkChannel } from '../../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
 import type { MessageWriter } from '../../netlink/message-writer.js';
 import { familyNumber, NETLINK_NETFILTER } from '../../netlink/protocol.js';
-import { attributesOf } from '../../nftables/netlink/messages/attribute-layout.js';
+import { recordOf, RULE_PLACE } from '../../nftables/netlink/messages/records.js';
 import * as nf from '../../nftables/netlink/nf-tables.js';
 import { isWithoutNfTables } from '../../nftables/netlink/read/list-chains.js';
-
-/** Of a rule. */
-const TABLE = 1;
 
 /**
  * The names of the tables of a family that have rules, of all programs, including iptables-nft. None if the kernel has no
@@ -24,8 +21,8 @@ export async function nftTablesWithRules(family: IpFamily): Promise<readonly str
       () => NetlinkSocket.open(NETLINK_NETFILTER),
       (channel) =>
         channel.list({ type: nf.GETRULE, attempt, put }, (message) => {
-          const attributes = attributesOf(message);
-          while (attributes.next()) if (attributes.type === TABLE) names.add(attributes.text());
+          const { table } = recordOf(RULE_PLACE, message);
+          if (table !== undefined) names.add(table);
           return undefined;
         }),
     );

@@ -10,8 +10,8 @@ type ExecPlugin = { command?: string; env?: { name: string; value: string }[]; a
  * An empty KubeConfig of @kubernetes/client-node, which turns a kubeconfig into options of HTTPS requests: certificates,
  * tokens, exec plugins, proxies. No other file imports that package. What it lacks is added here.
  *
- * The package is loaded on first use, and only its configuration part: the whole package costs half a second and 75 MB. Its
- * version is pinned, because that path is not a documented entry.
+ * It is loaded on first use, and only its configuration part: the whole package costs half a second and 75 MB, and does not load on
+ * Node 20. Program and library have that part inside. The version is pinned, because that path is not a documented entry.
  */
 export async function emptyKubeConfig(plugins: Pick<ExecPlugins, 'spawn'>): Promise<KubeConfig> {
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js');
@@ -30,6 +30,18 @@ export function useServer(cluster: Cluster, server: string, proxyUrl: string | u
     // KubeConfig refuses plain HTTP unless verification, which plain HTTP does not have, is off.
     ...(server.startsWith('http:') && { skipTLSVerify: true }),
   });
+}
+
+/** Otherwise it would keep the agent of a cluster, with the certificates of that time. */
+export function forgetAgents(config: KubeConfig): void {
+  (config as unknown as { agentCache: Map<string, unknown> }).agentCache.clear();
+}
+
+/** As in client-go, what the kubeconfig contains counts, and not the file that it names for the same. */
+export function preferData(cluster: Cluster | null, user: User | null): void {
+  if (cluster?.caData) Object.assign(cluster, { caFile: undefined });
+  if (user?.certData) Object.assign(user, { certFile: undefined });
+  if (user?.keyData) Object.assign(user, { keyFile: undefined });
 }
 
 /** Sets what exec plugins rely on and KubeConfig omits: the absolute path of the command, and KUBERNETES_EXEC_INFO. */

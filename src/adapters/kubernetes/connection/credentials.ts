@@ -4,6 +4,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent, type AgentOptions, type RequestOptions } from 'node:https';
 import { errorMessage } from '../../../application/error-message.js';
 import type { Clock } from '../../../application/ports/clock.js';
+import { forgetAgents, type User } from './client-node.js';
 import { certificatesIn } from './certificate-authority.js';
 import { KubeconfigError, type Connection } from './connection.js';
 import { ExecPlugins } from './exec-plugins.js';
@@ -91,11 +92,12 @@ export class Credentials {
     try {
       if (tokenFile)
         Object.assign(config.getCurrentUser() ?? {}, { token: (await readFile(tokenFile, 'utf8')).trim() });
+      forgetAgents(config);
       await config.applyToHTTPSOptions(options);
     } catch (error) {
       throw new KubeconfigError(
         file,
-        `cannot obtain the credentials (${errorMessage(error).trim()})`,
+        `cannot obtain the credentials (${reasonOf(error, config.getCurrentUser())})`,
         'check the certificate files, the token file and the exec plugin it names',
         { cause: error },
       );
@@ -149,6 +151,14 @@ export class Credentials {
     for (const sockets of Object.values(old.freeSockets))
       for (const socket of sockets ?? []) socket.destroy();
   }
+}
+
+/** What a plugin printed may be a secret, and the parser's message repeats it. */
+function reasonOf(error: unknown, user: User | null): string {
+  const { command } = (user?.exec ?? {}) as { readonly command?: string };
+  const isOfContent = error instanceof SyntaxError || error instanceof TypeError;
+  if (command !== undefined && isOfContent) return `the exec plugin ${command} printed no ExecCredential`;
+  return errorMessage(error).trim();
 }
 
 function newAgent(server: URL, tls: AgentOptions): HttpAgent {

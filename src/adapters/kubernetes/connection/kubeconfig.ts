@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import { errorMessage } from '../../../application/error-message.js';
-import { emptyKubeConfig, prepareExecPlugin, useServer } from './client-node.js';
+import { emptyKubeConfig, preferData, prepareExecPlugin, useServer } from './client-node.js';
 import type { Cluster, KubeConfig, User } from './client-node.js';
 import { KubeconfigError, type Connection } from './connection.js';
 import type { ExecPlugins } from './exec-plugins.js';
@@ -68,8 +68,10 @@ async function loadFile(
   requireCurrent(config, file);
   requireOneWayToVerify(config.getCurrentCluster(), file);
   const user = config.getCurrentUser();
+  preferData(config.getCurrentCluster(), user);
   if (!user) return undefined;
   refuseAuthProvider(user, file);
+  requireText(user, file);
   prepareExecPlugin(user, resolvePath);
   const tokenFile = tokenFileOf(text, user);
   return tokenFile && resolvePath(tokenFile);
@@ -147,4 +149,10 @@ function refuseAuthProvider({ name, authProvider }: User, file: string): void {
     `user "${name}" has an auth-provider, and there is no Auth Provider for name "${authProvider.name}"`,
     'use token, tokenFile, a client certificate or an exec plugin',
   );
+}
+
+/** YAML makes a number of digits without quotes. */
+function requireText({ name, token }: User, file: string): void {
+  if (token === undefined || token === null || typeof token === 'string') return;
+  throw new KubeconfigError(file, `the token of user "${name}" is not text`, 'put it into quotes');
 }

@@ -4,7 +4,7 @@ import { ManifestObjects, type ManifestIssue, type ManifestObject } from './mani
 import { parseManifest } from '../parsing/manifest-text.js';
 import type { TimeSlice } from '../time-slice.js';
 
-/** An object that is invalid. */
+/** What is wrong with an object, and where. */
 export interface RejectedObject extends Pick<ManifestIssue, 'key' | 'subject' | 'problem'> {
   /** The line of the file, from 1; undefined if finding it would take too long. */
   readonly line: number | undefined;
@@ -15,6 +15,8 @@ export interface ManifestContents {
   /** In the order of the file. */
   readonly objects: readonly ManifestObject[];
   readonly rejected: readonly RejectedObject[];
+  /** What objects that are used ask for, and do not get; looked for with allocations. */
+  readonly doubts: readonly RejectedObject[];
   /** Kinds that the proxy does not read, with the number of their objects. */
   readonly ignored: ReadonlyMap<string, number>;
 }
@@ -34,7 +36,12 @@ export async function loadManifest(
     await slice.yieldIfOver();
     for (const value of values) for (const _ of found.add(value)) if (slice.isOver) await slice.yieldIfOver();
   }
-  return { objects: found.objects, rejected: await located(found.issues, slice), ignored: found.ignored };
+  return {
+    objects: found.objects,
+    rejected: await located(found.issues, slice),
+    doubts: await located(found.doubts, slice),
+    ignored: found.ignored,
+  };
 }
 
 async function located(

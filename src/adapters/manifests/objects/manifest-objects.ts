@@ -3,6 +3,7 @@ import type { ObjectReference, ResourceKind } from '../../../application/ports/c
 import type { RawObject } from '../../../domain/decode/fields.js';
 import { quote } from '../../../domain/decode/problem.js';
 import type { Allocations } from '../../../domain/validation/allocations.js';
+import { annotationDoubts } from '../../../domain/validation/annotations.js';
 import { isObject, type FieldProblem } from '../../../domain/validation/schema.js';
 import { checkObject, isNamespaced, isRead, meantKind, type CheckedObject } from './manifest-kinds.js';
 import type { Path } from '../parsing/manifest-lines.js';
@@ -49,12 +50,17 @@ export class ManifestObjects {
   /** In the order of the file. */
   readonly objects: ManifestObject[] = [];
   readonly issues: ManifestIssue[] = [];
+  /** What objects that are used ask for, and do not get. */
+  readonly doubts: ManifestIssue[] = [];
   /** How often each kind occurs that the proxy does not read. */
   readonly ignored = new Map<string, number>();
   private taken = 0;
   private readonly places = new Map<string, ManifestPlace>();
 
-  /** @param allocations with it, what two Services claim is a problem of the second, as when both were created in a cluster */
+  /**
+   * @param allocations with it, what two Services claim is a problem of the second, as when both were created in a cluster, and doubts
+   *   are looked for
+   */
   constructor(private readonly allocations?: Allocations) {}
 
   /** Yields after each batch of objects, so that other work can run. */
@@ -112,6 +118,15 @@ export class ManifestObjects {
     const { object, problems } = this.checked(kind, key, named, place);
     const digest = problems.length === 0 ? digestOf(object) : undefined;
     if (digest !== undefined) this.objects.push({ key, kind, object, digest });
+    if (digest !== undefined && this.allocations)
+      for (const { field, what } of annotationDoubts(kind, object as RawObject))
+        this.doubts.push({
+          key,
+          subject: subjectOf(key),
+          problem: `${field}: ${what}`,
+          place,
+          field: stepsTo(field),
+        });
     for (const { field, what } of digest === undefined && problems.length === 0 ? [TOO_DEEP] : problems) {
       const problem = field === '' ? what : `${field}: ${what}`;
       this.reject(place, subjectOf(key), problem, stepsTo(field), key);

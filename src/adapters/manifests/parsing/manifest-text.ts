@@ -1,9 +1,10 @@
-import yaml from 'js-yaml';
+import { YAMLException } from 'js-yaml';
 import { ManifestSyntaxError } from '../manifest-errors.js';
 import { ManifestLines } from './manifest-lines.js';
 import { ManifestPlace } from './manifest-place.js';
 import { checkDepth, checkYaml, isLong, tooDeep } from './parsing-limits.js';
 import { splitDocuments, splitList, type Chunk } from './manifest-chunks.js';
+import { ALIASED_VALUES, yamlDocuments } from './yaml-documents.js';
 
 /** A document of a manifest, or an item of a list that is too long to be parsed at once. */
 export interface ManifestValue {
@@ -12,20 +13,6 @@ export interface ManifestValue {
   /** For an item: the kind of the list. */
   readonly list?: string;
 }
-
-/**
- * YAML 1.2 core with merge keys (`<<`), as Kubernetes' own tools read it. Dates stay text.
- *
- * Manifests are parsed with js-yaml, not with the package yaml that parses everything else: 20 MB with 10,000 Services and
- * their EndpointSlices take 0.64 s, with yaml 6.5 s (medians of five interleaved runs). js-yaml alone would not do either: it
- * has neither YAML 1.1, in which the configuration file is written, nor the positions of repeated keys.
- */
-const SCHEMA = yaml.CORE_SCHEMA.extend({
-  implicit: [new yaml.Type('tag:yaml.org,2002:merge', { kind: 'scalar', resolve: (text) => text === '<<' })],
-});
-
-/** The number of values that aliases may add to a text, besides one for each of its characters. */
-const ALIASED_VALUES = 100_000;
 
 /**
  * Parses JSON, or any number of YAML documents, a batch at a time, so that other work can run in between. A batch may be
@@ -102,12 +89,11 @@ function parseYaml(chunk: Chunk): unknown[] {
   checkYaml(chunk);
   let values: unknown[];
   try {
-    values = yaml.loadAll(text, null, { schema: SCHEMA });
+    values = yamlDocuments(text);
   } catch (error) {
-    // The parser is recursive.
     if (error instanceof RangeError) throw tooDeep(line);
-    if (!(error instanceof yaml.YAMLException)) throw error;
-    const mark = error.mark as yaml.Mark | undefined;
+    if (!(error instanceof YAMLException)) throw error;
+    const { mark } = error;
     // If the text ends too early, the mark is past its last line.
     const lines = text.trimEnd().split('\n').length;
     throw new ManifestSyntaxError(

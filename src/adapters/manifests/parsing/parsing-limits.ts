@@ -1,7 +1,7 @@
 import { ManifestSyntaxError } from '../manifest-errors.js';
 import type { Chunk } from './manifest-chunks.js';
 
-/** The longest text that is parsed as YAML in one go, in characters. It takes a quarter of a second; no object may be as large. */
+/** The longest text that is parsed as YAML in one go, in characters. It takes half a second; no object may be as large. */
 const LONGEST = 4 * 1024 * 1024;
 /** Objects of Kubernetes have a dozen levels. */
 const DEEPEST = 1000;

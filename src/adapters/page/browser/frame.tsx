@@ -42,7 +42,7 @@ export function Frame(): JSX.Element {
       </a>
       <header class="head">
         <a class="brand" href={hrefOf({ view: 'overview' })}>
-          kube-proxy{node && ` on ${node}`} <span class="host">{location.host}</span>
+          kube-proxy-ts{node && ` on ${node}`} <span class="host">{location.host}</span>
         </a>
         <nav aria-label="Views">
           {ENTRIES.map(({ label, place: target, views }) => (
@@ -86,7 +86,7 @@ function nameOf(place: Place): string {
 
 /** The title of the window says what is shown, and of which node. */
 function useTitle(place: Place, node: string | undefined): void {
-  const title = [nameOf(place), node, 'kube-proxy'].filter(Boolean).join(' – ');
+  const title = [nameOf(place), node, 'kube-proxy-ts'].filter(Boolean).join(' – ');
   useEffect(() => {
     document.title = title;
   }, [title]);

@@ -11,7 +11,7 @@ export interface TablesCourse extends Course {
   /** Connection tracking leaves it alone, and with that table nat. */
   readonly isUntracked: boolean;
   /** Which virtual server of IPVS took it. */
-  readonly virtualServer?: { readonly address: string; readonly port: number };
+  readonly virtualServer: { readonly address: string; readonly port: number } | undefined;
 }
 
 /** What conditions need to know besides the packet. */
@@ -29,5 +29,7 @@ export interface Surroundings {
 }
 
 export function protocolOf({ packet }: TablesCourse): Lowercase<Protocol> {
-  return packet.protocol.toLowerCase() as Lowercase<Protocol>;
+  return LOWER_CASE[packet.protocol];
 }
+
+const LOWER_CASE: Readonly<Record<Protocol, Lowercase<Protocol>>> = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' };

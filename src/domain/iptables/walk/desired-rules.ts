@@ -8,9 +8,11 @@ import { getOrMake } from '../../model/get-or-make.js';
 
 /** The tables as they should be, and nothing of other programs. */
 export function desiredRules(desired: IptablesDesiredState, baseRules: BaseRules): ListedRules {
-  const chains = new Map<string, { readonly rules: WalkedRule[] }>();
-  const chainOf = (table: TableName, name: string): WalkedRule[] =>
-    getOrMake(chains, `${table} ${name}`, () => ({ rules: [] })).rules;
+  const chains = new Map<string, Map<string, { readonly rules: WalkedRule[] }>>();
+  const chainOf = (table: TableName, name: string): WalkedRule[] => {
+    const its = getOrMake(chains, table, () => new Map<string, { readonly rules: WalkedRule[] }>());
+    return getOrMake(its, name, () => ({ rules: [] })).rules;
+  };
   const add = (table: TableName, name: string, rules: readonly RuleText[], owner?: ServicePortKey): void => {
     const chain = chainOf(table, name);
     for (const rule of rules) chain.push(new WalkedRule(table, name, rule, owner));
@@ -31,5 +33,8 @@ export function desiredRules(desired: IptablesDesiredState, baseRules: BaseRules
     if (place === 'first') chainOf(table, chain).unshift(walked);
     else chainOf(table, chain).push(walked);
   }
-  return { chain: (table, name) => chains.get(`${table} ${name}`), all: () => chains.values() };
+  return {
+    chain: (table, name) => chains.get(table)?.get(name),
+    all: () => [...chains.values()].flatMap((its) => [...its.values()]),
+  };
 }

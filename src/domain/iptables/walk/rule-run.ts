@@ -1,5 +1,5 @@
 import { shareOf } from '../../walk/course.js';
-import { nextRule, shareText, uncertain, type Turn } from '../../walk/turn.js';
+import { nextRule, shareText, uncertain, type Chain, type Turn } from '../../walk/turn.js';
 import type { Surroundings, TablesCourse } from './course.js';
 import type { RuleSource } from './rule-source.js';
 import { appliesTo, type WalkedRule } from './rule.js';
@@ -17,20 +17,19 @@ export class RuleRun {
     private readonly surroundings: Surroundings,
   ) {}
 
-  /** Where the rule leads: two turns where it applies by chance. */
-  meet(rule: WalkedRule, course: TablesCourse): readonly TablesTurn[] {
-    const { meaning } = rule;
+  /** Where the rule leads: two turns where it applies by chance, none where it has nothing to do with the packet. */
+  meet(rule: WalkedRule, course: TablesCourse): readonly TablesTurn[] | undefined {
+    const { table, meaning } = rule;
     const { target, chance, asks, remembers } = meaning;
-    if (rule.table === 'nat') for (const list of asks) this.asked.add(list);
+    if (table === 'nat') for (const list of asks) this.asked.add(list);
     const applies = appliesTo(meaning, course, this.surroundings);
-    if (applies === false || (target === pass && remembers.length === 0)) return [nextRule(course)];
+    if (applies === false || (target === pass && remembers.length === 0)) return undefined;
     if (applies !== true)
       return [uncertain(course, `cannot tell whether ${applies.unclear} holds; taken as if it did not`)];
-    const turn = this.act(
-      rule.table,
-      target,
-      this.remembering(rule.table, remembers, shareOf(course, chance)),
-    );
+    const called = typeof target === 'function' ? undefined : this.called(table, target.name, course);
+    const leadsNowhere = typeof target !== 'function' && target.verb === 'jump' && called?.rules.length === 0;
+    if (leadsNowhere && remembers.length === 0) return undefined;
+    const turn = this.act(target, called, this.remembering(table, remembers, shareOf(course, chance)));
     if (chance >= 1) return [turn];
     const { effect } = turn;
     return [
@@ -39,11 +38,15 @@ export class RuleRun {
     ];
   }
 
-  private act(table: string, target: Target, course: TablesCourse): TablesTurn {
+  /** What of a chain may concern the packet. */
+  private called(table: string, name: string, course: TablesCourse): Chain<WalkedRule> | undefined {
+    const found = this.rules.chain(table, name);
+    return found?.narrowed?.(course) ?? found;
+  }
+
+  private act(target: Target, chain: Chain<WalkedRule> | undefined, course: TablesCourse): TablesTurn {
     if (typeof target === 'function') return target(course, this.surroundings);
     const { verb, name } = target;
-    const found = this.rules.chain(table, name);
-    const chain = found?.narrowed?.(course) ?? found;
     if (!chain) return uncertain(course, `cannot tell what target ${name} does; taken as if it did nothing`);
     return { course, to: { verb, chain }, effect: `${verb} ${name}` };
   }

@@ -88,6 +88,7 @@ export function walkTables(
       ...startOf(packet),
       connectionMark: 0,
       isUntracked: false,
+      virtualServer: undefined,
       isSilent: watch ? !watch.wantsSteps : environment.isSilent === true,
     })
     .flatMap((course) => (course.verdict ? [course] : process(course)))

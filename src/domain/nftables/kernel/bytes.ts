@@ -2,13 +2,11 @@
 
 /** 32 bits in the kernel's own byte order. */
 export function hostWord(value: number): Uint8Array {
-  const bytes = new Uint8Array(4);
-  viewOf(bytes).setUint32(0, value, true);
-  return bytes;
+  return Uint8Array.of(value, value >>> 8, value >>> 16, value >>> 24);
 }
 
 export function readHostWord(bytes: Uint8Array, at = 0): number {
-  return viewOf(bytes).getUint32(at, true);
+  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
 }
 
 /** 16 bits in the order of the network. */
@@ -17,7 +15,7 @@ export function networkHalf(value: number): Uint8Array {
 }
 
 export function readNetworkHalf(bytes: Uint8Array, at = 0): number {
-  return viewOf(bytes).getUint16(at);
+  return (bytes[at]! << 8) | bytes[at + 1]!;
 }
 
 /** Byte by byte: negative, zero or positive, as the first is less than the second, the same or greater. */
@@ -29,9 +27,11 @@ export function compareBytes(one: Uint8Array, other: Uint8Array): number {
 
 /** `0x0a000001`. */
 export function hex(bytes: Uint8Array): string {
-  return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  let text = '0x';
+  for (const byte of bytes) text += DIGITS[byte]!;
+  return text;
 }
 
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
-}
+const DIGITS: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, '0'),
+);

@@ -83,10 +83,13 @@ function together(turns: readonly KernelTurn[], modulus: number): KernelTurn {
   const [first] = turns as [KernelTurn, ...KernelTurn[]];
   const { course } = first;
   const drawn = new RegExp(`draws \\w+ of ${modulus}(?!\\d)`);
-  const steps = course.steps.with(-1, {
-    ...course.steps.at(-1)!,
-    effect: course.steps.at(-1)!.effect.replace(drawn, `draws one of ${turns.length} of ${modulus}`),
-  });
+  const last = course.steps.at(-1);
+  const steps = last
+    ? course.steps.with(-1, {
+        ...last,
+        effect: last.effect.replace(drawn, `draws one of ${turns.length} of ${modulus}`),
+      })
+    : course.steps;
   const probability = turns.reduce((sum, turn) => sum + turn.course.probability, 0);
   return { ...first, course: { ...course, steps, probability } };
 }

@@ -80,14 +80,17 @@ export function findRange(
   ranges: Exclude<KernelSet['ranges'], undefined>,
   key: Uint8Array,
 ): KernelElement | undefined {
-  const keyed = elements.filter((element) => element.key !== undefined);
   const found =
-    ranges === 'single' ? lastUpTo(keyed, key) : keyed.find((element) => isWithin(element, ranges, key));
+    ranges === 'single'
+      ? lastUpTo(elements, key)
+      : elements.find((element) => element.key && isWithin(element, ranges, key));
   return found ?? elements.find((element) => element.key === undefined);
 }
 
 function lastUpTo(elements: readonly KernelElement[], key: Uint8Array): KernelElement | undefined {
-  const last = elements.findLast((element) => compareBytes(element.key!.subarray(0, key.length), key) <= 0);
+  const last = elements.findLast(
+    (element) => element.key && compareBytes(element.key.subarray(0, key.length), key) <= 0,
+  );
   return last?.isEnd ? undefined : last;
 }
 

@@ -11,7 +11,7 @@ export interface KernelCourse extends Course {
   readonly registers: Uint8Array;
   readonly priority: number;
   /** What the registers hold of the packet's source; only where the walk is watched. */
-  readonly origins?: Origins;
+  readonly origins?: Origins | undefined;
 }
 
 /** Whether it is the table of this program. */

@@ -48,7 +48,8 @@ export class RuleRun {
   /** Where the rule leads: several turns where it draws a random number. */
   meet(rule: ListedRule, course: KernelCourse): readonly KernelTurn[] {
     course.registers.fill(0);
-    return this.from(0, rule, this.watching ? { ...course, origins: NO_ORIGINS } : course);
+    const isReady = !this.watching || course.origins === NO_ORIGINS;
+    return this.from(0, rule, isReady ? course : { ...course, origins: NO_ORIGINS });
   }
 
   private from(start: number, rule: ListedRule, first: KernelCourse): readonly KernelTurn[] {

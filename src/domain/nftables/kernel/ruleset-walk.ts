@@ -46,6 +46,9 @@ function baseChainsOf(ruleset: KernelRuleset): readonly BaseChain[] {
   });
 }
 
+/** The chains of a family that its packets came to. */
+const LISTED = new WeakMap<KernelRuleset, ListedChains>();
+
 /** Sends a packet through all chains of nf_tables, and returns every possible ending. */
 export class RulesetWalk {
   private readonly chains: ListedChains;
@@ -62,7 +65,7 @@ export class RulesetWalk {
     private readonly isSilent = watching?.wantsSteps === false,
   ) {
     this.isLocal = localTo({ localAddresses }, packet);
-    this.chains = new ListedChains(packet.family);
+    this.chains = getOrMake(LISTED, ruleset, () => new ListedChains(packet.family));
     const devices = { towards, numbers: ruleset.deviceNumbers };
     const run = new RuleRun(this.chains, find, devices, this.isLocal, watching);
     this.walk = new ChainWalk((rule, course) => run.meet(rule, course));
@@ -75,6 +78,7 @@ export class RulesetWalk {
       headers: headersOf(packet),
       registers: newRegisters(),
       priority: 0,
+      origins: undefined,
       isSilent: this.isSilent,
     };
     const path = new HookPath<KernelCourse>((hook) => this.stations(hook), this.isLocal);

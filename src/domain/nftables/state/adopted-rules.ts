@@ -26,7 +26,7 @@ import { sourcesStructure, structuresOfClass, type Structure } from '../layout/s
 import type { SetDefinition, SetElement } from '../layout/table.js';
 import { classOfNumber, FIRST_SLOT } from '../layout/traffic-class.js';
 import type { NftablesDesiredState } from './desired-state.js';
-import { RejectedNodePort } from '../rejected-node-port.js';
+import { rejectedNodePort } from '../shared-part.js';
 import { getOrMake } from '../../model/get-or-make.js';
 
 /** The elements of a table's sets, by name and key. Empty if the table has another layout. */
@@ -94,7 +94,7 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
 
   private rejections({ variant, key }: AdoptedFrontend): readonly TablePart[] {
     if (variant !== BY_NODE_PORT || !this.rejected.includes(protocolOf(key))) return [];
-    return [new RejectedNodePort(protocolOf(key), Number(key.split(' . ')[1]))];
+    return [rejectedNodePort(protocolOf(key), Number(key.split(' . ')[1]))];
   }
 
   private indexed(): AdoptedIndex {

@@ -1,10 +1,9 @@
-import { written } from '../../../../src/adapters/cli/output/tones.js';
 import type { Explanation } from '../../../../src/application/explain/explanation.js';
 import { explanationLines } from '../../../../src/adapters/cli/texts/explanation.js';
-import { linesText } from '../../../../src/adapters/cli/output/formatted.js';
+import { shownLines } from '../../../support/shown-lines.js';
 
 const explanationText = (...args: Parameters<typeof explanationLines>): string =>
-  written(linesText(explanationLines(...args)));
+  shownLines(explanationLines(...args));
 
 const AT = '2026-05-04T10:00:00.000Z';
 const quiet = { failures: 0, drift: { found: 0, repaired: 0 } };

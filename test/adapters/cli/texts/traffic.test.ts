@@ -1,11 +1,9 @@
-import { written } from '../../../../src/adapters/cli/output/tones.js';
 import { trafficLines } from '../../../../src/adapters/cli/texts/traffic.js';
 import type { EndpointReport, TrafficReport } from '../../../../src/domain/traffic/traffic-report.js';
-import { linesText } from '../../../../src/adapters/cli/output/formatted.js';
+import { shownLines } from '../../../support/shown-lines.js';
 import { timeText } from '../../../../src/domain/model/time-text.js';
 
-const trafficText = (...args: Parameters<typeof trafficLines>): string =>
-  written(linesText(trafficLines(...args)));
+const trafficText = (...args: Parameters<typeof trafficLines>): string => shownLines(trafficLines(...args));
 
 const numbers = { open: 0, new: 0, newPerSecond: 0, unanswered: 0 };
 const busy = {

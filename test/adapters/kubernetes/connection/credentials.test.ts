@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.js';
+import { Credentials } from '../../../../src/adapters/kubernetes/connection/credentials.js';
 import type { Connection } from '../../../../src/adapters/kubernetes/connection/connection.js';
 import { StandInApiServer } from '../../../support/api-server/api-server.js';
 import {
@@ -112,6 +113,58 @@ describe('identification', () => {
       apiVersion: 'client.authentication.k8s.io/v1',
       spec: { interactive: false },
     });
+  });
+
+  it('by an exec plugin that runs again only when its credential has expired', async () => {
+    const kubeconfig = await writeKubeconfig(api, { exec: { command: './plugin' } });
+    const folder = dirname(kubeconfig);
+    const print = (expirationTimestamp: string) =>
+      writeFile(
+        join(folder, 'credential'),
+        JSON.stringify({ status: { token: 'stand-in-token', expirationTimestamp } }),
+      );
+    await writeFile(join(folder, 'plugin'), `#!/bin/sh\ncd ${folder} && echo >> runs && cat credential\n`);
+    await chmod(join(folder, 'plugin'), 0o755);
+    const client = clientOf({ kubeconfig });
+    await print('2000-01-01T00:00:00Z');
+    await list(client);
+    await print('9000-01-01T00:00:00Z');
+    for (let times = 0; times < 3; times++) await list(client);
+    expect(await readFile(join(folder, 'runs'), 'utf8')).toBe('\n\n');
+  });
+
+  it('by an exec plugin that prints something else is an error that does not repeat it', async () => {
+    const kubeconfig = await writeKubeconfig(api, { exec: { command: 'echo', args: ['secret'] } });
+    const failure = clientOf({ kubeconfig }).load();
+    await expect(failure).rejects.toThrow(/the exec plugin echo printed no ExecCredential/);
+    await expect(failure).rejects.not.toThrow(/secret/);
+  });
+
+  it('by name and password, on behalf of somebody', async () => {
+    const kubeconfig = await edited(await writeKubeconfig(api), ({ users }) => {
+      users![0]!.user = { username: 'me', password: 'secret', as: 'somebody' };
+    });
+    await expect(list(clientOf({ kubeconfig }))).rejects.toMatchObject({ code: 401 });
+    const basic = Buffer.from('me:secret').toString('base64');
+    expect(api.requests[0]!.authorization).toBe(`Basic ${basic}`);
+    const { options } = await new Credentials({ kubeconfig }, new CountingClock(), 0, 1).current();
+    expect(options.headers).toEqual({ 'Impersonate-User': 'somebody' });
+  });
+
+  it('by what the kubeconfig contains, before what it names files for', async () => {
+    const { client } = certificates;
+    const base64 = (text: string): string => Buffer.from(text).toString('base64');
+    const kubeconfig = await edited(await writeKubeconfig(api), ({ clusters, users }) => {
+      clusters[0]!.cluster['certificate-authority-data'] = base64(certificates.authority);
+      clusters[0]!.cluster['certificate-authority'] = 'missing';
+      users![0]!.user = {
+        'client-certificate-data': base64(client.certificate),
+        'client-certificate': 'missing',
+        'client-key-data': base64(client.key),
+        'client-key': 'missing',
+      };
+    });
+    await list(clientOf({ kubeconfig }));
   });
 
   it('by an exec plugin that fails is an error that says so', async () => {
@@ -361,6 +414,16 @@ describe('a kubeconfig that cannot be used', () => {
       'a proxy that is spoken to in another protocol',
       kubeconfigOf('server: "https://h", proxy-url: "ftp://p"'),
       /the proxy "ftp:\/\/p" has the scheme "ftp".*clusters\[\]\.cluster\.proxy-url/,
+    ],
+    [
+      'a token that is no text',
+      kubeconfigOf('server: "https://h"', 'token: 1234'),
+      /the token of user "u" is not text; put it into quotes/,
+    ],
+    [
+      'an exec plugin without a command',
+      kubeconfigOf('server: "https://h"', 'exec: {args: [a]}'),
+      /cannot obtain the credentials \(No command was specified/,
     ],
     [
       'an authority that is no PEM',

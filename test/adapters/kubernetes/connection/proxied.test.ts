@@ -1,7 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.js';
+import { Credentials } from '../../../../src/adapters/kubernetes/connection/credentials.js';
 import { PodExec } from '../../../../src/adapters/kubernetes/exec/pod-exec.js';
 import { ConnectProxy } from '../../../support/api-server/connect-proxy.js';
+import { SocksProxy } from '../../../support/api-server/socks-proxy.js';
 import { StandInApiServer } from '../../../support/api-server/api-server.js';
 import { writeKubeconfig } from '../../../support/api-server/kubeconfig.js';
 import { CountingClock, service, setUp, until } from '../harness.js';
@@ -48,6 +51,33 @@ it('is reached by the proxy that the kubeconfig names, with its password', async
   await expect(client.json({ path: '/api/v1/services' })).resolves.toMatchObject({ kind: 'ServiceList' });
   expect(proxy.asked).toEqual(['api.test:6443']);
   expect(proxy.authorization).toBe(`Basic ${Buffer.from('me:secret').toString('base64')}`);
+});
+
+it.each(['socks5', 'socks5h'])('is reached by a proxy of %s', async (scheme) => {
+  const socks = await SocksProxy.start(Number(new URL(api.url).port));
+  try {
+    const client = clientOf(
+      await kubeconfigOf({ server: 'https://localhost:6443', 'proxy-url': `${scheme}://${socks.address}` }),
+    );
+    await expect(client.json({ path: '/api/v1/services' })).resolves.toMatchObject({ kind: 'ServiceList' });
+    expect(socks.asked).toEqual([
+      scheme === 'socks5' ? expect.stringMatching(/^(127\.0\.0\.1|::1):6443$/) : 'localhost:6443',
+    ]);
+  } finally {
+    await socks.close();
+  }
+});
+
+it('gets the certificates that are there when they are read, by a proxy, too', async () => {
+  const kubeconfig = await kubeconfigOf({ 'proxy-url': `http://${proxy.address}` });
+  const credentials = new Credentials({ kubeconfig }, new CountingClock(), 0, 1);
+  const agent = async () => (await credentials.current()).options.agent;
+  const first = await agent();
+  expect(await agent()).toBe(first);
+  const { authority } = api.certificates;
+  await writeFile(join(dirname(kubeconfig), 'ca.crt'), `${authority}\n${authority}`);
+  expect(await agent()).not.toBe(first);
+  credentials.close();
 });
 
 it('is reached by the proxy of the environment', async () => {

@@ -35,7 +35,7 @@ describe('parseManifest', () => {
     expect(parse('{"a": [1, "x"]}')).toEqual([{ a: [1, 'x'] }]);
     expect(parse('a: 1\n---\n---\nb: {c: yes}\n')).toEqual([{ a: 1 }, null, { b: { c: 'yes' } }]);
     expect(parse('')).toEqual([]);
-    expect(parse('# nothing\n')).toEqual([null]);
+    expect(parse('# nothing\n')).toEqual([]);
     expect(parse('# nothing\n\n--- # a\na: 1\n--- {b: 2}\n---\r\nc: 3')).toEqual([
       { a: 1 },
       { b: 2 },
@@ -48,6 +48,19 @@ describe('parseManifest', () => {
     expect(parse('at: 2026-01-02T03:04:05Z\nx: &x {p: 1}\ny:\n  <<: *x\n  q: 2\n')).toEqual([
       { at: '2026-01-02T03:04:05Z', x: { p: 1 }, y: { p: 1, q: 2 } },
     ]);
+  });
+
+  it.each([
+    ['a:\n  b: {\n    c: 1\n  }\n  d: [\n  ]\n', { a: { b: { c: 1 }, d: [] } }],
+    ['a: [\n1,\n{\n"b": 2\n}\n]\nc: 3\n', { a: [1, { b: 2 }], c: 3 }],
+    [`a: "x\ny"\nb: 'x\n\ny'\nc: |\n  z\n`, { a: 'x y', b: 'x\ny', c: 'z\n' }],
+  ])('takes %j, which has less indentation than YAML asks for', (text, value) => {
+    expect(parse(text)).toEqual([value]);
+  });
+
+  it('says where a line is wrong that has less indentation than YAML asks for', () => {
+    expect(failure('a: [\n1,\n2 }\n').place('f.yaml')).toBe('f.yaml:3:3');
+    expect(failure(`a: [\n${'1,\n'.repeat(200)}]`).message).toBe('deficient indentation');
   });
 
   it.each([

@@ -126,6 +126,12 @@ describe('the drawing of a service port', () => {
     expect(lines).toHaveLength(11);
   });
 
+  it('leads to the box that tells of the rest for an endpoint that is told there', () => {
+    const many = Array.from({ length: 20 }, (_, number) => endpoint(number, { isLocal: number === 15 }));
+    const { lines } = drawingOf(port([frontend(1, { policy: 'Local' })], many), NONE, 1100, WINDOW);
+    expect(lines).toHaveLength(2);
+  });
+
   it('fits into the window with any number of addresses, too, and on a phone', () => {
     const many = port(
       Array.from({ length: 50 }, (_, number) => frontend(number)),

@@ -43,6 +43,16 @@ describe('the endpoints of a service port', () => {
     ]);
   });
 
+  it('are no news once they have left', () => {
+    const changes = [
+      came(1, '+10.0.0.1:80', '+10.0.0.2:80'),
+      came(2, '-10.0.0.2:80'),
+      came(3, '+10.0.0.3:80'),
+    ];
+    expect([...lastArrivals(changes).keys()]).toEqual(['10.0.0.3:80', '10.0.0.1:80']);
+    expect([...lastArrivals([...changes, came(4, '+10.0.0.2:80')]).keys()][0]).toBe('10.0.0.2:80');
+  });
+
   it('that have no connections are apart, unless they answer nobody', () => {
     const report = (address: string, more: Partial<EndpointReport> = {}): EndpointReport => ({
       address,

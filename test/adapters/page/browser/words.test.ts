@@ -120,7 +120,7 @@ describe('the times of changes', () => {
 describe('the times that a chart shows', () => {
   it.each([
     [100, 400, 500_000, [100, 500]],
-    [490, 495, 500_000, [440, 500]],
+    [495, 496, 500_000, [490, 500]],
     [100, 501, 500_000, [100, 501]],
     [100, 400, 0, [100, 400]],
   ])('with changes from %d s to %d s at %d ms are %j', (first, last, now, times) => {

@@ -5,10 +5,10 @@ import type { TraceAnswer } from '../../../../src/application/trace/answer.js';
 import { destinationText, sourceText, type TraceQuery } from '../../../../src/domain/trace/query.js';
 import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
-import { linesText } from '../../../../src/adapters/cli/output/formatted.js';
+import { shownLines } from '../../../support/shown-lines.js';
 
 const kernelWalkText = (...args: Parameters<typeof kernelWalkLines>): string =>
-  linesText(kernelWalkLines(...args));
+  shownLines(kernelWalkLines(...args));
 
 const NEVER = new Promise(() => {});
 const stoppedBy = { hook: 'forward', where: 'inet guard f', rule: 'drop', effect: 'drop', isForeign: true };

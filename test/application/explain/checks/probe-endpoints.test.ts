@@ -4,10 +4,10 @@ import { isSound } from '../../../../src/application/explain/explanation.js';
 import type { EndpointAccess } from '../../../../src/application/ports/node/endpoint-access.js';
 import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
-import { linesText } from '../../../../src/adapters/cli/output/formatted.js';
+import { shownLines } from '../../../support/shown-lines.js';
 
 const probedEndpointsText = (...args: Parameters<typeof probedEndpointsLines>): string =>
-  linesText(probedEndpointsLines(...args));
+  shownLines(probedEndpointsLines(...args));
 
 /** 10.1.0.1 answers, 10.1.0.2 is a dead neighbour, 10.1.0.3 is behind a gateway and refuses, 10.1.0.4 has no route. */
 class FakeAccess implements EndpointAccess {

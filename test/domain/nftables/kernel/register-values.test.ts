@@ -30,6 +30,7 @@ const courseOf = (of: Packet, parts: Partial<KernelCourse> = {}): KernelCourse =
   ...startOf(of),
   headers: headersOf(of),
   registers: new Uint8Array(),
+  origins: undefined,
   priority: 0,
   ...parts,
 });

@@ -164,6 +164,13 @@ describe('a rule of the kernel', () => {
     expect(draws(1).map(({ course }) => [course.verdict, course.steps])).toEqual([['dropped', []]]);
   });
 
+  it('joins numbers that lead to the same, whether steps are kept or not', () => {
+    const draw = (course: KernelCourse) =>
+      turns([{ kind: 'random', to: 0, modulus: 3, offset: 0 }, drop], { course })[0]!.course;
+    expect(draw(start)).toMatchObject({ probability: 1, steps: [{ effect: 'draws one of 3 of 3' }] });
+    expect(draw({ ...start, isSilent: true })).toMatchObject({ probability: 1, steps: [] });
+  });
+
   const unknownDevice: Expression = { kind: 'meta', to: 0, key: 'iif' };
   it.each<Expression>([
     drop,

@@ -55,9 +55,10 @@ export const CHAIN = new AttributeLayout({
   type: [7, text],
   flags: [10, number],
 });
+/** Where a rule is, without what it does. */
+export const RULE_PLACE = new AttributeLayout({ table: [1, text], chain: [2, text] });
 export const RULE = new AttributeLayout({
-  table: [1, text],
-  chain: [2, text],
+  ...RULE_PLACE.fields,
   expressions: [4, expressions],
   userdata: [7, userdata],
 });

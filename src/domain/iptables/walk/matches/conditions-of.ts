@@ -52,14 +52,16 @@ export function conditionsOf({ extension, options }: RuleSection): readonly Cond
 
 function conditionOf(extension: string, option: RuleOption, test: Test | undefined): Condition {
   const { name, isNegated, values } = option;
-  const words = [
-    ...(extension === '' ? [] : ['-m', extension]),
-    ...(isNegated ? ['!'] : []),
-    name,
-    ...values,
-  ];
   return {
-    text: words.join(' '),
+    get text() {
+      const words = [
+        ...(extension === '' ? [] : ['-m', extension]),
+        ...(isNegated ? ['!'] : []),
+        name,
+        ...values,
+      ];
+      return words.join(' ');
+    },
     holds: (course, surroundings) => negatedIf(isNegated, test?.(course, surroundings)),
   };
 }

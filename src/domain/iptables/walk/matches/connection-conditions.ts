@@ -7,8 +7,10 @@ export function connectionCondition({ name, values }: RuleOption): Test | undefi
   const [value = ''] = values;
   switch (name) {
     case '--ctstate':
-    case '--state':
-      return (course) => statesOf(course).some((state) => value.split(',').includes(state));
+    case '--state': {
+      const states = value.split(',');
+      return (course) => statesOf(course).some((state) => states.includes(state));
+    }
     case '--ctproto':
       return (course) => isProtocol(value, course);
     case '--ctorigsrc':
@@ -29,9 +31,13 @@ export function connectionCondition({ name, values }: RuleOption): Test | undefi
 
 /** The first packet of a connection is new, whatever was done to its destination. No rule sees it after its source is rewritten. */
 function statesOf({ isUntracked, isTranslated }: TablesCourse): readonly string[] {
-  if (isUntracked) return ['UNTRACKED'];
-  return ['NEW', ...(isTranslated ? ['DNAT'] : [])];
+  if (isUntracked) return UNTRACKED;
+  return isTranslated ? TRANSLATED : NEW;
 }
+
+const UNTRACKED: readonly string[] = ['UNTRACKED'];
+const NEW: readonly string[] = ['NEW'];
+const TRANSLATED: readonly string[] = ['NEW', 'DNAT'];
 
 /** Match `mark` or `connmark`. */
 export function markCondition(

@@ -1,7 +1,6 @@
 import { addressBits, cidrContains, parseCidr, type Cidr } from '../../../net/cidr.js';
 import { rangeOf, type AddressRange } from '../../../net/address-ranges.js';
 import { PROTOCOL_NUMBERS } from '../../../model/protocol-number.js';
-import type { Protocol } from '../../../model/service-port-name.js';
 import { isLeaving } from '../../../walk/course.js';
 import { protocolOf, type TablesCourse, type Surroundings } from '../course.js';
 import type { RuleOption } from '../rule-sections.js';
@@ -87,6 +86,5 @@ function leavesThrough(
 
 /** By name or number. */
 export function isProtocol(text: string, course: TablesCourse): boolean {
-  const protocol = protocolOf(course);
-  return text === protocol || text === String(PROTOCOL_NUMBERS[protocol.toUpperCase() as Protocol]);
+  return text === protocolOf(course) || text === String(PROTOCOL_NUMBERS[course.packet.protocol]);
 }

@@ -28,6 +28,7 @@ export class TableSet {
   version = 0;
   private readonly tables = new Map<string, Table>();
   private printed: SavedTables | undefined;
+  private effective: string | undefined;
 
   /** @param committed told of each commit that has changed something */
   constructor(
@@ -53,14 +54,18 @@ export class TableSet {
     return this.printed;
   }
 
-  /** Whether packets pass through all tables as if there were none. */
-  get isWithoutEffect(): boolean {
-    for (const { name, chains } of this.tables.values())
-      for (const builtIn of BUILT_IN[name]!) {
-        const chain = chains.get(builtIn);
-        if (chain && (chain.rules.length > 0 || chain.policy !== 'ACCEPT')) return false;
-      }
-    return true;
+  /** The built-in chains in which something may happen to a packet, as ` nat/PREROUTING`. Empty: packets pass as if there were no tables. */
+  get chainsWithEffect(): string {
+    if (this.effective === undefined) {
+      this.effective = '';
+      for (const { name, chains } of this.tables.values())
+        for (const builtIn of BUILT_IN[name]!) {
+          const chain = chains.get(builtIn);
+          if (chain && (chain.rules.length > 0 || chain.policy !== 'ACCEPT'))
+            this.effective += ` ${name}/${builtIn}`;
+        }
+    }
+    return this.effective;
   }
 
   /** What a program is about to make of a table. iptables-legacy makes a table by asking for it. */
@@ -87,8 +92,7 @@ export class TableSet {
       const after = emptyTable(before.name, this.variant === 'legacy' ? BUILT_IN[before.name]! : []);
       if (this.variant === 'legacy') this.put(after);
       else this.tables.delete(before.name);
-      this.version++;
-      this.printed = undefined;
+      this.changed();
       const { family, variant } = this;
       const changed = [...before.chains.keys()];
       this.committed({ process, variant, family, before, after, changed }, 1);
@@ -97,7 +101,12 @@ export class TableSet {
 
   private put(table: Table): void {
     this.tables.set(table.name, table);
+    this.changed();
+  }
+
+  private changed(): void {
     this.version++;
     this.printed = undefined;
+    this.effective = undefined;
   }
 }

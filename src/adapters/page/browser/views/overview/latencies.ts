@@ -1,7 +1,7 @@
 import type { ChangeEntry, ServicePortChange } from '../../../../../application/status/change-entry.js';
 
 /** Seconds of a chart. */
-const LEAST_SHOWN = 60;
+const LEAST_SHOWN = 10;
 
 /** How long the remembered changes took from their event to the kernel, in a few numbers. Milliseconds. */
 export interface LatencySummary {

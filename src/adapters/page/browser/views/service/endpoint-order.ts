@@ -9,14 +9,16 @@ export type Arrivals = ReadonlyMap<string, string>;
 /** Only the last ones are news. */
 const MOST_NEWS = 5;
 
-/** The endpoints that came last, as the history tells. @param changes the oldest first */
+/** The endpoints that came last and have not left since, as the history tells. @param changes the oldest first */
 export function lastArrivals(changes: readonly ChangeEntry[]): Arrivals {
   const arrivals = new Map<string, string>();
+  const left = new Set<string>();
   for (const change of [...changes].reverse()) {
     if (change.what !== 'service-port') continue;
     for (const text of change.endpoints.some) {
       const place = text.slice(1);
-      if (text.startsWith('+') && !arrivals.has(place) && arrivals.size < MOST_NEWS)
+      if (text.startsWith('-')) left.add(place);
+      else if (!left.has(place) && !arrivals.has(place) && arrivals.size < MOST_NEWS)
         arrivals.set(place, change.at);
     }
   }

@@ -18,7 +18,7 @@ import { PortPanel } from './port-panel.js';
 import { TrafficPanel } from './traffic-panel.js';
 
 const AT_LEAST_EVERY = 5_000;
-const RECENT = 5;
+const RECENT = 3;
 const NO_ARRIVALS: Arrivals = new Map();
 
 /** One Service: what the proxy does for it and why, its traffic, and what changed. */

@@ -1,0 +1,51 @@
+import { serviceKey, serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { EventRecorder, EventSubject } from '../ports/event-recorder.js';
+import type { DegradedStatus, FailedStatus } from '../status/port-status.js';
+
+/**
+ * Records an event on the Service when one of its ports fails to be programmed on this node; not for one that was never tried by
+ * itself. Failures for the same reason are the same event.
+ */
+export function failedPortEvents(
+  events: EventRecorder,
+  nodeName: string,
+): (family: IpFamily, key: ServicePortKey, status: FailedStatus) => void {
+  return (family, key, { reason, attempts }) => {
+    if (attempts === 0) return;
+    const { regarding, port } = placeOf(key);
+    events.record({
+      regarding,
+      type: 'Warning',
+      reason: 'FailedToProgramServicePort',
+      action: 'SyncProxyRules',
+      note: `node ${nodeName} failed to program ${port} (${family}): ${reason}`,
+    });
+  };
+}
+
+/** Records an event on the Service when one of its ports is programmed otherwise than it asks for; not for frontends that others hold. */
+export function degradedPortEvents(
+  events: EventRecorder,
+  nodeName: string,
+): (family: IpFamily, key: ServicePortKey, status: DegradedStatus) => void {
+  return (family, key, { reason, lost }) => {
+    if (lost) return;
+    const { regarding, port } = placeOf(key);
+    events.record({
+      regarding,
+      type: 'Warning',
+      reason: 'ServicePortDegraded',
+      action: 'SyncProxyRules',
+      note: `node ${nodeName} serves ${port} (${family}) otherwise than asked for: ${reason}`,
+    });
+  };
+}
+
+function placeOf(key: ServicePortKey): { readonly regarding: EventSubject; readonly port: string } {
+  const [namespace = '', name = ''] = serviceOf(key).split('/');
+  return {
+    regarding: { kind: 'Service', namespace, name },
+    port: key.slice(serviceKey(namespace, name).length + 1),
+  };
+}

@@ -1,0 +1,29 @@
+import type { ClusterEvent } from '../../../src/application/ports/event-recorder.js';
+import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
+import { degradedPortEvents } from '../../../src/application/use-cases/port-events.js';
+import { servicePortKey } from '../../../src/domain/model/service-port-name.js';
+
+it('a port that is served otherwise than asked for is an event, once for each reason', () => {
+  const posted: ClusterEvent[] = [];
+  const recorder = { record: (event: ClusterEvent) => posted.push(event) };
+  const statuses = new ServiceStatuses(undefined, degradedPortEvents(recorder, 'n1'));
+  const key = servicePortKey({ namespace: 'shop', name: 'cart', port: 'http', protocol: 'TCP' });
+  const degraded = (reason: string, lost = false) =>
+    statuses.set('IPv4', key, {
+      state: 'degraded',
+      since: 'now',
+      reason,
+      ...(lost && { lost: [{ frontend: '10.96.0.1:80/TCP', holder: 'shop/other' }] }),
+    });
+  degraded('mode iptables cannot choose by maglev');
+  degraded('mode iptables cannot choose by maglev');
+  degraded('another one');
+  degraded('10.96.0.1:80/TCP is held by shop/other', true);
+  expect(posted.map(({ reason, note }) => [reason, note])).toEqual([
+    [
+      'ServicePortDegraded',
+      'node n1 serves tcp/http (IPv4) otherwise than asked for: mode iptables cannot choose by maglev',
+    ],
+    ['ServicePortDegraded', 'node n1 serves tcp/http (IPv4) otherwise than asked for: another one'],
+  ]);
+});
