@@ -13,3 +13,11 @@ const USUAL: RetryTimes = { initial: 1_000, maximum: 60_000 };
 export function retryDelay(failures: number, { initial, maximum }: RetryTimes = USUAL): number {
   return Math.min(maximum, initial * 2 ** Math.max(0, failures - 1));
 }
+
+/**
+ * The same where changes are attempts, too: many in a short time are no reason to wait long.
+ * @param lasted since the first of these failures, in milliseconds
+ */
+export function retryDelayAmongChanges(failures: number, lasted: number): number {
+  return Math.min(retryDelay(failures), USUAL.initial + lasted);
+}

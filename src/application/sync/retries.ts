@@ -1,10 +1,9 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { Clock, Timer } from '../ports/clock.js';
-import { retryDelay } from './backoff.js';
+import { retryDelayAmongChanges } from './backoff.js';
 import type { SyncFamily } from './sync-family.js';
 
 /** Milliseconds. */
-const FIRST_DELAY = 1_000;
 const LONG = 60_000;
 
 /** Schedules retries of service ports that failed alone: each after its own back-off. */
@@ -25,8 +24,7 @@ export class Retries {
     const former = this.failing.get(key);
     former?.timer.cancel();
     const since = attempts > 1 && former ? former.since : now;
-    // Each change of its Service is an attempt, too. Many in a short time are no reason to wait long.
-    const delay = Math.min(retryDelay(attempts), FIRST_DELAY + now - since);
+    const delay = retryDelayAmongChanges(attempts, now - since);
     this.failing.set(key, { since, timer: this.clock.after(delay, () => this.due(key)) });
   }
 

@@ -8,7 +8,7 @@ import type { Backend } from '../ports/backend.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
-import { retryDelay } from './backoff.js';
+import { retryDelayAmongChanges } from './backoff.js';
 import { logChanges, type ProgrammedChanges } from './change-log.js';
 import { Comparison } from './comparison.js';
 import { Retries } from './retries.js';
@@ -44,6 +44,7 @@ export class SyncLoop {
   private readonly stopping = new AbortController();
   private pauseUntil = 0;
   private failures = 0;
+  private failingSince = 0;
   private reportFirst!: (problem: string | undefined) => void;
   /** Resolves after the first attempt to sync: with undefined, or with the reason why it failed as a whole. */
   readonly firstAttempt = new Promise<string | undefined>((resolve) => (this.reportFirst = resolve));
@@ -209,10 +210,8 @@ export class SyncLoop {
     const now = this.clock.steady();
     this.pauseUntil = now + pauseAfter(now - start, this.periods);
     this.state = 'idle';
-    if (failed)
-      this.schedule(
-        Math.max(this.pauseUntil - now, Math.min(this.periods.syncPeriod, retryDelay(this.failures))),
-      );
+    const delay = retryDelayAmongChanges(this.failures, now - this.failingSince);
+    if (failed) this.schedule(Math.max(this.pauseUntil - now, Math.min(this.periods.syncPeriod, delay)));
     else if (this.sync.isBehind()) this.goOn(since);
     else if (!this.pending.empty) this.schedule();
     this.verifier.schedule();
@@ -259,7 +258,7 @@ export class SyncLoop {
       this.reportFirst(`${family}: ${reason}`);
       // It was cut short, and nobody retries.
       if (this.isStopped()) return true;
-      this.failures++;
+      if (this.failures++ === 0) this.failingSince = this.clock.steady();
       this.pending.everyServiceChanged();
       this.pending.triggeredEarlier(changes.triggerTimes);
       this.logger.error({ family, error, attempt: this.failures }, 'sync failed; will retry');

@@ -57,8 +57,8 @@ export const SYNC_FAULTS: readonly PlantedFault[] = [
   {
     name: 'each-refusal-is-taken-for-the-last-of-many',
     file: 'src/application/sync/retries.ts',
-    original: 'Math.min(retryDelay(attempts), FIRST_DELAY + now - since);',
-    fault: 'retryDelay(60);',
+    original: 'retryDelayAmongChanges(attempts, now - since);',
+    fault: 'retryDelayAmongChanges(60, Infinity);',
   },
   {
     name: 'temporary-errors-are-refusals',
