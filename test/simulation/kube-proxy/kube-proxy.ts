@@ -7,7 +7,7 @@ import { ipvsMode } from './ipvs-mode.js';
 import type { KubeProxyMode } from './kube-proxy-mode.js';
 import { nftablesMode } from './nftables-mode.js';
 import { servedByOthers } from './served-by-others.js';
-import { servedPort } from './served-port.js';
+import { servedPort, type ServedPort } from './served-port.js';
 
 export const KUBE_PROXY_MODES = ['iptables', 'nftables', 'ipvs'] as const;
 export type KubeProxyModeName = (typeof KUBE_PROXY_MODES)[number];
@@ -119,6 +119,8 @@ export class KubeProxy {
     // What its tools do to it in trouble is another matter.
     if (!faults.areOver || !lock.isFree) return this.soon(BETWEEN_SYNCS);
     const ports = history.services.flatMap((service) => history.current(service)).map(servedPort);
+    // An element of a map leads to one place: of two Services with one address the kernel refuses the whole transaction, and it tries again.
+    if (mode === 'nftables' && isContested(ports)) return this.soon(BETWEEN_SYNCS);
     const { addresses, localNetworks } = history.ofNode;
     this.write(() => {
       for (const family of this.families)
@@ -161,6 +163,14 @@ export class KubeProxy {
     const stay = [...modes].filter((other) => other !== mode && !isIn(REMOVED[mode], other));
     servedByOthers(this.simulation, mode, stay);
   }
+}
+
+/** Whether two ports have one frontend. */
+function isContested(ports: readonly ServedPort[]): boolean {
+  const frontends = ports.flatMap(({ family, frontends: its }) =>
+    its.map(({ address, protocol, port }) => `${family} ${address ?? 'node'} ${protocol} ${port}`),
+  );
+  return new Set(frontends).size < frontends.length;
 }
 
 function isIn(all: readonly KubeProxyModeName[], mode: Mode): boolean {
