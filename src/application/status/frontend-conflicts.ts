@@ -5,6 +5,7 @@ import type { LostFrontend } from './port-status.js';
 /** A frontend that several service ports claim. */
 interface Contest {
   holder: ServicePortKey;
+  /** The next holder first. */
   readonly losers: Set<ServicePortKey>;
 }
 
@@ -22,8 +23,8 @@ export class FrontendConflicts {
   }
 
   /**
-   * Replaces all conflicts in which the service ports are holders or losers. What a holder leaves, the first of its losers by
-   * key holds from then on. Returns the service ports of which something else may be lost now, others included.
+   * Replaces all conflicts in which the service ports are holders or losers. What a holder leaves, the first of its losers
+   * holds from then on. Returns the service ports of which something else may be lost now, others included.
    */
   update(
     keys: Iterable<ServicePortKey>,
@@ -39,6 +40,8 @@ export class FrontendConflicts {
       contest.holder = holder;
       contest.losers.delete(holder);
       this.contests.set(frontend, contest);
+      // In the order in which they are reported.
+      contest.losers.delete(loser);
       contest.losers.add(loser);
       for (const claimant of [holder, ...contest.losers]) {
         this.claims.set(claimant, (this.claims.get(claimant) ?? new Set<string>()).add(frontend));
@@ -59,7 +62,7 @@ export class FrontendConflicts {
   private leave(key: ServicePortKey, frontend: string, concerned: Set<ServicePortKey>): void {
     const contest = this.contests.get(frontend)!;
     for (const claimant of [contest.holder, ...contest.losers]) concerned.add(claimant);
-    if (contest.holder === key) contest.holder = [...contest.losers].sort()[0]!;
+    if (contest.holder === key) contest.holder = [...contest.losers][0]!;
     contest.losers.delete(key);
     contest.losers.delete(contest.holder);
     this.forget(key, frontend);
