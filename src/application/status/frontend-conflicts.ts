@@ -1,6 +1,6 @@
-import { serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
+import { serviceOf, servicePortName, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { FrontendConflict } from '../../domain/reconcile/claims.js';
-import type { LostFrontend } from './port-status.js';
+import type { HeldFrontend } from './port-status.js';
 
 /** A frontend that several service ports claim. */
 interface Contest {
@@ -52,10 +52,12 @@ export class FrontendConflicts {
   }
 
   /** What the service port goes without; empty when it has all its frontends. */
-  lostBy(key: ServicePortKey): readonly LostFrontend[] {
+  lostBy(key: ServicePortKey): readonly HeldFrontend[] {
     return [...(this.claims.get(key) ?? NOTHING)].flatMap((frontend) => {
       const { holder } = this.contests.get(frontend)!;
-      return holder === key ? [] : [{ frontend, holder: serviceOf(holder) }];
+      if (holder === key) return [];
+      const { port } = servicePortName(holder);
+      return [{ frontend, holder: serviceOf(holder), ...(port !== '' && { port }) }];
     });
   }
 
@@ -76,14 +78,4 @@ export class FrontendConflicts {
     frontends.delete(frontend);
     if (frontends.size === 0) this.claims.delete(key);
   }
-}
-
-/** A frontend that another Service has, for people: `10.96.0.10:53/UDP belongs to shop/dns`. */
-export function lostFrontendText({ frontend, holder }: LostFrontend): string {
-  return `${frontend} ${belongsTo(holder)}`;
-}
-
-/** Said of a frontend that another Service has. */
-export function belongsTo(holder: LostFrontend['holder']): string {
-  return `belongs to ${holder}`;
 }

@@ -13,7 +13,7 @@ import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { LocalhostLookup } from '../localhost/localhost-lookup.js';
 import type { Unserved } from '../explain/explanation.js';
 import type { RowFilter, RowState, ServiceList, ServiceRow, UnknownName } from './service-row.js';
-import { holdsNothing, type ServiceStatuses } from './service-statuses.js';
+import { heldOf, holdsNothing, type ServiceStatuses } from './service-statuses.js';
 import { isFailing } from '../words/state-words.js';
 
 /** The part of a sync loop that is read. */
@@ -96,10 +96,12 @@ export class ListServices {
     let used = 0;
     let known = 0;
     let aside = 0;
+    let held = 0;
     for (const entry of entries) {
       const { endpoints, knownEndpoints } = entry;
-      if (!holdsNothing(entry, this.statuses.get(entry.family, entry.key)))
-        used += endpoints.reachable.length;
+      const status = this.statuses.get(entry.family, entry.key);
+      if (!holdsNothing(entry, status)) used += endpoints.reachable.length;
+      held += heldOf(status);
       known += knownEndpoints;
       aside += asideOf(endpoints).length;
     }
@@ -110,6 +112,7 @@ export class ListServices {
       frontends: [...frontendTexts(entries), ...this.onLocalhost(entries)],
       ...(ports.length > 0 && { ports }),
       endpoints: { used, known, ...(aside > 0 && { aside }) },
+      ...(held > 0 && { held }),
       ...this.outcome(key, entries, failedRemoval),
     };
   }

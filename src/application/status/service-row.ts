@@ -23,6 +23,8 @@ const serviceRow = fields({
     /** Those that step aside, because they are silent; missing: none. */
     aside: optional(number),
   }),
+  /** How many frontends other Services hold; missing: none. */
+  held: optional(number),
   state: word<RowState>(),
   /** Why it failed, is degraded or is not served. */
   reason: optional(text),

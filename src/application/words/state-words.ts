@@ -11,7 +11,12 @@ function stateWord(state: RowState | PortStatus['state']): string {
 
 /** What a Service in a list is, in a word or two. */
 export function rowWord(row: ServiceRow): string {
-  return lacksEndpoints(row) ? 'no endpoint' : stateWord(row.state);
+  return lacksEndpoints(row) ? 'no endpoint' : troubleWord(row);
+}
+
+/** The same, without a look at endpoints: of those that are degraded, others hold frontends of some. */
+export function troubleWord({ state, held = 0 }: Pick<ServiceRow, 'state' | 'held'>): string {
+  return state === 'degraded' && held > 0 ? 'held' : stateWord(state);
 }
 
 /** Clients of it are refused or lost, although it is programmed as asked for. */

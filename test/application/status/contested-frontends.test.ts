@@ -64,8 +64,8 @@ async function lossesIn<Place>(
   const losses = entries.flatMap(({ key }) => {
     const status = statuses.get('IPv4', key)!;
     if (status.state !== 'degraded') return [];
-    expect(status.lost).toMatchObject([{ frontend: FRONTEND }]);
-    return [[key, status.lost![0]!.holder] as const];
+    expect(status.held).toMatchObject([{ frontend: FRONTEND }]);
+    return [[key, status.held![0]!.holder] as const];
   });
   return { losses: Object.fromEntries(losses), place };
 }
@@ -129,5 +129,5 @@ it('of three Services in mode iptables, the next that forwards has it when the f
   const removal = [{ key: keyOf('a'), entry: undefined }];
   outcomes.record(removal, await backend.apply(removal, node));
   expect(statuses.get('IPv4', keyOf('c'))).toMatchObject({ state: 'programmed' });
-  expect(statuses.get('IPv4', keyOf('b'))).toMatchObject({ lost: [{ holder: 'shop/c' }] });
+  expect(statuses.get('IPv4', keyOf('b'))).toMatchObject({ held: [{ holder: 'shop/c' }] });
 });
