@@ -70,6 +70,16 @@ export interface EndpointMatches {
   readonly matches: readonly EndpointMatch[];
 }
 
+/** How many Services, frontends and endpoints somebody should look at. */
+export interface ServiceCounts {
+  /** Services without a used endpoint. */
+  readonly withoutEndpoints: number;
+  /** Frontends that other Services hold: of each port and family. */
+  readonly held: number;
+  /** Endpoints that step aside, because they are silent: of each port and family. */
+  readonly aside: number;
+}
+
 /** The answer of a list. */
 export type ServiceList = ReturnType<typeof servicesAnswer>;
 export const servicesAnswer = fields({

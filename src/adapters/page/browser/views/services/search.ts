@@ -72,5 +72,9 @@ function isShown(row: ServiceRow, { show, namespace }: Wanted): boolean {
       return isFailing(row);
     case 'without-endpoints':
       return row.endpoints.used === 0;
+    case 'held':
+      return (row.held ?? 0) > 0;
+    case 'aside':
+      return (row.endpoints.aside ?? 0) > 0;
   }
 }
