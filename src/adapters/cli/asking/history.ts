@@ -8,7 +8,7 @@ import { print } from '../output/print.js';
 import { RunningProxy } from './running-proxy.js';
 import { findServices, type FoundServices } from './find-services.js';
 import { whenChanged } from '../watching/sync-sign.js';
-import { userEnds } from '../watching/user-ends.js';
+import { untilUserEnds } from '../watching/until-user-ends.js';
 import { tableText, watch } from '../watching/watch.js';
 import { complainOf } from './unknown-service.js';
 
@@ -58,7 +58,7 @@ async function watchHistory(
     };
   };
   const isIncomplete = complainOf(found.unknown);
-  await watch(whenChanged(proxy, ask), output, userEnds().signal);
+  await untilUserEnds(({ signal }) => watch(whenChanged(proxy, ask), output, signal));
   return isIncomplete ? 1 : 0;
 }
 

@@ -8,7 +8,7 @@ import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { listServices } from './list-services.js';
 import { whenChanged } from '../watching/sync-sign.js';
-import { userEnds } from '../watching/user-ends.js';
+import { untilUserEnds } from '../watching/until-user-ends.js';
 import { tableText, watch } from '../watching/watch.js';
 import { RunningProxy } from './running-proxy.js';
 import { complainOf } from './unknown-service.js';
@@ -42,7 +42,7 @@ async function watchServices(proxy: RunningProxy, request: RequestFor<'services'
       name: nameOf,
     };
   };
-  await watch(whenChanged(proxy, ask), request.output, userEnds().signal);
+  await untilUserEnds(({ signal }) => watch(whenChanged(proxy, ask), request.output, signal));
   return last && last.unknown.length > 0 ? 1 : 0;
 }
 

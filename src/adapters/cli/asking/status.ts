@@ -4,7 +4,7 @@ import type { OutputFormat } from '../command-line/subcommand.js';
 import type { Asked } from '../command-line/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
-import { userEnds } from '../watching/user-ends.js';
+import { untilUserEnds } from '../watching/until-user-ends.js';
 import { watch } from '../watching/watch.js';
 import { RunningProxy } from './running-proxy.js';
 
@@ -34,7 +34,7 @@ async function watchStatus(proxy: RunningProxy, output: OutputFormat): Promise<n
       }),
     };
   };
-  await watch(ask, output, userEnds().signal);
+  await untilUserEnds(({ signal }) => watch(ask, output, signal));
   return last ? EXIT_CODES[last.state] : 0;
 }
 

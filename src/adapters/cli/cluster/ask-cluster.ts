@@ -11,7 +11,7 @@ import { complain, print } from '../output/print.js';
 import { noAnswerLines } from '../texts/cluster/grouped-nodes.js';
 import type { ClusterAccess } from '../arguments/cluster.js';
 import type { OutputFormat } from '../command-line/subcommand.js';
-import { userEnds } from '../watching/user-ends.js';
+import { untilUserEnds } from '../watching/until-user-ends.js';
 import { watch } from '../watching/watch.js';
 import type { NodesQuestion } from './nodes-question.js';
 import { questions } from './questions.js';
@@ -90,17 +90,13 @@ function exitCode({ put, result, answered }: Told): number {
 /** The exit code is that of the last answers. */
 async function watchStatus(ask: () => Promise<Told>, output: OutputFormat): Promise<number> {
   let last: Told | undefined;
-  await watch(
-    async () => {
-      const told = await ask();
-      if (!last) complainOfNodes(told);
-      last = told;
-      return watchedNodes(told.result as ClusterStatus & Told['result']);
-    },
-    output,
-    userEnds().signal,
-    REST,
-  );
+  const askAgain = async () => {
+    const told = await ask();
+    if (!last) complainOfNodes(told);
+    last = told;
+    return watchedNodes(told.result as ClusterStatus & Told['result']);
+  };
+  await untilUserEnds(({ signal }) => watch(askAgain, output, signal, REST));
   return last ? exitCode(last) : 0;
 }
 

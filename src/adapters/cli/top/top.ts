@@ -12,7 +12,7 @@ import { RunningProxy } from '../asking/running-proxy.js';
 import { complainOf } from '../asking/unknown-service.js';
 import { formatted, jsonLine } from '../output/formatted.js';
 import { print } from '../output/print.js';
-import { userEnds } from '../watching/user-ends.js';
+import { untilUserEnds } from '../watching/until-user-ends.js';
 import { Screen } from './screen.js';
 import { trafficLines } from '../texts/traffic.js';
 
@@ -32,20 +32,21 @@ export async function top({ request, configuration, once }: Asked<'top'>): Promi
   const { query, intervalMilliseconds, output } = request;
   const isLive = !once && process.stdout.isTTY && (output === 'text' || output === 'wide');
   const screen = isLive ? new Screen(process.stdin, process.stdout) : undefined;
-  const ending = userEnds();
-  screen?.open(() => ending.abort());
   let last: TrafficReport | undefined;
-  try {
-    const path = pathOf(request, once, screen?.rows);
-    const silence = intervalMilliseconds + (once ? COUNTING : LATEST);
-    for await (const all of proxy.follow(path, trafficAnswer, silence, ending.signal)) {
-      last = { ...all, services: all.services.filter((port) => isAskedFor(port, query)) };
-      if (screen) screen.show(formatted(output, last, trafficLines));
-      else await print(printed(last, request, once));
+  await untilUserEnds(async (ending) => {
+    screen?.open(() => ending.abort());
+    try {
+      const path = pathOf(request, once, screen?.rows);
+      const silence = intervalMilliseconds + (once ? COUNTING : LATEST);
+      for await (const all of proxy.follow(path, trafficAnswer, silence, ending.signal)) {
+        last = { ...all, services: all.services.filter((port) => isAskedFor(port, query)) };
+        if (screen) screen.show(formatted(output, last, trafficLines));
+        else await print(printed(last, request, once));
+      }
+    } finally {
+      screen?.close();
     }
-  } finally {
-    screen?.close();
-  }
+  });
   return last ? exitCode(proxy, query, last.services) : 0;
 }
 
