@@ -1,4 +1,3 @@
-import { flatText } from '../../model/flat-text.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
 import type { Claims } from '../../reconcile/claims.js';
 import { isUnexplained } from '../../reconcile/unexplained.js';
@@ -17,9 +16,10 @@ const TURNING_AWAY = [`filter ${SERVICES} `, `filter ${EXTERNAL_SERVICES} `];
  */
 export function claimantsOf(claims: Claims, entry: SharedEntry): readonly ServicePortKey[] {
   const claimants = claims.claimants(claimId(entry));
-  const translating = among(claims, TRANSLATING, entry);
   const turningAway = among(claims, TURNING_AWAY, entry);
-  if (translating.length === 0 && turningAway.length === 0) return claimants;
+  // So it is with nearly all entries, of which there are very many.
+  if (entry.table === 'nat' && turningAway.length === 0) return claimants;
+  const translating = among(claims, TRANSLATING, entry);
   const all = [...new Set([...claimants, ...translating, ...turningAway])];
   if (all.length < 2) return all;
   const forwards = (key: ServicePortKey): boolean => translating.includes(key) && !turningAway.includes(key);
@@ -32,5 +32,5 @@ function among(
   places: readonly string[],
   { frontend }: SharedEntry,
 ): readonly ServicePortKey[] {
-  return places.flatMap((place) => claims.claimants(flatText(place, frontend!)));
+  return places.flatMap((place) => claims.claimants(`${place}${frontend}`));
 }
