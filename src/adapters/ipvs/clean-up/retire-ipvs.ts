@@ -12,10 +12,10 @@ import { destroySets, unless, type IpvsHoldings } from './ipvs-holdings.js';
 
 /**
  * Removes mode ipvs from one family when another mode serves already, and lets its connections end by themselves: virtual servers take
- * no new connections, then rules and sets go, a virtual server and its address when its last real server has drained. If aborted while some still drain, it
+ * no new connections, then rules and sets go, an address and its virtual servers when their last real server has drained. If aborted while some still drain, it
  * leaves them, and continues when called again. The device stays, because it may hold addresses of the other family. Without the
  * tool ipset, everything but the sets is removed.
- * @returns the number of virtual servers left
+ * @returns the number of virtual servers that still drain
  * @throws ToolMissingError when sets are left, or cannot be listed
  */
 export async function retireIpvs(
@@ -66,20 +66,26 @@ async function retire(
   }
 }
 
-/** Removes virtual servers without real servers, and addresses without virtual servers. @returns how many servers are left */
+/**
+ * Removes addresses of which all virtual servers have drained, then these. A virtual server that has drained before the others of its address
+ * stays with them: what the present mode would reject on its way through the node is for the node itself as long as it has the address,
+ * and is refused here.
+ * @returns how many still drain
+ */
 async function removeDrained(
   { family, servers, addresses }: IpvsHoldings,
   retired: ReadonlyMap<VirtualServerKey, ServedAddress>,
 ): Promise<number> {
   const present = [...retired].filter(([key]) => servers.has(key));
-  const drained = present.filter(([key]) => servers.isIdle(key)).map(([key]) => key);
-  expectDone(await servers.remove(drained));
-  const left = present.filter(([key]) => servers.has(key));
-  const needed = new Set(left.map(([, { server }]) => server.address));
+  const draining = present.filter(([key]) => !servers.isIdle(key));
+  const needed = new Set(draining.map(([, { server }]) => server.address));
   const bound = (await addresses.list(family)) ?? [];
   const outcomes = await addresses.apply(
     bound.filter((address) => !needed.has(address)).map((address) => ({ kind: 'remove', address }) as const),
   );
   for (const error of outcomes) if (error) throw error;
-  return left.length;
+  const kept = new Set(bound.filter((address) => needed.has(address)));
+  const drained = present.filter(([key, { server }]) => servers.isIdle(key) && !kept.has(server.address));
+  expectDone(await servers.remove(drained.map(([key]) => key)));
+  return draining.length;
 }

@@ -3,9 +3,10 @@ import { IPTABLES_OWNED_CHAINS } from '../../../../src/adapters/iptables/restore
 import { ToolMissingError } from '../../../../src/adapters/tools/errors.js';
 import { retireIpvs } from '../../../../src/adapters/ipvs/clean-up/retire-ipvs.js';
 import { SWEEP_PERIOD } from '../../../../src/adapters/ipvs/tables/server-table.js';
+import type { VirtualServer } from '../../../../src/domain/ipvs/virtual-server.js';
 import { HOST } from '../../../support/iptables/services.js';
 import { MemoryNode, nodeNetwork } from '../memory-node.js';
-import { entryOf } from '../services.js';
+import { entryOf, foreign } from '../services.js';
 
 const [BUSY, IDLE, ENDPOINT] = ['10.96.0.1:80/TCP', '10.96.0.2:80/TCP', '10.244.1.1:8080'];
 let node: MemoryNode;
@@ -18,6 +19,7 @@ beforeEach(async () => {
   node.takeJournal();
 });
 
+const serverAt = (address: string, port: number): VirtualServer => ({ ...foreign, address, port });
 const retire = () => retireIpvs(node.holdings(), node.clock, node.logger, stopping.signal);
 
 describe('mode ipvs makes room for another mode', () => {
@@ -36,6 +38,40 @@ describe('mode ipvs makes room for another mode', () => {
     expect(node.servers.weights).toEqual({});
     expect(node.addresses.all).toEqual([]);
     expect(node.clock.pending).toBe(0);
+  });
+
+  it('where the node keeps an address, with all its virtual servers: what has drained refuses what would come to the node', async () => {
+    const drained = '10.96.0.1:81/TCP';
+    node.servers.tamper({ kind: 'add', server: serverAt('10.96.0.1', 81) });
+    const retired = retire();
+    await node.clock.advanceAsync(0);
+    expect(node.servers.weights).toEqual({ [BUSY]: { [ENDPOINT]: 0 }, [drained]: {} });
+    node.servers.connect(BUSY, ENDPOINT, 0);
+    node.takeJournal();
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    await retired;
+    expect(node.takeJournal()).toEqual([
+      `delete-real ${BUSY} ${ENDPOINT}`,
+      'remove 10.96.0.1',
+      `delete ${BUSY}`,
+      `delete ${drained}`,
+    ]);
+  });
+
+  it('at once from a drained node port, whatever else the address of the node has: a program may listen there', async () => {
+    const own = '192.0.2.11';
+    const draining = serverAt(own, 30080);
+    node.servers.tamper(
+      { kind: 'add', server: draining },
+      { kind: 'add-real', server: draining, real: { address: '10.244.1.1', port: 8080, weight: 1 } },
+      { kind: 'add', server: serverAt(own, 30081) },
+    );
+    node.servers.connect(`${own}:30080/TCP`, ENDPOINT, 1);
+    const retired = retire();
+    await node.clock.advanceAsync(0);
+    expect(Object.keys(node.servers.weights)).toEqual([BUSY, `${own}:30080/TCP`]);
+    stopping.abort();
+    await retired;
   });
 
   it('over several processes', async () => {
@@ -61,11 +97,7 @@ describe('mode ipvs makes room for another mode', () => {
 
   it('and changes nothing where it never was', async () => {
     node = new MemoryNode();
-    const server = { address: '10.9.9.9', protocol: 'TCP', port: 80 } as const;
-    node.servers.tamper({
-      kind: 'add',
-      server: { ...server, scheduler: 'rr', flags: 0, persistenceSeconds: 0 },
-    });
+    node.servers.tamper({ kind: 'add', server: serverAt('10.9.9.9', 80) });
     await retire();
     expect(node.takeJournal()).toEqual([]);
   });
