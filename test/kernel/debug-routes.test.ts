@@ -12,6 +12,7 @@ const OWN = [
   '/debug/status',
   '/debug/service-list',
   '/debug/endpoints',
+  '/debug/service-counts',
   '/debug/diff',
   '/debug/sync',
   '/debug/services',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { unreached, violations } from '../support/browser/accessibility.js';
-import { emptyCluster, largeService, pageObjects } from '../support/browser/page-cluster.js';
+import { emptyCluster, largeService, pageObjects, twinService } from '../support/browser/page-cluster.js';
 import { ADDRESS, ServedPage } from '../support/browser/served-page.js';
 import { until } from '../support/until.js';
 
@@ -69,6 +69,26 @@ describe('what the page asks for', () => {
       document.dispatchEvent(new Event('visibilitychange'));
     });
     await until('it asks again', async () => (requests.get('/debug/sync') ?? 0) > 0);
+  });
+});
+
+describe('the overview', () => {
+  afterAll(() => served.place(pageObjects()));
+
+  it('counts what somebody should look at, and leads to those Services', async () => {
+    await open('');
+    const counts = page.locator('#counts');
+    await counts.getByRole('link', { name: '1 service without endpoints' }).waitFor();
+    expect(await counts.getByRole('link').count()).toBe(1);
+    await served.place(pageObjects() + '---\n' + twinService());
+    await counts.getByRole('link', { name: '1 held frontend' }).click();
+    await page.getByText('1 of 3 services').waitFor();
+    const [row] = await page.locator('[role=grid] [role=rowgroup] [role=row]').allInnerTexts();
+    expect(row).toMatch(/held\s+shop\/twin/);
+    await open('#/service/shop/twin');
+    await page.getByText('As a list').click();
+    const fate = 'held by shop/cart:http, packets go to its 2 endpoints 10.244.2.11:8080, 10.244.2.12:8080';
+    await page.getByRole('listitem').filter({ hasText: fate }).waitFor();
   });
 });
 

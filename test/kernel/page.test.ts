@@ -214,7 +214,7 @@ describe('one service', () => {
     await traffic.getByText('http TCP, IPv4').waitFor();
     await served.node.send([{ dst: '172.30.200.6', proto: 'tcp', port: 80, n: 8 }]);
     // The Service is sticky: all of them go to the same endpoint.
-    await traffic.getByText('ready, but answers nobody').waitFor();
+    await traffic.getByText('does not answer').waitFor();
     expect(await traffic.getByRole('row').nth(1).innerText()).toMatch(/^all\s+8\s+0\s+8/);
   });
 

@@ -77,7 +77,7 @@ export class SeenCluster {
       waitingSeconds: () => undefined,
     });
     const isListed = (): boolean => this.isListed;
-    this.addresses = new ExplainAddress(new ExplainPort(state, statuses), state, loops, {
+    this.addresses = new ExplainAddress(new ExplainPort(state, statuses, loops), state, loops, {
       mode,
       isListed,
       network: (family) => ({

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../application/error-message.js';
-import { belongsTo } from '../../application/status/frontend-conflicts.js';
+import { heldBy } from '../../application/words/held-words.js';
 import type { PortClaim } from '../../domain/userspace/claims.js';
 import { hostPort } from '../../domain/net/address.js';
 import { serviceOf, type Protocol, type ServicePortKey } from '../../domain/model/service-port-name.js';
@@ -31,7 +31,7 @@ export class PortClaimError extends NamedError {
 
 /** Another service port has it. */
 export function portTaken(claim: PortClaim, protocol: Protocol, owner: ServicePortKey): PortClaimError {
-  return new PortClaimError(claim, protocol, `it ${belongsTo(serviceOf(owner))}`);
+  return new PortClaimError(claim, protocol, `it is ${heldBy({ holder: serviceOf(owner) })}`);
 }
 
 /** The system does not give it. */

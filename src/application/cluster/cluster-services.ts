@@ -22,6 +22,8 @@ export interface ClusterService extends Pick<ServiceRow, 'namespace' | 'name' | 
 interface OtherState {
   readonly node: string;
   readonly state: RowState;
+  /** How many frontends other Services hold there; missing: none. */
+  readonly held?: number;
   readonly reason?: string;
 }
 
@@ -42,7 +44,7 @@ export class ServicesSum {
     return { services, unknown: unknownEverywhere(this.unknown) };
   }
 
-  private count(node: string, { namespace, name, type, frontends, state, reason }: ServiceRow): void {
+  private count(node: string, { namespace, name, type, frontends, state, held, reason }: ServiceRow): void {
     const key = `${namespace}\0${name}`;
     let row = this.rows.get(key);
     if (!row) {
@@ -51,6 +53,6 @@ export class ServicesSum {
     }
     row.listed++;
     if (state === 'programmed' && reason === undefined) row.programmed++;
-    else row.others.push({ node, state, ...(reason !== undefined && { reason }) });
+    else row.others.push({ node, state, ...(held && { held }), ...(reason !== undefined && { reason }) });
   }
 }

@@ -11,7 +11,7 @@ import type { AddressSubject } from './subject.js';
 export function refusalOf(addresses: ExplainAddress, packet: Packet): string | undefined {
   const { frontends, otherwise } = addresses.address(subjectOf(packet));
   const [held] = frontends
-    .filter(({ frontend }) => frontend.outcome !== 'lost')
+    .filter(({ frontend }) => frontend.outcome !== 'held')
     .sort((one, other) => (one.service < other.service ? -1 : 1));
   if (!held) return otherwise;
   const { frontend, sourceRanges = [] } = held;

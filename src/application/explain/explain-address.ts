@@ -67,7 +67,7 @@ export class ExplainAddress {
     const matches = this.matcher(entry.family, subject);
     if (!entry.frontends.some((frontend) => matches(entry, frontend))) return [];
     const { frontends, findings } = this.explain.port(entry);
-    const holds = frontends.some((frontend) => matches(entry, frontend) && frontend.outcome !== 'lost');
+    const holds = frontends.some((frontend) => matches(entry, frontend) && frontend.outcome !== 'held');
     return holds ? findings.flatMap(({ kind, text }) => (kind === 'aside' ? text : [])) : [];
   }
 

@@ -4,10 +4,13 @@ import { endpointPlace } from '../../domain/model/endpoint.js';
 import { cidrText } from '../../domain/net/cidr.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import { asideOf } from '../../domain/selection/select-endpoints.js';
+import { serviceKey } from '../../domain/model/service-port-name.js';
 import { familyPortKey } from '../../domain/traffic/service-frontends.js';
+import type { HeldFrontend } from '../status/port-status.js';
 import type { AsideLookup } from '../failover/aside-lookup.js';
 import type { LocalhostLookup } from '../localhost/localhost-lookup.js';
 import { asideWords } from '../words/aside-words.js';
+import type { ListedLoop } from '../status/list-services.js';
 import { holdsNothing, type ServiceStatuses } from '../status/service-statuses.js';
 import { choiceOf } from './choice.js';
 import type { EndpointExplanation, PortExplanation } from './explanation.js';
@@ -22,6 +25,7 @@ export class ExplainPort {
   constructor(
     private readonly state: ClusterState,
     private readonly statuses: Pick<ServiceStatuses, 'get'>,
+    private readonly loops: readonly Pick<ListedLoop, 'family' | 'table'>[],
     private readonly asideTimes: AsideLookup = () => undefined,
     private readonly localhost: LocalhostLookup = () => undefined,
     /** In force. */
@@ -31,7 +35,7 @@ export class ExplainPort {
   port(entry: ForwardingEntry): PortExplanation {
     const { state, statuses } = this;
     const { name, family, key, frontends, affinitySeconds, sourceRanges } = entry;
-    const service = `${name.namespace}/${name.name}`;
+    const service = serviceKey(name.namespace, name.name);
     const identity = { port: name.port, protocol: name.protocol };
     const listed = state.endpointsByPort(service, family)(identity);
     const endpoints = weighed(listed, state.service(service));
@@ -48,7 +52,9 @@ export class ExplainPort {
       ...identity,
       status: status ?? { state: 'pending' },
       frontends: frontends.map((frontend) =>
-        explainedFrontend(entry, frontend, status, findings, this.localhost(family, key)),
+        explainedFrontend(entry, frontend, status, findings, this.localhost(family, key), (held) =>
+          this.holderOf(entry, held),
+        ),
       ),
       endpoints: endpoints.map((endpoint): EndpointExplanation => {
         const used = isReached && reachable.has(endpointPlace(endpoint));
@@ -68,6 +74,16 @@ export class ExplainPort {
       ...(choice && { choice: choice.text }),
       sourceRanges: sourceRanges.map(cidrText),
     };
+  }
+
+  private holderOf(
+    { family, name }: ForwardingEntry,
+    { holder, port = '' }: HeldFrontend,
+  ): ForwardingEntry | undefined {
+    const table = this.loops.find((loop) => loop.family === family)?.table;
+    return table
+      ?.entriesOf(holder)
+      .find((entry) => entry.name.port === port && entry.name.protocol === name.protocol);
   }
 
   /** Why endpoints step aside, by `ip:port`. */

@@ -46,8 +46,8 @@ export class Explain {
   private readonly ports: ExplainPort;
 
   constructor(private readonly sources: ExplainSources) {
-    const { state, statuses, asideTimes, localhost, mode } = sources;
-    this.ports = new ExplainPort(state, statuses, asideTimes, localhost, mode);
+    const { state, statuses, loops, asideTimes, localhost, mode } = sources;
+    this.ports = new ExplainPort(state, statuses, loops, asideTimes, localhost, mode);
   }
 
   /** Asks the cluster about a Service that is not known here. Never rejects. */

@@ -28,8 +28,8 @@ export const frontendExplanation = fields({
   address: optional(text),
   port: number,
   policy: word<Frontend['policy']>(),
-  /** What clients outside this node get. `lost`: it belongs to another Service, and they get what that one offers. */
-  outcome: word<Frontend['outcome'] | 'lost'>(),
+  /** What clients outside this node get. `held`: another Service holds it, and they get what that one offers. */
+  outcome: word<Frontend['outcome'] | 'held'>(),
   /** Why they get that. */
   reason: text,
 });

@@ -1,7 +1,8 @@
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import { frontendName } from '../../domain/forwarding/frontend-name.js';
 import type { Endpoint } from '../../domain/model/endpoint.js';
-import { belongsTo } from '../status/frontend-conflicts.js';
+import type { HeldFrontend } from '../status/port-status.js';
+import { heldBy, holderFateText } from '../words/held-words.js';
 import type { ServiceStatus } from '../status/service-statuses.js';
 import type { FrontendExplanation } from './explanation.js';
 import { LACKS, type Finding } from './findings.js';
@@ -11,6 +12,7 @@ import { counted } from '../words/counted.js';
 /**
  * What clients outside this node get from a frontend, and why.
  * @param localhost where the proxy itself listens for the node port
+ * @param holderOf the entry of the service port that holds a frontend; undefined if it is gone by now
  */
 export function explainedFrontend(
   entry: ForwardingEntry,
@@ -18,10 +20,17 @@ export function explainedFrontend(
   status: ServiceStatus | undefined,
   findings: readonly Finding[],
   localhost: string | undefined,
+  holderOf: (held: HeldFrontend) => ForwardingEntry | undefined,
 ): FrontendExplanation {
-  const name = frontendName(frontend.address, frontend.port, entry.name.protocol);
-  const lost = status?.state === 'degraded' ? status.lost?.find((one) => one.frontend === name) : undefined;
-  if (lost) return { ...frontend, outcome: 'lost', reason: belongsTo(lost.holder) };
+  const { protocol } = entry.name;
+  const name = frontendName(frontend.address, frontend.port, protocol);
+  const held = status?.state === 'degraded' ? status.held?.find((one) => one.frontend === name) : undefined;
+  if (held) {
+    const holder = holderOf(held);
+    const its = holder?.frontends.find((one) => frontendName(one.address, one.port, protocol) === name);
+    const fate = holder && its && holderFateText(holder, its);
+    return { ...frontend, outcome: 'held', reason: said(heldBy(held), fate).join(', ') };
+  }
   const also = frontend.kind === 'node-port' && localhost && `the proxy itself listens on ${localhost}`;
   return { ...frontend, reason: said(frontendReason(entry, frontend, findings), also).join('; ') };
 }

@@ -1,7 +1,8 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { ApplyResult } from '../ports/backend.js';
 import { said } from '../words/said.js';
-import { FrontendConflicts, lostFrontendText } from './frontend-conflicts.js';
+import { heldFrontendText } from '../words/held-words.js';
+import { FrontendConflicts } from './frontend-conflicts.js';
 import type { DegradedStatus } from './port-status.js';
 
 /** How what is programmed deviates from what was asked for: frontends that others hold, notes of the backend, and what rules lack. */
@@ -34,10 +35,10 @@ export class Deviations {
   }
 
   /** Undefined if the service port is programmed as asked for. */
-  of(key: ServicePortKey): Pick<DegradedStatus, 'reason' | 'lost'> | undefined {
-    const lost = this.conflicts.lostBy(key);
-    const texts = [...lost.map(lostFrontendText), ...said(this.notes.get(key), this.lacks.get(key))];
+  of(key: ServicePortKey): Pick<DegradedStatus, 'reason' | 'held'> | undefined {
+    const held = this.conflicts.lostBy(key);
+    const texts = [...held.map(heldFrontendText), ...said(this.notes.get(key), this.lacks.get(key))];
     if (texts.length === 0) return undefined;
-    return { reason: texts.join('; '), ...(lost.length > 0 && { lost }) };
+    return { reason: texts.join('; '), ...(held.length > 0 && { held }) };
   }
 }

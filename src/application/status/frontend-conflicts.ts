@@ -1,10 +1,11 @@
-import { serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
+import { serviceOf, servicePortName, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { FrontendConflict } from '../../domain/reconcile/claims.js';
-import type { LostFrontend } from './port-status.js';
+import type { HeldFrontend } from './port-status.js';
 
 /** A frontend that several service ports claim. */
 interface Contest {
   holder: ServicePortKey;
+  /** The next holder first. */
   readonly losers: Set<ServicePortKey>;
 }
 
@@ -22,8 +23,8 @@ export class FrontendConflicts {
   }
 
   /**
-   * Replaces all conflicts in which the service ports are holders or losers. What a holder leaves, the first of its losers by
-   * key holds from then on. Returns the service ports of which something else may be lost now, others included.
+   * Replaces all conflicts in which the service ports are holders or losers. What a holder leaves, the first of its losers
+   * holds from then on. Returns the service ports of which something else may be lost now, others included.
    */
   update(
     keys: Iterable<ServicePortKey>,
@@ -39,6 +40,8 @@ export class FrontendConflicts {
       contest.holder = holder;
       contest.losers.delete(holder);
       this.contests.set(frontend, contest);
+      // In the order in which they are reported.
+      contest.losers.delete(loser);
       contest.losers.add(loser);
       for (const claimant of [holder, ...contest.losers]) {
         this.claims.set(claimant, (this.claims.get(claimant) ?? new Set<string>()).add(frontend));
@@ -49,17 +52,19 @@ export class FrontendConflicts {
   }
 
   /** What the service port goes without; empty when it has all its frontends. */
-  lostBy(key: ServicePortKey): readonly LostFrontend[] {
+  lostBy(key: ServicePortKey): readonly HeldFrontend[] {
     return [...(this.claims.get(key) ?? NOTHING)].flatMap((frontend) => {
       const { holder } = this.contests.get(frontend)!;
-      return holder === key ? [] : [{ frontend, holder: serviceOf(holder) }];
+      if (holder === key) return [];
+      const { port } = servicePortName(holder);
+      return [{ frontend, holder: serviceOf(holder), ...(port !== '' && { port }) }];
     });
   }
 
   private leave(key: ServicePortKey, frontend: string, concerned: Set<ServicePortKey>): void {
     const contest = this.contests.get(frontend)!;
     for (const claimant of [contest.holder, ...contest.losers]) concerned.add(claimant);
-    if (contest.holder === key) contest.holder = [...contest.losers].sort()[0]!;
+    if (contest.holder === key) contest.holder = [...contest.losers][0]!;
     contest.losers.delete(key);
     contest.losers.delete(contest.holder);
     this.forget(key, frontend);
@@ -73,14 +78,4 @@ export class FrontendConflicts {
     frontends.delete(frontend);
     if (frontends.size === 0) this.claims.delete(key);
   }
-}
-
-/** A frontend that another Service has, for people: `10.96.0.10:53/UDP belongs to shop/dns`. */
-export function lostFrontendText({ frontend, holder }: LostFrontend): string {
-  return `${frontend} ${belongsTo(holder)}`;
-}
-
-/** Said of a frontend that another Service has. */
-export function belongsTo(holder: LostFrontend['holder']): string {
-  return `belongs to ${holder}`;
 }

@@ -8,12 +8,12 @@ import {
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { asideOf } from '../../domain/selection/select-endpoints.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { LocalhostLookup } from '../localhost/localhost-lookup.js';
 import type { Unserved } from '../explain/explanation.js';
+import { tallyOf } from './count-services.js';
 import type { RowFilter, RowState, ServiceList, ServiceRow, UnknownName } from './service-row.js';
-import { holdsNothing, type ServiceStatuses } from './service-statuses.js';
+import type { ServiceStatuses } from './service-statuses.js';
 import { isFailing } from '../words/state-words.js';
 
 /** The part of a sync loop that is read. */
@@ -93,16 +93,7 @@ export class ListServices {
     const { namespace, name, type } = service;
     const ports = service.ports.map((port) => port.name).filter(Boolean);
     const entries = this.loops.flatMap(({ table }) => table.entriesOf(key));
-    let used = 0;
-    let known = 0;
-    let aside = 0;
-    for (const entry of entries) {
-      const { endpoints, knownEndpoints } = entry;
-      if (!holdsNothing(entry, this.statuses.get(entry.family, entry.key)))
-        used += endpoints.reachable.length;
-      known += knownEndpoints;
-      aside += asideOf(endpoints).length;
-    }
+    const { used, known, aside, held } = tallyOf(entries, this.statuses);
     return {
       namespace,
       name,
@@ -110,6 +101,7 @@ export class ListServices {
       frontends: [...frontendTexts(entries), ...this.onLocalhost(entries)],
       ...(ports.length > 0 && { ports }),
       endpoints: { used, known, ...(aside > 0 && { aside }) },
+      ...(held > 0 && { held }),
       ...this.outcome(key, entries, failedRemoval),
     };
   }

@@ -1,12 +1,14 @@
 import { fields, list, number, oneOf, optional, text, time, variants } from '../../domain/shapes/shape.js';
 
 /** A frontend that a service port claims and another one holds. */
-export type LostFrontend = ReturnType<typeof lostFrontend>;
-const lostFrontend = fields({
+export type HeldFrontend = ReturnType<typeof heldFrontend>;
+const heldFrontend = fields({
   /** As `frontendName` makes it: `10.96.0.10:53/UDP`. */
   frontend: text,
   /** The Service that has it, as `namespace/name`. */
   holder: text,
+  /** The name of the holder's port; missing for an unnamed one. */
+  port: optional(text),
 });
 
 export type ProgrammedStatus = ReturnType<typeof programmed>;
@@ -21,7 +23,7 @@ const degraded = fields({
   /** For people. */
   reason: text,
   /** Its frontends that another service port holds; missing without any. */
-  lost: optional(list(lostFrontend)),
+  held: optional(list(heldFrontend)),
 });
 
 export type FailedStatus = ReturnType<typeof failed>;
@@ -44,4 +46,10 @@ export const portStatus = variants('state', {
 
 /** A service port that failed to be programmed, or that is degraded. */
 export type TroubledPort = ReturnType<typeof troubledPort>;
-export const troubledPort = fields({ key: text, reason: text, since: time });
+export const troubledPort = fields({
+  key: text,
+  reason: text,
+  since: time,
+  /** Its frontends that another service port holds; missing without any. */
+  held: optional(list(heldFrontend)),
+});

@@ -6,6 +6,8 @@ import type { ProxyHealth } from '../health/proxy-health.js';
 import type { Clock } from '../ports/clock.js';
 import type { ResourceKind, SourceStatus } from '../ports/cluster-source.js';
 import type { ObjectReports } from '../use-cases/object-reports.js';
+import { heldCountWords } from '../words/held-words.js';
+import type { TroubledPort } from './port-status.js';
 import type { FamilyStatus, ProxyStatus, WatchStatus } from './proxy-status.js';
 import type { ServiceStatuses } from './service-statuses.js';
 import type { FamilyHistory, SyncHistory } from './sync-history.js';
@@ -101,7 +103,7 @@ export class ReportStatus {
           failed.length > 0 &&
             `${family}: ${counted(failed.length, 'service port fails', 'service ports fail')}`,
           degraded.length > 0 &&
-            `${family}: ${counted(degraded.length, 'service port is degraded', 'service ports are degraded')}`,
+            `${family}: ${counted(degraded.length, 'service port is degraded', 'service ports are degraded')}${heldCountWords(heldIn(degraded))}`,
         );
       }),
       ...said(
@@ -154,6 +156,10 @@ export class ReportStatus {
       ])
       .sort((one, other) => (one.at < other.at ? 1 : -1));
   }
+}
+
+function heldIn(ports: readonly TroubledPort[]): number {
+  return ports.reduce((sum, { held = [] }) => sum + held.length, 0);
 }
 
 function failedSyncs({ failures, lastFailure }: FamilyHistory): string {

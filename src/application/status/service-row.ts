@@ -23,6 +23,8 @@ const serviceRow = fields({
     /** Those that step aside, because they are silent; missing: none. */
     aside: optional(number),
   }),
+  /** How many frontends other Services hold; missing: none. */
+  held: optional(number),
   state: word<RowState>(),
   /** Why it failed, is degraded or is not served. */
   reason: optional(text),
@@ -66,6 +68,16 @@ export interface EndpointMatch {
 /** The answer to which Services have such endpoints. */
 export interface EndpointMatches {
   readonly matches: readonly EndpointMatch[];
+}
+
+/** How many Services, frontends and endpoints somebody should look at. */
+export interface ServiceCounts {
+  /** Services without a used endpoint. */
+  readonly withoutEndpoints: number;
+  /** Frontends that other Services hold: of each port and family. */
+  readonly held: number;
+  /** Endpoints that step aside, because they are silent: of each port and family. */
+  readonly aside: number;
 }
 
 /** The answer of a list. */

@@ -5,12 +5,17 @@ import type { DegradedStatus, FailedStatus, PortStatus, TroubledPort } from './p
 /** The outcome of an attempt to program a service port. */
 export type ServiceStatus = Exclude<PortStatus, { readonly state: 'pending' }>;
 
+/** How many of its frontends other service ports hold. */
+export function heldOf(status: ServiceStatus | undefined): number {
+  return status?.state === 'degraded' ? (status.held?.length ?? 0) : 0;
+}
+
 /** Whether other service ports hold all its frontends, so that nothing leads to its endpoints. */
 export function holdsNothing(
   { frontends }: { readonly frontends: readonly unknown[] },
   status: ServiceStatus | undefined,
 ): boolean {
-  return status?.state === 'degraded' && status.lost?.length === frontends.length;
+  return heldOf(status) > 0 && heldOf(status) === frontends.length;
 }
 
 type Trouble = 'failed' | 'degraded';
@@ -90,7 +95,9 @@ export class ServiceStatuses {
   private in(trouble: Trouble, family: IpFamily): readonly TroubledPort[] {
     return [...this.troubled[trouble][family]].flatMap((key) => {
       const status = this.byFamily[family].get(key);
-      return status?.state === trouble ? [{ key, reason: status.reason, since: status.since }] : [];
+      if (status?.state !== trouble) return [];
+      const held = status.state === 'degraded' ? status.held : undefined;
+      return [{ key, reason: status.reason, since: status.since, ...(held && { held }) }];
     });
   }
 }

@@ -29,8 +29,8 @@ export function degradedPortEvents(
   events: EventRecorder,
   nodeName: string,
 ): (family: IpFamily, key: ServicePortKey, status: DegradedStatus) => void {
-  return (family, key, { reason, lost }) => {
-    if (lost) return;
+  return (family, key, { reason, held }) => {
+    if (held) return;
     const { regarding, port } = placeOf(key);
     events.record({
       regarding,

@@ -1,17 +1,34 @@
 import type { PortStatus } from '../status/port-status.js';
+import type { ProxyStatus } from '../status/proxy-status.js';
 import type { RowState, ServiceRow } from '../status/service-row.js';
 import { counted } from './counted.js';
 
 /* What states are called, on terminals and on the page alike. Nothing here needs more than the values. */
 
 /** Another version may have other states. */
-function stateWord(state: RowState | PortStatus['state']): string {
+function stateWord(state: RowState | PortStatus['state'] | ProxyStatus['state']): string {
   return state.replace('-', ' ');
 }
 
+/** How a proxy is. */
+export function proxyWord(state: ProxyStatus['state']): string {
+  return stateWord(state);
+}
+
+/** Of a Service without an endpoint that is used. */
+export const NO_ENDPOINT = 'no endpoint';
+
+/** Of an endpoint that is ready and silent. */
+export const SILENT = 'does not answer';
+
 /** What a Service in a list is, in a word or two. */
 export function rowWord(row: ServiceRow): string {
-  return lacksEndpoints(row) ? 'no endpoint' : stateWord(row.state);
+  return lacksEndpoints(row) ? NO_ENDPOINT : troubleWord(row);
+}
+
+/** The same, without a look at endpoints: of those that are degraded, others hold frontends of some. */
+export function troubleWord({ state, held = 0 }: Pick<ServiceRow, 'state' | 'held'>): string {
+  return state === 'degraded' && held > 0 ? 'held' : stateWord(state);
 }
 
 /** Clients of it are refused or lost, although it is programmed as asked for. */

@@ -1,5 +1,6 @@
 import { release } from 'node:os';
 import { endpointRoutes } from '../../adapters/debug/endpoint-routes.js';
+import { serviceCountRoutes } from '../../adapters/debug/service-count-routes.js';
 import { serviceListRoutes } from '../../adapters/debug/service-list-routes.js';
 import { serviceRoutes } from '../../adapters/debug/service-routes.js';
 import { statusRoutes } from '../../adapters/debug/status-routes.js';
@@ -7,6 +8,7 @@ import type { Routes } from '../../adapters/http/router.js';
 import type { ExplainAddress } from '../../application/explain/explain-address.js';
 import { Explain } from '../../application/explain/explain.js';
 import { UnservedServices } from '../../application/explain/unserved-services.js';
+import { CountServices } from '../../application/status/count-services.js';
 import { FindEndpoints } from '../../application/status/find-endpoints.js';
 import { ListServices } from '../../application/status/list-services.js';
 import { ReportStatus } from '../../application/status/report-status.js';
@@ -74,6 +76,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
       changes: changeHistory.total,
     })),
     ...serviceListRoutes(list),
+    ...serviceCountRoutes(new CountServices(state, loops, statuses)),
     ...endpointRoutes(new FindEndpoints(state)),
     ...statusRoutes(report, changeHistory, async () => mode.variantMix?.renew()),
   };

@@ -25,7 +25,7 @@ export function explainAddress(
 ): ExplainAddress {
   const { commandLine, state, statuses, clusterEvents, contexts, localAddresses } = parts;
   const mode = modeInForce(commandLine.configuration);
-  const explain = new ExplainPort(state, statuses, asideTimes, localhost, mode);
+  const explain = new ExplainPort(state, statuses, tables, asideTimes, localhost, mode);
   return new ExplainAddress(explain, state, tables, {
     mode,
     isListed: () => clusterEvents.missing.length === 0,

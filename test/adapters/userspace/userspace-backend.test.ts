@@ -350,12 +350,12 @@ describe('claims', () => {
     const second = entry('b', { ...at('10.96.0.2'), ...port('TCP', nodePort) });
     const { failed } = await backend.start([first, second], NODE);
     expect(failed).toEqual([
-      { key: second.key, reason: expect.stringContaining(`it belongs to ${serviceOf(first.key)}`) },
+      { key: second.key, reason: expect.stringContaining(`it is held by ${serviceOf(first.key)}`) },
     ]);
     const third = entry('c', { ...at('10.96.0.3'), ...port('TCP', nodePort) });
     const { failed: still } = await backend.apply([gone(first), changed(third)], NODE);
     expect(still).toEqual([
-      { key: third.key, reason: expect.stringContaining(`it belongs to ${serviceOf(second.key)}`) },
+      { key: third.key, reason: expect.stringContaining(`it is held by ${serviceOf(second.key)}`) },
     ]);
     expect(targets('NODEPORT-HOST')).toHaveLength(1);
   });

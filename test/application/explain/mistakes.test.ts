@@ -235,12 +235,12 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
   it('a frontend that another Service holds, and one that the kernel refuses', async () => {
     const cluster = new SeenCluster().deliver([rawService()], [rawSlice()]);
     const findings = async () => (await cluster.explain.service('shop/cart')).families[0]!.ports[0]!.findings;
-    const reason = '10.96.7.1:80/TCP belongs to shop/other';
-    const lost = [{ frontend: '10.96.7.1:80/TCP', holder: 'shop/other' }];
-    cluster.statuses.set('IPv4', 'shop/cart/tcp/', { state: 'degraded', since: timeText(1), reason, lost });
+    const reason = '10.96.7.1:80/TCP is held by shop/other';
+    const held = [{ frontend: '10.96.7.1:80/TCP', holder: 'shop/other' }];
+    cluster.statuses.set('IPv4', 'shop/cart/tcp/', { state: 'degraded', since: timeText(1), reason, held });
     expect(await findings()).toEqual([{ kind: 'degraded', isFault: true, text: reason }]);
     const [port] = (await cluster.explain.service('shop/cart')).families[0]!.ports;
-    expect(port!.frontends).toMatchObject([{ outcome: 'lost', reason: 'belongs to shop/other' }]);
+    expect(port!.frontends).toMatchObject([{ outcome: 'held', reason: 'held by shop/other' }]);
     expect(port!.endpoints).toMatchObject([{ used: false, reason: 'other Services hold all its frontends' }]);
     cluster.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'failed',
@@ -249,6 +249,31 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
       attempts: 2,
     });
     expect(await findings()).toEqual([{ kind: 'failed', isFault: true, text: 'EINVAL' }]);
+  });
+
+  it.each([
+    [{}, [rawSlice()], 'packets go to its endpoint 10.244.1.5:8080'],
+    [
+      {},
+      [rawSlice({ endpoints: ['10.1.1.1', '10.1.1.2', '10.1.1.3', '10.1.1.4'].map((one) => endpoint(one)) })],
+      'packets go to its 4 endpoints 10.1.1.1:8080, 10.1.1.2:8080, 10.1.1.3:8080 and 1 more',
+    ],
+    [{}, [], 'packets are refused: it has no usable endpoint'],
+    [
+      { internalTrafficPolicy: 'Local' },
+      [rawSlice()],
+      'packets are dropped: its policy is Local, and no endpoint on this node is usable',
+    ],
+  ])('where packets go to a frontend that another Service holds: %#', async (spec, slices, fate) => {
+    const other = rawService({ ports: [{ name: 'http', port: 80 }], ...spec });
+    const named = slices.map((slice) => ({ ...slice, ports: [{ name: 'http', port: 8080 }] }));
+    const loser = rawService({}, { metadata: { namespace: 'shop', name: 'twin' } });
+    const cluster = new SeenCluster().deliver([other, loser], named);
+    const held = [{ frontend: '10.96.7.1:80/TCP', holder: 'shop/cart', port: 'http' }];
+    const reason = '10.96.7.1:80/TCP is held by shop/cart:http';
+    cluster.statuses.set('IPv4', 'shop/twin/tcp/', { state: 'degraded', since: timeText(1), reason, held });
+    const [port] = (await cluster.explain.service('shop/twin')).families[0]!.ports;
+    expect(port!.frontends).toMatchObject([{ outcome: 'held', reason: `held by shop/cart:http, ${fate}` }]);
   });
 
   it('a Service that is held back because its slice may be in what could not be read', async () => {

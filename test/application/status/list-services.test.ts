@@ -148,20 +148,21 @@ describe('ListServices', () => {
     one.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'degraded',
       since: timeText(1),
-      reason: '10.96.7.1:80/TCP belongs to a/b',
-      lost: [{ frontend: '10.96.7.1:80/TCP', holder: 'a/b' }],
+      reason: '10.96.7.1:80/TCP is held by a/b',
+      held: [{ frontend: '10.96.7.1:80/TCP', holder: 'a/b' }],
     });
-    expect(await state()).toEqual([['degraded', '10.96.7.1:80/TCP belongs to a/b']]);
+    expect(await state()).toEqual([['degraded', '10.96.7.1:80/TCP is held by a/b']]);
     expect(await keys(one, { failing: true })).toEqual(['shop/cart']);
     one.deliver([], [sliceOf('shop', 'cart', '10.1.1.1')]);
+    expect((await rows(one))[0]!.held).toBeUndefined();
     expect(await rows(one)).toMatchObject([{ endpoints: { used: 1, known: 1 } }]);
     one.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'degraded',
       since: timeText(1),
-      reason: '10.96.7.1:80/TCP belongs to a/b',
-      lost: [{ frontend: '10.96.7.1:80/TCP', holder: 'a/b' }],
+      reason: '10.96.7.1:80/TCP is held by a/b',
+      held: [{ frontend: '10.96.7.1:80/TCP', holder: 'a/b' }],
     });
-    expect(await rows(one)).toMatchObject([{ state: 'degraded', endpoints: { used: 0, known: 1 } }]);
+    expect(await rows(one)).toMatchObject([{ state: 'degraded', held: 1, endpoints: { used: 0, known: 1 } }]);
     one.statuses.remove('IPv4', 'shop/cart/tcp/');
     expect(await state()).toEqual([['pending', undefined]]);
     one.loops[0]!.table.update(new SeenCluster().state, ['shop/cart'], { family: 'IPv4' } as never);

@@ -137,8 +137,15 @@ describe('ReportStatus', () => {
         statuses.set('IPv4', 'a/c/tcp/', {
           state: 'degraded',
           since: timeText(START),
-          reason: '10.96.0.1:80/TCP belongs to a/b',
+          reason: '10.96.0.1:80/TCP is held by a/b',
+          held: [{ frontend: '10.96.0.1:80/TCP', holder: 'a/b' }],
         }),
+      ['IPv4: 1 service port is degraded (other Services hold 1 of their frontends)'],
+    ],
+    [
+      'a note of the backend makes one degraded',
+      ({ statuses }) =>
+        statuses.set('IPv4', 'a/c/tcp/', { state: 'degraded', since: timeText(START), reason: 'no maglev' }),
       ['IPv4: 1 service port is degraded'],
     ],
     [
@@ -323,8 +330,10 @@ ${lines.join('')}  watch Service: connected, 3 objects, last news 3725 s ago
 
   it('names what is degraded', () => {
     const reported = Reported.serving();
-    const reason = '10.96.0.1:80/TCP belongs to a/b';
-    reported.statuses.set('IPv4', 'a/c/tcp/', { state: 'degraded', since: timeText(START), reason });
+    const reason = '10.96.0.1:80/TCP is held by a/b';
+    const held = [{ frontend: '10.96.0.1:80/TCP', holder: 'a/b' }];
+    reported.statuses.set('IPv4', 'a/c/tcp/', { state: 'degraded', since: timeText(START), reason, held });
+    expect(reported.status.families[0]!.degraded).toMatchObject([{ key: 'a/c/tcp/', held }]);
     expect(proxyStatusText(reported.status, false)).toContain(
       `1 service port programmed, 1 degraded, last sync 2026-05-04T10:00:00.000Z in 12 ms
   degraded: a/c/tcp/ (IPv4) since 2026-05-04T10:00:00.000Z: ${reason}

@@ -225,8 +225,8 @@ describe('a frontend that two services claim', () => {
     expect(status(bench, 'b')).toEqual({
       state: 'degraded',
       since: timeText(START),
-      reason: `10.96.7.1:80/TCP belongs to ${serviceOf(keyOf('a'))}`,
-      lost: [{ frontend: '10.96.7.1:80/TCP', holder: serviceOf(keyOf('a')) }],
+      reason: `10.96.7.1:80/TCP is held by ${serviceOf(keyOf('a'))}`,
+      held: [{ frontend: '10.96.7.1:80/TCP', holder: serviceOf(keyOf('a')) }],
     });
     expect(bench.logger.at('warn')).toHaveLength(1);
   });
@@ -241,7 +241,7 @@ describe('a frontend that two services claim', () => {
     expect(status(bench, 'b')).toMatchObject({
       state: 'degraded',
       since: timeText(START + 1000),
-      reason: `10.96.7.1:80/TCP belongs to ${serviceOf(keyOf('a'))}`,
+      reason: `10.96.7.1:80/TCP is held by ${serviceOf(keyOf('a'))}`,
     });
     bench.backend.conflicts.length = 0;
     bench.remove('a');
@@ -264,7 +264,7 @@ describe('a frontend that two services claim', () => {
     expect(status(bench, 'b')).toMatchObject({ state: 'programmed' });
     expect(status(bench, 'c')).toMatchObject({
       state: 'degraded',
-      lost: [{ frontend: '10.96.7.1:80/TCP', holder: serviceOf(keyOf('b')) }],
+      held: [{ frontend: '10.96.7.1:80/TCP', holder: serviceOf(keyOf('b')) }],
     });
   });
 });

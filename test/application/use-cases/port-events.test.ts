@@ -8,12 +8,12 @@ it('a port that is served otherwise than asked for is an event, once for each re
   const recorder = { record: (event: ClusterEvent) => posted.push(event) };
   const statuses = new ServiceStatuses(undefined, degradedPortEvents(recorder, 'n1'));
   const key = servicePortKey({ namespace: 'shop', name: 'cart', port: 'http', protocol: 'TCP' });
-  const degraded = (reason: string, lost = false) =>
+  const degraded = (reason: string, isHeld = false) =>
     statuses.set('IPv4', key, {
       state: 'degraded',
       since: 'now',
       reason,
-      ...(lost && { lost: [{ frontend: '10.96.0.1:80/TCP', holder: 'shop/other' }] }),
+      ...(isHeld && { held: [{ frontend: '10.96.0.1:80/TCP', holder: 'shop/other' }] }),
     });
   degraded('mode iptables cannot choose by maglev');
   degraded('mode iptables cannot choose by maglev');

@@ -14,6 +14,15 @@ it.each([
   expect([rowWord(row), isFailing(row)]).toEqual([word, failing]);
 });
 
+it.each([
+  ['degraded', 'held'],
+  ['failed', 'failed'],
+  ['pending', 'pending'],
+] as const)('a Service that is %s, with a frontend that another one holds, is %s', (state, word) => {
+  const row = { state, held: 1, endpoints: { used: 0, known: 3 } } as ServiceRow;
+  expect(rowWord(row)).toBe(word);
+});
+
 it.each<[PortStatus, string]>([
   [{ state: 'pending' }, 'pending'],
   [{ state: 'programmed', since: '5' }, 'programmed at 5'],

@@ -34,6 +34,14 @@ export function pageObjects(...added: readonly string[]): string {
   );
 }
 
+/** `shop/twin`, which asks for the cluster IP of `shop/cart`, in YAML. */
+export function twinService(): string {
+  return yaml(
+    service('shop', 'twin', '172.30.200.6', { ports: [{ name: 'http', port: 80 }] }),
+    slice('shop', 'twin', [endpoint('10.244.2.21')]),
+  );
+}
+
 /** A cluster without Services. */
 export function emptyCluster(): string {
   return yaml(testNode, testServiceCidr);

@@ -38,7 +38,7 @@ const TONES: Readonly<Record<string, string | undefined>> = {
     'reject',
     'drop',
   ),
-  ...toned(BAD!, 'lost', 'silent', 'different', 'error', '-'),
+  ...toned(BAD!, 'held', 'silent', 'different', 'error', '-'),
 };
 
 function toned(mark: string, ...words: readonly string[]): Readonly<Record<string, string>> {

@@ -3,6 +3,7 @@ import { frontendPlace } from '../../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../../domain/net/address.js';
 import { endpointWords } from '../../../application/words/endpoint-words.js';
 import { healthCheckWords } from '../../../application/words/health-check-words.js';
+import { outcomeWords } from '../../../application/words/frontend-words.js';
 import { portWords } from '../../../application/words/port-words.js';
 import type {
   EndpointExplanation,
@@ -68,8 +69,8 @@ export function statusText(status: PortStatus): string {
 }
 
 export function frontendText(frontend: FrontendExplanation): string {
-  const { kind, policy, outcome, reason } = frontend;
-  return `${kind} ${frontendPlace(frontend)} (${policy}): ${inToneOf(outcome)}, ${reason}`;
+  const { kind, policy } = frontend;
+  return `${kind} ${frontendPlace(frontend)} (${policy}): ${outcomeWords(frontend, inToneOf)}`;
 }
 
 export function endpointText(endpoint: EndpointExplanation): string {

@@ -1,4 +1,5 @@
 import { inToneOf } from '../output/tones.js';
+import { proxyWord } from '../../../application/words/state-words.js';
 import { familyWords, watchWords } from '../../../application/words/status-words.js';
 import type { FamilyStatus, ProxyStatus } from '../../../application/status/proxy-status.js';
 
@@ -32,7 +33,7 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
     );
   };
   return [
-    `${node}: ${inToneOf(state, state.replace('-', ' '))}`,
+    `${node}: ${inToneOf(state, proxyWord(state))}`,
     ...reasons.map((reason) => `  reason: ${reason}`),
     ...warnings.map((warning) => `  warning: ${warning}`),
     `  mode ${mode}, version ${program}${level}, Node ${runtime}, Linux ${kernel}`,

@@ -8,6 +8,7 @@ import type {
   TrafficNumbers,
   TrafficReport,
 } from '../../../domain/traffic/traffic-report.js';
+import { NO_ENDPOINT, SILENT } from '../../../application/words/state-words.js';
 import { counted } from '../../../application/words/counted.js';
 import { columns } from '../output/columns.js';
 
@@ -66,7 +67,7 @@ function hasTraffic({ open, new: begun, unanswered, bytes = 0, silent }: Endpoin
 }
 
 function portState({ silentEndpoints, endpoints }: PortReport): string {
-  if (endpoints.every(({ state }) => state === 'unused')) return inToneOf('no endpoint');
+  if (endpoints.every(({ state }) => state === 'unused')) return inToneOf(NO_ENDPOINT);
   if (silentEndpoints === 0) return '';
   const verb = endpoints.length === 1 ? 'does' : 'do';
   return inToneOf(
@@ -76,5 +77,5 @@ function portState({ silentEndpoints, endpoints }: PortReport): string {
 }
 
 function endpointState({ silent, state }: EndpointReport): string {
-  return silent ? inToneOf('silent', 'does not answer') : inToneOf(state);
+  return silent ? inToneOf('silent', SILENT) : inToneOf(state);
 }

@@ -27,10 +27,13 @@ export interface HistoryPlace {
   readonly failing: boolean;
 }
 
-/** Which services: all, those that failed to be programmed, or those without a usable endpoint. */
-export type Show = 'all' | 'failing' | 'without-endpoints';
+/**
+ * Which services: all, those that failed to be programmed or are degraded, those without a usable endpoint, those of which others hold
+ * frontends, or those of which endpoints step aside.
+ */
+export type Show = (typeof SHOWS)[number];
 
-export const SHOWS: readonly Show[] = ['all', 'failing', 'without-endpoints'];
+export const SHOWS = ['all', 'failing', 'without-endpoints', 'held', 'aside'] as const;
 
 /** The place of an address such as `#/service/shop/cart`; the overview when it names none. */
 export function placeOf(hash: string): Place {

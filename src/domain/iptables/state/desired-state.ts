@@ -10,13 +10,14 @@ import {
   type TableName,
 } from '../table.js';
 import type { IptablesChange } from './iptables-change.js';
+import { claimantsOf } from './frontend-claimants.js';
 import { claimId, withoutSharedRules, type OwnedChain, type OwnedEntry } from './owned-rules.js';
 import { getOrMake } from '../../model/get-or-make.js';
 
 /**
  * The chains and entries as the rules of all service ports make them. It keeps who claims each frontend in each shared
- * chain, so that replacing the rules of one service port costs what is in them. All claimants keep their entries, those of
- * the holder first.
+ * chain, so that replacing the rules of one service port costs what is in them. All claimants keep their entries, in each chain by
+ * their keys; so one that forwards in table nat has the packets of one that turns them away in table filter.
  */
 export class IptablesDesiredState implements DesiredState<IptablesServicePortRules, IptablesChange> {
   private readonly rulesByOwner = new Map<ServicePortKey, IptablesServicePortRules>();
@@ -62,14 +63,15 @@ export class IptablesDesiredState implements DesiredState<IptablesServicePortRul
   }
 
   conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
-    if (!this.claims.isContested) return [];
+    // Those that do not forward have entries in table filter, and only there, so no chain need be contested.
+    if (!this.claims.isContested && this.ruleCount('filter') === 0) return [];
     const conflicts = new Map<string, FrontendConflict>();
     for (const entry of this.rules(owner)?.entries ?? []) {
       const { frontend } = entry;
       if (frontend === undefined) continue;
+      const [holder, ...losers] = claimantsOf(this.claims, entry);
       // One frontend may have entries in several chains.
-      for (const conflict of this.claims.conflicts(claimId(entry), frontend))
-        conflicts.set(`${frontend} ${conflict.loser}`, conflict);
+      for (const loser of losers) conflicts.set(`${frontend} ${loser}`, { frontend, holder: holder!, loser });
     }
     return [...conflicts.values()];
   }

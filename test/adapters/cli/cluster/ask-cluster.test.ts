@@ -67,7 +67,7 @@ describe('status', () => {
     const lines = printed.stdout.split('\n');
     expect(lines.slice(0, 6)).toEqual([
       'NODE     STATE        VERSION  MODE      IN SYNC  LAG    FAILING  DRIFT',
-      'node-30  not-serving  0.1.0    nftables  yes      -      0        0',
+      'node-30  not serving  0.1.0    nftables  yes      -      0        0',
       'node-7   degraded     0.1.0    nftables  yes      -      2        3',
       'node-12  good         0.1.0    nftables  no       4.2 s  0        0',
       'node-1   good         0.1.0    nftables  yes      -      0        0',

@@ -58,6 +58,17 @@ describe('the search', () => {
     expect(found('', { namespace: 'shop', show: 'failing' })).toEqual([]);
   });
 
+  it('shows those of which others hold frontends, and those of which endpoints step aside', () => {
+    const two = [
+      row('twin', { state: 'degraded', held: 1 }),
+      row('silent', { endpoints: { used: 1, known: 2, aside: 1 } }),
+    ];
+    const shown = (show: 'held' | 'aside', text = '') =>
+      new Search([...rows, ...two]).matching({ search: text, show }).map(({ name }) => name);
+    expect([shown('held'), shown('aside')]).toEqual([['twin'], ['silent']]);
+    expect(shown('held', 'held')).toEqual(['twin']);
+  });
+
   it('copies nothing while nothing is searched for', () => {
     expect(search.matching({ search: ' ', show: 'all' })).toBe(rows);
   });

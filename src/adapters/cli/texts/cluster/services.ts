@@ -1,5 +1,6 @@
 import { inToneOf } from '../../output/tones.js';
 import type { ClusterService, ClusterServices } from '../../../../application/cluster/cluster-services.js';
+import { troubleWord } from '../../../../application/words/state-words.js';
 import { columns } from '../../output/columns.js';
 import { grouped } from './grouped-nodes.js';
 
@@ -11,8 +12,8 @@ export function clusterServicesLines({ services }: ClusterServices): readonly st
 }
 
 function cells({ namespace, name, type, listed, programmed, others }: ClusterService): readonly string[] {
-  const otherwise = grouped('on', others, ({ state, reason }) => {
-    const word = inToneOf(state, state.replace('-', ' '));
+  const otherwise = grouped('on', others, ({ state, held, reason }) => {
+    const word = inToneOf(state, troubleWord({ state, held }));
     return reason === undefined ? word : `${word}: ${reason}`;
   });
   return [namespace, name, type ?? '-', `${programmed}/${listed}`, otherwise.join('; ')];

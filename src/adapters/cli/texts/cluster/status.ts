@@ -1,5 +1,6 @@
 import { inToneOf } from '../../output/tones.js';
 import type { ClusterStatus, NodeRow } from '../../../../application/cluster/cluster-status.js';
+import { proxyWord } from '../../../../application/words/state-words.js';
 import { columns } from '../../output/columns.js';
 
 const HEADERS = ['NODE', 'STATE', 'VERSION', 'MODE', 'IN SYNC', 'LAG', 'FAILING', 'DRIFT'];
@@ -13,7 +14,7 @@ export function clusterStatusLines({ nodes }: ClusterStatus, isWide: boolean): r
 function cellsOf({ node, state, version, mode, inSync, lag, failing, drift }: NodeRow): readonly string[] {
   return [
     node,
-    inToneOf(state),
+    inToneOf(state, proxyWord(state)),
     version,
     mode,
     inSync ? 'yes' : 'no',

@@ -6,6 +6,8 @@ import { queryOf } from '../place.js';
 export const STATUS = 'debug/status';
 /** A `ServiceList` of everything. */
 export const SERVICE_LIST = 'debug/service-list';
+/** `ServiceCounts`. */
+export const SERVICE_COUNTS = 'debug/service-counts';
 /** Whether everything delivered is programmed, and how many events were: cheap to ask for. */
 export const SYNC = 'debug/sync';
 

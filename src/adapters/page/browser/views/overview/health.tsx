@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { proxyWord } from '../../../../../application/words/state-words.js';
 import { familyWords } from '../../../../../application/words/status-words.js';
 import type { ProxyStatus } from '../../../../../application/status/proxy-status.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
@@ -6,20 +7,20 @@ import { Mark } from '../../parts/mark.js';
 import { Lines } from '../../parts/lines.js';
 import { clockTime, counted, span } from '../../parts/time.js';
 
-const STATES: Readonly<Record<ProxyStatus['state'], { readonly mark: MarkKind; readonly words: string }>> = {
-  good: { mark: 'good', words: 'All is well' },
-  degraded: { mark: 'waiting', words: 'Degraded' },
-  'not-serving': { mark: 'bad', words: 'Not serving' },
+const MARKS: Readonly<Record<ProxyStatus['state'], MarkKind>> = {
+  good: 'good',
+  degraded: 'waiting',
+  'not-serving': 'bad',
 };
 
 /** How the proxy is and why, and what it is. */
 export function Health({ status }: { readonly status: ProxyStatus }): JSX.Element {
   const { state, reasons, inSync, lag, waiting, families } = status;
-  const { mark, words } = STATES[state];
+  const mark = MARKS[state];
   return (
     <>
       <p class={`verdict ${mark}`} role="status">
-        <Mark kind={mark} /> {words}
+        <Mark kind={mark} /> {proxyWord(state)}
         <span class="quiet">
           {inSync ? ', in sync' : `, changes wait${lag > 0 ? ` for ${span(lag * 1_000)}` : ''}`}
         </span>

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import type { History } from '../../../../../application/status/change-entry.js';
 import type { ProxyStatus } from '../../../../../application/status/proxy-status.js';
-import { historyOf, STATUS } from '../../asking/routes.js';
+import type { ServiceCounts } from '../../../../../application/status/service-row.js';
+import { historyOf, SERVICE_COUNTS, STATUS } from '../../asking/routes.js';
 import { useChanges } from '../../asking/use-changes.js';
 import { useFollowed } from '../../asking/use-followed.js';
 import { Changes } from '../../parts/changes.js';
@@ -9,6 +10,7 @@ import { EmptyCluster } from '../../parts/empty-cluster.js';
 import { Panel } from '../../parts/panel.js';
 import { Trouble } from '../../parts/trouble.js';
 import { hrefOf } from '../../place.js';
+import { Counts } from './counts.js';
 import { Failures } from './failures.js';
 import { Health } from './health.js';
 import { Latency } from './latency.js';
@@ -20,6 +22,7 @@ const AT_LEAST_EVERY = 10_000;
 export function OverviewView(): JSX.Element {
   const changed = useChanges();
   const status = useFollowed<ProxyStatus>(STATUS);
+  const counts = useFollowed<ServiceCounts>(SERVICE_COUNTS, { period: AT_LEAST_EVERY, when: changed });
   const history = useFollowed<History>(historyOf(), { period: AT_LEAST_EVERY, when: changed });
   return (
     <>
@@ -27,6 +30,7 @@ export function OverviewView(): JSX.Element {
       <Panel id="health" title="Health" at={status.at}>
         <Trouble problem={status.problem} what="status" />
         {status.value && <Health status={status.value} />}
+        {counts.value && <Counts {...counts.value} />}
       </Panel>
       {status.value && isEmpty(status.value) && <EmptyCluster />}
       {status.value && <Failures status={status.value} />}

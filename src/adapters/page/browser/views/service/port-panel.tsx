@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { acceptedSourcesText } from '../../../../../application/words/source-words.js';
+import { outcomeWords } from '../../../../../application/words/frontend-words.js';
 import { portStatusText } from '../../../../../application/words/state-words.js';
 import type { FamilyExplanation, PortExplanation } from '../../../../../application/explain/explanation.js';
 import { markOf } from '../../parts/mark-kind.js';
@@ -69,11 +70,11 @@ function Frontends({ port: { frontends, protocol } }: Pick<PortProps, 'port'>): 
       <h3>Frontends</h3>
       <ul class="lines">
         {frontends.map((frontend) => {
-          const { kind, policy, outcome, reason, address, port } = frontend;
+          const { kind, policy, address, port } = frontend;
           const to = address === undefined ? '' : `${frontendAddress(frontend)}/${protocol.toLowerCase()}`;
           return (
             <li key={`${address} ${port}`}>
-              <code>{frontendAddress(frontend)}</code> {kind} ({policy}): {outcome}, {reason}{' '}
+              <code>{frontendAddress(frontend)}</code> {kind} ({policy}): {outcomeWords(frontend)}{' '}
               {to !== '' && (
                 <a
                   href={hrefOf({ view: 'trace', from: 'node', to, kernel: false })}

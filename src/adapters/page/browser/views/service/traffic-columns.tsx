@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { SILENT } from '../../../../../application/words/state-words.js';
 import { bytesText } from '../../../../../application/words/traffic-words.js';
 import type { EndpointReport, PortReport } from '../../../../../domain/traffic/traffic-report.js';
 import type { Column } from '../../parts/grid/column.js';
@@ -39,7 +40,7 @@ function number(
 }
 
 function nameText(counted: Counted): string {
-  return `${nameOf(counted)}${isSilent(counted) ? ': ready, but answers nobody' : ''}`;
+  return `${nameOf(counted)}${isSilent(counted) ? `: ${SILENT}` : ''}`;
 }
 
 function nameCell(counted: Counted): ComponentChildren {
@@ -49,7 +50,7 @@ function nameCell(counted: Counted): ComponentChildren {
       {isSilent(counted) && (
         <span class="bad">
           {' '}
-          <Mark kind="bad" /> ready, but answers nobody
+          <Mark kind="bad" /> {SILENT}
         </span>
       )}
     </>

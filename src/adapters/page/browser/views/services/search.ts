@@ -1,4 +1,4 @@
-import { isFailing } from '../../../../../application/words/state-words.js';
+import { isFailing, rowWord } from '../../../../../application/words/state-words.js';
 import type { EndpointMatch, ServiceRow } from '../../../../../application/status/service-row.js';
 import type { Show } from '../../place.js';
 
@@ -33,10 +33,11 @@ export class Search {
   private readonly texts: readonly string[];
 
   constructor(private readonly rows: readonly ServiceRow[]) {
-    this.texts = rows.map(({ namespace, name, type = '', frontends, ports = [], state, reason = '' }) => {
+    this.texts = rows.map((row) => {
+      const { namespace, name, type = '', frontends, ports = [], state, reason = '' } = row;
       const service = `${namespace}/${name}`;
       const named = ports.map((port) => `${service}:${port}`);
-      return [service, ...named, type, state, reason, ...frontends].join(' ').toLowerCase();
+      return [service, ...named, type, state, rowWord(row), reason, ...frontends].join(' ').toLowerCase();
     });
   }
 
@@ -71,5 +72,9 @@ function isShown(row: ServiceRow, { show, namespace }: Wanted): boolean {
       return isFailing(row);
     case 'without-endpoints':
       return row.endpoints.used === 0;
+    case 'held':
+      return (row.held ?? 0) > 0;
+    case 'aside':
+      return (row.endpoints.aside ?? 0) > 0;
   }
 }

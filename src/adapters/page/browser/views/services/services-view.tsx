@@ -25,6 +25,8 @@ const CHOICES: readonly (readonly [Show, label: string])[] = [
   ['all', 'All'],
   ['failing', 'Failing'],
   ['without-endpoints', 'Without endpoints'],
+  ['held', 'Held'],
+  ['aside', 'Aside'],
 ];
 
 /** All Services, to search. */

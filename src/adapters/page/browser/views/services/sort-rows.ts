@@ -1,14 +1,14 @@
-import { lacksEndpoints } from '../../../../../application/words/state-words.js';
+import { lacksEndpoints, NO_ENDPOINT } from '../../../../../application/words/state-words.js';
 import type { RowState, ServiceRow } from '../../../../../application/status/service-row.js';
 import { addressOrder } from '../../address-order.js';
 import { compare } from '../../compare.js';
 import type { Sort } from '../../parts/grid/column.js';
 
 /** What needs somebody most comes first. */
-const STATES: readonly (RowState | 'no endpoint')[] = [
+const STATES: readonly (RowState | typeof NO_ENDPOINT)[] = [
   'failed',
   'degraded',
-  'no endpoint',
+  NO_ENDPOINT,
   'pending',
   'not-served',
   'programmed',
@@ -18,7 +18,7 @@ type Rank = string | number;
 
 /** By what the rows of a column are sorted. */
 const RANKS: Readonly<Record<string, (row: ServiceRow) => Rank>> = {
-  state: (row) => STATES.indexOf(lacksEndpoints(row) ? 'no endpoint' : row.state),
+  state: (row) => STATES.indexOf(lacksEndpoints(row) ? NO_ENDPOINT : row.state),
   name: ({ namespace, name }) => `${namespace}\0${name}`,
   type: ({ type = '' }) => type,
   endpoints: ({ endpoints }) => endpoints.used,
