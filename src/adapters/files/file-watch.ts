@@ -35,7 +35,7 @@ export class FileWatch {
     while (!signal.aborted) {
       const contents = await this.read();
       if (signal.aborted) break;
-      const identity = JSON.stringify('text' in contents ? contents : contents.error.message);
+      const identity = JSON.stringify('text' in contents ? contents : reasonOf(contents.error));
       if (identity !== this.last) {
         this.last = identity;
         return contents;
@@ -64,4 +64,9 @@ export class FileWatch {
       return { error: error as Error };
     }
   }
+}
+
+/** The same whichever call found it. */
+function reasonOf(error: NodeJS.ErrnoException): string {
+  return error.code ?? error.message;
 }
