@@ -25,6 +25,7 @@ describe('the connection', () => {
   it('is said to be broken, since when, and used again when it works', async () => {
     await open('');
     await page.getByText('Degraded').waitFor();
+    await page.getByText('kube-proxy-ts on node1').waitFor();
     await served.killProxy();
     await page.getByText(/disconnected since \d\d:\d\d:\d\d, trying again/).waitFor();
     // What was known stays, and is said to be old.
