@@ -35,7 +35,8 @@ describe('the overview', () => {
     const health = await text('#health');
     for (const fact of ['node1', 'nftables', '1,002 service ports programmed'])
       expect(health).toContain(fact);
-    expect(await text('header')).toMatch(/kube-proxy-ts on node1[^]*live/);
+    await page.getByText('kube-proxy-ts on node1').waitFor();
+    expect(await text('header')).toContain('live');
     expect(await page.title()).toBe('overview – node1 – kube-proxy-ts');
     expect(complaints()).toEqual([]);
   });

@@ -1,3 +1,4 @@
+import '../../support/repeat-once.js';
 import type { V1DaemonSet } from '@kubernetes/client-node';
 import { readFile } from 'node:fs/promises';
 import { FreshCheckout } from '../../package/fresh-checkout.js';
