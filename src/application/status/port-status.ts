@@ -1,15 +1,25 @@
-import { fields, list, number, oneOf, optional, text, time, variants } from '../../domain/shapes/shape.js';
+import {
+  fields,
+  list,
+  number,
+  oneOf,
+  optional,
+  text,
+  time,
+  variants,
+  type Shape,
+} from '../../domain/shapes/shape.js';
 
 /** A frontend that a service port claims and another one holds. */
-export type HeldFrontend = ReturnType<typeof heldFrontend>;
-const heldFrontend = fields({
+export interface HeldFrontend {
   /** As `frontendName` makes it: `10.96.0.10:53/UDP`. */
-  frontend: text,
+  readonly frontend: string;
   /** The Service that has it, as `namespace/name`. */
-  holder: text,
+  readonly holder: string;
   /** The name of the holder's port; missing for an unnamed one. */
-  port: optional(text),
-});
+  readonly port?: string | undefined;
+}
+const heldFrontend: Shape<HeldFrontend> = fields({ frontend: text, holder: text, port: optional(text) });
 
 export type ProgrammedStatus = ReturnType<typeof programmed>;
 const programmed = fields({ state: oneOf('programmed'), since: time });
