@@ -12,8 +12,11 @@ export interface NamedDestination {
   readonly ports?: readonly [first: number, last: number];
 }
 
+/** The modes whose rules alone decide about packets, so that they can be compared. */
+export const SIDE_MODES = ['iptables', 'ipvs', 'nftables'] as const;
+
 /** Whose way of treating packets a side has. */
-export type SideMode = 'iptables' | 'ipvs' | 'nftables';
+export type SideMode = (typeof SIDE_MODES)[number];
 
 /** One of two things that are compared, in one family: what the kernel has, a plan, a saved dump. */
 export interface Side {

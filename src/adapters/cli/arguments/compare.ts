@@ -1,14 +1,13 @@
 import { Option } from 'commander';
-import { KNOWN_DIFFERENCES } from '../../../domain/compare/known-differences.js';
+import { SIDE_MODES, type SideMode } from '../../../domain/compare/side.js';
 import { ComparisonError } from '../../../application/compare/comparison-error.js';
 import { UsageError } from '../usage-error.js';
+import { expectOption, refuseUnknownDifferences } from '../command-line/expected-differences.js';
 import { refuseOperands } from '../command-line/operands.js';
 import { outputOptions, subcommand, type OutputFormat } from '../command-line/subcommand.js';
 
-const PLANNED_MODES = ['iptables', 'ipvs', 'nftables'] as const;
-
 /** The mode of a plan; undefined: as configured. */
-export type PlannedMode = (typeof PLANNED_MODES)[number] | undefined;
+export type PlannedMode = SideMode | undefined;
 
 /** What to compare. */
 export type ComparedSide =
@@ -34,16 +33,15 @@ export const compare = subcommand({
     new Option('--kernel', 'What the kernel has now, whichever proxy wrote it. Needs root.'),
     new Option(
       '--plan [mode]',
-      `What this program would write, from the API server or --manifests: ${PLANNED_MODES.join(', ')}; the configured mode without one. Twice: two plans.`,
+      `What this program would write, from the API server or --manifests: ${SIDE_MODES.join(', ')}; the configured mode without one. Twice: two plans.`,
     ).argParser((mode: string, former: CompareOptions['plan']) => [...plansOf(former), mode]),
     new Option(
       '--dump <files>',
       'What iptables-save and ip6tables-save printed, with ipvsadm -S -n and ipset save for mode ipvs; separated by commas. Twice: two dumps.',
     ).argParser((paths: string, former: readonly string[] = []) => [...former, paths]),
-    new Option(
-      '--expect <names>',
+    expectOption(
       'Known differences that do not count, by name, separated by commas; docs/compare.md lists them. Repeatable.',
-    ).argParser((names: string, former: readonly string[] = []) => [...former, ...names.split(',')]),
+    ),
     ...outputOptions,
   ],
   request(operands, { kernel = false, plan, dump = [], expect = [], output }: CompareOptions) {
@@ -56,11 +54,7 @@ export const compare = subcommand({
     const [one, other, ...more] = sides;
     if (!one || !other || more.length > 0)
       throw new UsageError('compare takes two of --kernel, --plan [MODE] and --dump FILE[,FILE...]');
-    for (const name of expect)
-      if (!KNOWN_DIFFERENCES.some((known) => known.name === name))
-        throw new UsageError(
-          `there is no known difference ${JSON.stringify(name)}; there are ${KNOWN_DIFFERENCES.map((known) => known.name).join(', ')}`,
-        );
+    refuseUnknownDifferences(expect);
     return { sides: [one, other] as const, expected: expect, output };
   },
 });
@@ -71,8 +65,8 @@ function plansOf(plan: CompareOptions['plan']): readonly (string | true)[] {
 
 function modeOf(mode: string | true): PlannedMode {
   if (mode === true) return undefined;
-  const known = PLANNED_MODES.find((each) => each === mode);
+  const known = SIDE_MODES.find((each) => each === mode);
   if (known) return known;
   if (mode === 'userspace') throw ComparisonError.userspace('the plan of mode userspace');
-  throw new UsageError(`--plan takes ${PLANNED_MODES.join(', ')} or nothing, not ${JSON.stringify(mode)}`);
+  throw new UsageError(`--plan takes ${SIDE_MODES.join(', ')} or nothing, not ${JSON.stringify(mode)}`);
 }

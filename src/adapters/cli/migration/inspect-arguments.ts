@@ -1,10 +1,7 @@
 import { Option } from 'commander';
-import type { SideMode } from '../../../domain/compare/side.js';
+import { SIDE_MODES, type SideMode } from '../../../domain/compare/side.js';
 import { refuseOperands } from '../command-line/operands.js';
 import { outputOptions, subcommand, type OutputFormat } from '../command-line/subcommand.js';
-
-/** The modes that a node can be compared in. */
-export const COMPARED_MODES = ['iptables', 'ipvs', 'nftables'] as const satisfies readonly SideMode[];
 
 export interface InspectOptions {
   readonly plan?: SideMode;
@@ -20,7 +17,7 @@ export const inspect = subcommand({
     'Tell what of service proxies this node has, whichever wrote it, and with --plan what a change of mode would do to packets. Changes nothing. Needs root. 0: nothing would differ but known differences; 1: something would, or the mode cannot run here; 2: something is not understood.',
   usage: '[--plan MODE] [flags]',
   options: [
-    new Option('--plan <mode>', 'The mode to compare with what the kernel does now.').choices(COMPARED_MODES),
+    new Option('--plan <mode>', 'The mode to compare with what the kernel does now.').choices(SIDE_MODES),
     new Option(
       '--moved',
       'The mode runs already: only its own rules are compared, not what is left of others.',

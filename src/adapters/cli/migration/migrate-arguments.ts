@@ -1,11 +1,11 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { KNOWN_DIFFERENCES } from '../../../domain/compare/known-differences.js';
+import { SIDE_MODES } from '../../../domain/compare/side.js';
 import type { Destination } from '../../../domain/migration/proxy-daemon-set.js';
 import { UNKNOWN } from '../../../domain/migration/verdict.js';
+import { expectOption, refuseUnknownDifferences } from '../command-line/expected-differences.js';
 import { refuseOperands } from '../command-line/operands.js';
 import type { CommandForm } from '../command-line/subcommand.js';
 import { UsageError } from '../usage-error.js';
-import { COMPARED_MODES } from './inspect-arguments.js';
 
 /** A migration, as it is asked for. */
 export interface MigrationQuestion {
@@ -35,8 +35,6 @@ interface MigrateOptions {
   readonly timeout: number;
 }
 
-const NAMES = [...KNOWN_DIFFERENCES.map(({ name }) => name), UNKNOWN];
-
 /** How it reads on the command line, below `cluster`. */
 export const migrate: CommandForm<'migrate'> = {
   name: 'migrate',
@@ -45,16 +43,13 @@ export const migrate: CommandForm<'migrate'> = {
   usage: '--to MODE|kube-proxy [--check] [flags]',
   options: [
     new Option('--to <destination>', 'A mode of this proxy, or kube-proxy.').choices([
-      ...COMPARED_MODES,
+      ...SIDE_MODES,
       'kube-proxy',
     ]),
     new Option('--check', 'Only tell what runs on each node, and what would change.'),
     new Option('--nodes <names>', 'Only these nodes, in this order; separated by commas.'),
     new Option('--node-selector <labels>', 'Only nodes with these labels: KEY=VALUE[,KEY=VALUE...].'),
-    new Option(
-      '--expect <names>',
-      `Known differences to accept, and ${UNKNOWN} for what is not understood. Repeatable.`,
-    ).argParser((names: string, former: readonly string[] = []) => [...former, ...names.split(',')]),
+    expectOption(`Known differences to accept, and ${UNKNOWN} for what is not understood. Repeatable.`),
     new Option(
       '--health-check <command>',
       'Run by sh here after a node has moved, with NODE in the environment, until it ends with 0. Repeatable.',
@@ -84,11 +79,7 @@ export function migrationOf(operands: readonly string[], options: object): Migra
     timeout,
   } = options as MigrateOptions;
   if (to === undefined) throw new UsageError('migrate takes --to MODE or --to kube-proxy');
-  for (const name of expect)
-    if (!NAMES.includes(name))
-      throw new UsageError(
-        `there is no known difference ${JSON.stringify(name)}; there are ${NAMES.join(', ')}`,
-      );
+  refuseUnknownDifferences(expect, [UNKNOWN]);
   return {
     to,
     check,

@@ -1,6 +1,7 @@
 import { named } from '../texts/cluster/grouped-nodes.js';
 import type { MigrationReport, NodeReport } from '../../../application/migration/migration-report.js';
 import { counted } from '../../../application/words/counted.js';
+import { getOrMake } from '../../../domain/model/get-or-make.js';
 import { append } from '../../../domain/model/grouped.js';
 import { verdictWords } from '../../../domain/migration/verdict.js';
 import { columns } from '../output/columns.js';
@@ -34,9 +35,6 @@ const COLUMNS: readonly Column[] = [
 ];
 const SHOWN = 10;
 
-/** Something that is said of nodes. */
-type Said = Map<string, string[]>;
-
 /** One table of all nodes, and below it what is said of several together. @param isWide everything */
 export function migrationLines(
   { to, mode, nodes, obstacles }: MigrationReport,
@@ -46,34 +44,19 @@ export function migrationLines(
   return [
     ...tableLines(nodes),
     ...differenceLines(nodes, isWide),
-    ...saidLines(
-      'known difference ',
-      collected(nodes, ({ verdict }) =>
-        (verdict?.known ?? []).map(({ name, sentence }) => `${name}: ${sentence}`),
-      ),
+    ...saidLines('known difference ', nodes, ({ verdict }) =>
+      (verdict?.known ?? []).map(({ name, sentence }) => `${name}: ${sentence}`),
     ),
     ...limited(
-      saidLines(
-        'not understood: ',
-        collected(nodes, ({ verdict }) => verdict?.unknowns ?? []),
-      ),
+      saidLines('not understood: ', nodes, ({ verdict }) => verdict?.unknowns ?? []),
       isWide,
     ),
-    ...saidLines(
-      `not with ${target}: `,
-      collected(nodes, ({ lost }) => lost),
-    ),
-    ...saidLines(
-      '',
-      collected(nodes, ({ reason, end }) =>
-        reason === undefined ? [] : [`${end === 'checked' ? 'not known' : end}: ${reason}`],
-      ),
+    ...saidLines(`not with ${target}: `, nodes, ({ lost }) => lost),
+    ...saidLines('', nodes, ({ reason, end }) =>
+      reason === undefined ? [] : [`${end === 'checked' ? 'not known' : end}: ${reason}`],
     ),
     ...limited(
-      saidLines(
-        'note: ',
-        collected(nodes, ({ notes }) => notes),
-      ),
+      saidLines('note: ', nodes, ({ notes }) => notes),
       isWide,
     ),
     ...obstacles.flatMap(({ problem, commands }) => [
@@ -96,8 +79,7 @@ function differenceLines(nodes: readonly NodeReport[], isWide: boolean): readonl
   const services = new Map<string, { readonly nodes: Set<string>; readonly examples: string[][] }>();
   for (const { node, verdict } of nodes)
     for (const { service, packet, now, then } of verdict?.differences ?? []) {
-      const its = services.get(service) ?? { nodes: new Set(), examples: [] };
-      services.set(service, its);
+      const its = getOrMake(services, service, () => ({ nodes: new Set<string>(), examples: [] }));
       its.nodes.add(node);
       its.examples.push([`    ${node}: ${packet}`, `      now:  ${now}`, `      then: ${then}`]);
     }
@@ -115,14 +97,15 @@ function differenceLines(nodes: readonly NodeReport[], isWide: boolean): readonl
   return [...shown.flat(), ...(left > 0 ? [`  … ${left} more Services; -o wide shows all`] : [])];
 }
 
-function collected(nodes: readonly NodeReport[], said: (node: NodeReport) => readonly string[]): Said {
-  const groups: Said = new Map();
-  for (const each of nodes) for (const text of said(each)) append(groups, text, each.node);
-  return groups;
-}
-
-function saidLines(label: string, said: Said): readonly string[] {
-  return [...said].map(([text, on]) => `${label}${text} (${named(on)})`);
+/** What is said of nodes, each once, with those that it is said of. */
+function saidLines(
+  label: string,
+  nodes: readonly NodeReport[],
+  said: (node: NodeReport) => readonly string[],
+): readonly string[] {
+  const nodesOf = new Map<string, string[]>();
+  for (const each of nodes) for (const text of said(each)) append(nodesOf, text, each.node);
+  return [...nodesOf].map(([text, on]) => `${label}${text} (${named(on)})`);
 }
 
 function limited(lines: readonly string[], isWide: boolean): readonly string[] {

@@ -37,12 +37,10 @@ export function singleRules(
 ): SingleRules | undefined {
   const positions = positionsOf(actual);
   // The tool deletes the first rule of that text, so the later ones are kept.
-  const keep = (rules: readonly RuleText[]) =>
-    rules
-      .toReversed()
-      .map((rule) => positions.get(rule)?.pop())
-      .reverse();
-  const kept = keep([...chain.before, ...chain.entries.map(({ entry }) => entry.rule), ...chain.after]);
+  const kept = [...chain.before, ...chain.entries.map(({ entry }) => entry.rule), ...chain.after]
+    .reverse()
+    .map((rule) => positions.get(rule)?.pop())
+    .reverse();
   const isMissing = kept.map((position) => position === undefined);
   const before = isMissing.slice(0, chain.before.length);
   const misplaced: RuleText[] = [];

@@ -22,6 +22,8 @@ export function claimId({ table, chain, frontend, rule }: SharedEntry): string {
 
 /** After a refusal two service ports may keep the same rule of the kernel about a frontend. It is there once, the first one's. */
 export function withoutSharedRules(entries: readonly OwnedEntry[]): readonly OwnedEntry[] {
+  // As nearly always, and with each change.
+  if (entries.every(({ owner }) => owner === entries[0]!.owner)) return entries;
   const ownerOf = new Map<string, ServicePortKey>();
   return entries.filter(({ entry: { chain, frontend, rule }, owner }) => {
     if (frontend === undefined) return true;

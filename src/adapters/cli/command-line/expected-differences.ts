@@ -1,0 +1,22 @@
+import { Option } from 'commander';
+import { KNOWN_DIFFERENCES } from '../../../domain/compare/known-differences.js';
+import { UsageError } from '../usage-error.js';
+
+const KNOWN = KNOWN_DIFFERENCES.map(({ name }) => name);
+
+/** `--expect NAMES`, for commands that compare. */
+export function expectOption(description: string): Option {
+  return new Option('--expect <names>', description).argParser(
+    (names: string, former: readonly string[] = []) => [...former, ...names.split(',')],
+  );
+}
+
+/** @param others names that mean something besides known differences @throws UsageError for any other */
+export function refuseUnknownDifferences(names: readonly string[], others: readonly string[] = []): void {
+  const known = [...KNOWN, ...others];
+  for (const name of names)
+    if (!known.includes(name))
+      throw new UsageError(
+        `there is no known difference ${JSON.stringify(name)}; there are ${known.join(', ')}`,
+      );
+}
