@@ -40,7 +40,7 @@ export default {
   projects: [
     {
       displayName: 'hermetic',
-      runner: 'jest-light-runner/child-process',
+      runner: '<rootDir>/test/support/hermetic-runner.mjs',
       setupFiles: ['<rootDir>/test/support/typescript.mjs'],
       setupFilesAfterEnv: ['<rootDir>/test/support/time-limit.ts'],
       transform: {},
@@ -72,6 +72,7 @@ export default {
   ],
   globalSetup: '<rootDir>/test/support/temporary-files.mjs',
   globalTeardown: '<rootDir>/test/support/temporary-files-removal.mjs',
+  reporters: ['default', '<rootDir>/test/support/unfinished-files.mjs'],
   testTimeout: 120_000,
   // A worker keeps memory of every file, and its files soon cost twice what they cost alone.
   workerIdleMemoryLimit: '800MB',

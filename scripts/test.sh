@@ -32,8 +32,11 @@ step() {
   fi
 }
 
+# A run that does not end within 20 minutes is a failure that names its files, not a build machine that waits.
+limited='timeout --kill-after=30 1200'
+
 jest() {
-  npm run --silent jest -- --json "$@"
+  $limited npm run --silent jest -- --json "$@"
 }
 
 # What runs nothing of the program. It takes what the timed tests leave of the processors, and not a moment that they want.
@@ -61,7 +64,7 @@ hermetic() {
   folder=$1
   shift
   version=$("$folder/node" --version)
-  step "hermetic tests on Node $version" gently env PATH="$folder:$PATH" npm run --silent jest -- --json \
+  step "hermetic tests on Node $version" gently env PATH="$folder:$PATH" $limited npm run --silent jest -- --json \
     --selectProjects hermetic --maxWorkers=2 --outputFile="$results/hermetic-$version.json" "$@"
 }
 
