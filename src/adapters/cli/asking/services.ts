@@ -5,6 +5,7 @@ import { lacksEndpoints, rowWord } from '../../../application/words/state-words.
 import type { Asked, RequestFor } from '../command-line/subcommands.js';
 import { columns } from '../output/columns.js';
 import { formatted } from '../output/formatted.js';
+import { objectName } from '../output/object-name.js';
 import { print } from '../output/print.js';
 import { listServices } from './list-services.js';
 import { whenChanged } from '../watching/sync-sign.js';
@@ -47,7 +48,7 @@ async function watchServices(proxy: RunningProxy, request: RequestFor<'services'
 }
 
 function nameOf({ name }: ServiceRow): string {
-  return `service/${name}`;
+  return objectName('service', name);
 }
 
 function listText({ services: rows, unknown }: ServiceList, isWide: boolean): readonly string[] {

@@ -96,7 +96,7 @@ async function watchStatus(ask: () => Promise<Told>, output: OutputFormat): Prom
     last = told;
     return watchedNodes(told.result as ClusterStatus & Told['result']);
   };
-  await untilUserEnds(({ signal }) => watch(askAgain, output, signal, REST));
+  await untilUserEnds(({ signal }) => watch(askAgain, output, signal, () => REST));
   return last ? exitCode(last) : 0;
 }
 

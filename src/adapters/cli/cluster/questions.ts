@@ -13,6 +13,7 @@ import { serviceExplanation } from '../../../application/explain/explanation.js'
 import { historyAnswer } from '../../../application/status/change-entry.js';
 import { aboutUnknown, servicesAnswer } from '../../../application/status/service-row.js';
 import { COMPARISON } from '../asking/running-proxy.js';
+import { objectName } from '../output/object-name.js';
 import { clusterDifferencesLines } from '../texts/cluster/differences.js';
 import { clusterExplanationLines } from '../texts/cluster/explanation.js';
 import { clusterServicesLines } from '../texts/cluster/services.js';
@@ -42,7 +43,7 @@ export const questions: {
       keep: (answer) => answer,
       result: clusterStatus,
       lines: clusterStatusLines,
-      names: ({ nodes }) => nodes.map(({ node }) => `node/${node}`),
+      names: ({ nodes }) => nodes.map(({ node }) => objectName('node', node)),
       exitCode({ nodes }) {
         const states = new Set(nodes.map(({ state }) => state));
         return states.has('not-serving') ? 2 : states.has('degraded') ? 1 : 0;
@@ -58,7 +59,7 @@ export const questions: {
       keep: (answer, node) => sum.add(node, answer),
       result: () => sum.result(),
       lines: clusterServicesLines,
-      names: ({ services }) => services.map(({ name }) => `service/${name}`),
+      names: ({ services }) => services.map(({ name }) => objectName('service', name)),
       exitCode: ({ services, unknown }) =>
         unknown.length > 0 || services.some(({ others }) => others.length > 0) ? 1 : 0,
     });
