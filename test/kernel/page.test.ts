@@ -44,7 +44,8 @@ describe('the overview', () => {
 
   it('asks once for its head and for what is below', async () => {
     const [statuses, others] = [[] as Route[], [] as string[]];
-    await page.route('**/debug/status', (route) => void statuses.push(route));
+    const hold = (route: Route): void => void statuses.push(route);
+    await page.route('**/debug/status', hold);
     page.on('request', (request) => others.push(new URL(request.url()).pathname));
     await open('');
     await until(
@@ -52,8 +53,8 @@ describe('the overview', () => {
       async () => others.filter((one) => one === '/debug/sync').length > 2,
     );
     expect(statuses).toHaveLength(1);
-    await page.unroute('**/debug/status');
     await statuses[0]!.continue();
+    await page.unroute('**/debug/status');
     await page.getByText('Degraded').waitFor();
     expect(await text('header')).toContain('kube-proxy-ts on node1');
   });

@@ -96,15 +96,11 @@ it.each(Object.keys(TERMINALS) as readonly (keyof typeof TERMINALS)[])(
   async (shell) => {
     const lines = {
       'kubeproxy expl': 'kubeproxy explain ',
-      'kubeproxy trace --ke': 'kubeproxy trace --kernel ',
       'kubeproxy services -o j': 'kubeproxy services -o json ',
       'kubeproxy explain shop/c': 'kubeproxy explain shop/cart ',
       'kubeproxy diff shop/cart sh': 'kubeproxy diff shop/cart shop/',
       'kubeproxy services ': 'kubeproxy services ',
-      'kubeproxy completion f': 'kubeproxy completion fish ',
       'kubeproxy validate mani': 'kubeproxy validate manifest.yaml ',
-      'kubeproxy --config mani': 'kubeproxy --config manifest.yaml ',
-      'kubeproxy explain nothing': 'kubeproxy explain nothing',
     };
     expect(await typed(shell, ...Object.keys(lines))).toEqual(Object.values(lines));
   },
