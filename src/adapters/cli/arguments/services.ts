@@ -16,7 +16,9 @@ export const services = subcommand({
   usage: '[NAME...] [flags]',
   options: [
     ...namespaceOptions,
-    new Option('--failing', 'Only Services of which a port failed to be programmed.').default(false),
+    new Option('--failing', 'Only Services of which a port failed to be programmed, or is degraded.').default(
+      false,
+    ),
     new Option('--without-endpoints', 'Only Services without an endpoint that can be used.').default(false),
     watchOption,
     ...listOutputOptions,
@@ -31,7 +33,7 @@ export const services = subcommand({
       watch,
     }: Omit<RowFilter, 'names'> & OutputOptions & WatchOptions,
   ) {
-    const names = serviceNames('services', operands).map(({ service }) => service);
-    return { namespace, names, failing, withoutEndpoints, output, watch };
+    const named = serviceNames('services', operands);
+    return { services: named, filter: { namespace, failing, withoutEndpoints }, output, watch };
   },
 });

@@ -10,7 +10,7 @@ import { untilUserEnds } from '../watching/until-user-ends.js';
 import { restAfterCostly, watch } from '../watching/watch.js';
 import { CannotAskError } from './cannot-ask-error.js';
 import { COMPARISON, RunningProxy } from './running-proxy.js';
-import { findServices, type FoundServices } from './find-services.js';
+import { findServices, type FoundServices, type ServiceAndPort } from './find-services.js';
 import { complainOf } from './unknown-service.js';
 
 /**
@@ -24,7 +24,7 @@ export async function diff({ request, configuration }: Asked<'diff'>): Promise<n
   const found = await findServices(proxy, services);
   if (request.watch) return watchDifference(proxy, found, output);
   const report = await compare(proxy, found);
-  const answer = await found.withUnknown(proxy, report, isNone(report));
+  const answer = await found.withUnknown(proxy, report, toldOf(report));
   await print(formatted(output, answer, differenceLines));
   refuseUnknown(report);
   return complainOf(answer.unknown) || !isNone(report) ? 1 : 0;
@@ -40,12 +40,12 @@ async function watchDifference(
   output: OutputFormat,
 ): Promise<number> {
   let last: DifferenceReport | undefined;
-  let isIncomplete = false;
+  let isIncomplete: boolean | undefined;
   const ask = async () => {
     const report = await compare(proxy, found);
     if (!last) {
       refuseUnknown(report);
-      const { unknown } = await found.withUnknown(proxy, report, isNone(report));
+      const { unknown } = await found.withUnknown(proxy, report, toldOf(report));
       isIncomplete = complainOf(unknown);
     }
     last = report;
@@ -64,6 +64,10 @@ async function watchDifference(
 async function compare(proxy: RunningProxy, found: FoundServices): Promise<DifferenceReport> {
   const told = await proxy.ask(`/debug/diff?${found.parameters.toString()}`, differenceAnswer, COMPARISON);
   return ofServices(told, found);
+}
+
+function toldOf({ families }: DifferenceReport): readonly ServiceAndPort[] {
+  return families.flatMap(({ lines }) => lines.map(({ servicePort = '' }) => parseDisplayName(servicePort)));
 }
 
 /** @throws CannotAskError if something is not known */
