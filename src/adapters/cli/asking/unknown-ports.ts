@@ -1,5 +1,5 @@
 import type { ServiceRow, UnknownName } from '../../../application/status/service-row.js';
-import type { ServiceName } from '../command-line/service-names.js';
+import { nameText, type ServiceName } from '../command-line/service-names.js';
 import { listServices, ofNames } from './list-services.js';
 import type { RunningProxy } from './running-proxy.js';
 
@@ -30,5 +30,5 @@ function missingPort(
   const isKnown = rows.every(({ state }) => state !== 'not-served');
   if (rows.length === 0 || !isKnown || ports.includes(port)) return [];
   const known = ports.length > 0 ? `it has: ${[...new Set(ports)].join(', ')}` : 'its only port has no name';
-  return [{ name: `${service}:${port}`, reason: `it has no port named ${port} (${known})` }];
+  return [{ name: nameText({ service, port }), reason: `it has no port named ${port} (${known})` }];
 }

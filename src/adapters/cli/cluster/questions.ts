@@ -21,6 +21,7 @@ import { clusterStatusLines } from '../texts/cluster/status.js';
 import { clusterTracesLines } from '../texts/cluster/traces.js';
 import { clusterTrafficLines } from '../texts/cluster/traffic.js';
 import { changedServices, historyLines } from '../texts/history.js';
+import { nameText } from '../command-line/service-names.js';
 import { dumpQuestion } from './dump-question.js';
 import type { NodesQuestion } from './nodes-question.js';
 
@@ -65,14 +66,17 @@ export const questions: {
     });
   },
 
-  /** 0 when all nodes have programmed the Service alike, otherwise 1. */
-  explain: ({ service }) =>
+  /** Of the first of the Services, as each is compared by itself. 0 when all nodes have programmed it alike, otherwise 1. */
+  explain: ({ services: [service] }) =>
     question({
       shape: serviceExplanation,
       keep: (answer) => answer,
-      result: (answers, silent) => compareExplanations(service, answers, answers.length + silent.length),
+      result: (answers, silent) =>
+        compareExplanations(nameText(service!), answers, answers.length + silent.length),
       lines: clusterExplanationLines,
-      exitCode: ({ known, alike, asked }) => (known && alike === asked ? 0 : 1),
+      // A node that knows no port of that name says so among the problems.
+      exitCode: ({ known, alike, asked, problems }) =>
+        known && alike === asked && (service!.port === undefined || problems.length === 0) ? 0 : 1,
     }),
 
   /** 0 when all nodes can tell what becomes of the packet there, otherwise 1. */
