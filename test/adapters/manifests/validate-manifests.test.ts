@@ -78,6 +78,19 @@ describe('validateManifests', () => {
     ]);
   });
 
+  it('finds that, too, where one of them is not valid', async () => {
+    const found = await findings({
+      'a.yaml':
+        service('a', 'clusterIP: 10.96.0.1\n  sessionAfinity: x', 'ports: [{port: 80, nodePort: x}]') +
+        service('b', 'clusterIP: 10.96.0.1', 'ports: [{port: 80000, nodePort: x}]'),
+    });
+    expect(found.objects).toBe(0);
+    const clashes = errors(found).filter((line) => line.includes('belongs to'));
+    expect(clashes).toEqual([
+      'a.yaml:17: Service default/b: spec.clusterIP: 10.96.0.1 belongs to Service default/a',
+    ]);
+  });
+
   const slice = (name: string, owner: string, ports: string): string =>
     `---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\naddressType: IPv4\nmetadata:\n  name: ${name}\n  labels: {kubernetes.io/service-name: ${owner}}\nports: ${ports}\nendpoints: []\n`;
 
@@ -91,8 +104,8 @@ describe('validateManifests', () => {
     });
     expect(found.findings.map(({ severity }) => severity)).toEqual(['warning', 'warning']);
     expect(errors(found)).toEqual([
-      'a.yaml: Service default/dns: spec.ports[0].name: none of its EndpointSlices has a port dns/UDP (they have: dns-udp/UDP, dns/TCP, web/TCP), so nothing serves it',
-      'b.yaml: EndpointSlice default/lost: metadata.labels[kubernetes.io/service-name]: no Service default/nobody is in these manifests',
+      'a.yaml:7: Service default/dns: spec.ports[0].name: none of its EndpointSlices has a port dns/UDP (they have: dns-udp/UDP, dns/TCP, web/TCP), so nothing serves it',
+      'b.yaml:24: EndpointSlice default/lost: metadata.labels[kubernetes.io/service-name]: no Service default/nobody is in these manifests',
     ]);
     expect(found.objects).toBe(6);
   });

@@ -54,8 +54,9 @@ export class ManifestObjects {
   readonly doubts: ManifestIssue[] = [];
   /** How often each kind occurs that the proxy does not read. */
   readonly ignored = new Map<string, number>();
+  /** Where each object is, by its key. */
+  readonly places = new Map<string, ManifestPlace>();
   private taken = 0;
-  private readonly places = new Map<string, ManifestPlace>();
 
   /**
    * @param allocations with it, what two Services claim is a problem of the second, as when both were created in a cluster, and doubts
@@ -151,8 +152,10 @@ export class ManifestObjects {
     }
     this.places.set(key, place);
     const checked = checkObject(kind, object);
-    if (checked.problems.length > 0 || kind !== 'Service' || !this.allocations) return checked;
-    return { object, problems: this.allocations.claim(subjectOf(key), checked.object) };
+    if (kind !== 'Service' || !this.allocations) return checked;
+    // An invalid Service, too: it is meant to have what it asks for.
+    const claimed = this.allocations.claim(subjectOf(key), checked.object);
+    return { object, problems: [...checked.problems, ...claimed] };
   }
 }
 
@@ -179,7 +182,7 @@ export function subjectOf(key: string): string {
 }
 
 /** The steps to a field: `spec.ports[0].port`, `metadata.labels[a.b/c]`. */
-function stepsTo(field: string): Path {
+export function stepsTo(field: string): Path {
   return [...field.matchAll(/([^.[\]]+)|\[(\d+)\]|\[([^\]]+)\]/g)].map(([, name, index, key]) =>
     index === undefined ? (name ?? key ?? '') : Number(index),
   );
