@@ -49,12 +49,13 @@ describe('cluster', () => {
   it.each([
     [
       [],
-      'cluster takes status, services, explain, trace, diff, history, top, dump, migrate or validate, got []',
+      'a command is missing: status, services, explain, trace, diff, history, top, dump, migrate or validate',
     ],
     [['nodes'], 'unknown command "nodes"'],
     [['staus'], 'unknown command "staus"; did you mean status?'],
     [['status', 'now'], '"kubeproxy status" does not take any arguments, got [now]'],
-    [['explain'], 'explain takes a Service, an address, or a port, got none'],
+    [['explain'], 'explain takes Services, got none'],
+    [['trace', '--from', 'node'], 'trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL] or a Service'],
     [
       ['explain', '10.96.0.1'],
       'explain of all nodes takes Services, got 10.96.0.1; kubeproxy explain on a node takes addresses',

@@ -98,6 +98,7 @@ export function questionOf(
 ): ClusterQuestion {
   const kind = name as QuestionKind;
   const { to = '' } = options;
+  refuseMissing(kind, rest, options);
   QUESTIONS[kind].request(rest, options as never);
   if (kind === 'explain') return { kind, words: [kind], services: explainedServices(rest, options), to: '' };
   if (kind === 'dump') {
@@ -109,6 +110,13 @@ export function questionOf(
   const flags = flagsOf(kind, sender ? { ...options, from: undefined } : options);
   const words = [kind, ...rest, ...flags, ...once, '-o', 'json'];
   return { kind, words, ...(sender && { sender }), services: [], to: '' };
+}
+
+/** What a node's own command asks for otherwise. @throws UsageError */
+function refuseMissing(kind: QuestionKind, rest: readonly string[], { from, to }: QuestionOptions): void {
+  if (kind === 'explain' && rest.length === 0) throw new UsageError('explain takes Services, got none');
+  if (kind === 'trace' && (from === undefined || to === undefined))
+    throw new UsageError('trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL] or a Service');
 }
 
 function senderOf(request: ReturnType<typeof trace.request>): ClusterQuestion['sender'] {
