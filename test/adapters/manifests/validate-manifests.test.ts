@@ -61,6 +61,19 @@ describe('validateManifests', () => {
     ]);
   });
 
+  it('finds kinds that no API server knows, and takes others for those of somebody', async () => {
+    const object = (apiVersion: string, kind: string) => `---\napiVersion: ${apiVersion}\nkind: ${kind}\n`;
+    const found = await findings({
+      'a.yaml': object('v1', 'Deployment') + object('apps/v1', 'Deployment') + object('v1', 'ConfigMap'),
+      'b.yaml': object('discovery.k8s.io/v1', 'Ingress') + object('networking.k8s.io/v1', 'Ingress'),
+      'c.yaml': object('example.com/v1', 'Anything') + '---\nkind: Anything\n',
+    });
+    expect(errors(found)).toEqual([
+      'a.yaml:3: document 1: kind: "Deployment" is not a kind of v1',
+      'b.yaml:3: document 1: kind: "Ingress" is not a kind of discovery.k8s.io/v1',
+    ]);
+  });
+
   it('finds what two Services cannot both have', async () => {
     const found = await findings({
       'a.yaml':

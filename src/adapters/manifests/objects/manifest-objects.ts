@@ -5,6 +5,7 @@ import { quote } from '../../../domain/decode/problem.js';
 import type { Allocations } from '../../../domain/validation/allocations.js';
 import { annotationDoubts } from '../../../domain/validation/annotations.js';
 import { isObject, type FieldProblem } from '../../../domain/validation/schema.js';
+import { mayExist } from './known-kinds.js';
 import { checkObject, isNamespaced, isRead, meantKind, type CheckedObject } from './manifest-kinds.js';
 import type { Path } from '../parsing/manifest-lines.js';
 import type { ManifestPlace } from '../parsing/manifest-place.js';
@@ -59,8 +60,8 @@ export class ManifestObjects {
   private taken = 0;
 
   /**
-   * @param allocations with it, what two Services claim is a problem of the second, as when both were created in a cluster, and doubts
-   *   are looked for
+   * @param allocations with it, what two Services claim is a problem of the second, as when both were created in a cluster, kinds that no
+   *   API server knows are one, and doubts are looked for
    */
   constructor(private readonly allocations?: Allocations) {}
 
@@ -89,16 +90,22 @@ export class ManifestObjects {
       for (let index = 0; index < items.length; index++)
         yield* this.visit(items[index], place.item(index), kind);
     } else if (!isRead(kind, value.apiVersion)) {
-      const meant = meantKind(kind, value.apiVersion);
-      if (meant === undefined) this.ignored.set(kind, (this.ignored.get(kind) ?? 0) + 1);
-      else {
-        const problem = `kind: ${quote(kind)} is not a kind of Kubernetes; did you mean ${meant}?`;
-        this.reject(place, place.toString(), problem, ['kind']);
-      }
+      const problem = this.problemOfKind(kind, value.apiVersion);
+      if (problem === undefined) this.ignored.set(kind, (this.ignored.get(kind) ?? 0) + 1);
+      else this.reject(place, place.toString(), `kind: ${quote(kind)} ${problem}`, ['kind']);
     } else {
       this.take(kind, value, place);
       if (++this.taken % BATCH === 0) yield;
     }
+  }
+
+  /** Of a kind that is not read. What only looks like an object, as a kubeconfig does, is no problem but to an API server. */
+  private problemOfKind(kind: string, apiVersion: unknown): string | undefined {
+    const meant = meantKind(kind, apiVersion);
+    if (meant !== undefined) return `is not a kind of Kubernetes; did you mean ${meant}?`;
+    return this.allocations && !mayExist(kind, apiVersion)
+      ? `is not a kind of ${apiVersion as string}`
+      : undefined;
   }
 
   private take(kind: ResourceKind, raw: RawObject, place: ManifestPlace): void {
