@@ -123,6 +123,24 @@ describe('validateManifests', () => {
     expect(found.objects).toBe(6);
   });
 
+  it('doubts a Service without slices beside slices without a Service', async () => {
+    const other = (name: string) => service(name, '').replace('metadata:', 'metadata:\n  namespace: other');
+    const endpoints = '---\napiVersion: v1\nkind: Endpoints\nmetadata:\n  name: by-hand\n';
+    const found = await findings({
+      'a.yaml':
+        service('web', 'selector: {app: web}') +
+        service('served', '') +
+        service('headless', 'clusterIP: None') +
+        service('by-hand', '') +
+        other('elsewhere'),
+      'b.yaml': slice('a', 'wbe', '[{port: 80}]') + slice('b', 'served', '[{port: 80}]') + endpoints,
+    });
+    expect(errors(found)).toEqual([
+      'b.yaml:7: EndpointSlice default/a: metadata.labels[kubernetes.io/service-name]: no Service default/wbe is in these manifests',
+      'a.yaml:5: Service default/web: metadata.name: no EndpointSlice has the label kubernetes.io/service-name=web, so nothing serves it',
+    ]);
+  });
+
   it('doubts nothing about slices alone: their Services are elsewhere', async () => {
     expect((await findings({ 'a.yaml': slice('a', 'web', '[]') })).findings).toEqual([]);
   });
