@@ -52,11 +52,10 @@ beforeAll(async () => {
     },
   });
   const program = join(folder, 'bin/kubeproxy');
-  await Promise.all(
-    ['bin', 'zsh', 'fish/completions'].map((one) => mkdir(join(folder, one), { recursive: true })),
-  );
-  const command = `'${process.execPath}' '${await builtProxy()}' --metrics-bind-address ${served.address}`;
-  await writeFile(program, `#!/bin/sh\nexec ${command} "$@"\n`);
+  // Without the last one fish reads all man pages of the machine, in the background.
+  for (const one of ['bin', 'zsh', 'fish/completions', 'fish/generated_completions'])
+    await mkdir(join(folder, one), { recursive: true });
+  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${await builtProxy()}' "$@"\n`);
   await chmod(program, 0o755);
   const { HOME: _, ...rest } = process.env;
   environment = {
@@ -66,6 +65,7 @@ beforeAll(async () => {
     PS1: '',
     PATH: `${folder}/bin:${process.env.PATH}`,
     XDG_CONFIG_HOME: folder,
+    XDG_DATA_HOME: folder,
   };
   const scripts = { bash: 'completion.bash', zsh: 'zsh/_kubeproxy', fish: 'fish/completions/kubeproxy.fish' };
   for (const shell of SHELLS) {
@@ -73,6 +73,8 @@ beforeAll(async () => {
     await writeFile(join(folder, scripts[shell]), `${stdout}\n`);
   }
   await writeFile(join(folder, 'manifest.yaml'), '');
+  const kind = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
+  await writeFile(join(folder, 'proxy.yaml'), `${kind}metricsBindAddress: ${served.address}\n`);
 });
 
 afterAll(async () => {
@@ -97,9 +99,9 @@ it.each(Object.keys(TERMINALS) as readonly (keyof typeof TERMINALS)[])(
     const lines = {
       'kubeproxy expl': 'kubeproxy explain ',
       'kubeproxy services -o j': 'kubeproxy services -o json ',
-      'kubeproxy explain shop/c': 'kubeproxy explain shop/cart ',
-      'kubeproxy diff shop/cart sh': 'kubeproxy diff shop/cart shop/',
-      'kubeproxy services ': 'kubeproxy services ',
+      'kubeproxy explain --config proxy.yaml shop/c': 'kubeproxy explain --config proxy.yaml shop/cart ',
+      'kubeproxy --config proxy.yaml diff a/b sh': 'kubeproxy --config proxy.yaml diff a/b shop/',
+      'kubeproxy --config proxy.yaml services ': 'kubeproxy --config proxy.yaml services ',
       'kubeproxy validate mani': 'kubeproxy validate manifest.yaml ',
     };
     expect(await typed(shell, ...Object.keys(lines))).toEqual(Object.values(lines));
