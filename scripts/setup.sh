@@ -53,6 +53,8 @@ unzip unzip
 systemd-analyze systemd
 setpriv util-linux
 chromium chromium
+zsh zsh
+fish fish
 COMMANDS
   } | while read -r command package; do
     command -v "$command" >/dev/null 2>&1 || echo "$package"

@@ -62,7 +62,7 @@ function explainFailure(error: unknown, logger: Logger): number {
     return error.code;
   }
   if (error instanceof UsageError) {
-    complain(`${error.asked}: ${error.message}`);
+    complain(error.sentence);
     complain(`See "${error.asked} --help".`);
   } else if (FOR_PEOPLE.some((kind) => error instanceof kind)) complain(`Error: ${errorMessage(error)}`);
   else logger.error({ error }, 'command failed');

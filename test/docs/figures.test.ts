@@ -26,6 +26,22 @@ it('the figures of the README are those of docs/performance.md, in the row of 10
   ]);
 });
 
+/** What the guide saw of Kubernetes' end-to-end tests in this mode, and when. */
+function endToEndResult(mode: string): readonly string[] {
+  return cells(new RegExp(`^\\| ${mode} \\|.*$`, 'm').exec(endToEnd)![0]).slice(1);
+}
+const passed = (mode: string): string => endToEndResult(mode)[0]!;
+
+it('the README says of end-to-end tests what the guide saw, and when', () => {
+  const results = ['iptables', 'nftables'].map((mode) => endToEndResult(mode));
+  expect(results[0]).toEqual(results[1]);
+  const [count, date] = results[0]!;
+  const said = readme.replaceAll('\n', ' ');
+  expect(said).toContain(
+    `${count} chosen specs in modes iptables and nftables (${date}), ${passed('userspace')} in mode userspace`,
+  );
+});
+
 it('docs/seen-on.md says of Node what the tests and the image have, and of clusters what the guide saw', () => {
   for (const folder of ['test/newer-node', 'deploy/image']) {
     const { optionalDependencies } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as {
@@ -38,7 +54,6 @@ it('docs/seen-on.md says of Node what the tests and the image have, and of clust
       expect(seenOn).toContain(`| ${release} |`);
     }
   }
-  const passed = (mode: string): string => new RegExp(`^\\| ${mode} \\| (.*) \\|$`, 'm').exec(endToEnd)![1]!;
   expect(passed('iptables')).toBe(passed('nftables'));
   const seen = `${passed('iptables')} chosen specs in mode iptables and in mode nftables, ${passed('userspace')} in mode userspace`;
   expect(seenOn).toContain(seen);

@@ -1,6 +1,6 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { AddressExplanation } from '../../src/application/explain/address-explanation.js';
 import type { NodeBundle } from '../../src/application/cluster/node-bundle.js';
@@ -189,20 +189,6 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
     expect((await ask('trace', '--from', 'node', '--to', 'nosuch')).stderr).toBe(
       'Error: no Service nosuch has a cluster IP here\n',
     );
-  });
-
-  it('completes command lines in bash, with names of Services', async () => {
-    const { stdout: script } = await ask('completion', 'bash');
-    await writeFile(join(folder, 'completion'), script);
-    const complete = async (...words: readonly string[]): Promise<string> => {
-      const line = words.map((word) => `'${word}'`).join(' ');
-      const ask = `COMP_WORDS=(kubeproxy ${line}); COMP_CWORD=${words.length}; _kubeproxy; printf '%s\\n' "\${COMPREPLY[@]}"`;
-      const place = `PATH=${resolve('bin')}:$PATH; . ${join(folder, 'completion')}`;
-      return namespace.run(['bash', '-c', `${place}; ${ask}`]);
-    };
-    expect(await complete('expl')).toBe('explain');
-    expect(await complete('explain', 'default/w')).toBe('default/web');
-    expect(await complete('trace', '--ke')).toBe('--kernel');
   });
 
   it('tells what it changed, over a churn', async () => {

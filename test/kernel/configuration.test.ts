@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, symlink, unlink, writeFile } from 'node:fs/pro
 import { parse } from 'yaml';
 import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
 import { CommandNode } from '../support/program/command-node.js';
-import type { Command } from '../support/program/command.js';
+import type { Command, CommandOptions } from '../support/program/command.js';
 import { until } from '../support/until.js';
 
 const HEADER = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
@@ -154,12 +154,13 @@ describe('commands about the configuration', () => {
     expect(await iptablesRules()).not.toContain('KUBE');
   });
 
-  it.each([
-    ['no cluster is configured', ['--kubeconfig', '/nowhere/kubeconfig']],
-    ['a flag is wrong', ['--kubeconfig', '/nowhere/kubeconfig', '--conntrack-tcp-be-liberal=perhaps']],
-    ['a flag is wrong with --init-only', ['--init-only', '--iptables-masquerade-bit=99']],
-    ['it reads manifests that are not there, once', ['--once', '--manifests', '/nowhere']],
-  ])('a start that fails because %s leaves the sysctls as they were', async (_, flags) => {
+  it.each<[string, readonly string[], CommandOptions]>([
+    ['no cluster is configured', ['--kubeconfig', '/nowhere/kubeconfig'], {}],
+    ['a flag is wrong', ['--kubeconfig', '/nowhere/kubeconfig', '--conntrack-tcp-be-liberal=perhaps'], {}],
+    ['a flag is wrong with --init-only', ['--init-only', '--iptables-masquerade-bit=99'], {}],
+    ['it reads manifests that are not there, once', ['--once', '--manifests', '/nowhere'], {}],
+    ['the mode lacks its tools', ['--manifests', 'deploy/examples'], { env: { PATH: '/nowhere' } }],
+  ])('a start that fails because %s leaves the sysctls as they were', async (_, flags, options) => {
     const values = (): Promise<string> =>
       node.namespace.run([
         'sh',
@@ -167,10 +168,8 @@ describe('commands about the configuration', () => {
         'cd /proc/sys/net && grep . ipv4/conf/all/route_localnet netfilter/nf_conntrack_tcp_timeout_*',
       ]);
     const before = await values();
-    const result = await node.run([
-      ...['--proxy-mode', 'iptables', '--conntrack-tcp-timeout-established', '2h'],
-      ...['--conntrack-max-per-core', '0', ...flags],
-    ]);
+    const own = ['--proxy-mode', 'iptables', '--conntrack-tcp-timeout-established', '2h'];
+    const result = await node.run([...own, '--conntrack-max-per-core', '0', ...flags], options);
     expect(result.exitCode).toBe(1);
     expect(await values()).toBe(before);
   });

@@ -25,7 +25,6 @@ describe('the connection', () => {
   it('is said to be broken, since when, and used again when it works', async () => {
     await open('');
     await page.getByText('Degraded').waitFor();
-    await page.getByText('kube-proxy-ts on node1').waitFor();
     await served.killProxy();
     await page.getByText(/disconnected since \d\d:\d\d:\d\d, trying again/).waitFor();
     // What was known stays, and is said to be old.
@@ -180,6 +179,13 @@ describe.each(PLACES)('at /%s', (where, last) => {
   it.each(['light', 'dark'] as const)('axe finds nothing that keeps people out, %s', async (colorScheme) => {
     await page.emulateMedia({ colorScheme });
     expect(await violations(page)).toEqual([]);
+  });
+
+  it('links are known as such without their color', async () => {
+    const others = await page.$$eval('main a[href]', (links) =>
+      links.filter((link) => !getComputedStyle(link).textDecorationLine.includes('underline')),
+    );
+    expect(others).toEqual([]);
   });
 
   it('nothing goes beyond the width of a phone', async () => {

@@ -1,7 +1,8 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { MARKUP, pageObjects } from '../support/browser/page-cluster.js';
 import type { Window } from '../support/browser/browser-in.js';
 import { ADDRESS, ServedPage } from '../support/browser/served-page.js';
+import { until } from '../support/until.js';
 
 /** Rows in the document at once: those of a window and a few above and below. */
 const MOST_ROWS = 60;
@@ -39,6 +40,23 @@ describe('the overview', () => {
     expect(await text('header')).toContain('live');
     expect(await page.title()).toBe('overview – node1 – kube-proxy-ts');
     expect(complaints()).toEqual([]);
+  });
+
+  it('asks once for its head and for what is below', async () => {
+    const [statuses, others] = [[] as Route[], [] as string[]];
+    const hold = (route: Route): void => void statuses.push(route);
+    await page.route('**/debug/status', hold);
+    page.on('request', (request) => others.push(new URL(request.url()).pathname));
+    await open('');
+    await until(
+      'others are asked again',
+      async () => others.filter((one) => one === '/debug/sync').length > 2,
+    );
+    expect(statuses).toHaveLength(1);
+    await statuses[0]!.continue();
+    await page.unroute('**/debug/status');
+    await page.getByText('Degraded').waitFor();
+    expect(await text('header')).toContain('kube-proxy-ts on node1');
   });
 
   it('shows names as they are written, and takes none for markup', async () => {

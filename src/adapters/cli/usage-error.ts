@@ -1,6 +1,6 @@
 import { NamedError } from '../../domain/model/named-error.js';
 
-/** The command line cannot be understood. The caller prints the message and where help is, and exits with 1. */
+/** The command line cannot be understood. The caller prints the sentence and where help is, and exits with 1. */
 export class UsageError extends NamedError {
   /** @param asked the command whose help tells what is understood, as it was called: `kubeproxy explain` */
   constructor(
@@ -8,5 +8,13 @@ export class UsageError extends NamedError {
     readonly asked: string = '',
   ) {
     super(message);
+  }
+
+  /** The message, which begins with the command: `kubeproxy diff takes …`, `kubeproxy diff: unknown flag …`. */
+  get sentence(): string {
+    const { message, asked } = this;
+    const name = `${asked.split(' ').at(-1)!} `;
+    if (message.startsWith(`"${asked}" `)) return message;
+    return message.startsWith(name) ? `${asked} ${message.slice(name.length)}` : `${asked}: ${message}`;
   }
 }

@@ -1,8 +1,9 @@
 import { Allocations } from '../../domain/validation/allocations.js';
 import { serviceKey } from '../../domain/model/service-port-name.js';
 import { References } from '../../domain/validation/references.js';
-import { loadManifest, type RejectedObject } from './objects/load-manifest.js';
-import { parseKey, subjectOf } from './objects/manifest-objects.js';
+import { loadManifest, located, type RejectedObject } from './objects/load-manifest.js';
+import { parseKey, stepsTo, subjectOf } from './objects/manifest-objects.js';
+import type { ManifestPlace } from './parsing/manifest-place.js';
 import { readManifestFile } from './files/manifest-file.js';
 import { ManifestFiles } from './files/manifest-files.js';
 import { ManifestSyntaxError } from './manifest-errors.js';
@@ -61,13 +62,13 @@ export async function validateManifests(
   const slice = new TimeSlice();
   const allocations = new Allocations();
   const references = new References();
-  const fileOf = new Map<string, string>();
+  const placeOf = new Map<string, { readonly file: string; readonly place: ManifestPlace }>();
   for (const { file, read } of manifests) {
     try {
-      const { objects, rejected, doubts } = await loadManifest(await read(), slice, allocations);
+      const { objects, rejected, doubts, places } = await loadManifest(await read(), slice, allocations);
       for (const { key, kind, object } of objects) {
         references.add(kind, object);
-        fileOf.set(subjectOf(key), file);
+        placeOf.set(subjectOf(key), { file, place: places.get(key)! });
       }
       for (const doubt of doubts) findings.push({ ...findingOf(file, doubt), severity: 'warning' });
       for (const object of rejected) {
@@ -79,14 +80,15 @@ export async function validateManifests(
       findings.push(unread(file, error as Error));
     }
   }
-  for (const { subject, field, what } of references.doubts())
-    findings.push({
-      severity: 'warning',
-      file: fileOf.get(subject)!,
-      subject,
-      problem: `${field}: ${what}`,
-    });
-  return { files: manifests.length, objects: fileOf.size, findings };
+  const issues = [...references.doubts()].map(({ subject, field, what }) => ({
+    subject,
+    problem: `${field}: ${what}`,
+    place: placeOf.get(subject)!.place,
+    field: stepsTo(field),
+  }));
+  for (const doubt of await located(issues, slice))
+    findings.push({ ...findingOf(placeOf.get(doubt.subject)!.file, doubt), severity: 'warning' });
+  return { files: manifests.length, objects: placeOf.size, findings };
 }
 
 function findingOf(file: string, { line, subject, problem }: RejectedObject): ManifestFinding {

@@ -1,7 +1,9 @@
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
-import type { Asked, CommandLine } from '../configuration/command-line.js';
+import { completeCommandLine, type Asked, type CommandLine } from '../configuration/command-line.js';
+import { ConfigurationError, EarlyExit } from '../configuration/errors.js';
 import { PROGRAM_VERSION, thisVersion } from '../version.js';
 import { print } from '../../adapters/cli/output/print.js';
+import { UsageError } from '../../adapters/cli/usage-error.js';
 import { flagFields } from '../configuration/flags/flags.js';
 import type { Request } from '../../adapters/cli/command-line/subcommands.js';
 
@@ -48,6 +50,7 @@ const subcommands: {
       complete(
         asked,
         [...flagFields.keys()].map((name) => `--${name}`),
+        (words) => addressIn(words) ?? asked.configuration.metricsBindAddress,
       );
   },
   compare: async () => (await import('./compare.js')).compare,
@@ -57,6 +60,17 @@ const subcommands: {
     return (asked) => validate(asked, PROGRAM_VERSION);
   },
 };
+
+/** Undefined where a command line cannot be understood, as somebody writes it yet. */
+function addressIn(words: readonly string[]): string | undefined {
+  try {
+    return completeCommandLine(words).configuration.metricsBindAddress;
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof ConfigurationError || error instanceof EarlyExit)
+      return undefined;
+    throw error;
+  }
+}
 
 /** Those that read the manifests that are named. */
 const READERS: readonly Request['name'][] = ['run', 'plan', 'compare', 'inspect', 'trace', 'validate'];

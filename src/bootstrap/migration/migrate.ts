@@ -4,6 +4,7 @@ import { migrationLines } from '../../adapters/cli/migration/migration-lines.js'
 import { ShellCheck } from '../../adapters/cli/migration/shell-check.js';
 import { formatted } from '../../adapters/cli/output/formatted.js';
 import { complain, print } from '../../adapters/cli/output/print.js';
+import { untilUserEnds } from '../../adapters/cli/watching/until-user-ends.js';
 import { ApiCluster } from '../../adapters/kubernetes/migration/api-cluster.js';
 import { DaemonSets } from '../../adapters/kubernetes/migration/daemon-sets.js';
 import { PodInspector } from '../../adapters/kubernetes/migration/pod-inspector.js';
@@ -15,23 +16,24 @@ import type { Asked } from '../configuration/command-line.js';
 import { readSettings } from './read-settings.js';
 
 /**
- * Moves nodes to another service proxy or mode, or says what that would change. SIGINT and SIGTERM let the node that is being moved go
- * back; a second one ends the program.
+ * Moves nodes to another service proxy or mode, or says what that would change. When the user ends it, the node that is being moved
+ * goes back; a second signal ends the program.
  */
 export async function migrate(asked: Asked<'migrate'>): Promise<number> {
   const { migration: question, output } = asked.request;
-  const stopping = new AbortController();
-  const stop = (): void => {
-    complain('stopping: a node that is being moved goes back first');
-    stopping.abort();
-  };
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  let isStopped = false;
   try {
-    const report = await askApiServer(() => migrated(asked, question, stopping.signal));
+    const report = await untilUserEnds(({ signal }) => {
+      signal.addEventListener('abort', () => {
+        isStopped = true;
+        complain('stopping: a node that is being moved goes back first');
+      });
+      return askApiServer(() => migrated(asked, question, signal));
+    });
     await print(formatted(output, report, migrationLines));
     return migrationExit(report);
   } catch (error) {
-    if (stopping.signal.aborted) {
+    if (isStopped) {
       complain('stopped; no node was changed');
       return 1;
     }
@@ -39,8 +41,6 @@ export async function migrate(asked: Asked<'migrate'>): Promise<number> {
     complain(`Error: ${error.message}`);
     for (const command of error.commands) complain(`  ${command}`);
     return 1;
-  } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop);
   }
 }
 

@@ -9,7 +9,7 @@ export class Allocations {
   /**
    * Returns what another Service holds already; all else is the Service's own from now on.
    * @param subject the Service, for people
-   * @param service valid, defaults applied
+   * @param service defaults applied; what in it is no address and no port is nobody's
    */
   claim(subject: string, service: RawObject): readonly FieldProblem[] {
     return claimsOf(service).flatMap(({ field, what }) => {
@@ -31,14 +31,13 @@ function claimsOf({ spec }: RawObject): readonly FieldProblem[] {
     if (address) claims.push({ field, what: address.text });
   }
   for (const [index, port] of membersOf(spec.ports).entries()) {
-    if (isObject(port) && port.nodePort)
-      claims.push({ field: `spec.ports[${index}].nodePort`, what: nodePort(port.nodePort, port.protocol) });
+    if (isObject(port))
+      claims.push(...nodePort(`spec.ports[${index}].nodePort`, port.nodePort, port.protocol));
   }
-  if (spec.healthCheckNodePort)
-    claims.push({ field: 'spec.healthCheckNodePort', what: nodePort(spec.healthCheckNodePort, 'TCP') });
-  return claims;
+  return [...claims, ...nodePort('spec.healthCheckNodePort', spec.healthCheckNodePort, 'TCP')];
 }
 
-function nodePort(port: unknown, protocol: unknown): string {
-  return `node port ${String(port)}/${String(protocol)}`;
+function nodePort(field: string, port: unknown, protocol: unknown): readonly FieldProblem[] {
+  if (typeof port !== 'number' || port === 0 || typeof protocol !== 'string') return [];
+  return [{ field, what: `node port ${port}/${protocol}` }];
 }

@@ -61,6 +61,19 @@ describe('validateManifests', () => {
     ]);
   });
 
+  it('finds kinds that no API server knows, and takes others for those of somebody', async () => {
+    const object = (apiVersion: string, kind: string) => `---\napiVersion: ${apiVersion}\nkind: ${kind}\n`;
+    const found = await findings({
+      'a.yaml': object('v1', 'Deployment') + object('apps/v1', 'Deployment') + object('v1', 'ConfigMap'),
+      'b.yaml': object('discovery.k8s.io/v1', 'Ingress') + object('networking.k8s.io/v1', 'Ingress'),
+      'c.yaml': object('example.com/v1', 'Anything') + '---\nkind: Anything\n',
+    });
+    expect(errors(found)).toEqual([
+      'a.yaml:3: document 1: kind: "Deployment" is not a kind of v1',
+      'b.yaml:3: document 1: kind: "Ingress" is not a kind of discovery.k8s.io/v1',
+    ]);
+  });
+
   it('finds what two Services cannot both have', async () => {
     const found = await findings({
       'a.yaml':
@@ -78,6 +91,19 @@ describe('validateManifests', () => {
     ]);
   });
 
+  it('finds that, too, where one of them is not valid', async () => {
+    const found = await findings({
+      'a.yaml':
+        service('a', 'clusterIP: 10.96.0.1\n  sessionAfinity: x', 'ports: [{port: 80, nodePort: x}]') +
+        service('b', 'clusterIP: 10.96.0.1', 'ports: [{port: 80000, nodePort: x}]'),
+    });
+    expect(found.objects).toBe(0);
+    const clashes = errors(found).filter((line) => line.includes('belongs to'));
+    expect(clashes).toEqual([
+      'a.yaml:17: Service default/b: spec.clusterIP: 10.96.0.1 belongs to Service default/a',
+    ]);
+  });
+
   const slice = (name: string, owner: string, ports: string): string =>
     `---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\naddressType: IPv4\nmetadata:\n  name: ${name}\n  labels: {kubernetes.io/service-name: ${owner}}\nports: ${ports}\nendpoints: []\n`;
 
@@ -91,10 +117,28 @@ describe('validateManifests', () => {
     });
     expect(found.findings.map(({ severity }) => severity)).toEqual(['warning', 'warning']);
     expect(errors(found)).toEqual([
-      'a.yaml: Service default/dns: spec.ports[0].name: none of its EndpointSlices has a port dns/UDP (they have: dns-udp/UDP, dns/TCP, web/TCP), so nothing serves it',
-      'b.yaml: EndpointSlice default/lost: metadata.labels[kubernetes.io/service-name]: no Service default/nobody is in these manifests',
+      'a.yaml:7: Service default/dns: spec.ports[0].name: none of its EndpointSlices has a port dns/UDP (they have: dns-udp/UDP, dns/TCP, web/TCP), so nothing serves it',
+      'b.yaml:24: EndpointSlice default/lost: metadata.labels[kubernetes.io/service-name]: no Service default/nobody is in these manifests',
     ]);
     expect(found.objects).toBe(6);
+  });
+
+  it('doubts a Service without slices beside slices without a Service', async () => {
+    const other = (name: string) => service(name, '').replace('metadata:', 'metadata:\n  namespace: other');
+    const endpoints = '---\napiVersion: v1\nkind: Endpoints\nmetadata:\n  name: by-hand\n';
+    const found = await findings({
+      'a.yaml':
+        service('web', 'selector: {app: web}') +
+        service('served', '') +
+        service('headless', 'clusterIP: None') +
+        service('by-hand', '') +
+        other('elsewhere'),
+      'b.yaml': slice('a', 'wbe', '[{port: 80}]') + slice('b', 'served', '[{port: 80}]') + endpoints,
+    });
+    expect(errors(found)).toEqual([
+      'b.yaml:7: EndpointSlice default/a: metadata.labels[kubernetes.io/service-name]: no Service default/wbe is in these manifests',
+      'a.yaml:5: Service default/web: metadata.name: no EndpointSlice has the label kubernetes.io/service-name=web, so nothing serves it',
+    ]);
   });
 
   it('doubts nothing about slices alone: their Services are elsewhere', async () => {

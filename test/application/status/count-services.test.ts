@@ -29,6 +29,14 @@ function cluster(): SeenCluster {
   );
 }
 
+/** `twin` has lost its frontend to `b`. */
+function clusterWithHeldFrontend(): SeenCluster {
+  const seen = cluster();
+  const held = [{ frontend: '10.96.7.2:80/TCP', holder: 'shop/b' }];
+  seen.statuses.set('IPv4', 'shop/twin/tcp/', { state: 'degraded', since: timeText(1), reason: 'it', held });
+  return seen;
+}
+
 const never = new AbortController().signal;
 const ALL: RowFilter = { names: [], failing: false, withoutEndpoints: false };
 
@@ -42,26 +50,12 @@ describe('CountServices', () => {
   });
 
   it('counts frontends that other Services hold, and their Services as without endpoints if they have no other', async () => {
-    const seen = cluster();
-    const held = [{ frontend: '10.96.7.2:80/TCP', holder: 'shop/b' }];
-    seen.statuses.set('IPv4', 'shop/twin/tcp/', {
-      state: 'degraded',
-      since: timeText(1),
-      reason: 'it',
-      held,
-    });
+    const seen = clusterWithHeldFrontend();
     expect(await counted(seen)).toEqual({ withoutEndpoints: 2, held: 1, aside: 1 });
   });
 
   it('agrees with the list of Services, to which its numbers lead', async () => {
-    const seen = cluster();
-    const held = [{ frontend: '10.96.7.2:80/TCP', holder: 'shop/b' }];
-    seen.statuses.set('IPv4', 'shop/twin/tcp/', {
-      state: 'degraded',
-      since: timeText(1),
-      reason: 'it',
-      held,
-    });
+    const seen = clusterWithHeldFrontend();
     const rows: ServiceRow[] = [];
     for await (const portion of seen.list.rows(ALL)) rows.push(...portion);
     const sum = (of: (row: ServiceRow) => number | undefined) =>

@@ -13,7 +13,7 @@ describe('cluster', () => {
   it('finds the proxies where DaemonSets usually are', () => {
     expect(parse(['cluster', 'status']).request).toEqual({
       name: 'cluster',
-      question: { kind: 'status', words: ['status', '-o', 'json'], service: '', to: '' },
+      question: { kind: 'status', words: ['status', '-o', 'json'], services: [], to: '' },
       access,
       output: 'text',
     });
@@ -35,8 +35,8 @@ describe('cluster', () => {
       name: 'cluster',
       question: {
         kind: 'explain',
-        words: ['explain', 'shop/cart', '-o', 'json'],
-        service: 'shop/cart',
+        words: ['explain'],
+        services: [{ service: 'shop/cart' }],
         to: '',
       },
       access: { proxyNamespace: 'net', selector: 'app=proxy', context: 'prod', parallel: 5 },
@@ -49,16 +49,16 @@ describe('cluster', () => {
   it.each([
     [
       [],
-      'cluster takes status, services, explain, trace, diff, history, top, dump, migrate or validate, got []',
+      'a command is missing: status, services, explain, trace, diff, history, top, dump, migrate or validate',
     ],
     [['nodes'], 'unknown command "nodes"'],
     [['staus'], 'unknown command "staus"; did you mean status?'],
     [['status', 'now'], '"kubeproxy status" does not take any arguments, got [now]'],
-    [['explain'], 'explain takes a Service, an address, or a port, got none'],
-    [['explain', 'cart'], 'explain takes one Service as NAMESPACE/NAME, or as NAME with -n, got [cart]'],
+    [['explain'], 'explain takes Services, got none'],
+    [['trace', '--from', 'node'], 'trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL] or a Service'],
     [
       ['explain', '10.96.0.1'],
-      'explain takes one Service as NAMESPACE/NAME, or as NAME with -n, got [10.96.0.1]',
+      'explain of all nodes takes Services, got 10.96.0.1; kubeproxy explain on a node takes addresses',
     ],
   ])('does not take %j', (operands, message) => {
     expect(usageError('cluster', ...operands)).toBe(message);
@@ -79,7 +79,9 @@ describe('cluster', () => {
     );
     expect(asked('diff', 'shop/cart')).toBe('diff shop/cart -o json');
     expect(asked('history')).toBe('history -o json');
-    expect(asked('explain', 'cart', '-n', 'shop')).toBe('explain cart --namespace shop -o json');
+    expect(parse(['cluster', 'explain', 'cart:http', 'a/web', '-n', 'shop']).request).toMatchObject({
+      question: { services: [{ service: 'shop/cart', port: 'http' }, { service: 'a/web' }] },
+    });
     expect(asked('top')).toBe('top --once -o json');
     expect(asked('top', 'shop/cart', '--sort', 'new')).toBe('top shop/cart --sort new --once -o json');
     expect(asked('dump', '--to', 'bundle')).toBe('dump');

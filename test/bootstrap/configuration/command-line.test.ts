@@ -251,19 +251,18 @@ describe('flag syntax', () => {
   });
 
   it('takes what to list', () => {
-    const all = { name: 'services', names: [], failing: false, withoutEndpoints: false, output: 'text' };
+    const filter = { failing: false, withoutEndpoints: false };
+    const all = { name: 'services', services: [], filter, output: 'text' };
     expect(parse(['services']).request).toEqual(all);
-    expect(parse(['services', '-n', 'shop', 'cart', 'prod/web', '-o', 'wide']).request).toEqual({
+    expect(parse(['services', '-n', 'shop', 'cart', 'prod/web:http', '-o', 'wide']).request).toEqual({
       ...all,
-      namespace: 'shop',
-      names: ['cart', 'prod/web'],
+      services: [{ service: 'cart' }, { service: 'prod/web', port: 'http' }],
+      filter: { ...filter, namespace: 'shop' },
       output: 'wide',
     });
     expect(parse(['services', '--failing', '--without-endpoints', '--namespace=a']).request).toEqual({
       ...all,
-      namespace: 'a',
-      failing: true,
-      withoutEndpoints: true,
+      filter: { namespace: 'a', failing: true, withoutEndpoints: true },
     });
     expect(usageError('services', 'a/b/c').message).toBe(
       'services takes names as NAME or NAMESPACE/NAME, with :PORT for one port, got "a/b/c"',
@@ -401,7 +400,7 @@ describe('--help and --version', () => {
     expect(output).not.toContain('--proxy-mode');
     expect(earlyExit('help', 'explain').output).toBe(output);
     const { output: ofAllNodes } = earlyExit('cluster', 'explain', '--help');
-    expect(ofAllNodes).toMatch(/^Usage: kubeproxy cluster explain NAMESPACE\/NAME\|NAME -n NAMESPACE/);
+    expect(ofAllNodes).toMatch(/^Usage: kubeproxy cluster explain NAME\.\.\. /);
     expect(ofAllNodes).toMatch(/Of all these commands:\n {2}--proxy-namespace/);
     expect(ofAllNodes).not.toContain('--probe');
     expect(usageError('help', 'exlpain').message).toBe('unknown command "exlpain"; did you mean explain?');

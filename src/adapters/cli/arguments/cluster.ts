@@ -67,9 +67,7 @@ export const cluster = subcommand({
       return migration;
     }
     if (!CLUSTER_QUESTIONS.includes(kind as never))
-      throw new UsageError(
-        `cluster takes ${CLUSTER_QUESTIONS.join(', ')}, migrate or validate, got [${operands.join(' ')}]`,
-      );
+      throw new UsageError(`a command is missing: ${CLUSTER_QUESTIONS.join(', ')}, migrate or validate`);
     return { question: questionOf(operands, options), access, output, watch };
   },
 });

@@ -1,14 +1,12 @@
 import type { Option } from 'commander';
 import type { NamedPod } from '../../../application/trace/named-pod.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { ServiceKey } from '../../../domain/model/service-port-name.js';
-import { isServiceKey } from '../../../domain/model/service-port-name.js';
 import { UsageError } from '../usage-error.js';
 import { diff } from './diff.js';
 import { dump } from './dump.js';
 import { explain } from './explain.js';
 import { history } from './history.js';
-import { serviceName } from '../command-line/service-names.js';
+import type { ServiceName } from '../command-line/service-names.js';
 import { services } from './services.js';
 import { status } from './status.js';
 import { outputOptions, watchOption, type CommandForm } from '../command-line/subcommand.js';
@@ -17,18 +15,47 @@ import { trace } from './trace.js';
 
 /** What the proxies of all nodes can be asked: what one node's can, but for what makes sense for one alone. */
 const QUESTIONS = {
-  status,
-  services,
+  status: {
+    ...status,
+    description:
+      'Show how the proxy of each node is, problems first. Ends with 0 when all are good, 1 when some are degraded, 2 when some are not serving or do not answer.',
+  },
+  services: {
+    ...services,
+    description: 'List Services, on how many nodes each is programmed, and what it is on the others.',
+  },
   explain: {
     ...explain,
-    usage: 'NAMESPACE/NAME|NAME -n NAMESPACE [flags]',
+    description:
+      'Show whether all nodes know the same addresses and endpoints of a Service, and have programmed it.',
+    usage: 'NAME... [flags]',
     options: without(explain, '--probe'),
   },
-  trace: { ...trace, options: without(trace, '--queries') },
-  diff,
-  history,
-  top,
-  dump: { ...dump, usage: '--to FOLDER [flags]' },
+  trace: {
+    ...trace,
+    description:
+      'Show on which nodes what becomes of the first packet of a connection that enters or leaves there.',
+    options: without(trace, '--queries'),
+  },
+  diff: {
+    ...diff,
+    description:
+      'Show what the kernel of each node has otherwise than its proxy wants it: - is there and should not be, + should be there.',
+  },
+  history: {
+    ...history,
+    description: 'Show the last thousand changes of all nodes, or those of these Services, the oldest first.',
+  },
+  top: {
+    ...top,
+    description: 'Show the connections of Services within one interval, added up over all nodes.',
+  },
+  dump: {
+    ...dump,
+    description:
+      'Collect what the proxies say about themselves, for those who are to help, into a folder for each node.',
+    usage: '--to FOLDER [flags]',
+  },
 } as const satisfies Readonly<Record<string, CommandForm>>;
 
 export type QuestionKind = keyof typeof QUESTIONS;
@@ -56,7 +83,7 @@ export interface ClusterQuestion {
   /** The pod that packets to be traced come from, by its name, and their family, if it is known. */
   readonly sender?: { readonly from: NamedPod; readonly family?: IpFamily };
   /** What to explain. */
-  readonly service: ServiceKey;
+  readonly services: readonly ServiceName[];
   /** The folder for what is dumped. */
   readonly to: string;
 }
@@ -70,22 +97,26 @@ export function questionOf(
   options: QuestionOptions,
 ): ClusterQuestion {
   const kind = name as QuestionKind;
-  const service = explainedService(rest, options);
   const { to = '' } = options;
+  refuseMissing(kind, rest, options);
   QUESTIONS[kind].request(rest, options as never);
-  if (kind === 'explain' && service === undefined)
-    throw new UsageError(
-      `explain takes one Service as NAMESPACE/NAME, or as NAME with -n, got [${rest.join(' ')}]`,
-    );
+  if (kind === 'explain') return { kind, words: [kind], services: explainedServices(rest, options), to: '' };
   if (kind === 'dump') {
     if (to === '') throw new UsageError('dump takes --to FOLDER, a new folder to write to');
-    return { kind, words: [kind], service: '', to: String(to) };
+    return { kind, words: [kind], services: [], to: String(to) };
   }
   const once = kind === 'top' ? ['--once'] : [];
   const sender = kind === 'trace' ? senderOf(trace.request(rest, options)) : undefined;
   const flags = flagsOf(kind, sender ? { ...options, from: undefined } : options);
   const words = [kind, ...rest, ...flags, ...once, '-o', 'json'];
-  return { kind, words, ...(sender && { sender }), service: service ?? '', to: '' };
+  return { kind, words, ...(sender && { sender }), services: [], to: '' };
+}
+
+/** What a node's own command asks for otherwise. @throws UsageError */
+function refuseMissing(kind: QuestionKind, rest: readonly string[], { from, to }: QuestionOptions): void {
+  if (kind === 'explain' && rest.length === 0) throw new UsageError('explain takes Services, got none');
+  if (kind === 'trace' && (from === undefined || to === undefined))
+    throw new UsageError('trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL] or a Service');
 }
 
 function senderOf(request: ReturnType<typeof trace.request>): ClusterQuestion['sender'] {
@@ -94,12 +125,14 @@ function senderOf(request: ReturnType<typeof trace.request>): ClusterQuestion['s
   return { from, ...('service' in to ? {} : { family: to.to.family }) };
 }
 
-/** The one Service that all nodes are asked to explain. */
-function explainedService(rest: readonly string[], { namespace }: QuestionOptions): ServiceKey | undefined {
-  const [name] = rest;
-  const named =
-    name === undefined || rest.length > 1 ? undefined : serviceName(name, namespace as string | undefined);
-  return named && named.port === undefined && isServiceKey(named.service) ? named.service : undefined;
+/** The Services that all nodes are asked to explain. @throws UsageError for an address or a port, which are the same on all nodes */
+function explainedServices(rest: readonly string[], options: QuestionOptions): readonly ServiceName[] {
+  return explain.request(rest, options as never).subjects.map((subject) => {
+    if (typeof subject !== 'string') return subject;
+    throw new UsageError(
+      `explain of all nodes takes Services, got ${subject}; kubeproxy explain on a node takes addresses`,
+    );
+  });
 }
 
 /** As the subcommand of a node takes them. */

@@ -16,8 +16,8 @@ export const services = subcommand({
   usage: '[NAME...] [flags]',
   options: [
     ...namespaceOptions,
-    new Option('--failing', 'Only Services of which a port failed to be programmed.').default(false),
-    new Option('--without-endpoints', 'Only Services without an endpoint that can be used.').default(false),
+    new Option('--failing', 'Only Services of which a port failed to be programmed, or is degraded.'),
+    new Option('--without-endpoints', 'Only Services without an endpoint that can be used.'),
     watchOption,
     ...listOutputOptions,
   ],
@@ -25,13 +25,13 @@ export const services = subcommand({
     operands,
     {
       namespace,
-      failing,
-      withoutEndpoints,
+      failing = false,
+      withoutEndpoints = false,
       output,
       watch,
-    }: Omit<RowFilter, 'names'> & OutputOptions & WatchOptions,
+    }: Partial<Omit<RowFilter, 'names'>> & OutputOptions & WatchOptions,
   ) {
-    const names = serviceNames('services', operands).map(({ service }) => service);
-    return { namespace, names, failing, withoutEndpoints, output, watch };
+    const named = serviceNames('services', operands);
+    return { services: named, filter: { namespace, failing, withoutEndpoints }, output, watch };
   },
 });

@@ -3,6 +3,13 @@ import { serviceKey, type ServiceKey } from '../../../domain/model/service-port-
 import type { ServiceName } from '../command-line/service-names.js';
 import { listServices, ofNames } from './list-services.js';
 import type { RunningProxy } from './running-proxy.js';
+import { unknownPorts } from './unknown-ports.js';
+
+/** A service port that an answer says something of. */
+export interface ServiceAndPort {
+  readonly service: ServiceKey;
+  readonly port: string;
+}
 
 /** Services that were asked about, and of which of their ports. */
 export class FoundServices {
@@ -49,17 +56,25 @@ export class FoundServices {
 
   /**
    * The answer, with the names of which nothing is known.
-   * @param saysNothing whether it does about all that was asked for: then those may not exist
+   * @param told the service ports of which it says something: the others may not exist
    */
   async withUnknown<Answer extends object>(
     proxy: RunningProxy,
     answer: Answer,
-    saysNothing: boolean,
+    told: readonly ServiceAndPort[],
   ): Promise<Answer & AboutUnknown> {
     if (this.isAll) return answer;
-    if (!saysNothing || this.ports.size === 0) return { ...answer, unknown: [...this.unknown] };
-    const { unknown } = await listServices(proxy, ofNames(this.keys));
-    return { ...answer, unknown: [...this.unknown, ...unknown] };
+    const silent = this.keys.filter((key) => !told.some(({ service }) => service === key));
+    const { unknown } = silent.length > 0 ? await listServices(proxy, ofNames(silent)) : { unknown: [] };
+    const isTold = ({ service, port }: ServiceName): boolean =>
+      told.some(
+        (one) => one.port === port && (one.service === service || one.service.endsWith(`/${service}`)),
+      );
+    const ports = await unknownPorts(
+      proxy,
+      this.asked.filter((name) => !isTold(name)),
+    );
+    return { ...answer, unknown: [...this.unknown, ...unknown, ...ports] };
   }
 }
 

@@ -6,7 +6,7 @@ import type { Asked } from '../command-line/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { RunningProxy } from './running-proxy.js';
-import { findServices, type FoundServices } from './find-services.js';
+import { findServices, type FoundServices, type ServiceAndPort } from './find-services.js';
 import { whenChanged } from '../watching/sync-sign.js';
 import { untilUserEnds } from '../watching/until-user-ends.js';
 import { tableText, watch } from '../watching/watch.js';
@@ -26,7 +26,7 @@ export async function history({ request, configuration }: Asked<'history'>): Pro
     changes: changes.filter((change) => isMeant(change, found)),
     total,
   };
-  const answer = await found.withUnknown(proxy, known, known.changes.length === 0);
+  const answer = await found.withUnknown(proxy, known, known.changes.flatMap(portOf));
   await print(
     formatted(
       output,
@@ -38,33 +38,39 @@ export async function history({ request, configuration }: Asked<'history'>): Pro
   return complainOf(answer.unknown) ? 1 : 0;
 }
 
-/** Each change is told once. 1 if there is no Service of a name without a namespace. */
+/** Each change is told once, and names of which nothing is known are at the beginning: 1 if there are any. */
 async function watchHistory(
   proxy: RunningProxy,
   found: FoundServices,
   output: OutputFormat,
 ): Promise<number> {
   let known = 0;
+  let isIncomplete: boolean | undefined;
   const ask = async () => {
     const { changes, total } = await proxy.ask('/debug/history', historyAnswer);
     // Fewer than before: another proxy.
     const added = total < known ? total : total - known;
     known = total;
+    const items = (added > 0 ? changes.slice(-added) : []).filter((change) => isMeant(change, found));
+    isIncomplete ??= complainOf((await found.withUnknown(proxy, {}, items.flatMap(portOf))).unknown);
     return {
-      items: (added > 0 ? changes.slice(-added) : []).filter((change) => isMeant(change, found)),
+      items,
       key: (change: ChangeEntry) => JSON.stringify(change),
       text: (all: readonly ChangeEntry[], isWide: boolean) => tableText(historyLines(all, isWide)),
       name: (change: ChangeEntry) => changedServices([change]).join(),
     };
   };
-  const isIncomplete = complainOf(found.unknown);
   await untilUserEnds(({ signal }) => watch(whenChanged(proxy, ask), output, signal));
   return isIncomplete ? 1 : 0;
 }
 
 function isMeant(change: ChangeEntry, found: FoundServices): boolean {
-  if (found.isAll) return true;
-  if (change.what !== 'service-port') return false;
+  return found.isAll || portOf(change).some(({ service, port }) => found.hasPort(service, port));
+}
+
+/** None of a change of many. */
+function portOf(change: ChangeEntry): readonly ServiceAndPort[] {
+  if (change.what !== 'service-port') return [];
   const [, , , port = ''] = change.servicePort.split('/');
-  return found.hasPort(serviceOf(change.servicePort), port);
+  return [{ service: serviceOf(change.servicePort), port }];
 }

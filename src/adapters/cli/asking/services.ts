@@ -5,12 +5,14 @@ import { lacksEndpoints, rowWord } from '../../../application/words/state-words.
 import type { Asked, RequestFor } from '../command-line/subcommands.js';
 import { columns } from '../output/columns.js';
 import { formatted } from '../output/formatted.js';
+import { objectName } from '../output/object-name.js';
 import { print } from '../output/print.js';
-import { listServices } from './list-services.js';
+import { listServices, ofNames } from './list-services.js';
 import { whenChanged } from '../watching/sync-sign.js';
 import { untilUserEnds } from '../watching/until-user-ends.js';
 import { tableText, watch } from '../watching/watch.js';
 import { RunningProxy } from './running-proxy.js';
+import { unknownPorts } from './unknown-ports.js';
 import { complainOf } from './unknown-service.js';
 
 const HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'ENDPOINTS', 'STATE', 'FRONTENDS'];
@@ -22,7 +24,7 @@ const HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'ENDPOINTS', 'STATE', 'FRONTENDS']
 export async function services({ request, configuration }: Asked<'services'>): Promise<number> {
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   if (request.watch) return watchServices(proxy, request);
-  const list = await listServices(proxy, request);
+  const list = await listKnown(proxy, request);
   await print(formatted(request.output, list, listText, ({ services: rows }) => rows.map(nameOf)));
   return complainOf(list.unknown) ? 1 : 0;
 }
@@ -31,7 +33,7 @@ export async function services({ request, configuration }: Asked<'services'>): P
 async function watchServices(proxy: RunningProxy, request: RequestFor<'services'>): Promise<number> {
   let last: ServiceList | undefined;
   const ask = async () => {
-    const list = await listServices(proxy, request);
+    const list = await listKnown(proxy, request);
     if (!last) complainOf(list.unknown);
     last = list;
     return {
@@ -46,8 +48,20 @@ async function watchServices(proxy: RunningProxy, request: RequestFor<'services'
   return last && last.unknown.length > 0 ? 1 : 0;
 }
 
+/** With names of ports that no Service has among the unknown. */
+async function listKnown(
+  proxy: RunningProxy,
+  { services: named, filter }: RequestFor<'services'>,
+): Promise<ServiceList> {
+  const { namespace, ...rest } = filter;
+  const names = named.map(({ service }) => service);
+  const list = await listServices(proxy, { ...ofNames(names, namespace), ...rest });
+  const ports = await unknownPorts(proxy, named, namespace);
+  return { services: list.services, unknown: [...list.unknown, ...ports] };
+}
+
 function nameOf({ name }: ServiceRow): string {
-  return `service/${name}`;
+  return objectName('service', name);
 }
 
 function listText({ services: rows, unknown }: ServiceList, isWide: boolean): readonly string[] {

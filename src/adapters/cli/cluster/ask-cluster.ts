@@ -1,10 +1,10 @@
-import { askNodes, type SilentNode } from '../../../application/cluster/ask-nodes.js';
+import { askNodes } from '../../../application/cluster/ask-nodes.js';
 import { podAddress } from '../../../application/trace/named-pod.js';
 import type { ClusterStatus } from '../../../application/cluster/cluster-status.js';
 import type { FoundProxies, NodeProxies } from '../../../application/ports/node-proxies.js';
 import type { UnknownName } from '../../../application/status/service-row.js';
 import type { Asked } from '../command-line/subcommands.js';
-import { CANNOT_ASK, CannotAskError } from '../asking/cannot-ask-error.js';
+import { CannotAskError } from '../asking/cannot-ask-error.js';
 import { complainOf } from '../asking/unknown-service.js';
 import { formatted } from '../output/formatted.js';
 import { complain, print } from '../output/print.js';
@@ -13,10 +13,12 @@ import type { ClusterAccess } from '../arguments/cluster.js';
 import type { OutputFormat } from '../command-line/subcommand.js';
 import { untilUserEnds } from '../watching/until-user-ends.js';
 import { watch } from '../watching/watch.js';
-import type { NodesQuestion } from './nodes-question.js';
+import type { ClusterQuestion } from '../arguments/question.js';
+import { explainServices } from './explain-services.js';
 import { questions } from './questions.js';
 import { watchedNodes } from './watched-nodes.js';
 import { openProxyPods } from './open-proxy-pods.js';
+import { exitCode, type AskNodes, type Told } from './told.js';
 import { podsOfCluster } from './pods-of-cluster.js';
 import { askApiServer } from './user-api-client.js';
 
@@ -26,15 +28,6 @@ const TIMEOUT = 10_000;
 /** From the answers of all nodes to the next question, when they are watched: each asks all of them. Milliseconds. */
 const REST = 5_000;
 
-/** What all nodes have said, and those that have not. */
-interface Told {
-  readonly put: NodesQuestion<unknown, unknown, object>;
-  readonly result: object & { readonly silent: readonly SilentNode[] };
-  readonly answered: number;
-  /** What cannot be said of the nodes, for people. */
-  readonly unknown: readonly string[];
-}
-
 /**
  * Asks the proxies of all nodes and prints what they say. The exit code is the question's, or 3 when no node answers.
  * @param timeout milliseconds that every node may take, whatever it is asked; missing: as the question needs
@@ -42,22 +35,44 @@ interface Told {
  */
 export async function askCluster(asked: Asked<'cluster'>, timeout?: number): Promise<number> {
   const { question, output, watch: isWatched } = asked.request;
+  const { kind } = question;
   // What it needs is made before anybody is asked.
-  const first = await questions[question.kind](question);
+  const first = await questions[kind](question);
   const words = await wordsOf(asked);
   const pods = await askApiServer(() => openProxyPods(asked));
-  const told = (put = first): Promise<Told> => tell(put, words, pods, asked, timeout);
-  if (isWatched) return watchStatus(async () => told(await questions.status(question)), output);
-  const all = await told();
-  const { put, result } = all;
+  const ask: AskNodes = (put, words) => tell(put, words, pods, asked, timeout);
+  if (isWatched) return watchStatus(async () => ask(await questions.status(question), words), output);
+  if (kind === 'explain') return explain(question, ask, output);
+  const all = await ask(first, words);
   complainOfNodes(all);
-  const lines = (shown: typeof result, isWide: boolean): readonly string[] => [
-    ...put.lines(shown, isWide),
-    ...noAnswerLines(shown.silent, isWide && question.kind === 'status'),
-  ];
-  await print(formatted(output, result, lines, put.names));
-  if ('unknown' in result) complainOf(result.unknown as readonly UnknownName[]);
+  await print(formatted(output, all.result, linesOf(all, kind === 'status'), all.put.names));
+  if ('unknown' in all.result) complainOf(all.result.unknown as readonly UnknownName[]);
   return exitCode(all);
+}
+
+/** What is known of each Service, with an empty line between them. */
+async function explain(question: ClusterQuestion, ask: AskNodes, output: OutputFormat): Promise<number> {
+  const { all, exitCode } = await explainServices(question, ask);
+  const [only] = all;
+  if (!only) return exitCode;
+  complainOfNodes(only);
+  const results = all.map(({ result }) => result);
+  const text =
+    all.length === 1 && question.services.length === 1
+      ? formatted(output, only.result, linesOf(only))
+      : formatted(output, results, (shown, isWide) =>
+          shown.flatMap((result, index) => [...(index > 0 ? [''] : []), ...linesOf(only)(result, isWide)]),
+        );
+  await print(text);
+  return exitCode;
+}
+
+/** @param isInFull whether all that is known of silent nodes is told where the format is wide */
+function linesOf({ put }: Told, isInFull = false) {
+  return (shown: Told['result'], isWide: boolean): readonly string[] => [
+    ...put.lines(shown, isWide),
+    ...noAnswerLines(shown.silent, isWide && isInFull),
+  ];
 }
 
 async function tell(
@@ -82,11 +97,6 @@ function complainOfNodes({ unknown }: Told): void {
   for (const problem of unknown) complain(`not known: ${problem}`);
 }
 
-function exitCode({ put, result, answered }: Told): number {
-  if (answered === 0) return CANNOT_ASK;
-  return result.silent.length > 0 ? (put.incomplete ?? 1) : put.exitCode(result);
-}
-
 /** The exit code is that of the last answers. */
 async function watchStatus(ask: () => Promise<Told>, output: OutputFormat): Promise<number> {
   let last: Told | undefined;
@@ -96,7 +106,7 @@ async function watchStatus(ask: () => Promise<Told>, output: OutputFormat): Prom
     last = told;
     return watchedNodes(told.result as ClusterStatus & Told['result']);
   };
-  await untilUserEnds(({ signal }) => watch(askAgain, output, signal, REST));
+  await untilUserEnds(({ signal }) => watch(askAgain, output, signal, () => REST));
   return last ? exitCode(last) : 0;
 }
 

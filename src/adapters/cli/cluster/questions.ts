@@ -13,6 +13,7 @@ import { serviceExplanation } from '../../../application/explain/explanation.js'
 import { historyAnswer } from '../../../application/status/change-entry.js';
 import { aboutUnknown, servicesAnswer } from '../../../application/status/service-row.js';
 import { COMPARISON } from '../asking/running-proxy.js';
+import { objectName } from '../output/object-name.js';
 import { clusterDifferencesLines } from '../texts/cluster/differences.js';
 import { clusterExplanationLines } from '../texts/cluster/explanation.js';
 import { clusterServicesLines } from '../texts/cluster/services.js';
@@ -20,6 +21,7 @@ import { clusterStatusLines } from '../texts/cluster/status.js';
 import { clusterTracesLines } from '../texts/cluster/traces.js';
 import { clusterTrafficLines } from '../texts/cluster/traffic.js';
 import { changedServices, historyLines } from '../texts/history.js';
+import { nameText } from '../command-line/service-names.js';
 import { dumpQuestion } from './dump-question.js';
 import type { NodesQuestion } from './nodes-question.js';
 
@@ -42,7 +44,7 @@ export const questions: {
       keep: (answer) => answer,
       result: clusterStatus,
       lines: clusterStatusLines,
-      names: ({ nodes }) => nodes.map(({ node }) => `node/${node}`),
+      names: ({ nodes }) => nodes.map(({ node }) => objectName('node', node)),
       exitCode({ nodes }) {
         const states = new Set(nodes.map(({ state }) => state));
         return states.has('not-serving') ? 2 : states.has('degraded') ? 1 : 0;
@@ -58,20 +60,23 @@ export const questions: {
       keep: (answer, node) => sum.add(node, answer),
       result: () => sum.result(),
       lines: clusterServicesLines,
-      names: ({ services }) => services.map(({ name }) => `service/${name}`),
+      names: ({ services }) => services.map(({ name }) => objectName('service', name)),
       exitCode: ({ services, unknown }) =>
         unknown.length > 0 || services.some(({ others }) => others.length > 0) ? 1 : 0,
     });
   },
 
-  /** 0 when all nodes have programmed the Service alike, otherwise 1. */
-  explain: ({ service }) =>
+  /** Of the first of the Services, as each is compared by itself. 0 when all nodes have programmed it alike, otherwise 1. */
+  explain: ({ services: [service] }) =>
     question({
       shape: serviceExplanation,
       keep: (answer) => answer,
-      result: (answers, silent) => compareExplanations(service, answers, answers.length + silent.length),
+      result: (answers, silent) =>
+        compareExplanations(nameText(service!), answers, answers.length + silent.length),
       lines: clusterExplanationLines,
-      exitCode: ({ known, alike, asked }) => (known && alike === asked ? 0 : 1),
+      // A node that knows no port of that name says so among the problems.
+      exitCode: ({ known, alike, asked, problems }) =>
+        known && alike === asked && (service!.port === undefined || problems.length === 0) ? 0 : 1,
     }),
 
   /** 0 when all nodes can tell what becomes of the packet there, otherwise 1. */

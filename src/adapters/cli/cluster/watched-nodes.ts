@@ -1,5 +1,6 @@
 import type { SilentNode } from '../../../application/cluster/ask-nodes.js';
 import type { ClusterStatus, NodeRow } from '../../../application/cluster/cluster-status.js';
+import { objectName } from '../output/object-name.js';
 import { clusterStatusLines } from '../texts/cluster/status.js';
 import { noAnswerLines } from '../texts/cluster/grouped-nodes.js';
 import { tableText, type Watched } from '../watching/watch.js';
@@ -23,6 +24,6 @@ export function watchedNodes({
       const { head, rows: lines } = tableText(clusterStatusLines({ nodes: rows }, isWide));
       return { head, rows: [...lines, ...noAnswerLines(others, true).map((line) => [line])] };
     },
-    name: ({ node }) => `node/${node}`,
+    name: ({ node }) => objectName('node', node),
   };
 }

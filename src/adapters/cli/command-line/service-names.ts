@@ -44,3 +44,8 @@ export function serviceNames(
     throw new UsageError(`${command} takes names as ${NAME_FORMS}, got ${JSON.stringify(operand)}`);
   });
 }
+
+/** A name in the form in which it is read. */
+export function nameText({ service, port }: ServiceName): string {
+  return port === undefined ? service : `${service}:${port}`;
+}

@@ -94,11 +94,7 @@ export interface OutputOptions {
 }
 
 /** About the Services of these names, or about all if none is given. @param more options besides the namespace */
-export function aboutServices<Name extends string>(
-  name: Name,
-  description: string,
-  more: readonly Option[] = outputOptions,
-) {
+export function aboutServices<Name extends string>(name: Name, description: string, more: readonly Option[]) {
   return subcommand({
     name,
     description,

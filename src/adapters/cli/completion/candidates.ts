@@ -13,7 +13,7 @@ export interface Candidates {
   readonly takesServices: boolean;
 }
 
-const NONE: Candidates = { words: [], takesServices: false };
+const SERVICES: Candidates = { words: [], takesServices: true };
 
 /**
  * What may stand in the place of the last word, as far as that is written.
@@ -30,13 +30,14 @@ export function candidates(
   const below = command?.commands && firstOf(command.commands, before);
   const options = [...(command?.options ?? []), ...(below?.options ?? [])];
   const asked = options.find((option) => isOf(option, before.at(-1)));
+  if (asked?.required && asked.description.includes('Service as NAME') && !command!.commands) return SERVICES;
   if (asked?.required) return starting(current, asked.argChoices ?? []);
   if (current.startsWith('-'))
     return starting(current, [...options.flatMap(({ long }) => long ?? []), ...flags, '--help']);
   if (!command) return starting(current, namesOf(commands));
   if (command.commands && !below) return starting(current, namesOf(command.commands));
   const { usage } = below ?? command;
-  if (!command.commands && usage.includes('NAME')) return { ...NONE, takesServices: true };
+  if (!command.commands && usage.includes('NAME')) return SERVICES;
   return starting(current, /^[a-z]+(\|[a-z]+)+$/.test(usage) ? usage.split('|') : []);
 }
 

@@ -11,14 +11,16 @@ const PATIENCE = 1_000;
 /**
  * Prints what the last of these words may be, one a line; with names of Services, if a proxy answers.
  * @param flags the names of the flags of the proxy
+ * @param addressIn where the metrics server is of the proxy that a command line would ask
  */
 export async function complete(
-  { request, configuration }: Asked<'__complete'>,
+  { request }: Asked<'__complete'>,
   flags: readonly string[],
+  addressIn: (words: readonly string[]) => string,
 ): Promise<number> {
   const { words, takesServices } = candidates(request.words, subcommands, flags);
-  const names = takesServices ? await namesAt(configuration.metricsBindAddress) : [];
   const current = request.words.at(-1) ?? '';
+  const names = takesServices ? await namesAt(addressIn([...request.words.slice(0, -1), 'any'])) : [];
   const found = [...words, ...names.filter((name) => name.startsWith(current))];
   await print(found.map((word) => `${word}\n`).join(''));
   return 0;

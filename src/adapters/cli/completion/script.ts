@@ -1,6 +1,6 @@
 import type { Shell } from '../arguments/completion.js';
 
-/** Each asks the program itself, which knows its commands, and asks the proxy for names. */
+/** Each asks the program itself, which knows its commands, and asks the proxy for names; files are for what is neither. */
 const SCRIPTS: { readonly [shell in Shell]: string } = {
   bash: `# kubeproxy completion bash > /etc/bash_completion.d/kubeproxy
 _kubeproxy() {
@@ -9,17 +9,26 @@ _kubeproxy() {
 }
 complete -o default -F _kubeproxy kubeproxy
 `,
+  // Zsh runs the whole file at the first completion, where it is found by compinit.
   zsh: `#compdef kubeproxy
 # kubeproxy completion zsh > "\${fpath[1]}/_kubeproxy"
 _kubeproxy() {
   local -a found
-  found=("\${(@f)$(kubeproxy __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  compadd -a found
+  found=(\${(f)"$(kubeproxy __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
+  if (( $#found )); then compadd -a found; else _files; fi
 }
-compdef _kubeproxy kubeproxy
+if [[ $funcstack[1] == _kubeproxy ]]; then _kubeproxy "$@"; else compdef _kubeproxy kubeproxy; fi
 `,
   fish: `# kubeproxy completion fish > ~/.config/fish/completions/kubeproxy.fish
-complete -c kubeproxy -f -a '(kubeproxy __complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+function __kubeproxy
+  set -l found (kubeproxy __complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
+  if set -q found[1]
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c kubeproxy -f -a '(__kubeproxy)'
 `,
 };
 

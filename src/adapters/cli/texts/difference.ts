@@ -12,6 +12,15 @@ export function differenceLines({ mode, families }: DifferenceReport): readonly 
   return families.flatMap((family) => familyLines(mode, family));
 }
 
+/** What differs in one family, when people watch. */
+export type WatchedDifference = Pick<DifferenceReport, 'mode'> & FamilyDifference;
+
+/** There, that nothing differs is news, too. */
+export function watchedDifferenceLines({ mode, ...difference }: WatchedDifference): readonly string[] {
+  const lines = familyLines(mode, difference);
+  return lines.length > 0 ? lines : [`${difference.family} (${mode}): no difference`];
+}
+
 function familyLines(mode: string, { family, lines, omitted, problem }: FamilyDifference): readonly string[] {
   if (problem !== undefined) return [`${family} (${mode}): not known: ${problem}`];
   if (lines.length === 0) return [];

@@ -3,6 +3,7 @@ import type { ChangeEntry } from '../../../application/status/change-entry.js';
 import { changeWords, resultWords } from '../../../application/words/change-words.js';
 import { serviceOf } from '../../../domain/model/service-port-name.js';
 import { columns } from '../output/columns.js';
+import { objectName } from '../output/object-name.js';
 
 const HEADERS = ['TIME', 'SERVICE PORT', 'FAMILY', 'RESULT', 'TOOK', 'STEPS', 'CHANGES'];
 
@@ -44,5 +45,5 @@ export function changedServices(changes: readonly ChangeEntry[]): readonly strin
   const keys = changes.flatMap((change) =>
     change.what === 'service-port' ? serviceOf(change.servicePort) : [],
   );
-  return [...new Set(keys)].map((key) => `service/${key.split('/')[1]!}`);
+  return [...new Set(keys)].map((key) => objectName('service', key.split('/')[1]!));
 }

@@ -9,6 +9,7 @@ import type { Asked } from '../command-line/subcommands.js';
 import type { RequestFor } from '../command-line/subcommands.js';
 import { LONGEST_QUERY, listServices, ofNames } from '../asking/list-services.js';
 import { RunningProxy } from '../asking/running-proxy.js';
+import { unknownPorts } from '../asking/unknown-ports.js';
 import { complainOf } from '../asking/unknown-service.js';
 import { formatted, jsonLine } from '../output/formatted.js';
 import { print } from '../output/print.js';
@@ -86,9 +87,8 @@ async function exitCode(
   const names = services.map(({ service }) => service);
   const missing = names.filter((name) => !seen.has(name));
   const isAll = names.length > 0 ? missing.length === 0 : namespace === undefined || found.length > 0;
-  if (isAll) return 0;
-  const { unknown } = await listServices(proxy, ofNames(missing, namespace));
-  return complainOf(unknown) ? 1 : 0;
+  const { unknown } = isAll ? { unknown: [] } : await listServices(proxy, ofNames(missing, namespace));
+  return complainOf([...unknown, ...(await unknownPorts(proxy, services, namespace))]) ? 1 : 0;
 }
 
 /** One after the other, JSON is one object a line, so that a program can read each as it comes. */

@@ -7,6 +7,11 @@ import { print } from '../output/print.js';
 /** Milliseconds from an answer to the next question. */
 const PAUSE = 1_000;
 
+/** For questions that cost the proxy much: it spends at most a tenth of its time on one watcher. */
+export function restAfterCostly(took: number): number {
+  return Math.max(PAUSE, 9 * took);
+}
+
 /** What is watched: the items of one answer. */
 export interface Watched<Item extends object> {
   readonly items: readonly Item[];
@@ -18,7 +23,7 @@ export interface Watched<Item extends object> {
   gone?(item: Item): Item;
   /** The lines above all items, and those of each. */
   text(items: readonly Item[], isWide: boolean): WatchedText;
-  /** As kubectl writes it: `service/web`. */
+  /** For `-o name`; missing: none is printed. */
   name?(item: Item): string;
 }
 
@@ -36,12 +41,13 @@ export function tableText(lines: readonly string[]): WatchedText {
  * Prints all items, and then, below, those that are different in each further answer, as kubectl does, until the signal is aborted.
  * In JSON and YAML each is a document.
  * @param ask resolves with undefined if nothing can have changed since the former answer; its errors end the watch
+ * @param rest milliseconds to the next question after an answer that took so many
  */
 export async function watch<Item extends object>(
   ask: () => Promise<Watched<Item> | undefined>,
   output: OutputFormat,
   signal: AbortSignal,
-  rest = PAUSE,
+  rest: (took: number) => number = () => PAUSE,
 ): Promise<void> {
   const ended = new Promise<undefined>((resolve) =>
     signal.addEventListener('abort', () => resolve(undefined), { once: true }),
@@ -49,6 +55,7 @@ export async function watch<Item extends object>(
   let former: ReadonlyMap<string, Item> | undefined;
   let isFirst = true;
   while (!signal.aborted) {
+    const askedAt = performance.now();
     // An answer may take long.
     const watched = await Promise.race([ask(), ended]);
     if (watched) {
@@ -59,7 +66,7 @@ export async function watch<Item extends object>(
       isFirst &&= told.length === 0;
       former = now;
     }
-    await pause(rest, undefined, { signal }).catch(() => undefined);
+    await pause(rest(performance.now() - askedAt), undefined, { signal }).catch(() => undefined);
   }
 }
 

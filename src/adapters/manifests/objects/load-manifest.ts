@@ -1,6 +1,7 @@
 import type { Allocations } from '../../../domain/validation/allocations.js';
 import { ManifestLines } from '../parsing/manifest-lines.js';
 import { ManifestObjects, type ManifestIssue, type ManifestObject } from './manifest-objects.js';
+import type { ManifestPlace } from '../parsing/manifest-place.js';
 import { parseManifest } from '../parsing/manifest-text.js';
 import type { TimeSlice } from '../time-slice.js';
 
@@ -17,6 +18,8 @@ export interface ManifestContents {
   readonly rejected: readonly RejectedObject[];
   /** What objects that are used ask for, and do not get; looked for with allocations. */
   readonly doubts: readonly RejectedObject[];
+  /** Where each object is, by its key; none without allocations, since these hold the text. */
+  readonly places: ReadonlyMap<string, ManifestPlace>;
   /** Kinds that the proxy does not read, with the number of their objects. */
   readonly ignored: ReadonlyMap<string, number>;
 }
@@ -40,11 +43,13 @@ export async function loadManifest(
     objects: found.objects,
     rejected: await located(found.issues, slice),
     doubts: await located(found.doubts, slice),
+    places: allocations ? found.places : new Map(),
     ignored: found.ignored,
   };
 }
 
-async function located(
+/** The issues, each with its line. */
+export async function located(
   issues: readonly ManifestIssue[],
   slice: TimeSlice,
 ): Promise<readonly RejectedObject[]> {

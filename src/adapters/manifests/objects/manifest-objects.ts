@@ -5,6 +5,7 @@ import { quote } from '../../../domain/decode/problem.js';
 import type { Allocations } from '../../../domain/validation/allocations.js';
 import { annotationDoubts } from '../../../domain/validation/annotations.js';
 import { isObject, type FieldProblem } from '../../../domain/validation/schema.js';
+import { mayExist } from './known-kinds.js';
 import { checkObject, isNamespaced, isRead, meantKind, type CheckedObject } from './manifest-kinds.js';
 import type { Path } from '../parsing/manifest-lines.js';
 import type { ManifestPlace } from '../parsing/manifest-place.js';
@@ -54,12 +55,13 @@ export class ManifestObjects {
   readonly doubts: ManifestIssue[] = [];
   /** How often each kind occurs that the proxy does not read. */
   readonly ignored = new Map<string, number>();
+  /** Where each object is, by its key. */
+  readonly places = new Map<string, ManifestPlace>();
   private taken = 0;
-  private readonly places = new Map<string, ManifestPlace>();
 
   /**
-   * @param allocations with it, what two Services claim is a problem of the second, as when both were created in a cluster, and doubts
-   *   are looked for
+   * @param allocations with it, what two Services claim is a problem of the second, as when both were created in a cluster, kinds that no
+   *   API server knows are one, and doubts are looked for
    */
   constructor(private readonly allocations?: Allocations) {}
 
@@ -88,16 +90,22 @@ export class ManifestObjects {
       for (let index = 0; index < items.length; index++)
         yield* this.visit(items[index], place.item(index), kind);
     } else if (!isRead(kind, value.apiVersion)) {
-      const meant = meantKind(kind, value.apiVersion);
-      if (meant === undefined) this.ignored.set(kind, (this.ignored.get(kind) ?? 0) + 1);
-      else {
-        const problem = `kind: ${quote(kind)} is not a kind of Kubernetes; did you mean ${meant}?`;
-        this.reject(place, place.toString(), problem, ['kind']);
-      }
+      const problem = this.problemOfKind(kind, value.apiVersion);
+      if (problem === undefined) this.ignored.set(kind, (this.ignored.get(kind) ?? 0) + 1);
+      else this.reject(place, place.toString(), `kind: ${quote(kind)} ${problem}`, ['kind']);
     } else {
       this.take(kind, value, place);
       if (++this.taken % BATCH === 0) yield;
     }
+  }
+
+  /** Of a kind that is not read. What only looks like an object, as a kubeconfig does, is no problem but to an API server. */
+  private problemOfKind(kind: string, apiVersion: unknown): string | undefined {
+    const meant = meantKind(kind, apiVersion);
+    if (meant !== undefined) return `is not a kind of Kubernetes; did you mean ${meant}?`;
+    return this.allocations && !mayExist(kind, apiVersion)
+      ? `is not a kind of ${apiVersion as string}`
+      : undefined;
   }
 
   private take(kind: ResourceKind, raw: RawObject, place: ManifestPlace): void {
@@ -151,8 +159,10 @@ export class ManifestObjects {
     }
     this.places.set(key, place);
     const checked = checkObject(kind, object);
-    if (checked.problems.length > 0 || kind !== 'Service' || !this.allocations) return checked;
-    return { object, problems: this.allocations.claim(subjectOf(key), checked.object) };
+    if (kind !== 'Service' || !this.allocations) return checked;
+    // An invalid Service, too: it is meant to have what it asks for.
+    const claimed = this.allocations.claim(subjectOf(key), checked.object);
+    return { object, problems: [...checked.problems, ...claimed] };
   }
 }
 
@@ -179,7 +189,7 @@ export function subjectOf(key: string): string {
 }
 
 /** The steps to a field: `spec.ports[0].port`, `metadata.labels[a.b/c]`. */
-function stepsTo(field: string): Path {
+export function stepsTo(field: string): Path {
   return [...field.matchAll(/([^.[\]]+)|\[(\d+)\]|\[([^\]]+)\]/g)].map(([, name, index, key]) =>
     index === undefined ? (name ?? key ?? '') : Number(index),
   );

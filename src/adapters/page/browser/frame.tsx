@@ -1,9 +1,11 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import type { ProxyStatus } from '../../../application/status/proxy-status.js';
+import type { Followed } from './asking/use-followed.js';
 import { ConnectionLine } from './parts/connection-line.js';
 import { hrefOf, type Place } from './place.js';
 import { usePlace } from './use-place.js';
-import { useNode } from './use-node.js';
+import { useStatus } from './use-status.js';
 import { HistoryView } from './views/history/history-view.js';
 import { OverviewView } from './views/overview/overview-view.js';
 import { ServiceView } from './views/service/service-view.js';
@@ -24,7 +26,8 @@ const ENTRIES: readonly {
 /** The whole page: its head, and the view that the address names. */
 export function Frame(): JSX.Element {
   const place = usePlace();
-  const node = useNode();
+  const status = useStatus(place.view === 'overview');
+  const node = status.value?.node;
   const main = useRef<HTMLElement>(null);
   useTitle(place, node);
   useArrival(place, main);
@@ -58,16 +61,22 @@ export function Frame(): JSX.Element {
         <ConnectionLine />
       </header>
       <main id="main" class={`view ${place.view}`} tabIndex={-1} ref={main}>
-        <View place={place} />
+        <View place={place} status={status} />
       </main>
     </>
   );
 }
 
-function View({ place }: { readonly place: Place }): JSX.Element {
+function View({
+  place,
+  status,
+}: {
+  readonly place: Place;
+  readonly status: Followed<ProxyStatus>;
+}): JSX.Element {
   switch (place.view) {
     case 'overview':
-      return <OverviewView />;
+      return <OverviewView status={status} />;
     case 'services':
       return <ServicesView place={place} />;
     case 'service':

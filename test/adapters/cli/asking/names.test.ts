@@ -24,7 +24,11 @@ const rowOf = (namespace: string, name: string, state: ServiceRow['state'] = 'pr
   endpoints: { used: 1, known: 1 },
   state,
 });
-const known = [rowOf('a', 'web'), rowOf('a-b', 'web'), rowOf('shop', 'cart', 'failed')];
+const known: readonly ServiceRow[] = [
+  { ...rowOf('a', 'web'), ports: ['http', 'https'] },
+  { ...rowOf('a-b', 'web'), ports: ['http'] },
+  rowOf('shop', 'cart', 'failed'),
+];
 const json =
   (value: unknown): Handler =>
   (_, response) =>
@@ -64,6 +68,13 @@ const port = {
   ...{ open: 1, new: 0, newPerSecond: 0, unanswered: 0, silentEndpoints: 0, endpoints: [] },
 };
 
+const changeOf = (servicePort: string) => ({
+  ...{ what: 'service-port', family: 'IPv4', at: 1, steps: 1, result: 'programmed', event: 1, took: 1 },
+  endpoints: { now: 1, added: 0, removed: 0, turned: 0, some: [] },
+  frontends: { now: 1, added: 0, removed: 0, turned: 0, some: [] },
+  servicePort,
+});
+
 const nothing: Routes = {
   '/debug/service-list': list,
   '/debug/diff': json({ mode: 'nftables', families: [{ family: 'IPv4', lines: [], omitted: 0 }] }),
@@ -72,6 +83,7 @@ const nothing: Routes = {
 };
 
 async function run(routes: Routes, name: keyof typeof commands, ...args: readonly string[]): Promise<number> {
+  await served?.stop();
   served = await Served.start(routes);
   const argv = [name, ...args, '--metrics-bind-address', served.address];
   const commandLine = parseCommandLine(argv, { readFile: () => '', hostname: () => 'node1' });
@@ -81,7 +93,7 @@ async function run(routes: Routes, name: keyof typeof commands, ...args: readonl
 beforeEach(() => {
   asked = [];
 });
-afterEach(() => served.stop());
+afterAll(() => served.stop());
 
 describe('a Service that does not exist', () => {
   it.each([
@@ -107,6 +119,44 @@ describe('a Service that does not exist', () => {
     expect(printed.stderr).toBe('nosuch: there is no such Service\n');
     expect(asked).toEqual(['web', 'nosuch']);
   });
+});
+
+describe('a port that no Service of the name has', () => {
+  const names = ['web:http', 'a/web:https', 'a-b/web:https', 'web:nope', 'cart:http', 'nosuch:http'];
+  it.each(Object.keys(commands) as (keyof typeof commands)[])('is said so by %s, with 1', async (name) => {
+    const once = name === 'top' ? ['--once'] : [];
+    expect(await run(nothing, name, ...names, ...once)).toBe(1);
+    expect(printed.stderr.split('\n').filter(Boolean).sort()).toEqual([
+      'a-b/web:https: it has no port named https (it has: http)',
+      'cart:http: it has no port named http (its only port has no name)',
+      'nosuch: there is no such Service',
+      'web:nope: it has no port named nope (it has: http, https)',
+    ]);
+    printed.stderr = '';
+    expect(await run(nothing, name, 'web:https', 'a/web:http', ...once)).toBe(0);
+    expect(printed.stderr).toBe('');
+  });
+
+  it('is not said of one of which a change is remembered', async () => {
+    const changes = [changeOf('a/web/tcp/former'), changeOf('shop/gone/tcp/http')];
+    const routes = { ...nothing, '/debug/history': json({ changes, total: 2 }) };
+    expect(await run(routes, 'history', 'web:former', 'shop/gone', 'web:http')).toBe(0);
+    expect(printed.stderr).toBe('');
+  });
+});
+
+it('names are said to be unknown beside one of which there is something to say', async () => {
+  const lines = [{ sign: '-', text: 'element', servicePort: 'a/web:http' }];
+  const routes = {
+    ...nothing,
+    '/debug/diff': json({ mode: 'nftables', families: [{ family: 'IPv4', lines, omitted: 0 }] }),
+    '/debug/history': json({ changes: [changeOf('a/web/tcp/http')], total: 1 }),
+  };
+  for (const name of ['diff', 'history'] as const) {
+    printed.stderr = '';
+    expect(await run(routes, name, 'a/web', 'nosuch/x')).toBe(1);
+    expect(printed.stderr).toBe('nosuch/x: there is no such Service\n');
+  }
 });
 
 it.each([
@@ -169,13 +219,7 @@ describe('a name without a namespace', () => {
       }),
     );
   };
-  const change = (servicePort: string) => ({
-    ...{ what: 'service-port', family: 'IPv4', at: 1, steps: 1, result: 'programmed', event: 1, took: 1 },
-    endpoints: { now: 1, added: 0, removed: 0, turned: 0, some: [] },
-    frontends: { now: 1, added: 0, removed: 0, turned: 0, some: [] },
-    servicePort,
-  });
-  const changes = ['a/web/tcp/http', 'a/web/tcp/https', 'a-b/web/tcp/http'].map(change);
+  const changes = ['a/web/tcp/http', 'a/web/tcp/https', 'a-b/web/tcp/http'].map(changeOf);
   const routes = { ...nothing, '/debug/diff': rules, '/debug/history': json({ changes, total: 3 }) };
 
   it.each([

@@ -678,6 +678,62 @@ describe('explain', () => {
     expect(printed.stdout).toMatch(/^no answer: node-20 \(/m);
   });
 
+  /** What nodes answer that know two Services web, one with another name of its port. */
+  const nodesWithTwo = (): string[] => {
+    const asked: string[] = [];
+    putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
+    const row = (namespace: string): object => ({
+      ...{ namespace, name: 'web', frontends: [], endpoints: { used: 1, known: 1 }, state: 'programmed' },
+    });
+    api.containers.run = ({ command }) => {
+      const words = command.slice(1, -1).join(' ');
+      asked.push(words);
+      if (words.startsWith('services'))
+        return prints({ services: [row('a'), row('b')], unknown: words.includes('x') ? [UNKNOWN] : [] });
+      const problems = words.includes(':nope') ? ['it has no port named nope (it has: http)'] : [];
+      return prints({ ...explanationOf([portOf({})]), problems });
+    };
+    return asked;
+  };
+  const UNKNOWN = { name: 'x', reason: 'there is none' };
+
+  it('asks about several Services, one after the other', async () => {
+    const asked = nodesWithTwo();
+    expect(await cluster('explain', 'a/web', 'b/web:http')).toBe(0);
+    expect(printed.stdout).toBe(
+      'a/web: programmed alike on 2 of 2 nodes\n\nb/web:http: programmed alike on 2 of 2 nodes\n',
+    );
+    expect(asked).toEqual([
+      ...['explain a/web -o json', 'explain a/web -o json'],
+      ...['explain b/web:http -o json', 'explain b/web:http -o json'],
+    ]);
+    printed.stdout = '';
+    expect(await cluster('explain', 'a/web', 'b/web:nope', '-o', 'json')).toBe(1);
+    expect(JSON.parse(printed.stdout)).toMatchObject([
+      { service: 'a/web', problems: [], silent: [] },
+      { service: 'b/web:nope', problems: ['it has no port named nope (it has: http)'] },
+    ]);
+  });
+
+  it('finds the namespaces of a name, and says which name no node knows', async () => {
+    const asked = nodesWithTwo();
+    expect(await cluster('explain', 'web', 'x')).toBe(1);
+    expect(printed.stdout).toBe(
+      'a/web: programmed alike on 2 of 2 nodes\n\nb/web: programmed alike on 2 of 2 nodes\n',
+    );
+    expect(printed.stderr).toBe('x: there is none\n');
+    expect(new Set(asked)).toEqual(
+      new Set(['services web x -o json', 'explain a/web -o json', 'explain b/web -o json']),
+    );
+  });
+
+  it('ends with 3 where nobody tells which Services have a name', async () => {
+    putNodes(api, [{ name: 'node-1' }]);
+    answering({}, { exitCode: 1, stdout: '' });
+    expect(await cluster('explain', 'web')).toBe(3);
+    expect(printed.stdout).toMatch(/^no answer: node-1 /m);
+  });
+
   it('ends with 0 when all are alike', async () => {
     putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
     answering({}, prints(explanationOf([portOf({})])));

@@ -19,7 +19,9 @@ it.each([
   [['trace', '--colo'], ['--color']],
   [['status', '--wa'], ['--watch']],
   [['cluster', 'status', '--wa'], ['--watch']],
+  [['diff', '--wa'], ['--watch']],
   [['cluster', 'services', '--wa'], []],
+  [['cluster', 'diff', '--wa'], []],
   [['history', '-o', 'n'], ['name']],
   [['diff', '-o', 'n'], []],
   [['trace', '--names'], ['--namespace']],
@@ -30,7 +32,8 @@ it.each([
   [['completion', 'z'], ['zsh']],
   [['--proxy-m'], ['--proxy-mode']],
   [['services', '-n', 'sh'], []],
-  [['trace', '--to', ''], []],
+  [['cluster', 'trace', '--to', ''], []],
+  [['trace', '--from', ''], []],
 ])('%j may end with %j', (written, words) => {
   expect(found(...written)).toEqual({ words, takesServices: false });
 });
@@ -44,6 +47,10 @@ it.each(['explain', 'services', 'diff', 'history', 'top'])('%s takes names of Se
   expect(found(name, 'sh')).toEqual({ words: [], takesServices: true });
   expect(found(name, 'shop/web', '')).toEqual({ words: [], takesServices: true });
   expect(found(name, '--failing', 'sh').takesServices).toBe(true);
+});
+
+it('the destination of a trace may be a Service', () => {
+  expect(found('trace', '--to', 'sh')).toEqual({ words: [], takesServices: true });
 });
 
 it('all nodes are not asked for names at a prompt', () => {

@@ -2,6 +2,8 @@ import type { Handler } from '../../../../src/adapters/http/router.js';
 import type { ChangeEntry } from '../../../../src/application/status/change-entry.js';
 import type { ProxyStatus } from '../../../../src/application/status/proxy-status.js';
 import type { ServiceRow } from '../../../../src/application/status/service-row.js';
+import type { DifferenceReport } from '../../../../src/application/difference/difference-report.js';
+import { diff } from '../../../../src/adapters/cli/asking/diff.js';
 import { history } from '../../../../src/adapters/cli/asking/history.js';
 import { services } from '../../../../src/adapters/cli/asking/services.js';
 import { status } from '../../../../src/adapters/cli/asking/status.js';
@@ -16,6 +18,7 @@ let served: Served;
 let rows: readonly ServiceRow[];
 let changes: readonly ChangeEntry[];
 let told: ProxyStatus;
+let difference: DifferenceReport;
 let sync: object;
 /** The questions, by their paths. */
 let asked: string[];
@@ -39,25 +42,46 @@ const STATUS = {
   watches: [{ kind: 'Service', state: 'watching', connected: true, objects: 1, silence: 1 }],
 } as const satisfies ProxyStatus;
 
+const none = { lines: [], omitted: 0 };
+const NO_DIFFERENCE: DifferenceReport = {
+  mode: 'nftables',
+  families: [
+    { family: 'IPv4', ...none },
+    { family: 'IPv6', ...none },
+  ],
+};
+const differing = (text: string, servicePort?: string): DifferenceReport => ({
+  ...NO_DIFFERENCE,
+  families: [
+    { family: 'IPv4', omitted: 0, lines: [{ sign: '-', text, ...(servicePort && { servicePort }) }] },
+    { family: 'IPv6', ...none },
+  ],
+});
+
 beforeEach(async () => {
+  difference = NO_DIFFERENCE;
   [rows, changes, told, asked] = [[row('cart'), row('web')], [change('shop/cart', 1)], STATUS, []];
   sync = { idle: true, appliedEvents: 1, changes: 1 };
-  const answers = (answer: () => object): Handler => {
-    return ({ path }, response) => {
-      asked.push(path);
-      response.end(JSON.stringify(answer()));
+  const answers = (answer: (question: Parameters<Handler>[0]) => object): Handler => {
+    return (question, response) => {
+      asked.push(question.path);
+      response.end(JSON.stringify(answer(question)));
     };
   };
   served = await Served.start({
     '/debug/sync': answers(() => sync),
-    '/debug/service-list': answers(() => ({ services: rows, unknown: [] })),
+    '/debug/service-list': answers(({ parameters }) => ({
+      services: rows,
+      unknown: parameters.has('name', 'nobody') ? [{ name: 'nobody', reason: 'there is none' }] : [],
+    })),
     '/debug/history': answers(() => ({ changes, total: changes.length })),
     '/debug/status': answers(() => told),
+    '/debug/diff': answers(() => difference),
   });
 });
 afterEach(() => served.stop());
 
-const commands = { history, services, status } as const;
+const commands = { diff, history, services, status } as const;
 
 function run(name: keyof typeof commands, ...args: readonly string[]): Promise<number> {
   const argv = [name, '-w', ...args, '--metrics-bind-address', served.address];
@@ -144,4 +168,76 @@ it('shows the status again when it is another one, not only because time has pas
     .split('\n')
     .map((line) => JSON.parse(line) as unknown);
   expect(all).toEqual([STATUS, told]);
+});
+
+it('shows what differs in the kernel each time that something else does, and that nothing does any more', async () => {
+  const watching = run('diff');
+  await until('the first answer', async () => printed.stdout !== '');
+  difference = differing('chain ip kube-proxy stranger');
+  await until('a difference', async () => printed.stdout.includes('stranger'));
+  const before = askedFor('/debug/diff');
+  await until('the same once more', async () => askedFor('/debug/diff') > before + 1);
+  difference = NO_DIFFERENCE;
+  await until('it is repaired', async () => printed.stdout.split('no difference').length > 3);
+  difference = differing('element ip kube-proxy cluster-ips { 10.96.0.1 }', 'shop/cart:http');
+  await until('another difference', async () => printed.stdout.includes('cluster-ips'));
+  end();
+  expect(await watching).toBe(1);
+  expect(printed.stdout).toBe(
+    [
+      'IPv4 (nftables): no difference',
+      'IPv6 (nftables): no difference',
+      'IPv4 (nftables)',
+      '  of no single Service',
+      '    - chain ip kube-proxy stranger',
+      'IPv4 (nftables): no difference',
+      'IPv4 (nftables)',
+      '  shop/cart:http',
+      '    - element ip kube-proxy cluster-ips { 10.96.0.1 }',
+      '',
+    ].join('\n'),
+  );
+});
+
+it('shows the differences of one port of a Service, and ends with 0 when there is none in the end', async () => {
+  difference = differing('element a', 'shop/cart:http');
+  const watching = run('diff', 'shop/cart:http', '-o', 'json');
+  await until('the first answer', async () => printed.stdout !== '');
+  difference = differing('element b', 'shop/cart:other');
+  await until('the second one', async () => printed.stdout.split('\n').length > 3);
+  end();
+  expect(await watching).toBe(0);
+  const [first] = differing('element a', 'shop/cart:http').families;
+  const all = printed.stdout.trimEnd().split('\n');
+  expect(all.map((line) => JSON.parse(line) as unknown)).toEqual([
+    { mode: 'nftables', ...first },
+    { mode: 'nftables', family: 'IPv6', ...none },
+    { mode: 'nftables', family: 'IPv4', ...none },
+  ]);
+});
+
+it('ends at once where the proxy cannot compare, and tells later that it cannot', async () => {
+  const unknown: DifferenceReport = {
+    ...NO_DIFFERENCE,
+    families: [{ family: 'IPv4', ...none, problem: 'this mode cannot compare' }],
+  };
+  difference = unknown;
+  await expect(run('diff')).rejects.toThrow('the proxy cannot compare: this mode cannot compare');
+  expect(printed.stdout).toBe('');
+  difference = NO_DIFFERENCE;
+  const watching = run('diff');
+  await until('the first answer', async () => printed.stdout !== '');
+  difference = unknown;
+  await until('it is not known', async () => printed.stdout.includes('not known'));
+  end();
+  await expect(watching).rejects.toThrow('the proxy cannot compare');
+  expect(printed.stdout).toMatch(/\nIPv4 \(nftables\): not known: this mode cannot compare\n$/);
+});
+
+it('tells names that no Service has', async () => {
+  const watching = run('diff', 'nobody');
+  await until('the first answer', async () => printed.stdout !== '');
+  end();
+  expect(await watching).toBe(1);
+  expect(printed.stderr).toBe('nobody: there is none\n');
 });

@@ -1,4 +1,4 @@
-import { watch, type Watched } from '../../../../src/adapters/cli/watching/watch.js';
+import { restAfterCostly, watch, type Watched } from '../../../../src/adapters/cli/watching/watch.js';
 import type { OutputFormat } from '../../../../src/adapters/cli/command-line/subcommand.js';
 import { usePrinted } from '../../../support/program/use-printed.js';
 
@@ -36,7 +36,7 @@ async function run(answers: readonly (Watched<Item> | undefined)[], output: Outp
     },
     output,
     ending.signal,
-    0,
+    () => 0,
   );
   expect(left).toEqual([]);
   return printed.stdout;
@@ -104,4 +104,8 @@ it('does not wait for an answer when the user ends it', async () => {
 it('ends with the error of who asks', async () => {
   const failing = watch(() => Promise.reject(new Error('gone')), 'text', new AbortController().signal);
   await expect(failing).rejects.toThrow('gone');
+});
+
+it('what costs the proxy much is asked for a tenth of the time at most', () => {
+  expect([5, 2_000].map(restAfterCostly)).toEqual([1_000, 18_000]);
 });

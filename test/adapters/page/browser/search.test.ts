@@ -1,29 +1,20 @@
-import type { ServiceRow } from '../../../../src/application/status/service-row.js';
 import {
   namespacesOf,
   partsOfEndpoints,
   Search,
   type Wanted,
 } from '../../../../src/adapters/page/browser/views/services/search.js';
+import { serviceRow } from './samples.js';
 
-const row = (name: string, more: Partial<ServiceRow> = {}): ServiceRow => ({
-  namespace: 'shop',
-  name,
-  type: 'ClusterIP',
-  frontends: ['10.96.0.80:80/TCP'],
-  endpoints: { used: 2, known: 2 },
-  state: 'programmed',
-  ...more,
-});
 const rows = [
-  row('cart'),
-  row('cart-api', {
+  serviceRow('cart'),
+  serviceRow('cart-api', {
     type: 'NodePort',
     frontends: ['10.96.0.81:443/TCP', '30443/TCP'],
     ports: ['https', 'admin'],
   }),
-  row('dns', { namespace: 'kube-system', state: 'failed' }),
-  row('empty', { endpoints: { used: 0, known: 3 } }),
+  serviceRow('dns', { namespace: 'kube-system', state: 'failed' }),
+  serviceRow('empty', { endpoints: { used: 0, known: 3 } }),
 ];
 const search = new Search(rows);
 const found = (text: string, wanted: Partial<Wanted> = {}): readonly string[] =>
@@ -60,8 +51,8 @@ describe('the search', () => {
 
   it('shows those of which others hold frontends, and those of which endpoints step aside', () => {
     const two = [
-      row('twin', { state: 'degraded', held: 1 }),
-      row('silent', { endpoints: { used: 1, known: 2, aside: 1 } }),
+      serviceRow('twin', { state: 'degraded', held: 1 }),
+      serviceRow('silent', { endpoints: { used: 1, known: 2, aside: 1 } }),
     ];
     const shown = (show: 'held' | 'aside', text = '') =>
       new Search([...rows, ...two]).matching({ search: text, show }).map(({ name }) => name);

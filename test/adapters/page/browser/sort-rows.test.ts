@@ -1,21 +1,12 @@
-import type { ServiceRow } from '../../../../src/application/status/service-row.js';
 import { nextSort } from '../../../../src/adapters/page/browser/parts/grid/column.js';
 import { sortRows } from '../../../../src/adapters/page/browser/views/services/sort-rows.js';
+import { serviceRow } from './samples.js';
 
-const row = (name: string, more: Partial<ServiceRow> = {}): ServiceRow => ({
-  namespace: 'shop',
-  name,
-  type: 'ClusterIP',
-  frontends: ['10.96.0.80:80/TCP'],
-  endpoints: { used: 2, known: 2 },
-  state: 'programmed',
-  ...more,
-});
 const rows = [
-  row('a', { frontends: ['10.96.0.100:80/TCP'], endpoints: { used: 10, known: 10 } }),
-  row('b', { frontends: ['10.96.0.9:80/TCP'], type: 'NodePort', namespace: 'a' }),
-  row('c', { frontends: ['10.96.0.9:443/TCP'], endpoints: { used: 0, known: 3 } }),
-  row('d', { frontends: [], state: 'failed' }),
+  serviceRow('a', { frontends: ['10.96.0.100:80/TCP'], endpoints: { used: 10, known: 10 } }),
+  serviceRow('b', { frontends: ['10.96.0.9:80/TCP'], type: 'NodePort', namespace: 'a' }),
+  serviceRow('c', { frontends: ['10.96.0.9:443/TCP'], endpoints: { used: 0, known: 3 } }),
+  serviceRow('d', { frontends: [], state: 'failed' }),
 ];
 const sorted = (by: string, isDescending = false): string =>
   sortRows(rows, { by, isDescending })

@@ -2,9 +2,9 @@ import type { JSX } from 'preact';
 import type { History } from '../../../../../application/status/change-entry.js';
 import type { ProxyStatus } from '../../../../../application/status/proxy-status.js';
 import type { ServiceCounts } from '../../../../../application/status/service-row.js';
-import { historyOf, SERVICE_COUNTS, STATUS } from '../../asking/routes.js';
+import { historyOf, SERVICE_COUNTS } from '../../asking/routes.js';
 import { useChanges } from '../../asking/use-changes.js';
-import { useFollowed } from '../../asking/use-followed.js';
+import { useFollowed, type Followed } from '../../asking/use-followed.js';
 import { Changes } from '../../parts/changes.js';
 import { EmptyCluster } from '../../parts/empty-cluster.js';
 import { Panel } from '../../parts/panel.js';
@@ -19,9 +19,8 @@ const RECENT = 20;
 const AT_LEAST_EVERY = 10_000;
 
 /** How the proxy of this node is, how quick it is, and what failed. */
-export function OverviewView(): JSX.Element {
+export function OverviewView({ status }: { readonly status: Followed<ProxyStatus> }): JSX.Element {
   const changed = useChanges();
-  const status = useFollowed<ProxyStatus>(STATUS);
   const counts = useFollowed<ServiceCounts>(SERVICE_COUNTS, { period: AT_LEAST_EVERY, when: changed });
   const history = useFollowed<History>(historyOf(), { period: AT_LEAST_EVERY, when: changed });
   return (

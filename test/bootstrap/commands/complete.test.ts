@@ -1,0 +1,44 @@
+import { chosenCommand } from '../../../src/bootstrap/commands/commands.js';
+import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
+import type { PinoLogger } from '../../../src/adapters/process/pino-logger.js';
+import { Served } from '../../support/http/served.js';
+import { usePrinted } from '../../support/program/use-printed.js';
+
+const printed = usePrinted();
+let served: Served;
+beforeAll(async () => {
+  const row = {
+    namespace: 'shop',
+    name: 'cart',
+    frontends: [],
+    endpoints: { used: 0, known: 0 },
+    state: 'pending',
+  };
+  const list = JSON.stringify({ services: [row], unknown: [] });
+  served = await Served.start({ '/debug/service-list': (_, response) => void response.end(list) });
+});
+afterAll(() => served.stop());
+
+async function completed(flags: readonly string[], ...words: readonly string[]): Promise<string> {
+  const commandLine = parseCommandLine(['__complete', ...flags, '--', ...words]);
+  const command = await chosenCommand(commandLine);
+  expect(await command(commandLine, undefined as unknown as PinoLogger)).toBe(0);
+  return printed.stdout;
+}
+
+describe('names of Services', () => {
+  it('come from the proxy that the written flags name', async () => {
+    expect(await completed([], 'explain', '--metrics-bind-address', served.address, 'sh')).toBe(
+      'shop/cart\n',
+    );
+  });
+
+  it('come from the usual one where what is written cannot be understood yet', async () => {
+    const flags = ['--metrics-bind-address', served.address];
+    expect(await completed(flags, 'diff', '--nonsense', 'sh')).toBe('shop/cart\n');
+  });
+
+  it('are none where nobody answers', async () => {
+    expect(await completed([], 'explain', '--metrics-bind-address', '127.0.0.1:1', 'sh')).toBe('');
+  });
+});
