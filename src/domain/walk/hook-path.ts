@@ -1,3 +1,4 @@
+import { getOrMake } from '../model/get-or-make.js';
 import type { Course, HookName } from './course.js';
 
 /** What packets pass at a hook: a base chain, a built-in chain, IPVS. All that may become of a packet there. */
@@ -5,6 +6,9 @@ export type Station<C> = (course: C) => readonly C[];
 
 /** Leads packets from hook to hook, as the kernel does (docs/spec/nftables.md §7). */
 export class HookPath<C extends Course> {
+  /** Where rules leave it to chance, a packet comes to a hook in many ways. */
+  private readonly stations = new Map<HookName, readonly Station<C>[]>();
+
   /**
    * @param stationsAt what packets pass at a hook, in order
    * @param isLocal whether an address is one of the node's own
@@ -51,7 +55,9 @@ export class HookPath<C extends Course> {
   }
 
   private at(hook: HookName, course: C): readonly C[] {
-    return course.verdict ? [course] : through(this.stationsAt(hook), { ...course, hook });
+    if (course.verdict) return [course];
+    const stations = getOrMake(this.stations, hook, () => this.stationsAt(hook));
+    return through(stations, { ...course, hook });
   }
 }
 

@@ -30,7 +30,6 @@ const courseOf = (of: Packet, parts: Partial<KernelCourse> = {}): KernelCourse =
   ...startOf(of),
   headers: headersOf(of),
   registers: new Uint8Array(),
-  origins: undefined,
   priority: 0,
   ...parts,
 });
@@ -128,6 +127,8 @@ it.each([
   ['>', [79]],
   ['>=', [79, 80]],
 ] as const)('80 %s each of %j, of 79, 80 and 81', (op, expected) => {
-  const register = Uint8Array.of(0, 80, 7, 7);
-  expect([79, 80, 81].filter((number) => compares(register, op, Uint8Array.of(0, number)))).toEqual(expected);
+  const registers = Uint8Array.of(7, 7, 7, 7, 0, 80, 7, 7);
+  expect([79, 80, 81].filter((number) => compares(registers, 4, op, Uint8Array.of(0, number)))).toEqual(
+    expected,
+  );
 });

@@ -7,6 +7,7 @@ import type { KernelElement, KernelTable } from '../../../../src/domain/nftables
 import { TABLE_NAME } from '../../../../src/domain/nftables/layout/table.js';
 import type { Packet } from '../../../../src/domain/trace/packet.js';
 import { startOf } from '../../../../src/domain/walk/course.js';
+import { nextRule } from '../../../../src/domain/walk/turn.js';
 
 const packet: Packet = {
   family: 'IPv4',
@@ -53,7 +54,8 @@ function turns(
     (address) => address === own,
   );
   const chain = { name: 'c', number: 1, rules: [] };
-  return run.meet(new ListedRule({ expressions }, table, chain, 'IPv4'), course);
+  const rule = new ListedRule({ expressions }, table, chain, 'IPv4');
+  return run.meet(rule, course) ?? [nextRule(course)];
 }
 
 const bytes = (...values: readonly number[]): Uint8Array => Uint8Array.from(values);
