@@ -61,7 +61,7 @@ export class ChainWalk<C extends Course, R extends Place> {
       for (const { course: walked, to: end } of this.walk(to.chain, met, depth + 1)) {
         // A jump that led to nothing is no step.
         const isIdle = walked.steps === met.steps && met.steps !== course.steps;
-        const after = isIdle ? { ...walked, steps: course.steps } : walked;
+        const after = isIdle ? walked.with({ steps: course.steps }) : walked;
         if (to.verb === 'jump' && end === 'caller') next.push(after);
         else left.push({ course: after, to: end });
       }

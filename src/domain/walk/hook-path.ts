@@ -40,14 +40,14 @@ export class HookPath<C extends Course> {
   }
 
   private receive(course: C): readonly C[] {
-    const come = { ...course, inputInterface: 'lo' };
+    const come = course.with({ inputInterface: 'lo' });
     return this.at('prerouting', come).flatMap((each) => this.enter(each));
   }
 
   private enter(course: C): readonly C[] {
     return this.at('input', course).flatMap((entered) =>
       entered.isSentAnew
-        ? this.at('output', { ...goneOn(entered), inputInterface: '' }).flatMap((sent) =>
+        ? this.at('output', goneOn(entered).with({ inputInterface: '' })).flatMap((sent) =>
             this.at('postrouting', sent),
           )
         : [entered],
@@ -57,7 +57,7 @@ export class HookPath<C extends Course> {
   private at(hook: HookName, course: C): readonly C[] {
     if (course.verdict) return [course];
     const stations = getOrMake(this.stations, hook, () => this.stationsAt(hook));
-    return through(stations, { ...course, hook });
+    return through(stations, course.with({ hook }));
   }
 }
 
@@ -68,7 +68,7 @@ export function translating<C extends Course>(...stations: readonly Station<C>[]
     if (atDestination ? course.destinationIsSettled : course.sourceIsSettled) return [course];
     const isDone = (each: C) => (atDestination ? each.isTranslated : each.isMasqueraded);
     return through(stations, course, isDone).map((after) =>
-      atDestination ? { ...after, destinationIsSettled: true } : { ...after, sourceIsSettled: true },
+      after.with(atDestination ? { destinationIsSettled: true } : { sourceIsSettled: true }),
     );
   };
 }
@@ -91,5 +91,5 @@ function through<C extends Course>(
 }
 
 function goneOn<C extends Course>(course: C): C {
-  return { ...course, isSentAnew: false };
+  return course.with({ isSentAnew: false });
 }

@@ -1,23 +1,34 @@
-import type { Course } from '../../walk/course.js';
+import { Course, type CourseState } from '../../walk/course.js';
 import { TABLE_NAME } from '../layout/table.js';
 import type { Headers } from './packet-bytes.js';
 import type { KernelTable } from './ruleset.js';
 
 /** A packet in flight through the rules of the kernel. */
-export interface KernelCourse extends Course {
-  readonly headers: Headers;
-  /** Those of the rule that is being evaluated, which begins with empty ones. Courses share them, but those between which a rule draws. */
-  readonly registers: Uint8Array;
-  readonly priority: number;
+export class KernelCourse extends Course {
+  /**
+   * @param registers those of the rule that is being evaluated, which begins with empty ones; courses share them, but those between
+   *   which a rule draws
+   */
+  constructor(
+    state: CourseState,
+    readonly headers: Headers,
+    readonly registers: Uint8Array = new Uint8Array(REGISTERS_LENGTH),
+    readonly priority: number = 0,
+  ) {
+    super(state);
+  }
+
+  override with(changes: Partial<Omit<KernelCourse, 'with'>>): this {
+    const { headers, registers, priority } = this;
+    return Object.assign(new KernelCourse(this, headers, registers, priority), changes) as this;
+  }
 }
+
+const REGISTERS_LENGTH = 64;
 
 /** Whether it is the table of this program. */
 export function isOurs({ name, family }: KernelTable): boolean {
   return name === TABLE_NAME && family !== 'inet';
-}
-
-export function newRegisters(): Uint8Array {
-  return new Uint8Array(64);
 }
 
 /**

@@ -171,12 +171,12 @@ export class RuleRun {
     course: KernelCourse,
     rule: ListedRule,
   ): KernelCourse {
-    const after = withStep({ ...course, isSticky: true }, rule, "remembers the client's endpoint");
+    const after = withStep(course.with({ isSticky: true }), rule, "remembers the client's endpoint");
     const set = rule.table.sets.get(name);
     if (!this.watching || !set) return after;
     this.watching.watch.affinity(timeoutSeconds || (set.timeoutSeconds ?? 0));
     const key = hex(course.registers.subarray(from, from + set.keyLength));
-    return { ...after, memory: new Map([...(course.memory ?? []), [name, new Set([key])]]) };
+    return after.with({ memory: new Map([...(course.memory ?? []), [name, new Set([key])]]) });
   }
 
   private route({ field, result }: Extract<Expression, { kind: 'fib' }>, course: KernelCourse): Uint8Array {
@@ -217,7 +217,7 @@ function notUnderstood([first, ...rest]: readonly Expression[], course: KernelCo
 }
 
 function withServicePort(course: KernelCourse, { comment }: KernelElement): KernelCourse {
-  return comment === undefined ? course : { ...course, servicePort: comment };
+  return comment === undefined ? course : course.with({ servicePort: comment });
 }
 
 function setMeta(
@@ -226,7 +226,7 @@ function setMeta(
   rule: ListedRule,
 ): KernelCourse {
   const value = readHostWord(course.registers, from);
-  if (key === 'priority') return { ...course, priority: value };
+  if (key === 'priority') return course.with({ priority: value });
   const { course: after, effect } = marked(course, value);
   if (effect === undefined) return after;
   if (rule.isForeign) return withStep(after, rule, effect);
@@ -251,5 +251,5 @@ function translate(
   const destination =
     address === undefined ? course.destination : addressText(registers.subarray(address, address + length));
   const newPort = port === undefined ? course.port : readNetworkHalf(registers, port);
-  return sent({ ...course, headers: readdressed(headers, destination, newPort) }, destination, newPort);
+  return sent(course.with({ headers: readdressed(headers, destination, newPort) }), destination, newPort);
 }

@@ -6,7 +6,7 @@ import { endingOf, startOf, type HookName } from '../../walk/course.js';
 import { HookPath, translating, type Station } from '../../walk/hook-path.js';
 import { localTo } from '../../walk/local-addresses.js';
 import type { FindElement } from './elements.js';
-import { newRegisters, type KernelCourse } from './kernel-course.js';
+import { KernelCourse } from './kernel-course.js';
 import { ListedChains, policyOf, type ListedRule } from './listed-rule.js';
 import { headersOf } from './packet-bytes.js';
 import type { Devices } from './register-values.js';
@@ -92,13 +92,7 @@ export class RulesetWalk {
 
   endings(): readonly TracedEnding[] {
     const { packet } = this;
-    const start = {
-      ...startOf(packet),
-      headers: headersOf(packet),
-      registers: newRegisters(),
-      priority: 0,
-      isSilent: this.isSilent,
-    };
+    const start = new KernelCourse(startOf(packet, this.isSilent), headersOf(packet));
     const path = new HookPath<KernelCourse>((hook) => this.stations(hook), this.isLocal);
     return path.follow(start).map((course) => endingOf(course));
   }

@@ -4,7 +4,7 @@ import {
   ctValue,
   metaValue,
 } from '../../../../src/domain/nftables/kernel/register-values.js';
-import type { KernelCourse } from '../../../../src/domain/nftables/kernel/kernel-course.js';
+import { KernelCourse } from '../../../../src/domain/nftables/kernel/kernel-course.js';
 import { headersOf } from '../../../../src/domain/nftables/kernel/packet-bytes.js';
 import type { Packet } from '../../../../src/domain/trace/packet.js';
 import { startOf, type HookName } from '../../../../src/domain/walk/course.js';
@@ -26,13 +26,8 @@ const devices = {
   ]),
 };
 
-const courseOf = (of: Packet, parts: Partial<KernelCourse> = {}): KernelCourse => ({
-  ...startOf(of),
-  headers: headersOf(of),
-  registers: new Uint8Array(),
-  priority: 0,
-  ...parts,
-});
+const courseOf = (of: Packet, parts: Partial<KernelCourse> = {}): KernelCourse =>
+  new KernelCourse(startOf(of), headersOf(of)).with(parts);
 const name = (text: string): Uint8Array => Uint8Array.of(...Buffer.from(text.padEnd(16, '\0')));
 const word = (number: number): Uint8Array => Uint8Array.of(number, 0, 0, 0);
 
