@@ -1,5 +1,6 @@
 // Prints the hermetic tests that a newer Node can make a difference to, one a line: those that use what Node itself brings to
 // talk, compress, inspect and start things, or whose subject uses that. What a test shares with others counts as its own.
+// By day only those of whole programs.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -16,7 +17,7 @@ function usesNode(path, seen = new Set()) {
   return imported.some((other) => usesNode(other, seen));
 }
 
-for (const room of ['test/adapters', 'test/bootstrap'])
+for (const room of process.env.NIGHTLY ? ['test/adapters', 'test/bootstrap'] : ['test/bootstrap'])
   for (const name of readdirSync(room, { recursive: true })) {
     const path = join(room, name);
     if (path.endsWith('.test.ts') && usesNode(path)) console.log(path);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parse, stringify } from 'yaml';
+import { sampleOf } from '../support/nightly.js';
 import { ProxyProcess, type ModeName } from '../support/program/proxy-process.js';
 import { clusterObjects, testConfig, type TestService } from '../support/testbed/cluster-objects.js';
 import type { Host } from '../support/testbed/host.js';
@@ -55,7 +56,7 @@ const configuration = (more: object): string => stringify({ ...(parse(testConfig
 const ON_ALL = { nodePortAddresses: ['0.0.0.0/0'] };
 const ON_PRIMARY = { nodePortAddresses: ['primary'] };
 
-describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
+describe.each(sampleOf<ModeName>(['nftables', 'iptables']))('in mode %s', (mode) => {
   let testbed: Testbed;
   let proxy: ProxyProcess | undefined;
 

@@ -1,3 +1,4 @@
+import { sampleOf } from '../support/nightly.js';
 import { clusterObjects, testConfig, type TestService } from '../support/testbed/cluster-objects.js';
 import { trackedConnections, type TrackedConnection } from '../support/testbed/conntrack.js';
 import type { Host } from '../support/testbed/host.js';
@@ -14,7 +15,7 @@ const otherClusterIP = { dst: '172.30.20.10', port: 81 };
 
 const unused = { name: 'unused', protocol: 'TCP', port: 9, targetPort: 9 } as const;
 
-describe.each(['nftables', 'iptables'] as const)('stale UDP flows, mode %s', (mode) => {
+describe.each(sampleOf(['nftables', 'iptables'] as const))('stale UDP flows, mode %s', (mode) => {
   let testbed: Testbed;
   let one: Backend;
   let two: Backend;

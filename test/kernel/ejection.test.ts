@@ -1,6 +1,7 @@
 import type { Explanation } from '../../src/application/explain/explanation.js';
 import type { TraceAnswer } from '../../src/application/trace/answer.js';
 import type { ServiceList } from '../../src/application/status/service-row.js';
+import { sampleOf } from '../support/nightly.js';
 import { Command } from '../support/program/command.js';
 import { ProxyProcess, type ModeName } from '../support/program/proxy-process.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
@@ -105,7 +106,7 @@ async function delayAnswers(): Promise<void> {
     await late.ask('sendDatagram', { dst: '198.51.100.11', port: 9, sourcePort: 0, hex });
 }
 
-describe.each<ModeName>(['nftables', 'iptables'])('in mode %s', (mode) => {
+describe.each(sampleOf<ModeName>(['nftables', 'iptables']))('in mode %s', (mode) => {
   let proxy: ProxyProcess;
   beforeAll(async () => {
     // Connections of the same clients are no new ones as long as the kernel knows them.

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProxyStatus } from '../../src/application/status/proxy-status.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
+import { sampleOf } from '../support/nightly.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
 import { iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
@@ -28,7 +29,7 @@ function objects(endpoints: readonly string[]): string {
 }
 
 /** The real program with its default periods: it has to notice by itself. How each kind of damage is repaired, the driver's test shows. */
-describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else', (variant) => {
+describe.each(sampleOf(iptablesVariants))('rules of iptables-%s damaged by somebody else', (variant) => {
   let testbed: Testbed;
   let iptables: NodeIptables;
   let proxy: ProxyProcess;

@@ -12,6 +12,7 @@ import { IptablesTool } from '../../src/adapters/iptables/tool/iptables-tool.js'
 import { XtablesLock } from '../../src/adapters/iptables/tool/xtables-lock.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
+import { sampleOf } from '../support/nightly.js';
 import { DriverBundle, Namespace, type Driver } from '../support/program/in-namespace.js';
 import type { Handlers } from './iptables-driver/driver.js';
 import {
@@ -99,7 +100,7 @@ class Bench {
   }
 }
 
-describe.each(['nft', 'legacy'] as const)('the iptables driver with iptables-%s', (variant) => {
+describe.each(sampleOf(['nft', 'legacy'] as const))('the iptables driver with iptables-%s', (variant) => {
   let bench: Bench;
   beforeEach(() => void (bench = new Bench(variant)));
   afterEach(() => bench.remove());
@@ -347,7 +348,7 @@ describe('the xtables lock, with iptables-legacy', () => {
   });
 });
 
-describe.each(['nft', 'legacy'] as const)('watching the rules of iptables-%s', (variant) => {
+describe.each(sampleOf(['nft', 'legacy'] as const))('watching the rules of iptables-%s', (variant) => {
   const inspector = variant === 'nft' ? 'iptables-nft' : 'iptables-legacy';
   let bundle: DriverBundle<Handlers>;
   let namespace: Namespace;

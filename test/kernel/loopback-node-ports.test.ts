@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parse, stringify } from 'yaml';
+import { nightly } from '../support/nightly.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
 import { readTable } from '../support/testbed/ruleset.js';
@@ -208,13 +209,14 @@ function addedBy137(family: Family, setting: Setting): string {
   ].join('\n');
 }
 
-it.each<[ours: Setting, theirs: Setting | '1.36']>([
+const ways: [ours: Setting, theirs: Setting | '1.36'][] = [
   ['rejected', '1.36'],
-  ['rejected', 'off'],
-  ['rejected', 'rejected'],
   ['relayed', 'relayed'],
   ['off', 'rejected'],
-])('%s, goes back to kube-proxy, %s, and to this proxy again', async (ours, theirs) => {
+];
+if (nightly) ways.push(['rejected', 'off'], ['rejected', 'rejected']);
+
+it.each(ways)('%s, goes back to kube-proxy, %s, and to this proxy again', async (ours, theirs) => {
   const objects = await recorded('objects.json');
   const config = configOf(recordedConfig, ours);
   await restarted(config, objects);

@@ -1,3 +1,4 @@
+import { sampleOf } from '../support/nightly.js';
 import { CommandNode } from '../support/program/command-node.js';
 import { DriverBundle, type Driver } from '../support/program/in-namespace.js';
 import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
@@ -64,7 +65,7 @@ async function ownRules(mode: string): Promise<unknown> {
   return tables.map(contentsOf);
 }
 
-describe.each(['nftables', 'iptables'])('in mode %s', (mode) => {
+describe.each(sampleOf(['nftables', 'iptables']))('in mode %s', (mode) => {
   it('tables of other programs, with what this one does not know, disturb nothing and stay as they are', async () => {
     const flags = await flagsOf(mode, web);
     const started = await node.run(['--once', ...flags]);

@@ -1,4 +1,5 @@
 import { parse, stringify } from 'yaml';
+import { sampleOf } from '../support/nightly.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
 import { ProxyProcess, type ModeName } from '../support/program/proxy-process.js';
 import { Testbed } from '../support/testbed/testbed.js';
@@ -31,7 +32,7 @@ afterEach(async () => {
 const ip = (command: string): Promise<string> => testbed.node.run(['ip', ...command.split(' ')]);
 const ask = (dst: string): Promise<string> => askOnce(testbed.pod, { what: 'http', dst, port: 30080 });
 
-it.each<ModeName>(['nftables', 'iptables'])(
+it.each(sampleOf<ModeName>(['nftables', 'iptables']))(
   'in mode %s node ports answer where there is no carrier, and follow addresses as they come and go',
   async (mode) => {
     const { address } = await Backend.start(testbed, 'b1', '10.244.1.11');
@@ -57,7 +58,7 @@ it.each<ModeName>(['nftables', 'iptables'])(
   },
 );
 
-it.each<ModeName>(['nftables', 'iptables'])(
+it.each(sampleOf<ModeName>(['nftables', 'iptables']))(
   'in mode %s the keywords primary and localhost stand for the address of the Node, and for loopback where the mode has it',
   async (mode) => {
     const { address } = await Backend.start(testbed, 'b1', '10.244.1.11');

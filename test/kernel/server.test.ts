@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import { OWN_METRICS } from '../../src/adapters/metrics/own-metric-table.js';
 import { parseExposition, type ShownMetric } from '../support/metrics/exposition.js';
 import { specMetrics } from '../support/metrics/spec-metrics.js';
+import { sampleOf } from '../support/nightly.js';
 import { testNode, testServiceCidr } from '../support/testbed/cluster-objects.js';
 import { Command } from '../support/program/command.js';
 import { Host } from '../support/testbed/host.js';
@@ -57,7 +58,7 @@ function objects(nodeName: string): string {
   return [testNode, testServiceCidr, service, ...slices].map((object) => stringify(object)).join('---\n');
 }
 
-describe.each(['nftables', 'iptables'])('the servers of mode %s', (mode) => {
+describe.each(sampleOf(['nftables', 'iptables']))('the servers of mode %s', (mode) => {
   let namespace: Namespace;
   let node: Host;
   let folder: string;

@@ -2,6 +2,7 @@ import { IptablesTool } from '../../src/adapters/iptables/tool/iptables-tool.js'
 import { IptablesTracer } from '../../src/adapters/iptables/trace/iptables-tracer.js';
 import type { Walk } from '../../src/application/ports/tracer.js';
 import { IP_FAMILIES, type IpFamily } from '../../src/domain/net/ip-family.js';
+import { sampleOf } from '../support/nightly.js';
 import { walkedFates } from '../support/recorded/packet-fates.js';
 import { readScenario, type Scenario } from '../support/recorded/scenarios.js';
 import { iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
@@ -23,7 +24,7 @@ const FOREIGN = [
   '-t mangle -A POSTROUTING -s 10.9.9.9 -m mark ! --mark 0x1/0x1 -j DROP',
 ];
 
-describe.each(iptablesVariants)('a walk through what iptables-%s saves', (variant) => {
+describe.each(sampleOf(iptablesVariants))('a walk through what iptables-%s saves', (variant) => {
   let testbed: Testbed;
   let iptables: NodeIptables;
   let proxy: ProxyProcess;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { savedRules, type SavedTables } from '../../src/domain/iptables/text/saved-tables.js';
 import { USERSPACE_BASE_RULES } from '../../src/domain/userspace/base-rules.js';
+import { sampleOf } from '../support/nightly.js';
 import { clusterObjects, testConfig, type TestService } from '../support/testbed/cluster-objects.js';
 import { Command } from '../support/program/command.js';
 import { iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
@@ -52,7 +53,7 @@ function rulesOf(tables: SavedTables, chain: string): readonly string[] {
   return rules.map((rule) => rule.replace(/(--to-ports |:)\d+$/, '$1PORT')).sort();
 }
 
-describe.each(iptablesVariants)('rules in iptables-%s', (variant) => {
+describe.each(sampleOf(iptablesVariants))('rules in iptables-%s', (variant) => {
   let iptables: NodeIptables;
   beforeEach(async () => {
     iptables = new NodeIptables(testbed.node, variant);

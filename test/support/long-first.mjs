@@ -8,40 +8,48 @@ const LONGEST = [
   'uml/inside',
   'simulation/worlds',
   'conformance/iptables',
-  'iptables-takeover',
-  'conformance/nftables',
-  'poisoned-service',
-  'soak',
-  'deploy/image',
-  'conntrack-reconciliation',
-  'kernel/failover',
-  'kernel/api-server',
-  'deploy/debian-package',
-  'kernel/page-in-use',
+  'guides/single-machine',
+  'guides/going-back',
   'kernel/demo',
-  'iptables-disruption',
-  'kernel/faults',
   'kernel/ejection',
+  'guides/rolling-out',
+  'kernel/failover',
+  'iptables-takeover',
+  'soak',
+  'conformance/nftables',
+  'kernel/commands',
+  'kernel/api-server',
+  'kernel/page-in-use',
+  'poisoned-service',
+  'deploy/image',
+  'deploy/debian-package',
+  'kernel/neighbours',
+  'kernel/top',
+  'kernel/load-balancing',
+  'kernel/asking',
+  'simulation/kube-proxy/kube-proxy',
+  'nf-tables/tests/backend-contract',
+  'bench/fleet',
   'application/trace/recorded',
-  'fleet/herd',
+  'domain/compare/recorded',
+  'contract/backends',
   'kubernetes/recorded-scenarios',
   'application/trace/modes',
   'walk/recorded-packets',
   'decode/hostile-objects',
   'asking/hostile-answers',
-  'fleet-report',
   'refusals',
   'manifest-source',
+  'cluster/ask-cluster',
   'restored-storage',
 ];
 
 /** Files that must run early, then projects whose files take long; inside a project jest's own order. */
 export default class LongFirst extends Sequencer {
   async sort(tests) {
-    const early = LONGEST.map((name) => `/${name}.test.ts`);
     const order = ({ path, context }) => {
-      const place = early.findIndex((name) => path.endsWith(name));
-      return place < 0 ? early.length + PROJECTS.indexOf(context.config.displayName?.name) : place;
+      const place = LONGEST.findIndex((name) => path.includes(name));
+      return place < 0 ? LONGEST.length + PROJECTS.indexOf(context.config.displayName?.name) : place;
     };
     return [...(await super.sort(tests))].sort((a, b) => order(a) - order(b));
   }

@@ -1,5 +1,6 @@
 import { expect } from 'expect';
 import { after, before, describe, it } from 'node:test';
+import { nightly } from '../../../support/nightly.js';
 import { byConfiguration, type Step } from '../../../support/recorded/scenarios.js';
 import { probe } from '../../../support/testbed/probe.js';
 import { ProxyRuns } from '../../../support/program/proxy-runs.js';
@@ -13,10 +14,10 @@ import { tool } from './tool.js';
 const scenarios = (await byConfiguration('ipvs')).filter(({ name }) => isSampled(name));
 
 /**
- * Those over which `trace --kernel` is asked as well: queries are slow here, and the hermetic tests ask it over all, of compiled rules
- * and of what was recorded of the kernel.
+ * Those over which `trace --kernel` is asked as well, at night: queries are slow here, and the hermetic tests ask it over all, of compiled
+ * rules and of what was recorded of the kernel.
  */
-const TRACED = ['ipv6-only', 'loadbalancer-source-ranges'];
+const TRACED = nightly ? ['ipv6-only', 'loadbalancer-source-ranges'] : [];
 const TRACED_CLIENTS = ['pod', 'node', 'ext'];
 
 /** The step with the packets of some clients alone. */

@@ -9,6 +9,7 @@ import {
   WEIGHT_ANNOTATION,
 } from '../../../../src/domain/decode/balancing-annotations.js';
 import { SCHEDULER_ANNOTATION } from '../../../../src/domain/decode/service-annotations.js';
+import { nightly } from '../../../support/nightly.js';
 import { clusterObjects, testConfig } from '../../../support/testbed/cluster-objects.js';
 import { Command } from '../../../support/program/command.js';
 import { HINT_CHAIN, NodeIptables } from '../../../support/testbed/iptables-node.js';
@@ -268,26 +269,27 @@ describe('mode ipvs', () => {
     await proxy.change(objects(backends));
   });
 
-  it('changes places with mode iptables, there and back, and no connection is lost', async () => {
-    const standing = await OpenConnection.open(testbed.pod, web);
-    const { body: name } = await standing.ask(PATIENCE);
-    for (const mode of ['iptables', 'ipvs'] as const) {
-      const clients = [
-        await SteadyClient.start(testbed.pod, web, 200, PATIENCE),
-        await SteadyClient.start(testbed.ext, nodePort, 200, PATIENCE),
-      ];
-      await changeTo(mode);
-      for (const client of clients) {
-        const requests = await client.stop();
-        expect(requests.length).toBeGreaterThan(10);
-        expect({ mode, failed: requests.filter(({ error }) => error !== undefined) }).toEqual({
-          mode,
-          failed: [],
-        });
+  if (nightly)
+    it('changes places with mode iptables, there and back, and no connection is lost', async () => {
+      const standing = await OpenConnection.open(testbed.pod, web);
+      const { body: name } = await standing.ask(PATIENCE);
+      for (const mode of ['iptables', 'ipvs'] as const) {
+        const clients = [
+          await SteadyClient.start(testbed.pod, web, 200, PATIENCE),
+          await SteadyClient.start(testbed.ext, nodePort, 200, PATIENCE),
+        ];
+        await changeTo(mode);
+        for (const client of clients) {
+          const requests = await client.stop();
+          expect(requests.length).toBeGreaterThan(10);
+          expect({ mode, failed: requests.filter(({ error }) => error !== undefined) }).toEqual({
+            mode,
+            failed: [],
+          });
+        }
+        expect(await standing.ask(PATIENCE)).toMatchObject({ body: name, connections: 1 });
       }
-      expect(await standing.ask(PATIENCE)).toMatchObject({ body: name, connections: 1 });
-    }
-  });
+    });
 
   it('goes with --once of another mode, except what carries connections, and that is reported', async () => {
     const standing = await OpenConnection.open(testbed.pod, web);

@@ -5,7 +5,6 @@ import { nightly } from '../../../support/nightly.js';
  * that packets fare as they should there, is shown without a guest (`test/domain/ipvs`).
  */
 const SAMPLE = [
-  'churn',
   'clusterip-basic',
   'ipv6-only',
   'loadbalancer-source-ranges',
