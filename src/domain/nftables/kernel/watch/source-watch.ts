@@ -4,6 +4,7 @@ import { addressBits } from '../../../net/cidr.js';
 import type { IpFamily } from '../../../net/ip-family.js';
 import type { Watch } from '../../../walk/watch.js';
 import { hex } from '../bytes.js';
+import { hashesPort } from '../draws.js';
 import type { Expression } from '../expression.js';
 import type { ListedRule } from '../listed-rule.js';
 import { ADDRESSES } from '../packet-bytes.js';
@@ -95,6 +96,13 @@ class RuleReader {
         return touches(this.origins, from, length)
           ? this.unclear('a part of the source in another order')
           : undefined;
+      }
+      case 'hash': {
+        // What the source port, which may be any, is a part of may be any number for every source.
+        const { from, length } = expression;
+        const dependsOnSource =
+          touches(this.origins, from, length) && !hashesPort(expression, this.rule.expressions);
+        return dependsOnSource ? this.unclear('a hash of the source') : undefined;
       }
       case 'limit':
         return this.unclear('a limit');
