@@ -52,7 +52,10 @@ export function walkTables(
   const isLocal = localTo(environment, packet);
   const surroundings: Surroundings = {
     isLocal,
-    ownAddress: ownAddressIn(localAddresses, packet),
+    // Few rules ask for it.
+    get ownAddress() {
+      return ownAddressIn(localAddresses, packet);
+    },
     deviceTowards: devices,
     sets,
     remembers: (list, address) => remembered?.get(list)?.has(address) === true,
