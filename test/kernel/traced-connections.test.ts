@@ -1,4 +1,5 @@
 import type { TraceAnswer } from '../../src/application/trace/answer.js';
+import { sampleOf } from '../support/nightly.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
 import { TraceCommand } from '../support/program/trace-command.js';
 import { testConfig } from '../support/testbed/cluster-objects.js';
@@ -109,7 +110,7 @@ async function disagreements(
   return found;
 }
 
-describe.each(['nftables', 'iptables'] as const)('in mode %s', (mode) => {
+describe.each(sampleOf(['nftables', 'iptables'] as const))('in mode %s', (mode) => {
   it(`${connections} random connections meet what trace says (TRACED_SEED=${seed})`, async () => {
     const below = randomNumbers(seed);
     const random = (): number => below(1_000_003) / 1_000_003;

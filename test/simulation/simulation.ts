@@ -175,7 +175,7 @@ export class Simulation {
       if (missing !== undefined) this.breaks('what is missing is not called good', missing);
     }
     if (this.isOver) return;
-    await this.whenQuiet.check(isPlainStart(steps));
+    await this.whenQuiet.check(steps.length === 0 || isPlainStart(steps));
     const abandoned = await abandonedMemory(this, [...this.formerly, ...steps]);
     if (abandoned !== undefined) this.breaks('nobody is remembered for an endpoint that is gone', abandoned);
     this.judge([...this.formerly, ...steps]);

@@ -110,7 +110,7 @@ async function nftablesIn(family: IpFamily, proxiesOnly: boolean): Promise<Side 
           for (const set of table.sets.values())
             elements.set(set, await readElements(conversation, { table, set, keys: 'all' }));
         const deviceNumbers = new Map(links.map(({ name, index }) => [name, index]));
-        const side = nftablesSide({ tables, deviceNumbers }, (_, set) => elements.get(set)!);
+        const side = nftablesSide({ tables, deviceNumbers }, family, (_, set) => elements.get(set)!);
         const doubts = read.unsteady
           .filter(counts)
           .map(({ name }) => `another program changes table ${name} all the time`);

@@ -48,6 +48,7 @@ const SHOWN = { IPv4: '203.0.113.77', IPv6: '2001:db8:ffff::77' } as const;
 export class Clients {
   private readonly arriving: AddressRanges;
   private readonly own: AddressRanges;
+  private readonly loopback: AddressRange;
   private readonly shown: readonly bigint[];
 
   constructor(readonly node: ComparedNode) {
@@ -59,6 +60,7 @@ export class Clients {
     const excluded = [...IMPOSSIBLE[family].map(network), ...own.map(singleAddress)];
     this.arriving = without([network(EVERY[family])], rangesOf(excluded));
     this.own = rangesOf(own.map(singleAddress));
+    this.loopback = network(LOOPBACK[family]);
     this.shown = [
       addressNumber(SHOWN[family]),
       ...podNetworks.map(({ first }) => first + 200n),
@@ -69,8 +71,7 @@ export class Clients {
   /** Those that can send there. Nobody sends to loopback addresses from elsewhere, or from them to other addresses. */
   to({ address: text }: Frontend): readonly ClientSpace[] {
     const { family } = this.node;
-    if (isLoopback({ family, text }))
-      return [{ sources: [rangeOf(parseCidr(LOOPBACK[family])!)], arrives: false }];
+    if (isLoopback({ family, text })) return [{ sources: [this.loopback], arrives: false }];
     return [
       { sources: this.arriving, arrives: true },
       { sources: this.own, arrives: false },
@@ -85,9 +86,8 @@ export class Clients {
   }
 
   kindOf(source: bigint, arrives: boolean): ClientKind {
-    const { family, podNetworks, clusterNetworks } = this.node;
-    if (!arrives)
-      return rangeHas(rangeOf(parseCidr(LOOPBACK[family])!), source) ? 'the node, by loopback' : 'the node';
+    const { podNetworks, clusterNetworks } = this.node;
+    if (!arrives) return rangeHas(this.loopback, source) ? 'the node, by loopback' : 'the node';
     if (podNetworks.some((range) => rangeHas(range, source))) return 'a pod here';
     return clusterNetworks.some((range) => rangeHas(range, source)) ? 'a pod elsewhere' : 'outside';
   }

@@ -47,10 +47,14 @@ export function* compareSides(sides: readonly [Side, Side], node: ComparedNode):
 }
 
 class Comparison {
+  private readonly environment: PacketEnvironment;
+
   constructor(
     private readonly sides: readonly [Side, Side],
     private readonly clients: Clients,
-  ) {}
+  ) {
+    this.environment = { localAddresses: clients.node.localAddresses };
+  }
 
   /** Divides the clients until everyone is in a class. */
   *classes(frontend: Frontend, { sources, arrives }: ClientSpace): Generator<ComparedClass> {
@@ -121,7 +125,9 @@ class Comparison {
   ): ComparedClass {
     const unclear = [...unclearThings];
     const result = unclear.length > 0 ? 'unknown' : sameOutcome(...outcomes) ? 'equal' : 'different';
-    return { ...about, result, sides: outcomes, told: () => this.both(withSteps), unclear };
+    const { frontend, kind, packet } = about;
+    const told = () => this.both(withSteps);
+    return { frontend, kind, packet, result, sides: outcomes, told, unclear };
   }
 
   private both(outcome: (side: Side, at: 0 | 1) => Outcome): readonly [Outcome, Outcome] {
@@ -135,7 +141,7 @@ class Comparison {
     remembered?: PacketEnvironment['remembered'],
   ): Outcome {
     const { localAddresses, family } = this.clients.node;
-    const environment = { localAddresses, ...(remembered && { remembered }) };
+    const environment = remembered ? { localAddresses, remembered } : this.environment;
     const endings = side.walk(packet, environment, seen);
     for (const { steps } of endings)
       for (const { isUncertain, where, rule, effect } of steps)

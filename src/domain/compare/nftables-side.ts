@@ -1,17 +1,19 @@
 import { getOrMake } from '../model/get-or-make.js';
+import type { IpFamily } from '../net/ip-family.js';
 import { hex } from '../nftables/kernel/bytes.js';
+import { BytesMap } from '../nftables/kernel/bytes-map.js';
 import { findRange, sorted } from '../nftables/kernel/elements.js';
 import type { KernelElement, KernelRuleset, KernelSet, KernelTable } from '../nftables/kernel/ruleset.js';
 import { RulesetWalk } from '../nftables/kernel/ruleset-walk.js';
-import { SourceWatch } from '../nftables/kernel/source-watch.js';
+import { SourceWatch } from '../nftables/kernel/watch/source-watch.js';
 import { RulesetDestinations } from './ruleset-destinations.js';
 import type { Side } from './side.js';
 
 /** All elements of a set. */
 export type ElementsOf = (table: KernelTable, set: KernelSet) => readonly KernelElement[];
 
-/** All tables of nf_tables that packets of one family meet. What packets put into sets is taken as not there. */
-export function nftablesSide(ruleset: KernelRuleset, elementsOf: ElementsOf): Side {
+/** All tables of nf_tables that packets of a family meet. What packets put into sets is taken as not there. */
+export function nftablesSide(ruleset: KernelRuleset, family: IpFamily, elementsOf: ElementsOf): Side {
   const dynamic = new Set(ruleset.tables.flatMap(dynamicSets));
   const lists = new Map<KernelSet, readonly KernelElement[]>();
   const tableOf = new Map(
@@ -24,31 +26,26 @@ export function nftablesSide(ruleset: KernelRuleset, elementsOf: ElementsOf): Si
           const all = elementsOf(tableOf.get(set)!, set);
           return set.ranges === undefined ? all : sorted(all);
         });
-  const indexes = new Map<KernelSet, ReadonlyMap<string, KernelElement>>();
+  const indexes = new Map<KernelSet, BytesMap<KernelElement>>();
   const find = (set: KernelSet, key: Uint8Array): KernelElement | undefined =>
     set.ranges === undefined
-      ? getOrMake(indexes, set, () => byKey(elements(set))).get(hex(key))
+      ? getOrMake(indexes, set, () => byKey(elements(set))).get(key)
       : findRange(elements(set), set.ranges, key);
   const destinations = new RulesetDestinations(ruleset, elements);
+  const source = new SourceWatch(family, { elements, isDynamic: (set) => dynamic.has(set) });
   return {
     mode: 'nftables',
     serviceAddresses: new Set(),
     doubts: destinations.doubts,
     destinations: () => destinations.all(),
     walk(packet, { localAddresses, remembered }, watch) {
-      const watching = {
-        source: new SourceWatch(packet.family, watch, elements),
-        isDynamic: (set: KernelSet) => dynamic.has(set),
-        affinity: (seconds: number) => watch.affinity(seconds),
-        wantsSteps: watch.wantsSteps,
-      };
       return new RulesetWalk(
         ruleset,
         packet,
         localAddresses,
         (_, set, key) => (remembered?.get(set.name)?.has(hex(key)) ? { key } : find(set, key)),
         () => undefined,
-        watching,
+        { watch, source },
       ).endings();
     },
   };
@@ -64,6 +61,8 @@ function dynamicSets({ chains, sets }: KernelTable): readonly KernelSet[] {
   );
 }
 
-function byKey(elements: readonly KernelElement[]): ReadonlyMap<string, KernelElement> {
-  return new Map(elements.flatMap((element) => (element.key ? [[hex(element.key), element]] : [])));
+function byKey(elements: readonly KernelElement[]): BytesMap<KernelElement> {
+  const index = new BytesMap<KernelElement>();
+  for (const element of elements) if (element.key) index.set(element.key, element);
+  return index;
 }

@@ -71,5 +71,12 @@ export function sameOutcome(one: Outcome, other: Outcome): boolean {
 
 function isSame(one: Fate, other: Fate): boolean {
   const [p, q] = [one.probability, other.probability];
-  return fateName(one) === fateName(other) && Math.abs(p - q) <= TOLERANCE * Math.max(p, q);
+  return (
+    one.verdict === other.verdict &&
+    one.endpoint?.address === other.endpoint?.address &&
+    one.endpoint?.port === other.endpoint?.port &&
+    one.masquerade === other.masquerade &&
+    one.sticky === other.sticky &&
+    Math.abs(p - q) <= TOLERANCE * Math.max(p, q)
+  );
 }

@@ -11,13 +11,13 @@ import type { Watch } from '../walk/watch.js';
 export class Seen implements Watch {
   readonly unclearThings = new Set<string>();
   readonly interfaces = new Set<string>();
-  private readonly ranges = new Map<string, AddressRange>();
+  private readonly ranges = new Set<AddressRange>();
   private times = new Set<number>();
 
   constructor(readonly wantsSteps = false) {}
 
   source(range: AddressRange): void {
-    this.ranges.set(`${range.first} ${range.last}`, range);
+    this.ranges.add(range);
   }
 
   inputInterface(pattern: string): void {
@@ -42,7 +42,7 @@ export class Seen implements Watch {
   /** Those of the sources that got the same answers everywhere as this one. */
   alike(source: bigint, sources: AddressRanges): AddressRanges {
     let alike = sources;
-    for (const range of this.ranges.values())
+    for (const range of this.ranges)
       alike = rangeHas(range, source) ? intersection(alike, [range]) : without(alike, [range]);
     return alike;
   }

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { addressBits, type Cidr } from './cidr.js';
 import type { IpFamily } from './ip-family.js';
+import { ipv4Number, ipv4Text } from './ipv4-number.js';
 
 /** Addresses of one family as numbers, from one to another, both included. */
 export interface AddressRange {
@@ -12,6 +13,8 @@ export interface AddressRange {
 export type AddressRanges = readonly AddressRange[];
 
 export function addressNumber(text: string): bigint {
+  const ipv4 = ipv4Number(text);
+  if (ipv4 !== undefined) return BigInt(ipv4);
   let number = 0n;
   for (const byte of ipaddr.parse(text).toByteArray()) number = (number << 8n) | BigInt(byte);
   return number;
@@ -19,11 +22,9 @@ export function addressNumber(text: string): bigint {
 
 /** Canonical text. */
 export function numberedAddress(number: bigint, family: IpFamily): string {
-  const bytes = Array.from({ length: addressBits(family) / 8 }, (_, at) =>
-    Number((number >> BigInt(addressBits(family) - 8 * (at + 1))) & 0xffn),
-  );
-  const address = ipaddr.fromByteArray(bytes);
-  return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
+  if (family === 'IPv4') return ipv4Text(Number(number));
+  const bytes = Array.from({ length: 16 }, (_, at) => Number((number >> BigInt(120 - 8 * at)) & 0xffn));
+  return new ipaddr.IPv6(bytes).toRFC5952String();
 }
 
 export function rangeOf({ family, address, prefixLength }: Cidr): AddressRange {

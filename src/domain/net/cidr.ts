@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { parseAddress } from './address.js';
 import type { IpFamily } from './ip-family.js';
+import { ipv4Number, ipv4Text } from './ipv4-number.js';
 
 /** A network: its first address in canonical text, and the prefix length. */
 export interface Cidr {
@@ -35,13 +36,18 @@ export function addressBits(family: IpFamily): 32 | 128 {
 
 /** The network address of `address` under a prefix of that length, in canonical text. */
 export function maskAddress(address: string, prefixLength: number): string {
+  const ipv4 = ipv4Number(address);
+  if (ipv4 !== undefined) return ipv4Text(ipv4Masked(ipv4, prefixLength));
   const bytes = ipaddr.parse(address).toByteArray();
   const masked = bytes.map((byte, index) => {
     const bits = Math.min(8, Math.max(0, prefixLength - index * 8));
     return byte & (0xff << (8 - bits)) & 0xff;
   });
-  const network = ipaddr.fromByteArray(masked);
-  return network instanceof ipaddr.IPv6 ? network.toRFC5952String() : network.toString();
+  return new ipaddr.IPv6(masked).toRFC5952String();
+}
+
+function ipv4Masked(number: number, prefixLength: number): number {
+  return prefixLength === 0 ? 0 : (number & (-1 << (32 - prefixLength))) >>> 0;
 }
 
 /** The first address that a host of the network may have: the one after the address of the network itself. */
@@ -57,6 +63,8 @@ export function firstHost({ address }: Cidr): string {
 
 /** Whether the address (canonical text of the CIDR's family) is in the network. */
 export function cidrContains(cidr: Cidr, address: string): boolean {
-  const isIPv6 = address.includes(':');
-  return isIPv6 === (cidr.family === 'IPv6') && maskAddress(address, cidr.prefixLength) === cidr.address;
+  const ipv4 = ipv4Number(address);
+  if ((ipv4 !== undefined) !== (cidr.family === 'IPv4')) return false;
+  if (ipv4 === undefined) return maskAddress(address, cidr.prefixLength) === cidr.address;
+  return ipv4Masked(ipv4, cidr.prefixLength) === ipv4Number(cidr.address);
 }

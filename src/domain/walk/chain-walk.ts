@@ -35,11 +35,7 @@ export class ChainWalk<C extends Course, R extends Place> {
         const turns = this.meet(rule, course);
         if (turns) next ??= courses.slice(0, at);
         if (!turns) next?.push(course);
-        else
-          for (const met of turns)
-            for (const turn of this.take(rule, met, depth))
-              if (turn.to === 'rule') next!.push(turn.course);
-              else left.push(turn);
+        else for (const turn of turns) this.take(rule, turn, depth, next!, left);
       }
       courses = next ?? courses;
       if (courses.length === 0) break;
@@ -48,24 +44,26 @@ export class ChainWalk<C extends Course, R extends Place> {
     return left;
   }
 
-  private take(rule: R, turn: Turn<C, R>, depth: number): readonly Turn<C, R>[] {
+  /**
+   * Goes where a rule led.
+   * @param next gets the courses that come to the next rule
+   * @param left gets those that leave the chain
+   */
+  private take(rule: R, turn: Turn<C, R>, depth: number, next: C[], left: Turn<C, R>[]): void {
     const { course, to, effect, isUncertain } = turn;
     const met = effect === undefined ? course : withStep(course, rule, effect, isUncertain);
-    if (typeof to === 'string') return [{ course: met, to }];
-    if (depth === MAX_DEPTH) {
-      const lost = withStep(
-        course,
-        rule,
-        `cannot tell where the ${to.verb} leads; taken as if it did nothing`,
-        true,
-      );
-      return [{ course: lost, to: 'rule' }];
-    }
-    return this.walk(to.chain, met, depth + 1).map(({ course: after, to: end }) => ({
-      // A jump that led to nothing is no step.
-      course:
-        after.steps === met.steps && met.steps !== course.steps ? { ...after, steps: course.steps } : after,
-      to: to.verb === 'jump' && end === 'caller' ? 'rule' : end,
-    }));
+    if (to === 'rule') next.push(met);
+    else if (typeof to === 'string') left.push({ course: met, to });
+    else if (depth === MAX_DEPTH) {
+      const lost = `cannot tell where the ${to.verb} leads; taken as if it did nothing`;
+      next.push(withStep(course, rule, lost, true));
+    } else
+      for (const { course: walked, to: end } of this.walk(to.chain, met, depth + 1)) {
+        // A jump that led to nothing is no step.
+        const isIdle = walked.steps === met.steps && met.steps !== course.steps;
+        const after = isIdle ? walked.with({ steps: course.steps }) : walked;
+        if (to.verb === 'jump' && end === 'caller') next.push(after);
+        else left.push({ course: after, to: end });
+      }
   }
 }

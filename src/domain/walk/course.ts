@@ -5,8 +5,14 @@ import type { TracedEnding } from '../trace/traced-ending.js';
 /** The hooks of IP. */
 export type HookName = 'prerouting' | 'input' | 'forward' | 'output' | 'postrouting';
 
-/** A packet in flight: what rules have made of it so far. */
-export interface Course {
+/** What rules have made of a packet so far. */
+export type CourseState = Omit<Course, 'with'>;
+
+/**
+ * A packet in flight: what rules have made of it so far. Walks copy little else, and objects that spreads have made take many times
+ * as long to copy as those of a class.
+ */
+export class Course {
   /** As it was sent. */
   readonly packet: Packet;
   /** Where it is now, or was last. The process of mode userspace stands where the kernel has no hook any more. */
@@ -38,16 +44,43 @@ export interface Course {
   readonly isSilent: boolean;
   /** The service port whose frontend the packet was sent to, once a rule has found it. */
   readonly servicePort: string | undefined;
+
+  constructor(state: CourseState) {
+    this.packet = state.packet;
+    this.hook = state.hook;
+    this.source = state.source;
+    this.destination = state.destination;
+    this.port = state.port;
+    this.inputInterface = state.inputInterface;
+    this.mark = state.mark;
+    this.isTranslated = state.isTranslated;
+    this.isMasqueraded = state.isMasqueraded;
+    this.destinationIsSettled = state.destinationIsSettled;
+    this.sourceIsSettled = state.sourceIsSettled;
+    this.isSentAnew = state.isSentAnew;
+    this.isSticky = state.isSticky;
+    this.memory = state.memory;
+    this.verdict = state.verdict;
+    this.probability = state.probability;
+    this.steps = state.steps;
+    this.isSilent = state.isSilent;
+    this.servicePort = state.servicePort;
+  }
+
+  /** The same packet, of which this is different now. */
+  with(changes: Partial<CourseState>): this {
+    return Object.assign(new Course(this), changes) as this;
+  }
 }
 
 /** What packets meet: a rule, a virtual server. Most do nothing, so that the text of a rule may be made when it is asked for. */
 export type Place = Pick<Step, 'where' | 'rule' | 'servicePort' | 'isForeign'>;
 
 /**
- * The beginning of a packet's course. Everything that a course may have is there from the beginning: to copy objects of one shape costs
- * a fraction.
+ * The beginning of a packet's course.
+ * @param isSilent steps are not kept
  */
-export function startOf(packet: Packet): Course {
+export function startOf(packet: Packet, isSilent = false): CourseState {
   return {
     packet,
     hook: packet.inputInterface === undefined ? 'output' : 'prerouting',
@@ -66,7 +99,7 @@ export function startOf(packet: Packet): Course {
     verdict: undefined,
     probability: 1,
     steps: [],
-    isSilent: false,
+    isSilent,
     servicePort: undefined,
   };
 }
@@ -93,17 +126,17 @@ export function withStep<C extends Course>(course: C, place: Place, effect: stri
     ...(isForeign && { isForeign }),
     ...((isUncertain || (goesOn && last.isUncertain)) && { isUncertain: true }),
   };
-  return { ...course, steps: [...(goesOn ? steps.slice(0, -1) : steps), step] };
+  return course.with({ steps: [...(goesOn ? steps.slice(0, -1) : steps), step] });
 }
 
 function silently<C extends Course>(course: C, { servicePort, isForeign }: Place): C {
   const isKnown = isForeign || servicePort === undefined || servicePort === course.servicePort;
-  return isKnown ? course : { ...course, servicePort };
+  return isKnown ? course : course.with({ servicePort });
 }
 
 /** The course of this share of its packets. */
 export function shareOf<C extends Course>(course: C, share: number): C {
-  return share === 1 ? course : { ...course, probability: course.probability * share };
+  return share === 1 ? course : course.with({ probability: course.probability * share });
 }
 
 /**
@@ -114,14 +147,15 @@ export function endingOf(course: Course, isSent = course.isTranslated): TracedEn
   const { verdict, destination: address, port, probability, isMasqueraded, isSticky, memory, steps } = course;
   const { isSilent, servicePort } = course;
   const arrives = verdict === undefined && isSent;
-  return {
+  const ending: { -readonly [Key in keyof TracedEnding]: TracedEnding[Key] } = {
     verdict: verdict ?? (isSent ? 'sent' : 'untouched'),
-    ...(arrives && { endpoint: { address, port } }),
     probability,
     masquerade: isMasqueraded,
     sticky: arrives && isSticky,
-    ...(memory && { memory }),
-    ...(isSilent && servicePort !== undefined && { servicePort }),
     steps,
   };
+  if (arrives) ending.endpoint = { address, port };
+  if (memory) ending.memory = memory;
+  if (isSilent && servicePort !== undefined) ending.servicePort = servicePort;
+  return ending;
 }

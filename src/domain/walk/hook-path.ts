@@ -1,3 +1,4 @@
+import { getOrMake } from '../model/get-or-make.js';
 import type { Course, HookName } from './course.js';
 
 /** What packets pass at a hook: a base chain, a built-in chain, IPVS. All that may become of a packet there. */
@@ -5,6 +6,9 @@ export type Station<C> = (course: C) => readonly C[];
 
 /** Leads packets from hook to hook, as the kernel does (docs/spec/nftables.md §7). */
 export class HookPath<C extends Course> {
+  /** Where rules leave it to chance, a packet comes to a hook in many ways. */
+  private readonly stations = new Map<HookName, readonly Station<C>[]>();
+
   /**
    * @param stationsAt what packets pass at a hook, in order
    * @param isLocal whether an address is one of the node's own
@@ -36,14 +40,14 @@ export class HookPath<C extends Course> {
   }
 
   private receive(course: C): readonly C[] {
-    const come = { ...course, inputInterface: 'lo' };
+    const come = course.with({ inputInterface: 'lo' });
     return this.at('prerouting', come).flatMap((each) => this.enter(each));
   }
 
   private enter(course: C): readonly C[] {
     return this.at('input', course).flatMap((entered) =>
       entered.isSentAnew
-        ? this.at('output', { ...goneOn(entered), inputInterface: '' }).flatMap((sent) =>
+        ? this.at('output', goneOn(entered).with({ inputInterface: '' })).flatMap((sent) =>
             this.at('postrouting', sent),
           )
         : [entered],
@@ -51,7 +55,9 @@ export class HookPath<C extends Course> {
   }
 
   private at(hook: HookName, course: C): readonly C[] {
-    return course.verdict ? [course] : through(this.stationsAt(hook), { ...course, hook });
+    if (course.verdict) return [course];
+    const stations = getOrMake(this.stations, hook, () => this.stationsAt(hook));
+    return through(stations, course.with({ hook }));
   }
 }
 
@@ -62,7 +68,7 @@ export function translating<C extends Course>(...stations: readonly Station<C>[]
     if (atDestination ? course.destinationIsSettled : course.sourceIsSettled) return [course];
     const isDone = (each: C) => (atDestination ? each.isTranslated : each.isMasqueraded);
     return through(stations, course, isDone).map((after) =>
-      atDestination ? { ...after, destinationIsSettled: true } : { ...after, sourceIsSettled: true },
+      after.with(atDestination ? { destinationIsSettled: true } : { sourceIsSettled: true }),
     );
   };
 }
@@ -85,5 +91,5 @@ function through<C extends Course>(
 }
 
 function goneOn<C extends Course>(course: C): C {
-  return { ...course, isSentAnew: false };
+  return course.with({ isSentAnew: false });
 }

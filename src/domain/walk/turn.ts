@@ -29,7 +29,7 @@ export function accepted<C extends Course>(course: C): Turn<C> {
 
 /** Lost in silence. */
 export function dropped<C extends Course>(course: C): Turn<C> {
-  return { course: { ...course, verdict: 'dropped' }, to: 'end', effect: 'drops it' };
+  return { course: course.with({ verdict: 'dropped' }), to: 'end', effect: 'drops it' };
 }
 
 /**
@@ -37,13 +37,13 @@ export function dropped<C extends Course>(course: C): Turn<C> {
  * @param answer `an error`, `icmp-port-unreachable`
  */
 export function refused<C extends Course>(course: C, answer: string): Turn<C> {
-  return { course: { ...course, verdict: 'refused' }, to: 'end', effect: `answers with ${answer}` };
+  return { course: course.with({ verdict: 'refused' }), to: 'end', effect: `answers with ${answer}` };
 }
 
 /** To an endpoint. */
 export function sent<C extends Course>(course: C, destination: string, port: number): Turn<C> {
   return {
-    course: { ...course, destination, port, isTranslated: true },
+    course: course.with({ destination, port, isTranslated: true }),
     to: 'end',
     effect: sendsTo(destination, port),
   };
@@ -56,13 +56,13 @@ export function sendsTo(destination: string, port: number): string {
 
 /** The packet leaves with another source. */
 export function sourceRewritten<C extends Course>(course: C, to = 'an address of this node'): Turn<C> {
-  return { course: { ...course, isMasqueraded: true }, to: 'end', effect: `rewrites the source to ${to}` };
+  return { course: course.with({ isMasqueraded: true }), to: 'end', effect: `rewrites the source to ${to}` };
 }
 
 /** Nothing to tell where it has that mark already. */
 export function marked<C extends Course>(course: C, mark: number): Turn<C> {
-  const effect = mark === course.mark ? undefined : `sets the mark to 0x${mark.toString(16)}`;
-  return { course: { ...course, mark }, to: 'rule', ...(effect !== undefined && { effect }) };
+  if (mark === course.mark) return nextRule(course);
+  return { course: course.with({ mark }), to: 'rule', effect: `sets the mark to 0x${mark.toString(16)}` };
 }
 
 /** The packet goes on as if the rule did not match. */

@@ -1,13 +1,6 @@
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { ChainWalk } from '../../../src/domain/walk/chain-walk.js';
-import {
-  endingOf,
-  shareOf,
-  startOf,
-  withStep,
-  type Course,
-  type Place,
-} from '../../../src/domain/walk/course.js';
+import { Course, endingOf, shareOf, startOf, withStep, type Place } from '../../../src/domain/walk/course.js';
 import { HookPath, translating, type Station } from '../../../src/domain/walk/hook-path.js';
 import { accepted, dropped, marked, nextRule, sent, type Turn } from '../../../src/domain/walk/turn.js';
 
@@ -35,7 +28,8 @@ const marks = (mark: number): Rule => rule(`mark ${mark}`, (course) => [marked(c
 const policy: Place = { where: 'chain', rule: 'policy' };
 
 const walk = new ChainWalk<Course, Rule>(({ does }, course) => does(course));
-const base = (rules: readonly Rule[], by?: Place) => walk.base(chain(...rules), startOf(packet), by);
+const base = (rules: readonly Rule[], by?: Place) =>
+  walk.base(chain(...rules), new Course(startOf(packet)), by);
 const effects = ([course]: readonly Course[]) => course!.steps.map((step) => `${step.rule}: ${step.effect}`);
 
 describe('chains', () => {
@@ -104,7 +98,7 @@ describe('chains', () => {
 });
 
 describe('a step', () => {
-  const start = startOf(packet);
+  const start = new Course(startOf(packet));
 
   it('is all that one rule does in a row', () => {
     const before = withStep(start, { ...policy, rule: 'before' }, 'zero');
@@ -117,14 +111,14 @@ describe('a step', () => {
     const others: readonly Course[] = [
       withStep(both, { ...policy, rule: 'other' }, 'three'),
       withStep(both, { ...policy, where: 'elsewhere' }, 'three'),
-      withStep({ ...both, hook: 'input' }, policy, 'three'),
+      withStep(both.with({ hook: 'input' }), policy, 'three'),
     ];
     for (const { steps } of others)
       expect(steps.map(({ effect }) => effect)).toEqual(['zero', 'one; two', 'three']);
   });
 
   it('names the service port of the rule, else that which was found, but not for rules of other programs', () => {
-    const found = { ...start, servicePort: 'shop/found/tcp/' };
+    const found = start.with({ servicePort: 'shop/found/tcp/' });
     const of = (place: Partial<Place>) =>
       withStep(found, { ...policy, ...place }, 'acts').steps[0]!.servicePort;
     expect(of({})).toBe('shop/found/tcp/');
@@ -134,7 +128,7 @@ describe('a step', () => {
 });
 
 describe('an ending', () => {
-  const course: Course = { ...startOf(packet), isSticky: true };
+  const course = new Course(startOf(packet)).with({ isSticky: true });
 
   it('has an endpoint, and is sticky, only where the packet is sent and nothing stops it', () => {
     expect(endingOf(course)).toMatchObject({ verdict: 'untouched', sticky: false });
@@ -161,7 +155,7 @@ describe('the path of hooks', () => {
       ],
       (address) => address === LOCAL,
     );
-    const [course] = path.follow(startOf({ ...packet, ...given }));
+    const [course] = path.follow(new Course(startOf({ ...packet, ...given })));
     return course!.steps.map(({ hook, rule, effect }) =>
       effect === 'passes' ? `${hook} ${rule}`.trim() : `${hook}: ${effect}`,
     );
@@ -199,6 +193,8 @@ describe('the path of hooks', () => {
       () => [(course) => [dropped(course).course], () => Promise.reject(new Error()) as never],
       () => false,
     );
-    expect(path.follow(startOf(packet))).toMatchObject([{ verdict: 'dropped', hook: 'prerouting' }]);
+    expect(path.follow(new Course(startOf(packet)))).toMatchObject([
+      { verdict: 'dropped', hook: 'prerouting' },
+    ]);
   });
 });

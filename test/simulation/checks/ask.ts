@@ -1,4 +1,5 @@
-import { request } from '../replaced/node-http.js';
+import { getOrMake } from '../../../src/domain/model/get-or-make.js';
+import { Agent, request } from '../replaced/node-http.js';
 import type { World } from '../world/world.js';
 
 /** Milliseconds. */
@@ -9,13 +10,17 @@ export interface Answer {
   readonly body: string;
 }
 
+/** Whoever asks in a world keeps connections, as long as the program does. */
+const AGENTS = new WeakMap<World, Agent>();
+
 /** Asks the program over HTTP, as probes and people do. Time goes on meanwhile. */
 export async function ask(world: World, port: number, path: string): Promise<Answer> {
   let answer: Answer | undefined;
   let failure: Error | undefined;
   const { scheduler } = world;
   scheduler.as(world.fate, () => {
-    const sent = request({ host: '127.0.0.1', port, path, headers: { host: `127.0.0.1:${port}` } });
+    const agent = getOrMake(AGENTS, world, () => new Agent({ keepAlive: true }));
+    const sent = request({ host: '127.0.0.1', port, path, agent, headers: { host: `127.0.0.1:${port}` } });
     sent.on('response', (response) => {
       let body = '';
       response.setEncoding('utf8');

@@ -49,19 +49,13 @@ export class SimulatedSocket extends Duplex {
     // Data comes when it arrives.
   }
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error) => void): void {
-    if (!this.peer) {
-      this.waiting = () => this._write(chunk, _encoding, done);
-      return;
-    }
-    this.bytesWritten += chunk.length;
-    this.touch();
-    const { pieces } = this.network.weather;
-    for (let from = 0; from < chunk.length; from += pieces) {
-      const piece = Buffer.from(chunk.subarray(from, from + pieces));
-      this.send((peer) => peer.received(piece));
-    }
-    done();
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.transmit(chunk, done);
+  }
+
+  /** What has gathered meanwhile goes out at once, as with the system call of this name. */
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
+    this.transmit(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
   }
 
   override _final(done: (error?: Error) => void): void {
@@ -143,6 +137,21 @@ export class SimulatedSocket extends Duplex {
 
   address(): object {
     return { address: this.localAddress, port: this.localPort, family: 'IPv4' };
+  }
+
+  private transmit(bytes: Buffer, done: () => void): void {
+    if (!this.peer) {
+      this.waiting = () => this.transmit(bytes, done);
+      return;
+    }
+    this.bytesWritten += bytes.length;
+    this.touch();
+    const { pieces } = this.network.weather;
+    for (let from = 0; from < bytes.length; from += pieces) {
+      const piece = Buffer.from(bytes.subarray(from, from + pieces));
+      this.send((peer) => peer.received(piece));
+    }
+    done();
   }
 
   private send(arrive: (peer: SimulatedSocket) => void): void {

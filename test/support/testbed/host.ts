@@ -52,7 +52,7 @@ export class Host {
   }
 
   /** One HTTP GET from here, on a connection of its own. */
-  async get(url: string, timeoutMs = 1000): Promise<{ readonly status: number; readonly body: string }> {
+  async get(url: string, timeoutMs = 5000): Promise<{ readonly status: number; readonly body: string }> {
     return this.ask('httpGet', { url, timeoutMs });
   }
 

@@ -1,17 +1,30 @@
 import type { IpSet } from '../../ipset/ip-set.js';
 import type { Protocol } from '../../model/service-port-name.js';
-import type { Course } from '../../walk/course.js';
+import { Course, type CourseState } from '../../walk/course.js';
 import type { Watch } from '../../walk/watch.js';
 import type { DeviceTowards } from './known-devices.js';
 
 /** A packet in flight through tables. */
-export interface TablesCourse extends Course {
-  /** The mark of its connection. */
-  readonly connectionMark: number;
-  /** Connection tracking leaves it alone, and with that table nat. */
-  readonly isUntracked: boolean;
-  /** Which virtual server of IPVS took it. */
-  readonly virtualServer: { readonly address: string; readonly port: number } | undefined;
+export class TablesCourse extends Course {
+  /**
+   * @param connectionMark the mark of its connection
+   * @param isUntracked connection tracking leaves it alone, and with that table nat
+   * @param virtualServer which one of IPVS took it
+   */
+  constructor(
+    state: CourseState,
+    readonly connectionMark: number = 0,
+    readonly isUntracked: boolean = false,
+    readonly virtualServer?: { readonly address: string; readonly port: number },
+  ) {
+    super(state);
+  }
+
+  override with(changes: Partial<Omit<TablesCourse, 'with'>>): this {
+    const { connectionMark, isUntracked, virtualServer } = this;
+    const copy = new TablesCourse(this, connectionMark, isUntracked, virtualServer);
+    return Object.assign(copy, changes) as this;
+  }
 }
 
 /** What conditions need to know besides the packet. */

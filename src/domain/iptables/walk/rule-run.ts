@@ -55,11 +55,8 @@ export class RuleRun {
   private remembering(table: string, remembers: readonly string[], course: TablesCourse): TablesCourse {
     const lists = table === 'nat' ? remembers.filter((list) => this.asked.has(list)) : [];
     if (lists.length === 0) return course;
+    if (!this.surroundings.watch) return course.with({ isSticky: true });
     const clients = new Set([course.source]);
-    return {
-      ...course,
-      isSticky: true,
-      ...(this.surroundings.watch && { memory: new Map(lists.map((list) => [list, clients])) }),
-    };
+    return course.with({ isSticky: true, memory: new Map(lists.map((list) => [list, clients])) });
   }
 }

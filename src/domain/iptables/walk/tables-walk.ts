@@ -7,7 +7,7 @@ import { endingOf, startOf, type HookName } from '../../walk/course.js';
 import { HookPath, translating, type Station } from '../../walk/hook-path.js';
 import { localTo } from '../../walk/local-addresses.js';
 import type { Watch } from '../../walk/watch.js';
-import type { Surroundings, TablesCourse } from './course.js';
+import { TablesCourse, type Surroundings } from './course.js';
 import type { DeviceTowards } from './known-devices.js';
 import { RuleRun } from './rule-run.js';
 import type { RuleSource } from './rule-source.js';
@@ -48,10 +48,14 @@ export function walkTables(
 ): readonly TracedEnding[] {
   const { sets = new Map(), devices = () => undefined, balancer = stay, process = stay, watch } = options;
   const { localAddresses, remembered } = environment;
+  const isSilent = watch ? !watch.wantsSteps : environment.isSilent === true;
   const isLocal = localTo(environment, packet);
   const surroundings: Surroundings = {
     isLocal,
-    ownAddress: ownAddressIn(localAddresses, packet),
+    // Few rules ask for it.
+    get ownAddress() {
+      return ownAddressIn(localAddresses, packet);
+    },
     deviceTowards: devices,
     sets,
     remembers: (list, address) => remembered?.get(list)?.has(address) === true,
@@ -59,10 +63,8 @@ export function walkTables(
   };
   const run = new RuleRun(rules, surroundings);
   const chains = new ChainWalk<TablesCourse, WalkedRule>((rule, course) => run.meet(rule, course));
-  const sentAnewIfAway = (course: TablesCourse): TablesCourse => ({
-    ...course,
-    isSentAnew: course.virtualServer !== undefined && !isLocal(course.destination),
-  });
+  const sentAnewIfAway = (course: TablesCourse): TablesCourse =>
+    course.with({ isSentAnew: course.virtualServer !== undefined && !isLocal(course.destination) });
   const builtIn = (table: string, course: TablesCourse): readonly TablesCourse[] => {
     const name = course.hook.toUpperCase();
     const chain = rules.chain(table, name);
@@ -84,13 +86,7 @@ export function walkTables(
   };
   const path = new HookPath<TablesCourse>((hook) => TABLES[hook].map((table) => stations[table]!), isLocal);
   return path
-    .follow({
-      ...startOf(packet),
-      connectionMark: 0,
-      isUntracked: false,
-      virtualServer: undefined,
-      isSilent: watch ? !watch.wantsSteps : environment.isSilent === true,
-    })
+    .follow(new TablesCourse(startOf(packet, isSilent)))
     .flatMap((course) => (course.verdict ? [course] : process(course)))
     .map((course) => endingOf(course, course.isTranslated || course.virtualServer !== undefined));
 }

@@ -63,8 +63,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   MASQUERADE:
     () =>
     (course, { isLocal }) => {
-      const { source, destination } = course;
-      return sourceRewritten({ ...course, source: isLocal(destination) ? destination : source });
+      const { destination } = course;
+      return sourceRewritten(isLocal(destination) ? course.with({ source: destination }) : course);
     },
   MARK(section) {
     const change = markChange(section);
@@ -113,7 +113,7 @@ function connectionMark(section: RuleSection): Effect | undefined {
   const mask = valueOf(section, '--mask') ?? '0xffffffff';
   const ofPacket = Number(valueOf(section, '--nfmask') ?? mask);
   const ofConnection = Number(valueOf(section, '--ctmask') ?? mask);
-  const keep = (course: TablesCourse, mark: number) => nextRule({ ...course, connectionMark: mark >>> 0 });
+  const keep = (course: TablesCourse, mark: number) => nextRule(course.with({ connectionMark: mark >>> 0 }));
   if (hasOption(section, '--save-mark'))
     return (course) => keep(course, (course.connectionMark & ~ofConnection) ^ (course.mark & ofPacket));
   if (hasOption(section, '--restore-mark'))
@@ -125,5 +125,5 @@ function connectionMark(section: RuleSection): Effect | undefined {
 
 function untrack(course: TablesCourse): Turn<TablesCourse> {
   const effect = 'not tracked, so that table nat leaves it alone';
-  return { ...nextRule({ ...course, isUntracked: true }), effect };
+  return { course: course.with({ isUntracked: true }), to: 'rule', effect };
 }

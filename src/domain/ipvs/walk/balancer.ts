@@ -17,7 +17,7 @@ export function balanced(find: FindServer, course: TablesCourse, watch?: Watch):
   if (isSticky(found.server)) watch?.affinity(found.server.persistenceSeconds);
   if (shares.length > 0) return shares.map((share) => sentOn(course, found, share));
   const why = found.realServers.length === 0 ? 'it has no real server' : 'all its real servers have weight 0';
-  return [withStep({ ...course, verdict: 'refused' }, placeOf(found), `refused: ${why}`)];
+  return [withStep(course.with({ verdict: 'refused' }), placeOf(found), `refused: ${why}`)];
 }
 
 function sentOn(
@@ -28,13 +28,13 @@ function sentOn(
   const { server } = found;
   const port = realPort === 0 ? course.port : realPort;
   const chosen = share < 1 ? `, ${shareText(share)} (${server.scheduler})` : '';
-  return {
-    ...withStep(shareOf(course, share), placeOf(found), `${sendsTo(address, port)}${chosen}`),
+  const told = withStep(shareOf(course, share), placeOf(found), `${sendsTo(address, port)}${chosen}`);
+  return told.with({
     destination: address,
     port,
     virtualServer: { address: server.address, port: course.port },
     isSticky: isSticky(server),
-  };
+  });
 }
 
 function placeOf({ server, servicePort }: WalkedServer): Place {

@@ -2,7 +2,9 @@
 
 /** 32 bits in the kernel's own byte order. */
 export function hostWord(value: number): Uint8Array {
-  return Uint8Array.of(value, value >>> 8, value >>> 16, value >>> 24);
+  const bytes = new Uint8Array(4);
+  for (let at = 0; at < 4; at++) bytes[at] = value >>> (8 * at);
+  return bytes;
 }
 
 export function readHostWord(bytes: Uint8Array, at = 0): number {
@@ -16,6 +18,15 @@ export function networkHalf(value: number): Uint8Array {
 
 export function readNetworkHalf(bytes: Uint8Array, at = 0): number {
   return (bytes[at]! << 8) | bytes[at + 1]!;
+}
+
+/** 32 bits in the order of the network. */
+export function networkWord(value: number): Uint8Array {
+  return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
+}
+
+export function readNetworkWord(bytes: Uint8Array): number {
+  return ((bytes[0]! << 24) | (bytes[1]! << 16) | (bytes[2]! << 8) | bytes[3]!) >>> 0;
 }
 
 /** Byte by byte: negative, zero or positive, as the first is less than the second, the same or greater. */

@@ -49,7 +49,7 @@ export function draw(
   rule: ListedRule,
 ): readonly KernelCourse[] {
   const numbered = (drawn: KernelCourse, number: number) =>
-    load({ ...drawn, registers: course.registers.slice() }, to, hostWord(offset + number));
+    load(drawn.with({ registers: course.registers.slice() }), to, hostWord(offset + number));
   if (modulus === 1) return [numbered(course, 0)];
   const each = shareOf(course, 1 / modulus);
   const told = (which: string | number) => withStep(each, rule, `draws ${which} of ${modulus}`);
@@ -91,5 +91,5 @@ function together(turns: readonly KernelTurn[], modulus: number): KernelTurn {
       })
     : course.steps;
   const probability = turns.reduce((sum, turn) => sum + turn.course.probability, 0);
-  return { ...first, course: { ...course, steps, probability } };
+  return { ...first, course: course.with({ steps, probability }) };
 }

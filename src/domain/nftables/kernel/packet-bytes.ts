@@ -1,7 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import { PROTOCOL_NUMBERS } from '../../model/protocol-number.js';
+import { ipv4Number, ipv4Text } from '../../net/ipv4-number.js';
 import type { Packet } from '../../trace/packet.js';
-import { networkHalf } from './bytes.js';
+import { networkHalf, networkWord, readNetworkWord } from './bytes.js';
 
 /** An ephemeral port, as clients use them. */
 const SOURCE_PORT = 40000;
@@ -45,14 +46,13 @@ export function readdressed({ network, transport }: Headers, address: string, po
 }
 
 export function addressBytes(text: string): Uint8Array {
-  return Uint8Array.from(
-    text.includes(':') ? ipaddr.IPv6.parse(text).toByteArray() : text.split('.'),
-    Number,
-  );
+  const ipv4 = ipv4Number(text);
+  return ipv4 === undefined ? Uint8Array.from(ipaddr.IPv6.parse(text).toByteArray()) : networkWord(ipv4);
 }
 
 /** Canonical text of four or sixteen bytes. */
 export function addressText(bytes: Uint8Array): string {
-  const address = ipaddr.fromByteArray([...bytes]);
-  return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
+  return bytes.length === 4
+    ? ipv4Text(readNetworkWord(bytes))
+    : new ipaddr.IPv6([...bytes]).toRFC5952String();
 }

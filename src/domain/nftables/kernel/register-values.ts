@@ -1,7 +1,7 @@
 import type { IpFamily } from '../../net/ip-family.js';
 import { PROTOCOL_NUMBERS } from '../../model/protocol-number.js';
 import { isLeaving } from '../../walk/course.js';
-import { compareBytes, hostWord, networkHalf } from './bytes.js';
+import { hostWord, networkHalf } from './bytes.js';
 import type { CompareOperator, CtKey, MetaKey } from './expression.js';
 import type { KernelCourse } from './kernel-course.js';
 import { addressBytes } from './packet-bytes.js';
@@ -79,9 +79,14 @@ export function addressType(address: string, family: IpFamily, isLocal: boolean)
   return hostWord(isMulticast ? RTN.multicast : RTN.unicast);
 }
 
-/** As `cmp` compares: byte by byte, as far as the value goes. */
-export function compares(register: Uint8Array, op: CompareOperator, value: Uint8Array): boolean {
-  const order = compareBytes(register.subarray(0, value.length), value);
+/** As `cmp` compares what is in a register: byte by byte, as far as the value goes. */
+export function compares(
+  registers: Uint8Array,
+  from: number,
+  op: CompareOperator,
+  value: Uint8Array,
+): boolean {
+  const order = orderOf(registers, from, value);
   switch (op) {
     case '==':
       return order === 0;
@@ -96,6 +101,12 @@ export function compares(register: Uint8Array, op: CompareOperator, value: Uint8
     case '>=':
       return order >= 0;
   }
+}
+
+function orderOf(registers: Uint8Array, from: number, value: Uint8Array): number {
+  for (let at = 0; at < value.length; at++)
+    if (registers[from + at] !== value[at]) return registers[from + at]! - value[at]!;
+  return 0;
 }
 
 function interfaceName(name: string): Uint8Array {

@@ -10,29 +10,27 @@ import {
   uncertain,
   type Turn,
 } from '../../walk/turn.js';
+import type { Watch } from '../../walk/watch.js';
 import { hex, readHostWord, readNetworkHalf } from './bytes.js';
 import { draw, hashed, hashesPort, isDrawn, joined, MAX_BRANCHES } from './draws.js';
 import type { FindElement } from './elements.js';
 import { isEffective, type Expression, type KernelVerdict } from './expression.js';
-import { isOurs, load, type KernelCourse } from './kernel-course.js';
+import { clearRest, isOurs, load, type KernelCourse } from './kernel-course.js';
 import type { ListedChains, ListedRule } from './listed-rule.js';
 import { addressText, readdressed } from './packet-bytes.js';
 import { addressType, compares, ctValue, metaValue, type Devices } from './register-values.js';
-import type { KernelElement, KernelSet } from './ruleset.js';
-import { NO_ORIGINS, type SourceWatch } from './source-watch.js';
+import type { KernelElement } from './ruleset.js';
+import type { SourceWatch } from './watch/source-watch.js';
 
 type KernelTurn = Turn<KernelCourse, ListedRule>;
 
 /** A course goes on at the next expression, a turn leads elsewhere. */
-type Evaluated = KernelCourse | KernelTurn;
+type Evaluated = KernelCourse | KernelTurn | 'no match';
 
-/** What is told of a walk that is watched. */
+/** A walk that is watched. */
 export interface Watching {
+  readonly watch: Watch;
   readonly source: SourceWatch;
-  /** Whether packets fill the set. */
-  readonly isDynamic: (set: KernelSet) => boolean;
-  readonly affinity: (seconds: number) => void;
-  readonly wantsSteps: boolean;
 }
 
 /** Evaluates rules, expression by expression, as the kernel does. */
@@ -45,50 +43,35 @@ export class RuleRun {
     private readonly watching?: Watching,
   ) {}
 
-  /** Where the rule leads: several turns where it draws a random number. */
-  meet(rule: ListedRule, course: KernelCourse): readonly KernelTurn[] {
+  /** Where the rule leads: several turns where it draws a random number, none where it does not match. */
+  meet(rule: ListedRule, course: KernelCourse): readonly KernelTurn[] | undefined {
     course.registers.fill(0);
-    const isReady = !this.watching || course.origins === NO_ORIGINS;
-    return this.from(0, rule, isReady ? course : { ...course, origins: NO_ORIGINS });
+    return this.from(0, rule, course);
   }
 
-  private from(start: number, rule: ListedRule, first: KernelCourse): readonly KernelTurn[] {
+  private from(start: number, rule: ListedRule, first: KernelCourse): readonly KernelTurn[] | undefined {
     const { expressions } = rule;
+    const { watching } = this;
+    const tells = watching?.source.tellsOf(rule);
     let course = first;
     for (let index = start; index < expressions.length; index++) {
       const expression = expressions[index]!;
-      if (this.watching) course = this.watched(expression, course, this.watching.source, rule);
+      tells?.[index]?.(watching!.watch, course.registers);
       if (isDrawn(expression, expressions) && expression.modulus <= MAX_BRANCHES)
         return joined(
-          draw(expression, course, rule).flatMap((drawn) => this.from(index + 1, rule, drawn)),
+          draw(expression, course, rule).flatMap(
+            (drawn) => this.from(index + 1, rule, drawn) ?? [nextRule(drawn)],
+          ),
           expression,
           rule,
         );
       const evaluated = this.evaluate(expression, course, rule);
       if (!evaluated) return [notUnderstood(expressions.slice(index), course)];
+      if (evaluated === 'no match') return course === first ? undefined : [nextRule(course)];
       if ('to' in evaluated) return [evaluated];
       course = evaluated;
     }
-    return [nextRule(course)];
-  }
-
-  private watched(
-    expression: Expression,
-    course: KernelCourse,
-    watch: SourceWatch,
-    rule: ListedRule,
-  ): KernelCourse {
-    const { table } = rule;
-    const origins = course.origins!;
-    watch.place = rule;
-    if (expression.kind === 'cmp' || expression.kind === 'range') watch.compared(expression, origins);
-    if (expression.kind === 'lookup') {
-      const set = table.sets.get(expression.set);
-      const key = set && course.registers.slice(expression.from, expression.from + set.keyLength);
-      if (key && !this.watching!.isDynamic(set)) watch.lookedUp(expression, set, key, origins);
-    }
-    const after = watch.after(expression, origins);
-    return after === origins ? course : { ...course, origins: after };
+    return course === first ? undefined : [nextRule(course)];
   }
 
   /** Undefined if it is not known what the expression does. */
@@ -96,8 +79,8 @@ export class RuleRun {
     switch (expression.kind) {
       case 'payload': {
         const { base, offset, length, to } = expression;
-        const bytes = course.headers[base].subarray(offset, offset + length);
-        return bytes.length < length ? nextRule(course) : load(course, to, bytes);
+        const bytes = course.headers[base];
+        return bytes.length < offset + length ? 'no match' : load(course, to, bytes, offset, length);
       }
       case 'meta': {
         const value = metaValue(expression.key, course, this.devices);
@@ -111,21 +94,21 @@ export class RuleRun {
         return load(course, expression.to, this.route(expression, course));
       case 'cmp': {
         const { from, op, value } = expression;
-        return test(compares(course.registers.subarray(from), op, value), course);
+        return test(compares(course.registers, from, op, value), course);
       }
       case 'range': {
         const { from, first, last, inverted } = expression;
-        const register = course.registers.subarray(from);
-        const isWithin = compares(register, '>=', first) && compares(register, '<=', last);
+        const { registers } = course;
+        const isWithin = compares(registers, from, '>=', first) && compares(registers, from, '<=', last);
         return test(isWithin !== inverted, course);
       }
       case 'bitwise': {
         const { from, to, mask, xor } = expression;
-        return load(
-          course,
-          to,
-          mask.map((bits, at) => (course.registers[from + at]! & bits) ^ xor[at]!),
-        );
+        const { registers } = course;
+        for (let at = 0; at < mask.length; at++)
+          registers[to + at] = (registers[from + at]! & mask[at]!) ^ xor[at]!;
+        clearRest(registers, to, mask.length);
+        return course;
       }
       case 'byteorder':
         return load(course, expression.to, swapped(expression, course));
@@ -188,12 +171,12 @@ export class RuleRun {
     course: KernelCourse,
     rule: ListedRule,
   ): KernelCourse {
-    const after = withStep({ ...course, isSticky: true }, rule, "remembers the client's endpoint");
+    const after = withStep(course.with({ isSticky: true }), rule, "remembers the client's endpoint");
     const set = rule.table.sets.get(name);
     if (!this.watching || !set) return after;
-    this.watching.affinity(timeoutSeconds || (set.timeoutSeconds ?? 0));
+    this.watching.watch.affinity(timeoutSeconds || (set.timeoutSeconds ?? 0));
     const key = hex(course.registers.subarray(from, from + set.keyLength));
-    return { ...after, memory: new Map([...(course.memory ?? []), [name, new Set([key])]]) };
+    return after.with({ memory: new Map([...(course.memory ?? []), [name, new Set([key])]]) });
   }
 
   private route({ field, result }: Extract<Expression, { kind: 'fib' }>, course: KernelCourse): Uint8Array {
@@ -213,7 +196,7 @@ export class RuleRun {
     const set = table.sets.get(name);
     if (!set) return undefined;
     const element = this.find(table, set, course.registers.slice(from, from + set.keyLength));
-    if ((element !== undefined) === inverted) return nextRule(course);
+    if ((element !== undefined) === inverted) return 'no match';
     const found = element && isOurs(table) ? withServicePort(course, element) : course;
     if (to === undefined) return found;
     if (to === 'verdict')
@@ -223,7 +206,7 @@ export class RuleRun {
 }
 
 function test(matches: boolean, course: KernelCourse): Evaluated {
-  return matches ? course : nextRule(course);
+  return matches ? course : 'no match';
 }
 
 /** Rules that decide nothing need not be understood. */
@@ -234,7 +217,7 @@ function notUnderstood([first, ...rest]: readonly Expression[], course: KernelCo
 }
 
 function withServicePort(course: KernelCourse, { comment }: KernelElement): KernelCourse {
-  return comment === undefined ? course : { ...course, servicePort: comment };
+  return comment === undefined ? course : course.with({ servicePort: comment });
 }
 
 function setMeta(
@@ -243,7 +226,7 @@ function setMeta(
   rule: ListedRule,
 ): KernelCourse {
   const value = readHostWord(course.registers, from);
-  if (key === 'priority') return { ...course, priority: value };
+  if (key === 'priority') return course.with({ priority: value });
   const { course: after, effect } = marked(course, value);
   if (effect === undefined) return after;
   if (rule.isForeign) return withStep(after, rule, effect);
@@ -268,5 +251,5 @@ function translate(
   const destination =
     address === undefined ? course.destination : addressText(registers.subarray(address, address + length));
   const newPort = port === undefined ? course.port : readNetworkHalf(registers, port);
-  return sent({ ...course, headers: readdressed(headers, destination, newPort) }, destination, newPort);
+  return sent(course.with({ headers: readdressed(headers, destination, newPort) }), destination, newPort);
 }

@@ -6,7 +6,7 @@ import { endingOf, startOf, type HookName } from '../../walk/course.js';
 import { HookPath, translating, type Station } from '../../walk/hook-path.js';
 import { localTo } from '../../walk/local-addresses.js';
 import type { FindElement } from './elements.js';
-import { newRegisters, type KernelCourse } from './kernel-course.js';
+import { KernelCourse } from './kernel-course.js';
 import { ListedChains, policyOf, type ListedRule } from './listed-rule.js';
 import { headersOf } from './packet-bytes.js';
 import type { Devices } from './register-values.js';
@@ -27,23 +27,42 @@ const NAT_PRIORITY: Readonly<Partial<Record<HookName, number>>> = {
   postrouting: 100,
 };
 
-/** Packets are many, and so may chains be. */
-const BASE_CHAINS = new WeakMap<KernelRuleset, readonly BaseChain[]>();
+/** The base chains of a hook in the order in which packets meet them. */
+interface AtHook {
+  readonly before: readonly BaseChain[];
+  /** Met as one. Missing where nothing is translated. */
+  readonly translating?: readonly BaseChain[];
+  readonly after: readonly BaseChain[];
+}
 
-/** In the order in which packets meet them. */
-function baseChainsOf(ruleset: KernelRuleset): readonly BaseChain[] {
-  return getOrMake(BASE_CHAINS, ruleset, () => {
-    const found = ruleset.tables.flatMap((table) =>
-      [...table.chains.values()].flatMap((chain) => (chain.hook ? [{ table, chain, hook: chain.hook }] : [])),
-    );
-    // The kernel puts a hook before those of the same priority that were there already.
-    return found.sort(
-      (one, other) =>
-        one.hook.priority - other.hook.priority ||
-        other.table.number - one.table.number ||
-        other.chain.number - one.chain.number,
-    );
-  });
+/** Packets are many, and so may chains be. */
+const AT_HOOKS = new WeakMap<KernelRuleset, (hook: HookName) => AtHook>();
+
+function atHooksOf({ tables }: KernelRuleset): (hook: HookName) => AtHook {
+  const found = tables.flatMap((table) =>
+    [...table.chains.values()].flatMap((chain) => (chain.hook ? [{ table, chain, hook: chain.hook }] : [])),
+  );
+  // The kernel puts a hook before those of the same priority that were there already.
+  found.sort(
+    (one, other) =>
+      one.hook.priority - other.hook.priority ||
+      other.table.number - one.table.number ||
+      other.chain.number - one.chain.number,
+  );
+  const known = new Map<HookName, AtHook>();
+  return (hook) => getOrMake(known, hook, () => atHook(hook, found));
+}
+
+function atHook(name: HookName, found: readonly BaseChain[]): AtHook {
+  const all = found.filter(({ hook }) => hook.hook === name);
+  const natPriority = NAT_PRIORITY[name];
+  if (natPriority === undefined) return { before: all, after: [] };
+  const others = all.filter(({ hook }) => hook.type !== 'nat');
+  return {
+    before: others.filter(({ hook }) => hook.priority < natPriority),
+    translating: all.filter(({ hook }) => hook.type === 'nat'),
+    after: others.filter(({ hook }) => hook.priority >= natPriority),
+  };
 }
 
 /** The chains of a family that its packets came to. */
@@ -62,7 +81,7 @@ export class RulesetWalk {
     find: FindElement,
     towards: Devices['towards'],
     watching?: Watching,
-    private readonly isSilent = watching?.wantsSteps === false,
+    private readonly isSilent = watching?.watch.wantsSteps === false,
   ) {
     this.isLocal = localTo({ localAddresses }, packet);
     this.chains = getOrMake(LISTED, ruleset, () => new ListedChains(packet.family));
@@ -73,30 +92,16 @@ export class RulesetWalk {
 
   endings(): readonly TracedEnding[] {
     const { packet } = this;
-    const start = {
-      ...startOf(packet),
-      headers: headersOf(packet),
-      registers: newRegisters(),
-      priority: 0,
-      origins: undefined,
-      isSilent: this.isSilent,
-    };
+    const start = new KernelCourse(startOf(packet, this.isSilent), headersOf(packet));
     const path = new HookPath<KernelCourse>((hook) => this.stations(hook), this.isLocal);
     return path.follow(start).map((course) => endingOf(course));
   }
 
   private stations(hook: HookName): readonly Station<KernelCourse>[] {
-    const all = baseChainsOf(this.ruleset).filter((base) => base.hook.hook === hook);
-    const natPriority = NAT_PRIORITY[hook];
-    if (natPriority === undefined) return all.map((base) => this.station(base));
-    const isNat = (base: BaseChain) => base.hook.type === 'nat';
-    const others = all.filter((base) => !isNat(base));
-    const isBefore = (base: BaseChain) => base.hook.priority < natPriority;
-    return [
-      ...others.filter(isBefore).map((base) => this.station(base)),
-      translating(...all.filter(isNat).map((base) => this.station(base))),
-      ...others.filter((base) => !isBefore(base)).map((base) => this.station(base)),
-    ];
+    const atHook = getOrMake(AT_HOOKS, this.ruleset, () => atHooksOf(this.ruleset));
+    const { before, translating: nat, after } = atHook(hook);
+    const of = (chains: readonly BaseChain[]) => chains.map((base) => this.station(base));
+    return [...of(before), ...(nat ? [translating(...of(nat))] : []), ...of(after)];
   }
 
   private station({ table, chain }: BaseChain): Station<KernelCourse> {

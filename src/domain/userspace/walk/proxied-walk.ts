@@ -39,24 +39,21 @@ function passedOn(
   { servicePort, endpoints, isSticky }: ProxiedPort,
 ): readonly TablesCourse[] {
   const { protocol } = course.packet;
-  const accepted: TablesCourse = { ...course, hook: 'process', isSticky };
+  const accepted = course.with({ hook: 'process', isSticky });
   const place = { where: 'proxy socket', rule: `port ${course.port}/${protocol}`, servicePort };
   if (endpoints.length > 0) {
     const share = 1 / endpoints.length;
     const inTurn = share < 1 ? `, ${shareText(share)} in turn` : '';
-    return endpoints.map(({ address, port }) => ({
-      ...withStep(
+    return endpoints.map(({ address, port }) =>
+      withStep(
         shareOf(accepted, share),
         place,
         `passed on to ${hostPort(address, port)}${inTurn}, ${OWN_CONNECTION}`,
-      ),
-      destination: address,
-      port,
-      isMasqueraded: true,
-    }));
+      ).with({ destination: address, port, isMasqueraded: true }),
+    );
   }
   // A TCP connection is closed as soon as it is accepted; datagrams are lost.
   const [verdict, effect] =
     protocol === 'TCP' ? (['refused', 'closed at once'] as const) : (['dropped', 'dropped'] as const);
-  return [withStep({ ...accepted, verdict }, place, `${effect}: there is no endpoint`)];
+  return [withStep(accepted.with({ verdict }), place, `${effect}: there is no endpoint`)];
 }

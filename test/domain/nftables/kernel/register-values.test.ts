@@ -4,7 +4,7 @@ import {
   ctValue,
   metaValue,
 } from '../../../../src/domain/nftables/kernel/register-values.js';
-import type { KernelCourse } from '../../../../src/domain/nftables/kernel/kernel-course.js';
+import { KernelCourse } from '../../../../src/domain/nftables/kernel/kernel-course.js';
 import { headersOf } from '../../../../src/domain/nftables/kernel/packet-bytes.js';
 import type { Packet } from '../../../../src/domain/trace/packet.js';
 import { startOf, type HookName } from '../../../../src/domain/walk/course.js';
@@ -26,14 +26,8 @@ const devices = {
   ]),
 };
 
-const courseOf = (of: Packet, parts: Partial<KernelCourse> = {}): KernelCourse => ({
-  ...startOf(of),
-  headers: headersOf(of),
-  registers: new Uint8Array(),
-  origins: undefined,
-  priority: 0,
-  ...parts,
-});
+const courseOf = (of: Packet, parts: Partial<KernelCourse> = {}): KernelCourse =>
+  new KernelCourse(startOf(of), headersOf(of)).with(parts);
 const name = (text: string): Uint8Array => Uint8Array.of(...Buffer.from(text.padEnd(16, '\0')));
 const word = (number: number): Uint8Array => Uint8Array.of(number, 0, 0, 0);
 
@@ -128,6 +122,8 @@ it.each([
   ['>', [79]],
   ['>=', [79, 80]],
 ] as const)('80 %s each of %j, of 79, 80 and 81', (op, expected) => {
-  const register = Uint8Array.of(0, 80, 7, 7);
-  expect([79, 80, 81].filter((number) => compares(register, op, Uint8Array.of(0, number)))).toEqual(expected);
+  const registers = Uint8Array.of(7, 7, 7, 7, 0, 80, 7, 7);
+  expect([79, 80, 81].filter((number) => compares(registers, 4, op, Uint8Array.of(0, number)))).toEqual(
+    expected,
+  );
 });

@@ -1,5 +1,5 @@
 import { isEffective, type Expression } from '../../../../src/domain/nftables/kernel/expression.js';
-import { newRegisters, type KernelCourse } from '../../../../src/domain/nftables/kernel/kernel-course.js';
+import { KernelCourse } from '../../../../src/domain/nftables/kernel/kernel-course.js';
 import { ListedChains, ListedRule } from '../../../../src/domain/nftables/kernel/listed-rule.js';
 import { headersOf } from '../../../../src/domain/nftables/kernel/packet-bytes.js';
 import { RuleRun } from '../../../../src/domain/nftables/kernel/rule-run.js';
@@ -7,6 +7,7 @@ import type { KernelElement, KernelTable } from '../../../../src/domain/nftables
 import { TABLE_NAME } from '../../../../src/domain/nftables/layout/table.js';
 import type { Packet } from '../../../../src/domain/trace/packet.js';
 import { startOf } from '../../../../src/domain/walk/course.js';
+import { nextRule } from '../../../../src/domain/walk/turn.js';
 
 const packet: Packet = {
   family: 'IPv4',
@@ -16,12 +17,7 @@ const packet: Packet = {
   protocol: 'TCP',
   destinationPort: 80,
 };
-const start: KernelCourse = {
-  ...startOf(packet),
-  headers: headersOf(packet),
-  registers: newRegisters(),
-  priority: 0,
-};
+const start = new KernelCourse(startOf(packet), headersOf(packet));
 const foreign: KernelTable = {
   family: 'inet',
   name: 'firewall',
@@ -53,7 +49,8 @@ function turns(
     (address) => address === own,
   );
   const chain = { name: 'c', number: 1, rules: [] };
-  return run.meet(new ListedRule({ expressions }, table, chain, 'IPv4'), course);
+  const rule = new ListedRule({ expressions }, table, chain, 'IPv4');
+  return run.meet(rule, course) ?? [nextRule(course)];
 }
 
 const bytes = (...values: readonly number[]): Uint8Array => Uint8Array.from(values);
@@ -168,7 +165,7 @@ describe('a rule of the kernel', () => {
     const draw = (course: KernelCourse) =>
       turns([{ kind: 'random', to: 0, modulus: 3, offset: 0 }, drop], { course })[0]!.course;
     expect(draw(start)).toMatchObject({ probability: 1, steps: [{ effect: 'draws one of 3 of 3' }] });
-    expect(draw({ ...start, isSilent: true })).toMatchObject({ probability: 1, steps: [] });
+    expect(draw(start.with({ isSilent: true }))).toMatchObject({ probability: 1, steps: [] });
   });
 
   const unknownDevice: Expression = { kind: 'meta', to: 0, key: 'iif' };
@@ -217,9 +214,9 @@ describe('a rule of this program', () => {
 
   it('tells of a mark only that the packet will be masqueraded, not that the mark goes', () => {
     expect(steps(mark(1))).toMatchObject([{ effect: 'marks it to be masqueraded' }]);
-    expect(steps(mark(0), ours, { ...start, mark: 1 })).toEqual([]);
+    expect(steps(mark(0), ours, start.with({ mark: 1 }))).toEqual([]);
     expect(steps(mark(1), foreign)).toMatchObject([{ effect: 'sets the mark to 0x1', isForeign: true }]);
-    expect(steps(mark(0), foreign, { ...start, mark: 1 })).toMatchObject([
+    expect(steps(mark(0), foreign, start.with({ mark: 1 }))).toMatchObject([
       { effect: 'sets the mark to 0x0' },
     ]);
   });

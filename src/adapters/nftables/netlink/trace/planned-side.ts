@@ -15,5 +15,5 @@ export function plannedNftables(entries: Iterable<ForwardingEntry>, node: NodeNe
   for (const entry of entries) desired.replace(entry.key, compileNftables(entry, [], rejected));
   const written = new WrittenTable(node.family, desiredTable(desired, node));
   const ruleset = { tables: [written.table], deviceNumbers: new Map<string, number>() };
-  return nftablesSide(ruleset, (_, { name }) => written.elements(name));
+  return nftablesSide(ruleset, node.family, (_, { name }) => written.elements(name));
 }

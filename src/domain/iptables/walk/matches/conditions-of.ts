@@ -4,11 +4,10 @@ import { addressTypeCondition } from './address-type.js';
 import {
   connectionCondition,
   markCondition,
-  ofProtocol,
   portCondition,
   virtualServerCondition,
 } from './connection-conditions.js';
-import { packetCondition, type Test } from './packet-conditions.js';
+import { ofProtocol, packetCondition, type Test } from './packet-conditions.js';
 import { setCondition } from './set-condition.js';
 
 /** What reads the options of an extension. An option that it does not know is undefined. */

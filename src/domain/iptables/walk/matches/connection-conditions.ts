@@ -1,18 +1,16 @@
-import { protocolOf, type TablesCourse } from '../course.js';
+import type { TablesCourse } from '../course.js';
 import type { RuleOption } from '../rule-sections.js';
-import { inNetwork, isProtocol, watched, type Test } from './packet-conditions.js';
+import { inNetwork, ofProtocol, watched, type Test } from './packet-conditions.js';
 
 /** Match `conntrack`, and `state` before it. Undefined for an option that is not known. */
 export function connectionCondition({ name, values }: RuleOption): Test | undefined {
   const [value = ''] = values;
   switch (name) {
     case '--ctstate':
-    case '--state': {
-      const states = value.split(',');
-      return (course) => statesOf(course).some((state) => states.includes(state));
-    }
+    case '--state':
+      return stateTest(value.split(','));
     case '--ctproto':
-      return (course) => isProtocol(value, course);
+      return ofProtocol(value);
     case '--ctorigsrc':
       return watched(
         value,
@@ -20,8 +18,10 @@ export function connectionCondition({ name, values }: RuleOption): Test | undefi
       );
     case '--ctorigdst':
       return inNetwork(value, ({ packet }) => packet.destination);
-    case '--ctorigdstport':
-      return ({ packet }) => inPortRange(value, packet.destinationPort);
+    case '--ctorigdstport': {
+      const hasPort = portTest(value);
+      return ({ packet }) => hasPort(packet.destinationPort);
+    }
     case '--ctdir':
       return () => value === 'ORIGINAL';
     default:
@@ -30,14 +30,15 @@ export function connectionCondition({ name, values }: RuleOption): Test | undefi
 }
 
 /** The first packet of a connection is new, whatever was done to its destination. No rule sees it after its source is rewritten. */
-function statesOf({ isUntracked, isTranslated }: TablesCourse): readonly string[] {
-  if (isUntracked) return UNTRACKED;
-  return isTranslated ? TRANSLATED : NEW;
+function stateTest(states: readonly string[]): Test {
+  const isUntrackedMeant = states.includes('UNTRACKED');
+  const isNewMeant = states.includes('NEW');
+  const isTranslatedMeant = isNewMeant || states.includes('DNAT');
+  return ({ isUntracked, isTranslated }) => {
+    if (isUntracked) return isUntrackedMeant;
+    return isTranslated ? isTranslatedMeant : isNewMeant;
+  };
 }
-
-const UNTRACKED: readonly string[] = ['UNTRACKED'];
-const NEW: readonly string[] = ['NEW'];
-const TRANSLATED: readonly string[] = ['NEW', 'DNAT'];
 
 /** Match `mark` or `connmark`. */
 export function markCondition(
@@ -57,16 +58,19 @@ export function maskedNumber(text: string): { readonly value: number; readonly m
 /** Matches `tcp`, `udp`, `sctp`, `dccp`, `udplite` and `multiport`. The source port is not known. */
 export function portCondition({ name, values }: RuleOption): Test | undefined {
   const [value = '', second = ''] = values;
-  const hasPort = (course: TablesCourse) => value.split(',').some((range) => inPortRange(range, course.port));
+  const hasPort = portTest(value);
   switch (name) {
     case '--dport':
     case '--dports':
-      return hasPort;
+      return ({ port }) => hasPort(port);
     case '--ports':
-      return (course) => hasPort(course) || undefined;
+      return ({ port }) => hasPort(port) || undefined;
     case '--sport':
-    case '--sports':
-      return () => inPortRange(value, 'any');
+    case '--sports': {
+      const [low, high] = portRange(value);
+      // Any port may be the source's.
+      return () => (low <= 1 && high >= 65535 ? true : undefined);
+    }
     case '--tcp-flags':
       // The first packet of a connection has SYN and no other flag.
       return () => second === (/\b(?:SYN|ALL)\b/.test(value) ? 'SYN' : 'NONE');
@@ -75,13 +79,16 @@ export function portCondition({ name, values }: RuleOption): Test | undefined {
   }
 }
 
-/** `80` or `1024:65535`. For any port the answer is known only if all ports are meant. */
-function inPortRange(text: string, port: number): boolean;
-function inPortRange(text: string, port: 'any'): boolean | undefined;
-function inPortRange(text: string, port: number | 'any'): boolean | undefined {
+/** Ports, or ranges of them, with commas between them. */
+function portTest(text: string): (port: number) => boolean {
+  const ranges = text.split(',').map(portRange);
+  return (port) => ranges.some(([low, high]) => port >= low && port <= high);
+}
+
+/** `80` or `1024:65535`. */
+function portRange(text: string): readonly [low: number, high: number] {
   const [low = '0', high = low] = text.split(':');
-  if (port === 'any') return Number(low) <= 1 && Number(high) >= 65535 ? true : undefined;
-  return port >= Number(low) && port <= Number(high);
+  return [Number(low), Number(high)];
 }
 
 /** Match `ipvs`: whether a virtual server took the packet, and which. */
@@ -90,8 +97,10 @@ export function virtualServerCondition({ name, values }: RuleOption): Test | und
   switch (name) {
     case '--ipvs':
       return ({ virtualServer }) => virtualServer !== undefined;
-    case '--vproto':
-      return (course) => course.virtualServer !== undefined && isProtocol(value, course);
+    case '--vproto': {
+      const isOfIt = ofProtocol(value);
+      return (course) => course.virtualServer !== undefined && isOfIt(course);
+    }
     case '--vaddr': {
       const contains = inNetwork(value, ({ virtualServer }) => virtualServer!.address);
       return contains && ((course, world) => course.virtualServer !== undefined && contains(course, world));
@@ -103,9 +112,4 @@ export function virtualServerCondition({ name, values }: RuleOption): Test | und
     default:
       return undefined;
   }
-}
-
-/** The protocol's own match holds for packets of that protocol only. */
-export function ofProtocol(name: string): Test {
-  return (course) => protocolOf(course) === name;
 }

@@ -1,8 +1,8 @@
 import { addressBits, cidrContains, parseCidr, type Cidr } from '../../../net/cidr.js';
 import { rangeOf, type AddressRange } from '../../../net/address-ranges.js';
-import { PROTOCOL_NUMBERS } from '../../../model/protocol-number.js';
+import { PROTOCOL_NUMBERS, PROTOCOLS } from '../../../model/protocol-number.js';
 import { isLeaving } from '../../../walk/course.js';
-import { protocolOf, type TablesCourse, type Surroundings } from '../course.js';
+import type { TablesCourse, Surroundings } from '../course.js';
 import type { RuleOption } from '../rule-sections.js';
 
 /** What the answer of an option is, before it is negated. Undefined: it cannot be told. */
@@ -29,7 +29,7 @@ export function packetCondition({ name, values }: RuleOption): Test | undefined 
     case '-o':
       return (course, surroundings) => leavesThrough(value, course, surroundings);
     case '-p':
-      return (course) => isProtocol(value, course);
+      return ofProtocol(value);
     case '-f':
       // The first packet of a connection is no later fragment.
       return () => false;
@@ -85,6 +85,7 @@ function leavesThrough(
 }
 
 /** By name or number. */
-export function isProtocol(text: string, course: TablesCourse): boolean {
-  return text === protocolOf(course) || text === String(PROTOCOL_NUMBERS[course.packet.protocol]);
+export function ofProtocol(text: string): (course: TablesCourse) => boolean {
+  const meant = PROTOCOLS.find((each) => [each.toLowerCase(), String(PROTOCOL_NUMBERS[each])].includes(text));
+  return ({ packet }) => packet.protocol === meant;
 }

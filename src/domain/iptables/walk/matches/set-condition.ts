@@ -9,12 +9,13 @@ import type { Test } from './packet-conditions.js';
 
 /** Match `set`: `--match-set NAME dst,src`. Undefined for an option that is not known. */
 export function setCondition({ name, values }: RuleOption): Test | undefined {
-  const [set = '', ends = ''] = values;
+  const [set = '', given = ''] = values;
   if (name !== '--match-set') return undefined;
+  const ends = given.split(',');
   return (course, { sets, watch }) => {
     const found = sets.get(set);
-    if (found && watch) watchMembers(found, ends.split(','), course, watch);
-    return found && isMember(found, ends.split(','), course);
+    if (found && watch) watchMembers(found, ends, course, watch);
+    return found && isMember(found, ends, course);
   };
 }
 
@@ -60,8 +61,11 @@ function rangesByStart({ members }: IpSet): ReadonlyMap<string, readonly Address
   return ranges;
 }
 
+/** By type, of which there are few. */
+const DIMENSIONS = new Map<string, readonly string[]>();
+
 function dimensionsOf({ type }: IpSet): readonly string[] {
-  return type.slice(type.indexOf(':') + 1).split(',');
+  return getOrMake(DIMENSIONS, type, () => type.slice(type.indexOf(':') + 1).split(','));
 }
 
 function addressOf(end: string | undefined, { source, destination }: TablesCourse): string {
