@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parseDescription, type ServiceDescription } from '../cluster/service-description.js';
+import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { ForeignBatch } from '../kernel/nf-tables/foreign-batch.js';
 import { FAMILY } from '../kernel/nf-tables/numbers.js';
@@ -113,7 +114,12 @@ function write(nfTables: NfTables, family: IpFamily, messages: readonly string[]
     throw new Error(`what a former version left is refused: errors ${errors.join(', ')}`);
 }
 
+/** Read once for all worlds. */
+const LEFT = new Map<string, Left>();
+
 function leftBy(version: string): Left {
-  const file = resolve('test/simulation/recorded', `${version}.json.gz`);
-  return JSON.parse(gunzipSync(readFileSync(file)).toString()) as Left;
+  return getOrMake(LEFT, version, () => {
+    const file = resolve('test/simulation/recorded', `${version}.json.gz`);
+    return JSON.parse(gunzipSync(readFileSync(file)).toString()) as Left;
+  });
 }

@@ -13,6 +13,7 @@ interface Question {
 }
 
 interface Asked {
+  readonly subject: Subject;
   readonly questions: Question[];
   /** When the answers were found to be the same last. */
   version: number;
@@ -20,20 +21,22 @@ interface Asked {
 
 /** All that a walk asks the simulated machine, with what it was told. */
 export class Inquiry {
-  private readonly asked = new Map<Subject, Asked>();
+  /** About few subjects. */
+  private readonly asked: Asked[] = [];
 
   /** @param question asks for a value, or for an object that is another one once anything in it has changed */
   ask<Answer>(subject: Subject, question: () => Answer): Answer {
     const answer = question();
-    const asked = this.asked.get(subject);
-    if (asked) asked.questions.push({ ask: question, answer });
-    else this.asked.set(subject, { questions: [{ ask: question, answer }], version: subject.version });
+    let asked = this.asked.find((each) => each.subject === subject);
+    if (!asked) this.asked.push((asked = { subject, questions: [], version: subject.version }));
+    asked.questions.push({ ask: question, answer });
     return answer;
   }
 
   /** Whether the machine would answer as it did, so that a packet would fare as it did. */
   isUpToDate(): boolean {
-    for (const [{ version }, asked] of this.asked) {
+    for (const asked of this.asked) {
+      const { version } = asked.subject;
       if (version === asked.version) continue;
       for (const { ask, answer } of asked.questions) if (ask() !== answer) return false;
       asked.version = version;

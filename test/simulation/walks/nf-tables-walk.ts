@@ -33,8 +33,7 @@ export class NfTablesWalk implements PacketWalk {
     const family = packet.family === 'IPv4' ? 'ip' : 'ip6';
     const { machine } = this;
     const { nfTables, links } = machine;
-    const namesOf = (table: KernelTable): string => baseChainsOf(table).names;
-    const names = inquiry.ask(nfTables, () => nfTables.kernelTables(family).map(namesOf).join('\n'));
+    const names = inquiry.ask(nfTables, () => namesOf(nfTables.kernelTables(family)));
     if (names === '') return LEFT_ALONE;
     const tables = nfTables.kernelTables(family).map((table) => this.asked(table, inquiry));
     const find: FindElement = (table, set, key) =>
@@ -57,7 +56,8 @@ export class NfTablesWalk implements PacketWalk {
   }
 
   private current({ family, name }: TableName): KernelTable | undefined {
-    return this.machine.nfTables.kernelTable(family, name);
+    const met = this.machine.nfTables.kernelTables(family === 'ip6' ? 'ip6' : 'ip');
+    return met.find((table) => table.name === name && table.family === family);
   }
 
   /** Whether elements of the set may go because their time is over. */
@@ -90,6 +90,12 @@ interface BaseChains {
   readonly chains: readonly KernelChain[];
   /** Theirs, and which table it is. */
   readonly names: string;
+}
+
+const NAMES = new WeakMap<readonly KernelTable[], string>();
+
+function namesOf(tables: readonly KernelTable[]): string {
+  return getOrMake(NAMES, tables, () => tables.map((table) => baseChainsOf(table).names).join('\n'));
 }
 
 const BASE_CHAINS = new WeakMap<KernelTable, BaseChains>();

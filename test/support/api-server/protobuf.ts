@@ -174,8 +174,13 @@ export function numeric(number: number, value: number): Buffer {
   return Buffer.concat([varint(number * 8), varint(value)]);
 }
 
+/** Most numbers are small. */
+const ONE_BYTE = Array.from({ length: 0x80 }, (_, value) => Buffer.from([value]));
+
 /** A number; a negative one takes ten bytes. */
 export function varint(value: number): Buffer {
+  const small = ONE_BYTE[value];
+  if (small) return small;
   const bytes: number[] = [];
   let rest = BigInt.asUintN(64, BigInt(value));
   for (; rest > 0x7fn; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);

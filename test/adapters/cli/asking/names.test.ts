@@ -28,6 +28,7 @@ const known: readonly ServiceRow[] = [
   { ...rowOf('a', 'web'), ports: ['http', 'https'] },
   { ...rowOf('a-b', 'web'), ports: ['http'] },
   rowOf('shop', 'cart', 'failed'),
+  rowOf('shop', 'headless', 'not-served'),
 ];
 const json =
   (value: unknown): Handler =>
@@ -122,7 +123,15 @@ describe('a Service that does not exist', () => {
 });
 
 describe('a port that no Service of the name has', () => {
-  const names = ['web:http', 'a/web:https', 'a-b/web:https', 'web:nope', 'cart:http', 'nosuch:http'];
+  const names = [
+    'web:http',
+    'headless:any',
+    'a/web:https',
+    'a-b/web:https',
+    'web:nope',
+    'cart:http',
+    'nosuch:http',
+  ];
   it.each(Object.keys(commands) as (keyof typeof commands)[])('is said so by %s, with 1', async (name) => {
     const once = name === 'top' ? ['--once'] : [];
     expect(await run(nothing, name, ...names, ...once)).toBe(1);

@@ -1,4 +1,5 @@
 import type { FindElement } from '../../../../src/domain/nftables/kernel/elements.js';
+import { getOrMake } from '../../../../src/domain/model/get-or-make.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import type { KernelTable } from '../../../../src/domain/nftables/kernel/ruleset.js';
 import type { KernelSocket, Multicast, NetlinkProtocol } from '../netlink-protocol.js';
@@ -22,6 +23,9 @@ const HEADER = 16;
 const FIRST_WITH_UNNUMBERED_ELEMENTS = 613;
 /** The kernel's numbers for families of tables. */
 export const FAMILIES = { inet: FAMILY.INET, ip: FAMILY.IP, ip6: FAMILY.IP6 } as const;
+
+/** Of tables that packets of one IP family meet. */
+type IpTables = 'ip' | 'ip6';
 
 /** A transaction that was committed. */
 export interface Commit {
@@ -55,6 +59,7 @@ export class NfTables implements NetlinkProtocol {
   private readonly questions: Questions;
   private readonly listeners: ((commit: Commit) => void)[] = [];
   private readonly read: KernelTables;
+  private met = { version: Number.NaN, tables: new Map<IpTables, readonly KernelTable[]>() };
   private last = 1;
   private sent = 0;
 
@@ -110,12 +115,15 @@ export class NfTables implements NetlinkProtocol {
     return table && this.read.read(table);
   }
 
-  /** Those that packets of an IP family meet, of all programs. */
-  kernelTables(family: 'ip' | 'ip6'): readonly KernelTable[] {
-    const met: readonly number[] = [FAMILIES[family], FAMILIES.inet];
-    return [...this.tables].flatMap((table) =>
-      met.includes(table.family) ? (this.read.read(table) ?? []) : [],
-    );
+  /** Those that packets of an IP family meet, of all programs. The same object until packets may meet something else. */
+  kernelTables(family: IpTables): readonly KernelTable[] {
+    if (this.met.version !== this.version) this.met = { version: this.version, tables: new Map() };
+    return getOrMake(this.met.tables, family, () => {
+      const met: readonly number[] = [FAMILIES[family], FAMILIES.inet];
+      return [...this.tables].flatMap((table) =>
+        met.includes(table.family) ? (this.read.read(table) ?? []) : [],
+      );
+    });
   }
 
   /** Finds elements of tables that were read. */

@@ -74,8 +74,8 @@ export class KernelTables {
     const isThere = (element: Element | undefined): element is Element =>
       element !== undefined && element.expires > now;
     const found = isFlagged(set, SET_FLAG.INTERVAL)
-      ? kept(this.ranges, set, original.changedAt, () => new RangeIndex(set)).find(Buffer.from(key))
-      : set.elements.get(Buffer.from(key).toString('latin1'));
+      ? kept(this.ranges, set, original.changedAt, () => new RangeIndex(set)).find(asBuffer(key))
+      : set.elements.get(asBuffer(key).toString('latin1'));
     const element = isThere(found) ? found : set.elements.get('');
     return isThere(element) ? this.element(set, element) : undefined;
   };
@@ -130,6 +130,11 @@ export class KernelTables {
     put();
     return new AttributeReader(this.builder.take());
   }
+}
+
+/** The same bytes, not copied. */
+function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
 }
 
 function kept<Key extends object, State, Value>(
