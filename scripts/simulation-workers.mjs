@@ -9,8 +9,7 @@ const TALLY = /^(\d+) worlds, (\d+) commits, (\d+) failures$/;
  * process, so that more threads help nobody (docs/simulation.md).
  */
 const FOR_SPEED = [
-  '--min-semi-space-size=256',
-  '--max-semi-space-size=256',
+  '--max-semi-space-size=64',
   '--single-threaded-gc',
   '--always-sparkplug',
   // Newer ones do not know all of them any more.
