@@ -1,8 +1,9 @@
 import type { ServiceFailure } from '../../application/ports/backend.js';
 import type { IpvsDesiredState } from '../../domain/ipvs/desired-state.js';
 import type { IpvsChange } from '../../domain/ipvs/ipvs-change.js';
-import type { SetMember } from '../../domain/ipvs/service-port-rules.js';
+import { serverOf, type SetMember } from '../../domain/ipvs/service-port-rules.js';
 import { SERVICE_SETS, setOf, type ServiceSet } from '../../domain/ipvs/service-sets.js';
+import type { VirtualServerKey } from '../../domain/ipvs/virtual-server.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import { IpvsTemporaryError } from './errors.js';
 import type { KernelTables } from './tables/kernel-tables.js';
@@ -25,7 +26,8 @@ export interface RulesWrite {
  * One write of a change, in this order: members, rules, virtual servers, addresses; then removals in the reverse order. So an
  * address takes connections only when everything behind it is there, and what moves from one service port to another is never
  * missing. A refusal is blamed on the service ports that refer to what was refused. They get no new virtual servers before they
- * have their members, and what is left of one that is gone is removed no further.
+ * have their members, what is left of one that is gone is removed no further, and a virtual server that the kernel keeps keeps the members
+ * that close it to some sources.
  */
 export class OrderedWrite {
   /** Steps. */
@@ -71,8 +73,11 @@ export class OrderedWrite {
     if (rulesLast) await this.addRules();
     await this.remove(addresses, [...change.addresses]);
     await this.remove(servers, [...change.servers]);
-    await this.remove(sets, members.reverse());
-    this.written += await this.rules.remove(this.desired.filled);
+    await this.remove(
+      sets,
+      members.reverse().filter((member) => !this.isKept(serverOf(member))),
+    );
+    this.written += await this.rules.remove(this.filled());
     if (this.temporary !== undefined) throw new IpvsTemporaryError(this.temporary);
   }
 
@@ -84,6 +89,12 @@ export class OrderedWrite {
   private filled(): ReadonlySet<ServiceSet> {
     const present = [...this.change.members].filter((member) => this.tables.sets.members.has(member));
     return new Set([...this.desired.filled, ...present.map(setOf)]);
+  }
+
+  /** Whether this virtual server is there although it was to be removed. */
+  private isKept(key: VirtualServerKey | undefined): boolean {
+    const { servers } = this.tables;
+    return key !== undefined && servers.has(key) && !servers.isSpared(key) && !this.desired.server(key);
   }
 
   private async makeServers(): Promise<void> {

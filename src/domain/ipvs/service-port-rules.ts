@@ -2,7 +2,8 @@ import type { SharedEntry } from '../iptables/table.js';
 import type { Endpoint } from '../model/endpoint.js';
 import type { Part } from '../reconcile/held-parts.js';
 import type { ServiceSet } from './service-sets.js';
-import type { VirtualServer } from './virtual-server.js';
+import type { Protocol } from '../model/service-port-name.js';
+import { virtualServerKey, type VirtualServer, type VirtualServerKey } from './virtual-server.js';
 
 /** A virtual server and the endpoints that it chooses from. */
 export interface ServedAddress {
@@ -13,6 +14,15 @@ export interface ServedAddress {
 
 /** A member of one of the sets, after the name of the set: `KUBE-CLUSTER-IP 10.96.0.10,udp:53`, as the tool ipset prints it. */
 export type SetMember = `${ServiceSet} ${string}`;
+
+const ADDRESS_AND_PORT = /^\S+ ([^,]+),(tcp|udp|sctp):(\d+)/;
+
+/** The virtual server that the member would be about, by its address and port; undefined if it has not both. */
+export function serverOf(member: SetMember): VirtualServerKey | undefined {
+  const [, address, protocol, port] = ADDRESS_AND_PORT.exec(member) ?? [];
+  if (address === undefined) return undefined;
+  return virtualServerKey({ address, port: Number(port), protocol: protocol!.toUpperCase() as Protocol });
+}
 
 /**
  * What a service port asks for at one frontend, or a member of a set that belongs to none. It gets that only when it holds the

@@ -1,6 +1,6 @@
 import type { Backend } from '../../../src/application/ports/backend.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
-import { endpoint } from '../../support/samples.js';
+import { endpoint, service } from '../../support/samples.js';
 import { MemoryNode, nodeNetwork, start } from './memory-node.js';
 import { changed, entryOf, foreign, gone, keyOf, LOAD_BALANCER } from './services.js';
 
@@ -65,6 +65,25 @@ describe('what is refused', () => {
     expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.2:80/TCP']);
   });
 
+  it('is the removal of a virtual server: it stays closed to the sources that it was closed to, until it goes', async () => {
+    const ports = (port: number) => service({ name: 'a' }).ports.map((each) => ({ ...each, port }));
+    await started([entryOf('a', [1], { ...LOAD_BALANCER, ports: ports(80) })]);
+    const closed = () => [
+      node.sets.members('KUBE-LOAD-BALANCER-FW'),
+      node.sets.members('KUBE-LOAD-BALANCER-SOURCE-CIDR'),
+      node.iptables.chain('IPv4', 'filter', 'KUBE-PROXY-FIREWALL'),
+    ];
+    const before = closed();
+    node.servers.refuse((step) => (step.kind === 'delete' ? 'EINVAL' : undefined));
+    await backend.apply(changed(entryOf('a', [1], { ports: ports(8080) })), network);
+    expect(node.servers.weights['203.0.113.80:80/TCP']).toEqual({ '10.244.1.1:8080': 1 });
+    expect(closed()).toEqual(before);
+    node.servers.refuse(() => undefined);
+    await backend.verify('full');
+    expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.1:8080/TCP']);
+    expect(closed()).toEqual([new Set(), new Set(), []]);
+  });
+
   it('is a member of a service that is served: its endpoints are followed all the same', async () => {
     await started([entryOf('a', [1])]);
     node.sets.refuse((step) => (step.kind === 'add' ? 'Hash is full' : undefined));
@@ -106,7 +125,7 @@ describe('what is refused', () => {
 
   it('is a removal for a reason of the moment: it fails as a whole, and the next quick verification makes up for it', async () => {
     await started([entryOf('a'), entryOf('b')]);
-    node.servers.refuse((step) => (step.kind === 'delete' ? 'EBUSY' : undefined));
+    node.servers.refuse((step) => (step.kind === 'delete' ? 'EINVAL' : undefined));
     await expect(backend.apply(gone('a'), network)).rejects.toThrow('EBUSY');
     node.servers.refuse(() => undefined);
     expect(await backend.verify('quick')).toMatchObject({ written: 3, failed: [] });

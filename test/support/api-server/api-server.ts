@@ -71,6 +71,8 @@ export class StandInApiServer {
   /** What exec answers. */
   readonly containers = new ContainerCommands();
   readonly requests: RecordedRequest[] = [];
+  /** How many watches asked for more history than there is. */
+  expiredWatches = 0;
   /** Bearer tokens that are let in; a client certificate of the authority always is. */
   tokens: Pick<ReadonlySet<string>, 'has'> = new Set(['stand-in-token']);
   /** Collections, or beginnings of their paths, that this cluster does not have: 404. */
@@ -371,6 +373,7 @@ export class StandInApiServer {
       return refuse(504, 'Timeout', `Too large resource version: ${requested}`);
     const expired = !streamed && requested > 0 && requested < this.store.compacted;
     const message = `too old resource version: ${requested} (${this.store.compacted})`;
+    if (expired) this.expiredWatches++;
     if (expired && this.faults.goneAs === 'status') return refuse(410, 'Expired', message);
     record.status = 200;
     writer.beginWatch();

@@ -22,7 +22,11 @@ export function listedSide({ tables }: Listing, family: IpFamily): Side | undefi
     .filter((table) => table.family === nftFamily(family) || table.family === 'inet')
     .map((table, at) => compileTable(table, at, elements, doubts));
   if (its.length === 0) return undefined;
-  const side = nftablesSide({ tables: its, deviceNumbers: new Map() }, family, (_, set) => elements.get(set) ?? []);
+  const side = nftablesSide(
+    { tables: its, deviceNumbers: new Map() },
+    family,
+    (_, set) => elements.get(set) ?? [],
+  );
   return { ...side, doubts: [...side.doubts, ...doubts] };
 }
 
