@@ -1,7 +1,8 @@
 #!/bin/sh
 # Checks everything: types, lint, format, build, all tests. Installs what is missing first.
 # All steps run, also after a failure; each prints its duration. The last line is the sum of jest's counts: "N passed, N failed".
-# Hermetic tests of what touches Node (scripts/node-api-tests.mjs) run on the newest one, too, at night on each newer one, where there is one.
+# Hermetic tests of whole programs run on the newest Node, too, at night those of all that touches Node on each newer one, where there is one
+# (scripts/node-api-tests.mjs).
 # TEST_RESULTS: a folder that receives jest's results as JSON.
 set -u
 cd "$(dirname "$0")/.." || exit 1
