@@ -12,6 +12,7 @@ import type { Step } from '../schedule/schedule.js';
 import type { Plan } from '../schedule/plan.js';
 import type { StepKind } from '../schedule/step-kind.js';
 import type { Simulation } from '../simulation.js';
+import { ADDRESSES } from '../world/settings.js';
 import { STRANGER } from './foreign/deed.js';
 
 /** What a former version of the proxy left in nf_tables of a real kernel (docs/simulation.md). */
@@ -56,6 +57,9 @@ export const formerVersionAgain: StepKind = {
     simulation.restartOnceEnded(Number(pause), () => {
       // Rules of other modes would be in its way.
       if (simulation.modes.size > 1 || !simulation.modes.has('nftables')) return;
+      // Its rules are of the addresses that the node has at first.
+      const { families } = world.settings;
+      if (families.some((family) => cluster.nodeAddresses[family] !== ADDRESSES[family].node)) return;
       const services = servicesOf(left);
       for (const name of history.services) if (!services.has(name)) cluster.removeService(name);
       for (const [name, description] of services) cluster.putService(name, description);
