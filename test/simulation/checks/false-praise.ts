@@ -3,6 +3,7 @@ import type { ServiceList } from '../../../src/application/status/service-row.js
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
 import { ask } from './ask.js';
+import { mayFindSilence } from './budgets.js';
 import { METRICS } from './what-it-says.js';
 
 /** After these the program knows of everything that is missing: nobody else has changed the kernel, and it hears of the cluster. */
@@ -27,7 +28,8 @@ export async function falsePraise(
   );
   // What another mode has left goes once its own rules stand: of mode userspace it may be in the way until then (docs/userspace-mode.md).
   if (simulation.modes.size > 1) return undefined;
-  if (mayNotKnow || world.settings.source !== 'api' || !world.proxy.isRunning) return undefined;
+  if (mayNotKnow || mayFindSilence(simulation) || world.settings.source !== 'api' || !world.proxy.isRunning)
+    return undefined;
   const answer = await ask(world, METRICS, '/debug/status').catch(() => undefined);
   if (answer?.status !== 200) return undefined;
   const { state, inSync } = JSON.parse(answer.body) as ProxyStatus;
