@@ -33,12 +33,8 @@ step() {
   fi
 }
 
-# A run that does not end within 20 minutes is a failure that names its files, not a build machine that waits.
-limited='timeout --kill-after=30 1200'
-
-jest() {
-  $limited npm run --silent jest -- --json "$@"
-}
+# Jest, as words of a command. A run that does not end within 20 minutes is a failure that names its files, not a build machine that waits.
+jest='timeout --kill-after=30 1200 npm run --silent jest -- --json'
 
 # What runs nothing of the program. It takes what the timed tests leave of the processors, and not a moment that they want.
 of_the_text() {
@@ -56,7 +52,7 @@ without_kernel() {
     # shellcheck disable=SC2046 # a list of files
     [ -z "$folder" ] || hermetic "$folder" --runTestsByPath $(node scripts/node-api-tests.mjs)
   done
-  step package jest --selectProjects package --runInBand --outputFile="$results/package.json"
+  step package $jest --selectProjects package --runInBand --outputFile="$results/package.json"
   [ -z "$failed" ]
 }
 
@@ -65,7 +61,7 @@ hermetic() {
   folder=$1
   shift
   version=$("$folder/node" --version)
-  step "hermetic tests on Node $version" gently env PATH="$folder:$PATH" $limited npm run --silent jest -- --json \
+  step "hermetic tests on Node $version" gently env PATH="$folder:$PATH" $jest \
     --selectProjects hermetic --maxWorkers=2 --outputFile="$results/hermetic-$version.json" "$@"
 }
 
@@ -96,11 +92,11 @@ step setup sh scripts/setup.sh tests
 if [ -z "$failed" ]; then
   step build npm run --silent build
   beside without_kernel
-  step 'kernel tests' jest --selectProjects contained kernel --maxWorkers=3 --outputFile="$results/tests.json"
+  step 'kernel tests' $jest --selectProjects contained kernel --maxWorkers=3 --outputFile="$results/tests.json"
   step 'tests without a kernel' finished "$other" "$log"
   beside of_the_text
   # No other test runs beside these, because they measure.
-  step timed jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
+  step timed $jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
   step 'checks of the text' finished "$other" "$log"
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
 fi
