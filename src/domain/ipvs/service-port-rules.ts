@@ -1,8 +1,8 @@
 import type { SharedEntry } from '../iptables/table.js';
 import type { Endpoint } from '../model/endpoint.js';
+import type { Protocol } from '../model/service-port-name.js';
 import type { Part } from '../reconcile/held-parts.js';
 import type { ServiceSet } from './service-sets.js';
-import type { Protocol } from '../model/service-port-name.js';
 import { virtualServerKey, type VirtualServer, type VirtualServerKey } from './virtual-server.js';
 
 /** A virtual server and the endpoints that it chooses from. */

@@ -12,7 +12,7 @@ import { whenChanged } from '../watching/sync-sign.js';
 import { untilUserEnds } from '../watching/until-user-ends.js';
 import { tableText, watch } from '../watching/watch.js';
 import { RunningProxy } from './running-proxy.js';
-import { unknownPorts } from './unknown-ports.js';
+import { missingPorts, unknownPorts } from './unknown-ports.js';
 import { complainOf } from './unknown-service.js';
 
 const HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'ENDPOINTS', 'STATE', 'FRONTENDS'];
@@ -56,7 +56,8 @@ async function listKnown(
   const { namespace, ...rest } = filter;
   const names = named.map(({ service }) => service);
   const list = await listServices(proxy, { ...ofNames(names, namespace), ...rest });
-  const ports = await unknownPorts(proxy, named, namespace);
+  const hasAll = !filter.failing && !filter.withoutEndpoints;
+  const ports = hasAll ? missingPorts(named, list.services) : await unknownPorts(proxy, named, namespace);
   return { services: list.services, unknown: [...list.unknown, ...ports] };
 }
 

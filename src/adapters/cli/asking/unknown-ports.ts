@@ -9,10 +9,18 @@ export async function unknownPorts(
   names: readonly ServiceName[],
   namespace?: string,
 ): Promise<readonly UnknownName[]> {
-  const ofPorts = names.filter(({ port }) => port !== undefined);
-  if (ofPorts.length === 0) return [];
-  const services = ofPorts.map(({ service }) => service);
+  const services = names.flatMap(({ service, port }) => (port === undefined ? [] : service));
+  if (services.length === 0) return [];
   const { services: rows } = await listServices(proxy, ofNames(services, namespace));
+  return missingPorts(names, rows);
+}
+
+/** The same, where the list has all Services of these names. */
+export function missingPorts(
+  names: readonly ServiceName[],
+  rows: readonly ServiceRow[],
+): readonly UnknownName[] {
+  const ofPorts = names.filter(({ port }) => port !== undefined);
   return ofPorts.flatMap((name) =>
     missingPort(
       name,
