@@ -22,7 +22,7 @@ describe('the guide for a single machine', () => {
   let shell: GuideShell;
 
   beforeAll(async () => {
-    [testbed, checkout] = await Promise.all([Testbed.open(), FreshCheckout.make({ tests: false })]);
+    [testbed, checkout] = await Promise.all([Testbed.open(), FreshCheckout.make()]);
     machine = await Machine.make(testbed.node);
     // Of all man pages of this machine, after each change of a package.
     await machine.run(['rm', '-f', '/var/lib/man-db/auto-update']);
