@@ -3,6 +3,7 @@ import { execa } from 'execa';
 import { readFile } from 'node:fs/promises';
 import { helm, manifestsIn } from '../deploy/cluster-tools.js';
 import { FreshCheckout } from '../package/fresh-checkout.js';
+import { nightly } from '../support/nightly.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { readGuide } from './runner/guide.js';
@@ -73,8 +74,9 @@ describe('the commands of the guide for sizing', () => {
       standIns: {
         npm: knowing({
           install: () => undefined,
+          // Measured by test/kernel/bench, too.
           'run bench -- --this-node --services * --endpoints *': ([services, endpoints]) =>
-            measure(Number(services) / 100, endpoints!),
+            nightly ? measure(Number(services) / 100, endpoints!) : '',
         }),
         helm: knowing({
           'upgrade kube-proxy-ts deploy/chart --namespace kube-system --reuse-values --set *': (
@@ -107,7 +109,7 @@ describe('the commands of the guide for sizing', () => {
     expect(figures!.match(/^process_(?:resident_memory_bytes|cpu_seconds_total) [\d.e+]+$/gm)).toHaveLength(
       2,
     );
-    expect(bench).toMatch(/^\| 100 × 5 \|.* \d+, \d+, \d+ MB \|$/m);
+    if (nightly) expect(bench).toMatch(/^\| 100 × 5 \|.* \d+, \d+, \d+ MB \|$/m);
     const daemonSet = manifestsIn(upgrade!).find(({ kind }) => kind === 'DaemonSet') as V1DaemonSet;
     expect(daemonSet.spec!.template.spec!.containers[0]!.resources).toEqual({
       requests: { cpu: '20m', memory: '192Mi' },

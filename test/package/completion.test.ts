@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ServiceRow } from '../../src/application/status/service-row.js';
 import { SHELLS } from '../../src/adapters/cli/arguments/completion.js';
+import { sampleOf } from '../support/nightly.js';
 import { builtProxy } from '../support/program/built-proxy.js';
 import { Served } from '../support/http/served.js';
 
@@ -104,6 +105,9 @@ it.each(Object.keys(TERMINALS) as readonly (keyof typeof TERMINALS)[])(
       'kubeproxy --config proxy.yaml services ': 'kubeproxy --config proxy.yaml services ',
       'kubeproxy validate mani': 'kubeproxy validate manifest.yaml ',
     };
-    expect(await typed(shell, ...Object.keys(lines))).toEqual(Object.values(lines));
+    // What the script defines is in the file, too.
+    const some =
+      shell === 'zsh, which reads the script' ? sampleOf(Object.entries(lines)) : Object.entries(lines);
+    expect(await typed(shell, ...some.map(([line]) => line))).toEqual(some.map(([, completed]) => completed));
   },
 );
