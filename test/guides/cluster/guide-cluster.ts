@@ -59,7 +59,7 @@ export class GuideCluster {
     const [testbed, second, checkout] = await Promise.all([
       Testbed.open(),
       Namespace.open('guide'),
-      FreshCheckout.make({ tests: false }),
+      FreshCheckout.make(),
     ]);
     const secondHost = new Host(second.name);
     for (const command of [
