@@ -236,7 +236,7 @@ it('after flush ruleset everything is back', async () => {
   await inSync();
 });
 
-it.each(['nft', 'legacy'] as const)(
+it.each(sampleOf(['nft', 'legacy'] as const))(
   'status warns of rules of the other variant where the proxy uses iptables-%s, and only then',
   async (used) => {
     const unused = used === 'nft' ? 'legacy' : 'nft';
