@@ -8,7 +8,7 @@ import { FAMILIES } from '../kernel/nf-tables/nf-tables.js';
 import { SET_FLAG } from '../kernel/nf-tables/numbers.js';
 import { isFlagged } from '../kernel/nf-tables/objects.js';
 import type { Machine } from '../kernel/machine.js';
-import { ANYTHING, Inquiry } from './inquiry.js';
+import { answeredOnce, ANYTHING, Inquiry } from './inquiry.js';
 import { LEFT_ALONE, type PacketWalk } from './packet-walk.js';
 import { RememberedWalk } from './remembered-walk.js';
 
@@ -18,6 +18,7 @@ const DEVICES: ReadonlyMap<string, number> = new Map([
 ]);
 
 type TableName = Pick<KernelTable, 'family' | 'name'>;
+type FindChain = (name: string) => KernelChain | undefined;
 type IpTables = Exclude<KernelTable['family'], 'inet'>;
 
 /** What packets of a family come to. */
@@ -29,11 +30,18 @@ interface Met {
 /** Through all tables of nf_tables. */
 export class NfTablesWalk implements PacketWalk {
   private readonly remembered = new RememberedWalk((packet, inquiry) => this.send(packet, inquiry));
+  private readonly names: Readonly<Record<IpTables, () => string>>;
+  private readonly chains = new Map<string, FindChain>();
   private readonly met = new Map<IpTables, Met>();
   /** Of the packet that is on its way. */
   private inquiry = new Inquiry();
 
-  constructor(private readonly machine: Pick<Machine, 'nfTables' | 'links' | 'localAddresses'>) {}
+  constructor(private readonly machine: Pick<Machine, 'nfTables' | 'links' | 'localAddresses'>) {
+    const { nfTables } = machine;
+    const namesIn = (family: IpTables) =>
+      answeredOnce(nfTables, () => namesOf(nfTables.kernelTables(family)));
+    this.names = { ip: namesIn('ip'), ip6: namesIn('ip6') };
+  }
 
   walk(packet: Packet): readonly TracedEnding[] {
     return this.remembered.walk(packet);
@@ -43,7 +51,7 @@ export class NfTablesWalk implements PacketWalk {
     const family = packet.family === 'IPv4' ? 'ip' : 'ip6';
     const { machine } = this;
     const { nfTables, links } = machine;
-    const names = inquiry.ask(nfTables, () => namesOf(nfTables.kernelTables(family)));
+    const names = inquiry.ask(nfTables, this.names[family]);
     if (names === '') return LEFT_ALONE;
     this.inquiry = inquiry;
     const find: FindElement = (table, set, key) =>
@@ -59,9 +67,10 @@ export class NfTablesWalk implements PacketWalk {
   /** The same object as long as the base chains are the same, so that what walks make of chains is kept. */
   private ruleset(family: IpTables): KernelRuleset {
     const tables = this.machine.nfTables.kernelTables(family);
-    const bases = tables.flatMap((table) =>
-      baseChainsOf(table).chains.map(({ name }) => this.chain(table, name)),
-    );
+    const bases = tables.flatMap((table) => {
+      const find = this.chainsOf(table);
+      return baseChainsOf(table).chains.map(({ name }) => find(name));
+    });
     const known = this.met.get(family);
     if (known?.bases.length === bases.length && bases.every((base, at) => base === known.bases[at]))
       return known.ruleset;
@@ -72,7 +81,7 @@ export class NfTablesWalk implements PacketWalk {
 
   private asked(table: KernelTable): KernelTable {
     const { family, name, number } = table;
-    const chains = new AskedChains(baseChainsOf(table).chains, (chain) => this.chain(table, chain));
+    const chains = new AskedChains(baseChainsOf(table).chains, this.chainsOf(table));
     const setsOf = (): KernelTable['sets'] => this.current(table)?.sets ?? table.sets;
     return {
       family,
@@ -85,8 +94,19 @@ export class NfTablesWalk implements PacketWalk {
     };
   }
 
-  private chain(table: TableName, name: string): KernelChain | undefined {
-    return this.inquiry.ask(this.machine.nfTables, () => this.current(table)?.chains.get(name));
+  /** Looks chains of a table up for the packet that is on its way. */
+  private chainsOf(table: TableName): FindChain {
+    return getOrMake(this.chains, `${table.family} ${table.name}`, () => {
+      const { nfTables } = this.machine;
+      const questions = new Map<string, () => KernelChain | undefined>();
+      const questionOf = (name: string) =>
+        answeredOnce(nfTables, () => this.current(table)?.chains.get(name));
+      return (name) =>
+        this.inquiry.ask(
+          nfTables,
+          getOrMake(questions, name, () => questionOf(name)),
+        );
+    });
   }
 
   private current({ family, name }: TableName): KernelTable | undefined {
@@ -105,7 +125,7 @@ export class NfTablesWalk implements PacketWalk {
 class AskedChains extends Map<string, KernelChain> {
   constructor(
     private readonly bases: readonly KernelChain[],
-    private readonly find: (name: string) => KernelChain | undefined,
+    private readonly find: FindChain,
   ) {
     super();
   }
