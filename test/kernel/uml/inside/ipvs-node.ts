@@ -27,7 +27,7 @@ const config = stringify({
   ...(parse(testConfig) as object),
   nodePortAddresses: ['198.51.100.0/24'],
   ipvs: {
-    ...{ syncPeriod: '2s', minSyncPeriod: '0s' },
+    ...{ syncPeriod: '5s', minSyncPeriod: '0s' },
     ...{ excludeCIDRs: ['203.0.113.0/24'], tcpFinTimeout: '1s', strictARP: true },
   },
 });
