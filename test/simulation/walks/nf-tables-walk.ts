@@ -1,6 +1,12 @@
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { FindElement } from '../../../src/domain/nftables/kernel/elements.js';
-import type { KernelChain, KernelRuleset, KernelTable } from '../../../src/domain/nftables/kernel/ruleset.js';
+import type {
+  KernelChain,
+  KernelElement,
+  KernelRuleset,
+  KernelSet,
+  KernelTable,
+} from '../../../src/domain/nftables/kernel/ruleset.js';
 import { RulesetWalk } from '../../../src/domain/nftables/kernel/ruleset-walk.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
@@ -18,6 +24,8 @@ const DEVICES: ReadonlyMap<string, number> = new Map([
 ]);
 
 type TableName = Pick<KernelTable, 'family' | 'name'>;
+/** Undefined where there is none. */
+type FindThe<Found> = () => Found | undefined;
 type FindChain = (name: string) => KernelChain | undefined;
 type IpTables = Exclude<KernelTable['family'], 'inet'>;
 
@@ -32,6 +40,7 @@ export class NfTablesWalk implements PacketWalk {
   private readonly remembered = new RememberedWalk((packet, inquiry) => this.send(packet, inquiry));
   private readonly names: Readonly<Record<IpTables, () => string>>;
   private readonly chains = new Map<string, FindChain>();
+  private readonly elements = new Map<string, FindThe<KernelElement>>();
   private readonly met = new Map<IpTables, Met>();
   /** Of the packet that is on its way. */
   private inquiry = new Inquiry();
@@ -55,10 +64,9 @@ export class NfTablesWalk implements PacketWalk {
     if (names === '') return LEFT_ALONE;
     this.inquiry = inquiry;
     const find: FindElement = (table, set, key) =>
-      inquiry.ask(this.isTimed(table, set.name) ? ANYTHING : nfTables, () => {
-        const current = this.current(table);
-        return current && nfTables.findElement(current, set, key);
-      });
+      this.isTimed(table, set.name)
+        ? inquiry.ask(ANYTHING, this.elementOf(table, set, key))
+        : inquiry.ask(nfTables, this.sharedElementOf(table, set, key));
     const addresses = { has: (text: string) => inquiry.ask(links, () => machine.localAddresses.has(text)) };
     const ruleset = this.ruleset(family);
     return new RulesetWalk(ruleset, packet, addresses, find, () => undefined, undefined, true).endings();
@@ -98,7 +106,7 @@ export class NfTablesWalk implements PacketWalk {
   private chainsOf(table: TableName): FindChain {
     return getOrMake(this.chains, `${table.family} ${table.name}`, () => {
       const { nfTables } = this.machine;
-      const questions = new Map<string, () => KernelChain | undefined>();
+      const questions = new Map<string, FindThe<KernelChain>>();
       const questionOf = (name: string) =>
         answeredOnce(nfTables, () => this.current(table)?.chains.get(name));
       return (name) =>
@@ -107,6 +115,20 @@ export class NfTablesWalk implements PacketWalk {
           getOrMake(questions, name, () => questionOf(name)),
         );
     });
+  }
+
+  private elementOf(table: TableName, set: KernelSet, key: Uint8Array): FindThe<KernelElement> {
+    return () => {
+      const current = this.current(table);
+      return current && this.machine.nfTables.findElement(current, set, key);
+    };
+  }
+
+  private sharedElementOf(table: TableName, set: KernelSet, key: Uint8Array): FindThe<KernelElement> {
+    const place = `${table.family} ${table.name} ${set.name} ${key.join(' ')}`;
+    return getOrMake(this.elements, place, () =>
+      answeredOnce(this.machine.nfTables, this.elementOf(table, set, key)),
+    );
   }
 
   private current({ family, name }: TableName): KernelTable | undefined {
