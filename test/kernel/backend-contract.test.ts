@@ -9,6 +9,7 @@ import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import { IptablesTool } from '../../src/adapters/iptables/tool/iptables-tool.js';
 import { XtablesLock } from '../../src/adapters/iptables/tool/xtables-lock.js';
 import { iptablesSnapshot } from '../testing/contract/snapshots.js';
+import { nightly } from '../support/nightly.js';
 import { HOST } from '../support/iptables/services.js';
 
 const family = 'IPv4';
@@ -29,7 +30,7 @@ interface Place {
 const toolIn = (name: string): IptablesTool =>
   new IptablesTool({ variant: 'nft', launcher: ['ip', 'netns', 'exec', name], lock });
 
-/** Over one variant: that both do the same is shown elsewhere. */
+/** Over one variant: that both do the same is shown elsewhere. By day every other case: simulated iptables has all of them. */
 const subject: BackendSubject<Place> = {
   family,
   async makePlace() {
@@ -50,5 +51,6 @@ const subject: BackendSubject<Place> = {
 };
 
 describe('iptables over iptables-nft', () => {
-  for (const { name, run } of backendContract(subject)) it(name, run);
+  const cases = backendContract(subject).filter((_, place) => nightly || place % 2 === 0);
+  for (const { name, run } of cases) it(name, run);
 });

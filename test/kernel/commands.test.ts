@@ -5,6 +5,7 @@ import { program } from '../../src/adapters/iptables/detection/choose-variant.js
 import { parseSave } from '../support/iptables/parse-save.js';
 import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
 import { comparableTables } from '../support/recorded/comparable-tables.js';
+import { sampleOf } from '../support/nightly.js';
 import { readScenario } from '../support/recorded/scenarios.js';
 import { builtProxy } from '../support/program/built-proxy.js';
 import { clusterObjects } from '../support/testbed/cluster-objects.js';
@@ -301,7 +302,7 @@ describe('plan', () => {
   const plan = (...args: readonly string[]): Promise<Ended> =>
     run(['plan', '--proxy-mode', 'nftables', '--hostname-override', 'node1', ...args]);
 
-  it.each(['loadbalancer-source-ranges', 'session-affinity', 'dual-stack'])(
+  it.each(sampleOf(['loadbalancer-source-ranges', 'session-affinity', 'dual-stack']))(
     'of %s loads, and is what --once programs',
     async (name) => {
       const { config, steps } = await readScenario(name);

@@ -76,11 +76,15 @@ async function answer<T>(...args: readonly string[]): Promise<T> {
 }
 
 /** How many endpoints step aside, by Service; those without any are left out. */
-async function aside(): Promise<Record<string, number>> {
-  const { services } = await answer<ServiceList>('services');
-  return Object.fromEntries(
+const asideIn = ({ services }: ServiceList): Record<string, number> =>
+  Object.fromEntries(
     services.flatMap(({ name, endpoints: { aside: count } }) => (count === undefined ? [] : [[name, count]])),
   );
+
+/** As the proxy itself tells it: to start a program for each look costs twenty times as much. */
+async function aside(): Promise<Record<string, number>> {
+  const { body } = await testbed.node.get('http://127.0.0.1:10249/debug/service-list');
+  return asideIn(JSON.parse(body) as ServiceList);
 }
 
 /** So many connections begin, whoever answers them. */
@@ -127,7 +131,7 @@ describe.each(sampleOf<ModeName>(['nftables', 'iptables']))('in mode %s', (mode)
     await begin(30, web, refusing, plain);
     await begin(5, sticky);
     await until('silent endpoints step aside', async () => Object.keys(await aside()).length === 2);
-    expect(await aside()).toEqual({ web: 1, sticky: 1 });
+    expect(asideIn(await answer<ServiceList>('services'))).toEqual({ web: 1, sticky: 1 });
 
     const names = new Set(await askTimes(20, testbed.pod, web));
     expect([...names]).toEqual([alive!.name]);

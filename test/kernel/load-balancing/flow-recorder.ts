@@ -43,15 +43,15 @@ export class FlowRecorder {
     { addresses, firstPort, ports }: Sources,
   ): Promise<Choices> {
     const choices = new Map<string, string>();
-    for (const address of addresses)
-      for (let at = 0; at < ports; at += AT_A_TIME) {
-        const count = Math.min(AT_A_TIME, ports - at);
-        await this.testbed.node.run(['nft', 'flush', 'set', 'ip', 'recorder', 'flows']);
-        await this.testbed.node.run(['conntrack', '-F']);
-        const numbers = [port, firstPort + at, count].map(String);
-        await this.testbed.ext.run([process.execPath, SENDER, destination, ...numbers, address]);
-        for (const [client, endpoint] of await this.recorded()) choices.set(client, endpoint);
-      }
+    const ofEach = Math.floor(AT_A_TIME / addresses.length);
+    for (let at = 0; at < ports; at += ofEach) {
+      const count = Math.min(ofEach, ports - at);
+      await this.testbed.node.run(['nft', 'flush', 'set', 'ip', 'recorder', 'flows']);
+      await this.testbed.node.run(['conntrack', '-F']);
+      const numbers = [port, firstPort + at, count].map(String);
+      await this.testbed.ext.run([process.execPath, SENDER, destination, ...numbers, ...addresses]);
+      for (const [client, endpoint] of await this.recorded()) choices.set(client, endpoint);
+    }
     return choices;
   }
 

@@ -7,8 +7,8 @@ const program = (name: string): GuestProgram => ({
   source: new URL(`./inside/${name}.ts`, import.meta.url),
   environment,
 });
-/** As few as may be, since a guest takes long to start; the longest first. GUEST_PROGRAMS, a list of names, has only those run. */
-const programs = [program('conformance'), program('one-node'), program('drivers')];
+/** One for each of two processors, since a guest takes long to start. GUEST_PROGRAMS, a list of names, has only those run. */
+const programs = [program('drivers-and-scenarios'), program('one-node')];
 const wanted = process.env.GUEST_PROGRAMS?.split(',');
 await declareGuestTests(
   programs.filter(({ source }) => !wanted || wanted.some((name) => source.href.endsWith(`/${name}.ts`))),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { bundle } from './bundle.js';
+import { runToEnd } from './run-to-end.js';
 import type { Answer, Request } from './driver.js';
 
 let made = 0;
@@ -20,19 +21,15 @@ export class Namespace {
   /** Makes an empty namespace; its loopback interface is up. */
   static async open(prefix: string): Promise<Namespace> {
     const name = `t${process.pid}-${prefix}-${++made}`;
-    await execa('ip', ['netns', 'add', name]);
+    await runToEnd(['ip', 'netns', 'add', name]);
     const namespace = new Namespace(name);
     await namespace.run(['ip', 'link', 'set', 'lo', 'up']);
     return namespace;
   }
 
   /** Runs a command in the namespace to its end; fails with its stderr when it fails. */
-  async run(command: readonly string[], input = ''): Promise<string> {
-    const { stdout } = await execa('ip', ['netns', 'exec', this.name, ...command], {
-      input,
-      maxBuffer: 512 * 1024 * 1024,
-    });
-    return stdout;
+  run(command: readonly string[], input = ''): Promise<string> {
+    return runToEnd(['ip', 'netns', 'exec', this.name, ...command], input);
   }
 
   /** Starts a bundled driver in the namespace. */
@@ -44,7 +41,7 @@ export class Namespace {
 
   async close(): Promise<void> {
     await Promise.all(this.drivers.map((driver) => driver.close()));
-    await execa('ip', ['netns', 'delete', this.name]);
+    await runToEnd(['ip', 'netns', 'delete', this.name]);
   }
 }
 

@@ -1,6 +1,7 @@
 import { execa, type ResultPromise } from 'execa';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { runToEnd } from '../program/run-to-end.js';
 
 /** The connections one probe opens; `src` is left out where the host's own choice of a source address is wanted. */
 export interface Packets {
@@ -39,10 +40,8 @@ export class Host {
   }
 
   /** Runs a command in this host to its end; fails with its stderr when it fails. */
-  async run(command: readonly string[], input = ''): Promise<string> {
-    const [file, ...args] = this.commandLine(command);
-    const { stdout } = await execa(file!, args, { input, maxBuffer: 512 * 1024 * 1024 });
-    return stdout;
+  run(command: readonly string[], input = ''): Promise<string> {
+    return runToEnd(this.commandLine(command), input);
   }
 
   /** Sends packets from here; answers for each probe how many of its connections were refused. */

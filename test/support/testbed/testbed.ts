@@ -1,6 +1,6 @@
-import { execa } from 'execa';
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import { runToEnd } from '../program/run-to-end.js';
 import { Host } from './host.js';
 
 const namePattern = /^kpbed-(\d+)-/;
@@ -179,19 +179,20 @@ function peerAddresses(ipv4: string, gateway4: string, ipv6: string, gateway6: s
 /** One `ip -batch` with all commands, in the host's namespace, or in the machine's own to make namespaces. */
 async function batch(commands: readonly string[], host?: Host): Promise<void> {
   const where = host ? ['-n', host.name] : [];
-  await execa('ip', [...where, '-batch', '-'], { input: `${commands.join('\n')}\n` });
+  await runToEnd(['ip', ...where, '-batch', '-'], `${commands.join('\n')}\n`);
 }
 
 async function removeNamespace(name: string): Promise<void> {
-  const { stdout } = await execa('ip', ['netns', 'pids', name], { reject: false });
-  for (const pid of (stdout ?? '').split('\n').filter(Boolean)) {
+  const none = () => '';
+  const pids = await runToEnd(['ip', 'netns', 'pids', name]).catch(none);
+  for (const pid of pids.split('\n').filter(Boolean)) {
     try {
       process.kill(Number(pid), 'SIGKILL');
     } catch {
       // It ended by itself in the meantime.
     }
   }
-  await execa('ip', ['netns', 'del', name], { reject: false });
+  await runToEnd(['ip', 'netns', 'del', name]).catch(none);
 }
 
 /** A test run that was killed leaves its namespaces; the next one removes those whose process is gone. */

@@ -1,3 +1,15 @@
-/** The tests of the program on one node, all in one guest. */
-import './connections.js';
-import './node.js';
+import { after, before, describe } from 'node:test';
+import { connectionTests } from './connections.js';
+import { IpvsNode } from './ipvs-node.js';
+import { endTests, startTests } from './node.js';
+
+/** The real program in mode ipvs on one node, from its start until nothing is left of it. The tests follow each other. */
+describe('a node in mode ipvs', () => {
+  const node = new IpvsNode();
+  before(() => node.open());
+  after(() => node.close());
+
+  startTests(node);
+  describe('connections', () => connectionTests(node));
+  endTests(node);
+});

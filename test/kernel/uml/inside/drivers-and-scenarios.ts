@@ -1,4 +1,4 @@
-/** The tests of the drivers, all in one guest. The first ones see a kernel that has loaded nothing yet. */
+/** The tests of the drivers and the recorded scenarios, all in one guest. The first ones see a kernel that has loaded nothing yet. */
 import './requirements.js';
 import './addresses.js';
 import './ip-sets.js';
@@ -7,3 +7,4 @@ import './iptables-matches.js';
 import './nftables-missing.js';
 import './virtual-servers.js';
 import './take-over.js';
+import './conformance.js';
