@@ -8,7 +8,6 @@ const LONGEST = [
   'uml/inside',
   'simulation/worlds',
   'conformance/iptables',
-  'guides/single-machine',
   'guides/going-back',
   'kernel/demo',
   'kernel/ejection',
