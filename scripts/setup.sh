@@ -166,15 +166,14 @@ is_installed() {
 command -v node >/dev/null 2>&1 || fail 'Node 20.19 or newer is needed: https://nodejs.org'
 node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||
   fail "Node 20.19 or newer is needed; this is $(node --version)."
-# The registry of npm and the mirrors of Debian do not wait for each other.
+# The registry of npm and the mirrors of Debian do not wait for each other, nor do the folders with packages of npm.
 trap wait EXIT
-(
-  install_npm_packages
-  install_newer_nodes
-  install_site_generator
-) &
-npm=$!
+beside=''
+for install in install_npm_packages install_newer_nodes install_site_generator; do
+  $install &
+  beside="$beside $!"
+done
 install_debian_packages
 install_promtool
-wait "$npm"
+for install in $beside; do wait "$install"; done
 install_cluster_tools

@@ -36,11 +36,16 @@ step() {
 # Jest, as words of a command. A run that does not end within 20 minutes is a failure that names its files, not a build machine that waits.
 jest='timeout --kill-after=30 1200 npm run --silent jest -- --json'
 
-# What runs nothing of the program. It takes what the timed tests leave of the processors, and not a moment that they want.
+# What measures nothing, beside the timed tests: it takes what they leave of the processors, and not a moment that they want.
 of_the_text() {
   for check in typecheck lint format:check site; do
-    step "$check" chrt --idle 0 npm run --silent "$check"
+    step "$check" idly npm run --silent "$check"
   done
+  [ -z "$failed" ]
+}
+
+of_the_package() {
+  step package idly $jest --selectProjects package --runInBand --outputFile="$results/package.json"
   [ -z "$failed" ]
 }
 
@@ -52,7 +57,6 @@ without_kernel() {
     # shellcheck disable=SC2046 # a list of files
     [ -z "$folder" ] || hermetic "$folder" --runTestsByPath $(node scripts/node-api-tests.mjs)
   done
-  step package $jest --selectProjects package --runInBand --outputFile="$results/package.json"
   [ -z "$failed" ]
 }
 
@@ -69,23 +73,32 @@ gently() {
   nice -n 19 "$@"
 }
 
-# Starts one of the functions above in the background. What fails in it is its own.
-beside() {
-  log=$(mktemp)
-  (
-    failed=''
-    "$1"
-  ) >"$log" 2>&1 &
-  other=$!
+idly() {
+  chrt --idle 0 "$@"
 }
 
-# Waits for a background job, and shows its output.
+# Starts functions among those above in the background. What fails in them is their own.
+beside() {
+  logs=$(mktemp -d)
+  others=''
+  for work in "$@"; do
+    (
+      failed=''
+      "$work"
+    ) >"$logs/$work" 2>&1 &
+    others="$others $work:$!"
+  done
+}
+
+# Waits for them, and shows their output.
 finished() {
-  wait "$1"
-  status=$?
-  cat "$2"
-  rm -f "$2"
-  return "$status"
+  worst=0
+  for work in $others; do
+    wait "${work#*:}" || worst=$?
+    cat "$logs/${work%:*}"
+  done
+  rm -rf "$logs"
+  return "$worst"
 }
 
 step setup sh scripts/setup.sh tests
@@ -93,11 +106,11 @@ if [ -z "$failed" ]; then
   step build npm run --silent build
   beside without_kernel
   step 'kernel tests' $jest --selectProjects contained kernel --maxWorkers=3 --outputFile="$results/tests.json"
-  step 'tests without a kernel' finished "$other" "$log"
-  beside of_the_text
+  step 'tests without a kernel' finished
+  beside of_the_text of_the_package
   # No other test runs beside these, because they measure.
   step timed $jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
-  step 'checks of the text' finished "$other" "$log"
+  step 'beside the timed tests' finished
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
 fi
 

@@ -17,17 +17,19 @@ export type Volumes = Readonly<Record<string, string>>;
 export class Image {
   private constructor(private readonly folder: string) {}
 
-  static async build(): Promise<Image> {
+  /** @param packed whether its archive is made as well */
+  static async build({ packed }: { readonly packed: boolean }): Promise<Image> {
     await builtProxy();
     const image = new Image(await mkdtemp(join(tmpdir(), 'kube-proxy-image-')));
-    const { stderr } = await execa('deploy/image/build.sh', [image.root, image.archive]);
+    const files = packed ? [image.root, image.archive] : [image.root];
+    const { stderr } = await execa('deploy/image/build.sh', files);
     process.stderr.write(`${stderr}\n`);
     await writeFile(image.lock, '');
     await mkdir(image.modules);
     return image;
   }
 
-  /** The OCI archive. */
+  /** The OCI archive, if it is packed. */
   get archive(): string {
     return join(this.folder, 'archive.tar');
   }

@@ -27,7 +27,7 @@ describe('the guide for end-to-end tests', () => {
   const chosen = new Map<string, readonly string[]>();
 
   beforeAll(async () => {
-    checkout = await FreshCheckout.make({ tests: false });
+    checkout = await FreshCheckout.make();
     folder = await mkdtemp(join(tmpdir(), 'guide-e2e-'));
     await writeFile(join(folder, 'kubeconfig'), '');
     for (const name of ['services', 'userspace']) {

@@ -1,3 +1,4 @@
+import { UNCOMPRESSED } from '../deploy/uncompressed.js';
 import { FreshCheckout } from '../package/fresh-checkout.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askTimes } from '../support/testbed/traffic.js';
@@ -21,12 +22,15 @@ describe('the guide for a single machine', () => {
   let shell: GuideShell;
 
   beforeAll(async () => {
-    [testbed, checkout] = await Promise.all([Testbed.open(), FreshCheckout.make({ tests: false })]);
+    [testbed, checkout] = await Promise.all([Testbed.open(), FreshCheckout.make()]);
     machine = await Machine.make(testbed.node);
+    // Of all man pages of this machine, after each change of a package.
+    await machine.run(['rm', '-f', '/var/lib/man-db/auto-update']);
     systemd = new Systemd(machine);
     shell = await GuideShell.open({
       folder: checkout.folder,
       within: machine.commandLine,
+      env: UNCOMPRESSED,
       standIns: { npm, 'apt-get': aptGet(), systemctl: systemd.systemctl },
     });
   });

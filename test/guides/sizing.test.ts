@@ -61,7 +61,7 @@ describe('the commands of the guide for sizing', () => {
   let shell: GuideShell;
 
   beforeAll(async () => {
-    [testbed, checkout] = await Promise.all([Testbed.open(), FreshCheckout.make({ tests: false })]);
+    [testbed, checkout] = await Promise.all([Testbed.open(), FreshCheckout.make()]);
     proxy = await ProxyProcess.start({
       host: testbed.node,
       config: CONFIGURATION,

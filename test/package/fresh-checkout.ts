@@ -7,20 +7,21 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 /** What a clone does not have. */
 const MADE = /\/(?:\.git|node_modules|dist|lib|build|coverage|cluster-tools\/bin|[^/]*\.log)$/;
 
-const TESTS = join(repository, 'test');
+/** What is only read, and is most files of a clone. */
+const READ = ['bench', 'node_modules', 'site', 'src', 'test'];
 
-/** A copy of this checkout as it was cloned: nothing is built in it. Its packages are links to those of this checkout. */
+/** A copy of this checkout as it was cloned: nothing is built in it. Its packages and sources are links to those of this checkout. */
 export class FreshCheckout {
   private constructor(readonly folder: string) {}
 
-  /** @param tests whether it has the tests, which are most of its files */
-  static async make({ tests = true } = {}): Promise<FreshCheckout> {
+  static async make(): Promise<FreshCheckout> {
     const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-checkout-'));
+    const linked = new Set(READ.map((name) => join(repository, name)));
     await cp(repository, folder, {
       recursive: true,
-      filter: (path) => !MADE.test(path) && (tests || path !== TESTS),
+      filter: (path) => !MADE.test(path) && !linked.has(path),
     });
-    await symlink(join(repository, 'node_modules'), join(folder, 'node_modules'));
+    await Promise.all(READ.map((name) => symlink(join(repository, name), join(folder, name))));
     return new FreshCheckout(folder);
   }
 

@@ -57,7 +57,7 @@ export class HookPath<C extends Course> {
   private at(hook: HookName, course: C): readonly C[] {
     if (course.verdict) return [course];
     const stations = getOrMake(this.stations, hook, () => this.stationsAt(hook));
-    return through(stations, course.with({ hook }));
+    return through(stations, course.hook === hook ? course : course.with({ hook }));
   }
 }
 
@@ -79,13 +79,13 @@ function through<C extends Course>(
   course: C,
   isDone: (course: C) => boolean = () => false,
 ): readonly C[] {
+  const isStopped = (each: C): boolean => each.verdict !== undefined || each.isSentAnew || isDone(each);
   let courses: readonly C[] = [course];
   for (const station of stations) {
-    const next: C[] = [];
-    for (const each of courses)
-      if (each.verdict !== undefined || each.isSentAnew || isDone(each)) next.push(each);
-      else next.push(...station(each));
-    courses = next;
+    const [only] = courses;
+    // Most packets go one way.
+    if (courses.length === 1) courses = isStopped(only!) ? courses : station(only!);
+    else courses = courses.flatMap((each) => (isStopped(each) ? [each] : station(each)));
   }
   return courses;
 }

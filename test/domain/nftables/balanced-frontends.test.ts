@@ -9,10 +9,13 @@ import { TableChange } from '../../../src/domain/nftables/state/table-change.js'
 import { changeTransactions } from '../../../src/domain/nftables/state/transaction.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { sampleEntry, sampleNode, type SampleShape } from '../../../src/testing/contract/sample-services.js';
+import { sampleOf } from '../../support/nightly.js';
 import { contentsOf } from '../../support/nftables/table-contents.js';
 import { WalkedTable } from '../../support/nftables/walked-table.js';
 
-describe.each(IP_FAMILIES)('frontends whose endpoints are not chosen with equal chances, %s', (family) => {
+const families = sampleOf(IP_FAMILIES);
+
+describe.each(families)('frontends whose endpoints are not chosen with equal chances, %s', (family) => {
   const entryOf = (shape: Partial<SampleShape>): ForwardingEntry =>
     sampleEntry(family, 'web', { number: 1, ...shape });
 

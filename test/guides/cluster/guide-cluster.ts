@@ -59,7 +59,7 @@ export class GuideCluster {
     const [testbed, second, checkout] = await Promise.all([
       Testbed.open(),
       Namespace.open('guide'),
-      FreshCheckout.make({ tests: false }),
+      FreshCheckout.make(),
     ]);
     const secondHost = new Host(second.name);
     for (const command of [
@@ -81,15 +81,23 @@ export class GuideCluster {
       const element = ['nft', 'add', 'element', 'ip', 'kube-proxy', 'nodeport-ips', '{ 198.51.100.11 }'];
       await testbed.node.run(element);
     };
-    // Its rules were recorded for the first node alone: on the other one this program writes them.
+    // Its rules were recorded for the first node alone: on the other one this program writes them, once for all.
+    let written: string | undefined;
     const startOther = async (config: string): Promise<void> => {
       if (!/^mode: nftables$/m.test(config)) return;
+      if (written !== undefined) return void (await second.run(['nft', '-f', '-'], written));
       const { address, port } = CONTROL_PLANE;
       const api = ['--kubeconfig', cluster.kubeconfig, '--master', `https://${address}:${port}`];
       const flags = ['--once', '--proxy-mode', 'nftables', '--cluster-cidr', '10.244.0.0/16', ...api];
       const harmless = ['--conntrack-max-per-core', '0', '--conntrack-min', '0'];
       const program = [process.execPath, await builtProxy(), '--hostname-override', other];
       await second.run([...program, ...flags, ...harmless]);
+      const tables = ['ip', 'ip6'].map(async (family) => {
+        const table = ['table', family, 'kube-proxy'];
+        const listed = await second.run(['nft', '--stateless', 'list', ...table]);
+        return `add ${table.join(' ')}\ndelete ${table.join(' ')}\n${listed}\n`;
+      });
+      written = (await Promise.all(tables)).join('');
     };
     const cluster: StandInCluster = await StandInCluster.start([
       { name: one, host: testbed.node, address: '198.51.100.11', startKubeProxy },

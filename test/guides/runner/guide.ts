@@ -105,8 +105,16 @@ function commandsOf(block: string): readonly { offset: number; command: string }
   return open ? [...commands, open] : commands;
 }
 
+/** A line whose words need no quotes, and stand in no block. */
+const PLAIN =
+  /^(?!(?:if|for|while|until|case|select|function|time|then|else|elif|do|done|fi|esac|coproc)\b)[\w\s./:=@,%+-]*$/;
+/** After these more must come, unless they belong to a remark. */
+const OPEN = /(?:\\|&&|\|)$/;
+
+/** As bash sees it, which is asked only where that is not plain. */
 function isComplete(command: string): boolean {
-  if (command.endsWith('\\')) return false;
+  if (PLAIN.test(command)) return true;
+  if (OPEN.test(command) && !command.slice(command.lastIndexOf('\n')).includes('#')) return false;
   // Of a here-document without its end bash only warns.
   const { exitCode, stderr } = execaSync('bash', ['-n'], { input: `${command}\n`, reject: false });
   return exitCode === 0 && stderr === '';

@@ -19,6 +19,9 @@ export type Fate = string;
 /** Where walks of mode userspace end. */
 const PROCESS = 'process 0';
 
+/** Of what is allowed. */
+const PLACES = new WeakMap<ReadonlySet<Fate>, ReadonlySet<string>>();
+
 /** The table of docs/spec/model.md §5. */
 export function expectedFate(
   port: ExpectedPort,
@@ -69,7 +72,7 @@ export function isAllowed(fate: Fate, allowed: ReadonlySet<Fate>, mode: Mode, cl
     return placesOf(fate).includes(PROCESS) || [...allowed].every((one) => placesOf(one).length === 0);
   if (mode !== 'ipvs') return false;
   const places = placesOf(fate);
-  const known = new Set([...allowed].flatMap(placesOf));
+  const known = getOrMake(PLACES, allowed, () => new Set([...allowed].flatMap(placesOf)));
   return places.length > 0 ? places.every((place) => known.has(place)) : known.size === 0;
 }
 

@@ -7,6 +7,19 @@ export interface Subject {
 /** Questions about this are asked again each time. */
 export const ANYTHING: Subject = { version: Number.NaN };
 
+/**
+ * A question that many packets ask, as one that is answered once for each version of its subject.
+ * @param question asks for a value, or for an object that is another one once anything in it has changed
+ */
+export function answeredOnce<Answer>(subject: Subject, question: () => Answer): () => Answer {
+  let known: { readonly version: number; readonly answer: Answer } | undefined;
+  return () => {
+    const { version } = subject;
+    if (known?.version !== version) known = { version, answer: question() };
+    return known.answer;
+  };
+}
+
 interface Question {
   readonly ask: () => unknown;
   readonly answer: unknown;

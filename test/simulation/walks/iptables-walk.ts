@@ -1,4 +1,5 @@
 import type { SavedChain } from '../../../src/domain/iptables/text/saved-tables.js';
+import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { RuleSource, WalkedChain } from '../../../src/domain/iptables/walk/rule-source.js';
 import { SavedRules } from '../../../src/domain/iptables/walk/saved-rules.js';
 import { walkTables } from '../../../src/domain/iptables/walk/tables-walk.js';
@@ -13,7 +14,7 @@ import type { Machine } from '../kernel/machine.js';
 import { isBuiltIn } from '../kernel/programs/tables/table.js';
 import type { TableSet } from '../kernel/programs/tables/table-set.js';
 import { AskedSets } from './asked-sets.js';
-import { ANYTHING, type Inquiry } from './inquiry.js';
+import { answeredOnce, ANYTHING, type Inquiry } from './inquiry.js';
 import { LEFT_ALONE, type PacketWalk } from './packet-walk.js';
 import { RememberedWalk } from './remembered-walk.js';
 
@@ -27,9 +28,26 @@ const IN_PROCESS = {
   isSticky: false,
 } as unknown as ProxiedPort;
 
+/** What packets ask about the tables of a family. */
+interface Questions {
+  readonly chainsWithEffect: () => string;
+  readonly chain: (table: string, name: string) => () => SavedChain | undefined;
+}
+
+function questionsAbout(tables: TableSet): Questions {
+  const chains = new Map<string, () => SavedChain | undefined>();
+  const questionOf = (table: string, name: string) =>
+    answeredOnce(tables, () => tables.table(table)?.chains.get(name));
+  return {
+    chainsWithEffect: answeredOnce(tables, () => tables.chainsWithEffect),
+    chain: (table, name) => getOrMake(chains, `${table} ${name}`, () => questionOf(table, name)),
+  };
+}
+
 /** Through the tables of iptables of one variant, IPVS, and the process of mode userspace. */
 export class IptablesWalk implements PacketWalk {
   private readonly chains = new WeakMap<SavedChain, WalkedChain>();
+  private readonly asked = new Map<TableSet, Questions>();
   private readonly remembered = new RememberedWalk((packet, inquiry) => this.send(packet, inquiry));
 
   constructor(private readonly machine: Machine) {}
@@ -48,9 +66,10 @@ export class IptablesWalk implements PacketWalk {
     const tables = programs.tableSet(packet.family, machine.iptables);
     const isWithoutServers = inquiry.ask(servers, () => servers.view().size === 0);
     // Without a rule no packet comes to the process either.
-    const effective = inquiry.ask(tables, () => tables.chainsWithEffect);
+    const asked = getOrMake(this.asked, tables, () => questionsAbout(tables));
+    const effective = inquiry.ask(tables, asked.chainsWithEffect);
     if (isWithoutServers && effective === '') return LEFT_ALONE;
-    const rules = this.rulesOf(tables, effective, inquiry);
+    const rules = this.rulesOf(tables, asked.chain, effective, inquiry);
     const environment = { localAddresses: inquiry.ask(links, () => machine.addresses), isSilent: true };
     const proxied = (protocol: string, port: number) =>
       inquiry.ask(ANYTHING, () => machine.hasSocketAt(protocol, port)) ? IN_PROCESS : undefined;
@@ -65,11 +84,16 @@ export class IptablesWalk implements PacketWalk {
     return walkIpvs({ rules, sets, addresses, server }, packet, environment);
   }
 
-  private rulesOf(tables: TableSet, effective: string, inquiry: Inquiry): RuleSource {
+  private rulesOf(
+    tables: TableSet,
+    chainOf: Questions['chain'],
+    effective: string,
+    inquiry: Inquiry,
+  ): RuleSource {
     return {
       chain: (table, name) => {
         if (isBuiltIn(table, name) && !effective.includes(` ${table}/${name}`)) return undefined;
-        const saved = inquiry.ask(tables, () => tables.table(table)?.chains.get(name));
+        const saved = inquiry.ask(tables, chainOf(table, name));
         return saved && this.walked(table, saved);
       },
     };

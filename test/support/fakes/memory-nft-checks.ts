@@ -103,10 +103,8 @@ function isData(family: IpFamily, text: string, types: readonly DataType[]): boo
 
 function isOfType(family: IpFamily, type: DataType, text: string): boolean {
   switch (type) {
-    case 'address': {
-      const address = parseAddress(text);
-      return address?.family === family && address.text === text;
-    }
+    case 'address':
+      return familyOf(text) === family;
     case 'protocol':
       return text === 'tcp' || text === 'udp' || text === 'sctp';
     case 'port':
@@ -114,6 +112,19 @@ function isOfType(family: IpFamily, type: DataType, text: string): boolean {
     case 'priority':
       return formatPriority(parsePriority(text)) === text;
   }
+}
+
+/** Of addresses, and other texts: the slots of a service name the same endpoints thousands of times. */
+const families = new Map<string, IpFamily | undefined>();
+
+/** Undefined where a text is no address in its canonical form. */
+function familyOf(text: string): IpFamily | undefined {
+  if (!families.has(text)) {
+    if (families.size >= 10_000) families.clear();
+    const address = parseAddress(text);
+    families.set(text, address?.text === text ? address.family : undefined);
+  }
+  return families.get(text);
 }
 
 /** How deep jumps may go (NFT_JUMP_STACK_SIZE). */

@@ -8,6 +8,7 @@ import { top } from '../../../../src/adapters/cli/top/top.js';
 import { trace } from '../../../../src/bootstrap/commands/trace.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { Served } from '../../../support/http/served.js';
+import { nightly } from '../../../support/nightly.js';
 import { usePrinted } from '../../../support/program/use-printed.js';
 import { complain } from '../../../../src/adapters/cli/output/print.js';
 import { chooseColors } from '../../../../src/adapters/cli/output/tones.js';
@@ -21,12 +22,13 @@ const commands = { diff, explain, history, services, status, top, trace } satisf
 
 const REPLACEMENTS: readonly unknown[] = [null, [], {}, [null], 1e300, -1, 'x', true, undefined];
 
-/** The value with each of its parts replaced in turn, and itself. */
-function* hostile(value: unknown): Generator<unknown> {
-  yield* REPLACEMENTS;
+/** The value with each of its parts replaced in turn, and itself: by everything at night, otherwise by a third, each part by another one. */
+function* hostile(value: unknown, turns = { next: 0 }): Generator<unknown> {
+  const turn = turns.next++;
+  yield* REPLACEMENTS.filter((_, place) => nightly || place % 3 === turn % 3);
   if (typeof value !== 'object' || value === null) return;
   for (const [name, part] of Object.entries(value))
-    for (const other of hostile(part))
+    for (const other of hostile(part, turns))
       yield Array.isArray(value) ? value.with(Number(name), other) : { ...value, [name]: other };
 }
 

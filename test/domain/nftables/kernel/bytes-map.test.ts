@@ -19,8 +19,8 @@ it('has the last value of each key, whichever others there are', () => {
 });
 
 it('tells keys of the same hash apart', () => {
-  // The first two of four bytes whose hashes by FNV-1a are the same.
-  const [one, other] = sameHash();
+  const [one, other] = [Uint8Array.of(40, 29, 3, 1, 210), Uint8Array.of(220, 50, 33, 1, 45)];
+  expect(fnv1a(one)).toBe(fnv1a(other));
   const map = new BytesMap<string>();
   map.set(one, 'one');
   expect(map.get(other)).toBeUndefined();
@@ -28,15 +28,5 @@ it('tells keys of the same hash apart', () => {
   expect([map.get(one), map.get(other)]).toEqual(['one', 'other']);
 });
 
-/** Among a hundred thousand numbers of 32 bits some have the same. */
-function sameHash(): readonly [Uint8Array, Uint8Array] {
-  const seen = new Map<number, Uint8Array>();
-  for (let number = 0; ; number++) {
-    const key = Uint8Array.of(number, number >>> 8, number >>> 16, 1, number >>> 4);
-    let hash = 0x811c9dc5 | 0;
-    for (const byte of key) hash = Math.imul(hash ^ byte, 0x01000193);
-    const known = seen.get(hash);
-    if (known) return [known, key];
-    seen.set(hash, key);
-  }
-}
+const fnv1a = (bytes: Uint8Array): number =>
+  bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5 | 0);

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { createSocket } from 'node:dgram';
 import { Agent, get } from 'node:http';
+import { connect } from 'node:net';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 
 /**
@@ -21,6 +22,27 @@ export function httpGet({ url, src, timeoutMs = 1000, agent = false }) {
     request.on('error', reject);
   })
     .catch((error) => Promise.reject(new Error(`${url}: ${error.message}`)))
+    .finally(() => clearTimeout(late));
+}
+
+/** As httpGet on a connection of its own, for who asks all the time: Node's client takes twice as long for it. */
+function getAnew({ dst, port, src, timeoutMs = 1000 }) {
+  let late;
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: dst, port, localAddress: src }).setEncoding('utf8');
+    let answer = '';
+    socket.on('data', (chunk) => (answer += chunk));
+    socket.on('error', reject);
+    socket.on('close', () => {
+      const [, length, body] =
+        /^HTTP[^]*\r\nContent-Length: (\d+)(?=\r\n)[^]*?\r\n\r\n([^]*)$/.exec(answer) ?? [];
+      if (body?.length === Number(length)) resolve({ body });
+      else reject(new Error('socket hang up'));
+    });
+    late = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    socket.write('GET / HTTP/1.1\r\nHost: service\r\nConnection: close\r\n\r\n');
+  })
+    .catch((error) => Promise.reject(new Error(`${urlOf(dst, port)}: ${error.message}`)))
     .finally(() => clearTimeout(late));
 }
 
@@ -112,10 +134,7 @@ export async function startAsking({ what, dst, port, src, everyMs, timeoutMs }) 
   const running = new Set();
   const timer = setInterval(() => {
     const sentAt = Date.now();
-    const request =
-      what === 'udp'
-        ? udpAsk({ dst, port, src, timeoutMs })
-        : httpGet({ url: urlOf(dst, port), src, timeoutMs });
+    const request = (what === 'udp' ? udpAsk : getAnew)({ dst, port, src, timeoutMs });
     const ended = request
       .then(
         ({ body }) => ({ body }),
