@@ -319,7 +319,7 @@ it('a server that does not answer does not keep it from ending by a signal', asy
 });
 
 describe('the objects around services', () => {
-  it("the zone of this node's Node object decides about hints, and is followed", async () => {
+  it("are followed: the zone of this node's Node object, which decides about hints, and a ServiceCIDR that comes late and goes", async () => {
     const [web, slice] = serviceObjects(service(1, [1, 2]));
     const hinted = {
       ...slice,
@@ -342,12 +342,7 @@ describe('the objects around services', () => {
     await programmed(service(1, [2]));
     await put([inZone('zone-c')]);
     await programmed(service(1, [1, 2]));
-  });
 
-  it('a ServiceCIDR that arrives late is programmed, and leaves with its object', async () => {
-    await put([testNode, ...serviceObjects(service(1))]);
-    await start();
-    await programmed(service(1));
     expect(await listing(node, 'ip')).not.toContain('172.30.0.0/16');
     await put([testServiceCidr]);
     await until('the range is in the rules', rangeShown);

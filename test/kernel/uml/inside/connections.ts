@@ -225,47 +225,50 @@ export function connectionTests(node: IpvsNode): void {
     expect(names.filter((name) => name === node.backends[0]!.name)).toHaveLength(6);
     await node.proxy.change(node.objects());
   });
+}
 
-  if (nightly)
-    it('changes places with mode iptables, there and back, and no connection is lost', async () => {
-      const standing = await OpenConnection.open(node.testbed.pod, web);
-      const { body: name } = await standing.ask(PATIENCE);
-      for (const mode of ['iptables', 'ipvs'] as const) {
-        const clients = [
-          await SteadyClient.start(node.testbed.pod, web, 200, PATIENCE),
-          await SteadyClient.start(node.testbed.ext, webNodePort, 200, PATIENCE),
-        ];
-        await changeTo(mode);
-        for (const client of clients) {
-          const requests = await client.stop();
-          expect(requests.length).toBeGreaterThan(10);
-          expect({ mode, failed: requests.filter(({ error }) => error !== undefined) }).toEqual({
-            mode,
-            failed: [],
-          });
-        }
-        expect(await standing.ask(PATIENCE)).toMatchObject({ body: name, connections: 1 });
+/** How other modes take its place. The program has ended before. */
+export function modeTests(node: IpvsNode): void {
+  const eventually = (what: string, holds: () => Promise<boolean>) => until(what, holds, PATIENCE);
+
+  it('changes places with mode iptables, there and back, and no connection is lost', async () => {
+    await node.proxy.startAgain();
+    const standing = await OpenConnection.open(node.testbed.pod, web);
+    const { body: name } = await standing.ask(PATIENCE);
+    for (const mode of ['iptables', 'ipvs'] as const) {
+      const clients = [
+        await SteadyClient.start(node.testbed.pod, web, 200, PATIENCE),
+        await SteadyClient.start(node.testbed.ext, webNodePort, 200, PATIENCE),
+      ];
+      await changeTo(mode);
+      for (const client of clients) {
+        const requests = await client.stop();
+        expect(requests.length).toBeGreaterThan(10);
+        expect({ mode, failed: requests.filter(({ error }) => error !== undefined) }).toEqual({
+          mode,
+          failed: [],
+        });
       }
-    });
-
-  if (nightly)
-    it('goes with --once of another mode, except what carries connections, and that is reported', async () => {
-      const standing = await OpenConnection.open(node.testbed.pod, web);
-      const { body: name } = await standing.ask(PATIENCE);
-      expect(await node.proxy.stop('SIGTERM')).toBe(0);
-      const folder = await mkdtemp(join(tmpdir(), 'kube-proxy-once-'));
-      await writeFile(join(folder, 'objects.yaml'), node.objects());
-      const { exitCode, stderr } = await Command.run(node.testbed.node, [
-        ...['--once', '--proxy-mode', 'iptables', '--manifests', folder],
-        ...['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'],
-      ]);
-      await rm(folder, { recursive: true });
-      expect({ exitCode, stderr }).toMatchObject({ exitCode: 1 });
-      expect(stderr).toMatch(/^not removed: virtual servers of mode ipvs still carry connections \(\d+\)/m);
-      expect(await node.run('ipset', 'save')).not.toContain('create KUBE');
       expect(await standing.ask(PATIENCE)).toMatchObject({ body: name, connections: 1 });
-      await node.proxy.startAgain();
-    });
+    }
+  });
+
+  it('goes with --once of another mode, except what carries connections, and that is reported', async () => {
+    const standing = await OpenConnection.open(node.testbed.pod, web);
+    const { body: name } = await standing.ask(PATIENCE);
+    expect(await node.proxy.stop('SIGTERM')).toBe(0);
+    const folder = await mkdtemp(join(tmpdir(), 'kube-proxy-once-'));
+    await writeFile(join(folder, 'objects.yaml'), node.objects());
+    const { exitCode, stderr } = await Command.run(node.testbed.node, [
+      ...['--once', '--proxy-mode', 'iptables', '--manifests', folder],
+      ...['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'],
+    ]);
+    await rm(folder, { recursive: true });
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 1 });
+    expect(stderr).toMatch(/^not removed: virtual servers of mode ipvs still carry connections \(\d+\)/m);
+    expect(await node.run('ipset', 'save')).not.toContain('create KUBE');
+    expect(await standing.ask(PATIENCE)).toMatchObject({ body: name, connections: 1 });
+  });
 
   async function changeTo(mode: ModeName): Promise<void> {
     expect(await node.proxy.stop('SIGTERM')).toBe(0);

@@ -1,5 +1,6 @@
 import { after, before, describe } from 'node:test';
-import { connectionTests } from './connections.js';
+import { nightly } from '../../../support/nightly.js';
+import { connectionTests, modeTests } from './connections.js';
 import { IpvsNode } from './ipvs-node.js';
 import { endTests, startTests } from './node.js';
 
@@ -12,4 +13,6 @@ describe('a node in mode ipvs', () => {
   startTests(node);
   describe('connections', () => connectionTests(node));
   endTests(node);
+  // Last, since it sets sysctls, and removes virtual servers of others.
+  if (nightly) describe('other modes', () => modeTests(node));
 });
