@@ -4,6 +4,7 @@
  * - kernel: needs the machine's kernel, each file in network namespaces of its own; the guides are among it.
  * - timed: as kernel, but runs alone, since it measures how long something is busy or what a client loses in milliseconds.
  * - contained: brings a kernel, a simulated one among them, or a root file system of its own.
+ * - worlds: simulates hundreds of worlds, on all processors.
  *
  * Hermetic tests run in bare Node: most files of theirs take less time than a virtual environment of jest's for each.
  */
@@ -18,7 +19,8 @@ const timed = `/test/kernel/(${[
   'rolling',
 ].join('|')})\\.test\\.ts$`;
 
-const simulated = '/test/simulation/(worlds|simulation|found/found|kernel/programs/.*)\\.test\\.ts$';
+const worlds = '/test/simulation/worlds\\.test\\.ts$';
+const simulated = '/test/simulation/(simulation|found/found|kernel/programs/.*)\\.test\\.ts$';
 
 /** How tests run in jest's virtual environments. */
 export const virtual = {
@@ -45,7 +47,7 @@ export default {
       setupFilesAfterEnv: ['<rootDir>/test/support/time-limit.ts'],
       transform: {},
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['<rootDir>/test/(kernel|conformance|deploy|package|guides)/', simulated],
+      testPathIgnorePatterns: ['<rootDir>/test/(kernel|conformance|deploy|package|guides)/', worlds, simulated],
     },
     {
       ...virtual,
@@ -64,6 +66,7 @@ export default {
       setupFilesAfterEnv: ['<rootDir>/test/support/repeat-once.ts'],
       testRegex: timed,
     },
+    { ...virtual, displayName: 'worlds', testRegex: worlds },
     {
       ...virtual,
       displayName: 'contained',

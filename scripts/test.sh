@@ -36,16 +36,11 @@ step() {
 # Jest, as words of a command. A run that does not end within 20 minutes is a failure that names its files, not a build machine that waits.
 jest='timeout --kill-after=30 1200 npm run --silent jest -- --json'
 
-# What measures nothing, beside the timed tests: it takes what they leave of the processors, and not a moment that they want.
+# What runs nothing of the program. It takes what the timed tests leave of the processors, and not a moment that they want.
 of_the_text() {
   for check in typecheck lint format:check site; do
-    step "$check" idly npm run --silent "$check"
+    step "$check" chrt --idle 0 npm run --silent "$check"
   done
-  [ -z "$failed" ]
-}
-
-of_the_package() {
-  step package idly $jest --selectProjects package --runInBand --outputFile="$results/package.json"
   [ -z "$failed" ]
 }
 
@@ -60,6 +55,10 @@ without_kernel() {
   [ -z "$failed" ]
 }
 
+of_the_package() {
+  step package gently $jest --selectProjects package --runInBand --outputFile="$results/package.json"
+}
+
 # Hermetic tests on the Node of a folder.
 hermetic() {
   folder=$1
@@ -71,10 +70,6 @@ hermetic() {
 
 gently() {
   nice -n 19 "$@"
-}
-
-idly() {
-  chrt --idle 0 "$@"
 }
 
 # Starts functions among those above in the background. What fails in them is their own.
@@ -104,13 +99,14 @@ finished() {
 step setup sh scripts/setup.sh tests
 if [ -z "$failed" ]; then
   step build npm run --silent build
-  beside without_kernel
+  beside without_kernel of_the_package
+  step 'simulated worlds' $jest --selectProjects worlds --outputFile="$results/worlds.json"
   step 'kernel tests' $jest --selectProjects contained kernel --maxWorkers=3 --outputFile="$results/tests.json"
   step 'tests without a kernel' finished
-  beside of_the_text of_the_package
+  beside of_the_text
   # No other test runs beside these, because they measure.
   step timed $jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
-  step 'beside the timed tests' finished
+  step 'checks of the text' finished
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
 fi
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { testNode, testServiceCidr } from '../support/testbed/cluster-objects.js';
+import { nightly } from '../support/nightly.js';
 import { Command } from '../support/program/command.js';
 import type { Host } from '../support/testbed/host.js';
 import { Testbed } from '../support/testbed/testbed.js';
@@ -103,7 +104,7 @@ const SLOWLY: readonly Crowd[] = [
 ];
 
 describe.each<[string, number, readonly Crowd[]]>([
-  ['10256', 10256, [...IDLE, ...SLOWLY]],
+  ['10256', 10256, [...(nightly ? IDLE : []), ...SLOWLY]],
   // The same server: what costs it most is enough.
   ['a health-check node port', CHECK_PORT, SLOWLY.slice(1)],
 ])('%s answers within a second', (_, port, crowds) => {

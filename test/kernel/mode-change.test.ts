@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
 import { HINT_CHAIN, iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
+import { sampleOf } from '../support/nightly.js';
 import { ProxyProcess, type ModeName } from '../support/program/proxy-process.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { Backend, errorsOf, OpenConnection, SteadyClient } from '../support/testbed/traffic.js';
@@ -23,7 +24,7 @@ function objects(endpoints: readonly string[]): string {
   return clusterObjects([{ name: 'web', clusterIP: web.dst, ports: [http], endpoints }]);
 }
 
-describe.each(iptablesVariants)('a change between nftables and iptables-%s', (variant) => {
+describe.each(sampleOf(iptablesVariants))('a change between nftables and iptables-%s', (variant) => {
   let testbed: Testbed;
   let iptables: NodeIptables;
   let proxy: ProxyProcess;

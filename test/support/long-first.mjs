@@ -6,7 +6,6 @@ const PROJECTS = ['contained', 'kernel'];
 /** The longest of all, the longest first: jest itself knows that of files that have run on this machine before. */
 const LONGEST = [
   'uml/inside',
-  'simulation/worlds',
   'conformance/iptables',
   'guides/going-back',
   'kernel/demo',
