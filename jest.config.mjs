@@ -47,7 +47,11 @@ export default {
       setupFilesAfterEnv: ['<rootDir>/test/support/time-limit.ts'],
       transform: {},
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['<rootDir>/test/(kernel|conformance|deploy|package|guides)/', worlds, simulated],
+      testPathIgnorePatterns: [
+        '<rootDir>/test/(kernel|conformance|deploy|package|guides)/',
+        worlds,
+        simulated,
+      ],
     },
     {
       ...virtual,
