@@ -36,12 +36,21 @@ step() {
 # Jest, as words of a command. A run that does not end within 20 minutes is a failure that names its files, not a build machine that waits.
 jest='timeout --kill-after=30 1200 npm run --silent jest -- --json'
 
-# What runs nothing of the program. It takes what the timed tests leave of the processors, and not a moment that they want.
+# What measures nothing, beside the timed tests. It takes what they leave of the processors, and not a moment that they want.
 of_the_text() {
   for check in typecheck lint format:check site; do
-    step "$check" chrt --idle 0 npm run --silent "$check"
+    step "$check" idly npm run --silent "$check"
   done
   [ -z "$failed" ]
+}
+
+of_the_package() {
+  step package idly $jest --selectProjects package --runInBand --outputFile="$results/package.json"
+  [ -z "$failed" ]
+}
+
+idly() {
+  chrt --idle 0 "$@"
 }
 
 # What needs no kernel. Hermetic tests take what the kernel tests leave of the processors: those wait more than they work.
@@ -53,10 +62,6 @@ without_kernel() {
     [ -z "$folder" ] || hermetic "$folder" --runTestsByPath $(node scripts/node-api-tests.mjs)
   done
   [ -z "$failed" ]
-}
-
-of_the_package() {
-  step package gently $jest --selectProjects package --runInBand --outputFile="$results/package.json"
 }
 
 # Hermetic tests on the Node of a folder.
@@ -99,14 +104,14 @@ finished() {
 step setup sh scripts/setup.sh tests
 if [ -z "$failed" ]; then
   step build npm run --silent build
-  beside without_kernel of_the_package
+  beside without_kernel
   step 'simulated worlds' $jest --selectProjects worlds --outputFile="$results/worlds.json"
   step 'kernel tests' $jest --selectProjects contained kernel --maxWorkers=3 --outputFile="$results/tests.json"
   step 'tests without a kernel' finished
-  beside of_the_text
+  beside of_the_text of_the_package
   # No other test runs beside these, because they measure.
   step timed $jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
-  step 'checks of the text' finished
+  step 'beside the timed tests' finished
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
 fi
 

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,8 +36,9 @@ function toolWith(
 ): IptablesTool {
   for (const [name, body] of Object.entries(programs)) {
     const path = join(folder, name);
-    writeFileSync(path, `#!/bin/sh\n${body}\n`);
-    chmodSync(path, 0o755);
+    // One that still runs cannot be written to.
+    rmSync(path, { force: true });
+    writeFileSync(path, `#!/bin/sh\n${body}\n`, { mode: 0o755 });
   }
   const tool = new IptablesTool({
     launcher: ['/usr/bin/env', `PATH=${folder}`],
