@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from '../../support/program/bundle.js';
@@ -42,19 +41,14 @@ export interface GuestProgram extends GuestOptions {
 }
 
 /**
- * Runs programs, each in a guest of its own, as many at once as there are processors, and makes each of their tests one of
- * jest's. To be awaited at the top of a test file. A guest that hangs, crashes or cannot be started is a failed test that
- * shows its console.
+ * Runs programs, each in a guest of its own, and makes each of their tests one of jest's. To be awaited at the top of a test file. One
+ * at a time: a guest keeps a processor busy, and what waits for answers beside it needs the other. A guest that hangs, crashes or
+ * cannot be started is a failed test that shows its console.
  */
 export async function declareGuestTests(programs: readonly GuestProgram[]): Promise<void> {
-  const results: (readonly GuestTest[])[] = [];
-  const waiting = [...programs.entries()];
-  const runSome = async (place: number) => {
-    for (let next = waiting.shift(); next; next = waiting.shift())
-      results[next[0]] = await runInGuest({ ...next[1], place });
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, (_, place) => runSome(place)));
-  declare(results.flat());
+  const results: GuestTest[] = [];
+  for (const program of programs) results.push(...(await runInGuest(program)));
+  declare(results);
 }
 
 async function runInGuest({

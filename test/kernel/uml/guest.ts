@@ -13,8 +13,6 @@ export interface GuestOptions {
   readonly memory?: number;
   /** How long the guest may leave its progress file as it is before it counts as hung. */
   readonly silenceSeconds?: number;
-  /** On which of the processors that there are for this, counted from 0. */
-  readonly place?: number;
 }
 
 /** How a guest ended. */
@@ -48,7 +46,7 @@ export class Guest {
   async run(
     command: readonly string[],
     progress: string,
-    { memory = 1024, silenceSeconds = 300, place = 0 }: GuestOptions = {},
+    { memory = 1024, silenceSeconds = 300 }: GuestOptions = {},
   ): Promise<GuestEnd> {
     await writeFile(join(this.folder, 'command'), `FORCE_COLOR=0 exec ${command.map(quoted).join(' ')}\n`);
     const own = join(this.folder, 'uml');
@@ -63,7 +61,7 @@ export class Guest {
     // When this process dies, unshare dies, and with it everything in the process namespace that it made.
     const lifeline = ['setpriv', '--pdeathsig', 'KILL', 'unshare', '--fork', '--pid', '--kill-child'];
     // It has one processor, and parts that hand over to each other all the time: on one of the host's they do it sooner.
-    const pinned = ['taskset', '--cpu-list', await processorAt(place)];
+    const pinned = ['taskset', '--cpu-list', await oneProcessor()];
     const [file, ...parameters] = [...pinned, ...lifeline, 'sh', '-c', '"$@"; exit $?', 'sh', ...kernel];
     const machine = execa(file!, parameters, {
       stdin: 'ignore',
@@ -108,14 +106,9 @@ async function roomFor(memory: number, otherwise: string): Promise<string> {
 }
 
 /** One of the processors that this process may use. */
-async function processorAt(place: number): Promise<string> {
+async function oneProcessor(): Promise<string> {
   const status = await readFile('/proc/self/status', 'utf8');
-  const ranges = /^Cpus_allowed_list:\s*(\S+)/m.exec(status)![1]!.split(',');
-  const processors = ranges.flatMap((range) => {
-    const [first, last = first] = range.split('-').map(Number) as [number, number?];
-    return Array.from({ length: last - first + 1 }, (_, i) => first + i);
-  });
-  return String(processors[place % processors.length]);
+  return /^Cpus_allowed_list:\s*(\d+)/m.exec(status)![1]!;
 }
 
 /** Calls back when the file has not grown for so long. Returns what ends the watch. */

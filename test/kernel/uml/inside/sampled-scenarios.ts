@@ -1,8 +1,8 @@
 import { nightly } from '../../../support/nightly.js';
 
 /**
- * One for each thing that IPVS, sets, addresses and rules have to do together and that `one-node` does not show. That the others are compiled to what kube-proxy has, and
- * that packets fare as they should there, is shown without a guest (`test/domain/ipvs`).
+ * One for each thing that IPVS, sets, addresses and rules have to do together and that `one-node` does not show. That the others are
+ * compiled to what kube-proxy has, and that packets fare as they should there, is shown without a guest (`test/domain/ipvs`).
  */
 const SAMPLE = ['ipv6-only', 'loadbalancer-source-ranges', 'nodeport-local-policy', 'terminating'];
 
