@@ -2,7 +2,8 @@
  * - hermetic: needs neither root nor a kernel (`npm run test:unit`).
  * - package: neither, too, but builds, packs and installs the whole package.
  * - kernel: needs the machine's kernel, each file in network namespaces of its own; the guides are among it.
- * - timed: as kernel, but runs alone, since it measures how long something is busy or what a client loses in milliseconds.
+ * - timed: as kernel, but alone or beside what waits for an idle processor (scripts/test.sh), since it measures how long something is
+ *   busy or what a client loses in milliseconds.
  * - contained: brings a kernel, a simulated one among them, or a root file system of its own.
  * - worlds: simulates hundreds of worlds, on all processors.
  *

@@ -109,7 +109,7 @@ if [ -z "$failed" ]; then
   step 'kernel tests' $jest --selectProjects contained kernel --maxWorkers=3 --outputFile="$results/tests.json"
   step 'tests without a kernel' finished
   beside of_the_text of_the_package
-  # No other test runs beside these, because they measure.
+  # Nothing that does not wait for an idle processor runs beside these, because they measure.
   step timed $jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
   step 'beside the timed tests' finished
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
