@@ -60,6 +60,7 @@ export type {
   DelayedRemoval,
   DifferenceLines,
   Notes,
+  OwnRemains,
   Recognition,
   Surroundings,
 } from './application/ports/driver/abilities.js';

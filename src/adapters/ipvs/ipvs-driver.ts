@@ -6,6 +6,7 @@ import type {
   DelayedRemoval,
   DifferenceLines,
   Notes,
+  OwnRemains,
   Surroundings,
 } from '../../application/ports/driver/abilities.js';
 import type { Logger } from '../../application/ports/logger.js';
@@ -64,6 +65,7 @@ export interface IpvsDriverOptions {
 export class IpvsDriver
   implements
     Driver<IpvsServicePortRules, IpvsChange, PresentState>,
+    OwnRemains,
     Surroundings,
     Notes,
     Adoption<IpvsServicePortRules, PresentState>,
@@ -78,6 +80,7 @@ export class IpvsDriver
   private isStart = true;
   /** Why something could not be removed, as said last. */
   private unremoved: ReadonlySet<string> = new Set();
+  hasOwnRemains = false;
   /** When real servers that drain are looked at next. */
   private nextSweep = 0;
   /** Schedulers that Services ask for and the kernel has. */
@@ -172,6 +175,7 @@ export class IpvsDriver
     const rules = this.rules.repairOf(desired, saved, node);
     const { written, failed } = await this.write(tables.changeOfAll(desired), rules, rulesLast);
     this.isStart = false;
+    this.hasOwnRemains = this.unremoved.size > 0;
     return { written: setsMade + written, failed };
   }
 
@@ -240,6 +244,7 @@ export class IpvsDriver
           'cannot remove something that is no longer used; will retry',
         );
     this.unremoved = write.unremoved;
+    this.hasOwnRemains ||= write.unremoved.size > 0;
     return { written: write.written, failed: write.failed };
   }
 }

@@ -11,6 +11,7 @@ import type {
   DelayedRemoval,
   DifferenceLines,
   Notes,
+  OwnRemains,
   Recognition,
   Surroundings,
 } from '../../application/ports/driver/abilities.js';
@@ -64,6 +65,7 @@ export class NftablesDriver
     Comparison<TableReading>,
     DelayedRemoval,
     Notes,
+    OwnRemains,
     Surroundings
 {
   readonly mode = 'nftables';
@@ -75,6 +77,7 @@ export class NftablesDriver
   private clientMemory: ClientMemory | undefined;
   /** Nothing has been repaired since the start. */
   private isFresh = true;
+  hasOwnRemains = false;
   private keepsUnexplained = false;
   /** Unused structures in the kernel, by name. */
   private readonly unused = new Map<string, Structure>();
@@ -171,6 +174,7 @@ export class NftablesDriver
       this.logger.info({ family: this.family }, 'replacing a table kube-proxy that has another layout');
     const pieces = replaces ? [repair] : inPieces(repair);
     for (const [index, piece] of pieces.entries()) await this.send(piece, repair, index > 0);
+    this.nothingRemains();
     for (const removal of removals) await this.remove(removal);
     return { written: stepsOf([repair, ...removals]) };
   }
@@ -192,7 +196,14 @@ export class NftablesDriver
       written += piece.steps;
     }
     await sending;
+    this.nothingRemains();
     return { written };
+  }
+
+  /** What is unused was among what was read. */
+  private nothingRemains(): void {
+    this.hasOwnRemains = false;
+    this.unused.clear();
   }
 
   adopted({ state: actual, verified }: TableReading): NftablesAdoptedRules {
@@ -209,7 +220,13 @@ export class NftablesDriver
   }
 
   /** @param change the change about to be written: the kernel does not have its new structures yet, and still has those that it leaves unused */
-  async removeUnused(change = new TableChange()): Promise<void> {
+  async removeUnused(change?: TableChange): Promise<void> {
+    // What is unused may still be in use by what could not be removed: a repair removes both.
+    if (this.hasOwnRemains && !change) return;
+    await this.removeAllBut(change ?? new TableChange());
+  }
+
+  private async removeAllBut(change: TableChange): Promise<void> {
     const coming = new Set(change.newStructures.map(({ name }) => name));
     const present = [...this.desired.structures()].filter(({ name }) => !coming.has(name));
     const removals = removalsOf(this.unused, [...present, ...change.unusedStructures], this.node!);
@@ -249,6 +266,7 @@ export class NftablesDriver
       await this.send(removal);
     } catch (error) {
       if (!(error instanceof RefusedError || error instanceof NftCommitError)) throw error;
+      this.hasOwnRemains = true;
       this.observer.cleanupFailed(this.family);
       this.logger.warn(
         { family: this.family, reason: error.message },

@@ -119,4 +119,6 @@ export interface VerifyResult extends ApplyResult {
   readonly compared: boolean;
   /** Whether a sign shows every write of another program, so that quick verifications miss none. Missing means no. */
   readonly watched?: boolean;
+  /** Whether what was written may have removed what could not be removed before, so that no other program need have changed anything. */
+  readonly removedOwnRemains?: boolean;
 }

@@ -91,8 +91,9 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
       await this.driver.removeUnused?.();
       return { compared: false, watched, written: 0, failed: [], conflicts: [] };
     }
+    const removedOwnRemains = this.driver.hasOwnRemains ?? false;
     const outcome = await this.recover({ signal });
-    return { compared: true, watched, ...outcome, conflicts: [] };
+    return { compared: true, watched, ...outcome, conflicts: [], removedOwnRemains };
   }
 
   async differences(signal?: AbortSignal): Promise<readonly RuleDifference[] | undefined> {

@@ -157,8 +157,13 @@ export class Verifier {
   private async compare(how: VerificationKind, signal: AbortSignal): Promise<VerifyResult> {
     const result = await this.sync.verify(how, signal);
     for (const { key } of result.failed) this.turns.failed(key);
-    if (result.written > 0) {
-      const { family } = this.sync;
+    const { family } = this.sync;
+    if (result.written > 0 && result.removedOwnRemains)
+      this.logger.info(
+        { family, steps: result.written },
+        'repaired the rules: something could not be removed before',
+      );
+    else if (result.written > 0) {
       this.logger.warn({ family, steps: result.written }, 'another program changed the rules; repaired them');
       this.observer.repaired(family, result.written);
     }

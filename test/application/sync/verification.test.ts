@@ -20,6 +20,29 @@ describe('a verification that fails', () => {
   });
 });
 
+describe('a repair', () => {
+  const told = async (removedOwnRemains: boolean) => {
+    const bench = await new Bench().begin('a');
+    bench.backend.findings.push({ compared: true, written: 2, removedOwnRemains });
+    await bench.clock.advanceAsync(1000);
+    return [
+      bench.logger.lines.at(-1)?.message,
+      bench.observer.calls.filter((call) => call.startsWith('repaired')),
+    ];
+  };
+
+  it('is told as what another program made necessary', async () => {
+    expect(await told(false)).toEqual([
+      'another program changed the rules; repaired them',
+      ['repaired IPv4 2'],
+    ]);
+  });
+
+  it('blames nobody where something could not be removed before', async () => {
+    expect(await told(true)).toEqual(['repaired the rules: something could not be removed before', []]);
+  });
+});
+
 describe('between syncs', () => {
   it('the loop verifies quickly each second and fully each sync period, and reads the node again', async () => {
     const bench = await new Bench({ syncPeriod: 5000 }).begin('a');

@@ -68,5 +68,11 @@ export interface DelayedRemoval {
   removeUnused(): Promise<void>;
 }
 
+/** For drivers that write on where something cannot be removed. */
+export interface OwnRemains {
+  /** Whether the kernel still has something that was to be removed, since it refused. A repair removes it; nobody else changed it. */
+  readonly hasOwnRemains: boolean;
+}
+
 /** Lines that are made while they are taken. */
 export type DifferenceLines = Iterable<RuleDifference | undefined>;

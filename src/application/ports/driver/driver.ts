@@ -4,7 +4,15 @@ import type { ServicePortKey } from '../../../domain/model/service-port-name.js'
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { DesiredState } from '../../../domain/reconcile/desired-state.js';
 import type { ServiceFailure, StartOptions } from '../backend.js';
-import type { Adoption, Comparison, DelayedRemoval, Notes, Recognition, Surroundings } from './abilities.js';
+import type {
+  Adoption,
+  Comparison,
+  DelayedRemoval,
+  Notes,
+  OwnRemains,
+  Recognition,
+  Surroundings,
+} from './abilities.js';
 import type { WriteWatch } from './write-watch.js';
 import { NamedError } from '../../../domain/model/named-error.js';
 
@@ -22,6 +30,7 @@ import { NamedError } from '../../../domain/model/named-error.js';
  */
 export interface Driver<Rules, Change, Actual>
   extends
+    Partial<OwnRemains>,
     Partial<Surroundings>,
     Partial<Notes>,
     Partial<Adoption<Rules, Actual>>,
