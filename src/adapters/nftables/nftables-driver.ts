@@ -174,7 +174,7 @@ export class NftablesDriver
       this.logger.info({ family: this.family }, 'replacing a table kube-proxy that has another layout');
     const pieces = replaces ? [repair] : inPieces(repair);
     for (const [index, piece] of pieces.entries()) await this.send(piece, repair, index > 0);
-    this.nothingRemains();
+    this.hasOwnRemains = false;
     for (const removal of removals) await this.remove(removal);
     return { written: stepsOf([repair, ...removals]) };
   }
@@ -196,14 +196,8 @@ export class NftablesDriver
       written += piece.steps;
     }
     await sending;
-    this.nothingRemains();
-    return { written };
-  }
-
-  /** What is unused was among what was read. */
-  private nothingRemains(): void {
     this.hasOwnRemains = false;
-    this.unused.clear();
+    return { written };
   }
 
   adopted({ state: actual, verified }: TableReading): NftablesAdoptedRules {
@@ -220,13 +214,7 @@ export class NftablesDriver
   }
 
   /** @param change the change about to be written: the kernel does not have its new structures yet, and still has those that it leaves unused */
-  async removeUnused(change?: TableChange): Promise<void> {
-    // What is unused may still be in use by what could not be removed: a repair removes both.
-    if (this.hasOwnRemains && !change) return;
-    await this.removeAllBut(change ?? new TableChange());
-  }
-
-  private async removeAllBut(change: TableChange): Promise<void> {
+  async removeUnused(change = new TableChange()): Promise<void> {
     const coming = new Set(change.newStructures.map(({ name }) => name));
     const present = [...this.desired.structures()].filter(({ name }) => !coming.has(name));
     const removals = removalsOf(this.unused, [...present, ...change.unusedStructures], this.node!);
@@ -266,12 +254,12 @@ export class NftablesDriver
       await this.send(removal);
     } catch (error) {
       if (!(error instanceof RefusedError || error instanceof NftCommitError)) throw error;
-      this.hasOwnRemains = true;
       this.observer.cleanupFailed(this.family);
-      this.logger.warn(
-        { family: this.family, reason: error.message },
-        'cannot remove unused chains and sets; will retry',
-      );
+      const { message: reason } = error;
+      // What it still uses may be refused after it.
+      if (!this.hasOwnRemains)
+        this.logger.warn({ family: this.family, reason }, 'cannot remove unused chains and sets; will retry');
+      this.hasOwnRemains = true;
     }
   }
 }

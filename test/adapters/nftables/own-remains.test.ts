@@ -8,7 +8,7 @@ import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js'
 const node = sampleNode('IPv4');
 const [three, two] = [3, 2].map((endpoints) => variant('IPv4', 'plain', { endpoints }));
 
-it('what could not be removed is removed by the next comparison, which blames nobody; until then nothing that it uses', async () => {
+it('what could not be removed is removed by the next comparison, which blames nobody; it is told once', async () => {
   const kernel = new MemoryNftTransport();
   const logger = new MemoryLogger();
   const backend = nftablesBackend('IPv4', kernel, new GenerationWatch(kernel), logger);

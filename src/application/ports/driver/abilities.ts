@@ -63,7 +63,8 @@ export interface Comparison<Actual> {
 export interface DelayedRemoval {
   /**
    * Removes what is unused and is needed no longer. Called at each verification, also at those that compare nothing, and before each
-   * repair. Idempotent. Never rejects for what it cannot remove: that is logged, and tried again at the next call.
+   * repair. Idempotent. Never rejects for what it cannot remove: that is logged, and tried again at the next call or by the next
+   * repair.
    */
   removeUnused(): Promise<void>;
 }
