@@ -9,6 +9,8 @@ export interface Frontend {
 
 /** Where a client sends its requests to. */
 export interface Destination extends Frontend {
+  /** How long an answer may take, in milliseconds; a second, unless this says otherwise. */
+  readonly timeoutMs?: number;
   readonly what: 'http' | 'udp';
   /** The client's own address, where its host has several. */
   readonly src?: string;
@@ -60,7 +62,7 @@ export async function askOnce(client: Host, { what, ...to }: Destination): Promi
   const answer =
     what === 'udp'
       ? client.ask<{ body: string }>('udpAsk', to)
-      : client.ask<{ body: string }>('httpGet', { url: `http://${to.dst}:${to.port}/`, src: to.src });
+      : client.ask<{ body: string }>('httpGet', { ...to, url: `http://${to.dst}:${to.port}/` });
   return (await answer).body;
 }
 

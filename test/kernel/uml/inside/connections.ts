@@ -17,7 +17,7 @@ import { openBy, portOf, RunningTop } from '../../../support/program/running-top
 import { cutOff, rejoin } from '../../../support/testbed/death.js';
 import { askTimes, OpenConnection, SteadyClient, type Backend } from '../../../support/testbed/traffic.js';
 import { until } from '../../../support/until.js';
-import { web, webEcho, webNodePort, type IpvsNode } from './ipvs-node.js';
+import { PATIENT, web, webEcho, webNodePort, type IpvsNode } from './ipvs-node.js';
 
 /**
  * This kernel is slow, and shares the machine with others: when it takes the proxy seconds to compare, it does so every
@@ -126,7 +126,7 @@ export function connectionTests(node: IpvsNode): void {
   it('sends requests through INPUT and OUTPUT; only answers pass FORWARD', async () => {
     const answered = async (rule: readonly string[]): Promise<boolean> => {
       await node.run('iptables-legacy', '-w', '5', '-I', ...rule, '-j', 'DROP');
-      const asked = await askTimes(1, node.testbed.pod, web).then(
+      const asked = await askTimes(1, node.testbed.pod, { ...web, timeoutMs: 1000 }).then(
         () => true,
         () => false,
       );
@@ -194,7 +194,7 @@ export function connectionTests(node: IpvsNode): void {
     ]);
     expect(node.proxy.log).toContain('this kernel has no IPVS scheduler wonder; using rr');
     const answers = async (dst: string) =>
-      new Set(await askTimes(4, node.testbed.pod, { what: 'http', dst, port: 80 })).size;
+      new Set(await askTimes(4, node.testbed.pod, { ...PATIENT, what: 'http', dst, port: 80 })).size;
     expect(await answers('172.30.20.21')).toBe(1);
     expect(await answers('172.30.20.22')).toBeGreaterThan(0);
     expect(await answers('172.30.20.23')).toBe(2);
@@ -221,7 +221,8 @@ export function connectionTests(node: IpvsNode): void {
       '-A -t 172.30.20.34:80 -s wrr',
     ]);
     expect(lines.filter((line) => line.endsWith('-w 3'))).toHaveLength(4);
-    const names = await askTimes(8, node.testbed.pod, { what: 'http', dst: '172.30.20.33', port: 80 });
+    const weighted = { ...PATIENT, what: 'http', dst: '172.30.20.33', port: 80 } as const;
+    const names = await askTimes(8, node.testbed.pod, weighted);
     expect(names.filter((name) => name === node.backends[0]!.name)).toHaveLength(6);
     await node.proxy.change(node.objects());
   });

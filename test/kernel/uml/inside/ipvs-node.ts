@@ -12,11 +12,20 @@ const http = { name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 } as co
 const echo = { name: 'echo', protocol: 'TCP', port: 81, targetPort: 8081 } as const;
 const udp = { name: 'udp', protocol: 'UDP', port: 81, targetPort: 8080 } as const;
 
-export const web = { what: 'http', dst: '172.30.20.11', port: http.port } as const;
+/** This kernel is slow, and shares the machine with others. */
+export const PATIENT = { timeoutMs: 20_000 } as const;
+
+export const web = { ...PATIENT, what: 'http', dst: '172.30.20.11', port: http.port } as const;
 export const webEcho = { dst: web.dst, port: echo.port } as const;
-export const webUdp = { what: 'udp', dst: web.dst, port: udp.port } as const;
-export const webNodePort = { what: 'http', dst: '198.51.100.11', port: 30191, src: '198.18.0.50' } as const;
-export const sticky = { what: 'http', dst: '172.30.20.12', port: http.port } as const;
+export const webUdp = { ...PATIENT, what: 'udp', dst: web.dst, port: udp.port } as const;
+export const webNodePort = {
+  ...PATIENT,
+  what: 'http',
+  dst: '198.51.100.11',
+  port: 30191,
+  src: '198.18.0.50',
+} as const;
+export const sticky = { ...PATIENT, what: 'http', dst: '172.30.20.12', port: http.port } as const;
 /** How many virtual servers these make. */
 export const VIRTUAL_SERVERS = 5;
 
