@@ -67,7 +67,7 @@ export class Simulation {
   private blames = 0;
   private lines = 0;
 
-  constructor(private readonly schedule: Schedule) {
+  constructor(readonly schedule: Schedule) {
     const { settings } = schedule;
     this.world = new World(settings);
     enter(this.world);

@@ -56,6 +56,11 @@ export class GenerationWatch implements WriteWatch {
     }
   }
 
+  /** Begins a new epoch although nobody wrote: each family compares its table once more. */
+  beginEpoch(): void {
+    this.count++;
+  }
+
   private epochAt(generation: number): number {
     if (generation !== this.known) this.count++;
     this.known = generation;

@@ -26,6 +26,8 @@ import { rejectedProtocols } from '../../domain/forwarding/rejected-protocols.js
 import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { compileNftables } from '../../domain/nftables/compile.js';
+import { KUBE_PROXY_MAPS } from '../../domain/nftables/layout/kube-proxy-maps.js';
+import { CLUSTER_IPS, HAIRPIN_CONNECTIONS } from '../../domain/nftables/layout/sets.js';
 import type { Structure } from '../../domain/nftables/layout/structure.js';
 import { NftablesAdoptedRules, type AdoptedSets } from '../../domain/nftables/state/adopted-rules.js';
 import { NftablesDesiredState } from '../../domain/nftables/state/desired-state.js';
@@ -79,6 +81,10 @@ export class NftablesDriver
   private isFresh = true;
   hasOwnRemains = false;
   private keepsUnexplained = false;
+  /** The kernel refused the last transaction. */
+  private isRefused = false;
+  /** Rules of kube-proxy are in the table, for service ports that cannot be programmed. */
+  private hasKubeProxyRules = false;
   /** Unused structures in the kernel, by name. */
   private readonly unused = new Map<string, Structure>();
   private readonly observer: NftablesObserver;
@@ -104,6 +110,8 @@ export class NftablesDriver
     // What a write that failed has left is among what is read: to remove it after that would be unseen.
     this.unused.clear();
     this.keepsUnexplained = keepUnexplained;
+    this.isRefused = false;
+    this.hasKubeProxyRules = false;
   }
 
   prepare(_changes: Iterable<ForwardingChange>, node: NodeNetwork): void {
@@ -144,13 +152,16 @@ export class NftablesDriver
     for (const { name } of newStructures) this.unused.delete(name);
     for (const structure of unusedStructures) this.unused.set(structure.name, structure);
     await this.remove(unused);
+    this.leaveKubeProxyRules();
     this.clientMemory!.forgetAbandoned();
     return { written: stepsOf([structures, elements, unused]) };
   }
 
   read({ mayRecognize = false, signal }: ReadOptions = {}): Promise<TableReading> {
     const desired = { state: this.desired, node: this.node! };
-    return readTable(this.transport, this.family, desired, mayRecognize, signal);
+    const mayBeReplaced = !(this.keepsUnexplained || this.isRefused || this.desired.keepsKubeProxyRules);
+    const how = { byDigest: mayRecognize, mayBeReplaced };
+    return readTable(this.transport, this.family, desired, how, signal);
   }
 
   isPartial({ isPartial }: TableReading): boolean {
@@ -175,6 +186,7 @@ export class NftablesDriver
     const pieces = replaces ? [repair] : inPieces(repair);
     for (const [index, piece] of pieces.entries()) await this.send(piece, repair, index > 0);
     this.hasOwnRemains = false;
+    this.notesKubeProxyRules(table.keepsKubeProxyRules);
     for (const removal of removals) await this.remove(removal);
     return { written: stepsOf([repair, ...removals]) };
   }
@@ -201,23 +213,23 @@ export class NftablesDriver
   }
 
   adopted({ state: actual, verified }: TableReading): NftablesAdoptedRules {
-    if (actual && isOfAnotherLayout(actual) && this.keepsUnexplained)
-      this.logger.warn(
-        { family: this.family },
-        'the table kube-proxy has another layout; its rules cannot be kept',
-      );
-    return new NftablesAdoptedRules(setsOf(actual), this.desired, verified, this.rejected);
+    return new NftablesAdoptedRules(this.setsOf(actual), this.desired, verified, this.rejected);
   }
 
   lost({ state }: TableReading): readonly FrontendAddress[] {
-    return lostUdpFrontends(setsOf(state), this.desired);
+    return lostUdpFrontends(this.setsOf(state), this.desired);
   }
 
   /** @param change the change about to be written: the kernel does not have its new structures yet, and still has those that it leaves unused */
   async removeUnused(change = new TableChange()): Promise<void> {
     const coming = new Set(change.newStructures.map(({ name }) => name));
     const present = [...this.desired.structures()].filter(({ name }) => !coming.has(name));
-    const removals = removalsOf(this.unused, [...present, ...change.unusedStructures], this.node!);
+    const removals = removalsOf(
+      this.unused,
+      [...present, ...change.unusedStructures],
+      this.desired,
+      this.node!,
+    );
     this.unused.clear();
     for (const removal of removals) await this.remove(removal);
   }
@@ -242,10 +254,37 @@ export class NftablesDriver
         () => this.transport.commit(this.family, operations),
         (generation) => ({ generations: generation === undefined ? [] : [generation] }),
       );
+      this.isRefused = false;
     } catch (error) {
       if (!(error instanceof NftCommitError) || error.isTemporary) throw error;
+      this.isRefused = true;
       throw new RefusedError(error, culprits(error, transaction), whole.servicePorts(), isPartial);
     }
+  }
+
+  private notesKubeProxyRules(isKept: boolean): void {
+    if (isKept && !this.hasKubeProxyRules)
+      this.logger.warn(
+        { family: this.family },
+        'keeping rules of kube-proxy for service ports that cannot be programmed or read',
+      );
+    this.hasKubeProxyRules = isKept;
+  }
+
+  /** Once no service port needs what kube-proxy left, the next comparison removes it. */
+  private leaveKubeProxyRules(): void {
+    if (!this.hasKubeProxyRules || this.desired.keepsKubeProxyRules) return;
+    this.hasKubeProxyRules = false;
+    this.hasOwnRemains = true;
+    this.watch.beginEpoch();
+  }
+
+  /** What of a table can be kept: of kube-proxy's its maps, and what it shares with ours. */
+  private setsOf(actual: TableState | undefined): AdoptedSets {
+    if (!actual) return new Map();
+    if (!isOfAnotherLayout(actual, this.family, this.transport)) return actual.sets;
+    const theirs = [...KUBE_PROXY_MAPS, CLUSTER_IPS, HAIRPIN_CONNECTIONS].map(({ name }) => name);
+    return new Map([...actual.sets].filter(([name]) => theirs.includes(name)));
   }
 
   /** Removes what is unused. The next verification finds again what the kernel still holds on to. */
@@ -266,9 +305,4 @@ export class NftablesDriver
 
 function stepsOf(transactions: readonly Transaction[]): number {
   return transactions.reduce((sum, { steps }) => sum + steps, 0);
-}
-
-/** The sets of a table with our layout. */
-function setsOf(actual: TableState | undefined): AdoptedSets {
-  return actual && !isOfAnotherLayout(actual) ? actual.sets : new Map();
 }

@@ -99,15 +99,6 @@ describe('rules that no entry explains', () => {
     expect(ofUnread()).toHaveLength(1);
   });
 
-  it('are not kept in the table of another layout, and the log says so', async () => {
-    kernel.tamper('IPv4', [
-      { op: 'add-set', set: { name: 'service-ips', key: ['address'], value: 'verdict' } },
-    ]);
-    await backend.start([known], node, { keepUnexplained: true });
-    expect(ofUnread()).toEqual([]);
-    expect(logger.lines.map(({ message }) => message).join()).toContain('cannot be kept');
-  });
-
   it('stay only where they lead somewhere', async () => {
     const strange = ['1000:0', '7000:1', '2000:5'].map((value, at) => ({
       key: `192.0.2.${at + 1} . tcp . 80`,

@@ -57,7 +57,7 @@ describe.each(IP_FAMILIES)('a table that is changed (%s)', (family) => {
         const table = newTable(desiredTable(desired, node));
         const remove = (): void => {
           const all = [...desired.structures(), ...unused.values()];
-          for (const { operations } of removalsOf(unused, all, node)) write(table, operations);
+          for (const { operations } of removalsOf(unused, all, desired, node)) write(table, operations);
           unused.clear();
         };
         for (const [changed, next, removes] of steps) {

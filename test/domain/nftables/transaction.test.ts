@@ -11,18 +11,20 @@ import { sampleNode } from '../../../src/testing/contract/sample-services.js';
 const node = sampleNode('IPv4', { detector: undefined, nodePortIPs: 'all' });
 const external = { variant: BY_ADDRESS, kind: 'external', count: 2, affinitySeconds: 600 } as const;
 const chains = structuresOfClass(external);
+const nothing = new NftablesDesiredState();
 const [few, many] = [sourcesStructure(24), sourcesStructure(8)];
 
 /** The firewall's chain, emptied and with these rules. */
 function firewallWith(...lengths: readonly number[]): readonly Operation[] {
   const chain = 'firewall-check';
-  const { rules } = nodeChains(node, lengths).find((each) => each.chain.name === chain)!;
+  const shape = { sourceLengths: lengths, keepsKubeProxyRules: false };
+  const { rules } = nodeChains(node, shape).find((each) => each.chain.name === chain)!;
   return [{ op: 'flush-chain', chain }, ...rules.map((rule): Operation => ({ op: 'add-rule', chain, rule }))];
 }
 
 describe('structures that nothing uses any more', () => {
   const unused = new Map([...chains, few].map((structure) => [structure.name, structure]));
-  const [emptying, deletion] = removalsOf(unused, [...chains, few, many], node).map(
+  const [emptying, deletion] = removalsOf(unused, [...chains, few, many], nothing, node).map(
     ({ operations }) => operations,
   );
 
@@ -43,7 +45,7 @@ describe('structures that nothing uses any more', () => {
 
   it('leave the firewall alone unless a set of sources is among them', () => {
     const withoutSets = new Map(chains.map((structure) => [structure.name, structure]));
-    const [first] = removalsOf(withoutSets, [...chains, few], node);
+    const [first] = removalsOf(withoutSets, [...chains, few], nothing, node);
     expect(first!.operations).not.toContainEqual({ op: 'flush-chain', chain: 'firewall-check' });
   });
 });

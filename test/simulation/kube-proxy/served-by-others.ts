@@ -12,9 +12,7 @@ export function servedByOthers(simulation: Simulation, mode: Mode, beside: reado
   for (const present of [mode, ...beside]) modes.add(present);
   const { addresses } = history.ofNode;
   const isWhole = world.settings.families.every((family) => world.machine.links.isLocal(addresses[family]));
-  // Of a table of another layout nothing is kept for what cannot be read (docs/nftables-layout.md).
-  const mayBeLost = mode === 'nftables' && world.settings.source === 'manifests';
-  if (beside.length > 0 || !isWhole || mayBeLost) return everyCommit.damage(() => undefined, true);
+  if (beside.length > 0 || !isWhole) return everyCommit.damage(() => undefined, true);
   const problem = everyCommit.presentProblem();
   if (problem !== undefined) simulation.breaks('others serve, too', problem);
   history.settle();

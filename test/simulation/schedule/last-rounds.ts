@@ -91,6 +91,13 @@ export const LAST_ROUNDS: readonly LastRound[] = [
     begins: [['former-version-again']],
   },
   {
+    name: 'kube-proxy was there for a while, and not everything can be programmed or read',
+    modes: ['nftables'],
+    steps: ['put'],
+    begins: [['go-back'], ['kernel-fault', 'tear'], ['put']],
+    choices: { 'kernel-fault': ['service', 'batches'] },
+  },
+  {
     name: 'endpoints end that clients are remembered for',
     modes: ['nftables'],
     steps: ['flows'],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { refuses } from '../checks/budgets.js';
 import { parseDescription, type ServiceDescription } from '../cluster/service-description.js';
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
@@ -29,14 +30,16 @@ interface Left {
 const TABLE = 'kube-proxy';
 const NFT_FAMILY = { IPv4: 'ip', IPv6: 'ip6' } as const;
 const NUMBER = { IPv4: FAMILY.IP, IPv6: FAMILY.IP6 } as const;
-const VERSIONS = ['names-of-kube-proxy', 'first-digests'] as const;
+/** Its layout was never released. */
+const OLDEST = 'names-of-kube-proxy';
+const VERSIONS = [OLDEST, 'first-digests'] as const;
 
 /** The proxy starts where a former version of it ran in mode nftables. */
 export const formerVersion: StepKind = {
   name: 'former-version',
   weight: 0,
   plan: ({ random }) => [random.pick(VERSIONS)],
-  perform: (simulation, [version = '']) => leave(simulation, leftBy(version)),
+  perform: (simulation, [version = '']) => leave(simulation, version),
 };
 
 /** The node goes back to a former version, with its Services and no others, and after so many milliseconds to the present one again. */
@@ -63,7 +66,7 @@ export const formerVersionAgain: StepKind = {
       const services = servicesOf(left);
       for (const name of history.services) if (!services.has(name)) cluster.removeService(name);
       for (const [name, description] of services) cluster.putService(name, description);
-      leave(simulation, left);
+      leave(simulation, version);
       world.machine.connections.flush();
     });
     if (how === 'killed') world.proxy.kill();
@@ -72,12 +75,16 @@ export const formerVersionAgain: StepKind = {
 };
 
 /** It has ended, and its rules are there, in the place of others of their names. */
-function leave(simulation: Simulation, left: Left): void {
-  const { everyCommit, world } = simulation;
+function leave(simulation: Simulation, version: string): void {
+  const { everyCommit, schedule, world } = simulation;
+  const left = leftBy(version);
   everyCommit.damage(() => {
     for (const family of world.settings.families) write(world.machine.nfTables, family, left[family]);
   });
   servedByOthers(simulation, 'nftables');
+  // Of that layout nothing is kept for what cannot be programmed or read (docs/nftables-layout.md).
+  const mayBeLost = world.settings.source === 'manifests' || schedule.steps.some(refuses);
+  if (version === OLDEST && mayBeLost) everyCommit.damage(() => undefined, true);
 }
 
 /** Those that come later have other numbers. */

@@ -1,7 +1,11 @@
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
+import {
+  isBehindKubeProxyMaps,
+  MAP_OF_ANOTHER_LAYOUT,
+} from '../../../domain/nftables/layout/kube-proxy-maps.js';
+import { KEEPS_KUBE_PROXY_RULES } from '../../../domain/nftables/layout/kube-proxy-rules.js';
 import type { ChainRules } from '../../../domain/nftables/layout/node-rules.js';
-import { MAP_OF_ANOTHER_LAYOUT } from '../../../domain/nftables/layout/sets.js';
 import type { ChainDefinition, SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
 import type { DesiredSet, DesiredTable } from '../../../domain/nftables/state/desired-table.js';
 import { sameElement } from '../../../domain/nftables/state/service-port-rules.js';
@@ -47,17 +51,25 @@ export function tableDifference(
   const sets = desired.sets.map(({ set }) => set);
   const chains = desired.chains.map(({ chain }) => chain);
   const replaces =
-    state !== undefined && (isOfAnotherLayout(state) || !fits(chains, sets, state, family, transport));
+    state !== undefined &&
+    ((isOfAnotherLayout(state, family, transport) && !desired.keepsKubeProxyRules) ||
+      !fits(chains, sets, state, family, transport));
+  const isUnknown = ([name]: readonly [string, unknown]): boolean =>
+    !desired.keepsKubeProxyRules || !isBehindKubeProxyMaps(name);
   const present = replaces ? undefined : state;
   return {
     present,
     replaces,
     missingSets: sets.filter(({ name }) => !present?.sets.has(name)),
-    unknownSets: unknown(present?.sets, sets).map(([name]) => name),
+    unknownSets: unknown(present?.sets, sets)
+      .filter(isUnknown)
+      .map(([name]) => name),
     missingCounters: desired.counters.filter((name) => !present?.counters.has(name)),
     unknownCounters: [...(present?.counters ?? [])].filter((name) => !desired.counters.includes(name)),
     missingChains: chains.filter(({ name }) => !present?.chains.has(name)),
-    unknownChains: unknown(present?.chains, chains).map(([name, { rules }]) => ({ name, rules })),
+    unknownChains: unknown(present?.chains, chains)
+      .filter(isUnknown)
+      .map(([name, { rules }]) => ({ name, rules })),
     chains: desired.chains.flatMap((chain) => {
       const actual = present?.chains.get(chain.chain.name)?.rules ?? [];
       const wanted = chain.rules.map((rule) => transport.fingerprintRule(family, rule));
@@ -92,9 +104,11 @@ export function* elementDifferences(
     if (!known.has(key)) yield { actual, wanted: undefined, owner: undefined };
 }
 
-/** Whether the table is kube-proxy's, or an earlier version's: anything else in it may be of an old process. */
-export function isOfAnotherLayout(state: TableState): boolean {
-  return state.sets.has(MAP_OF_ANOTHER_LAYOUT);
+/** Whether the table is kube-proxy's, or the oldest version's: what is ours in it may be of an old process. */
+export function isOfAnotherLayout(state: TableState, family: IpFamily, transport: NftTransport): boolean {
+  if (!state.sets.has(MAP_OF_ANOTHER_LAYOUT)) return false;
+  const services = state.chains.get('services')?.rules ?? [];
+  return !services.includes(transport.fingerprintRule(family, KEEPS_KUBE_PROXY_RULES));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { KUBE_PROXY_MAPS } from '../../../domain/nftables/layout/kube-proxy-maps.js';
 import { LISTED_SETS, POSSIBLE_SETS } from '../../../domain/nftables/layout/sets.js';
 import { tableChains, tableSets } from '../../../domain/nftables/state/desired-table.js';
 import type { NftTransport } from '../transport.js';
@@ -13,17 +14,22 @@ const LISTED_AT_MOST = 100_000;
  * Reads the table to find out where it differs from the desired state. The kernel lists a large set ever more slowly, so only the
  * sets of frontends and the small ones are listed; elements of the others are looked up by their keys, and listed only if the
  * kernel counts more than are known.
- * @param byDigest service ports whose digests are in the table need not be looked up
+ * @param how `byDigest`: service ports whose digests are in the table need not be looked up; `mayBeReplaced`: nothing is kept of a table
+ * of another layout, so its elements need not be known
  */
 export async function readTable(
   transport: NftTransport,
   family: IpFamily,
   { state: desired, node }: Desired,
-  byDigest: boolean,
+  { byDigest, mayBeReplaced }: { readonly byDigest: boolean; readonly mayBeReplaced: boolean },
   signal?: AbortSignal,
 ): Promise<TableReading> {
-  const state = await transport.read(family, LISTED_SETS, signal);
-  if (!state || isOfAnotherLayout(state)) return { state, verified: new Set(), isPartial: false };
+  const state = await transport.read(family, [...LISTED_SETS, ...KUBE_PROXY_MAPS], signal);
+  if (!state) return { state, verified: new Set(), isPartial: false };
+  if (isOfAnotherLayout(state, family, transport))
+    return mayBeReplaced
+      ? { state, verified: new Set(), isPartial: false }
+      : whole(transport, family, signal);
   const counts = [...state.sets.values()].some(({ count }) => count !== undefined);
   const needsLists = !byDigest && !counts && desired.elementCount <= LISTED_AT_MOST;
   const chains = tableChains(desired, node).map(({ chain }) => chain);
@@ -39,7 +45,7 @@ async function whole(
   signal: AbortSignal | undefined,
 ): Promise<TableReading> {
   return {
-    state: await transport.read(family, POSSIBLE_SETS, signal),
+    state: await transport.read(family, [...POSSIBLE_SETS, ...KUBE_PROXY_MAPS], signal),
     verified: new Set(),
     isPartial: false,
   };

@@ -1,18 +1,18 @@
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import { cidrText } from '../../net/cidr.js';
 import type { LocalTrafficDetector } from '../../node/local-traffic-detector.js';
-import type { IpFamily } from '../../net/ip-family.js';
 import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './keys.js';
+import { kubeProxyRules } from './kube-proxy-rules.js';
 import type { Comparison, Rule, Statement } from './rule.js';
 import {
   CLUSTER_IPS,
   RESTRICTED_FRONTENDS,
   HAIRPIN_CONNECTIONS,
-  NODEPORT_IPS,
   REJECTED_NODE_PORTS,
   setsOf,
   sourcesSet,
 } from './sets.js';
+import { acceptingNodePorts, member, nodePortAddresses, toLoopback, verdict } from './statements.js';
 import type { ChainDefinition, Hook } from './table.js';
 
 /** A chain and all its rules. */
@@ -27,6 +27,14 @@ export interface ChainRules {
  */
 export const FIRST_NUMBER = 0x80000000;
 
+/** What the rules of every table depend on besides the node. */
+export interface TableShape {
+  /** The prefix lengths for which a set of sources exists. */
+  readonly sourceLengths: readonly number[];
+  /** Packets that meet none of our rules are led to what kube-proxy left of some service ports. */
+  readonly keepsKubeProxyRules: boolean;
+}
+
 export function localTrafficStatement(detector: LocalTrafficDetector, is: Comparison): Statement {
   return detector.kind === 'cidr'
     ? { kind: 'address', field: 'saddr', is, network: cidrText(detector.cidr) }
@@ -35,10 +43,22 @@ export function localTrafficStatement(detector: LocalTrafficDetector, is: Compar
 
 /**
  * The chains that every table has, with their rules: where each hook leads, and what is decided regardless of the
- * traffic class (docs/spec/nftables.md §3 and §5). `sourceLengths` are the prefix lengths for which a set of sources
- * exists.
+ * traffic class (docs/spec/nftables.md §3 and §5).
  */
-export function nodeChains(node: NodeNetwork, sourceLengths: readonly number[]): readonly ChainRules[] {
+export function nodeChains(
+  node: NodeNetwork,
+  { sourceLengths, keepsKubeProxyRules }: TableShape,
+): readonly ChainRules[] {
+  const chains = ownChains(node, sourceLengths);
+  if (!keepsKubeProxyRules) return chains;
+  const theirs = kubeProxyRules(node);
+  return chains.map(({ chain, rules }) => {
+    const { first = [], last = [] } = theirs[chain.name] ?? {};
+    return { chain, rules: [...first, ...rules, ...last] };
+  });
+}
+
+function ownChains(node: NodeNetwork, sourceLengths: readonly number[]): readonly ChainRules[] {
   return [
     base('filter-prerouting-pre-dnat', 'filter', 'prerouting', -110, [newConnections('firewall-check')]),
     base('filter-output-pre-dnat', 'filter', 'output', -110, [newConnections('firewall-check')]),
@@ -86,13 +106,9 @@ function servicesRules(node: NodeNetwork): readonly Rule[] {
     { kind: 'set-priority', to: { key: variant.fields, map: setsOf(variant).frontends.name } },
     { kind: 'verdict-map', key: [{ field: 'priority' }], map: setsOf(variant).classes.name },
   ];
-  const atThisNode: readonly Statement[] =
-    node.nodePortIPs === 'all'
-      ? [{ kind: 'local-address', field: 'daddr' }, toLoopback(node.family, '!=')]
-      : [member([{ field: 'daddr' }], NODEPORT_IPS.name)];
   rules.push(
     { statements: dispatch(BY_ADDRESS) },
-    { statements: [...atThisNode, ...dispatch(BY_NODE_PORT)] },
+    { statements: [...nodePortAddresses(node), ...dispatch(BY_NODE_PORT)] },
   );
   return rules;
 }
@@ -135,15 +151,8 @@ function firewallRules(sourceLengths: readonly number[]): readonly Rule[] {
 }
 
 function nodePortChecks(node: NodeNetwork): readonly Rule[] {
-  const atThisNode: Statement =
-    node.nodePortIPs === 'all'
-      ? toLoopback(node.family, '!=')
-      : member([{ field: 'daddr' }], NODEPORT_IPS.name);
-  const toRejected: Statement = {
-    kind: 'verdict-map',
-    key: BY_NODE_PORT.fields,
-    map: REJECTED_NODE_PORTS.name,
-  };
+  const atThisNode = acceptingNodePorts(node);
+  const toRejected = verdict(BY_NODE_PORT, REJECTED_NODE_PORTS);
   const { noEndpoints, noLocalEndpoints } = setsOf(BY_NODE_PORT);
   return [
     { statements: [atThisNode, member(BY_NODE_PORT.fields, noEndpoints.name), { kind: 'reject' }] },
@@ -167,17 +176,6 @@ function clusterIPRules(node: NodeNetwork): readonly Rule[] {
       comment: 'Drop traffic to unallocated ClusterIPs',
     })),
   ];
-}
-
-function member(
-  key: Extract<Statement, { kind: 'member' }>['key'],
-  set: string,
-): Extract<Statement, { kind: 'member' }> {
-  return { kind: 'member', key, set, is: '==' };
-}
-
-function toLoopback(family: IpFamily, is: Comparison): Statement {
-  return { kind: 'address', field: 'daddr', is, network: family === 'IPv4' ? '127.0.0.0/8' : '::1' };
 }
 
 function all(chain: string): Rule {

@@ -161,8 +161,5 @@ export const LOOKED_UP_SETS: ReadonlySet<SetDefinition> = new Set([
 /** The others, which are listed to read them. */
 export const LISTED_SETS = POSSIBLE_SETS.filter((set) => !LOOKED_UP_SETS.has(set));
 
-/** A set that the tables of kube-proxy and of earlier versions have, and ours never has. */
-export const MAP_OF_ANOTHER_LAYOUT = 'service-ips';
-
 /** Sets that a packet looks into only because an element of another set, or of the firewall, has led it there. */
 export const LED_TO: ReadonlySet<SetDefinition> = new Set([...SOURCES_SETS, ...BEHIND_FRONTENDS]);

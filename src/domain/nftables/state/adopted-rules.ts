@@ -12,6 +12,7 @@ import { frontendName } from '../../forwarding/frontend-name.js';
 import { frontendComment } from '../frontend-names.js';
 import type { NftablesServicePortRules, TablePart, PlacedElement } from './service-port-rules.js';
 import { BY_NODE_PORT, VARIANTS, type FrontendVariant } from '../layout/keys.js';
+import { kubeProxyMapsOf, servicePortInVerdict } from '../layout/kube-proxy-maps.js';
 import { FIRST_NUMBER } from '../layout/node-rules.js';
 import { formatPriority, parsePriority } from '../layout/priority.js';
 import {
@@ -26,10 +27,10 @@ import { sourcesStructure, structuresOfClass, type Structure } from '../layout/s
 import type { SetDefinition, SetElement } from '../layout/table.js';
 import { classOfNumber, FIRST_SLOT } from '../layout/traffic-class.js';
 import type { NftablesDesiredState } from './desired-state.js';
-import { rejectedNodePort } from '../shared-part.js';
+import { rejectedNodePort, SharedPart } from '../shared-part.js';
 import { getOrMake } from '../../model/get-or-make.js';
 
-/** The elements of a table's sets, by name and key. Empty if the table has another layout. */
+/** The elements of a table's sets, by name and key. Of a table that kube-proxy wrote, its maps and what it shares with ours. */
 export type AdoptedSets = ReadonlyMap<string, { readonly elements: ReadonlyMap<string, SetElement> }>;
 
 /** Finds an element by the name of its set and its key. */
@@ -72,6 +73,7 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
         ...adoptedParts(this, frontend, sources.get(frontend.key)),
         ...this.rejections(frontend),
       ]);
+    if (parts.some(({ isKubeProxys }) => isKubeProxys)) parts.push(...this.allHairpins());
     const own = (this.desired.rules(owner) ?? []).filter((part) => this.verified.has(part));
     const byKey = new Map([...parts, ...own].map((part) => [part.key, part]));
     return byKey.size > 0 ? [...byKey.values()] : undefined;
@@ -97,6 +99,12 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
     return [rejectedNodePort(protocolOf(key), Number(key.split(' . ')[1]))];
   }
 
+  /** Which of kube-proxy's hairpin connections belong to which of its service ports, the table does not show. */
+  private allHairpins(): readonly TablePart[] {
+    const present = this.sets.get(HAIRPIN_CONNECTIONS.name)?.elements.keys() ?? [];
+    return Array.from(present, (key) => new SharedPart(HAIRPIN_CONNECTIONS, key));
+  }
+
   private indexed(): AdoptedIndex {
     return (this.index ??= this.makeIndex());
   }
@@ -113,8 +121,11 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
     const frontends = new Map<string, AdoptedFrontend[]>();
     for (const variant of VARIANTS) {
       const { frontends: dispatch, noEndpoints, noLocalEndpoints } = setsOf(variant);
-      for (const set of [dispatch, noEndpoints, noLocalEndpoints]) {
-        for (const { key, comment } of this.sets.get(set.name)?.elements.values() ?? []) {
+      const ofKubeProxy = Object.values(kubeProxyMapsOf(variant)) as SetDefinition[];
+      for (const set of [dispatch, noEndpoints, noLocalEndpoints, ...ofKubeProxy]) {
+        for (const element of this.sets.get(set.name)?.elements.values() ?? []) {
+          const { key } = element;
+          const comment = ofKubeProxy.includes(set) ? commentOfKubeProxys(element) : element.comment;
           if (comment === undefined) continue;
           const present = getOrMake(frontends, comment, () => []);
           if (!present.some((other) => other.key === key)) present.push({ variant, key });
@@ -147,6 +158,12 @@ interface AdoptedIndex {
   readonly byKey: ReadonlyMap<string, OwnedFrontend>;
   /** By the frontend's key. */
   readonly sources: ReadonlyMap<string, readonly AdoptedSource[]>;
+}
+
+/** As ours would have it: kube-proxy names the service port in the chain that an element leads to, or in its comment. */
+function commentOfKubeProxys({ value = '', comment }: SetElement): string | undefined {
+  const key = servicePortInVerdict(value);
+  return key === undefined ? comment : frontendComment(servicePortName(key));
 }
 
 /** The protocol of the frontend with that key. */
@@ -196,11 +213,16 @@ class PartReader {
     const ids = this.ids([sets.affinityIds, sets.shortCircuitAffinityIds]);
     this.identified(sets.affinityEndpoints, ids);
     if (this.take(RESTRICTED_FRONTENDS, key)) this.restricted();
+    const ofKubeProxy = (Object.values(kubeProxyMapsOf(variant)) as SetDefinition[]).filter((map) =>
+      this.take(map, key),
+    );
     const [port, , address] = key.split(' . ').reverse() as [string, string, string?];
     const protocol = protocolOf(key);
     const frontend = frontendName(address, Number(port), protocol);
     const listed = this.elements.filter(({ set }) => !LOOKED_UP_SETS.has(set));
-    const own: TablePart = { key, frontend, elements: this.elements, listed, uses: this.uses, ids };
+    const isKubeProxys = ofKubeProxy.length > 0;
+    const { elements, uses } = this;
+    const own: TablePart = { key, frontend, elements, listed, uses, ids, isKubeProxys };
     const clusterIP = address === undefined ? [] : this.shared(CLUSTER_IPS, address);
     return [own, ...clusterIP, ...this.hairpins(protocol.toLowerCase())];
   }

@@ -15,6 +15,7 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
   /** Elements are compared once, where a change collects them. */
   private readonly parts = new HeldParts<TablePart>((one, other) => one === other);
   private readonly users = new Map<string, { readonly structure: Structure; count: number }>();
+  private partsOfKubeProxy = 0;
 
   rules(owner: ServicePortKey): NftablesServicePortRules | undefined {
     return this.parts.of(owner);
@@ -27,6 +28,11 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
 
   replace(owner: ServicePortKey, rules: NftablesServicePortRules | undefined, change?: TableChange): void {
     this.parts.replace(owner, rules, (before, after) => this.switchHolder(before, after, change));
+  }
+
+  /** Whether service ports hold parts that kube-proxy left. */
+  get keepsKubeProxyRules(): boolean {
+    return this.partsOfKubeProxy > 0;
   }
 
   /** Structures in use. */
@@ -78,6 +84,8 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
       for (const element of before?.part.elements ?? []) change.remove(element.set, element, before!.owner);
       for (const element of after?.part.elements ?? []) change.add(element.set, element, after!.owner);
     }
+    if (after?.part.isKubeProxys) this.partsOfKubeProxy++;
+    if (before?.part.isKubeProxys) this.partsOfKubeProxy--;
     this.ids.use(after?.part.ids ?? []);
     this.ids.abandon(before?.part.ids ?? []);
     for (const structure of after?.part.uses ?? []) this.use(structure, change);

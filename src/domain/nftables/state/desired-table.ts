@@ -1,6 +1,7 @@
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
 import type { NftablesDesiredState } from './desired-state.js';
+import { KUBE_PROXY_MAPS } from '../layout/kube-proxy-maps.js';
 import { nodeChains, type ChainRules } from '../layout/node-rules.js';
 import { NODEPORT_IPS, sourcesSet, STATIC_SETS } from '../layout/sets.js';
 import {
@@ -20,6 +21,8 @@ export interface DesiredTable {
   /** The names of named counters. */
   readonly counters: readonly string[];
   readonly sets: readonly DesiredSet[];
+  /** Chains and sets to which kube-proxy's maps lead may be there. */
+  readonly keepsKubeProxyRules: boolean;
 }
 
 export interface DesiredSet {
@@ -38,7 +41,7 @@ export function desiredTable(
   node: NodeNetwork,
   except?: ReadonlySet<TablePart>,
 ): DesiredTable {
-  const { chains, counters, sets } = tableWithoutServices(desired, node);
+  const { sets, ...others } = tableWithoutServices(desired, node);
   const contents = new Map(
     sets.map(({ set, elements, owners }) => [
       set,
@@ -50,7 +53,7 @@ export function desiredTable(
     elements.push(element);
     owners.push(owner);
   }, except);
-  return { chains, counters, sets: [...contents.values()] };
+  return { ...others, sets: [...contents.values()] };
 }
 
 /** The same without the elements of service ports: what has to be there before them. */
@@ -64,19 +67,23 @@ export function tableWithoutServices(desired: NftablesDesiredState, node: NodeNe
       const elements = placed.filter((each) => each.set === set).map(({ element }) => element);
       return { set, elements, owners: elements.map(() => undefined) };
     }),
+    keepsKubeProxyRules: desired.keepsKubeProxyRules,
   };
 }
 
 /** All chains of the table with their rules. */
 export function tableChains(desired: NftablesDesiredState, node: NodeNetwork): readonly ChainRules[] {
   const structures = structuresOf(desired, node);
-  return [...nodeChains(node, sourceLengths(structures)), ...structureChains(structures, node)];
+  const { keepsKubeProxyRules } = desired;
+  const chains = nodeChains(node, { sourceLengths: sourceLengths(structures), keepsKubeProxyRules });
+  return [...chains, ...structureChains(structures, node)];
 }
 
-/** The sets that the table has: those of every table, one for each prefix length of sources, and those of the node. */
+/** The sets that the table has: those of every table, one for each prefix length of sources, those of the node, and kube-proxy's that are kept. */
 export function tableSets(desired: NftablesDesiredState, node: NodeNetwork): readonly SetDefinition[] {
   const sources = sourceLengths(desired.structures()).map(sourcesSet);
-  return [...STATIC_SETS, ...sources, ...nodeStructures(node).flatMap((its) => structureSet(its) ?? [])];
+  const ofNode = nodeStructures(node).flatMap((its) => structureSet(its) ?? []);
+  return [...STATIC_SETS, ...sources, ...ofNode, ...(desired.keepsKubeProxyRules ? KUBE_PROXY_MAPS : [])];
 }
 
 /** The prefix lengths among structures, each once, in order: for each there is a set of sources. */

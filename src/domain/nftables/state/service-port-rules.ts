@@ -17,6 +17,8 @@ export interface TablePart extends Part {
   readonly uses: readonly Structure[];
   /** With session affinity: the ids of the endpoints that clients may stick to. */
   readonly ids?: readonly string[] | undefined;
+  /** Some elements are of maps that kube-proxy left, and lead to its chains. */
+  readonly isKubeProxys?: boolean;
 }
 
 /** The rules of one service port: all its elements in the table. */

@@ -80,7 +80,7 @@ export function changeTransactions(
   for (const structure of created) addStructure(structure, node, structures);
   if (created.some(isSources)) {
     const present = [...desired.structures(), ...change.unusedStructures, ...unused.values()];
-    rewriteFirewall(present, node, structures);
+    rewriteFirewall(present, desired, node, structures);
   }
   const elements = new Transaction();
   const unreached = new Transaction();
@@ -100,6 +100,7 @@ export function changeTransactions(
 export function removalsOf(
   unused: Structures,
   present: readonly Structure[],
+  desired: Pick<NftablesDesiredState, 'keepsKubeProxyRules'>,
   node: NodeNetwork,
 ): readonly Transaction[] {
   const emptying = new Transaction();
@@ -107,6 +108,7 @@ export function removalsOf(
   if ([...unused.values()].some(isSources))
     rewriteFirewall(
       present.filter(({ name }) => !unused.has(name)),
+      desired,
       node,
       emptying,
     );
@@ -149,10 +151,14 @@ function addStructure(structure: Structure, node: NodeNetwork, transaction: Tran
   if (placed) transaction.add({ op: 'add-elements', set: placed.set, elements: [placed.element] });
 }
 
-function rewriteFirewall(present: readonly Structure[], node: NodeNetwork, transaction: Transaction): void {
-  const firewall = nodeChains(node, sourceLengths(present)).find(
-    ({ chain }) => chain.name === 'firewall-check',
-  )!;
+function rewriteFirewall(
+  present: readonly Structure[],
+  { keepsKubeProxyRules }: Pick<NftablesDesiredState, 'keepsKubeProxyRules'>,
+  node: NodeNetwork,
+  transaction: Transaction,
+): void {
+  const shape = { sourceLengths: sourceLengths(present), keepsKubeProxyRules };
+  const firewall = nodeChains(node, shape).find(({ chain }) => chain.name === 'firewall-check')!;
   transaction.add({ op: 'flush-chain', chain: firewall.chain.name });
   transaction.addRules(firewall);
 }

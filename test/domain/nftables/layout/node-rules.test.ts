@@ -22,8 +22,10 @@ import {
 import { contentsOf } from '../../../support/nftables/table-contents.js';
 import { walkTable, WalkedTable } from '../../../support/nftables/walked-table.js';
 
+const OURS = { sourceLengths: [], keepsKubeProxyRules: false };
+
 it('has the hooks of kube-proxy (docs/spec/nftables.md §3.2)', () => {
-  const hooks = nodeChains(sampleNode('IPv4'), []).flatMap(({ chain: { name, hook } }) =>
+  const hooks = nodeChains(sampleNode('IPv4'), OURS).flatMap(({ chain: { name, hook } }) =>
     hook ? [`${name}: ${hook.type} ${hook.hook} ${hook.priority}`] : [],
   );
   expect(hooks).toEqual([
@@ -44,7 +46,7 @@ it('says what rules and sets are for in the words of kube-proxy (docs/spec/nftab
   const external = { variant: BY_ADDRESS, kind: 'external', count: 2, affinitySeconds: 0 } as const;
   const local = { ...external, kind: 'external-local' } as const;
   const rules = [
-    ...[...nodeChains(node, []), ...nodeChains(all, [])].flatMap((chain) => chain.rules),
+    ...[...nodeChains(node, OURS), ...nodeChains(all, OURS)].flatMap((chain) => chain.rules),
     ...[external, local].flatMap((each) => classRules(each, node)),
   ];
   expect(rules.flatMap(({ comment }) => comment ?? [])).toEqual([

@@ -1,9 +1,5 @@
-import {
-  LISTED_SETS,
-  LOOKED_UP_SETS,
-  MAP_OF_ANOTHER_LAYOUT,
-  POSSIBLE_SETS,
-} from '../../../../src/domain/nftables/layout/sets.js';
+import { LISTED_SETS, LOOKED_UP_SETS, POSSIBLE_SETS } from '../../../../src/domain/nftables/layout/sets.js';
+import { MAP_OF_ANOTHER_LAYOUT } from '../../../../src/domain/nftables/layout/kube-proxy-maps.js';
 
 it('that grow with the endpoints are looked up, and the others listed', () => {
   const listed = LISTED_SETS.map(({ name }) => name);
