@@ -23,6 +23,14 @@ const config = stringify({
   conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
 });
 
+/** With a port that no API server takes in the Service of that address. */
+function withBrokenService(objects: string, clusterIP: string): string {
+  const list = JSON.parse(objects) as { items: { spec?: { clusterIP?: string; ports?: unknown[] } }[] };
+  for (const { spec } of list.items)
+    if (spec?.clusterIP === clusterIP) spec.ports = [{ name: 'broken', port: 'eighty' }];
+  return JSON.stringify(list);
+}
+
 describe('a node in mode nftables', () => {
   let testbed: Testbed;
   let proxy: ProxyProcess;
@@ -96,6 +104,30 @@ describe('a node in mode nftables', () => {
       expect(JSON.stringify(others)).not.toContain(' hook ');
     }
     await expectReplacement(before);
+    await expectNothingLost();
+  });
+
+  it('keeps what kube-proxy serves of a Service whose manifest is broken, and loses no connection', async () => {
+    const before = await present();
+    await proxy.stop();
+    for (const family of families)
+      await testbed.node.run(['nft', '-f', '-'], await recorded(`kube-proxy-start-${family}.nft`));
+    const objects = await recorded('objects.json');
+    await proxy.place(withBrokenService(objects, cart.dst));
+    await proxy.startAgain();
+    await sleep(1_500);
+
+    const mixed = await readTable(testbed.node, 'ip');
+    const [left, ours] = ['map service-ips', 'map frontends'].map((name) => mixed.get(name)!.elements.join());
+    expect(left).toContain(cart.dst);
+    expect(ours).not.toContain(cart.dst);
+    expect(left).not.toContain('10.96.0.1 ');
+    expect(ours).toContain('10.96.0.1 ');
+    expect(proxy.log.slice(logged)).toContain('keeping rules of kube-proxy');
+
+    await proxy.change(objects);
+    await sleep(1_500);
+    expect(await present()).toEqual(before);
     await expectNothingLost();
   });
 

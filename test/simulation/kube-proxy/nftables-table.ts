@@ -191,6 +191,7 @@ export class NftablesTable {
     const [cluster, local] = [`service-${name}`, `local-${name}`];
     const [external, firewall] = [`external-${name}`, `firewall-${name}`];
     const refusal = hasAny ? dropped : goesTo(REJECTING);
+    const shown = portName === '' ? service : `${service}:${portName}`;
     for (const { address, port: number, isLocal } of port.reachable)
       if (isLocal)
         this.element('hairpin-connections', [
@@ -211,7 +212,7 @@ export class NftablesTable {
         this.element('cluster-ips', [addressBytes(frontend.address!)]);
         if (port.isServedInside)
           this.element('service-ips', key, goesTo(port.internalPolicyLocal ? local : cluster));
-        else this.element('no-endpoint-services', key, refusal);
+        else this.element('no-endpoint-services', key, refusal, shown);
         continue;
       }
       const isNodePort = frontend.kind === 'node-port';
@@ -219,7 +220,7 @@ export class NftablesTable {
       if (frontend.kind === 'load-balancer-ip' && isFirewalled)
         this.element('firewall-ips', key, goesTo(firewall));
       if (!port.isServedOutside)
-        this.element(isNodePort ? 'no-endpoint-nodeports' : 'no-endpoint-services', key, refusal);
+        this.element(isNodePort ? 'no-endpoint-nodeports' : 'no-endpoint-services', key, refusal, shown);
     }
     if (hasAny && port.isExternal) this.externalRules(port, external, cluster, local);
     // One range is all that Services of a world have.
@@ -315,8 +316,8 @@ export class NftablesTable {
     return address === undefined ? place : [addressBytes(address), ...place];
   }
 
-  private element(set: ElementsOf, key: readonly Buffer[], data?: RawAttributes): void {
-    this.elements.get(set)!.push(keyed(Buffer.concat(key), data));
+  private element(set: ElementsOf, key: readonly Buffer[], data?: RawAttributes, comment?: string): void {
+    this.elements.get(set)!.push([...keyed(Buffer.concat(key), data), ...commented(comment)]);
   }
 }
 
@@ -325,6 +326,13 @@ function keyed(key: Buffer, data?: RawAttributes): RawAttributes {
     { type: ELEMENT.KEY, value: [{ type: DATA.VALUE, value: key }] },
     ...(data ? [{ type: ELEMENT.DATA, value: data }] : []),
   ];
+}
+
+/** As nft writes it: a type of 0, a length, and the text with a zero. */
+function commented(comment: string | undefined): RawAttributes {
+  if (comment === undefined) return [];
+  const text = Buffer.from(`${comment}\0`);
+  return [{ type: ELEMENT.USERDATA, value: Buffer.concat([Buffer.from([0, text.length]), text]) }];
 }
 
 function goesTo(chain: string): RawAttributes {
