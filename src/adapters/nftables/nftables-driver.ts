@@ -26,10 +26,8 @@ import { rejectedProtocols } from '../../domain/forwarding/rejected-protocols.js
 import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { compileNftables } from '../../domain/nftables/compile.js';
-import { KUBE_PROXY_MAPS } from '../../domain/nftables/layout/kube-proxy-maps.js';
-import { CLUSTER_IPS, HAIRPIN_CONNECTIONS } from '../../domain/nftables/layout/sets.js';
 import type { Structure } from '../../domain/nftables/layout/structure.js';
-import { NftablesAdoptedRules, type AdoptedSets } from '../../domain/nftables/state/adopted-rules.js';
+import { NftablesAdoptedRules } from '../../domain/nftables/state/adopted-rules.js';
 import { NftablesDesiredState } from '../../domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../domain/nftables/state/desired-table.js';
 import { lostUdpFrontends } from '../../domain/nftables/state/lost-frontends.js';
@@ -37,7 +35,7 @@ import { changeNodeStructures, nodeTransaction } from '../../domain/nftables/sta
 import type { NftablesServicePortRules } from '../../domain/nftables/state/service-port-rules.js';
 import { TableChange } from '../../domain/nftables/state/table-change.js';
 import { changeTransactions, removalsOf, type Transaction } from '../../domain/nftables/state/transaction.js';
-import { isOfAnotherLayout } from './reading/difference.js';
+import { adoptedSets } from './reading/adopted-sets.js';
 import { tableRepair } from './reading/repair.js';
 import { ruleDifferences } from './reading/rule-differences.js';
 import { readTable } from './reading/read-table.js';
@@ -47,6 +45,7 @@ import { culprits } from './culprits.js';
 import type { GenerationWatch } from './generation-watch.js';
 import { SILENT_OBSERVER, type NftablesObserver } from './nftables-observer.js';
 import { firstFill } from './first-fill.js';
+import { KubeProxyRemains } from './kube-proxy-remains.js';
 import { inPieces } from './pieces.js';
 import { NftCommitError, type NftTransport, type TableState } from './transport.js';
 
@@ -83,8 +82,7 @@ export class NftablesDriver
   private keepsUnexplained = false;
   /** The kernel refused the last transaction. */
   private isRefused = false;
-  /** Rules of kube-proxy are in the table, for service ports that cannot be programmed. */
-  private hasKubeProxyRules = false;
+  private readonly remains: KubeProxyRemains;
   /** Unused structures in the kernel, by name. */
   private readonly unused = new Map<string, Structure>();
   private readonly observer: NftablesObserver;
@@ -96,6 +94,7 @@ export class NftablesDriver
     private readonly logger: Logger,
     { observer = SILENT_OBSERVER, compile = compileNftables }: NftablesOptions = {},
   ) {
+    this.remains = new KubeProxyRemains(family, logger);
     this.observer = observer;
     this.compileEntry = compile;
   }
@@ -111,7 +110,6 @@ export class NftablesDriver
     this.unused.clear();
     this.keepsUnexplained = keepUnexplained;
     this.isRefused = false;
-    this.hasKubeProxyRules = false;
   }
 
   prepare(_changes: Iterable<ForwardingChange>, node: NodeNetwork): void {
@@ -152,7 +150,10 @@ export class NftablesDriver
     for (const { name } of newStructures) this.unused.delete(name);
     for (const structure of unusedStructures) this.unused.set(structure.name, structure);
     await this.remove(unused);
-    this.leaveKubeProxyRules();
+    if (this.remains.areLeftOver(this.desired.keepsKubeProxyRules)) {
+      this.hasOwnRemains = true;
+      this.watch.beginEpoch();
+    }
     this.clientMemory!.forgetAbandoned();
     return { written: stepsOf([structures, elements, unused]) };
   }
@@ -186,7 +187,7 @@ export class NftablesDriver
     const pieces = replaces ? [repair] : inPieces(repair);
     for (const [index, piece] of pieces.entries()) await this.send(piece, repair, index > 0);
     this.hasOwnRemains = false;
-    this.notesKubeProxyRules(table.keepsKubeProxyRules);
+    this.remains.compared(table.keepsKubeProxyRules);
     for (const removal of removals) await this.remove(removal);
     return { written: stepsOf([repair, ...removals]) };
   }
@@ -213,11 +214,16 @@ export class NftablesDriver
   }
 
   adopted({ state: actual, verified }: TableReading): NftablesAdoptedRules {
-    return new NftablesAdoptedRules(this.setsOf(actual), this.desired, verified, this.rejected);
+    return new NftablesAdoptedRules(
+      adoptedSets(actual, this.family, this.transport),
+      this.desired,
+      verified,
+      this.rejected,
+    );
   }
 
   lost({ state }: TableReading): readonly FrontendAddress[] {
-    return lostUdpFrontends(this.setsOf(state), this.desired);
+    return lostUdpFrontends(adoptedSets(state, this.family, this.transport), this.desired);
   }
 
   /** @param change the change about to be written: the kernel does not have its new structures yet, and still has those that it leaves unused */
@@ -260,31 +266,6 @@ export class NftablesDriver
       this.isRefused = true;
       throw new RefusedError(error, culprits(error, transaction), whole.servicePorts(), isPartial);
     }
-  }
-
-  private notesKubeProxyRules(isKept: boolean): void {
-    if (isKept && !this.hasKubeProxyRules)
-      this.logger.warn(
-        { family: this.family },
-        'keeping rules of kube-proxy for service ports that cannot be programmed or read',
-      );
-    this.hasKubeProxyRules = isKept;
-  }
-
-  /** Once no service port needs what kube-proxy left, the next comparison removes it. */
-  private leaveKubeProxyRules(): void {
-    if (!this.hasKubeProxyRules || this.desired.keepsKubeProxyRules) return;
-    this.hasKubeProxyRules = false;
-    this.hasOwnRemains = true;
-    this.watch.beginEpoch();
-  }
-
-  /** What of a table can be kept: of kube-proxy's its maps, and what it shares with ours. */
-  private setsOf(actual: TableState | undefined): AdoptedSets {
-    if (!actual) return new Map();
-    if (!isOfAnotherLayout(actual, this.family, this.transport)) return actual.sets;
-    const theirs = [...KUBE_PROXY_MAPS, CLUSTER_IPS, HAIRPIN_CONNECTIONS].map(({ name }) => name);
-    return new Map([...actual.sets].filter(([name]) => theirs.includes(name)));
   }
 
   /** Removes what is unused. The next verification finds again what the kernel still holds on to. */
