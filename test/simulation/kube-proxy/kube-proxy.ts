@@ -38,6 +38,8 @@ export class KubeProxy {
   private sync: Planned | undefined;
   private look: Planned | undefined;
   private isFollowing = false;
+  private startedAt = 0;
+  private startedBesideProxy = false;
   /** When it wrote last, in which mode. */
   private last: { readonly mode: KubeProxyModeName; readonly at: number } | undefined;
 
@@ -50,6 +52,8 @@ export class KubeProxy {
     if (!this.isFollowing) cluster.api.store.subscribe(() => this.soon(BETWEEN_SYNCS));
     this.isFollowing = true;
     this.mode = mode;
+    this.startedAt = world.now;
+    this.startedBesideProxy = world.proxy.isRunning;
     this.write(() => {
       for (const other of REMOVED[mode]) MODES[other].remove(world.machine, this.families);
       MODES[mode].begin?.(world.machine, this.families);
@@ -159,8 +163,10 @@ export class KubeProxy {
   }
 
   private serves(mode: KubeProxyModeName): void {
-    const { modes } = this.simulation;
-    const stay = [...modes].filter((other) => other !== mode && !isIn(REMOVED[mode], other));
+    const { modes, world } = this.simulation;
+    // It removes them once, when it starts: what the proxy has written since is there.
+    const isAlone = !this.startedBesideProxy && world.proxy.startedAt <= this.startedAt;
+    const stay = [...modes].filter((other) => other !== mode && !(isAlone && isIn(REMOVED[mode], other)));
     servedByOthers(this.simulation, mode, stay);
   }
 }
