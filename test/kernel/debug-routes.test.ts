@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import { Command } from '../support/program/command.js';
 import { testNode, testServiceCidr } from '../support/testbed/cluster-objects.js';
 import { Testbed } from '../support/testbed/testbed.js';
+import type { ProxyStatus } from '../../src/application/status/proxy-status.js';
 import { until } from '../support/until.js';
 
 /** Our own routes, and the page. */
@@ -56,9 +57,11 @@ async function start(...flags: readonly string[]): Promise<void> {
     ...['--metrics-bind-address', '0.0.0.0:10249', ...flags],
   ]);
   proxy = started;
-  await until('everything is programmed', async () => {
+  await until('everything is programmed, and rules of other modes are looked for no more', async () => {
     if (!started.running) throw new Error(`the proxy ended:\n${started.log}`);
-    return (await testbed.node.get('http://127.0.0.1:10249/debug/sync')).body.includes('"idle":true');
+    const { body } = await testbed.node.get('http://127.0.0.1:10249/debug/status');
+    const { state, inSync } = JSON.parse(body) as ProxyStatus;
+    return state === 'good' && inSync;
   });
 }
 

@@ -53,6 +53,10 @@ describe.each(sampleOf(iptablesVariants))('rules of iptables-%s damaged by someb
       objects: objects(backends.map(({ address }) => address)),
       env: { XTABLES_LOCKFILE: lockFile() },
     });
+    await until(
+      'rules of other modes are looked for no more',
+      async () => (await repairedSteps()).length > 0,
+    );
   });
   afterAll(async () => {
     await proxy?.remove();

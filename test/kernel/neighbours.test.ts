@@ -258,8 +258,10 @@ it.each(sampleOf(['nft', 'legacy'] as const))(
       'ACCEPT',
     ]);
     await node.serve(flags);
-    const { exitCode, stdout } = await node.run(['status']);
-    expect(stdout).toContain(`there are rules of iptables-${unused} (IPv4: in nat)`);
-    expect(exitCode).toBe(0);
+    await until('it is good all the same', async () => {
+      const { exitCode, stdout } = await node.run(['status']);
+      expect(stdout).toContain(`there are rules of iptables-${unused} (IPv4: in nat)`);
+      return exitCode === 0;
+    });
   },
 );

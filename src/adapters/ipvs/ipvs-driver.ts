@@ -33,6 +33,7 @@ import { IpvsRules, type RulesDriverFactory } from './ipvs-rules.js';
 import type { ServiceAddresses } from './kernel/service-addresses.js';
 import type { VirtualServers } from './kernel/virtual-servers.js';
 import { OrderedWrite, type RulesWrite } from './ordered-write.js';
+import { Remains } from './remains.js';
 import { KernelTables } from './tables/kernel-tables.js';
 import { ServerTable, SWEEP_PERIOD } from './tables/server-table.js';
 import { SetTable } from './tables/set-table.js';
@@ -78,9 +79,9 @@ export class IpvsDriver
   private node!: NodeNetwork;
   /** Nothing was written since `begin`. */
   private isStart = true;
-  /** Why something could not be removed, as said last. */
+  /** Why the last repair could not remove something that no service port is known to have had. */
   private unremoved: ReadonlySet<string> = new Set();
-  hasOwnRemains = false;
+  private remains: Remains;
   /** When real servers that drain are looked at next. */
   private nextSweep = 0;
   /** Schedulers that Services ask for and the kernel has. */
@@ -101,12 +102,14 @@ export class IpvsDriver
       new SetTable(family, kernel.sets),
       kernel.addresses,
     );
+    this.remains = new Remains(this.tables, this.desired);
     this.rules = new IpvsRules(kernel.rules);
     this.watch = { seesEveryWrite: false, epoch: () => this.rules.driver.watch.epoch() };
   }
 
   begin(node: NodeNetwork): Promise<void> {
     this.desired = new IpvsDesiredState();
+    this.remains = new Remains(this.tables, this.desired);
     this.node = node;
     this.isStart = true;
     return this.rules.driver.begin(node);
@@ -152,9 +155,18 @@ export class IpvsDriver
     return new IpvsChange();
   }
 
-  commit(change: IpvsChange, node: NodeNetwork): Promise<WriteResult> {
+  get hasOwnRemains(): boolean {
+    return this.unremoved.size > 0 || !this.remains.areNone;
+  }
+
+  async commit(change: IpvsChange, node: NodeNetwork): Promise<WriteResult> {
     this.node = node;
-    return this.write(change, this.rules.changeOf(this.desired, change.rules, node));
+    this.remains.addTo(change);
+    const { written, failed } = await this.write(
+      change,
+      this.rules.changeOf(this.desired, change.rules, node),
+    );
+    return { written, failed };
   }
 
   async read({ signal }: ReadOptions = {}): Promise<PresentState> {
@@ -173,9 +185,15 @@ export class IpvsDriver
     const setsMade = await tables.prepare();
     const rulesLast = this.isStart && (await this.kernel.servedByIptables());
     const rules = this.rules.repairOf(desired, saved, node);
-    const { written, failed } = await this.write(tables.changeOfAll(desired), rules, rulesLast);
+    const { written, failed, unremoved } = await this.write(tables.changeOfAll(desired), rules, rulesLast);
     this.isStart = false;
-    this.hasOwnRemains = this.unremoved.size > 0;
+    for (const reason of unremoved)
+      if (!this.unremoved.has(reason))
+        this.logger.warn(
+          { family: this.family, reason },
+          'cannot remove something that is no longer used; will retry',
+        );
+    this.unremoved = unremoved;
     return { written: setsMade + written, failed };
   }
 
@@ -230,21 +248,14 @@ export class IpvsDriver
     return this.rules.driver.close();
   }
 
-  private async write(
-    change: IpvsChange,
-    rules: RulesWrite,
-    rulesLast = false,
-  ): Promise<Required<WriteResult>> {
-    const write = new OrderedWrite(this.tables, rules, this.desired, change, rulesLast);
-    await write.run();
-    for (const reason of write.unremoved)
-      if (!this.unremoved.has(reason))
-        this.logger.warn(
-          { family: this.family, reason },
-          'cannot remove something that is no longer used; will retry',
-        );
-    this.unremoved = write.unremoved;
-    this.hasOwnRemains ||= write.unremoved.size > 0;
-    return { written: write.written, failed: write.failed };
+  private async write(change: IpvsChange, rules: RulesWrite, rulesLast = false): Promise<OrderedWrite> {
+    const { tables, desired, remains } = this;
+    const write = new OrderedWrite(tables, rules, desired, change, remains, rulesLast);
+    try {
+      await write.run();
+    } finally {
+      remains.update(change);
+    }
+    return write;
   }
 }

@@ -8,6 +8,7 @@ import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import { IpvsTemporaryError } from './errors.js';
 import type { KernelTables } from './tables/kernel-tables.js';
 import type { Outcome } from './tables/planned-steps.js';
+import type { Remains } from './remains.js';
 
 /** Its members are closed to every source that no other set lets in, so they are added last and deleted first. */
 const GATE: ServiceSet = 'KUBE-LOAD-BALANCER-FW';
@@ -25,20 +26,21 @@ export interface RulesWrite {
 /**
  * One write of a change, in this order: members, rules, virtual servers, addresses; then removals in the reverse order. So an
  * address takes connections only when everything behind it is there, and what moves from one service port to another is never
- * missing. A refusal is blamed on the service ports that refer to what was refused. They get no new virtual servers before they
+ * missing. A refusal is blamed on the service ports that refer to what was refused, or had it. They get no new virtual servers before they
  * have their members, what is left of one that is gone is removed no further, and a virtual server that the kernel keeps keeps the members
  * that close it to some sources.
  */
 export class OrderedWrite {
   /** Steps. */
   written = 0;
-  /** Why something could not be removed that belongs to no service port which is gone. */
+  /** Why something could not be removed that no service port is known to have had. */
   readonly unremoved = new Set<string>();
   private readonly reasons = new Map<ServicePortKey, string>();
   private temporary: string | undefined;
 
   /**
    * @param change where to compare the kernel with the desired state
+   * @param remains of former writes
    * @param rulesLast virtual servers and addresses come before the rules that lead packets there: others serve until these replace them
    */
   constructor(
@@ -46,6 +48,7 @@ export class OrderedWrite {
     private readonly rules: RulesWrite,
     private readonly desired: IpvsDesiredState,
     private readonly change: IpvsChange,
+    private readonly remains: Pick<Remains, 'ownerOf'>,
     private readonly rulesLast: boolean,
   ) {}
 
@@ -93,8 +96,7 @@ export class OrderedWrite {
 
   /** Whether this virtual server is there although it was to be removed. */
   private isKept(key: VirtualServerKey | undefined): boolean {
-    const { servers } = this.tables;
-    return key !== undefined && servers.has(key) && !servers.isSpared(key) && !this.desired.server(key);
+    return key !== undefined && this.tables.hasRemovable(key) && !this.desired.server(key);
   }
 
   private async makeServers(): Promise<void> {
@@ -134,16 +136,16 @@ export class OrderedWrite {
     for (const { what, reason, isTemporary } of refused) {
       if (isTemporary) this.temporary ??= reason;
       const owners = this.desired.owners(what);
-      const blamed = owners.length > 0 ? owners : this.goneOwner(what);
+      const blamed = owners.length > 0 ? owners : this.formerOwner(what);
       for (const key of blamed) if (!this.reasons.has(key)) this.reasons.set(key, reason);
       if (blamed.length === 0) this.unremoved.add(reason);
     }
   }
 
-  /** The service port that had it, if that is to be removed. */
-  private goneOwner(what: string): readonly ServicePortKey[] {
-    const owner = this.change.owners.get(what);
-    return owner !== undefined && this.desired.rules(owner) === undefined ? [owner] : [];
+  /** The service port that had it; none if that was before the start. */
+  private formerOwner(what: string): readonly ServicePortKey[] {
+    const owner = this.change.owners.get(what) ?? this.remains.ownerOf(what);
+    return owner === undefined ? [] : [owner];
   }
 }
 

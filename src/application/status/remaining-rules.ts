@@ -1,5 +1,5 @@
-/** What is known of rules of other modes: whether they could be removed. */
+/** What is known of rules of other modes: whether they are removed. */
 export class RemainingRules {
-  /** What could not be removed, and why, for people; empty when nothing is to be tried again. */
-  failures: readonly string[] = [];
+  /** Why packets may still meet some, for people; empty when none are to be removed any more. */
+  reasons: readonly string[] = [];
 }

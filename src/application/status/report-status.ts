@@ -31,7 +31,7 @@ export interface ReportedSource {
   missing(): readonly ResourceKind[];
   /** Why an edit of the configuration file is not in force. */
   refusedConfiguration(): string | undefined;
-  /** Which rules of other modes could not be removed yet, and why. */
+  /** Why packets may still meet rules of other modes. */
   remainingRules(): readonly string[];
   /** What cannot be done here although it is asked for. */
   warnings(): readonly string[];

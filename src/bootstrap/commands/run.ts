@@ -10,7 +10,7 @@ import { followConfiguration } from './follow-configuration.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
 import { cleanUpOtherModes } from '../modes/clean-up-other-modes.js';
 import { modeNotice } from '../modes/mode-notice.js';
-import { removeOtherModes, type Leftovers } from '../modes/remove-other-modes.js';
+import { removeOtherModes, type Leftovers, type RemovalProgress } from '../modes/remove-other-modes.js';
 import { LifeCycle } from '../life-cycle/life-cycle.js';
 import { suggestNftables } from '../modes/suggest-nftables.js';
 import { setUpHost } from '../node/host-setup.js';
@@ -64,8 +64,8 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
     name: 'clean-up of other modes',
     start(stopping) {
       const modes = allModes(commandLine, logger);
-      const remove = (waiting: () => void): Promise<Leftovers> =>
-        removeOtherModes(loops, modes, mode, stopping, waiting);
+      const remove = (progress: RemovalProgress): Promise<Leftovers> =>
+        removeOtherModes(loops, modes, mode, stopping, progress);
       void cleanUpOtherModes(remove, container.parts, stopping).then(() => {
         // Some may have begun by those rules just before they went.
         for (const flows of served.flatMap(({ conntrack }) => conntrack)) flows.repaired();

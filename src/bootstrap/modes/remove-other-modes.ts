@@ -16,6 +16,14 @@ export interface Leftovers {
   readonly left: readonly string[];
 }
 
+/** Told how far a removal is. */
+export interface RemovalProgress {
+  /** The rules of the present mode are written, and those of others are about to be looked for. */
+  readonly begins: () => void;
+  /** Nothing is left but what carries connections, and these are waited for. */
+  readonly waits: () => void;
+}
+
 const NOTHING: Leftovers = { failed: [], left: [] };
 
 /**
@@ -24,17 +32,17 @@ const NOTHING: Leftovers = { failed: [], left: [] };
  * what could not be. A refusal that lasts for a minute is not waited for: they age, and others' packets may meet them.
  * @param stopping aborted when the program ends: until then it is waited until everything is read and programmed, and so
  *   are connections to their end, unless something failed. Without it nothing is waited for.
- * @param waiting called when nothing is left but what carries connections, before these are waited for
  */
 export async function removeOtherModes(
   loops: readonly StandingLoop[],
   modes: readonly Mode[],
   present: OpenMode,
   stopping?: AbortSignal,
-  waiting?: () => void,
+  progress?: RemovalProgress,
 ): Promise<Leftovers> {
   if (stopping && !stopping.aborted) await completeOrStopping(loops, stopping);
   if (stopping?.aborted) return NOTHING;
+  progress?.begins();
   const problem = await problemOf(loops, stopping !== undefined);
   if (problem !== undefined) return failing(`those of mode ${present.name} are not in place: ${problem}`);
   const [unread] = loops.flatMap((loop) => loop.keptFor);
@@ -46,7 +54,8 @@ export async function removeOtherModes(
   for (const mode of modes.filter(({ name }) => name !== present.name)) {
     try {
       const signal = stopping && failed.length === 0 ? stopping : AbortSignal.abort();
-      for (const problem of await mode.cleanUp({ ...present, signal, waiting })) left.add(problem);
+      for (const problem of await mode.cleanUp({ ...present, signal, waiting: progress?.waits }))
+        left.add(problem);
     } catch (error) {
       failed.push(`cannot remove the rules of mode ${mode.name}: ${errorMessage(error)}`);
     }

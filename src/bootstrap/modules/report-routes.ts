@@ -65,7 +65,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     status: () => source.status(),
     missing: () => clusterEvents.missing,
     refusedConfiguration: () => live.problem,
-    remainingRules: () => remainingRules.failures,
+    remainingRules: () => remainingRules.reasons,
     warnings: () => [...(mode.variantMix?.current ?? []), ...(ejection?.warnings ?? [])],
   };
   const report = new ReportStatus(facts, loops, news, statuses, reports, history, health, clock);

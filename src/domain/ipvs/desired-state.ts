@@ -32,10 +32,11 @@ export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, Ipvs
   }
 
   replace(owner: ServicePortKey, rules: IpvsServicePortRules | undefined, change?: IpvsChange): void {
+    change?.servicePorts.add(owner);
     this.parts.replace(owner, rules, (before, after) => {
       if (before) this.drop(before);
       if (after) this.hold(after);
-      for (const held of [before, after]) if (held) change?.add(held.part, held.owner);
+      for (const held of [before, after]) if (held) change?.add(held);
     });
   }
 

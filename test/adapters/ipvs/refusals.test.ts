@@ -84,6 +84,59 @@ describe('what is refused', () => {
     expect(closed()).toEqual([[], [], []]);
   });
 
+  describe('is the removal of what a service port had before', () => {
+    const balanced = { loadBalancerIPs: LOAD_BALANCER.loadBalancerIPs! };
+    const former = '203.0.113.80:80/TCP';
+    const failure = { key: keyOf('a'), reason: `delete ${former} was refused: EINVAL` };
+    beforeEach(async () => {
+      await started([entryOf('a', [1], balanced), entryOf('b')]);
+      node.servers.refuse((step) => (step.kind === 'delete' ? 'EINVAL' : undefined));
+    });
+
+    it('that fails, served as it is now, until each try of it has succeeded', async () => {
+      for (let attempt = 0; attempt < 2; attempt++) {
+        const { failed } = await backend.apply(changed(entryOf('a', [2])), network);
+        expect(failed).toEqual([failure]);
+        expect(node.servers.weights['10.96.0.1:80/TCP']).toEqual({ '10.244.1.2:8080': 1 });
+        expect(node.servers.weights).toHaveProperty([former]);
+      }
+      expect(await backend.apply(changed(entryOf('b', [2])), network)).toMatchObject({ failed: [] });
+      node.servers.refuse(() => undefined);
+      expect(await backend.apply(changed(entryOf('a', [2])), network)).toMatchObject({ failed: [] });
+      expect(node.servers.weights).not.toHaveProperty([former]);
+      node.takeJournal();
+      expect(await backend.verify('full')).toMatchObject({ written: 0, failed: [] });
+    });
+
+    it('that fails in comparisons, too, and the one that removes it knows whose it was', async () => {
+      await backend.apply(changed(entryOf('a')), network);
+      expect(await backend.verify('full')).toMatchObject({ written: 0, failed: [failure] });
+      node.servers.refuse(() => undefined);
+      expect(await backend.verify('full')).toMatchObject({ failed: [], removedOwnRemains: true });
+      expect(node.servers.weights).not.toHaveProperty([former]);
+      expect(await backend.verify('full')).toMatchObject({ written: 0, removedOwnRemains: false });
+    });
+
+    it('which goes then: with all that it has left, when asked again', async () => {
+      await backend.apply(changed(entryOf('a')), network);
+      expect((await backend.apply(gone('a'), network)).failed).toEqual([
+        expect.objectContaining({ key: keyOf('a') }),
+      ]);
+      node.servers.refuse(() => undefined);
+      expect(await backend.apply(gone('a'), network)).toMatchObject({ failed: [] });
+      expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.2:80/TCP']);
+    });
+
+    it('which another one wants by now: nothing fails any more', async () => {
+      await backend.apply(changed(entryOf('a')), network);
+      expect(await backend.apply(changed(entryOf('b', [2], balanced)), network)).toMatchObject({
+        failed: [],
+      });
+      expect(await backend.apply(changed(entryOf('a')), network)).toMatchObject({ failed: [] });
+      expect(node.servers.weights[former]).toEqual({ '10.244.1.2:8080': 1 });
+    });
+  });
+
   it('is a member of a service that is served: its endpoints are followed all the same', async () => {
     await started([entryOf('a', [1])]);
     node.sets.refuse((step) => (step.kind === 'add' ? 'Hash is full' : undefined));

@@ -1,6 +1,6 @@
 import { RemainingRules } from '../../../src/application/status/remaining-rules.js';
 import { cleanUpOtherModes } from '../../../src/bootstrap/modes/clean-up-other-modes.js';
-import type { Leftovers } from '../../../src/bootstrap/modes/remove-other-modes.js';
+import type { Leftovers, RemovalProgress } from '../../../src/bootstrap/modes/remove-other-modes.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 
@@ -24,38 +24,62 @@ function begin(outcomes: readonly Leftovers[]) {
 it('tries again after longer and longer pauses what failed, and tells of it until it is done', async () => {
   const { clock, remainingRules, attempts, done } = begin([FAILED, FAILED, DONE]);
   await settled();
-  expect(remainingRules.failures).toEqual(FAILED.failed);
+  expect(remainingRules.reasons).toEqual(FAILED.failed);
   for (const pause of [999, 1, 1_999, 1]) {
     clock.advance(pause);
     await settled();
   }
   await done;
   expect(attempts).toEqual([0, 1_000, 3_000]);
-  expect(remainingRules.failures).toEqual([]);
+  expect(remainingRules.reasons).toEqual([]);
 });
 
 it('tries once where nothing failed, whatever is left', async () => {
   const { remainingRules, attempts, done } = begin([{ failed: [], left: ['cannot check for rules'] }]);
   await done;
-  expect([attempts, remainingRules.failures]).toEqual([[0], []]);
+  expect([attempts, remainingRules.reasons]).toEqual([[0], []]);
 });
 
-it('tells of no failure any more while it waits for connections', async () => {
+it('tells of rules that are being removed, until that is done, or only connections are waited for', async () => {
+  const remainingRules = new RemainingRules();
+  const parts = { clock: new FakeClock(0), logger: new MemoryLogger(), remainingRules };
+  let progress!: RemovalProgress;
+  let end!: (leftovers: Leftovers) => void;
+  const remove = (told: RemovalProgress): Promise<Leftovers> => {
+    progress = told;
+    return new Promise((resolve) => (end = resolve));
+  };
+  const done = cleanUpOtherModes(remove, parts, new AbortController().signal);
+  expect(remainingRules.reasons).toEqual([]);
+  progress.begins();
+  expect(remainingRules.reasons).toEqual([expect.stringContaining('packets may meet some')]);
+  progress.waits();
+  expect(remainingRules.reasons).toEqual([]);
+  progress.begins();
+  end(DONE);
+  await done;
+  expect(remainingRules.reasons).toEqual([]);
+});
+
+it('tells why an attempt failed also during the next one, and of no failure while it waits for connections', async () => {
   const clock = new FakeClock(0);
   const remainingRules = new RemainingRules();
   const stopping = new AbortController();
+  let progress!: RemovalProgress;
   let attempts = 0;
-  const remove = (waiting: () => void): Promise<Leftovers> => {
-    if (++attempts === 1) return Promise.resolve(FAILED);
-    waiting();
-    return new Promise(() => {});
+  const remove = (told: RemovalProgress): Promise<Leftovers> => {
+    progress = told;
+    progress.begins();
+    return ++attempts === 1 ? Promise.resolve(FAILED) : new Promise(() => {});
   };
   void cleanUpOtherModes(remove, { clock, logger: new MemoryLogger(), remainingRules }, stopping.signal);
   await settled();
-  expect(remainingRules.failures).toEqual(FAILED.failed);
+  expect(remainingRules.reasons).toEqual(FAILED.failed);
   clock.advance(1_000);
   await settled();
-  expect([attempts, remainingRules.failures]).toEqual([2, []]);
+  expect([attempts, remainingRules.reasons]).toEqual([2, FAILED.failed]);
+  progress.waits();
+  expect(remainingRules.reasons).toEqual([]);
 });
 
 it('ends with the program', async () => {

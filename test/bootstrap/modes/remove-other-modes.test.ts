@@ -122,6 +122,19 @@ describe('while the program runs', () => {
     expect(names()).toEqual(['iptables', 'ipvs']);
   });
 
+  it('tells that it begins before it looks whether the present rules stand, and that it waits for connections', async () => {
+    const told: string[] = [];
+    const progress = { begins: () => void told.push('begins'), waits: () => void told.push('waits') };
+    const seen = { ...standing, verifyNow: () => Promise.resolve(void told.push('verified')) };
+    const draining: Mode = {
+      ...mode('ipvs'),
+      cleanUp: (successor) => Promise.resolve((successor?.waiting?.(), [])),
+    };
+    const { signal } = new AbortController();
+    await removeOtherModes([seen], [mode('iptables'), draining], present, signal, progress);
+    expect(told).toEqual(['begins', 'verified', 'waits']);
+  });
+
   it('leaves it all to the next start when it ends before', async () => {
     const stopping = new AbortController();
     const removal = removeOtherModes([partial], modes, present, stopping.signal);

@@ -26,14 +26,14 @@ export async function falsePraise(
   const mayNotKnow = steps.some(
     ({ name, args: [kind = ''] }) => !KNOWN_TO_IT.has(name) || (name === 'kernel-fault' && UNHEARD.has(kind)),
   );
-  // What another mode has left goes once its own rules stand: of mode userspace it may be in the way until then (docs/userspace-mode.md).
-  if (simulation.modes.size > 1) return undefined;
   if (mayNotKnow || mayFindSilence(simulation) || world.settings.source !== 'api' || !world.proxy.isRunning)
     return undefined;
   const answer = await ask(world, METRICS, '/debug/status').catch(() => undefined);
   if (answer?.status !== 200) return undefined;
   const { state, inSync } = JSON.parse(answer.body) as ProxyStatus;
-  if (state === 'good' && inSync) return everyCommit.presentProblem();
+  if (state === 'good' && inSync) return everyCommit.presentProblem([simulation.mode]);
+  // The list says what of the present mode is written; that packets may meet rules of another one until these are removed, the status has said.
+  if (simulation.modes.size > 1) return undefined;
   const list = await ask(world, METRICS, '/debug/service-list').catch(() => undefined);
   if (list?.status !== 200) return undefined;
   const { services } = JSON.parse(list.body) as ServiceList;

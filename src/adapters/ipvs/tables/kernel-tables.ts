@@ -1,5 +1,6 @@
 import type { IpvsDesiredState } from '../../../domain/ipvs/desired-state.js';
 import { IpvsChange } from '../../../domain/ipvs/ipvs-change.js';
+import type { SetMember } from '../../../domain/ipvs/service-port-rules.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { ServiceAddresses } from '../kernel/service-addresses.js';
 import { PresenceTable } from './presence-table.js';
@@ -33,6 +34,13 @@ export class KernelTables {
   async prepare(): Promise<number> {
     await this.device.ensureDevice();
     return this.sets.create();
+  }
+
+  /** Whether this virtual server, address or member is there and may be removed. */
+  hasRemovable(what: string): boolean {
+    const { servers, addresses, sets } = this;
+    if (servers.has(what)) return !servers.isSpared(what);
+    return addresses.has(what) || sets.members.has(what as SetMember);
   }
 
   /** A change about everything that is desired or in the kernel. */
