@@ -17,6 +17,22 @@ async function plantedFaults() {
   return (await import(pathToFileURL(outfile).href)).FAULTS;
 }
 
+/** The faults of these names; all if there are none. */
+async function faultsNamed(names) {
+  const all = await plantedFaults();
+  const known = all.map(({ name }) => name);
+  const unknown = names?.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Error(`no fault is called ${unknown}; there are ${known.join(', ')}`);
+  return names ? all.filter(({ name }) => names.includes(name)) : all;
+}
+
+/** Bundles the program with these faults. @returns the bundle */
+export async function bundleWith(names) {
+  const planted = resolve(FOLDER, `${names.join('+')}.mjs`);
+  await bundleSimulation(planted, await faultsNamed(names));
+  return planted;
+}
+
 /**
  * Plants each fault and looks for a world that shows it. A world in which the program breaks a promise without the fault, too,
  * shows nothing.
@@ -25,11 +41,7 @@ async function plantedFaults() {
  * @returns the exit code: 1 if some fault was not found
  */
 export async function findPlanted(program, only) {
-  const all = await plantedFaults();
-  const names = all.map(({ name }) => name);
-  const unknown = only?.find((name) => !names.includes(name));
-  if (unknown !== undefined) throw new Error(`no fault is called ${unknown}; there are ${names.join(', ')}`);
-  const waiting = only ? all.filter(({ name }) => only.includes(name)) : all.slice();
+  const waiting = [...(await faultsNamed(only))];
   const count = waiting.length;
   let found = 0;
   const work = async () => {

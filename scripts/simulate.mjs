@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { findPlanted } from './planted-faults.mjs';
+import { bundleWith, findPlanted } from './planted-faults.mjs';
 import { bundleSimulation } from './simulation-bundle.mjs';
 import { nodeOfWorkers, runWorker, totalOf } from './simulation-workers.mjs';
 
@@ -13,6 +13,7 @@ const HELP = `Simulates a cluster, a node and its kernel around the whole progra
   npm run simulate -- --minutes N [--from N]
   npm run simulate -- --schedule FILE       what a failure printed
   npm run simulate -- --planted [--name X]  plants faults in the program, one at a time: is each of them found?
+  npm run simulate -- --name X --seed N     one world, or a schedule, with a fault planted
 
   --modes A,B   only worlds that begin in these modes
   --log         what the program logs in each world
@@ -60,13 +61,20 @@ function workersFor({ seed, seeds = '100', from, minutes, modes, schedule, ...re
   ]);
 }
 
+/** Bundles the program, with faults if some are to be planted in each world. */
+async function bundled({ planted, name }) {
+  if (name && !planted) return bundleWith(name);
+  const program = resolve('build/simulation/simulate.mjs');
+  await bundleSimulation(program);
+  return program;
+}
+
 async function main(options) {
   if (options.help) {
     process.stdout.write(HELP);
     return 0;
   }
-  const program = resolve('build/simulation/simulate.mjs');
-  await bundleSimulation(program);
+  const program = await bundled(options);
   if (options.planted) return findPlanted(program, options.name);
   const began = Date.now();
   const tallies = await Promise.all(workersFor(options).map((args) => runWorker(program, args, console.log)));

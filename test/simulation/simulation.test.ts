@@ -1,15 +1,37 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { runSimulation } from './run-simulation.js';
 
 /** Milliseconds; nothing depends on them. */
 const LIMIT = 600_000;
 describe('simulated worlds', () => {
   it(
-    'are the same for the same seed',
+    'are the same for the same seed, whatever was simulated before in the same process',
     async () => {
-      const [one, other] = await Promise.all([1, 2].map(() => runSimulation('--seeds=4', '--digest')));
-      const digests = one!.text.match(/seed \d+: [0-9a-f]{64}/g) ?? [];
+      const [together, ...alone] = await Promise.all(
+        ['--seeds=4', '--seed=2', '--seed=3', '--seed=4'].map((seeds) => runSimulation(seeds, '--digest')),
+      );
+      const digests = digestsIn(together!.text);
       expect(digests).toHaveLength(4);
-      expect(other!.text.match(/seed \d+: [0-9a-f]{64}/g)!.toSorted()).toEqual(digests.toSorted());
+      expect(alone.flatMap(({ text }) => digestsIn(text))).toEqual(digests.slice(1));
+    },
+    LIMIT,
+  );
+
+  it(
+    'show a failure again when its shrunk schedule is played',
+    async () => {
+      const fault = '--name=short-watches-lead-to-lists';
+      const { text } = await runSimulation(fault, '--seed=9');
+      const [failure = ''] = text.split('\n\n');
+      const folder = await mkdtemp(join(tmpdir(), 'shrunk-'));
+      const schedule = join(folder, 'schedule');
+      await writeFile(schedule, failure);
+      const again = await runSimulation(fault, `--schedule=${schedule}`, '--unshrunk');
+      await rm(folder, { recursive: true });
+      expect(failure).toMatch(/^BROKEN /);
+      expect(again.text.split('\n\n')[0]).toBe(failure);
     },
     LIMIT,
   );
@@ -26,3 +48,7 @@ describe('simulated worlds', () => {
     LIMIT,
   );
 });
+
+function digestsIn(text: string): readonly string[] {
+  return text.match(/seed \d+: [0-9a-f]{64}/g) ?? [];
+}

@@ -57,7 +57,7 @@ export class Simulation {
   private performedAt = -Infinity;
   /** What happened before that: some of it may show only now. */
   private formerly: readonly Step[] = [];
-  /** When a connection to the API server may have begun to be silent, in simulated milliseconds. */
+  /** When a connection to the API server may have begun to be silent last, in simulated milliseconds. */
   silencedAt = -Infinity;
   /** Since when something may have been refused, without an end. */
   refusedSince = Infinity;
@@ -163,6 +163,7 @@ export class Simulation {
     if (unserved !== undefined) this.breaks('a refusal concerns nobody else', unserved);
     const steps = this.performed;
     this.performed = [];
+    if (steps.some(leavesSilence)) this.silencedAt = world.now;
     this.asCluster(() => endTrouble(this));
     world.machine.endTrouble();
     this.kubeProxy.end();

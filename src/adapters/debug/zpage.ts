@@ -15,16 +15,17 @@ export interface Zpage {
 }
 
 const COMPONENT = 'kube-proxy';
-/** The separator between name and value differs from process to process, because the text is not meant to be parsed. */
+/** What may stand between name and value. */
 const SEPARATORS = [':', ': ', '=', ' '];
-const SEPARATOR = SEPARATORS[Math.floor(Math.random() * SEPARATORS.length)]!;
 
 /** Sends the page in the requested form; 406 if there is no such form (docs/spec/server.md §9). */
 export function zpageHandler(page: Zpage): Handler {
+  let separator: string | undefined;
   return ({ request }, response) => {
     const format = zpageFormat(request.headers.accept, page.kind);
     if (!format) return respond(response, 406, TEXT_TYPE, `supported types: ${acceptedTypes(page.kind)}\n`);
-    if (format.kind === 'text') return respond(response, 200, TEXT_TYPE, textOf(page));
+    if (format.kind === 'text')
+      return respond(response, 200, TEXT_TYPE, textOf(page, (separator ??= anySeparator())));
     const { syntax, version } = format;
     if (version === 'v1alpha1') warnOfAlpha(response, page.kind);
     const object = {
@@ -38,8 +39,13 @@ export function zpageHandler(page: Zpage): Handler {
   };
 }
 
-function textOf({ kind, lines }: Zpage): string {
-  const list = lines().map(([name, value]) => `${name}${SEPARATOR}${value}\n`);
+/** One that differs from process to process, because the text is not meant to be parsed. */
+function anySeparator(): string {
+  return SEPARATORS[Math.floor(Math.random() * SEPARATORS.length)]!;
+}
+
+function textOf({ kind, lines }: Zpage, separator: string): string {
+  const list = lines().map(([name, value]) => `${name}${separator}${value}\n`);
   return `\n${COMPONENT} ${kind.toLowerCase()}\nWarning: this page is for people; its form is not machine parseable and may change at any time.\n\n${list.join('')}`;
 }
 

@@ -53,6 +53,11 @@ describe('/flagz (docs/spec/server.md §9)', () => {
     ]);
   });
 
+  it('looks the same each time', async () => {
+    const text = await served.text('/flagz');
+    for (let time = 0; time < 10; time++) expect(await served.text('/flagz')).toBe(text);
+  });
+
   it('is structured for those who say what it is', async () => {
     const response = await served.get('/flagz', accepting(`${STRUCTURED};as=Flagz`));
     expect(response.headers.get('content-type')).toBe('application/json');

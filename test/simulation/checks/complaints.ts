@@ -1,7 +1,14 @@
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
+import type { LogLine } from '../world/simulated-logger.js';
 
 const HARMLESS: ReadonlySet<string> = new Set(['put', 'delete', 'flows']);
+
+/**
+ * Milliseconds after which no connection to the API server is silent any more: TCP asks an idle one after 30 s, ten times a second apart, and a
+ * request that one was used for until then is given up after 60 s without a response.
+ */
+const SILENCE_ENDS = 100_000;
 
 /** How many lines were logged so far. */
 export function linesSoFar({ world }: Simulation): number {
@@ -10,15 +17,19 @@ export function linesSoFar({ world }: Simulation): number {
 
 /**
  * A warning or an error in the log, from this line on, although users only changed Services; undefined if there is none. Mode userspace has
- * none for SCTP, and says so.
+ * none for SCTP, and says so. That a connection is silent shows later than the trouble that left it so.
  */
 export function complaint(
-  { world, mode, modes }: Simulation,
+  { world, mode, modes, silencedAt }: Simulation,
   steps: readonly Step[],
   from: number,
 ): string | undefined {
   if (mode === 'userspace' || modes.size > 1) return undefined;
   if (steps.some(({ name }) => !HARMLESS.has(name))) return undefined;
-  const line = world.log.slice(from).find(({ level }) => level === 'warn' || level === 'error');
+  const isExpected = ({ at, facts }: LogLine): boolean =>
+    at < silencedAt + SILENCE_ENDS && (facts as { readonly caller?: string }).caller === 'cluster-source';
+  const line = world.log
+    .slice(from)
+    .find((each) => (each.level === 'warn' || each.level === 'error') && !isExpected(each));
   return line && `${line.level} ${line.message} ${JSON.stringify(line.facts)}`;
 }

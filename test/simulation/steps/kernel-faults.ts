@@ -90,7 +90,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       machine.sockets.loseNotifications(which === 'route' ? ROUTE : NETFILTER),
   },
   conntrack: refusal(
-    ({ world: { machine } }, errno, count) => machine.conntrack.refuseNext(errno, count),
+    ({ world: { machine } }, errno, count) => machine.conntrack.refuseNext(unlessGone(errno), count),
     always,
     PERMITTED,
   ),
@@ -115,9 +115,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     isIn('iptables', 'ipvs'),
   ),
   'virtual-servers': refusal(
-    // To a deletion ENOENT says that it is done.
-    ({ world: { machine } }, errno, count) =>
-      machine.ipvs.refuseNext(errno === constants.errno.ENOENT ? constants.errno.EINVAL : errno, count),
+    ({ world: { machine } }, errno, count) => machine.ipvs.refuseNext(unlessGone(errno), count),
     isIn('ipvs'),
   ),
   'virtual-server-lists': refusal(
@@ -151,6 +149,11 @@ function errnoOf(name: string): number {
   const number = (constants.errno as Readonly<Record<string, number>>)[name];
   if (number === undefined) throw new Error(`no error is called ${name}`);
   return number;
+}
+
+/** To a deletion ENOENT says that it is done: no kernel refuses one of what is there with it. */
+function unlessGone(errno: number): number {
+  return errno === constants.errno.ENOENT ? constants.errno.EINVAL : errno;
 }
 
 function countOf(text: string): number {

@@ -91,11 +91,19 @@ export class Network {
     return near;
   }
 
+  get now(): number {
+    return this.scheduler.now;
+  }
+
+  /** Does something with a side of a connection at a time, or now if that has passed. */
+  at(time: number, socket: SimulatedSocket, run: () => void): void {
+    this.scheduler.after(time - this.scheduler.now, run, socket.owner);
+  }
+
   /** Carries a piece of data, or its end, to the other side; what is sent on one connection arrives in order. */
   carry(socket: SimulatedSocket, after: number, arrive: () => void): number {
-    const { scheduler } = this;
-    const at = Math.max(scheduler.now + this.latency(), after);
-    scheduler.after(at - scheduler.now, arrive, socket.owner);
+    const at = Math.max(this.now + this.latency(), after);
+    this.at(at, socket, arrive);
     return at;
   }
 

@@ -6,6 +6,10 @@ import { SimulatedTimer } from '../replaced/timer.js';
 
 type Place = readonly [address: string, port: number];
 
+/** How often the kernel asks an idle connection whether its other side is still there, as Node wants it, and how many milliseconds apart. */
+const PROBES = 10;
+const BETWEEN_PROBES = 1_000;
+
 /** One side of a TCP connection: what `net.Socket` is to Node's HTTP, over the simulated network. */
 export class SimulatedSocket extends Duplex {
   connecting = false;
@@ -21,6 +25,12 @@ export class SimulatedSocket extends Duplex {
   private waiting: (() => void) | undefined;
   private idle: SimulatedTimer | undefined;
   private isSilent = false;
+  /** After how many idle milliseconds the kernel asks. */
+  private probedAfter: number | undefined;
+  /** When the kernel heard of the other side last, if only that something has arrived there. */
+  private lastHeard: number;
+  /** Something was sent that did not arrive. */
+  private isUnacknowledged = false;
   /** When the last that was sent arrives. */
   private lastArrival = 0;
 
@@ -32,6 +42,7 @@ export class SimulatedSocket extends Duplex {
     super({ allowHalfOpen: false });
     [this.localAddress, this.localPort] = local;
     [this.remoteAddress, this.remotePort] = remote;
+    this.lastHeard = network.now;
     this.once('close', () => {
       this.idle?.close();
       this.network.forget(this);
@@ -90,9 +101,13 @@ export class SimulatedSocket extends Duplex {
       if (side) this.network.carry(side, side.lastArrival, () => side.isReset('ECONNRESET'));
   }
 
-  /** The way is gone and nobody says so: nothing that is sent arrives any more, and both sides stay open. */
+  /** The way is gone and nobody says so: nothing that is sent arrives any more, and both sides stay open until their kernels find out. */
   goSilent(): void {
-    for (const side of [this, this.peer]) if (side) side.isSilent = true;
+    for (const side of [this, this.peer]) {
+      if (!side) continue;
+      side.isSilent = true;
+      side.askOnceIdle();
+    }
   }
 
   resetAndDestroy(): this {
@@ -114,7 +129,8 @@ export class SimulatedSocket extends Duplex {
     return this;
   }
 
-  setKeepAlive(): this {
+  setKeepAlive(isProbed = false, after = 0): this {
+    this.probedAfter = isProbed ? after : undefined;
     return this;
   }
 
@@ -156,6 +172,7 @@ export class SimulatedSocket extends Duplex {
 
   private send(arrive: (peer: SimulatedSocket) => void): void {
     const { peer } = this;
+    if (this.isSilent) this.isUnacknowledged = true;
     if (!peer || this.isSilent) return;
     this.lastArrival = this.network.carry(peer, this.lastArrival, () => {
       if (!peer.destroyed) arrive(peer);
@@ -164,6 +181,7 @@ export class SimulatedSocket extends Duplex {
 
   private received(piece: Buffer): void {
     this.bytesRead += piece.length;
+    this.lastHeard = this.network.now;
     this.touch();
     this.push(piece);
   }
@@ -179,6 +197,17 @@ export class SimulatedSocket extends Duplex {
     );
   }
 
+  /** The kernel asks whether the other side is there, unless it waits for an acknowledgement: then it sends again, for a quarter of an hour. */
+  private askOnceIdle(): void {
+    const { lastHeard, probedAfter } = this;
+    if (probedAfter === undefined) return;
+    this.network.at(lastHeard + probedAfter + PROBES * BETWEEN_PROBES, this, () => {
+      if (this.isUnacknowledged) return;
+      if (this.lastHeard === lastHeard) this.isReset('ETIMEDOUT');
+      else this.askOnceIdle();
+    });
+  }
+
   /** Node keeps what parses HTTP, and by that its whole world, until it is closed; maybe it parses just now. */
   private forgetParser(): void {
     const { parser } = this as { readonly parser?: { close(): void } | null };
@@ -186,6 +215,7 @@ export class SimulatedSocket extends Duplex {
   }
 
   private touch(): void {
+    if (!this.isSilent) this.lastHeard = this.network.now;
     if (this.timeout > 0) this.idle?.refresh();
   }
 }
