@@ -127,4 +127,16 @@ export const LAST_ROUNDS: readonly LastRound[] = [
     begins: [['pod-networks'], ['put']],
     choices: { 'pod networks': ['late'] },
   },
+  {
+    name: 'it ends in the middle of something',
+    steps: ['interrupt', 'delete'],
+    begins: [['interrupt'], ['put']],
+    choices: { pause: ['10', '300', '2000'] },
+  },
+  {
+    name: 'it ends while it starts',
+    steps: ['put'],
+    begins: [['restart', 'terminate'], ['interrupt'], ['put']],
+    choices: { pause: ['10', '300'] },
+  },
 ];
