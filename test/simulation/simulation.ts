@@ -125,7 +125,8 @@ export class Simulation {
     const { proxy } = world;
     proxy.raise('SIGTERM');
     await world.scheduler.runUntil(world.now + STOPS_WITHIN, () => !proxy.isRunning);
-    if (proxy.exitCode !== 0) this.breaks('it stops when it is asked to', `it has ended with ${proxy.exitCode}`);
+    if (proxy.exitCode !== 0)
+      this.breaks('it stops when it is asked to', `it has ended with ${proxy.exitCode}`);
   }
 
   /** Starts the program as an operator does, unless it runs. */

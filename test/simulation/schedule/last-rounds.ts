@@ -128,8 +128,24 @@ export const LAST_ROUNDS: readonly LastRound[] = [
     choices: { 'pod networks': ['late'] },
   },
   {
+    name: 'labels change',
+    steps: ['delete'],
+    begins: [['relabel'], ['put'], ['relabel']],
+    otherServiceOneIn: 4,
+  },
+  {
+    name: 'objects are not valid',
+    steps: ['terminate'],
+    begins: [['misconfigure'], ['put']],
+  },
+  {
+    name: 'service ranges change',
+    steps: ['put'],
+    begins: [['service-ranges'], ['put'], ['service-ranges']],
+  },
+  {
     name: 'it ends in the middle of something',
-    steps: ['interrupt', 'delete'],
+    steps: ['delete'],
     begins: [['interrupt'], ['put']],
     choices: { pause: ['10', '300', '2000'] },
   },
