@@ -25,6 +25,9 @@ import { World } from './world/world.js';
 const LOOK_AFTER = 500;
 const LOOK_AT_LEAST = 5_000;
 const RESTARTED_AFTER = 5_000;
+const STOPS_WITHIN = 5_000;
+/** At the end of so many worlds the program is asked to stop; in the others it is gone at once. */
+const ONE_LAST_END_IN = 3;
 
 /** By how much longer each pause is than the one before. */
 const LOOKED_LATER = 1.3;
@@ -106,6 +109,7 @@ export class Simulation {
       if (step.name === 'settle') began = world.now - step.at;
     }
     if (!this.isOver) await this.settle();
+    if (!this.isOver && world.random.isOneIn(ONE_LAST_END_IN)) await this.askToStop();
     const { violation } = this;
     for (const life of [world.proxy.life, cluster.life, world.fate]) await world.scheduler.end(life);
     return {
@@ -113,6 +117,16 @@ export class Simulation {
       commits: this.everyCommit.commits,
       turns: world.scheduler.turns,
     };
+  }
+
+  /** Asks the program to stop, for good. */
+  private async askToStop(): Promise<void> {
+    const { world } = this;
+    const { proxy } = world;
+    proxy.raise('SIGTERM');
+    await world.scheduler.runUntil(world.now + STOPS_WITHIN, () => !proxy.isRunning);
+    if (proxy.exitCode !== 0)
+      this.breaks('it stops when it is asked to', `it has ended with ${proxy.exitCode}`);
   }
 
   /** Starts the program as an operator does, unless it runs. */
@@ -124,6 +138,7 @@ export class Simulation {
     const proxy = ProxyProcess.start(world, argumentsOf(this));
     // As the kubelet does with a program that fails.
     proxy.life.onEnd(() => {
+      if (proxy.remains !== undefined) this.breaks('nothing is left at the end', proxy.remains);
       if (proxy.exitCode === 1) world.scheduler.after(RESTARTED_AFTER, () => this.start(), world.fate);
     });
   }
@@ -140,6 +155,22 @@ export class Simulation {
       proxy.kill();
       world.scheduler.after(pause, () => this.start(), world.fate);
     });
+  }
+
+  /** Does something after so many turns of whichever process of the program runs then, unless all trouble ends before. */
+  afterTurns(turns: number, run: (proxy: ProxyProcess) => void): void {
+    const { scheduler, machine } = this.world;
+    const over = (): void => {
+      scheduler.beforeTurn = () => undefined;
+    };
+    let left = turns;
+    scheduler.beforeTurn = (owner) => {
+      const { proxy } = this.world;
+      if (owner !== proxy.life || left-- > 0) return;
+      over();
+      run(proxy);
+    };
+    machine.endAfter(Infinity, over);
   }
 
   /** @param change what is different when it is started again */

@@ -52,6 +52,7 @@ const RETRY_MILLISECONDS = 5000;
 export class HttpListener {
   private server: Server | undefined;
   private retry: Timer | undefined;
+  private opening: Promise<void> = Promise.resolve();
   private stopped = false;
   private readonly report: ReportCrowded;
 
@@ -72,10 +73,11 @@ export class HttpListener {
     }
   }
 
-  /** Ends all connections. Idempotent. */
+  /** Ends all connections. Resolves when the port is free. Idempotent. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.retry?.cancel();
+    await this.opening.catch(() => {});
     const server = this.server;
     this.server = undefined;
     if (server) await closeServer(server);
@@ -87,7 +89,11 @@ export class HttpListener {
     return typeof address === 'object' && address !== null ? address.port : undefined;
   }
 
-  private async listen(): Promise<void> {
+  private listen(): Promise<void> {
+    return (this.opening = this.open());
+  }
+
+  private async open(): Promise<void> {
     const { name, address, handler, limits, logger } = this.options;
     const { host, port } = address;
     const wildcard = host === '0.0.0.0' || host === '::';

@@ -60,18 +60,22 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
   life.add(...running);
   const loops = served.map(({ loop }) => loop);
   let edits: Promise<void> = Promise.resolve();
+  let cleanUp: Promise<void> = Promise.resolve();
   life.add({
     name: 'clean-up of other modes',
     start(stopping) {
       const modes = allModes(commandLine, logger);
       const remove = (progress: RemovalProgress): Promise<Leftovers> =>
         removeOtherModes(loops, modes, mode, stopping, progress);
-      void cleanUpOtherModes(remove, container.parts, stopping).then(() => {
+      cleanUp = cleanUpOtherModes(remove, container.parts, stopping);
+      void cleanUp.then(() => {
         // Some may have begun by those rules just before they went.
         for (const flows of served.flatMap(({ conntrack }) => conntrack)) flows.repaired();
         void collectGarbage();
       });
     },
+    // What is being removed is not left half-way.
+    stop: () => cleanUp,
   });
   if (asked.config !== '')
     life.add({

@@ -2,8 +2,17 @@ import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
 
 /** Changes that users make, and controllers. */
-const OF_USERS: ReadonlySet<string> = new Set(['put', 'delete', 'take-over', 'flows', 'pod-networks']);
-const ENDS: ReadonlySet<string> = new Set(['kill', 'terminate', 'restart']);
+const OF_USERS: ReadonlySet<string> = new Set([
+  'put',
+  'delete',
+  'take-over',
+  'flows',
+  'pod-networks',
+  'relabel',
+  'misconfigure',
+  'service-ranges',
+]);
+const ENDS: ReadonlySet<string> = new Set(['kill', 'terminate', 'restart', 'interrupt']);
 /** After which a watch goes on where it was, whatever else the way to the API server does, and however often it is refused. */
 const WITHOUT_LISTS: ReadonlySet<string> = new Set([
   'watches-cut',

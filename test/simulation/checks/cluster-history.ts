@@ -1,6 +1,7 @@
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { ApiObject, Change } from '../../support/api-server/object-store.js';
+import { isMarkedInvalid } from '../cluster/marked-invalid.js';
 import { expectedPorts, type ExpectedNode, type ExpectedPort } from './expected-ports.js';
 
 const SERVICES = '/api/v1/services';
@@ -49,9 +50,9 @@ export class ClusterHistory {
     this.nodeChanged();
   }
 
-  /** Other networks than before are of local pods. */
-  localNetworksAre(localNetworks: ExpectedNode['localNetworks']): void {
-    this.nodes = [...this.nodes, { ...this.ofNode, localNetworks }];
+  /** Its Node object has something else in it: other networks are of local pods, or it is in another zone. */
+  nodeIs(change: Partial<Pick<ExpectedNode, 'localNetworks' | 'zone'>>): void {
+    this.nodes = [...this.nodes, { ...this.ofNode, ...change }];
     this.touched = new Set(this.pasts.keys());
     this.nodeChanged();
   }
@@ -63,19 +64,28 @@ export class ClusterHistory {
   version = 0;
 
   /** Follows a write to the storage of the API server. */
-  readonly follow = ({ collection, after, removed }: Change): void => {
+  readonly follow = ({ collection, before, after, removed }: Change): void => {
     this.writes++;
+    // What was valid last stays in force.
+    if (isMarkedInvalid(after)) return;
     if (collection === SERVICES) {
       const past = this.past(`${after.metadata.namespace}/${after.metadata.name}`);
       past.services.push(removed ? undefined : after);
     } else if (collection === SLICES) {
-      const past = this.past(`${after.metadata.namespace}/${after.metadata.labels?.[OF_SERVICE] ?? ''}`);
-      const next = new Map(past.slices.at(-1));
-      if (removed) next.delete(after.metadata.name);
-      else next.set(after.metadata.name, after);
-      past.slices.push(next);
+      const owner = ownerOf(after);
+      const former = before && ownerOf(before);
+      if (former !== undefined && former !== owner) this.keepSlice(former, after, false);
+      this.keepSlice(owner, after, !removed);
     }
   };
+
+  private keepSlice(owner: string, slice: ApiObject, isThere: boolean): void {
+    const past = this.past(owner);
+    const next = new Map(past.slices.at(-1));
+    if (isThere) next.set(slice.metadata.name, slice);
+    else next.delete(slice.metadata.name);
+    past.slices.push(next);
+  }
 
   get services(): readonly string[] {
     return [...this.pasts.keys()];
@@ -140,4 +150,8 @@ export class ClusterHistory {
     if (!past) this.pasts.set(service, (past = { services: [undefined], slices: [new Map()] }));
     return past;
   }
+}
+
+function ownerOf({ metadata }: ApiObject): string {
+  return `${metadata.namespace}/${metadata.labels?.[OF_SERVICE] ?? ''}`;
 }

@@ -8,7 +8,19 @@ import { METRICS } from './what-it-says.js';
 
 /** After these the program knows of everything that is missing: nobody else has changed the kernel, and it hears of the cluster. */
 const KNOWN_TO_IT: ReadonlySet<string> = new Set([
-  ...['start', 'put', 'delete', 'take-over', 'flows', 'kill', 'terminate', 'restart'],
+  ...[
+    'start',
+    'put',
+    'delete',
+    'take-over',
+    'relabel',
+    'misconfigure',
+    'flows',
+    'kill',
+    'terminate',
+    'restart',
+    'interrupt',
+  ],
   ...['program-fault', 'kernel-fault'],
 ]);
 /** What it hears of late, or not at all. */

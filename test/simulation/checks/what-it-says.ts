@@ -2,7 +2,10 @@ import type { DifferenceReport } from '../../../src/application/difference/diffe
 import type { ProxyStatus } from '../../../src/application/status/proxy-status.js';
 import type { ServiceList } from '../../../src/application/status/service-row.js';
 import type { Simulation } from '../simulation.js';
+import { chosenOf } from '../steps/foreign/deed.js';
 import { ask } from './ask.js';
+import { falseExplanation } from './explanation-truth.js';
+import { falseMetric } from './metrics-truth.js';
 
 export const METRICS = 10_249;
 const HEALTH = 10_256;
@@ -10,7 +13,8 @@ const HEALTH = 10_256;
 const ONE_DIFFERENCE_IN = 2;
 
 /** What the program says of itself when nothing is wrong any more: that all is good, of each Service that it serves. */
-export async function untruthOf({ world, history }: Simulation): Promise<string | undefined> {
+export async function untruthOf(simulation: Simulation): Promise<string | undefined> {
+  const { world, history } = simulation;
   const status = JSON.parse((await ask(world, METRICS, '/debug/status')).body) as ProxyStatus;
   if (status.state !== 'good') return `status says ${status.state}: ${status.reasons.join('; ')}`;
   if (!status.inSync) return `status says that it waits: ${status.waiting.join('; ')}`;
@@ -41,7 +45,11 @@ export async function untruthOf({ world, history }: Simulation): Promise<string 
     ({ namespace, name, state }) => state !== 'not-served' && !served.includes(`${namespace}/${name}`),
   );
   if (unknown) return `${unknown.namespace}/${unknown.name} is listed as ${unknown.state} and does not exist`;
-  if (!world.random.isOneIn(ONE_DIFFERENCE_IN)) return undefined;
+  if (!world.random.isOneIn(ONE_DIFFERENCE_IN)) {
+    const explained = chosenOf(served, world.machine.commits);
+    const untruth = explained === undefined ? undefined : await falseExplanation(simulation, explained);
+    return untruth ?? falseMetric(simulation);
+  }
   const { families } = JSON.parse((await ask(world, METRICS, '/debug/diff')).body) as DifferenceReport;
   const lines = families.flatMap((family) => family.lines);
   return lines.length === 0 ? undefined : `diff finds ${JSON.stringify(lines.slice(0, 3))}`;

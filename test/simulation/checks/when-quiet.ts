@@ -5,6 +5,7 @@ import { staleFlow } from './flows.js';
 import { wrongOnLoopback } from './loopback-node-ports.js';
 import { wrongAtOtherAddresses } from './node-addresses.js';
 import { surplusAddress } from './service-addresses.js';
+import { wrongAtUnusedAddress } from './unused-addresses.js';
 import type { Violation } from './violation.js';
 import { untruthOf } from './what-it-says.js';
 
@@ -117,7 +118,8 @@ export class WhenQuiet {
       missingAffinity(this.simulation) ??
       surplusAddress(this.simulation) ??
       wrongOnLoopback(this.simulation) ??
-      wrongAtOtherAddresses(this.simulation)
+      wrongAtOtherAddresses(this.simulation) ??
+      wrongAtUnusedAddress(this.simulation)
     );
   }
 

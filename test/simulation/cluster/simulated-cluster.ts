@@ -6,6 +6,7 @@ import { StandInApiServer } from '../../support/api-server/api-server.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 import { collectionOf } from '../../support/api-server/resource-path.js';
 import { Life } from '../world/life.js';
+import { markedInvalid } from './marked-invalid.js';
 import { ManifestFolder } from './manifest-folder.js';
 import type { ServiceDescription } from './service-description.js';
 import { serviceObject, sliceObjects } from './service-objects.js';
@@ -14,10 +15,11 @@ import type { World } from '../world/world.js';
 
 /** Milliseconds. */
 const BOOKMARKS = 60_000;
-const SERVICES = '/api/v1/services';
-const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
+export const SERVICES = '/api/v1/services';
+export const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
+const RANGES = '/apis/networking.k8s.io/v1/servicecidrs';
 /** Of what else the program follows. */
-const OTHERS = ['/api/v1/nodes', '/apis/networking.k8s.io/v1/servicecidrs'];
+const OTHERS = ['/api/v1/nodes', RANGES];
 const NO_CERTIFICATES = {
   authority: '',
   server: { certificate: '', key: '' },
@@ -42,6 +44,10 @@ export class SimulatedCluster {
   readonly podNetworks: Record<IpFamily, string> = { IPv4: '10.244.1.0/24', IPv6: 'fd00:10:244:1::/64' };
   /** … if it has any at the moment. */
   hasPodNetworks = true;
+  /** The zone of the Node object. */
+  zone = 'zone-a';
+  /** What was there, by its place, in place of which something is that is not valid; undefined: nothing. */
+  private readonly misconfigured = new Map<ApiObject, ApiObject | undefined>();
   private server: StandInApiServer | undefined;
 
   constructor(private readonly world: World) {
@@ -74,13 +80,8 @@ export class SimulatedCluster {
     this.server = await opened;
     world.scheduler.as(this.life, () => this.sendBookmarks());
     const node = this.putNode();
-    const ranges = this.put({
-      apiVersion: 'networking.k8s.io/v1',
-      kind: 'ServiceCIDR',
-      metadata: { name: 'kubernetes' },
-      spec: { cidrs: world.settings.families.map((family) => ADDRESSES[family].services) },
-    });
-    this.manifests?.write('node', [node, ranges]);
+    this.putServiceRange('kubernetes');
+    this.manifests?.write('node', [node, ...this.api.store.list(RANGES)]);
     world.files.put('/etc/kubeproxy/kubeconfig', kubeconfig(this.api.url));
   }
 
@@ -109,6 +110,62 @@ export class SimulatedCluster {
     );
   }
 
+  /** A ServiceCIDR of that name. */
+  putServiceRange(name: string, ranges?: Readonly<Record<IpFamily, string>>): void {
+    const { families } = this.world.settings;
+    this.put({
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'ServiceCIDR',
+      metadata: { name },
+      spec: { cidrs: families.map((family) => ranges?.[family] ?? ADDRESSES[family].services) },
+    });
+  }
+
+  removeServiceRange(name: string): void {
+    if (this.api.store.get(RANGES, undefined, name)) this.remove('networking.k8s.io/v1', 'ServiceCIDR', name);
+  }
+
+  get serviceRanges(): readonly string[] {
+    return this.api.store.list(RANGES).flatMap(({ spec }) => (spec as { readonly cidrs: string[] }).cidrs);
+  }
+
+  /** The Service itself, or its slices, whatever labels they have. */
+  objectsOf(collection: string, service: string): readonly ApiObject[] {
+    const [namespace, name = ''] = service.split('/');
+    return this.api.store
+      .list(collection)
+      .filter(({ metadata }) => metadata.namespace === namespace)
+      .filter(({ metadata: { name: own } }) =>
+        collection === SERVICES ? own === name : own.startsWith(`${name}-ip`),
+      );
+  }
+
+  /** Gives it other labels in place of those that it has. */
+  relabel(collection: string, service: string, labels: Readonly<Record<string, string>>): void {
+    for (const { metadata, ...object } of this.objectsOf(collection, service))
+      this.put({ ...object, metadata: { ...metadata, labels } } as ApiObject);
+  }
+
+  /** Writes an object that is not valid. */
+  misconfigure(object: ApiObject): void {
+    const { apiVersion, kind, metadata } = object;
+    const former = this.api.store.get(collectionOf(apiVersion, kind), metadata.namespace, metadata.name);
+    this.misconfigured.set(this.put(markedInvalid(object)), former);
+  }
+
+  /** What is not valid is as it was before, or goes. */
+  mend(): void {
+    for (const [invalid, former] of [...this.misconfigured].reverse()) {
+      const { apiVersion, kind, metadata } = invalid;
+      const isThere =
+        this.api.store.get(collectionOf(apiVersion, kind), metadata.namespace, metadata.name) === invalid;
+      if (!isThere) continue;
+      if (former) this.put(former);
+      else this.remove(apiVersion, kind, metadata.name, metadata.namespace);
+    }
+    this.misconfigured.clear();
+  }
+
   /** Creates or replaces an object, as a user does. */
   put(object: ApiObject): ApiObject {
     return this.world.scheduler.as(this.life, () => this.api.put(object));
@@ -131,17 +188,16 @@ export class SimulatedCluster {
   private isThere({ apiVersion, kind, metadata, ...content }: ApiObject): boolean {
     const there = this.api.store.get(collectionOf(apiVersion, kind), metadata.namespace, metadata.name);
     if (!there) return false;
-    const { apiVersion: _version, kind: _kind, metadata: _metadata, ...present } = there;
-    return isDeepStrictEqual(present, content);
+    const { apiVersion: _version, kind: _kind, metadata: known, ...present } = there;
+    return (
+      isDeepStrictEqual(present, content) && isDeepStrictEqual(known.labels ?? {}, metadata.labels ?? {})
+    );
   }
 
   private removeSlices(namespace: string, service: string, kept: ReadonlySet<string>): void {
-    for (const { metadata } of this.api.store.list(SLICES)) {
-      const isOurs =
-        metadata.namespace === namespace && metadata.labels?.['kubernetes.io/service-name'] === service;
-      if (isOurs && !kept.has(metadata.name))
+    for (const { metadata } of this.objectsOf(SLICES, `${namespace}/${service}`))
+      if (!kept.has(metadata.name) && !metadata.name.endsWith('-beside'))
         this.remove('discovery.k8s.io/v1', 'EndpointSlice', metadata.name, namespace);
-    }
   }
 
   /** Writes the Node object, of which the rest stays. */
@@ -152,7 +208,7 @@ export class SimulatedCluster {
       kind: 'Node',
       metadata: {
         name: nodeName,
-        labels: { 'kubernetes.io/hostname': nodeName, 'topology.kubernetes.io/zone': 'zone-a', ...labels },
+        labels: { 'kubernetes.io/hostname': nodeName, 'topology.kubernetes.io/zone': this.zone, ...labels },
       },
       spec: this.hasPodNetworks ? { podCIDRs: families.map((family) => this.podNetworks[family]) } : {},
       status: {

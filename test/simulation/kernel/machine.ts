@@ -217,7 +217,7 @@ export class Machine {
   }
 
   /** What the process that acts now starts programs with. */
-  hostOf({ life }: ProxyProcess): ProgramsHost {
+  hostOf({ life, children }: ProxyProcess): ProgramsHost {
     const { world, programs } = this;
     // A child may outlast its parent, who hears of it and does nothing any more.
     const after = (milliseconds: number, run: () => void) =>
@@ -233,11 +233,13 @@ export class Machine {
       programs,
       clock: { after, pauseOf: (kind) => PAUSES[kind] },
       nextPid: () => world.nextPid++,
-      adopt: (child) =>
+      adopt(child) {
+        children.push(child);
         life.onEnd(() => {
           if (world.random.isOneIn(2)) after(0, () => child.kill('SIGKILL'));
           else child.abandon();
-        }),
+        });
+      },
     };
   }
 

@@ -35,6 +35,7 @@ export const simulatedProcess = {
   memoryUsage: Object.assign(() => ({ rss: 1, heapTotal: 1, heapUsed: 1, external: 0, arrayBuffers: 0 }), {
     rss: () => 1,
   }),
+  getActiveResourcesInfo: (): readonly string[] => [],
   cpuUsage: () => ({ user: 0, system: 0 }),
   hrtime: Object.assign(
     (): [number, number] => [Math.floor(world.scheduler.now / 1000), (world.scheduler.now % 1000) * 1e6],

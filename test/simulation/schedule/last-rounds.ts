@@ -134,4 +134,32 @@ export const LAST_ROUNDS: readonly LastRound[] = [
     begins: [['pod-networks'], ['put']],
     choices: { 'pod networks': ['late'] },
   },
+  {
+    name: 'labels change',
+    steps: ['delete'],
+    begins: [['relabel'], ['put'], ['relabel']],
+    otherServiceOneIn: 4,
+  },
+  {
+    name: 'objects are not valid',
+    steps: ['terminate'],
+    begins: [['misconfigure'], ['put']],
+  },
+  {
+    name: 'service ranges change',
+    steps: ['put'],
+    begins: [['service-ranges'], ['put'], ['service-ranges']],
+  },
+  {
+    name: 'it ends in the middle of something',
+    steps: ['delete'],
+    begins: [['interrupt'], ['put']],
+    choices: { pause: ['10', '300', '2000'] },
+  },
+  {
+    name: 'it ends while it starts',
+    steps: ['put'],
+    begins: [['restart', 'terminate'], ['interrupt'], ['put']],
+    choices: { pause: ['10', '300'] },
+  },
 ];

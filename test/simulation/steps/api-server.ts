@@ -100,7 +100,9 @@ export const trouble: StepKind = {
 };
 
 /** The API server and the way to it are well. */
-export function endTrouble({ world, cluster: { api, manifests } }: Simulation): void {
+export function endTrouble({ world, cluster }: Simulation): void {
+  const { api, manifests } = cluster;
+  cluster.mend();
   world.network.weather = { ...FINE };
   api.faults.clear();
   if (api.faults.withholdListEnd) api.disconnectWatches();

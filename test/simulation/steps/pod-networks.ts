@@ -44,6 +44,6 @@ export const podNetworks: StepKind = {
 function allocate({ cluster, history, world }: Simulation, networks: PodNetworks): void {
   Object.assign(cluster.podNetworks, networks);
   cluster.hasPodNetworks = true;
-  history.localNetworksAre(localNetworks(world.settings, cluster.podNetworks));
+  history.nodeIs({ localNetworks: localNetworks(world.settings, cluster.podNetworks) });
   cluster.putNode();
 }

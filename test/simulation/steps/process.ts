@@ -24,4 +24,25 @@ const terminate: StepKind = {
   },
 };
 
-export const PROCESS_STEPS: readonly StepKind[] = [kill, terminate];
+/** How many turns of the process are left; what it does at a start takes some hundred. */
+const TURNS = [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377];
+
+/** Between two turns of the process, wherever it waits for something: it is killed or asked to stop, and started again a little later. */
+const interrupt: StepKind = {
+  name: 'interrupt',
+  weight: 0,
+  plan: (plan) => [
+    plan.random.pick(['killed', 'asked']),
+    String(plan.random.pick(TURNS)),
+    String(plan.pick('pause', PAUSES)),
+  ],
+  perform(simulation, [how = '', turns = '0', pause = '0']) {
+    simulation.afterTurns(Number(turns), (proxy) => {
+      simulation.restartOnceEnded(Number(pause));
+      if (how === 'killed') proxy.kill();
+      else proxy.raise('SIGTERM');
+    });
+  },
+};
+
+export const PROCESS_STEPS: readonly StepKind[] = [kill, terminate, interrupt];

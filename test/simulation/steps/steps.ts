@@ -9,8 +9,11 @@ import { tear } from './manifests.js';
 import { PROCESS_STEPS } from './process.js';
 import { node, readOnly } from './node.js';
 import { podNetworks } from './pod-networks.js';
+import { misconfigure } from './misconfigure.js';
 import { programFault } from './program-faults.js';
+import { relabel } from './relabel.js';
 import { clock, restart } from './restarts.js';
+import { serviceRanges } from './service-ranges.js';
 import { put, remove, takeOver } from './users.js';
 
 /** The program is started. */
@@ -49,6 +52,9 @@ export const STEPS: readonly StepKind[] = [
   ...PROCESS_STEPS,
   ...KUBE_PROXY_STEPS,
   podNetworks,
+  relabel,
+  misconfigure,
+  serviceRanges,
   formerVersionAgain,
   formerVersion,
 ];

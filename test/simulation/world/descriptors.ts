@@ -11,6 +11,11 @@ export class Descriptors {
     return descriptor;
   }
 
+  /** How many are open. */
+  get count(): number {
+    return this.paths.size;
+  }
+
   pathOf(descriptor: number): string {
     const path = this.paths.get(descriptor);
     if (path === undefined) throw systemError('EBADF', 'fstat', String(descriptor));

@@ -112,6 +112,11 @@ export class Network {
     return [...this.sockets].filter((socket) => socket.owner === owner);
   }
 
+  /** Where somebody listens, by family and port. */
+  portsOf(owner: Life): readonly string[] {
+    return [...this.listeners].flatMap(([place, listener]) => (listener.owner === owner ? place : []));
+  }
+
   forget(socket: SimulatedSocket): void {
     this.sockets.delete(socket);
   }

@@ -14,6 +14,11 @@ export class Ports {
     return wanted;
   }
 
+  /** How many are taken. */
+  get count(): number {
+    return this.taken.size;
+  }
+
   isTaken(port: number): boolean {
     return ['udp4', 'udp6'].some((family) => this.taken.has(`${family} ${port}`));
   }

@@ -6,6 +6,8 @@ import {
   validateCommandLine,
 } from '../../../src/bootstrap/configuration/command-line.js';
 import type { PinoLogger } from '../../../src/adapters/process/pino-logger.js';
+import { remainsOf } from '../checks/remains.js';
+import type { Child } from '../kernel/programs/children.js';
 import { Life } from './life.js';
 import { SimulatedLogger } from './simulated-logger.js';
 import type { World } from './world.js';
@@ -21,6 +23,10 @@ export class ProxyProcess {
   exitCode: number | undefined;
   /** Why it ended, if it failed. */
   failure: unknown;
+  /** Programs that it has started. */
+  readonly children: Child[] = [];
+  /** What it still had open when it was done; undefined: nothing, or it was not asked to end. */
+  remains: string | undefined;
 
   private constructor(
     private readonly world: World,
@@ -79,7 +85,9 @@ export class ProxyProcess {
       validateCommandLine(commandLine);
       const command = await chosenCommand(commandLine);
       const code = await command(commandLine, logger as unknown as PinoLogger);
-      if (this.life.isAlive) this.exited(code);
+      if (!this.life.isAlive) return;
+      this.remains = remainsOf(world, this);
+      this.exited(code);
     } catch (error) {
       this.failure = error;
       if (this.life.isAlive) this.exited(1);

@@ -38,6 +38,8 @@ export class Scheduler {
   private planned = 0;
   /** How many events have happened. */
   turns = 0;
+  /** Called before each of them with its owner, who may end by it. */
+  beforeTurn: (owner: Life) => void = () => undefined;
 
   /** @param owner who acts now: what is planned meanwhile is planned by it, and will not happen once it has ended */
   constructor(
@@ -91,6 +93,8 @@ export class Scheduler {
       this.events.take();
       if (event.isCanceled || !event.owner.isAlive) continue;
       this.now = Math.max(this.now, event.at);
+      this.beforeTurn(event.owner);
+      if (!event.owner.isAlive) continue;
       this.turns++;
       this.owner = event.owner;
       perform(event);

@@ -1,0 +1,56 @@
+import type { Explanation, PortExplanation } from '../../../src/application/explain/explanation.js';
+import type { Simulation } from '../simulation.js';
+import { ask } from './ask.js';
+import { usesCluster, type ExpectedPort } from './expected-ports.js';
+import { METRICS } from './what-it-says.js';
+
+/** What `explain` says of a Service that is served, or asked for and not served, although it is not so; undefined if all is true. */
+export async function falseExplanation(
+  { world, history }: Simulation,
+  service: string,
+): Promise<string | undefined> {
+  const { body } = await ask(world, METRICS, `/debug/explain?subject=${encodeURIComponent(service)}`);
+  const { known, problems, families } = JSON.parse(body) as Explanation;
+  const expected = history.current(service);
+  const said = (what: string): string => `explain says of ${service} ${what}`;
+  if (known !== expected.length > 0) return said(known ? 'that it is served' : 'that it is not served');
+  if (problems.length > 0) return said(`that it is misconfigured: ${problems.join('; ')}`);
+  for (const { family, waiting, ports } of families) {
+    if (waiting) return said(`that it waits in ${family}`);
+    const wanted = expected.filter((port) => port.family === family);
+    if (ports.length !== wanted.length) return said(`that it has ${ports.length} ports in ${family}`);
+    for (const port of wanted) {
+      const explained = ports.find((each) => port.key === keyOf(service, each));
+      const wrong = explained ? falseOf(explained, port) : 'nothing';
+      if (wrong !== undefined) return said(`${wrong} of ${port.key} in ${family}`);
+    }
+  }
+  return undefined;
+}
+
+function falseOf({ status, frontends, endpoints }: PortExplanation, port: ExpectedPort): string | undefined {
+  if (status.state !== 'programmed') return `that it is ${status.state}`;
+  const places = frontends.map(({ kind, address, port: number }) => `${kind} ${address} ${number}`);
+  const askedFor = port.frontends.map(({ kind, address, port: number }) => `${kind} ${address} ${number}`);
+  if (!isSame(places, askedFor)) return `that it has the frontends ${places.join(', ')}`;
+  const used = endpoints.filter((each) => each.used).map(placeOf);
+  const serving = [...(usesCluster(port) ? port.cluster : []), ...(usesLocal(port) ? port.local : [])];
+  if (!isSame(used, serving.map(placeOf))) return `that connections lead to ${used.join(', ') || 'nothing'}`;
+  return undefined;
+}
+
+function usesLocal({ internalPolicyLocal, externalPolicyLocal }: ExpectedPort): boolean {
+  return internalPolicyLocal || externalPolicyLocal;
+}
+
+function keyOf(service: string, { port, protocol }: PortExplanation): string {
+  return `${service}${port === '' ? '' : `:${port}`}/${protocol}`;
+}
+
+function placeOf({ address, port }: { readonly address: string; readonly port: number }): string {
+  return `${address} ${port}`;
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return [...new Set(one)].sort().join() === [...new Set(other)].sort().join();
+}

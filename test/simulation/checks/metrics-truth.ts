@@ -1,0 +1,35 @@
+import type { Simulation } from '../simulation.js';
+import { ask } from './ask.js';
+import { METRICS } from './what-it-says.js';
+
+/** What the metrics say when nothing is wrong any more, although it is not so; undefined if all is true. */
+export async function falseMetric({ world, history }: Simulation): Promise<string | undefined> {
+  const { status, body } = await ask(world, METRICS, '/metrics');
+  if (status !== 200) return `the metrics cannot be read: ${status} ${body}`;
+  const ports = history.services.flatMap((service) => history.current(service));
+  const expected = new Map<string, number>([
+    ['kubeproxy_configuration_refused', 0],
+    ['kubeproxy_objects_ignored', 0],
+    ['kubeproxy_watch_connected', 1],
+    ['kubeproxy_sync_proxy_rules_service_changes_pending', 0],
+    ['kubeproxy_sync_proxy_rules_endpoint_changes_pending', 0],
+  ]);
+  for (const family of world.settings.families) {
+    const of = `ip_family="${family}"`;
+    const programmed = ports.filter((port) => port.family === family).length;
+    expected.set(`kubeproxy_service_ports{${of},state="programmed"}`, programmed);
+    for (const state of ['degraded', 'failed'])
+      expected.set(`kubeproxy_service_ports{${of},state="${state}"}`, 0);
+    expected.set(`kubeproxy_services_waiting{${of}}`, 0);
+    expected.set(`kubeproxy_synced{${of}}`, 1);
+  }
+  const missing = new Set([...expected.keys()].filter((sample) => sample.includes('{')));
+  for (const line of body.split('\n')) {
+    const [, sample = '', name = '', value] = /^((\w+)\S*) (\S+)$/.exec(line) ?? [];
+    missing.delete(sample);
+    const wanted = expected.get(sample) ?? expected.get(name);
+    if (wanted !== undefined && Number(value) !== wanted) return `the metrics say ${line}, not ${wanted}`;
+  }
+  const [first] = missing;
+  return first && `the metrics do not have ${first}`;
+}
