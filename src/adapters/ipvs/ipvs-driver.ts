@@ -159,14 +159,10 @@ export class IpvsDriver
     return this.unremoved.size > 0 || !this.remains.areNone;
   }
 
-  async commit(change: IpvsChange, node: NodeNetwork): Promise<WriteResult> {
+  commit(change: IpvsChange, node: NodeNetwork): Promise<WriteResult> {
     this.node = node;
     this.remains.addTo(change);
-    const { written, failed } = await this.write(
-      change,
-      this.rules.changeOf(this.desired, change.rules, node),
-    );
-    return { written, failed };
+    return this.write(change, this.rules.changeOf(this.desired, change.rules, node));
   }
 
   async read({ signal }: ReadOptions = {}): Promise<PresentState> {
