@@ -86,7 +86,7 @@ export class Explain {
     if (table.has(service)) return undefined;
     if (this.sources.state.service(service)?.clusterIPs[family] === undefined)
       return { kind: 'no-cluster-ip', text: 'no cluster IP of this family' };
-    if (keptFor.length === 0 || this.sources.state.hasSlices(service))
+    if (keptFor.length === 0 || this.sources.state.hasSlices(service, family))
       return { kind: 'not-processed', text: 'not processed yet' };
     return { kind: 'held-back', text: heldBack(keptFor) };
   }

@@ -68,6 +68,8 @@ export class SyncFamily {
     /** What the source currently cannot read. */
     private readonly unread: () => readonly string[] = () => [],
     stepsAside?: StepsAside,
+    /** Objects that it delivered and that are ignored, as they are invalid. */
+    private readonly ignored: () => readonly string[] = () => [],
   ) {
     this.table = new ForwardingTable(stepsAside);
     this.outcomes = new ServicePortOutcomes(this.family, this.table, statuses, clock, logger);
@@ -119,11 +121,16 @@ export class SyncFamily {
 
   /** Unexplained rules are kept, but everything has been read by now: the next sync may remove them. */
   get canForgetUnexplained(): boolean {
-    return this.started && !this.sawEverything && this.unread().length === 0;
+    return this.started && !this.sawEverything && this.keptFor.length === 0;
   }
 
-  /** What could not be read since the start, for people. Unexplained rules are kept because of it. */
+  /** What could not be read or used since the start, for people. Unexplained rules are kept because of it. */
   get keptFor(): readonly string[] {
+    return this.sawEverything ? [] : [...this.unread(), ...this.ignored()];
+  }
+
+  /** The part of it that could not be read. */
+  get unreadFor(): readonly string[] {
     return this.sawEverything ? [] : this.unread();
   }
 
@@ -152,7 +159,7 @@ export class SyncFamily {
     if (keepUnexplained)
       this.logger.warn(
         { family: this.family, unread: keptFor.length, first: keptFor[0] },
-        'some objects cannot be read; rules of unknown service ports stay until they can be read',
+        'some objects cannot be read or are invalid; rules of unknown service ports stay until that is mended',
       );
     const all = this.allServices();
     const services = keepUnexplained ? [...all].filter((service) => this.isExplained(service)) : all;
@@ -207,7 +214,7 @@ export class SyncFamily {
 
   /** Endpoints of a Service without slices may be in what could not be read; if it has rules, it keeps them. */
   private isExplained(key: ServiceKey): boolean {
-    if (this.state.hasSlices(key) || this.table.has(key)) return true;
+    if (this.state.hasSlices(key, this.family) || this.table.has(key)) return true;
     const service = this.state.service(key);
     return !service || (this.started && !mayKeepRulesOf(this.backend, service));
   }

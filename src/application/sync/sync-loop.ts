@@ -121,9 +121,14 @@ export class SyncLoop {
     this.changed();
   }
 
-  /** What could not be read since the start, for people. Unexplained rules are kept because of it. */
+  /** `SyncFamily.keptFor`. */
   get keptFor(): readonly string[] {
     return this.sync.keptFor;
+  }
+
+  /** `SyncFamily.unreadFor`. */
+  get unreadFor(): readonly string[] {
+    return this.sync.unreadFor;
   }
 
   /** Service ports that are refused, for less than a minute. */
@@ -280,7 +285,7 @@ export class SyncLoop {
     const services = this.sync.table.size;
     this.logger.info({ family: this.family, services, written, ms }, 'programmed everything');
     this.reportFirst(undefined);
-    if (this.sync.keptFor.length === 0) this.reportComplete();
+    if (this.sync.unreadFor.length === 0) this.reportComplete();
   }
 
   private retryLater(key: ServicePortKey): void {

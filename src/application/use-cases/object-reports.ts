@@ -87,7 +87,15 @@ export class ObjectReports {
   get rejected(): readonly string[] {
     return [...this.complaints].flatMap(([id, { text, usable }]) => (usable ? [] : [`${id}: ${text}`]));
   }
+
+  /** Those of them that are Services or have endpoints. */
+  get rejectedServices(): readonly string[] {
+    return this.rejected.filter((text) => SERVICES.test(text));
+  }
 }
+
+/** Of what rules are. */
+const SERVICES = /^(?:Service|EndpointSlice|Endpoints) /;
 
 const PLAIN_NAME = /^[a-z0-9./-]{1,330}$/;
 

@@ -73,7 +73,7 @@ function relayedNodePorts(parts: FamilyParts, report: ReportProblem): LocalhostN
 }
 
 function syncFamily(parts: FamilyParts, listeners: ForwardingListeners): SyncFamily {
-  const { backend, state, source, contexts, statuses, clock, ejection } = parts;
+  const { backend, state, source, reports, contexts, statuses, clock, ejection } = parts;
   return new SyncFamily(
     state,
     backend,
@@ -84,6 +84,7 @@ function syncFamily(parts: FamilyParts, listeners: ForwardingListeners): SyncFam
     listeners,
     () => source.problems,
     ejection?.stepsAside(parts.family),
+    () => reports.rejectedServices,
   );
 }
 

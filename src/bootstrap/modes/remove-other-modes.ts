@@ -6,7 +6,10 @@ import type { Mode, OpenMode } from './open-mode.js';
 const KEPT = 'keeping any rules of other modes';
 
 /** What is asked of the sync loops of the mode in force. */
-export type StandingLoop = Pick<SyncLoop, 'firstAttempt' | 'verifyNow' | 'complete' | 'keptFor' | 'refused'>;
+export type StandingLoop = Pick<
+  SyncLoop,
+  'firstAttempt' | 'verifyNow' | 'complete' | 'unreadFor' | 'refused'
+>;
 
 /** What stays of other modes, and why, for people. */
 export interface Leftovers {
@@ -45,7 +48,7 @@ export async function removeOtherModes(
   progress?.begins();
   const problem = await problemOf(loops, stopping !== undefined);
   if (problem !== undefined) return failing(`those of mode ${present.name} are not in place: ${problem}`);
-  const [unread] = loops.flatMap((loop) => loop.keptFor);
+  const [unread] = loops.flatMap((loop) => loop.unreadFor);
   if (unread !== undefined) return failing(`they may serve objects that cannot be read: ${unread}`);
   const [refused] = loops.flatMap((loop) => loop.refused);
   if (refused !== undefined) return failing(`they may serve what the kernel refuses: ${refused}`);

@@ -33,7 +33,7 @@ export const syncModule = {
       health,
       statuses,
       () => clusterEvents.missing,
-      () => [...new Set(served.flatMap(({ loop }) => loop.keptFor))],
+      () => [...new Set(served.flatMap(({ loop }) => loop.unreadFor))],
       clock,
     ),
   metrics: ({ commandLine: { configuration, version }, packetCounters, rejectedPackets, clock }) =>

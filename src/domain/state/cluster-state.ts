@@ -75,9 +75,9 @@ export class ClusterState {
     return this.unlabeled;
   }
 
-  /** Whether slices of the Service are known, of any family. */
-  hasSlices(key: ServiceKey): boolean {
-    return this.slices.has(key);
+  /** Whether slices of the Service are known, of this family. */
+  hasSlices(key: ServiceKey, family: IpFamily): boolean {
+    return this.slicesOf(key).some((slice) => slice.family === family);
   }
 
   /** The slices of a Service, as `namespace/name`. */

@@ -41,6 +41,8 @@ export class Bench {
 
   /** What the source cannot read. */
   readonly unread: string[] = [];
+  /** What it delivered and is not valid. */
+  readonly invalid: string[] = [];
 
   constructor(periods: Partial<SyncPeriods> = {}, programmed?: (changes: ProgrammedChanges) => void) {
     const contexts = { of: (_: string, refresh: boolean) => (this.refreshes.push(refresh), this.context) };
@@ -53,6 +55,8 @@ export class Bench {
       this.logger,
       undefined,
       () => this.unread,
+      undefined,
+      () => this.invalid,
     );
     this.loop = new SyncLoop(
       this.sync,

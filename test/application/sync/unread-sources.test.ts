@@ -72,6 +72,22 @@ describe('What the source cannot read at a start', () => {
     expect(bench.syncs()).toEqual(['start fresh later a']);
   });
 
+  it('keeps rules as what is not valid does; but that is no reason to wait for more', async () => {
+    const bench = await benchAfter('a', 'b');
+    bench.invalid.push('Service default/b: spec.ports[0].port: 0');
+    withSlices(bench, 'a');
+    await bench.begin();
+    expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a'), keyOf('b')]);
+    expect([bench.loop.keptFor, bench.loop.unreadFor]).toEqual([bench.invalid, []]);
+    let isComplete = false;
+    void bench.loop.complete.then(() => (isComplete = true));
+    await bench.clock.advanceAsync(5_000);
+    expect(isComplete).toBe(true);
+    bench.invalid.pop();
+    await bench.clock.advanceAsync(3_000);
+    expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a')]);
+  });
+
   it('is a matter of the start: what fails later was known before', async () => {
     const bench = new Bench();
     withSlices(bench, 'a');

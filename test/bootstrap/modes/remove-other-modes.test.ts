@@ -14,10 +14,14 @@ const standing: StandingLoop = {
   firstAttempt: Promise.resolve(undefined),
   verifyNow: () => Promise.resolve(undefined),
   complete: Promise.resolve(),
-  keptFor: [],
+  unreadFor: [],
   refused: [],
 };
-const partial: StandingLoop = { ...standing, complete: new Promise(() => {}), keptFor: ['loop.yaml: ELOOP'] };
+const partial: StandingLoop = {
+  ...standing,
+  complete: new Promise(() => {}),
+  unreadFor: ['loop.yaml: ELOOP'],
+};
 
 const NOTHING = { failed: [], left: [] };
 let removed: { name: Mode['name']; isPatient: boolean }[];
@@ -83,18 +87,18 @@ it('says once what each mode leaves, and goes on with the others', async () => {
 describe('while the program runs', () => {
   it('waits until everything could be read, and lets connections end', async () => {
     let reportComplete!: () => void;
-    let keptFor = partial.keptFor;
+    let unreadFor = partial.unreadFor;
     const loop = {
       ...standing,
       complete: new Promise<void>((resolve) => (reportComplete = resolve)),
-      get keptFor() {
-        return keptFor;
+      get unreadFor() {
+        return unreadFor;
       },
     };
     const removal = removeOtherModes([standing, loop], modes, present, new AbortController().signal);
     await new Promise((resolve) => setImmediate(resolve));
     expect(removed).toEqual([]);
-    keptFor = [];
+    unreadFor = [];
     reportComplete();
     expect(await removal).toEqual(NOTHING);
     expect(removed).toEqual([

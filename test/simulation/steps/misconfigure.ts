@@ -44,11 +44,14 @@ export const misconfigure: StepKind = {
     const how = plan.pick('misconfigure', [...Object.keys(OF_SERVICES), ...Object.keys(OF_SLICES)]);
     return [how, name, plan.pick('misconfigured', [BESIDE, 'itself'])];
   },
-  perform({ cluster }, [how = '', name = '', where = '']) {
+  perform({ cluster, world }, [how = '', name = '', where = '']) {
     const make = OF_SERVICES[how] ?? OF_SLICES[how];
     if (!make) throw new Error(`nothing is misconfigured by ${how}`);
-    const [object] = cluster.objectsOf(how in OF_SERVICES ? SERVICES : SLICES, name);
+    const objects = cluster.objectsOf(how in OF_SERVICES ? SERVICES : SLICES, name);
+    const [object] = objects;
     if (!object) return;
+    // When the program starts it serves what the other slices say.
+    if (where !== BESIDE && how in OF_SLICES && objects.length > world.settings.families.length) return;
     const { metadata } = object;
     cluster.misconfigure(
       make(
