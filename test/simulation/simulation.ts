@@ -15,6 +15,7 @@ import { argumentsOf, localNetworks } from './schedule/arguments.js';
 import type { Schedule, Step } from './schedule/schedule.js';
 import { endTrouble } from './steps/api-server.js';
 import { startProgramsOf } from './replaced/execa.js';
+import { OTHER_ADDRESSES } from './steps/node.js';
 import { stepKind } from './steps/steps.js';
 import { enter } from './world/current.js';
 import { ProxyProcess } from './world/proxy-process.js';
@@ -62,6 +63,10 @@ export class Simulation {
   private formerly: readonly Step[] = [];
   /** When a connection to the API server may have begun to be silent last, in simulated milliseconds. */
   silencedAt = -Infinity;
+  /** Addresses that the node had when a process ended, and has lost when the next one begins. */
+  readonly lostUnseen = new Set<string>();
+  /** Those that it had when the last process ended. */
+  private addressesLeft: readonly string[] = [];
   /** Since when something may have been refused, without an end. */
   refusedSince = Infinity;
   /** How often everything was listed until then, and how often a Service was blamed, and what was logged. */
@@ -135,7 +140,12 @@ export class Simulation {
     if (world.proxy.isRunning) return;
     this.modes.add(this.mode);
     world.machine.isProxying = this.mode === 'userspace';
+    const { links } = world.machine;
+    for (const address of this.addressesLeft) if (!links.isLocal(address)) this.lostUnseen.add(address);
     const proxy = ProxyProcess.start(world, argumentsOf(this));
+    proxy.life.onEnd(() => {
+      this.addressesLeft = OTHER_ADDRESSES.filter((address) => links.isLocal(address));
+    });
     // As the kubelet does with a program that fails.
     proxy.life.onEnd(() => {
       if (proxy.remains !== undefined) this.breaks('nothing is left at the end', proxy.remains);

@@ -5,10 +5,13 @@ import type { Simulation } from '../simulation.js';
 /**
  * A flow that leads to an endpoint that serves no more; undefined if there is none. One of another protocol than UDP counts
  * while it has no answer, and its frontend is there: nothing tells of frontends that went while no proxy ran. Of UDP, the rules of the
- * same mode do (docs/differences.md).
+ * same mode do (docs/differences.md). At an address that the node lost while no proxy ran, other programs may translate flows to the number
+ * of a node port: nothing tells theirs from ours (docs/simulation.md).
  */
-export function staleFlow({ world, history, modes }: Simulation): string | undefined {
+export function staleFlow({ world, history, modes, lostUnseen }: Simulation): string | undefined {
   const ports = history.services.flatMap((service) => history.current(service));
+  const isUnknown = (address: string): boolean =>
+    lostUnseen.has(address) && !world.machine.links.isLocal(address);
   const portsOf = ({ original }: Connection) =>
     ports.filter(({ frontends }) =>
       frontends.some(
@@ -21,6 +24,7 @@ export function staleFlow({ world, history, modes }: Simulation): string | undef
     );
   for (const connection of world.machine.connections.list()) {
     const { original, reply, status } = connection;
+    if (isUnknown(original.destination)) continue;
     const isUdp = original.protocol === IPPROTO.UDP;
     if (!isUdp && (status & STATUS.SEEN_REPLY) !== 0) continue;
     const owners = portsOf(connection);

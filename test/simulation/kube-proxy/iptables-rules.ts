@@ -12,20 +12,28 @@ class Rules {
   readonly filter: string[] = [];
   readonly nat: string[] = [];
   readonly chains: string[] = [];
+  /** Chains that stay as they are. */
+  readonly unchanged: string[] = [];
 }
 
 /** Chains of the ports, by which stale ones are known. */
 export const OF_PORTS = /^KUBE-(SVC|SVL|EXT|FW|SEP)-/;
 
-/** The input of `iptables-restore` (docs/spec/iptables.md §5 to §10). @param present chains of table nat that are there */
+/**
+ * The input of `iptables-restore` (docs/spec/iptables.md §5 to §11).
+ * @param present chains of table nat that are there
+ * @param changed the Services whose own chains are written; undefined: all
+ */
 export function iptablesRules(
   family: IpFamily,
   ports: readonly ServedPort[],
   present: readonly string[],
+  changed?: ReadonlySet<string>,
 ): string {
   const rules = new Rules();
-  for (const port of ports) addPort(rules, port);
-  const stale = present.filter((chain) => OF_PORTS.test(chain) && !rules.chains.includes(chain));
+  for (const port of ports) addPort(rules, port, changed?.has(port.service) ?? true);
+  const active = new Set([...rules.chains, ...rules.unchanged]);
+  const stale = present.filter((chain) => OF_PORTS.test(chain) && !active.has(chain));
   const isIPv4 = family === 'IPv4';
   const filter = [
     ...['SERVICES', 'EXTERNAL-SERVICES', 'FORWARD', 'NODEPORTS', 'PROXY-FIREWALL'].map(
@@ -71,7 +79,7 @@ export function iptablesRules(
 /** A line that makes or empties a chain. */
 export const declared = (chain: string): string => `:${chain} - [0:0]`;
 
-function addPort(rules: Rules, port: ServedPort): void {
+function addPort(rules: Rules, port: ServedPort, isChanged: boolean): void {
   const { display, protocol, frontends, hasAny, healthCheckNodePort } = port;
   const hash = hashOf(display + protocol, HASH);
   const chain = (kind: string) => `KUBE-${kind}-${hash}`;
@@ -125,7 +133,10 @@ function addPort(rules: Rules, port: ServedPort): void {
     rules.filter.push(
       `-A KUBE-NODEPORTS -m comment --comment "${display} health check node port" -m tcp -p tcp --dport ${healthCheckNodePort} -j ACCEPT`,
     );
-  if (hasAny) addChains(rules, port, chain, met, isFirewalled);
+  if (!hasAny) return;
+  const own = isChanged ? rules : new Rules();
+  addChains(own, port, chain, met, isFirewalled);
+  if (!isChanged) rules.unchanged.push(...own.chains);
 }
 
 function addChains(

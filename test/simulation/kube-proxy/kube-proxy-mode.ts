@@ -13,8 +13,19 @@ export interface KubeProxyNode {
 export interface KubeProxyMode {
   /** At its start, before the first sync. */
   begin?(machine: Machine, families: readonly IpFamily[]): void;
-  /** Writes all that the ports of one family ask for. */
-  sync(machine: Machine, family: IpFamily, ports: readonly ServedPort[], node: KubeProxyNode): void;
+  /** Whether most syncs write only what changed since the one before, and leave what others have done to the rest. */
+  readonly syncsPartially?: boolean;
+  /**
+   * Writes what the ports of one family ask for. Throws Error if the kernel refuses it.
+   * @param changed Services that may have changed since the last sync, which went well; undefined: everything is to be written
+   */
+  sync(
+    machine: Machine,
+    family: IpFamily,
+    ports: readonly ServedPort[],
+    node: KubeProxyNode,
+    changed?: ReadonlySet<string>,
+  ): void;
   /** Asked twice a minute: whether everything is to be written again. */
   isDamaged(machine: Machine, families: readonly IpFamily[]): boolean;
   /** Removes what the mode writes. */

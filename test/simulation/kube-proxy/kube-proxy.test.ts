@@ -40,6 +40,25 @@ it.each(['iptables', 'ipvs', 'nftables'])(
   LIMIT,
 );
 
+it(
+  'has written the same after partial syncs as after a full one: mode iptables',
+  async () => {
+    const changes = `2.000 put shop/s1 number=1 type=cluster ports=80/TCP pods=8,21
+4.000 put shop/s2 number=2 type=cluster ports=http:80/TCP pods=7,o8
+6.000 delete shop/s6
+6.000 put shop/s7 number=7 type=external ports=80/TCP pods=4,o5 internal=Local affinity=30
+8.000 put shop/s3 number=3 type=nodeport ports=dns:53/UDP,dns-tcp:53/TCP pods=
+10.000 put shop/s3 number=3 type=nodeport ports=dns:53/UDP,dns-tcp:53/TCP pods=7
+`;
+    const text = await printed(
+      'iptables',
+      `0.000 kube-proxy start iptables\n${changes}13.000 kube-proxy stop\n13.000 start\n16.000 settle\n`,
+    );
+    expect(text.match(/programmed everything .*"written":0,/g)).toHaveLength(2);
+  },
+  LIMIT,
+);
+
 it.each(['iptables', 'ipvs', 'nftables'])(
   'is told of by a proxy of mode nftables, whose table it touches, and gone when both have settled: mode %s',
   async (mode) => {

@@ -1,4 +1,5 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { Change } from '../../support/api-server/object-store.js';
 import type { Simulation } from '../simulation.js';
 import type { Mode } from '../world/settings.js';
 import type { Planned } from '../world/scheduler.js';
@@ -28,6 +29,12 @@ const REMOVED: Readonly<Record<KubeProxyModeName, readonly KubeProxyModeName[]>>
 const LISTING = 200;
 const BETWEEN_SYNCS = 1_000;
 const BETWEEN_LOOKS = 30_000;
+const AFTER_FAILURE = 30_000;
+
+const SERVICES = '/api/v1/services';
+const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
+const NODES = '/api/v1/nodes';
+const OF_SERVICE = 'kubernetes.io/service-name';
 
 /**
  * kube-proxy 1.36 on the node of a world, as another program: what it writes is worked out from the objects and docs/spec, with
@@ -40,6 +47,10 @@ export class KubeProxy {
   private isFollowing = false;
   private startedAt = 0;
   private startedBesideProxy = false;
+  /** Services that changed since the last sync; undefined: the next one is a full one. */
+  private changed: Set<string> | undefined;
+  /** How many commits there were when everything was as it writes it, after its last sync; undefined: something may not have been. */
+  private commits: number | undefined;
   /** When it wrote last, in which mode. */
   private last: { readonly mode: KubeProxyModeName; readonly at: number } | undefined;
 
@@ -49,11 +60,12 @@ export class KubeProxy {
   start(mode: KubeProxyModeName): void {
     this.stop();
     const { cluster, world } = this.simulation;
-    if (!this.isFollowing) cluster.api.store.subscribe(() => this.soon(BETWEEN_SYNCS));
+    if (!this.isFollowing) cluster.api.store.subscribe((change) => this.note(change));
     this.isFollowing = true;
     this.mode = mode;
     this.startedAt = world.now;
     this.startedBesideProxy = world.proxy.isRunning;
+    this.changed = undefined;
     this.write(() => {
       for (const other of REMOVED[mode]) MODES[other].remove(world.machine, this.families);
       MODES[mode].begin?.(world.machine, this.families);
@@ -96,9 +108,20 @@ export class KubeProxy {
     return this.simulation.world.settings.families;
   }
 
+  private note({ collection, after: { metadata } }: Change): void {
+    if (collection === SERVICES) this.changed?.add(`${metadata.namespace}/${metadata.name}`);
+    else if (collection === SLICES)
+      this.changed?.add(`${metadata.namespace}/${metadata.labels?.[OF_SERVICE] ?? ''}`);
+    // Of the Node only some labels lead to a full sync, and new podCIDRs to a new process.
+    else if (collection === NODES) this.changed = undefined;
+    this.soon(BETWEEN_SYNCS);
+  }
+
   private soon(milliseconds: number): void {
-    if (this.mode === undefined || this.sync) return;
+    if (this.mode === undefined) return;
     const { world } = this.simulation;
+    if (this.sync && this.sync.at <= world.now + milliseconds) return;
+    this.sync?.cancel();
     this.sync = world.scheduler.after(milliseconds, () => this.syncNow(), world.fate);
   }
 
@@ -107,7 +130,10 @@ export class KubeProxy {
     this.look = world.scheduler.after(
       BETWEEN_LOOKS,
       () => {
-        if (this.mode && MODES[this.mode].isDamaged(world.machine, this.families)) this.soon(0);
+        if (this.mode && MODES[this.mode].isDamaged(world.machine, this.families)) {
+          this.changed = undefined;
+          this.soon(0);
+        }
         this.lookAgain();
       },
       world.fate,
@@ -126,6 +152,10 @@ export class KubeProxy {
     // An element of a map leads to one place: of two Services with one address the kernel refuses the whole transaction, and it tries again.
     if (mode === 'nftables' && isContested(ports)) return this.soon(BETWEEN_SYNCS);
     const { addresses, localNetworks } = history.ofNode;
+    const changed = MODES[mode].syncsPartially ? this.changed : undefined;
+    // What others have done since the last full sync may stay.
+    const isWhole = !changed || this.commits === world.machine.commits;
+    this.changed = new Set();
     this.write(() => {
       for (const family of this.families)
         try {
@@ -134,13 +164,20 @@ export class KubeProxy {
             family,
             ports.filter((port) => port.family === family),
             { address: addresses[family], localNetwork: localNetworks[family] },
+            changed,
           );
         } catch (error) {
-          simulation.breaks('kube-proxy can take over', (error as Error).message);
+          // Chains that it takes to be there may be gone.
+          if (isWhole) simulation.breaks('kube-proxy can take over', (error as Error).message);
+          this.changed = undefined;
         }
     });
     this.last = { mode, at: world.now };
-    if (!world.proxy.isRunning) this.serves(mode);
+    if (!this.changed) return this.soon(AFTER_FAILURE);
+    this.commits = isWhole ? world.machine.commits : undefined;
+    if (world.proxy.isRunning) return;
+    if (isWhole) this.serves(mode);
+    else simulation.everyCommit.damage(() => undefined, true);
   }
 
   /**
