@@ -134,9 +134,16 @@ export const LAST_ROUNDS: readonly LastRound[] = [
     otherServiceOneIn: 4,
   },
   {
-    name: 'objects are not valid',
+    name: 'objects of nobody are not valid',
     steps: ['terminate'],
     begins: [['misconfigure'], ['put']],
+    choices: { misconfigured: ['beside'] },
+  },
+  {
+    name: 'objects of Services are not valid',
+    steps: ['flows'],
+    begins: [['misconfigure'], ['put']],
+    choices: { misconfigured: ['itself'] },
   },
   {
     name: 'service ranges change',
