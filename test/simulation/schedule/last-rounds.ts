@@ -128,6 +128,18 @@ export const LAST_ROUNDS: readonly LastRound[] = [
     choices: { 'pod networks': ['late'] },
   },
   {
+    name: 'the storage of the API server is restored',
+    steps: ['put', 'delete'],
+    begins: [['trouble'], ['put']],
+    choices: { trouble: ['restored'] },
+  },
+  {
+    name: 'API servers of different age come one after the other',
+    steps: ['put', 'delete'],
+    begins: [['trouble'], ['put']],
+    choices: { trouble: ['rolling', 'internal-errors', 'gateway-timeouts'] },
+  },
+  {
     name: 'labels change',
     steps: ['delete'],
     begins: [['relabel'], ['put'], ['relabel']],
