@@ -23,6 +23,8 @@ const WITHOUT_LISTS: ReadonlySet<string> = new Set([
   'bookmarks',
   'too-many-requests',
   'server-errors',
+  'internal-errors',
+  'gateway-timeouts',
   'json-only',
   'protobuf-again',
   'connections-break',

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { StandInApiServer } from '../../support/api-server/api-server.js';
-import type { ApiObject } from '../../support/api-server/object-store.js';
+import type { ApiObject, Backup } from '../../support/api-server/object-store.js';
 import { collectionOf } from '../../support/api-server/resource-path.js';
 import { Life } from '../world/life.js';
 import { markedInvalid } from './marked-invalid.js';
@@ -144,6 +144,13 @@ export class SimulatedCluster {
   relabel(collection: string, service: string, labels: Readonly<Record<string, string>>): void {
     for (const { metadata, ...object } of this.objectsOf(collection, service))
       this.put({ ...object, metadata: { ...metadata, labels } } as ApiObject);
+  }
+
+  /** Its storage is as it was then. Who writes Services is not told; the kubelet and the control plane write again what they do. */
+  async restore(backup: Backup): Promise<void> {
+    await this.api.restore(backup);
+    this.putNode();
+    this.putServiceRange('kubernetes');
   }
 
   /** Writes an object that is not valid. */

@@ -5,6 +5,7 @@ import { NFTABLES_FAULTS } from './nftables.js';
 import { OTHER_MODES_FAULTS } from './other-modes.js';
 import { SYNC_FAULTS } from './sync.js';
 import { TAKING_OVER_FAULTS } from './taking-over.js';
+import { TELLING_FAULTS } from './telling.js';
 import { WATCHING_FAULTS } from './watching.js';
 
 /** All of them: `npm run simulate -- --planted`. */
@@ -16,4 +17,5 @@ export const FAULTS: readonly PlantedFault[] = [
   ...SYNC_FAULTS,
   ...TAKING_OVER_FAULTS,
   ...WATCHING_FAULTS,
+  ...TELLING_FAULTS,
 ];

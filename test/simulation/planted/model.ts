@@ -74,6 +74,25 @@ export const MODEL_FAULTS: readonly PlantedFault[] = [
     modes: ['nftables', 'iptables'],
   },
   {
+    name: 'slices-stay-with-their-former-service',
+    file: 'src/domain/state/cluster-state.ts',
+    original: 'if (previousOwner !== undefined && previousOwner !== key)',
+    fault: 'if (previousOwner === undefined && previousOwner !== key)',
+  },
+  {
+    name: 'invalid-services-go',
+    file: 'src/application/use-cases/on-service.ts',
+    original: 'ignored === undefined ? [] : this.state.leaveService(name, ignored)',
+    fault: 'ignored === undefined ? this.state.removeService(name) : this.state.leaveService(name, ignored)',
+  },
+  {
+    name: 'changed-service-ranges-pass-unnoticed',
+    file: 'src/application/use-cases/on-service-cidr.ts',
+    original: 'if (value && this.state.applyServiceCidr(value)) this.changed();',
+    fault: 'if (value) this.state.applyServiceCidr(value);',
+    modes: ['nftables'],
+  },
+  {
     name: 'former-frontends-stay',
     file: 'src/domain/reconcile/held-parts.ts',
     original: '    for (const part of former.values()) this.release({ owner, part }, switched);\n',

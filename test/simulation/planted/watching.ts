@@ -52,4 +52,10 @@ export const WATCHING_FAULTS: readonly PlantedFault[] = [
     original: 'error.expired || error.fromTheFuture || error.code === 404)) {',
     fault: 'error.fromTheFuture || error.code === 404)) {',
   },
+  {
+    name: 'restored-storages-pass-unnoticed',
+    file: 'src/adapters/kubernetes/watch/rewind-check.ts',
+    original: 'this.asking ??= this.ask().finally(() => (this.asking = undefined));',
+    fault: 'this.asking ??= Promise.resolve();',
+  },
 ];

@@ -81,7 +81,7 @@ export function openSync(path: Place, flags: string | number = 'r'): number {
   const facts = world.files.facts(name);
   if (!facts) throw systemError('ENOENT', 'open', name);
   if (writes && (facts.mode & 0o222) === 0) throw systemError('EROFS', 'open', name);
-  return world.descriptors.open(name);
+  return world.descriptors.open(name, world.scheduler.owner);
 }
 export const writeSync = (descriptor: number, data: string | Buffer): number => {
   const bytes = Buffer.from(data);

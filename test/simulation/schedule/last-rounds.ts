@@ -135,15 +135,34 @@ export const LAST_ROUNDS: readonly LastRound[] = [
     choices: { 'pod networks': ['late'] },
   },
   {
+    name: 'the storage of the API server is restored',
+    steps: ['put', 'delete'],
+    begins: [['trouble'], ['put']],
+    choices: { trouble: ['restored'] },
+  },
+  {
+    name: 'API servers of different age come one after the other',
+    steps: ['put', 'delete'],
+    begins: [['trouble'], ['put']],
+    choices: { trouble: ['rolling', 'internal-errors', 'gateway-timeouts'] },
+  },
+  {
     name: 'labels change',
     steps: ['delete'],
     begins: [['relabel'], ['put'], ['relabel']],
     otherServiceOneIn: 4,
   },
   {
-    name: 'objects are not valid',
+    name: 'objects of nobody are not valid',
     steps: ['terminate'],
     begins: [['misconfigure'], ['put']],
+    choices: { misconfigured: ['beside'] },
+  },
+  {
+    name: 'objects of Services are not valid',
+    steps: ['flows'],
+    begins: [['misconfigure'], ['put']],
+    choices: { misconfigured: ['itself'] },
   },
   {
     name: 'service ranges change',

@@ -4,6 +4,13 @@ import type { Simulation } from '../simulation.js';
 
 /** Milliseconds. */
 const AWAY = 15_000;
+/** Milliseconds. */
+const UNTIL_RESTORED = 2_500;
+/** To what no proxy reads, since a backup: so many that clients are back long before versions are given that they have seen (docs/life-cycle.md). */
+const WRITES_OF_OTHERS = 100_000;
+
+/** Milliseconds between two of them, one after the other, and how many there are. */
+const ROLLING = { every: 700, count: 6 };
 
 /** What may go wrong with the API server and the way to it; each ends by itself or when the world is settled. */
 const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
@@ -78,6 +85,24 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
     world.network.weather.newConnections = 'silent';
     for (const socket of world.network.connectionsOf(cluster.life)) socket.goSilent();
   },
+  'internal-errors': ({ cluster: { api } }) => {
+    api.faults.fail({ status: 500, reason: 'InternalError', times: 3 });
+    api.disconnectWatches();
+  },
+  'gateway-timeouts': ({ cluster: { api } }) => {
+    api.faults.fail({ status: 504, reason: 'Timeout', retryAfter: 1, times: 3 });
+    api.disconnectWatches();
+  },
+  /** Its storage is restored from a backup of a while before: it says what was then, and versions are given anew. */
+  restored: (simulation) => {
+    const { world, cluster } = simulation;
+    const { store } = cluster.api;
+    const backup = store.backup();
+    store.bump(WRITES_OF_OTHERS);
+    world.machine.endAfter(UNTIL_RESTORED, () => simulation.asCluster(() => void cluster.restore(backup)));
+  },
+  /** API servers of different age, one after the other, each of which cuts the connections of the one before. */
+  rolling: ({ world, cluster }) => roll(world, cluster, ROLLING.count),
   slow: ({ world }) => {
     world.network.weather.latency = [50, 900];
   },
@@ -85,6 +110,16 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
     world.network.weather.pieces = 7;
   },
 };
+
+function roll(world: Simulation['world'], cluster: Simulation['cluster'], left: number): void {
+  const { api } = cluster;
+  if (left === 0) return;
+  api.speaksProtobuf = left % 2 === 0;
+  api.streamsLists = left % 3 !== 0;
+  api.faults.goneAs = left % 4 < 2 ? 'status' : 'event';
+  for (const socket of world.network.connectionsOf(cluster.life)) socket.breakOff();
+  world.scheduler.after(ROLLING.every, () => roll(world, cluster, left - 1), cluster.life);
+}
 
 /** Trouble with the API server begins. */
 export const trouble: StepKind = {

@@ -74,8 +74,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     ),
   },
   missing: {
-    plan: ({ settings, random }, program) => [
-      random.pick([program, `iptables-${settings.iptables}-restore`, 'ipset', 'modprobe']),
+    plan: ({ settings, random }) => [
+      random.pick([
+        ...['iptables', 'ip6tables'].flatMap((base) =>
+          ['restore', 'save'].map((does) => `${base}-${settings.iptables}-${does}`),
+        ),
+        ...(settings.mode === 'ipvs' ? ['ipset', 'modprobe'] : []),
+      ]),
     ],
     begin: withFaults((faults, [name = '']) => faults.missing.add(name)),
   },

@@ -86,11 +86,27 @@ export class ObjectStore {
     return { version: this.version, collections: new Map(collections) };
   }
 
-  /** Goes back to a backup, of which no history is known. */
+  /** Goes back to a backup, of which no history is known. Who listens hears what is different. */
   restore({ version, collections }: Backup): void {
+    const former = this.collections;
     this.collections = new Map([...collections].map(([path, objects]) => [path, new Map(objects)]));
     this.version = version;
     this.compact();
+    for (const path of new Set([...former.keys(), ...collections.keys()])) {
+      const [was, is] = [former.get(path), collections.get(path)];
+      for (const key of new Set([...(was?.keys() ?? []), ...(is?.keys() ?? [])])) {
+        const [before, after] = [was?.get(key), is?.get(key)];
+        if (before === after) continue;
+        const change: Change = {
+          version,
+          collection: path,
+          ...(before && { before }),
+          after: after ?? before!,
+          removed: after === undefined,
+        };
+        for (const listener of [...this.listeners]) listener(change);
+      }
+    }
   }
 
   subscribe(listener: (change: Change) => void): () => void {

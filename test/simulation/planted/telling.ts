@@ -1,0 +1,36 @@
+import type { PlantedFault } from './fault.js';
+
+/** In what the program says of itself, and what it leaves behind. */
+export const TELLING_FAULTS: readonly PlantedFault[] = [
+  {
+    name: 'metrics-call-what-is-programmed-failed',
+    file: 'src/adapters/metrics/scrapes.ts',
+    original: "state: 'failed' }, failed);",
+    fault: "state: 'failed' }, programmed);",
+  },
+  {
+    name: 'explain-uses-every-endpoint',
+    file: 'src/application/explain/explain-port.ts',
+    original: 'const used = isReached && reachable.has(endpointPlace(endpoint));',
+    fault: 'const used = isReached && endpoint.serving;',
+  },
+  {
+    name: 'retries-outlive-the-end',
+    file: 'src/application/sync/retries.ts',
+    original: '    for (const { timer } of this.failing.values()) timer.cancel();\n',
+    fault: '',
+  },
+  {
+    name: 'servers-outlive-the-end',
+    file: 'src/adapters/http/http-listener.ts',
+    original: '    if (server) await closeServer(server);\n',
+    fault: '',
+  },
+  {
+    name: 'the-removal-of-other-modes-is-left-half-way',
+    file: 'src/bootstrap/commands/run.ts',
+    original: '    stop: () => cleanUp,\n',
+    fault: '',
+    modes: ['nftables', 'iptables', 'ipvs'],
+  },
+];
