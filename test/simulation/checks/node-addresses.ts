@@ -33,8 +33,9 @@ export function wrongAtOtherAddresses(simulation: Simulation): string | undefine
 
 /** Whether node ports are asked for at an address that is not of the Node object. */
 function isSelected({ mode, arguments: given }: Simulation, address: string): boolean {
-  const list = given.findLast((argument) => argument.startsWith(NODE_PORT_ADDRESSES));
-  if (list === undefined) return mode !== 'nftables';
-  const ranges = list.slice(NODE_PORT_ADDRESSES.length).split(',').map(parseCidr);
+  // Given twice, the lists are one, as with kube-proxy.
+  const lists = given.filter((argument) => argument.startsWith(NODE_PORT_ADDRESSES));
+  if (lists.length === 0) return mode !== 'nftables';
+  const ranges = lists.flatMap((list) => list.slice(NODE_PORT_ADDRESSES.length).split(',')).map(parseCidr);
   return ranges.some((range) => range && cidrContains(range, address));
 }
