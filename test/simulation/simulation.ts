@@ -1,6 +1,13 @@
 import { blamesSoFar, isNobodysFault } from './checks/blame.js';
 import { abandonedMemory } from './checks/client-memory.js';
-import { leavesSilence, listsSoFar, needsNoLists, refuses, timeToQuiet } from './checks/budgets.js';
+import {
+  leavesSilence,
+  listsSoFar,
+  mayFindSilence,
+  needsNoLists,
+  refuses,
+  timeToQuiet,
+} from './checks/budgets.js';
 import { ClusterHistory } from './checks/cluster-history.js';
 import type { Violation } from './checks/violation.js';
 import { EveryCommit } from './checks/every-commit.js';
@@ -227,8 +234,9 @@ export class Simulation {
     // What some watch still waits to list has its reason there.
     this.formerly = this.cluster.isFollowedCompletely ? lately : [...this.formerly, ...lately];
     if (this.isOver) return;
-    // A watch that is not back yet goes through what was there meanwhile when it comes.
-    if (this.cluster.isFollowed) this.history.settle();
+    // A watch that is not back yet goes through what was there meanwhile when it comes; so does one of which the program does not know yet
+    // that it is silent.
+    if (this.cluster.isFollowed && !mayFindSilence(this)) this.history.settle();
     this.modes.clear();
     this.modes.add(this.mode);
     this.everyCommit.mended();

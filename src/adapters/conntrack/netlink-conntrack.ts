@@ -39,6 +39,8 @@ export class NetlinkConntrack implements Conntrack {
   private readonly inFlight = new Set<Promise<unknown>>();
   private closed = false;
   private kernelFilters = true;
+  /** The table was listed once: what the kernel says later is no lack of support. */
+  private isSupported = false;
 
   constructor(private readonly openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER)) {}
 
@@ -146,10 +148,13 @@ export class NetlinkConntrack implements Conntrack {
   private async attempts(walk: TableWalk): Promise<Error | undefined> {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const { errno, explanation, interrupted } = await walk.begin(this.kernelFilters);
-      if (errno === 0 && !interrupted) return undefined;
+      if (errno === 0 && !interrupted) {
+        this.isSupported = true;
+        return undefined;
+      }
       if (errno === EPERM)
         throw new ConntrackUnavailableError('permission denied; CAP_NET_ADMIN is required');
-      const unsupported = errno === EINVAL || errno === EOPNOTSUPP;
+      const unsupported = !this.isSupported && (errno === EINVAL || errno === EOPNOTSUPP);
       const error = new NetlinkRequestError('listing tracked connections', errno, explanation);
       if (unsupported && this.kernelFilters) this.kernelFilters = false;
       else if (unsupported)

@@ -253,6 +253,14 @@ it.each([
   expect(kernel.open.size).toBe(0);
 });
 
+it('takes it for a failure of the moment if the kernel has listed its table before', async () => {
+  const kernel = new ScriptedKernel([{ flows: 1 }, { errno: EINVAL! }, { flows: 2 }]);
+  const conntrack = conntrackOf(kernel);
+  await conntrack.sweep('IPv4', udp, all, never);
+  expect((await conntrack.sweep('IPv4', udp, all, never)).problem?.message).toMatch(/EINVAL/);
+  expect(await conntrack.sweep('IPv4', udp, all, never)).toEqual({ examined: 2, deleted: 2 });
+});
+
 it('asks about several places with one socket', async () => {
   const kernel = new ScriptedKernel([{ flows: 2 }, { flows: 3 }]);
   const places = [{ port: 1 }, { port: 2 }];

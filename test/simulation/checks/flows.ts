@@ -9,6 +9,9 @@ import type { Simulation } from '../simulation.js';
  * of a node port: nothing tells theirs from ours (docs/simulation.md).
  */
 export function staleFlow({ world, history, modes, lostUnseen }: Simulation): string | undefined {
+  // A kernel that says at the first question that it knows no such list is believed, and the log says so.
+  if (world.log.some(({ message }) => message.startsWith('connection tracking is unavailable')))
+    return undefined;
   const ports = history.services.flatMap((service) => history.current(service));
   const isUnknown = (address: string): boolean =>
     lostUnseen.has(address) && !world.machine.links.isLocal(address);
