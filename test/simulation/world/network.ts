@@ -1,6 +1,6 @@
 import type { Life } from './life.js';
 import type { Random } from './random.js';
-import type { Scheduler } from './scheduler.js';
+import type { Planned, Scheduler } from './scheduler.js';
 import { SimulatedSocket } from './simulated-socket.js';
 
 /** Somebody who takes connections. */
@@ -96,8 +96,8 @@ export class Network {
   }
 
   /** Does something with a side of a connection at a time, or now if that has passed. */
-  at(time: number, socket: SimulatedSocket, run: () => void): void {
-    this.scheduler.after(time - this.scheduler.now, run, socket.owner);
+  at(time: number, socket: SimulatedSocket, run: () => void): Planned {
+    return this.scheduler.after(time - this.scheduler.now, run, socket.owner);
   }
 
   /** Carries a piece of data, or its end, to the other side; what is sent on one connection arrives in order. */

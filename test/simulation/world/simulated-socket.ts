@@ -2,6 +2,7 @@ import { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
 import type { Life } from './life.js';
 import type { Network } from './network.js';
+import type { Planned } from './scheduler.js';
 import { SimulatedTimer } from '../replaced/timer.js';
 
 type Place = readonly [address: string, port: number];
@@ -24,6 +25,7 @@ export class SimulatedSocket extends Duplex {
   private peer: SimulatedSocket | undefined;
   private waiting: (() => void) | undefined;
   private idle: SimulatedTimer | undefined;
+  private asking: Planned | undefined;
   private isSilent = false;
   /** After how many idle milliseconds the kernel asks. */
   private probedAfter: number | undefined;
@@ -45,6 +47,7 @@ export class SimulatedSocket extends Duplex {
     this.lastHeard = network.now;
     this.once('close', () => {
       this.idle?.close();
+      this.asking?.cancel();
       this.network.forget(this);
     });
   }
@@ -201,7 +204,7 @@ export class SimulatedSocket extends Duplex {
   private askOnceIdle(): void {
     const { lastHeard, probedAfter } = this;
     if (probedAfter === undefined) return;
-    this.network.at(lastHeard + probedAfter + PROBES * BETWEEN_PROBES, this, () => {
+    this.asking = this.network.at(lastHeard + probedAfter + PROBES * BETWEEN_PROBES, this, () => {
       if (this.isUnacknowledged) return;
       if (this.lastHeard === lastHeard) this.isReset('ETIMEDOUT');
       else this.askOnceIdle();
