@@ -19,6 +19,7 @@ import { WhenQuiet } from './checks/when-quiet.js';
 import { KubeProxy } from './kube-proxy/kube-proxy.js';
 import { SimulatedCluster } from './cluster/simulated-cluster.js';
 import { argumentsOf, localNetworks } from './schedule/arguments.js';
+import type { Connection } from './kernel/conntrack/connection.js';
 import type { Schedule, Step } from './schedule/schedule.js';
 import { endTrouble } from './steps/api-server.js';
 import { startProgramsOf } from './replaced/execa.js';
@@ -74,6 +75,10 @@ export class Simulation {
   readonly lostUnseen = new Set<string>();
   /** Those that it had when the last process ended. */
   private addressesLeft: readonly string[] = [];
+  /** Flows of frontends that went while nothing tells the next process of them. */
+  readonly unknownFlows = new WeakSet<Connection>();
+  /** A process was killed since all was quiet. */
+  wasKilled = false;
   /** Since when something may have been refused, without an end. */
   refusedSince = Infinity;
   /** How often everything was listed until then, and how often a Service was blamed, and what was logged. */
@@ -155,6 +160,7 @@ export class Simulation {
     });
     // As the kubelet does with a program that fails.
     proxy.life.onEnd(() => {
+      this.wasKilled ||= proxy.exitCode === undefined;
       if (proxy.remains !== undefined) this.breaks('nothing is left at the end', proxy.remains);
       if (proxy.exitCode === 1) world.scheduler.after(RESTARTED_AFTER, () => this.start(), world.fate);
     });
@@ -242,6 +248,7 @@ export class Simulation {
     this.everyCommit.mended();
     this.settledBy = world.proxy;
     this.refusedSince = Infinity;
+    this.wasKilled = false;
   }
 
   /** While it still lasts: the program does not say that all is well, once it may know better. */

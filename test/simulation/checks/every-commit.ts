@@ -5,6 +5,7 @@ import type { ExpectedPort } from './expected-ports.js';
 import { actualFate, isAllowed, isAsUnanswered } from './fate.js';
 import { promisesNothing } from './modes.js';
 import { probedFrontends, type ProbedFrontend } from './probes.js';
+import { drains } from './service-addresses.js';
 import type { Violation } from './violation.js';
 
 /**
@@ -91,6 +92,8 @@ export class EveryCommit {
         const allowed = allowedFates();
         // Of the rules of two modes, whichever see a packet first answer it.
         if (modes.length > 1 && !isQuiet && isAsUnanswered(fate, allowed)) continue;
+        // A virtual server that waits for its last connections refuses what rules would drop (docs/life-cycle.md).
+        if (isAsUnanswered(fate, allowed) && drains(this.simulation, frontend.address)) continue;
         if (!modes.some((mode) => isAllowed(fate, allowed, mode, client))) {
           const { address = 'node', port: number } = frontend;
           return `${port.key} at ${address} ${number} from ${client.kind} ${client.source}: ${fate}; expected ${[...allowed].join(' | ')}`;

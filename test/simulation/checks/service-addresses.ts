@@ -2,6 +2,11 @@ import type { Simulation } from '../simulation.js';
 
 const DEVICE = 'kube-ipvs0';
 
+/** Whether connections through mode ipvs to this address are still waited for, although it is not the mode in force. */
+export function drains({ mode, world }: Simulation, address: string | undefined): boolean {
+  return mode !== 'ipvs' && [...world.machine.links.addresses(DEVICE)].some((one) => one.address === address);
+}
+
 /** An address that mode ipvs has on its device although no Service has it any more (docs/spec/ipvs.md §3); undefined if there is none. */
 export function surplusAddress({ history, mode, world }: Simulation): string | undefined {
   if (mode !== 'ipvs') return undefined;

@@ -181,7 +181,7 @@ export class KubeProxy {
   }
 
   /**
-   * While the proxy runs, both write, and nothing is promised until it has repaired what it takes for damage. Where it does not, and left
+   * While the proxy runs, both write, and nothing is promised until all is quiet. Where it does not, and left
    * rules of the same mode for just this cluster, kube-proxy changes nothing of what packets meet; else it may leave a gap.
    */
   private write(act: () => void): void {
@@ -189,7 +189,7 @@ export class KubeProxy {
     const { everyCommit, modes, world } = simulation;
     const isRunning = world.proxy.isRunning;
     if (!isRunning && this.findsEverything()) return act();
-    everyCommit.damage(act);
+    everyCommit.damage(act, isRunning);
     if (isRunning && mode) modes.add(mode);
   }
 
