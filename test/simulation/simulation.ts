@@ -1,6 +1,7 @@
 import { blamesSoFar, isNobodysFault } from './checks/blame.js';
 import { abandonedMemory } from './checks/client-memory.js';
 import {
+  isOfOthers,
   leavesSilence,
   listsSoFar,
   mayFindSilence,
@@ -71,6 +72,8 @@ export class Simulation {
   private formerly: readonly Step[] = [];
   /** When a connection to the API server may have begun to be silent last, in simulated milliseconds. */
   silencedAt = -Infinity;
+  /** Until when others may have written rules last, in simulated milliseconds. */
+  othersWroteAt = -Infinity;
   /** Addresses that the node had when a process ended, and has lost when the next one begins. */
   readonly lostUnseen = new Set<string>();
   /** Those that it had when the last process ended. */
@@ -218,6 +221,7 @@ export class Simulation {
     const steps = this.performed;
     this.performed = [];
     if (steps.some(leavesSilence)) this.silencedAt = world.now;
+    if (steps.some(isOfOthers)) this.othersWroteAt = world.now;
     this.asCluster(() => endTrouble(this));
     world.machine.endTrouble();
     this.kubeProxy.end();

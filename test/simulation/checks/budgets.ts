@@ -46,6 +46,8 @@ const LEAVES_SILENCE: ReadonlySet<string> = new Set([
   'half-open',
 ]);
 
+const OTHERS: ReadonlySet<string> = new Set(['foreign', 'kube-proxy', 'go-back']);
+
 /** What is refused while such a thing goes on is tried again: after a second, then after twice as long each time (docs/recovery.md). */
 const REFUSING: Readonly<Record<string, readonly string[]>> = {
   'kernel-fault': ['batches', 'service', 'virtual-servers'],
@@ -72,6 +74,16 @@ export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): num
   if (others.every(({ name }) => name === 'foreign')) return REPAIR[mode];
   if (mode === 'nftables' && others.every(({ name }) => name === 'foreign' || ENDS.has(name))) return RESTART;
   return ANYTHING;
+}
+
+/** Whether what others wrote may not be repaired yet: of some of it packets tell nothing, and all seems quiet. */
+export function mayRepair({ mode, othersWroteAt }: Simulation, at: number): boolean {
+  return at < othersWroteAt + REPAIR[mode];
+}
+
+/** Whether others write in this step, or from then on until trouble ends. */
+export function isOfOthers({ name }: Step): boolean {
+  return OTHERS.has(name);
 }
 
 /** Whether something may be refused after this step, until trouble ends. */
