@@ -1,12 +1,13 @@
 import type { Explanation, PortExplanation } from '../../../src/application/explain/explanation.js';
 import type { Simulation } from '../simulation.js';
+import type { Mode } from '../world/settings.js';
 import { ask } from './ask.js';
 import { usesCluster, type ExpectedPort } from './expected-ports.js';
 import { METRICS } from './what-it-says.js';
 
 /** What `explain` says of a Service that is served, or asked for and not served, although it is not so; undefined if all is true. */
 export async function falseExplanation(
-  { world, history }: Simulation,
+  { world, history, mode }: Simulation,
   service: string,
 ): Promise<string | undefined> {
   const { body } = await ask(world, METRICS, `/debug/explain?subject=${encodeURIComponent(service)}`);
@@ -21,19 +22,25 @@ export async function falseExplanation(
     if (ports.length !== wanted.length) return said(`that it has ${ports.length} ports in ${family}`);
     for (const port of wanted) {
       const explained = ports.find((each) => port.key === keyOf(service, each));
-      const wrong = explained ? falseOf(explained, port) : 'nothing';
+      const wrong = explained ? falseOf(explained, port, mode) : 'nothing';
       if (wrong !== undefined) return said(`${wrong} of ${port.key} in ${family}`);
     }
   }
   return undefined;
 }
 
-function falseOf({ status, frontends, endpoints }: PortExplanation, port: ExpectedPort): string | undefined {
+function falseOf(
+  { status, frontends, endpoints }: PortExplanation,
+  port: ExpectedPort,
+  mode: Mode,
+): string | undefined {
   if (status.state !== 'programmed') return `that it is ${status.state}`;
   const places = frontends.map(({ kind, address, port: number }) => `${kind} ${address} ${number}`);
   const askedFor = port.frontends.map(({ kind, address, port: number }) => `${kind} ${address} ${number}`);
   if (!isSame(places, askedFor)) return `that it has the frontends ${places.join(', ')}`;
   const used = endpoints.filter((each) => each.used).map(placeOf);
+  // It knows neither policies nor zones (docs/userspace-mode.md).
+  if (mode === 'userspace') return undefined;
   const serving = [...(usesCluster(port) ? port.cluster : []), ...(usesLocal(port) ? port.local : [])];
   if (!isSame(used, serving.map(placeOf))) return `that connections lead to ${used.join(', ') || 'nothing'}`;
   return undefined;

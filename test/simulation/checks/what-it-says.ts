@@ -9,11 +9,15 @@ import { falseMetric } from './metrics-truth.js';
 
 export const METRICS = 10_249;
 const HEALTH = 10_256;
-/** Half of what all answers cost: the program reads everything back for it. */
-const ONE_DIFFERENCE_IN = 2;
 
-/** What the program says of itself when nothing is wrong any more: that all is good, of each Service that it serves. */
-export async function untruthOf(simulation: Simulation): Promise<string | undefined> {
+/**
+ * What the program says of itself when nothing is wrong any more: that all is good, of each Service that it serves.
+ * @param asksDifference whether it is asked for `diff`, which is half of what all answers cost, or for an explanation and the metrics
+ */
+export async function untruthOf(
+  simulation: Simulation,
+  asksDifference: boolean,
+): Promise<string | undefined> {
   const { world, history } = simulation;
   const status = JSON.parse((await ask(world, METRICS, '/debug/status')).body) as ProxyStatus;
   if (status.state !== 'good') return `status says ${status.state}: ${status.reasons.join('; ')}`;
@@ -45,7 +49,7 @@ export async function untruthOf(simulation: Simulation): Promise<string | undefi
     ({ namespace, name, state }) => state !== 'not-served' && !served.includes(`${namespace}/${name}`),
   );
   if (unknown) return `${unknown.namespace}/${unknown.name} is listed as ${unknown.state} and does not exist`;
-  if (!world.random.isOneIn(ONE_DIFFERENCE_IN)) {
+  if (!asksDifference) {
     const explained = chosenOf(served, world.machine.commits);
     const untruth = explained === undefined ? undefined : await falseExplanation(simulation, explained);
     return untruth ?? falseMetric(simulation);

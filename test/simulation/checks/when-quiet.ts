@@ -19,6 +19,7 @@ const SETTLING = 70_000;
 const IDLE = 60_000;
 /** Two minutes in which next to nothing happens take a sixth of what a world takes, so that few quiet times become idle ones. */
 const ONE_IDLE_IN = 16;
+const ONE_DIFFERENCE_IN = 2;
 /** What the program says costs as much as a start, and after most starts something happens of which it is asked. */
 const ONE_PLAIN_IN = 6;
 
@@ -73,8 +74,9 @@ export class WhenQuiet {
   private async whatItSays(): Promise<string | undefined> {
     const { world } = this.simulation;
     const end = world.now + UNTIL_IT_KNOWS;
+    const asksDifference = world.random.isOneIn(ONE_DIFFERENCE_IN);
     for (;;) {
-      const untruth = await untruthOf(this.simulation).catch(({ message }: Error) => message);
+      const untruth = await untruthOf(this.simulation, asksDifference).catch(({ message }: Error) => message);
       if (untruth === undefined || world.now > end) return untruth;
       await world.scheduler.runUntil(world.now + 5_000);
     }

@@ -134,6 +134,10 @@ export const LAST_ROUNDS: readonly LastRound[] = [
     begins: [['pod-networks'], ['put']],
     choices: { 'pod networks': ['late'] },
   },
+];
+
+/** The same, for worlds that have none of the others. */
+export const FURTHER_LAST_ROUNDS: readonly LastRound[] = [
   {
     name: 'the storage of the API server is restored',
     steps: ['put', 'delete'],
@@ -166,6 +170,7 @@ export const LAST_ROUNDS: readonly LastRound[] = [
   },
   {
     name: 'service ranges change',
+    modes: ['nftables'],
     steps: ['put'],
     begins: [['service-ranges'], ['put'], ['service-ranges']],
   },

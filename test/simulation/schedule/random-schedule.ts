@@ -10,7 +10,7 @@ import {
   type Mode,
   type WorldSettings,
 } from '../world/settings.js';
-import { LAST_ROUNDS } from './last-rounds.js';
+import { FURTHER_LAST_ROUNDS, LAST_ROUNDS } from './last-rounds.js';
 import { Plan } from './plan.js';
 import type { Schedule, Step } from './schedule.js';
 import type { StepKind } from './step-kind.js';
@@ -33,6 +33,8 @@ const ONE_LONG_IN = 15;
 const MOST_STEPS = 6;
 /** Of the worlds of a mode, one in so many has a last round after all others. */
 const ONE_LAST_ROUND_IN = 2;
+/** One in so many has one of the further ones. */
+const ONE_FURTHER_IN = 4;
 /** The steps of these that are needed stand at its beginning. */
 const MOST_LAST_STEPS = 3;
 /** A kind of steps that cannot happen now is drawn again so often. */
@@ -96,7 +98,11 @@ function kindsOf(theme: Theme | undefined): readonly StepKind[] {
 /** Each in its turn, for each mode; those for certain arguments wherever these are given. */
 function lastRound({ seed, mode, arguments: given }: WorldSettings): Theme | undefined {
   const number = Math.floor(seed / MODES.length);
-  if (number % ONE_LAST_ROUND_IN !== 0) return undefined;
+  if (number % ONE_LAST_ROUND_IN !== 0) {
+    const further = FURTHER_LAST_ROUNDS.filter(({ modes }) => modes?.includes(mode) ?? true);
+    const turn = (number - 1) / ONE_FURTHER_IN;
+    return Number.isInteger(turn) ? further[turn % further.length] : undefined;
+  }
   const possible = LAST_ROUNDS.filter(({ modes, argument }) => {
     const isAsked = argument === undefined ? !given.includes(LOCAL_BY_NODE) : given.includes(argument);
     return isAsked && (modes?.includes(mode) ?? true);
