@@ -242,7 +242,8 @@ export class Simulation {
     // It has listed everything, or it would not be quiet.
     const lately = steps.filter(({ name }) => name !== 'start');
     // What some watch still waits to list has its reason there.
-    this.formerly = this.cluster.isFollowedCompletely ? lately : [...this.formerly, ...lately];
+    this.formerly =
+      this.cluster.isFollowedCompletely && !mayFindSilence(this) ? lately : [...this.formerly, ...lately];
     if (this.isOver) return;
     // A watch that is not back yet goes through what was there meanwhile when it comes; so does one of which the program does not know yet
     // that it is silent.
