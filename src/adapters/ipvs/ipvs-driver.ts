@@ -81,6 +81,8 @@ export class IpvsDriver
   /** Why something could not be removed, as said last. */
   private unremoved: ReadonlySet<string> = new Set();
   hasOwnRemains = false;
+  /** What the kernel would not remove, with the service ports that had it: each write tries again. */
+  private remains = new IpvsChange();
   /** When real servers that drain are looked at next. */
   private nextSweep = 0;
   /** Schedulers that Services ask for and the kernel has. */
@@ -109,6 +111,7 @@ export class IpvsDriver
     this.desired = new IpvsDesiredState();
     this.node = node;
     this.isStart = true;
+    this.remains = new IpvsChange();
     return this.rules.driver.begin(node);
   }
 
@@ -175,7 +178,7 @@ export class IpvsDriver
     const rules = this.rules.repairOf(desired, saved, node);
     const { written, failed } = await this.write(tables.changeOfAll(desired), rules, rulesLast);
     this.isStart = false;
-    this.hasOwnRemains = this.unremoved.size > 0;
+    this.hasOwnRemains = this.unremoved.size > 0 || this.remains.owners.size > 0;
     return { written: setsMade + written, failed };
   }
 
@@ -235,8 +238,14 @@ export class IpvsDriver
     rules: RulesWrite,
     rulesLast = false,
   ): Promise<Required<WriteResult>> {
-    const write = new OrderedWrite(this.tables, rules, this.desired, change, rulesLast);
-    await write.run();
+    const { tables, desired } = this;
+    change.include(this.remains);
+    const write = new OrderedWrite(tables, rules, desired, change, rulesLast);
+    try {
+      await write.run();
+    } finally {
+      this.remains = tables.remainsOf(change, desired);
+    }
     for (const reason of write.unremoved)
       if (!this.unremoved.has(reason))
         this.logger.warn(
@@ -244,7 +253,7 @@ export class IpvsDriver
           'cannot remove something that is no longer used; will retry',
         );
     this.unremoved = write.unremoved;
-    this.hasOwnRemains ||= write.unremoved.size > 0;
+    this.hasOwnRemains ||= write.unremoved.size > 0 || this.remains.owners.size > 0;
     return { written: write.written, failed: write.failed };
   }
 }

@@ -32,7 +32,7 @@ export interface RulesWrite {
 export class OrderedWrite {
   /** Steps. */
   written = 0;
-  /** Why something could not be removed that belongs to no service port which is gone. */
+  /** Why something could not be removed of which nobody knows who had it. */
   readonly unremoved = new Set<string>();
   private readonly reasons = new Map<ServicePortKey, string>();
   private temporary: string | undefined;
@@ -117,10 +117,8 @@ export class OrderedWrite {
     table: { remove(all: readonly T[]): Promise<Outcome<T>> },
     all: readonly T[],
   ): Promise<void> {
-    const { desired, change } = this;
-    const surplus = all.filter(
-      (what) => desired.owners(what).length === 0 && !this.reasons.has(change.owners.get(what) ?? ''),
-    );
+    const { desired } = this;
+    const surplus = all.filter((what) => desired.owners(what).length === 0 && !this.staysWhole(what));
     this.note(await table.remove(surplus));
   }
 
@@ -134,16 +132,23 @@ export class OrderedWrite {
     for (const { what, reason, isTemporary } of refused) {
       if (isTemporary) this.temporary ??= reason;
       const owners = this.desired.owners(what);
-      const blamed = owners.length > 0 ? owners : this.goneOwner(what);
+      const blamed = owners.length > 0 ? owners : this.formerOwner(what);
       for (const key of blamed) if (!this.reasons.has(key)) this.reasons.set(key, reason);
       if (blamed.length === 0) this.unremoved.add(reason);
     }
   }
 
-  /** The service port that had it, if that is to be removed. */
-  private goneOwner(what: string): readonly ServicePortKey[] {
+  /** The service port that had it, if that is known. */
+  private formerOwner(what: string): readonly ServicePortKey[] {
     const owner = this.change.owners.get(what);
-    return owner !== undefined && this.desired.rules(owner) === undefined ? [owner] : [];
+    return owner === undefined ? [] : [owner];
+  }
+
+  /** Whether it was of a service port that is to be removed, of which the kernel keeps a part. */
+  private staysWhole(what: string): boolean {
+    return this.formerOwner(what).some(
+      (owner) => this.reasons.has(owner) && this.desired.rules(owner) === undefined,
+    );
   }
 }
 

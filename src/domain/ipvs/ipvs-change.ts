@@ -23,4 +23,12 @@ export class IpvsChange {
     for (const member of members) note(this.members, member);
     if (rules.length > 0) this.rules.add(owner);
   }
+
+  /** Also compares what another change concerns, but for iptables rules. */
+  include({ servers, addresses, members, owners }: IpvsChange): void {
+    for (const key of servers) this.servers.add(key);
+    for (const address of addresses) this.addresses.add(address);
+    for (const member of members) this.members.add(member);
+    for (const [what, owner] of owners) if (!this.owners.has(what)) this.owners.set(what, owner);
+  }
 }

@@ -75,13 +75,37 @@ describe('what is refused', () => {
     ];
     const before = closed();
     node.servers.refuse((step) => (step.kind === 'delete' ? 'EINVAL' : undefined));
-    await backend.apply(changed(entryOf('a', [1], { ports: ports(8080) })), network);
+    const { failed } = await backend.apply(changed(entryOf('a', [1], { ports: ports(8080) })), network);
+    expect(failed).toEqual([
+      { key: keyOf('a'), reason: expect.stringMatching(/^delete .* was refused: EINVAL$/) },
+    ]);
     expect(node.servers.weights['203.0.113.80:80/TCP']).toEqual({ '10.244.1.1:8080': 1 });
     expect(closed()).toEqual(before);
     node.servers.refuse(() => undefined);
     await backend.verify('full');
     expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.1:8080/TCP']);
     expect(closed()).toEqual([[], [], []]);
+  });
+
+  it('is the removal of what a service had that stays: reported, and it goes when asked again, whatever else is', async () => {
+    await started([entryOf('a', [1], LOAD_BALANCER), entryOf('b')]);
+    node.servers.refuse((step) => (step.kind === 'delete' ? 'EINVAL' : undefined));
+    const without = entryOf('a', [1, 2]);
+    const reason = 'delete 203.0.113.80:80/TCP was refused: EINVAL';
+    for (const change of [without, entryOf('b', [3]), without])
+      expect(await backend.apply(changed(change), network)).toMatchObject({
+        failed: [{ key: keyOf('a'), reason }],
+      });
+    // The rest of the changes is written.
+    expect(node.servers.weights).toMatchObject({
+      '10.96.0.1:80/TCP': { '10.244.1.1:8080': 1, '10.244.1.2:8080': 1 },
+      '10.96.0.2:80/TCP': { '10.244.1.3:8080': 1 },
+    });
+    node.servers.refuse(() => undefined);
+    expect(await backend.apply(changed(without), network)).toMatchObject({ failed: [] });
+    expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.1:80/TCP', '10.96.0.2:80/TCP']);
+    expect(node.sets.members('KUBE-LOAD-BALANCER')).toEqual([]);
+    expect(await backend.verify('full')).toMatchObject({ written: 0, failed: [] });
   });
 
   it('is a member of a service that is served: its endpoints are followed all the same', async () => {

@@ -43,4 +43,21 @@ export class KernelTables {
     for (const member of [...desired.members(), ...this.sets.members.all()]) all.members.add(member);
     return all;
   }
+
+  /** Of a change, what is in the kernel although nobody wants it any more, and who had it. What is never deleted is left out. */
+  remainsOf({ servers, addresses, members, owners }: IpvsChange, desired: IpvsDesiredState): IpvsChange {
+    const remains = new IpvsChange();
+    const note = <T extends string>(from: Iterable<T>, to: Set<T>, isThere: (what: T) => boolean): void => {
+      for (const what of from) {
+        const owner = owners.get(what);
+        if (owner === undefined || desired.owners(what).length > 0 || !isThere(what)) continue;
+        to.add(what);
+        remains.owners.set(what, owner);
+      }
+    };
+    note(servers, remains.servers, (key) => this.servers.has(key) && !this.servers.isSpared(key));
+    note(addresses, remains.addresses, (address) => this.addresses.has(address));
+    note(members, remains.members, (member) => this.sets.members.has(member));
+    return remains;
+  }
 }
