@@ -175,6 +175,7 @@ export const FURTHER_LAST_ROUNDS: readonly LastRound[] = [
     modes: ['nftables'],
     steps: ['put'],
     begins: [['service-ranges'], ['put'], ['service-ranges']],
+    choices: { 'service ranges': ['second', 'first-gone'] },
   },
   {
     name: 'it ends in the middle of something',
