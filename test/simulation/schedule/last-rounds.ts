@@ -2,7 +2,7 @@ import { LOCAL_BY_NODE, type Mode } from '../world/settings.js';
 import { OF_THE_MOMENT, type Theme } from './themes.js';
 
 /** A theme for one more round, in worlds that begin in certain modes. */
-interface LastRound extends Theme {
+export interface LastRound extends Theme {
   /** Missing: in all. */
   readonly modes?: readonly Mode[];
   /** Only, and instead of the others, in worlds with this argument. */
