@@ -37,7 +37,7 @@ const LOOK_AT_LEAST = 5_000;
 const RESTARTED_AFTER = 5_000;
 const STOPS_WITHIN = 5_000;
 /** At the end of so many worlds the program is asked to stop; in the others it is gone at once. */
-const ONE_LAST_END_IN = 3;
+const ONE_LAST_END_IN = 4;
 
 /** By how much longer each pause is than the one before. */
 const LOOKED_LATER = 1.3;

@@ -150,6 +150,15 @@ describe('HttpListener', () => {
     await listener.stop();
     expect(listener.port).toBeUndefined();
   });
+
+  it('is not stopped before a start under way has let go of the port', async () => {
+    listener = listen(0, true);
+    let hasStarted = false;
+    void listener.start().then(() => (hasStarted = true));
+    await listener.stop();
+    expect(hasStarted).toBe(true);
+    expect(listener.port).toBeUndefined();
+  });
 });
 
 async function until(condition: () => boolean): Promise<void> {

@@ -12,11 +12,11 @@ const HEALTH = 10_256;
 
 /**
  * What the program says of itself when nothing is wrong any more: that all is good, of each Service that it serves.
- * @param asksDifference whether it is asked for `diff`, which is half of what all answers cost, or for an explanation and the metrics
+ * @param asked what it is asked for besides: `diff`, or an explanation and the metrics
  */
 export async function untruthOf(
   simulation: Simulation,
-  asksDifference: boolean,
+  asked: 'diff' | 'metrics' | undefined,
 ): Promise<string | undefined> {
   const { world, history } = simulation;
   const status = JSON.parse((await ask(world, METRICS, '/debug/status')).body) as ProxyStatus;
@@ -49,7 +49,8 @@ export async function untruthOf(
     ({ namespace, name, state }) => state !== 'not-served' && !served.includes(`${namespace}/${name}`),
   );
   if (unknown) return `${unknown.namespace}/${unknown.name} is listed as ${unknown.state} and does not exist`;
-  if (!asksDifference) {
+  if (asked === undefined) return undefined;
+  if (asked === 'metrics') {
     const explained = chosenOf(served, world.machine.commits);
     const untruth = explained === undefined ? undefined : await falseExplanation(simulation, explained);
     return untruth ?? falseMetric(simulation);

@@ -17,9 +17,13 @@ const LOOKED_AGAIN_AFTER = 5_000;
 /** Until what is removed later is gone: whether endpoints have drained is looked at once a minute. */
 const SETTLING = 70_000;
 const IDLE = 60_000;
-/** Two minutes in which next to nothing happens take a sixth of what a world takes, so that few quiet times become idle ones. */
+const LONG_IDLE = 3_600_000;
+/** Of the idle times so few are an hour, … */
+const ONE_LONG_IDLE_IN = 20;
+/** … and two minutes in which next to nothing happens take a sixth of what a world takes, so that few quiet times become idle ones. */
 const ONE_IDLE_IN = 16;
-const ONE_DIFFERENCE_IN = 2;
+/** Besides its state: each costs as much as all else. */
+const ASKED = ['diff', 'diff', 'metrics', undefined] as const;
 /** What the program says costs as much as a start, and after most starts something happens of which it is asked. */
 const ONE_PLAIN_IN = 6;
 
@@ -74,9 +78,9 @@ export class WhenQuiet {
   private async whatItSays(): Promise<string | undefined> {
     const { world } = this.simulation;
     const end = world.now + UNTIL_IT_KNOWS;
-    const asksDifference = world.random.isOneIn(ONE_DIFFERENCE_IN);
+    const asked = world.random.pick(ASKED);
     for (;;) {
-      const untruth = await untruthOf(this.simulation, asksDifference).catch(({ message }: Error) => message);
+      const untruth = await untruthOf(this.simulation, asked).catch(({ message }: Error) => message);
       if (untruth === undefined || world.now > end) return untruth;
       await world.scheduler.runUntil(world.now + 5_000);
     }
@@ -89,12 +93,13 @@ export class WhenQuiet {
     const lists = listsSoFar(this.simulation);
     // What it has not heard of may change nothing of what packets meet, and is written once it hears of it.
     const mayHear = mayFindSilence(this.simulation);
-    await world.scheduler.runUntil(world.now + IDLE);
+    const idle = world.random.isOneIn(ONE_LONG_IDLE_IN) ? LONG_IDLE : IDLE;
+    await world.scheduler.runUntil(world.now + idle);
     if (mayHear) return undefined;
     const commits = world.machine.commits - before;
-    if (commits > 0) return `${commits} commits in a minute`;
+    if (commits > 0) return `${commits} commits in ${idle / IDLE} minutes`;
     const listed = listsSoFar(this.simulation) - lists;
-    return listed > 0 ? `${listed} lists from the API server in a minute` : undefined;
+    return listed > 0 ? `${listed} lists from the API server in ${idle / IDLE} minutes` : undefined;
   }
 
   private difference(): string | undefined {

@@ -74,12 +74,6 @@ export const MODEL_FAULTS: readonly PlantedFault[] = [
     modes: ['nftables', 'iptables'],
   },
   {
-    name: 'slices-stay-with-their-former-service',
-    file: 'src/domain/state/cluster-state.ts',
-    original: 'if (previousOwner !== undefined && previousOwner !== key)',
-    fault: 'if (previousOwner === undefined && previousOwner !== key)',
-  },
-  {
     name: 'invalid-services-go',
     file: 'src/application/use-cases/on-service.ts',
     original: 'ignored === undefined ? [] : this.state.leaveService(name, ignored)',

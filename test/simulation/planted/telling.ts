@@ -15,12 +15,6 @@ export const TELLING_FAULTS: readonly PlantedFault[] = [
     fault: 'const used = isReached && endpoint.serving;',
   },
   {
-    name: 'retries-outlive-the-end',
-    file: 'src/application/sync/retries.ts',
-    original: '    for (const { timer } of this.failing.values()) timer.cancel();\n',
-    fault: '',
-  },
-  {
     name: 'servers-outlive-the-end',
     file: 'src/adapters/http/http-listener.ts',
     original: '    if (server) await closeServer(server);\n',

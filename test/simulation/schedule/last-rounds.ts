@@ -2,7 +2,7 @@ import { LOCAL_BY_NODE, type Mode } from '../world/settings.js';
 import { OF_THE_MOMENT, type Theme } from './themes.js';
 
 /** A theme for one more round, in worlds that begin in certain modes. */
-interface LastRound extends Theme {
+export interface LastRound extends Theme {
   /** Missing: in all. */
   readonly modes?: readonly Mode[];
   /** Only, and instead of the others, in worlds with this argument. */
@@ -151,10 +151,19 @@ export const FURTHER_LAST_ROUNDS: readonly LastRound[] = [
     choices: { trouble: ['rolling', 'internal-errors', 'gateway-timeouts'] },
   },
   {
-    name: 'labels change',
+    name: 'labels of Services and of the node change',
     steps: ['delete'],
     begins: [['relabel'], ['put'], ['relabel']],
     otherServiceOneIn: 4,
+    choices: { relabel: ['service-given-away', 'service-taken-back', 'node-moved'] },
+  },
+  {
+    name: 'labels of slices change',
+    steps: ['flows'],
+    begins: [['put'], ['relabel']],
+    isWithoutUsers: true,
+    otherServiceOneIn: 4,
+    choices: { relabel: ['slices-astray', 'slices-unlabeled', 'slices-back'] },
   },
   {
     name: 'objects of nobody are not valid',
@@ -173,6 +182,7 @@ export const FURTHER_LAST_ROUNDS: readonly LastRound[] = [
     modes: ['nftables'],
     steps: ['put'],
     begins: [['service-ranges'], ['put'], ['service-ranges']],
+    choices: { 'service ranges': ['second', 'first-gone'] },
   },
   {
     name: 'it ends in the middle of something',
@@ -185,5 +195,23 @@ export const FURTHER_LAST_ROUNDS: readonly LastRound[] = [
     steps: ['put'],
     begins: [['restart', 'terminate'], ['interrupt'], ['put']],
     choices: { pause: ['10', '300'] },
+  },
+  {
+    name: 'it ends while rules of a Service are refused',
+    modes: WITH_RULES,
+    steps: ['terminate'],
+    begins: [['kernel-fault', 'program-fault'], ['put']],
+    isWithoutUsers: true,
+    otherServiceOneIn: 100,
+    choices: {
+      'kernel-fault': ['service', 'virtual-servers'],
+      'program-fault': ['rules-refused', 'set-lines-refused'],
+      error: ['EINVAL', 'ENOENT'],
+      reason: ['Invalid argument'],
+      count: ['all'],
+      times: ['all'],
+      change: ['ports', 'type', 'affinity', 'no-pods'],
+      pause: ['300', '2000'],
+    },
   },
 ];

@@ -10,7 +10,7 @@ import {
   type Mode,
   type WorldSettings,
 } from '../world/settings.js';
-import { FURTHER_LAST_ROUNDS, LAST_ROUNDS } from './last-rounds.js';
+import { FURTHER_LAST_ROUNDS, LAST_ROUNDS, type LastRound } from './last-rounds.js';
 import { Plan } from './plan.js';
 import type { Schedule, Step } from './schedule.js';
 import type { StepKind } from './step-kind.js';
@@ -79,8 +79,10 @@ export function randomSchedule(seed: number): Schedule {
     add('settle', []);
   };
   const isLong = seed % ONE_LONG_IN === 0;
-  for (let rounds = isLong ? 3 : 1; rounds > 0; rounds--) round(MOST_STEPS);
   const last = lastRound(settings);
+  // So that a world with a further one costs no more than others.
+  const most = last && FURTHER_LAST_ROUNDS.includes(last) ? MOST_LAST_STEPS : MOST_STEPS;
+  for (let rounds = isLong ? 3 : 1; rounds > 0; rounds--) round(most);
   if (last) {
     turnTo(last);
     // What happened before explains nothing any more.
@@ -96,7 +98,7 @@ function kindsOf(theme: Theme | undefined): readonly StepKind[] {
 }
 
 /** Each in its turn, for each mode; those for certain arguments wherever these are given. */
-function lastRound({ seed, mode, arguments: given }: WorldSettings): Theme | undefined {
+function lastRound({ seed, mode, arguments: given }: WorldSettings): LastRound | undefined {
   const number = Math.floor(seed / MODES.length);
   if (number % ONE_LAST_ROUND_IN !== 0) {
     const further = FURTHER_LAST_ROUNDS.filter(({ modes }) => modes?.includes(mode) ?? true);
