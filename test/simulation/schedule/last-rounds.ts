@@ -173,7 +173,7 @@ export const FURTHER_LAST_ROUNDS: readonly LastRound[] = [
   },
   {
     name: 'objects of Services are not valid',
-    steps: ['flows'],
+    steps: ['terminate'],
     begins: [['misconfigure'], ['put']],
     choices: { misconfigured: ['itself'] },
   },

@@ -54,12 +54,15 @@ function ownChains({ world: { machine, settings } }: Simulation, choice: number)
 }
 
 /** Harms one of the proxy's chains. */
-const toChain = (harm: (place: Place, choice: number) => readonly string[]): Deed => ({
+const toChain = (
+  harm: (place: Place, choice: number) => readonly string[],
+  mayBe: (place: Place) => boolean = () => true,
+): Deed => ({
   isHarm: true,
   isPossible: inIptables,
   do(simulation, choice) {
     const place = chosenOf(ownChains(simulation, choice), Math.floor(choice / 2));
-    if (place) run(simulation, choice, ['-t', place.table, ...harm(place, choice)]);
+    if (place && mayBe(place)) run(simulation, choice, ['-t', place.table, ...harm(place, choice)]);
   },
 });
 
@@ -100,12 +103,11 @@ const saved = new WeakMap<Simulation, Map<number, string>>();
 export const IPTABLES_DEEDS: Readonly<Record<string, Deed>> = {
   'iptables-flush-chain': toChain(({ chain }) => ['-F', chain]),
   'iptables-delete-rule': toChain(({ chain }, choice) => ['-D', chain, String(1 + (choice % 3))]),
-  'iptables-insert-into-ours': toChain(({ chain }, choice) => [
-    '-I',
-    chain,
-    '-j',
-    choice % 2 === 0 ? 'ACCEPT' : 'RETURN',
-  ]),
+  // The kubelet has the firewall's chain, too, so that rules of others in it stay.
+  'iptables-insert-into-ours': toChain(
+    ({ chain }, choice) => ['-I', chain, '-j', choice % 2 === 0 ? 'ACCEPT' : 'RETURN'],
+    ({ chain }) => chain !== 'KUBE-FIREWALL',
+  ),
   'iptables-flush-table': {
     isHarm: true,
     isPossible: inIptables,
