@@ -1,7 +1,7 @@
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { Simulation } from '../simulation.js';
 import type { Mode } from '../world/settings.js';
-import type { ExpectedPort } from './expected-ports.js';
+import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';
 import { actualFate, isAllowed, isAsUnanswered } from './fate.js';
 import { promisesNothing } from './modes.js';
 import { probedFrontends, type ProbedFrontend } from './probes.js';
@@ -92,6 +92,7 @@ export class EveryCommit {
         const allowed = allowedFates();
         // Of the rules of two modes, whichever see a packet first answer it.
         if (modes.length > 1 && !isQuiet && isAsUnanswered(fate, allowed)) continue;
+        if (this.isOpenUntilIpvsEnds(service, frontend, modes)) continue;
         // A virtual server that waits for its last connections refuses what rules would drop (docs/life-cycle.md).
         if (isAsUnanswered(fate, allowed) && drains(this.simulation, frontend.address)) continue;
         if (!modes.some((mode) => isAllowed(fate, allowed, mode, client))) {
@@ -119,6 +120,20 @@ export class EveryCommit {
       const former = expected === 'current' ? history.states(service) : [];
       return probedFrontends(service, history.services, statesOf, modes, former);
     });
+  }
+
+  /**
+   * Rules of mode iptables have the place of those that closed a load balancer's address of mode ipvs to some sources: one that nobody has
+   * any more is open until its virtual server goes (docs/simulation.md).
+   */
+  private isOpenUntilIpvsEnds(
+    service: string,
+    { kind, address }: ExpectedFrontend,
+    modes: readonly Mode[],
+  ): boolean {
+    if (kind !== 'load-balancer-ip' || !modes.includes('ipvs') || !modes.includes('iptables')) return false;
+    const present = this.simulation.history.current(service).flatMap(({ frontends }) => frontends);
+    return !present.some((frontend) => frontend.address === address);
   }
 
   private get modes(): readonly Mode[] {
