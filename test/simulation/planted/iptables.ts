@@ -82,6 +82,12 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
     fault: "    else if (act === 'delete') continue;\n",
   },
   {
+    name: 'rules-of-chains-in-any-order',
+    file: 'src/domain/iptables/state/desired-tables.ts',
+    original: '  return isEqual(rules, actual);\n',
+    fault: '  return sameRules(rules, actual);\n',
+  },
+  {
     name: 'rejections-end-early-beside-others',
     file: PLACE.script,
     original: '&& !atOnce.has(entry.chain);',

@@ -52,6 +52,12 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
     fault: 'if (this.isDue) return;',
   },
   {
+    name: 'rules-in-any-order',
+    file: 'src/adapters/nftables/reading/difference.ts',
+    original: 'wanted.every((text, index) => text === actual[index]);',
+    fault: 'wanted.every((text) => actual.includes(text));',
+  },
+  {
     name: 'affinity-in-milliseconds',
     file: 'src/adapters/nftables/netlink/encode/rule-encoder.ts',
     original: "safeNumber('timeout', statement.timeoutSeconds, 1, 0xffffffff) * 1000;",

@@ -214,4 +214,11 @@ export const FURTHER_LAST_ROUNDS: readonly LastRound[] = [
       pause: ['300', '2000'],
     },
   },
+  {
+    name: 'others put rules in another order',
+    modes: WITH_RULES,
+    steps: ['foreign'],
+    begins: [['put'], ['foreign'], ['put']],
+    choices: { foreign: ['move-rule', 'iptables-move-rule', 'iptables-move-jump'] },
+  },
 ];

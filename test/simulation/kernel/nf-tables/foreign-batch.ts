@@ -20,6 +20,7 @@ import {
   VERDICT,
   VERDICT_CODE,
 } from './numbers.js';
+import type { Rule } from './objects.js';
 
 /**
  * Attributes in their order: texts get a zero byte, numbers have 32 bits, big-endian, and lists become attributes that contain
@@ -151,6 +152,15 @@ export class ForeignBatch {
             builder.nest(EXPR.DATA, () => putAll(builder, attributes));
           });
       });
+    });
+  }
+
+  /** Deletes a rule of the chain and adds it again there. */
+  moveRule({ chain: { name }, handle, dumped, userdata }: Rule, place: 'last' | 'first'): this {
+    const flags = place === 'last' ? NLM_F_CREATE | NLM_F_APPEND : NLM_F_CREATE;
+    return this.deleteRule(name, handle).put(MSG.NEWRULE, flags, (builder) => {
+      builder.text(RULE.TABLE, this.table).text(RULE.CHAIN, name).attribute(RULE.EXPRESSIONS, dumped);
+      if (userdata) builder.attribute(RULE.USERDATA, userdata);
     });
   }
 

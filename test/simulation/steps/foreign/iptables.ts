@@ -1,4 +1,5 @@
 import type { Simulation } from '../../simulation.js';
+import { isBuiltIn } from '../../kernel/programs/tables/table.js';
 import { chosenOf, type Deed } from './deed.js';
 
 const TABLES = ['filter', 'nat', 'mangle'];
@@ -66,6 +67,12 @@ const toChain = (
   },
 });
 
+/** Deletes a rule and adds it again at the end of its chain, at once. */
+function moveToEnd(simulation: Simulation, choice: number, { table, chain }: Place, rule: string): void {
+  const lines = [`*${table}`, `-D ${chain} ${rule}`, `-A ${chain} ${rule}`, 'COMMIT', ''];
+  run(simulation, choice, ['--noflush'], lines.join('\n'), '-restore');
+}
+
 /** Adds a rule to a built-in chain that concerns nobody. */
 const around = (how: '-I' | '-A'): Deed => ({
   isHarm: false,
@@ -108,6 +115,35 @@ export const IPTABLES_DEEDS: Readonly<Record<string, Deed>> = {
     ({ chain }, choice) => ['-I', chain, '-j', choice % 2 === 0 ? 'ACCEPT' : 'RETURN'],
     ({ chain }) => chain !== 'KUBE-FIREWALL',
   ),
+  'iptables-move-rule': {
+    isHarm: true,
+    isPossible: inIptables,
+    do(simulation, choice) {
+      const longer = ownChains(simulation, choice).filter(({ rules }) => rules.length > 1);
+      const place = chosenOf(longer, Math.floor(choice / 2));
+      if (place) moveToEnd(simulation, choice, place, place.rules[choice % (place.rules.length - 1)]!);
+    },
+  },
+  /** A jump that has moved further down stays there (docs/iptables.md), and all are served as before. */
+  'iptables-move-jump': {
+    isHarm: false,
+    isPossible: inIptables,
+    do(simulation, choice) {
+      const { machine, settings } = simulation.world;
+      const jumps = machine.programs
+        .tables(chosenOf(settings.families, choice)!, settings.iptables)
+        .flatMap(({ name, chains }) =>
+          chains
+            .filter((chain) => isBuiltIn(name, chain.name))
+            .map((chain) => ({ table: name, chain: chain.name, rules: chain.rules })),
+        )
+        .flatMap((place) =>
+          place.rules.filter((rule) => rule.includes('-j KUBE-')).map((rule) => ({ place, rule })),
+        );
+      const found = chosenOf(jumps, Math.floor(choice / 2));
+      if (found) moveToEnd(simulation, choice, found.place, found.rule);
+    },
+  },
   'iptables-flush-table': {
     isHarm: true,
     isPossible: inIptables,

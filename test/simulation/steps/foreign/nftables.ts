@@ -1,6 +1,6 @@
 import { COUNTER, ForeignBatch, verdict } from '../../kernel/nf-tables/foreign-batch.js';
-import { FAMILY } from '../../kernel/nf-tables/numbers.js';
-import type { Table } from '../../kernel/nf-tables/objects.js';
+import { FAMILY, SET_FLAG } from '../../kernel/nf-tables/numbers.js';
+import { isFlagged, type Rule, type Table } from '../../kernel/nf-tables/objects.js';
 import type { Simulation } from '../../simulation.js';
 import { chosenOf, STRANGER, type Deed } from './deed.js';
 
@@ -49,6 +49,13 @@ export const NFTABLES_DEEDS: Readonly<Record<string, Deed>> = {
       choice,
     );
     if (rule) batch.deleteRule(rule.chain.name, rule.handle);
+  }),
+  'move-rule': toTable((batch, { chains }, choice) => {
+    const movable = [...chains.values()]
+      .filter(({ rules }) => rules.length > 1)
+      .flatMap(({ rules }) => rules.filter((one) => !hasSetOfItsOwn(one)));
+    const rule = chosenOf(movable, choice);
+    if (rule) batch.moveRule(rule, rule === rule.chain.rules.at(-1) ? 'first' : 'last');
   }),
   'add-rule': toTable((batch, { chains }, choice) => {
     const chain = chosenOf([...chains.keys()], choice);
@@ -99,6 +106,11 @@ export const NFTABLES_DEEDS: Readonly<Record<string, Deed>> = {
     },
   },
 };
+
+/** It goes with the rule. */
+function hasSetOfItsOwn({ expressions }: Rule): boolean {
+  return expressions.some(({ set }) => set && isFlagged(set, SET_FLAG.ANONYMOUS));
+}
 
 /** What is refused, because it is not there any more or something needs it, has no effect. */
 function transact({ world: { machine } }: Simulation, batch: ForeignBatch): void {
