@@ -29,6 +29,12 @@ export const WATCHING_FAULTS: readonly PlantedFault[] = [
     fault: "if (type === 'MODIFIED')",
   },
   {
+    name: 'unreadable-events-are-skipped',
+    file: 'src/adapters/kubernetes/watch/open-watch.ts',
+    original: '      throw new ApiProtocolError(this.name, problem, { cause: error });\n',
+    fault: '      return this.decoder.next();\n',
+  },
+  {
     name: 'silence-in-the-wrong-unit',
     file: 'src/adapters/kubernetes/watch/reflector-timings.ts',
     original: '  silenceMinimum: 120_000,\n  silenceMaximum: 150_000,\n',

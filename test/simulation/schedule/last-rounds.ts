@@ -38,7 +38,7 @@ export const LAST_ROUNDS: readonly LastRound[] = [
     steps: ['put'],
     begins: [['put'], ['foreign'], ['put']],
     choices: {
-      foreign: ['delete-rule', 'flush-chain', 'delete-element', 'flush-set'],
+      foreign: ['delete-rule', 'move-rule', 'flush-chain', 'delete-element', 'flush-set'],
       change: ['ports', 'type', 'all-moved', 'external-policy'],
     },
   },
@@ -220,5 +220,11 @@ export const FURTHER_LAST_ROUNDS: readonly LastRound[] = [
     steps: ['foreign'],
     begins: [['put'], ['foreign'], ['put']],
     choices: { foreign: ['move-rule', 'iptables-move-rule', 'iptables-move-jump'] },
+  },
+  {
+    name: 'events are torn',
+    steps: ['put', 'delete'],
+    begins: [['trouble'], ['put']],
+    choices: { trouble: ['torn-events', 'torn-objects'] },
   },
 ];

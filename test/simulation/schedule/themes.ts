@@ -181,7 +181,15 @@ export const THEMES: readonly Theme[] = [
     isWithoutUsers: true,
     choices: {
       pause: ['15000'],
-      foreign: ['delete-element', 'flush-set', 'iptables-delete-rule', 'ipset-delete', 'address-removed'],
+      foreign: [
+        'delete-element',
+        'flush-set',
+        'move-rule',
+        'iptables-delete-rule',
+        'iptables-move-rule',
+        'ipset-delete',
+        'address-removed',
+      ],
     },
   },
   {

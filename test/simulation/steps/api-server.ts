@@ -20,10 +20,8 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
   'watches-expire': ({ cluster: { api } }) => api.expireWatches(),
   'history-compacted': ({ cluster: { api } }) => api.compact(),
   bookmarks: ({ cluster: { api } }) => api.bookmark(),
-  'torn-frame': ({ cluster: { api } }) => {
-    api.sendRaw('{"type":"MODIFIED","object":{"kind":"Serv');
-    api.disconnectWatches();
-  },
+  'torn-events': ({ cluster: { api } }) => void api.faults.tears.push('connection', 'watch', 'connection'),
+  'torn-objects': ({ cluster: { api } }) => void api.faults.tears.push('content', 'content', 'content'),
   'gone-as-status': ({ cluster: { api } }) => {
     api.faults.goneAs = 'status';
     api.compact();

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { encodeEvent, encodeObject } from './protobuf.js';
+import { encodeEvent, encodeObject, frame, FRAME_LENGTH } from './protobuf.js';
 
 const JSON_TYPE = 'application/json';
 const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
@@ -51,6 +51,14 @@ export class Answer {
   event(type: string, object: object): Buffer | string {
     return this.protobuf ? frameOf(type, object) : `${JSON.stringify({ type, object })}\n`;
   }
+
+  /** A frame that ends in the middle; or a whole one, of which the content does. */
+  tornEvent(type: string, object: object, isFrameWhole: boolean): Buffer {
+    const event = Buffer.from(this.event(type, object));
+    const half = event.subarray(0, event.length / 2);
+    if (!isFrameWhole) return half;
+    return this.protobuf ? frame(half.subarray(FRAME_LENGTH)) : Buffer.concat([half, Buffer.from('\n')]);
+  }
 }
 
 /** Frames of objects that were created, since every watch may begin with them: as real servers, this one encodes once. */
@@ -58,7 +66,7 @@ const creations = new WeakMap<object, Buffer>();
 
 function frameOf(type: string, object: object): Buffer {
   const known = type === 'ADDED' ? creations.get(object) : undefined;
-  const frame = known ?? encodeEvent(type, object as Record<string, unknown>);
-  if (type === 'ADDED') creations.set(object, frame);
-  return frame;
+  const event = known ?? encodeEvent(type, object as Record<string, unknown>);
+  if (type === 'ADDED') creations.set(object, event);
+  return event;
 }

@@ -392,6 +392,7 @@ export class StandInApiServer {
       { collection, ...place, selector, from, bookmarks, seconds },
       response,
       writer,
+      this.faults,
       () => this.watchers.delete(watcher),
     );
     // In segments as large as the network takes; kube-apiserver sends nearly every object by itself.
@@ -405,7 +406,7 @@ export class StandInApiServer {
     if (streamed && !this.faults.withholdListEnd)
       watcher.bookmark(String(this.store.version), { 'k8s.io/initial-events-end': 'true' });
     response.uncork();
-    watcher.hanging = this.faults.hangNewWatches;
+    watcher.hanging ||= this.faults.hangNewWatches;
     this.watchers.add(watcher);
     if (this.faults.endNewWatches && !streamed) watcher.end();
   }

@@ -13,6 +13,12 @@ export interface Failure {
   readonly match?: string;
 }
 
+/**
+ * How an event of a watch is torn: its frame ends in the middle, as the connection breaks or the watch ends as agreed there; or the frame is
+ * whole, and what is in it is not.
+ */
+export type Tear = 'connection' | 'watch' | 'content';
+
 /** Faults that a stand-in API server is told to have. */
 export class Faults {
   /** Milliseconds before each answer. */
@@ -27,6 +33,8 @@ export class Faults {
   endNewWatches = false;
   /** Streamed lists never end. */
   withholdListEnd = false;
+  /** How the next events are torn, one each. */
+  tears: Tear[] = [];
   /** Refuses a request by its path and query, when none of the failures below hits it. */
   admission: ((url: string) => Failure | undefined) | undefined;
   private failures: { failure: Failure; left: number }[] = [];
@@ -38,6 +46,7 @@ export class Faults {
   clear(): void {
     this.failures = [];
     this.delay = 0;
+    this.tears = [];
     this.hangNewWatches = false;
     this.endNewWatches = false;
   }

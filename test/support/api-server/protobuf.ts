@@ -157,10 +157,17 @@ export function encodeObject(object: Values): Buffer | undefined {
 export function encodeEvent(type: string, object: Values): Buffer {
   const encoded = encodeObject(object);
   if (!encoded) throw new Error(`no protocol buffer is known for ${String(object.kind)}`);
-  const event = Buffer.concat([part(1, type), part(2, part(1, encoded))]);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(event.length);
-  return Buffer.concat([length, event]);
+  return frame(Buffer.concat([part(1, type), part(2, part(1, encoded))]));
+}
+
+/** Bytes. */
+export const FRAME_LENGTH = 4;
+
+/** Behind its length. */
+export function frame(content: Buffer): Buffer {
+  const length = Buffer.alloc(FRAME_LENGTH);
+  length.writeUInt32BE(content.length);
+  return Buffer.concat([length, content]);
 }
 
 /** A field whose value has a length. */

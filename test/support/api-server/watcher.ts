@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Answer } from './answer.js';
+import type { Faults } from './faults.js';
 import type { ApiObject, Change, ObjectStore } from './object-store.js';
 import { apiVersionOf, listKindOf } from './resource-path.js';
 import type { Selector } from './selectors.js';
@@ -25,6 +26,7 @@ export class Watcher {
     readonly request: WatchRequest,
     private readonly response: ServerResponse,
     private readonly writer: Answer,
+    private readonly faults: Faults,
     onClose: () => void,
   ) {
     for (const change of store.since(request.from)) this.onChange(change);
@@ -45,7 +47,13 @@ export class Watcher {
   }
 
   send(type: string, object: object): void {
-    this.sendRaw(this.writer.event(type, object));
+    const tear = this.hanging || this.response.destroyed ? undefined : this.faults.tears.shift();
+    if (tear === undefined) return this.sendRaw(this.writer.event(type, object));
+    this.sendRaw(this.writer.tornEvent(type, object, tear === 'content'));
+    if (tear === 'watch') this.end();
+    // What was written before arrives, too.
+    else if (tear === 'connection') this.response.socket?.destroySoon();
+    this.hanging ||= tear !== 'content';
   }
 
   sendRaw(text: string | Buffer): void {
