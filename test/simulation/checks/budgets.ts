@@ -63,6 +63,9 @@ const RESTART = 15_000 + 10_000;
 /** Mode nftables hears of every write of others, and repairs within a second or two (docs/nftables-layout.md); the others look once in a sync period. */
 const REPAIR = { nftables: 5_000, iptables: 60_000, ipvs: 60_000, userspace: 60_000 } as const;
 
+/** A rule has come in place of one of the same size, of which iptables-legacy shows nothing: it is found when all is compared (docs/iptables.md). */
+const UNSEEN = 'iptables-move-rule';
+
 /** How long it may take until the kernel has everything, after all that has happened is over. Milliseconds. */
 export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): number {
   const { mode, modes, world, refusedSince } = simulation;
@@ -71,14 +74,20 @@ export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): num
   if (steps.every((step) => OF_USERS.has(step.name) || refuses(step)))
     return Math.min(world.now - refusedSince, LONGEST_DELAY) + USERS;
   const others = steps.filter(({ name }) => !OF_USERS.has(name));
-  if (others.every(({ name }) => name === 'foreign')) return REPAIR[mode];
+  const isUnseen = seesNoMoves(simulation) && others.some(({ args: [what] }) => what === UNSEEN);
+  if (others.every(({ name }) => name === 'foreign')) return isUnseen ? ANYTHING : REPAIR[mode];
   if (mode === 'nftables' && others.every(({ name }) => name === 'foreign' || ENDS.has(name))) return RESTART;
   return ANYTHING;
 }
 
 /** Whether what others wrote may not be repaired yet: of some of it packets tell nothing, and all seems quiet. */
-export function mayRepair({ mode, othersWroteAt }: Simulation, at: number): boolean {
-  return at < othersWroteAt + REPAIR[mode];
+export function mayRepair(simulation: Simulation, at: number): boolean {
+  const { mode, othersWroteAt } = simulation;
+  return at < othersWroteAt + (seesNoMoves(simulation) ? ANYTHING : REPAIR[mode]);
+}
+
+function seesNoMoves({ mode, world }: Simulation): boolean {
+  return mode !== 'nftables' && world.settings.iptables === 'legacy';
 }
 
 /** Whether others write in this step, or from then on until trouble ends. */

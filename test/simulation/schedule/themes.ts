@@ -140,6 +140,8 @@ export const THEMES: readonly Theme[] = [
         'server-errors',
         'pages-expire',
         'too-many-requests',
+        'torn-events',
+        'torn-objects',
       ],
     },
   },
