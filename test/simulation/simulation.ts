@@ -17,6 +17,7 @@ import { falsePraise } from './checks/false-praise.js';
 import { ForeignRules } from './checks/foreign-rules.js';
 import { unservedBeside } from './checks/others-served.js';
 import { WhenQuiet } from './checks/when-quiet.js';
+import { WriteBudget } from './checks/write-budget.js';
 import { KubeProxy } from './kube-proxy/kube-proxy.js';
 import { SimulatedCluster } from './cluster/simulated-cluster.js';
 import { argumentsOf, localNetworks } from './schedule/arguments.js';
@@ -65,6 +66,7 @@ export class Simulation {
   settledBy: ProxyProcess | undefined;
   readonly everyCommit: EveryCommit;
   private readonly whenQuiet: WhenQuiet;
+  private readonly writeBudget: WriteBudget;
   /** What has happened since all was quiet. */
   private performed: Step[] = [];
   private performedAt = -Infinity;
@@ -111,6 +113,7 @@ export class Simulation {
     this.kubeProxy = new KubeProxy(this);
     this.everyCommit = new EveryCommit(this);
     this.whenQuiet = new WhenQuiet(this);
+    this.writeBudget = new WriteBudget(this);
   }
 
   /** To be called once. */
@@ -119,6 +122,7 @@ export class Simulation {
     await cluster.open();
     cluster.api.store.subscribe(history.follow);
     this.everyCommit.begin();
+    this.writeBudget.begin();
     new ForeignRules(this).begin();
     let began = world.now;
     for (const step of this.schedule.steps) {
@@ -235,6 +239,7 @@ export class Simulation {
       if (missing !== undefined) this.breaks('what is missing is not called good', missing);
     }
     if (this.isOver) return;
+    this.writeBudget.check();
     await this.whenQuiet.check(steps.length === 0 || isPlainStart(steps));
     const abandoned = await abandonedMemory(this, [...this.formerly, ...steps]);
     if (abandoned !== undefined) this.breaks('nobody is remembered for an endpoint that is gone', abandoned);
@@ -247,7 +252,10 @@ export class Simulation {
     if (this.isOver) return;
     // A watch that is not back yet goes through what was there meanwhile when it comes; so does one of which the program does not know yet
     // that it is silent.
-    if (this.cluster.isFollowed && !mayFindSilence(this)) this.history.settle();
+    if (this.cluster.isFollowed && !mayFindSilence(this)) {
+      this.history.settle();
+      this.writeBudget.settle();
+    }
     this.modes.clear();
     this.modes.add(this.mode);
     this.everyCommit.mended();
@@ -305,6 +313,7 @@ export class Simulation {
   private async perform(step: Step): Promise<void> {
     if (step.name !== 'settle') {
       this.performed.push(step);
+      this.writeBudget.perform(step);
       this.performedAt = this.world.now;
     }
     if (leavesSilence(step)) this.silencedAt = this.world.now;

@@ -71,13 +71,17 @@ export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): num
   const { mode, modes, world, refusedSince } = simulation;
   if (modes.size > 1 || mayFindSilence(simulation)) return ANYTHING;
   if (steps.every(({ name }) => OF_USERS.has(name))) return USERS;
-  if (steps.every((step) => OF_USERS.has(step.name) || refuses(step)))
-    return Math.min(world.now - refusedSince, LONGEST_DELAY) + USERS;
+  if (areRefusals(steps)) return Math.min(world.now - refusedSince, LONGEST_DELAY) + USERS;
   const others = steps.filter(({ name }) => !OF_USERS.has(name));
   const isUnseen = seesNoMoves(simulation) && others.some(({ args: [what] }) => what === UNSEEN);
   if (others.every(({ name }) => name === 'foreign')) return isUnseen ? ANYTHING : REPAIR[mode];
   if (mode === 'nftables' && others.every(({ name }) => name === 'foreign' || ENDS.has(name))) return RESTART;
   return ANYTHING;
+}
+
+/** Whether nothing happened in these steps but changes of users and refusals. */
+export function areRefusals(steps: readonly Step[]): boolean {
+  return steps.every((step) => OF_USERS.has(step.name) || refuses(step));
 }
 
 /** Whether what others wrote may not be repaired yet: of some of it packets tell nothing, and all seems quiet. */

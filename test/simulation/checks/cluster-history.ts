@@ -152,6 +152,13 @@ export class ClusterHistory {
   }
 }
 
+/** The Services that a write is about; none where it is about something else. */
+export function servicesOf({ collection, before, after }: Change): readonly string[] {
+  if (collection === SERVICES) return [`${after.metadata.namespace}/${after.metadata.name}`];
+  if (collection !== SLICES) return [];
+  return [...new Set([ownerOf(after), ...(before ? [ownerOf(before)] : [])])];
+}
+
 function ownerOf({ metadata }: ApiObject): string {
   return `${metadata.namespace}/${metadata.labels?.[OF_SERVICE] ?? ''}`;
 }

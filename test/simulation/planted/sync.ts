@@ -107,4 +107,25 @@ export const SYNC_FAULTS: readonly PlantedFault[] = [
     original: 'return performance.now();',
     fault: 'return Date.now();',
   },
+  {
+    name: 'refused-service-ports-are-tried-each-second',
+    file: 'src/application/sync/retries.ts',
+    original: 'retryDelayAmongChanges(attempts, now - since);',
+    fault: 'retryDelayAmongChanges(1, now - since);',
+    modes: ['nftables'],
+  },
+  {
+    name: 'failed-syncs-are-tried-each-second',
+    file: SYNC_LOOP,
+    original: 'retryDelayAmongChanges(this.failures, now - this.failingSince);',
+    fault: 'retryDelayAmongChanges(1, now - this.failingSince);',
+    modes: ['nftables'],
+  },
+  {
+    name: 'rounds-have-no-limit-and-blame-nobody',
+    file: ROUND,
+    original: 'const blamed = new Map(group.length === 1 ? [[group[0]!, error.message]] : []);',
+    fault: 'this.commits = 0;\n      const blamed = new Map<ServicePortKey, string>();',
+    modes: ['nftables'],
+  },
 ];

@@ -58,6 +58,7 @@ export class NfTables implements NetlinkProtocol {
   private readonly context: Context;
   private readonly questions: Questions;
   private readonly listeners: ((commit: Commit) => void)[] = [];
+  private readonly batchListeners: ((family: IpFamily, isTaken: boolean) => void)[] = [];
   private readonly read: KernelTables;
   private met = { version: Number.NaN, tables: new Map<IpTables, readonly KernelTable[]>() };
   private last = 1;
@@ -92,6 +93,11 @@ export class NfTables implements NetlinkProtocol {
   /** Calls back after each transaction that changed something. */
   onCommit(listener: (commit: Commit) => void): void {
     this.listeners.push(listener);
+  }
+
+  /** Calls back after each batch that came over a socket: it is about tables of this family, and taken or refused. */
+  onBatch(listener: (family: IpFamily, isTaken: boolean) => void): void {
+    this.batchListeners.push(listener);
   }
 
   /** What the next batches meet. */
@@ -188,6 +194,9 @@ export class NfTables implements NetlinkProtocol {
     if (outcome.committed) this.tellSender(socket, bytes, outcome, outcome.committed);
     for (const one of outcome.answers) answer(socket, bytes, one);
     if (outcome.committed) this.tellListeners(socket.process, changedIn(outcome.committed));
+    const family = bytes[begin.end + HEADER] === FAMILY.IP6 ? 'IPv6' : 'IPv4';
+    const isTaken = outcome.answers.every(({ errno }) => errno === 0);
+    for (const listener of this.batchListeners) listener(family, isTaken);
   }
 
   private tellSender(
