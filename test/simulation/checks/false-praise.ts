@@ -40,6 +40,10 @@ export async function falsePraise(
   );
   if (mayNotKnow || mayFindSilence(simulation) || world.settings.source !== 'api' || !world.proxy.isRunning)
     return undefined;
+  // One that ends follows the cluster no more, and may answer for a second and a half, while it posts its last events.
+  const { startedAt } = world.proxy;
+  if (world.log.some(({ at, message }) => at >= startedAt && message.startsWith('stopping;')))
+    return undefined;
   const answer = await ask(world, METRICS, '/debug/status').catch(() => undefined);
   if (answer?.status !== 200) return undefined;
   const { state, inSync } = JSON.parse(answer.body) as ProxyStatus;
