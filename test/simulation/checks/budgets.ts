@@ -33,6 +33,7 @@ const WITHOUT_LISTS: ReadonlySet<string> = new Set([
   'half-open',
   'in-small-pieces',
   'slow',
+  'cache-behind',
 ]);
 /** What has nothing to do with the way to the API server. */
 const OF_THE_MACHINE: ReadonlySet<string> = new Set(['foreign', 'kernel-fault', 'program-fault', 'clock']);

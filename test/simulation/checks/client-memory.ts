@@ -8,30 +8,39 @@ const TABLE = 'kube-proxy';
 const MEMORY = 'affinity';
 /** Maps from a place of a frontend to the id of the endpoint there. */
 const IDS = /sticky-ids$/;
-/** Nobody whose packets are looked at: they would go on to one endpoint. */
-const CLIENT = {
-  IPv4: Buffer.from([203, 0, 113, 99]),
-  IPv6: Buffer.from('20010db8ffff00000000000000000099', 'hex'),
-};
-/** Milliseconds, longer than a world lasts. */
-const LASTS = 36_000_000n;
+/** Nobody whose packets are looked at: they would go on to one endpoint. For milliseconds: longer than a world lasts, … */
+const CLIENTS = [
+  {
+    IPv4: Buffer.from([203, 0, 113, 99]),
+    IPv6: Buffer.from('20010db8ffff00000000000000000099', 'hex'),
+    lasts: 36_000_000n,
+  },
+  /** … and until it is forgotten within one. */
+  {
+    IPv4: Buffer.from([203, 0, 113, 98]),
+    IPv6: Buffer.from('20010db8ffff00000000000000000098', 'hex'),
+    lasts: 2_000n,
+  },
+];
 /** Simulated milliseconds within which it is gone. */
 const LIMIT = 5_000;
 const LOOK_EVERY = 500;
 
-/** A client is remembered for each endpoint of a frontend with session affinity, as its packets would be in mode nftables. */
+/** Clients are remembered for each endpoint of a frontend with session affinity, as their packets would be in mode nftables. */
 export function rememberClient({ world: { machine } }: Simulation): void {
   for (const table of tablesOf(machine.nfTables.tables)) {
-    const client = CLIENT[table.family === FAMILY.IP ? 'IPv4' : 'IPv6'];
-    const timeout = Buffer.alloc(8);
-    timeout.writeBigUInt64BE(LASTS);
-    const elements = [...idsIn(table)].map((id) => [
-      {
-        type: ELEMENT.KEY,
-        value: [{ type: DATA.VALUE, value: Buffer.concat([Buffer.from(id, 'hex'), client]) }],
-      },
-      { type: ELEMENT.TIMEOUT, value: timeout },
-    ]);
+    const family = table.family === FAMILY.IP ? 'IPv4' : 'IPv6';
+    const elements = CLIENTS.flatMap(({ [family]: client, lasts }) => {
+      const timeout = Buffer.alloc(8);
+      timeout.writeBigUInt64BE(lasts);
+      return [...idsIn(table)].map((id) => [
+        {
+          type: ELEMENT.KEY,
+          value: [{ type: DATA.VALUE, value: Buffer.concat([Buffer.from(id, 'hex'), client]) }],
+        },
+        { type: ELEMENT.TIMEOUT, value: timeout },
+      ]);
+    });
     if (elements.length === 0) continue;
     const batch = new ForeignBatch(table.family === FAMILY.IP ? 'ip' : 'ip6', TABLE);
     machine.nfTables.transact(0, batch.addElements(MEMORY, elements).end());
@@ -48,15 +57,17 @@ export async function abandonedMemory(
 ): Promise<string | undefined> {
   if (mode !== 'nftables' || steps.some(({ name }) => name === 'kernel-fault')) return undefined;
   for (const end = world.now + LIMIT; ; await world.scheduler.runUntil(world.now + LOOK_EVERY)) {
-    const found = tablesOf(world.machine.nfTables.tables).flatMap(abandonedIn);
+    const found = tablesOf(world.machine.nfTables.tables).flatMap((table) => abandonedIn(table, world.now));
     if (found.length === 0) return undefined;
     if (world.now > end) return `${found.length} clients of endpoints that are gone, as ${found[0]}`;
   }
 }
 
-function abandonedIn(table: Table): readonly string[] {
+function abandonedIn(table: Table, now: number): readonly string[] {
   const ids = idsIn(table);
-  const remembered = [...(table.sets.get(MEMORY)?.elements.values() ?? [])];
+  const remembered = [...(table.sets.get(MEMORY)?.elements.values() ?? [])].filter(
+    ({ expires }) => expires > now,
+  );
   return remembered.map(({ key }) => key!.toString('hex')).filter((key) => !ids.has(key.slice(0, 8)));
 }
 

@@ -49,6 +49,7 @@ export class SimulatedCluster {
   /** What was there, by its place, in place of which something is that is not valid; undefined: nothing. */
   private readonly misconfigured = new Map<ApiObject, ApiObject | undefined>();
   private server: StandInApiServer | undefined;
+  private restored = Promise.resolve();
 
   constructor(private readonly world: World) {
     if (world.settings.source === 'manifests') this.manifests = new ManifestFolder(world.files);
@@ -148,7 +149,9 @@ export class SimulatedCluster {
 
   /** Its storage is as it was then. Who writes Services is not told; the kubelet and the control plane write again what they do. */
   async restore(backup: Backup): Promise<void> {
-    await this.api.restore(backup);
+    // One that is under way ends first.
+    this.restored = this.restored.then(() => this.api.restore(backup));
+    await this.restored;
     this.putNode();
     this.putServiceRange('kubernetes');
   }

@@ -64,4 +64,16 @@ export const WATCHING_FAULTS: readonly PlantedFault[] = [
     original: 'this.asking ??= this.ask().finally(() => (this.asking = undefined));',
     fault: 'this.asking ??= Promise.resolve();',
   },
+  {
+    name: 'the-storage-is-asked-through-a-cache',
+    file: 'src/adapters/kubernetes/watch/rewind-check.ts',
+    original: 'const request = { query: { limit: 1 }, signal: this.signal };',
+    fault: "const request = { query: { limit: 1, resourceVersion: '0' }, signal: this.signal };",
+  },
+  {
+    name: 'pages-after-the-second-are-lost',
+    file: 'src/adapters/kubernetes/watch/list-request.ts',
+    original: '  while (page.continue) {\n',
+    fault: '  if (page.continue) {\n',
+  },
 ];

@@ -227,4 +227,22 @@ export const FURTHER_LAST_ROUNDS: readonly LastRound[] = [
     begins: [['trouble'], ['put']],
     choices: { trouble: ['torn-events', 'torn-objects'] },
   },
+  {
+    name: 'the cache of an API server is behind what was seen',
+    steps: ['put', 'delete', 'restart', 'kill'],
+    begins: [['trouble'], ['put']],
+    choices: { trouble: ['cache-behind'] },
+  },
+  {
+    name: 'lists come in pages',
+    steps: ['put', 'delete', 'restart'],
+    begins: [['trouble'], ['put'], ['delete', 'put']],
+    choices: { trouble: ['pages-expire', 'slow-pages'] },
+  },
+  {
+    name: 'the Node is gone for a while',
+    steps: ['put', 'terminate'],
+    begins: [['node'], ['put']],
+    choices: { node: ['object-deleted'] },
+  },
 ];

@@ -35,6 +35,8 @@ const MOST_STEPS = 6;
 const ONE_LAST_ROUND_IN = 2;
 /** One in so many has one of the further ones. */
 const ONE_FURTHER_IN = 4;
+/** Modes begin with different ones, by so many, so that few worlds show all. */
+const FURTHER_APART = 4;
 /** The steps of these that are needed stand at its beginning. */
 const MOST_LAST_STEPS = 3;
 /** A kind of steps that cannot happen now is drawn again so often. */
@@ -103,7 +105,8 @@ function lastRound({ seed, mode, arguments: given }: WorldSettings): LastRound |
   if (number % ONE_LAST_ROUND_IN !== 0) {
     const further = FURTHER_LAST_ROUNDS.filter(({ modes }) => modes?.includes(mode) ?? true);
     const turn = (number - 1) / ONE_FURTHER_IN;
-    return Number.isInteger(turn) ? further[turn % further.length] : undefined;
+    if (!Number.isInteger(turn)) return undefined;
+    return further[(turn + MODES.indexOf(mode) * FURTHER_APART) % further.length];
   }
   const possible = LAST_ROUNDS.filter(({ modes, argument }) => {
     const isAsked = argument === undefined ? !given.includes(LOCAL_BY_NODE) : given.includes(argument);

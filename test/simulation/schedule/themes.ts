@@ -139,6 +139,7 @@ export const THEMES: readonly Theme[] = [
         'unreachable',
         'server-errors',
         'pages-expire',
+        'slow-pages',
         'too-many-requests',
         'torn-events',
         'torn-objects',

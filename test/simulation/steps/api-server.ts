@@ -9,6 +9,14 @@ const UNTIL_RESTORED = 2_500;
 /** To what no proxy reads, since a backup: so many that clients are back long before versions are given that they have seen (docs/life-cycle.md). */
 const WRITES_OF_OTHERS = 100_000;
 
+/** Objects. */
+const SMALL_PAGE = 1;
+/** Milliseconds. */
+const SLOW_PAGE = 300;
+
+/** Milliseconds. */
+const BEHIND = { after: 1_000, lasts: 4_000 };
+
 /** Milliseconds between two of them, one after the other, and how many there are. */
 const ROLLING = { every: 700, count: 6 };
 
@@ -33,8 +41,6 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
   },
   'server-errors': ({ cluster: { api } }) =>
     api.faults.fail({ status: 503, reason: 'ServiceUnavailable', times: 4 }),
-  'pages-expire': ({ cluster: { api } }) =>
-    api.faults.fail({ status: 410, reason: 'Expired', times: 1, match: 'continue=' }),
   'watches-end-at-once': ({ cluster: { api } }) => {
     api.faults.endNewWatches = true;
     api.disconnectWatches();
@@ -55,9 +61,25 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
     api.speaksProtobuf = true;
     api.disconnectWatches();
   },
+  /** Lists come in small pages. */
   'no-streamed-lists': ({ cluster: { api } }) => {
     api.streamsLists = false;
+    api.faults.largestPage = SMALL_PAGE;
     api.disconnectWatches();
+  },
+  /** The same, and the second page has expired. */
+  'pages-expire': ({ cluster: { api } }) => {
+    api.streamsLists = false;
+    api.faults.largestPage = SMALL_PAGE;
+    api.faults.fail({ status: 410, reason: 'Expired', times: 2, match: 'continue=' });
+    api.expireWatches();
+  },
+  /** Services change while they are listed. */
+  'slow-pages': ({ cluster: { api } }) => {
+    api.streamsLists = false;
+    api.faults.largestPage = SMALL_PAGE;
+    api.faults.delay = SLOW_PAGE;
+    api.expireWatches();
   },
   'connections-break': ({ world, cluster }) => {
     for (const socket of world.network.connectionsOf(cluster.life)) socket.breakOff();
@@ -101,6 +123,18 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
   },
   /** API servers of different age, one after the other, each of which cuts the connections of the one before. */
   rolling: ({ world, cluster }) => roll(world, cluster, ROLLING.count),
+  /** The connections go to a server whose cache is behind what they have shown, and catches up a while later. */
+  'cache-behind': ({ world, cluster }) => {
+    const { api } = cluster;
+    const seen = api.store.backup();
+    world.machine.endAfter(BEHIND.after, () => {
+      // What was restored meanwhile is another storage.
+      if (api.store.version < seen.version || api.store.compacted > seen.version) return;
+      api.cache.fallBehind(seen);
+      for (const socket of world.network.connectionsOf(cluster.life)) socket.breakOff();
+      world.scheduler.after(BEHIND.lasts, () => api.catchUp(), cluster.life);
+    });
+  },
   slow: ({ world }) => {
     world.network.weather.latency = [50, 900];
   },

@@ -10,6 +10,7 @@ const ELSEWHERE: Readonly<Record<IpFamily, string>> = { IPv4: '198.51.99.7', IPv
 /** In place of that with which the world begins. */
 const RENUMBERED: Readonly<Record<IpFamily, string>> = { IPv4: '192.0.2.14', IPv6: '2001:db8::14' };
 const DEVICE = 'eth0';
+const NODES = '/api/v1/nodes';
 
 /** Addresses that the node of a world may have besides the one of its Node object, or may have had. */
 export const OTHER_ADDRESSES = (['IPv4', 'IPv6'] as const).flatMap((family) => [
@@ -65,8 +66,18 @@ const CHANGES: Readonly<Record<string, (simulation: Simulation, family: IpFamily
   'pod-device': ({ world: { machine } }) => void machine.links.addLink({ name: 'veth7', kind: 'veth' }),
   'pod-device-down': ({ world: { machine } }) => void machine.links.setUp('veth7', false),
   'pod-device-gone': ({ world: { machine } }) => void machine.links.removeLink('veth7'),
+  /** Its last version is kept (docs/life-cycle.md), until it is registered again. */
+  'object-deleted': ({ cluster, world }) => {
+    const { nodeName } = world.settings;
+    if (!cluster.api.store.get(NODES, undefined, nodeName)) return;
+    cluster.remove('v1', 'Node', nodeName);
+    world.machine.endAfter(world.random.between(10, 20_000), () => void cluster.putNode());
+  },
   labeled: ({ cluster, world }) => void cluster.putNode({ pool: `p${world.random.between(1, 3)}` }),
 };
+
+/** What happens to the Node object. */
+const OF_OBJECT: ReadonlySet<string> = new Set(['renumbered', 'object-deleted']);
 
 /** Devices and addresses of the node come and go. */
 export const node: StepKind = {
@@ -76,7 +87,7 @@ export const node: StepKind = {
     const { random, settings } = plan;
     const change = plan.pick('node', Object.keys(CHANGES));
     // A Node object in a manifest stays as it is.
-    if (change === 'renumbered' && settings.source === 'manifests') return undefined;
+    if (OF_OBJECT.has(change) && settings.source === 'manifests') return undefined;
     return [change, random.pick(settings.families)];
   },
   perform(simulation, [name = '', family = 'IPv4']) {

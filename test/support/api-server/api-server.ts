@@ -26,6 +26,7 @@ import {
 } from './resource-path.js';
 import { selectorOf } from './selectors.js';
 import { Traffic } from './traffic.js';
+import { WatchCache } from './watch-cache.js';
 import { Watcher } from './watcher.js';
 
 export interface RecordedRequest {
@@ -66,6 +67,7 @@ const APPLY = 'application/apply-patch+yaml';
  */
 export class StandInApiServer {
   readonly store = new ObjectStore();
+  readonly cache = new WatchCache(this.store);
   readonly faults = new Faults();
   readonly traffic = new Traffic();
   /** What exec answers. */
@@ -115,6 +117,7 @@ export class StandInApiServer {
 
   /** Whether somebody watches the collection, and is sent what changes. */
   isWatched(collection: string): boolean {
+    if (this.cache.isBehind) return false;
     return [...this.watchers].some(({ request, hanging }) => request.collection === collection && !hanging);
   }
 
@@ -204,13 +207,19 @@ export class StandInApiServer {
   /** Restarts with its storage as it was, as from a backup of etcd: versions are given anew. */
   async restore(backup: Backup): Promise<void> {
     await this.close();
+    this.cache.catchUp();
     this.store.restore(backup);
     this.snapshots.clear();
     await this.open();
   }
 
+  /** Its cache hears of all that it has missed; watches end that cannot. */
+  catchUp(): void {
+    if (!this.cache.catchUp()) this.disconnectWatches();
+  }
+
   /** Sends a bookmark to all watches that asked for them and have come as far as this version. */
-  bookmark(resourceVersion = String(this.store.version)): void {
+  bookmark(resourceVersion = String(this.cache.version)): void {
     for (const watcher of this.watchers) watcher.bookmark(resourceVersion);
   }
 
@@ -332,7 +341,9 @@ export class StandInApiServer {
     if (token && requested) throw new Error('specifying resource version is not allowed when using continue');
     if (query.get('resourceVersionMatch') && !requested)
       throw new Error('resourceVersionMatch without resourceVersion');
-    if (Number(requested) > this.store.version) {
+    // The newest is asked of the storage.
+    const source = requested === '' ? this.store : this.cache;
+    if (Number(requested) > source.version) {
       return answer(504, status(504, 'Timeout', `Too large resource version: ${requested}`));
     }
     const matches = selectorOf(query);
@@ -341,11 +352,12 @@ export class StandInApiServer {
     const [id = '', offset = '0'] = token?.split('.') ?? [];
     const snapshot = token
       ? this.snapshots.get(id)
-      : { objects: this.store.list(collection).filter(wanted), version: this.store.version };
+      : { objects: source.list(collection).filter(wanted), version: source.version };
     if (!snapshot) return answer(410, status(410, 'Expired', 'the provided continue parameter is too old'));
     const begin = Number(offset);
     const whole = this.faults.ignoreLimitAtZero && requested === '0';
-    const limit = (!whole && Number(query.get('limit'))) || Infinity;
+    const asked = (!whole && Number(query.get('limit'))) || Infinity;
+    const limit = asked === Infinity ? asked : Math.min(asked, this.faults.largestPage);
     const items = snapshot.objects.slice(begin, begin + limit);
     const metadata: Record<string, unknown> = { resourceVersion: String(snapshot.version) };
     if (begin + limit < snapshot.objects.length) {
@@ -369,7 +381,8 @@ export class StandInApiServer {
     const streamed = query.get('sendInitialEvents') === 'true';
     if (streamed && !this.streamsLists)
       return refuse(422, 'Invalid', 'sendInitialEvents is forbidden for watch unless WatchList is enabled');
-    if (streamed && requested > this.store.version)
+    const least = query.get('resourceVersion') ? requested : this.store.version;
+    if (streamed && least > this.cache.version)
       return refuse(504, 'Timeout', `Too large resource version: ${requested}`);
     const expired = !streamed && requested > 0 && requested < this.store.compacted;
     const message = `too old resource version: ${requested} (${this.store.compacted})`;
@@ -385,10 +398,10 @@ export class StandInApiServer {
     const seconds = Number(query.get('timeoutSeconds') || 1800);
     const bookmarks = query.get('allowWatchBookmarks') === 'true';
     // Without a version a watch begins with what is there.
-    const from = streamed ? this.store.version : requested || this.store.version;
+    const from = streamed ? this.cache.version : requested || this.cache.version;
     const place = namespace === undefined ? {} : { namespace };
     const watcher: Watcher = new Watcher(
-      this.store,
+      this.cache,
       { collection, ...place, selector, from, bookmarks, seconds },
       response,
       writer,
@@ -398,13 +411,13 @@ export class StandInApiServer {
     // In segments as large as the network takes; kube-apiserver sends nearly every object by itself.
     response.cork();
     if (requested === 0 || streamed) {
-      const present = this.store
+      const present = this.cache
         .list(collection)
         .filter((object) => namespace === undefined || object.metadata.namespace === namespace);
       for (const object of present.filter(selector)) watcher.send('ADDED', object);
     }
     if (streamed && !this.faults.withholdListEnd)
-      watcher.bookmark(String(this.store.version), { 'k8s.io/initial-events-end': 'true' });
+      watcher.bookmark(String(this.cache.version), { 'k8s.io/initial-events-end': 'true' });
     response.uncork();
     watcher.hanging ||= this.faults.hangNewWatches;
     this.watchers.add(watcher);

@@ -27,6 +27,8 @@ export class Faults {
   goneAs: 'status' | 'event' = 'event';
   /** Answers lists with resourceVersion=0 as a whole, as servers do that list from their cache. */
   ignoreLimitAtZero = false;
+  /** Objects in a page at most, whatever limit a client asks for; servers may give fewer. */
+  largestPage = Infinity;
   /** New watches send nothing. */
   hangNewWatches = false;
   /** New watches that continue from a version end at once, as those of a server that shuts down. */

@@ -60,9 +60,10 @@ export class ObjectStore {
     return after;
   }
 
-  /** All objects of a collection in the order of their keys, as pages need it. */
-  list(collection: string): ApiObject[] {
-    return [...this.collection(collection)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
+  /** All objects of a collection in the order of their keys, as pages need it. @param at missing: now */
+  list(collection: string, at?: Backup): ApiObject[] {
+    const objects = at ? (at.collections.get(collection) ?? []) : this.collection(collection);
+    return [...objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
   }
 
   /** Changes after that version, oldest first. */

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Answer } from './answer.js';
 import type { Faults } from './faults.js';
-import type { ApiObject, Change, ObjectStore } from './object-store.js';
+import type { ApiObject, Change } from './object-store.js';
 import { apiVersionOf, listKindOf } from './resource-path.js';
 import type { Selector } from './selectors.js';
+import type { WatchCache } from './watch-cache.js';
 
 export interface WatchRequest {
   readonly collection: string;
@@ -22,15 +23,15 @@ export class Watcher {
   private readonly timer: NodeJS.Timeout;
 
   constructor(
-    private readonly store: ObjectStore,
+    private readonly cache: WatchCache,
     readonly request: WatchRequest,
     private readonly response: ServerResponse,
     private readonly writer: Answer,
     private readonly faults: Faults,
     onClose: () => void,
   ) {
-    for (const change of store.since(request.from)) this.onChange(change);
-    this.unsubscribe = store.subscribe((change) => this.onChange(change));
+    for (const change of cache.since(request.from)) this.onChange(change);
+    this.unsubscribe = cache.subscribe((change) => this.onChange(change));
     this.timer = setTimeout(() => this.end(), request.seconds * 1000);
     response.on('close', () => {
       clearTimeout(this.timer);
@@ -40,7 +41,7 @@ export class Watcher {
   }
 
   bookmark(resourceVersion: string, annotations?: Readonly<Record<string, string>>): void {
-    if (!this.request.bookmarks || this.store.version < this.request.from) return;
+    if (!this.request.bookmarks || this.cache.version < this.request.from) return;
     const metadata = { resourceVersion, creationTimestamp: null, ...(annotations && { annotations }) };
     const kind = listKindOf(this.request.collection).replace(/List$/, '');
     this.send('BOOKMARK', { kind, apiVersion: apiVersionOf(this.request.collection), metadata });
