@@ -92,10 +92,10 @@ export class EveryCommit {
         const allowed = allowedFates();
         // Of the rules of two modes, whichever see a packet first answer it.
         if (modes.length > 1 && !isQuiet && isAsUnanswered(fate, allowed)) continue;
-        if (this.isOpenUntilIpvsEnds(service, frontend, modes)) continue;
-        // A virtual server that waits for its last connections refuses what rules would drop (docs/life-cycle.md).
-        if (isAsUnanswered(fate, allowed) && drains(this.simulation, frontend.address)) continue;
         if (!modes.some((mode) => isAllowed(fate, allowed, mode, client))) {
+          if (this.isOpenUntilIpvsEnds(service, frontend, modes)) continue;
+          // A virtual server that waits for its last connections refuses what rules would drop (docs/life-cycle.md).
+          if (isAsUnanswered(fate, allowed) && drains(this.simulation, frontend.address)) continue;
           const { address = 'node', port: number } = frontend;
           return `${port.key} at ${address} ${number} from ${client.kind} ${client.source}: ${fate}; expected ${[...allowed].join(' | ')}`;
         }

@@ -19,7 +19,7 @@ const SETTLING = 70_000;
 const IDLE = 60_000;
 const LONG_IDLE = 3_600_000;
 /** Of the idle times so few are an hour, … */
-const ONE_LONG_IDLE_IN = 20;
+const ONE_LONG_IDLE_IN = 100;
 /** … and two minutes in which next to nothing happens take a sixth of what a world takes, so that few quiet times become idle ones. */
 const ONE_IDLE_IN = 16;
 /** Besides its state: each costs as much as all else. */

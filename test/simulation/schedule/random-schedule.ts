@@ -82,8 +82,8 @@ export function randomSchedule(seed: number): Schedule {
   };
   const isLong = seed % ONE_LONG_IN === 0;
   const last = lastRound(settings);
-  // So that a world with a further one costs no more than others.
-  const most = last && FURTHER_LAST_ROUNDS.includes(last) ? MOST_LAST_STEPS : MOST_STEPS;
+  // So that a world with a last round costs little more than others.
+  const most = last ? MOST_LAST_STEPS : MOST_STEPS;
   for (let rounds = isLong ? 3 : 1; rounds > 0; rounds--) round(most);
   if (last) {
     turnTo(last);
