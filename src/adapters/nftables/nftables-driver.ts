@@ -150,7 +150,7 @@ export class NftablesDriver
     for (const { name } of newStructures) this.unused.delete(name);
     for (const structure of unusedStructures) this.unused.set(structure.name, structure);
     await this.remove(unused);
-    if (this.remains.areLeftOver(this.desired.keepsKubeProxyRules)) {
+    if (this.remains.areLeftOver(this.desired.needsKubeProxyRules)) {
       this.hasOwnRemains = true;
       this.watch.beginEpoch();
     }
@@ -180,6 +180,7 @@ export class NftablesDriver
   }
 
   private async change(state: TableState, { verified }: TableReading): Promise<WriteResult> {
+    this.desired.dropUnneededRules();
     const table = desiredTable(this.desired, this.node!, verified);
     const { repair, removals, replaces } = tableRepair(table, state, this.family, this.transport);
     if (replaces)

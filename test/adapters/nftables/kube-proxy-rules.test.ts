@@ -156,6 +156,19 @@ describe('a table of kube-proxy', () => {
     expect(await backend.verify('quick')).toMatchObject({ compared: false });
   });
 
+  it('stays closed to other sources while the service port is tried again', async () => {
+    const restricted = sampleEntry('IPv4', 'refused', { number: 7, external: true, sourceRanges: true });
+    kernel.refuse(ofRefused);
+    await start([restricted, good]);
+    kernel.resetCounts();
+    await backend.apply([{ key: restricted.key, entry: restricted }], node);
+    const rewritten = kernel.commits.filter(({ operations }) =>
+      operations.some((operation) => operation.op === 'flush-chain' && operation.chain === 'firewall-check'),
+    );
+    expect(rewritten).not.toEqual([]);
+    for (const { operations } of rewritten) expect(JSON.stringify(operations)).toContain(firewall!.name);
+  });
+
   it('goes when the service port is removed', async () => {
     kernel.refuse(ofRefused);
     await start();

@@ -16,6 +16,7 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
   private readonly parts = new HeldParts<TablePart>((one, other) => one === other);
   private readonly users = new Map<string, { readonly structure: Structure; count: number }>();
   private partsOfKubeProxy = 0;
+  private hasRulesOfKubeProxy = false;
 
   rules(owner: ServicePortKey): NftablesServicePortRules | undefined {
     return this.parts.of(owner);
@@ -31,8 +32,18 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
   }
 
   /** Whether service ports hold parts that kube-proxy left. */
-  get keepsKubeProxyRules(): boolean {
+  get needsKubeProxyRules(): boolean {
     return this.partsOfKubeProxy > 0;
+  }
+
+  /** Whether the rules that lead to these stay: they outlast the change that takes the last part, which may be refused. */
+  get keepsKubeProxyRules(): boolean {
+    return this.needsKubeProxyRules || this.hasRulesOfKubeProxy;
+  }
+
+  /** To be called before everything is compared with the kernel: what is not needed then may go. */
+  dropUnneededRules(): void {
+    this.hasRulesOfKubeProxy = this.needsKubeProxyRules;
   }
 
   /** Structures in use. */
@@ -84,7 +95,10 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
       for (const element of before?.part.elements ?? []) change.remove(element.set, element, before!.owner);
       for (const element of after?.part.elements ?? []) change.add(element.set, element, after!.owner);
     }
-    if (after?.part.isKubeProxys) this.partsOfKubeProxy++;
+    if (after?.part.isKubeProxys) {
+      this.partsOfKubeProxy++;
+      this.hasRulesOfKubeProxy = true;
+    }
     if (before?.part.isKubeProxys) this.partsOfKubeProxy--;
     this.ids.use(after?.part.ids ?? []);
     this.ids.abandon(before?.part.ids ?? []);
