@@ -21,13 +21,12 @@ const STOPPING: Verification = { interrupted: false, problem: 'the proxy is stop
 /**
  * Decides when one family is synced, and does one thing at a time.
  *
- * It waits until Services and EndpointSlices have been listed: nothing is written before. Then it runs the first sync
- * and is idle. A change wakes it: a sync is due at once if the pause after the last one is over, otherwise it is
- * scheduled for the end of the pause, and everything that arrives meanwhile goes into the same sync. A sync that failed
- * as a whole keeps its changes and is repeated after a back-off, sooner if another change comes. Service ports that
- * failed alone are retried after their own back-off. A Service with very many ports takes several syncs, which follow each
- * other at once, with the changes of others that have come meanwhile. Between syncs, however fast they follow each other, the verifier
- * gets its turns. Stopping waits for the running step.
+ * It waits until Services and EndpointSlices have been listed: nothing is written before. Then it runs the first sync and is idle. A change
+ * wakes it: a sync is due at once if the pause after the last one is over, otherwise it is scheduled for the end of the pause, and
+ * everything that arrives meanwhile goes into the same sync. A sync that failed as a whole keeps its changes and is repeated after a
+ * back-off, sooner if another change comes. Service ports that failed alone are retried after their own back-off. A Service with very many ports
+ * takes several syncs, which follow each other at once, with the changes of others that have come meanwhile. Between syncs, however fast
+ * they follow each other, the verifier gets its turns. Stopping waits for the running step.
  */
 export class SyncLoop {
   readonly pending = new PendingChanges();
@@ -48,9 +47,8 @@ export class SyncLoop {
   private reportFirst!: (problem: string | undefined) => void;
   /** Resolves after the first attempt to sync: with undefined, or with the reason why it failed as a whole. */
   readonly firstAttempt = new Promise<string | undefined>((resolve) => (this.reportFirst = resolve));
-
   private reportComplete!: () => void;
-  /** Resolves after the first sync for which everything could be read: unexplained rules are gone by then. */
+  /** Resolves after the first sync for which everything could be read. */
   readonly complete = new Promise<void>((resolve) => (this.reportComplete = resolve));
 
   constructor(
@@ -67,14 +65,8 @@ export class SyncLoop {
     const turns: VerifierTurns = {
       enqueue: (step) => this.enqueue(step),
       mayVerify: () => this.failures === 0,
-      readNode: () => {
-        this.pending.nodeChanged();
-        this.changed();
-      },
-      programEverything: () => {
-        this.pending.everyServiceChanged();
-        this.changed();
-      },
+      readNode: () => this.note((pending) => pending.nodeChanged()),
+      programEverything: () => this.note((pending) => pending.everyServiceChanged()),
       failed: (key) => this.retryLater(key),
     };
     this.verifier = new Verifier(turns, sync, periods.syncPeriod, observer, clock, logger);
@@ -293,7 +285,11 @@ export class SyncLoop {
   }
 
   private retry(key: ServicePortKey): void {
-    this.pending.serviceChanged(serviceOf(key));
+    this.note((pending) => pending.serviceChanged(serviceOf(key)));
+  }
+
+  private note(change: (pending: PendingChanges) => void): void {
+    change(this.pending);
     this.changed();
   }
 

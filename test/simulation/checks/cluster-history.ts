@@ -9,10 +9,13 @@ const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
 const OF_SERVICE = 'kubernetes.io/service-name';
 
 /** What was there of one Service since the program was last known to have everything, oldest first. */
+/** By name. */
+type Slices = ReadonlyMap<string, ApiObject>;
+
 interface Past {
   services: (ApiObject | undefined)[];
-  /** Each state of its slices, by name. */
-  slices: ReadonlyMap<string, ApiObject>[];
+  /** Each state of its slices. */
+  slices: Slices[];
 }
 
 /**
@@ -60,6 +63,16 @@ export class ClusterHistory {
   /** How many writes there were. */
   writes = 0;
 
+  /** Lists come page by page, a while apart, and what a page has is known with it. */
+  private isPaged = false;
+
+  /** From now on, until all is quiet. */
+  comesInPages(): void {
+    this.isPaged = true;
+    this.possible.clear();
+    this.version++;
+  }
+
   /** Another one each time when something else may be asked for. */
   version = 0;
 
@@ -103,7 +116,7 @@ export class ClusterHistory {
     const states = new Map<string, readonly ExpectedPort[]>();
     for (const node of this.nodes)
       for (const object of services)
-        for (const state of slices) {
+        for (const state of this.isPaged ? [...slices, ...inPages(slices)] : slices) {
           const ports = expectedPorts(object, [...state.values()], node, this.families);
           states.set(JSON.stringify(ports), ports);
         }
@@ -131,6 +144,7 @@ export class ClusterHistory {
       past.slices = past.slices.slice(-1);
     }
     this.nodes = this.nodes.slice(-1);
+    this.isPaged = false;
     this.touched = new Set();
     this.nodeChanged();
   }
@@ -150,6 +164,22 @@ export class ClusterHistory {
     if (!past) this.pasts.set(service, (past = { services: [undefined], slices: [new Map()] }));
     return past;
   }
+}
+
+/** What is known of slices when some pages of a list have arrived, in the order of names, and those after them are as they were before. */
+function inPages(slices: readonly Slices[]): readonly Slices[] {
+  const names = [...new Set(slices.flatMap((state) => [...state.keys()]))].sort();
+  return slices.flatMap((before, index) =>
+    slices.slice(index + 1).flatMap((after) =>
+      names.slice(1).map((next) => {
+        const known = names.flatMap((name) => {
+          const slice = (name < next ? after : before).get(name);
+          return slice ? [[name, slice] as const] : [];
+        });
+        return new Map(known);
+      }),
+    ),
+  );
 }
 
 /** The Services that a write is about; none where it is about something else. */

@@ -113,11 +113,4 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
     lines.commit();
 `,
   },
-  {
-    name: 'a-lock-at-the-start-gives-a-family-up',
-    file: 'src/adapters/iptables/tool/iptables-tool.ts',
-    original:
-      'return isMomentary(error) || error instanceof ToolFailedError ? undefined : errorMessage(error);',
-    fault: 'return errorMessage(error);',
-  },
 ].map((fault) => ({ ...fault, modes: MODES }));

@@ -20,11 +20,4 @@ export const TELLING_FAULTS: readonly PlantedFault[] = [
     original: '    if (server) await closeServer(server);\n',
     fault: '',
   },
-  {
-    name: 'the-removal-of-other-modes-is-left-half-way',
-    file: 'src/bootstrap/commands/run.ts',
-    original: '    stop: () => cleanUp,\n',
-    fault: '',
-    modes: ['nftables', 'iptables', 'ipvs'],
-  },
 ];

@@ -75,7 +75,8 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
     api.expireWatches();
   },
   /** Services change while they are listed. */
-  'slow-pages': ({ cluster: { api } }) => {
+  'slow-pages': ({ cluster: { api }, history }) => {
+    history.comesInPages();
     api.streamsLists = false;
     api.faults.largestPage = SMALL_PAGE;
     api.faults.delay = SLOW_PAGE;
