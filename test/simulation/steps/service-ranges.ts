@@ -1,7 +1,7 @@
 import type { StepKind } from '../schedule/step-kind.js';
 
 /** Ranges beside that with which the world begins. */
-export const SECOND_RANGE = { IPv4: '10.97.0.0/16', IPv6: 'fd00:10:97::/112' } as const;
+const SECOND_RANGE = { IPv4: '10.97.0.0/16', IPv6: 'fd00:10:97::/112' } as const;
 const FIRST = 'kubernetes';
 const SECOND = 'second';
 
