@@ -6,6 +6,7 @@ import { createProxy } from '../../../src/index.js';
 import { TransportUnderTest } from '../../simulation/kernel/nf-tables/tests/transport-under-test.js';
 import { nftablesBackend } from '../../support/backends.js';
 import { MemoryNode } from '../../adapters/ipvs/memory-node.js';
+import { nightly } from '../../support/nightly.js';
 import { bytesOfValues } from '../../support/bytes-of-values.js';
 
 const SERVICES = 3;
@@ -48,7 +49,7 @@ const KERNELS: Readonly<Record<string, () => Kernel>> = {
   },
 };
 
-it.each(Object.keys(KERNELS))(
+it.each(nightly ? Object.keys(KERNELS) : ['nftables'])(
   'memory of the program does not grow with the number of changes, in mode %s',
   async (mode) => {
     const { backend, forget } = KERNELS[mode]!();
