@@ -33,6 +33,8 @@ export interface ReportedSource {
   refusedConfiguration(): string | undefined;
   /** Why packets may still meet rules of other modes. */
   remainingRules(): readonly string[];
+  /** That rules of other modes are being looked for and removed. */
+  removing(): string | undefined;
   /** What cannot be done here although it is asked for. */
   warnings(): readonly string[];
 }
@@ -56,7 +58,8 @@ export class ReportStatus {
     const reasons = this.reasons(families);
     const isServing = families.length > 0 && families.every(({ sync }) => sync.lastSuccess !== undefined);
     const since = this.loops.flatMap(({ family }) => this.health.waitingSince(family) ?? []);
-    const inSync = families.length > 0 && families.every((family) => family.inSync);
+    const removing = this.source.removing();
+    const inSync = families.length > 0 && families.every((family) => family.inSync) && removing === undefined;
     return {
       state: !isServing ? 'not-serving' : reasons.length > 0 ? 'degraded' : 'good',
       reasons,
@@ -65,7 +68,7 @@ export class ReportStatus {
       now: timeText(now),
       inSync,
       lag: inSync ? 0 : (now - Math.min(now, ...since)) / 1000,
-      waiting: this.waiting(families),
+      waiting: [...this.waiting(families), ...(removing === undefined ? [] : [removing])],
       families,
       ignored: this.reports.unusable,
       watches: this.watches(now),

@@ -5,8 +5,7 @@ import type { RemainingRules } from '../../application/status/remaining-rules.js
 import { retryDelay } from '../../application/sync/backoff.js';
 import type { Leftovers, RemovalProgress } from './remove-other-modes.js';
 
-const BEGUN =
-  'rules of other modes are being looked for and removed: until that is done packets may meet some';
+const BEGUN = 'rules of other modes, to be looked for and removed: until that is done packets may meet some';
 
 /** With what rules of other modes are removed while the program runs. */
 export interface CleanUpParts {
@@ -29,15 +28,17 @@ export async function cleanUpOtherModes(
   for (let attempt = 1; !stopping.aborted; attempt++) {
     const { failed, left } = await remove({
       begins() {
-        if (attempt === 1) remainingRules.reasons = [BEGUN];
+        if (attempt === 1) remainingRules.removing = BEGUN;
       },
       waits() {
+        remainingRules.removing = undefined;
         remainingRules.reasons = [];
       },
     });
     for (const problem of left) logger.warn({ problem }, 'rules of other modes remain');
     for (const problem of failed)
       logger.warn({ problem, attempt }, 'rules of other modes remain; will retry');
+    remainingRules.removing = undefined;
     remainingRules.reasons = failed;
     if (failed.length === 0) return;
     await delay(clock, retryDelay(attempt), stopping);

@@ -66,6 +66,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     missing: () => clusterEvents.missing,
     refusedConfiguration: () => live.problem,
     remainingRules: () => remainingRules.reasons,
+    removing: () => remainingRules.removing,
     warnings: () => [...(mode.variantMix?.current ?? []), ...(ejection?.warnings ?? [])],
   };
   const report = new ReportStatus(facts, loops, news, statuses, reports, history, health, clock);

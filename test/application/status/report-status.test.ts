@@ -43,6 +43,7 @@ class Reported {
   missing: ResourceKind[] = [];
   refused: string | undefined;
   remaining: string[] = [];
+  removing: string | undefined;
   warnings: string[] = [];
   readonly health = new ProxyHealth(this.clock, 60_000, () => this.sources);
   readonly loop = {
@@ -59,6 +60,7 @@ class Reported {
       missing: () => this.missing,
       refusedConfiguration: () => this.refused,
       remainingRules: () => this.remaining,
+      removing: () => this.removing,
       warnings: () => this.warnings,
     },
     this.statuses,
@@ -215,6 +217,17 @@ describe('ReportStatus', () => {
     change(reported);
     expect(reported.status).toMatchObject({ state: 'degraded', reasons });
     expect(parseAnswer(JSON.stringify(reported.status), statusAnswer)).toEqual(reported.status);
+  });
+
+  it('is good and not in sync while rules of other modes are looked for and removed', () => {
+    const reported = Reported.serving();
+    expect(reported.status).toMatchObject({ state: 'good', inSync: true, waiting: [] });
+    reported.removing = 'rules of other modes';
+    expect(reported.status).toMatchObject({
+      state: 'good',
+      inSync: false,
+      waiting: ['rules of other modes'],
+    });
   });
 
   it('is good again after failures, and remembers the last error', () => {
