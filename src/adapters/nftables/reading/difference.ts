@@ -54,22 +54,16 @@ export function tableDifference(
     state !== undefined &&
     ((isOfAnotherLayout(state, family, transport) && !desired.keepsKubeProxyRules) ||
       !fits(chains, sets, state, family, transport));
-  const isUnknown = ([name]: readonly [string, unknown]): boolean =>
-    !desired.keepsKubeProxyRules || !isBehindKubeProxyMaps(name);
   const present = replaces ? undefined : state;
   return {
     present,
     replaces,
     missingSets: sets.filter(({ name }) => !present?.sets.has(name)),
-    unknownSets: unknown(present?.sets, sets)
-      .filter(isUnknown)
-      .map(([name]) => name),
+    unknownSets: unknown(present?.sets, sets, desired).map(([name]) => name),
     missingCounters: desired.counters.filter((name) => !present?.counters.has(name)),
     unknownCounters: [...(present?.counters ?? [])].filter((name) => !desired.counters.includes(name)),
     missingChains: chains.filter(({ name }) => !present?.chains.has(name)),
-    unknownChains: unknown(present?.chains, chains)
-      .filter(isUnknown)
-      .map(([name, { rules }]) => ({ name, rules })),
+    unknownChains: unknown(present?.chains, chains, desired).map(([name, { rules }]) => ({ name, rules })),
     chains: desired.chains.flatMap((chain) => {
       const actual = present?.chains.get(chain.chain.name)?.rules ?? [];
       const wanted = chain.rules.map((rule) => transport.fingerprintRule(family, rule));
@@ -82,9 +76,11 @@ export function tableDifference(
 function unknown<T>(
   present: ReadonlyMap<string, T> | undefined,
   desired: readonly { readonly name: string }[],
+  { keepsKubeProxyRules }: Pick<DesiredTable, 'keepsKubeProxyRules'>,
 ): readonly (readonly [string, T])[] {
   const names = new Set(desired.map(({ name }) => name));
-  return [...(present ?? [])].filter(([name]) => !names.has(name));
+  const isKept = (name: string): boolean => keepsKubeProxyRules && isBehindKubeProxyMaps(name);
+  return [...(present ?? [])].filter(([name]) => !names.has(name) && !isKept(name));
 }
 
 /** The elements of a set in which the table differs; a dynamic set has none that are desired. */

@@ -25,11 +25,9 @@ export async function readTable(
   signal?: AbortSignal,
 ): Promise<TableReading> {
   const state = await transport.read(family, [...LISTED_SETS, ...KUBE_PROXY_MAPS], signal);
-  if (!state) return { state, verified: new Set(), isPartial: false };
-  if (isOfAnotherLayout(state, family, transport))
-    return mayBeReplaced
-      ? { state, verified: new Set(), isPartial: false }
-      : whole(transport, family, signal);
+  const isOfAnother = state !== undefined && isOfAnotherLayout(state, family, transport);
+  if (!state || (isOfAnother && mayBeReplaced)) return { state, verified: new Set(), isPartial: false };
+  if (isOfAnother) return whole(transport, family, signal);
   const counts = [...state.sets.values()].some(({ count }) => count !== undefined);
   const needsLists = !byDigest && !counts && desired.elementCount <= LISTED_AT_MOST;
   const chains = tableChains(desired, node).map(({ chain }) => chain);

@@ -1,4 +1,4 @@
-import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './keys.js';
+import { BY_ADDRESS, BY_NODE_PORT, VARIANTS, type FrontendVariant } from './keys.js';
 import type { SetDefinition } from './table.js';
 
 /** The maps by which kube-proxy's rules find what belongs to a frontend of one kind (docs/spec/nftables.md §3.3). */
@@ -36,9 +36,12 @@ export function kubeProxyMapsOf(variant: FrontendVariant): KubeProxyMaps {
   return BY_VARIANT.get(variant)!;
 }
 
-export const KUBE_PROXY_MAPS: readonly SetDefinition[] = [...BY_VARIANT.values()].flatMap(
-  (maps) => Object.values(maps) as SetDefinition[],
-);
+/** The same as a list. */
+export function listedKubeProxyMaps(variant: FrontendVariant): readonly SetDefinition[] {
+  return Object.values(kubeProxyMapsOf(variant)) as SetDefinition[];
+}
+
+export const KUBE_PROXY_MAPS: readonly SetDefinition[] = VARIANTS.flatMap(listedKubeProxyMaps);
 
 /** A map that the tables of kube-proxy and of the oldest version have. */
 export const MAP_OF_ANOTHER_LAYOUT = kubeProxyMapsOf(BY_ADDRESS).services.name;

@@ -12,7 +12,7 @@ import { frontendName } from '../../forwarding/frontend-name.js';
 import { frontendComment } from '../frontend-names.js';
 import type { NftablesServicePortRules, TablePart, PlacedElement } from './service-port-rules.js';
 import { BY_NODE_PORT, VARIANTS, type FrontendVariant } from '../layout/keys.js';
-import { kubeProxyMapsOf, servicePortInVerdict } from '../layout/kube-proxy-maps.js';
+import { listedKubeProxyMaps, servicePortInVerdict } from '../layout/kube-proxy-maps.js';
 import { FIRST_NUMBER } from '../layout/node-rules.js';
 import { formatPriority, parsePriority } from '../layout/priority.js';
 import {
@@ -121,7 +121,7 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
     const frontends = new Map<string, AdoptedFrontend[]>();
     for (const variant of VARIANTS) {
       const { frontends: dispatch, noEndpoints, noLocalEndpoints } = setsOf(variant);
-      const ofKubeProxy = Object.values(kubeProxyMapsOf(variant)) as SetDefinition[];
+      const ofKubeProxy = listedKubeProxyMaps(variant);
       for (const set of [dispatch, noEndpoints, noLocalEndpoints, ...ofKubeProxy]) {
         for (const element of this.sets.get(set.name)?.elements.values() ?? []) {
           const { key } = element;
@@ -213,9 +213,7 @@ class PartReader {
     const ids = this.ids([sets.affinityIds, sets.shortCircuitAffinityIds]);
     this.identified(sets.affinityEndpoints, ids);
     if (this.take(RESTRICTED_FRONTENDS, key)) this.restricted();
-    const ofKubeProxy = (Object.values(kubeProxyMapsOf(variant)) as SetDefinition[]).filter((map) =>
-      this.take(map, key),
-    );
+    const ofKubeProxy = listedKubeProxyMaps(variant).filter((map) => this.take(map, key));
     const [port, , address] = key.split(' . ').reverse() as [string, string, string?];
     const protocol = protocolOf(key);
     const frontend = frontendName(address, Number(port), protocol);
