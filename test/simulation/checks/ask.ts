@@ -2,6 +2,10 @@ import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import { Agent, request } from '../replaced/node-http.js';
 import type { World } from '../world/world.js';
 
+/** Ports on which the program answers. */
+export const METRICS = 10_249;
+export const HEALTH = 10_256;
+
 /** Milliseconds. */
 const LIMIT = 20_000;
 

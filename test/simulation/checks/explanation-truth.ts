@@ -1,9 +1,8 @@
 import type { Explanation, PortExplanation } from '../../../src/application/explain/explanation.js';
 import type { Simulation } from '../simulation.js';
 import type { Mode } from '../world/settings.js';
-import { ask } from './ask.js';
+import { ask, METRICS } from './ask.js';
 import { usesCluster, type ExpectedPort } from './expected-ports.js';
-import { METRICS } from './what-it-says.js';
 
 /** What `explain` says of a Service that is served, or asked for and not served, although it is not so; undefined if all is true. */
 export async function falseExplanation(

@@ -2,9 +2,8 @@ import type { ProxyStatus } from '../../../src/application/status/proxy-status.j
 import type { ServiceList } from '../../../src/application/status/service-row.js';
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
-import { ask } from './ask.js';
+import { ask, METRICS } from './ask.js';
 import { mayFindSilence } from './budgets.js';
-import { METRICS } from './what-it-says.js';
 
 /** After these the program knows of everything that is missing: nobody else has changed the kernel, and it hears of the cluster. */
 const KNOWN_TO_IT: ReadonlySet<string> = new Set([

@@ -1,6 +1,5 @@
 import type { Simulation } from '../simulation.js';
-import { ask } from './ask.js';
-import { METRICS } from './what-it-says.js';
+import { ask, METRICS } from './ask.js';
 
 /** What the metrics say when nothing is wrong any more, although it is not so; undefined if all is true. */
 export async function falseMetric({ world, history }: Simulation): Promise<string | undefined> {

@@ -3,12 +3,9 @@ import type { ProxyStatus } from '../../../src/application/status/proxy-status.j
 import type { ServiceList } from '../../../src/application/status/service-row.js';
 import type { Simulation } from '../simulation.js';
 import { chosenOf } from '../steps/foreign/deed.js';
-import { ask } from './ask.js';
+import { ask, HEALTH, METRICS } from './ask.js';
 import { falseExplanation } from './explanation-truth.js';
 import { falseMetric } from './metrics-truth.js';
-
-export const METRICS = 10_249;
-const HEALTH = 10_256;
 
 /**
  * What the program says of itself when nothing is wrong any more: that all is good, of each Service that it serves.
