@@ -18,15 +18,24 @@ export const nodeOfWorkers = NODE.major;
 
 /**
  * Most objects of a world do not outlast it: the less often garbage is collected, the fewer are copied because they are still needed
- * just then. Worlds take different ways through the program, so that little of it is worth being optimized; and each core has its own
- * process, so that more threads help nobody (docs/simulation.md).
+ * just then. Worlds take different ways through the program, so that little of it is worth being optimized well, and each core has its
+ * own process, so that more threads help nobody (docs/simulation.md).
  */
 const FOR_SPEED = [
+  '--min-semi-space-size=64',
   '--max-semi-space-size=64',
   '--single-threaded-gc',
+  // Old objects are few: to mark them at once, and seldom, takes less than to keep track of them all the time.
+  '--no-incremental-marking',
   // Newer ones do not know all of them any more, and are slower with the rest.
-  ...(NODE.major < FAST ? ['--always-sparkplug', '--no-minor-gc-task', '--interrupt-budget=500000'] : []),
+  ...(NODE.major < FAST
+    ? ['--always-sparkplug', '--no-minor-gc-task', '--interrupt-budget=500000']
+    : ['--no-turbofan']),
 ];
+
+/** One world is looked at; of many, nobody reads where errors come from, and that costs a fifteenth of the time. */
+const stacksFor = (args) =>
+  args.some((arg) => /^--(seed|schedule)=/.test(arg)) ? '--enable-source-maps' : '--stack-trace-limit=0';
 
 function fastNode() {
   if (Number.parseInt(process.versions.node) >= FAST) return undefined;
@@ -43,7 +52,7 @@ function fastNode() {
  *   the simulation itself failed
  */
 export async function runWorker(program, args, told) {
-  const child = spawn(NODE.path, [...FOR_SPEED, '--enable-source-maps', program, ...args], {
+  const child = spawn(NODE.path, [...FOR_SPEED, stacksFor(args), program, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let tally;

@@ -33,8 +33,8 @@ step() {
   fi
 }
 
-# Jest, as words of a command. A run that does not end within 20 minutes is a failure that names its files, not a build machine that waits.
-jest='timeout --kill-after=30 1200 npm run --silent jest -- --json'
+# Jest, as words of a command. A run that does not end within 40 minutes is a failure that names its files, not a build machine that waits.
+jest='timeout --kill-after=30 2400 npm run --silent jest -- --json'
 
 # What measures nothing, beside the timed tests. It takes what they leave of the processors, and not a moment that they want.
 of_the_text() {

@@ -220,7 +220,9 @@ describe('one service', () => {
     await drawing.waitFor();
     await served.place(pageObjects('10.244.2.14'));
     await drawing.getByText('10.244.2.14:8080', { exact: true }).waitFor();
-    const change = page.getByRole('region', { name: 'What changed' }).getByRole('row').nth(1);
+    const newest = page.getByRole('region', { name: 'What changed' }).getByRole('row').nth(1);
+    // The drawing and the list of changes are asked for one after the other.
+    const change = newest.filter({ hasText: '+10.244.2.14:8080' });
     await change.waitFor();
     expect(await change.innerText()).toMatch(
       /programmed\s+http TCP IPv4\s+.* m?s\s+endpoints 2 → 3: \+10\.244\.2\.14:8080/,

@@ -25,6 +25,8 @@ const turns = [
   ...(nightly ? ([{ mode: 'nftables', streams: false }] as const) : []),
 ] as const;
 type Mode = (typeof turns)[number]['mode'];
+/** So many steps a process takes until what it loads and compiles as it needs it is there: a slow machine has taken few in half of the time. */
+const WARM_AFTER = 80;
 /** How long it lasts, in seconds: ten a turn, or what `npm run soak` says. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 10 * turns.length);
 
@@ -115,7 +117,7 @@ async function live(mode: Mode, begin: number, end: number): Promise<ProcessFigu
   let damaged = 0;
   let middle: ProcessFigures | undefined;
   for (let step = 0; Date.now() < end || !middle || damaged === 0; step++) {
-    if (!middle && Date.now() > (begin + end) / 2) {
+    if (!middle && step >= WARM_AFTER && Date.now() > (begin + end) / 2) {
       middle = await processFigures(node, metrics);
       await api.ask('offer', { protobuf: false });
       await api.ask('expireWatches');

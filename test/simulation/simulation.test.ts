@@ -22,8 +22,8 @@ describe('simulated worlds', () => {
   it(
     'show a failure again when its shrunk schedule is played',
     async () => {
-      const fault = '--name=short-watches-lead-to-lists';
-      const { text } = await runSimulation(fault, '--seed=9');
+      const fault = '--name=unready-endpoints-serve';
+      const { text } = await runSimulation(fault, '--seeds=200', '--stop');
       const [failure = ''] = text.split('\n\n');
       const folder = await mkdtemp(join(tmpdir(), 'shrunk-'));
       const schedule = join(folder, 'schedule');

@@ -69,6 +69,8 @@ export class Simulation {
   private readonly writeBudget: WriteBudget;
   /** What has happened since all was quiet. */
   private performed: Step[] = [];
+  /** Nothing happens after what is performed now. */
+  private isLast = false;
   private performedAt = -Infinity;
   /** What happened before that: some of it may show only now. */
   private formerly: readonly Step[] = [];
@@ -82,8 +84,10 @@ export class Simulation {
   private addressesLeft: readonly string[] = [];
   /** Flows of frontends that went while nothing tells the next process of them. */
   readonly unknownFlows = new WeakSet<Connection>();
-  /** A process was killed since all was quiet. */
-  wasKilled = false;
+  /** Since all was quiet a process was killed, or others changed its rules: these may not tell of frontends that went. */
+  mayForgetFrontends = false;
+  /** How many commits there had been when a table came that kube-proxy cannot take over. */
+  untakenAt = -1;
   /** Since when something may have been refused, without an end. */
   refusedSince = Infinity;
   /** How often everything was listed until then, and how often a Service was blamed, and what was logged. */
@@ -125,14 +129,16 @@ export class Simulation {
     this.writeBudget.begin();
     new ForeignRules(this).begin();
     let began = world.now;
+    const lastStep = this.schedule.steps.at(-1);
     for (const step of this.schedule.steps) {
       await this.until(began + step.at);
       if (this.isOver) break;
+      this.isLast = step === lastStep;
       await this.perform(step);
       // The time until all is quiet is no part of the schedule, or what follows would happen at once.
       if (step.name === 'settle') began = world.now - step.at;
     }
-    if (!this.isOver) await this.settle();
+    if (!this.isOver && this.performed.length > 0) await this.settle();
     if (!this.isOver && world.random.isOneIn(ONE_LAST_END_IN)) await this.askToStop();
     const { violation } = this;
     for (const life of [world.proxy.life, cluster.life, world.fate]) await world.scheduler.end(life);
@@ -167,7 +173,7 @@ export class Simulation {
     });
     // As the kubelet does with a program that fails.
     proxy.life.onEnd(() => {
-      this.wasKilled ||= proxy.exitCode === undefined;
+      this.mayForgetFrontends ||= proxy.exitCode === undefined;
       if (proxy.remains !== undefined) this.breaks('nothing is left at the end', proxy.remains);
       if (proxy.exitCode === 1) world.scheduler.after(RESTARTED_AFTER, () => this.start(), world.fate);
     });
@@ -234,34 +240,34 @@ export class Simulation {
     while (world.now < end && !this.isOver) {
       await this.until(Math.min(end, world.now + pause));
       pause = Math.min(pause * LOOKED_LATER, LOOK_AT_LEAST);
-      if (this.whenQuiet.isQuiet()) break;
+      // What is listed until then comes from before.
+      if (this.whenQuiet.isQuiet() && !this.cluster.api.cache.isBehind) break;
       const missing = await falsePraise(this, [...this.formerly, ...steps]);
       if (missing !== undefined) this.breaks('what is missing is not called good', missing);
     }
     if (this.isOver) return;
     this.writeBudget.check();
-    await this.whenQuiet.check(steps.length === 0 || isPlainStart(steps));
+    await this.whenQuiet.check(this.isLast);
     const abandoned = await abandonedMemory(this, [...this.formerly, ...steps]);
     if (abandoned !== undefined) this.breaks('nobody is remembered for an endpoint that is gone', abandoned);
     this.judge([...this.formerly, ...steps]);
-    // It has listed everything, or it would not be quiet.
-    const lately = steps.filter(({ name }) => name !== 'start');
-    // What some watch still waits to list has its reason there.
-    this.formerly =
-      this.cluster.isFollowedCompletely && !mayFindSilence(this) ? lately : [...this.formerly, ...lately];
+    const { isFollowedCompletely } = this.cluster;
+    // What some watch still waits to list has its reason there: without Services all is quiet before a start has listed anything.
+    const lately = isFollowedCompletely ? steps.filter(({ name }) => name !== 'start') : steps;
+    this.formerly = isFollowedCompletely && !mayFindSilence(this) ? lately : [...this.formerly, ...lately];
     if (this.isOver) return;
     // A watch that is not back yet goes through what was there meanwhile when it comes; so does one of which the program does not know yet
     // that it is silent.
-    if (this.cluster.isFollowed && !mayFindSilence(this)) {
+    if (this.cluster.isFollowed && !mayFindSilence(this) && !this.writeBudget.mayWaitWithNews) {
       this.history.settle();
       this.writeBudget.settle();
     }
     this.modes.clear();
     this.modes.add(this.mode);
-    this.everyCommit.mended();
+    this.everyCommit.settled();
     this.settledBy = world.proxy;
     this.refusedSince = Infinity;
-    this.wasKilled = false;
+    this.mayForgetFrontends = false;
   }
 
   /** While it still lasts: the program does not say that all is well, once it may know better. */
@@ -279,7 +285,7 @@ export class Simulation {
     const { expiredWatches } = this.cluster.api;
     if (needsNoLists(steps) && expiredWatches === this.expiredWatches && lists > this.lists)
       this.breaks('nothing is listed without a reason', `${lists - this.lists} lists of the API server`);
-    if (isNobodysFault(steps) && blames > this.blames)
+    if (isNobodysFault(steps, this.mode) && blames > this.blames)
       this.breaks('nobody is blamed without a reason', `${blames - this.blames} more events`);
     const complained = complaint(this, steps, this.lines);
     if (complained !== undefined) this.breaks('nothing is complained of without a reason', complained);
@@ -320,12 +326,4 @@ export class Simulation {
     if (refuses(step)) this.refusedSince = Math.min(this.refusedSince, this.world.now);
     await stepKind(step.name).perform(this, step.args);
   }
-}
-
-/** The program was started on what users had written, and nothing went wrong. */
-function isPlainStart(steps: readonly Step[]): boolean {
-  return (
-    steps.every(({ name }) => name === 'put' || name === 'start') &&
-    steps.some(({ name }) => name === 'start')
-  );
 }

@@ -30,7 +30,7 @@ import { baseRulesChange } from '../../domain/iptables/state/base-rules-change.j
 import { IptablesDesiredState } from '../../domain/iptables/state/desired-state.js';
 import { DesiredTables } from '../../domain/iptables/state/desired-tables.js';
 import { IptablesChange } from '../../domain/iptables/state/iptables-change.js';
-import { lostUdpFrontends, type Dispatch } from '../../domain/iptables/state/lost-frontends.js';
+import { lostUdpFrontends, udpFrontends, type Dispatch } from '../../domain/iptables/state/lost-frontends.js';
 import type { BaseRules, IptablesServicePortRules, TableName } from '../../domain/iptables/table.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -183,8 +183,12 @@ export class IptablesDriver
     return new IptablesAdoptedRules(actual, this.baseRules!, this.desired);
   }
 
-  lost(actual: SavedTables): readonly FrontendAddress[] {
-    return lostUdpFrontends(actual, this.desiredTables(), this.options.dispatch);
+  udpFrontends(actual: SavedTables): readonly FrontendAddress[] {
+    return udpFrontends(actual, this.options.dispatch);
+  }
+
+  lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[] {
+    return lostUdpFrontends(frontends, this.desiredTables(), this.options.dispatch);
   }
 
   async cleanup(): Promise<void> {

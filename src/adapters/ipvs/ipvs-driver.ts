@@ -80,7 +80,7 @@ export class IpvsDriver
   /** Nothing was written since `begin`. */
   private isStart = true;
   /** Why the last repair could not remove something that no service port is known to have had. */
-  private unremoved: ReadonlySet<string> = new Set();
+  private unremovedReasons: ReadonlySet<string> = new Set();
   private remains: Remains;
   /** When real servers that drain are looked at next. */
   private nextSweep = 0;
@@ -155,8 +155,12 @@ export class IpvsDriver
     return new IpvsChange();
   }
 
+  get unremoved(): readonly string[] {
+    return [...this.unremovedReasons];
+  }
+
   get hasOwnRemains(): boolean {
-    return this.unremoved.size > 0 || !this.remains.areNone;
+    return this.unremovedReasons.size > 0 || !this.remains.areNone;
   }
 
   commit(change: IpvsChange, node: NodeNetwork): Promise<WriteResult> {
@@ -184,12 +188,12 @@ export class IpvsDriver
     const { written, failed, unremoved } = await this.write(tables.changeOfAll(desired), rules, rulesLast);
     this.isStart = false;
     for (const reason of unremoved)
-      if (!this.unremoved.has(reason))
+      if (!this.unremovedReasons.has(reason))
         this.logger.warn(
           { family: this.family, reason },
           'cannot remove something that is no longer used; will retry',
         );
-    this.unremoved = unremoved;
+    this.unremovedReasons = unremoved;
     return { written: setsMade + written, failed };
   }
 
@@ -203,11 +207,15 @@ export class IpvsDriver
     return new IpvsAdoptedRules(actual, this.desired);
   }
 
-  lost({ servers }: PresentState): readonly FrontendAddress[] {
+  udpFrontends({ servers }: PresentState): readonly FrontendAddress[] {
     return servers
       .filter(({ server, endpoints }) => server.protocol === 'UDP' && endpoints.length > 0)
-      .filter(({ server }) => !this.tables.servers.has(virtualServerKey(server)))
       .map(({ server: { address, port } }) => ({ address, port }));
+  }
+
+  lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[] {
+    const { servers } = this.tables;
+    return frontends.filter((frontend) => !servers.has(virtualServerKey({ ...frontend, protocol: 'UDP' })));
   }
 
   /** Deletes real servers that have drained; looks once in a while. */

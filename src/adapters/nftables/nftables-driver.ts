@@ -30,7 +30,7 @@ import type { Structure } from '../../domain/nftables/layout/structure.js';
 import { NftablesAdoptedRules } from '../../domain/nftables/state/adopted-rules.js';
 import { NftablesDesiredState } from '../../domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../domain/nftables/state/desired-table.js';
-import { lostUdpFrontends } from '../../domain/nftables/state/lost-frontends.js';
+import { lostUdpFrontends, udpFrontends } from '../../domain/nftables/state/lost-frontends.js';
 import { changeNodeStructures, nodeTransaction } from '../../domain/nftables/state/node-transaction.js';
 import type { NftablesServicePortRules } from '../../domain/nftables/state/service-port-rules.js';
 import { TableChange } from '../../domain/nftables/state/table-change.js';
@@ -223,8 +223,12 @@ export class NftablesDriver
     );
   }
 
-  lost({ state }: TableReading): readonly FrontendAddress[] {
-    return lostUdpFrontends(adoptedSets(state, this.family, this.transport), this.desired);
+  udpFrontends({ state }: TableReading): readonly FrontendAddress[] {
+    return udpFrontends(adoptedSets(state, this.family, this.transport));
+  }
+
+  lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[] {
+    return lostUdpFrontends(frontends, this.desired);
   }
 
   /** @param change the change about to be written: the kernel does not have its new structures yet, and still has those that it leaves unused */

@@ -2,6 +2,7 @@ import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../domain/net/address.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { claimOf, claimText, type PortClaim } from '../../domain/userspace/claims.js';
 import type { PortAllocator } from '../../domain/userspace/port-allocator.js';
@@ -92,9 +93,14 @@ export class ServicePort {
 
   /**
    * Takes over an entry: endpoints, affinity, and claims as far as they go.
+   * @param leaving as in PortClaims.claim
    * @throws PortClaimError when some of its addresses cannot be reached; `frontends` are those that can
    */
-  async follow(entry: ForwardingEntry, isLocal: (address: string) => boolean): Promise<void> {
+  async follow(
+    entry: ForwardingEntry,
+    isLocal: (address: string) => boolean,
+    leaving: ReadonlySet<ServicePortKey>,
+  ): Promise<void> {
     this.current = entry;
     this.endpoints.stickFor(entry.affinitySeconds);
     this.endpoints.use(entry.endpoints.reachable);
@@ -106,7 +112,7 @@ export class ServicePort {
     for (const frontend of entry.frontends) {
       const claim = claimOf(frontend, isLocal);
       if (claim) {
-        await this.dependencies.claims.claim(claim, name.protocol, key);
+        await this.dependencies.claims.claim(claim, name.protocol, key, leaving);
         this.held = [...this.held, claim];
       }
       this.reachable = [...this.reachable, frontend];

@@ -186,9 +186,10 @@ export class UserspaceBackend implements Backend {
     this.node = node;
     const failed: ServiceFailure[] = [];
     const served: ForwardingChange[] = [];
-    for (const change of changes) {
+    const leaving = new Set(changes.flatMap(({ key, entry }) => (entry ? [] : key)));
+    for (const change of [...this.heirs(changes, leaving), ...changes]) {
       this.waiting.delete(change.key);
-      if (!change.entry || (await this.serve(change.entry, failed))) served.push(change);
+      if (!change.entry || (await this.serve(change.entry, leaving, failed))) served.push(change);
     }
     const result = await write(served);
     const refused = new Set(result.failed.map(({ key }) => key));
@@ -199,13 +200,27 @@ export class UserspaceBackend implements Backend {
     return released && this.waiting.size > 0 ? this.serveWaiting(outcome) : outcome;
   }
 
+  /** Those that wait, where what leaves may have what they lack: they get it with the same write, and before those that come now. */
+  private heirs(
+    changes: readonly ForwardingChange[],
+    leaving: ReadonlySet<ServicePortKey>,
+  ): readonly ForwardingChange[] {
+    if (leaving.size === 0) return [];
+    const known = new Set(changes.map(({ key }) => key));
+    return [...this.waiting.values()].filter(({ key }) => !known.has(key)).map(changed);
+  }
+
   /** Opens what the service port needs. False when it has no proxy port, so that no rule can lead there. */
-  private async serve(entry: ForwardingEntry, failed: ServiceFailure[]): Promise<boolean> {
+  private async serve(
+    entry: ForwardingEntry,
+    leaving: ReadonlySet<ServicePortKey>,
+    failed: ServiceFailure[],
+  ): Promise<boolean> {
     const { key } = entry;
     try {
       let port = this.ports.get(key);
       if (!port) this.ports.set(key, (port = await ServicePort.open(entry, this.dependencies)));
-      await port.follow(entry, (address) => this.local.has(address));
+      await port.follow(entry, (address) => this.local.has(address), leaving);
       return true;
     } catch (error) {
       failed.push({ key, reason: errorMessage(error) });

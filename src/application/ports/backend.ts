@@ -60,6 +60,12 @@ export interface Backend {
    */
   mayKeep?(name: ServicePortName): boolean;
 
+  /**
+   * Why something stays that no service port has, nor is known to have had, and that may serve: what an earlier process left, and
+   * the kernel refuses to remove. The next verification, also a quick one, tries again. Missing: nothing of the kind.
+   */
+  readonly unremoved?: readonly string[];
+
   /** Removes everything that this backend ever creates, and nothing else. Needs no start. */
   cleanup(): Promise<void>;
 
@@ -93,8 +99,9 @@ export interface ApplyResult {
   /** Deviations of what is programmed from what a Service asks for. */
   readonly notes?: readonly ServiceNote[];
   /**
-   * UDP frontends of an earlier process that led to endpoints until `start` removed them: connection tracking still
-   * sends their clients to endpoints that no longer serve. Missing if a backend cannot tell.
+   * UDP frontends of an earlier process that led to endpoints until `start` removed them, `apply` those of a service port that failed at
+   * the start, or `verify` what could not be removed then: connection tracking still sends their clients to endpoints that no longer
+   * serve. Missing if a backend cannot tell, or nothing has changed.
    */
   readonly lost?: readonly FrontendAddress[];
 }

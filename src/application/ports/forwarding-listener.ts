@@ -24,6 +24,9 @@ export interface ForwardingListener {
    */
   programming?(changes: readonly ForwardingChange[]): void;
   programmed(programmed: Programmed): void;
-  /** Another program had changed the rules, so for a while packets may have met other rules than those programmed. */
-  repaired?(): void;
+  /**
+   * Another program had changed the rules, or the kernel had kept some, so for a while packets may have met other rules than those programmed.
+   * @param lost as in `Programmed`
+   */
+  repaired?(lost?: readonly FrontendAddress[]): void;
 }

@@ -16,6 +16,7 @@ import { RefusedError, type Driver } from '../ports/driver/driver.js';
 import type { Logger } from '../ports/logger.js';
 import { compileAll, type Candidates, type Compiled } from './compile-all.js';
 import { listDifferences } from './list-differences.js';
+import { LeftFrontends } from './left-frontends.js';
 import { readKernel, type Reading } from './reading.js';
 import { RecoveryRound, type RoundOptions, type RoundOutcome } from './recovery-round.js';
 import type { RoundBounds } from './round-limits.js';
@@ -40,6 +41,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   /** The epoch in which the kernel was last found or made equal to the desired state. */
   private soundEpoch: number | undefined;
   private unexplained: UnexplainedRules<Rules, Change>;
+  private readonly left: LeftFrontends<Actual>;
 
   constructor(
     private readonly driver: Driver<Rules, Change, Actual>,
@@ -49,6 +51,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     this.mode = driver.mode;
     this.family = driver.family;
     this.unexplained = UnexplainedRules.none(driver.desired);
+    this.left = new LeftFrontends(driver);
     if (driver.rulesDependOn) this.rulesDependOn = (before, after) => driver.rulesDependOn!(before, after);
   }
 
@@ -67,8 +70,8 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     this.keepUnexplained(options, all, reading.actual);
     // What an earlier process left is all that they can go back to.
     const outcome = await this.recover({ signal: options.signal }, reading);
-    const lost = driver.lost?.(reading.actual);
-    return { ...this.result(outcome, failed, changes), ...(lost && { lost }) };
+    const result = this.result(outcome, failed, changes);
+    return withLost(result, this.left.started(reading.actual, result.failed));
   }
 
   async apply(
@@ -80,7 +83,8 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     const change = this.driver.newChange();
     const { candidates, failed } = await compileAll(this.driver, this.unexplained, changes, change);
     this.node = node;
-    return this.result(await this.commit(candidates, change, signal), failed, changes);
+    const result = this.result(await this.commit(candidates, change, signal), failed, changes);
+    return withLost(result, this.left.applied(changes, result.failed));
   }
 
   async verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
@@ -93,7 +97,8 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     }
     const removedOwnRemains = this.driver.hasOwnRemains ?? false;
     const outcome = await this.recover({ signal });
-    return { compared: true, watched, ...outcome, conflicts: [], removedOwnRemains };
+    const result = { compared: true, watched, ...outcome, conflicts: [], removedOwnRemains };
+    return withLost(result, this.left.repaired());
   }
 
   async differences(signal?: AbortSignal): Promise<readonly RuleDifference[] | undefined> {
@@ -117,6 +122,10 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
 
   mayKeep(name: ServicePortName): boolean {
     return !this.driver.adopted || this.unexplained.has(name);
+  }
+
+  get unremoved(): readonly string[] {
+    return this.driver.unremoved ?? [];
   }
 
   cleanup(): Promise<void> {
@@ -215,4 +224,8 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     });
     return { written, failed: [...failed, ...refused], conflicts, ...(notes.length > 0 && { notes }) };
   }
+}
+
+function withLost<Result extends ApplyResult>(result: Result, lost: ApplyResult['lost']): Result {
+  return lost ? { ...result, lost } : result;
 }

@@ -87,7 +87,8 @@ export class RecoveryRound<Rules, Change, Actual> {
         const { written, failed = [] } = await this.driver.repair(actual);
         this.written += written;
         for (const failure of failed) this.report(failure);
-        this.soundEpoch = this.driver.isPartial?.(actual) ? undefined : epoch;
+        const isWhole = !this.driver.isPartial?.(actual) && (this.driver.unremoved ?? []).length === 0;
+        this.soundEpoch = isWhole ? epoch : undefined;
         return;
       } catch (error) {
         if (!(error instanceof RefusedError)) throw error;

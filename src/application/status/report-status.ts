@@ -22,6 +22,8 @@ export interface ReportedLoop {
   readonly pending: { readonly serviceCount: number };
   /** What could not be read since the start, for people. */
   readonly keptFor: readonly string[];
+  /** Why something stays that no service port has, and that may serve. */
+  readonly unremoved: readonly string[];
 }
 
 /** What is known besides how syncs went: of the news of the cluster, of the configuration, of other modes, and of this machine. */
@@ -109,6 +111,9 @@ export class ReportStatus {
             `${family}: ${counted(degraded.length, 'service port is degraded', 'service ports are degraded')}${heldCountWords(heldIn(degraded))}`,
         );
       }),
+      ...this.loops.flatMap(({ family, unremoved }) =>
+        unremoved.slice(0, 1).map((reason) => `${family}: what no Service has cannot be removed: ${reason}`),
+      ),
       ...said(
         ignored > 0 && counted(ignored, 'object is ignored', 'objects are ignored'),
         kept > 0 && 'rules that no object explains are kept until everything has been readable once',

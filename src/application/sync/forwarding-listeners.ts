@@ -1,3 +1,4 @@
+import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { ForwardingListener, Programmed } from '../ports/forwarding-listener.js';
 
@@ -13,7 +14,7 @@ export class ForwardingListeners implements ForwardingListener {
     for (const listener of this.listeners) listener.programmed(programmed);
   }
 
-  repaired(): void {
-    for (const listener of this.listeners) listener.repaired?.();
+  repaired(lost?: readonly FrontendAddress[]): void {
+    for (const listener of this.listeners) listener.repaired?.(lost);
   }
 }

@@ -5,11 +5,20 @@ import type { SyncFamily } from './sync-family.js';
 
 /** Milliseconds. */
 const LONG = 60_000;
+/** What is due within this time is tried again at once: of a Service, ports fail one just after another. */
+const TOGETHER = 20;
+
+interface Failing {
+  readonly since: number;
+  /** When it is due; Infinity while it is being tried. */
+  readonly at: number;
+  readonly timer: Timer;
+}
 
 /** Schedules retries of service ports that failed alone: each after its own back-off. */
 export class Retries {
   /** By service port, also some that do not fail any more. */
-  private readonly failing = new Map<ServicePortKey, { readonly since: number; readonly timer: Timer }>();
+  private readonly failing = new Map<ServicePortKey, Failing>();
 
   constructor(
     private readonly clock: Clock,
@@ -25,7 +34,7 @@ export class Retries {
     former?.timer.cancel();
     const since = attempts > 1 && former ? former.since : now;
     const delay = retryDelayAmongChanges(attempts, now - since);
-    this.failing.set(key, { since, timer: this.clock.after(delay, () => this.due(key)) });
+    this.failing.set(key, { since, at: now + delay, timer: this.clock.after(delay, () => this.due(key)) });
   }
 
   /** Those that have failed for less than a minute. */
@@ -39,10 +48,17 @@ export class Retries {
     this.failing.clear();
   }
 
+  /** In one sync with all that is due just then, or the next sync would repeat what this one is about to try. */
   private due(key: ServicePortKey): void {
-    // An update may have fixed it, or it may be gone.
-    if (this.fails(key)) this.retry(key);
-    else this.failing.delete(key);
+    const last = this.clock.steady() + TOGETHER;
+    for (const [other, failing] of this.failing) {
+      if (other !== key && failing.at > last) continue;
+      failing.timer.cancel();
+      this.failing.set(other, { ...failing, at: Infinity });
+      // An update may have fixed it, or it may be gone.
+      if (this.fails(other)) this.retry(other);
+      else this.failing.delete(other);
+    }
   }
 
   private fails(key: ServicePortKey): boolean {

@@ -138,7 +138,8 @@ export class SyncFamily {
   async verify(how: VerificationKind, signal: AbortSignal): Promise<VerifyResult> {
     const result = await this.backend.verify(how, signal);
     this.outcomes.record([], result);
-    if (result.written > 0) this.listener?.repaired?.();
+    const { written, lost = [] } = result;
+    if (written > 0 || lost.length > 0) this.listener?.repaired?.(lost);
     return result;
   }
 

@@ -14,9 +14,7 @@ import { Comparison } from './comparison.js';
 import { Retries } from './retries.js';
 import type { SyncFamily } from './sync-family.js';
 import { pauseAfter, type SyncPeriods } from './sync-periods.js';
-import { Verifier, type Verification, type VerifierTurns } from './verifier.js';
-
-const STOPPING: Verification = { interrupted: false, problem: 'the proxy is stopping' };
+import { Verifier, type VerifierTurns } from './verifier.js';
 
 /**
  * Decides when one family is synced, and does one thing at a time.
@@ -77,9 +75,9 @@ export class SyncLoop {
     return this.backend.family;
   }
 
-  /** Nothing is pending or running, and the first sync is done. */
+  /** Nothing is pending or running, the first sync is done, and no rules stay that may go. */
   get inSync(): boolean {
-    return this.state === 'idle' && this.pending.empty && this.failures === 0;
+    return this.state === 'idle' && this.pending.empty && !this.sync.programsEverything;
   }
 
   /** These periods apply from now on, also to the next verification. */
@@ -96,7 +94,7 @@ export class SyncLoop {
   /** Whether something about the Service is not yet programmed, nor known to fail. */
   isWaiting(service: ServiceKey): boolean {
     return (
-      this.state === 'waiting' ||
+      this.sync.programsEverything ||
       this.pending.includes(service) ||
       this.inFlight?.everyService === true ||
       this.inFlight?.services.has(service) === true ||
@@ -116,6 +114,11 @@ export class SyncLoop {
   /** `SyncFamily.keptFor`. */
   get keptFor(): readonly string[] {
     return this.sync.keptFor;
+  }
+
+  /** `Backend.unremoved`. */
+  get unremoved(): readonly string[] {
+    return this.backend.unremoved ?? [];
   }
 
   /** `SyncFamily.unreadFor`. */
@@ -138,17 +141,9 @@ export class SyncLoop {
     else if (this.state === 'scheduled' && this.failures > 0) this.reschedule();
   }
 
-  /**
-   * Verifies the rules after the running sync, and again after changes that interrupt it. Resolves with undefined, or with the
-   * reason for a failure.
-   */
-  async verifyNow(): Promise<string | undefined> {
-    for (;;) {
-      const outcome = await new Promise<Verification>((resolve) =>
-        this.enqueue(async () => resolve(this.isStopped() ? STOPPING : await this.verifier.verifyNow())),
-      );
-      if (!outcome.interrupted) return outcome.problem;
-    }
+  /** `Verifier.verifyNow`. */
+  verifyNow(): Promise<string | undefined> {
+    return this.verifier.verifyNow();
   }
 
   /** `Comparison.differences`. */

@@ -32,11 +32,15 @@ export interface VerifierTurns {
 }
 
 /** The outcome of a verification that was asked for. */
-export interface Verification {
+interface Verification {
   /** A change came first. */
   readonly interrupted: boolean;
   readonly problem?: string;
 }
+
+const STOPPING: Verification = { interrupted: false, problem: 'the proxy is stopping' };
+/** What the kernel lacks is for the next attempt to write; no other program took it away. */
+const FAILING: Verification = { interrupted: false, problem: 'the last sync failed' };
 
 /**
  * Verifies and repairs the rules of one family when the verification policy says so. A change may interrupt it. One that
@@ -93,8 +97,28 @@ export class Verifier {
       this.running.abort();
   }
 
-  /** Compares the rules with the kernel's, unless signs show that no other program touched them, and repairs them. */
-  async verifyNow(): Promise<Verification> {
+  /**
+   * Compares the rules with the kernel's after the running sync, unless signs show that no other program touched them, and repairs them;
+   * again after changes that interrupt it. Resolves with undefined, or with the reason for a failure.
+   */
+  async verifyNow(): Promise<string | undefined> {
+    for (;;) {
+      const outcome = await new Promise<Verification>((resolve) =>
+        this.turns.enqueue(async () => resolve(await this.verifyOnce())),
+      );
+      if (!outcome.interrupted) return outcome.problem;
+    }
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.timer?.cancel();
+    this.running?.abort();
+  }
+
+  private async verifyOnce(): Promise<Verification> {
+    if (this.isStopped) return STOPPING;
+    if (!this.turns.mayVerify()) return FAILING;
     this.running = new AbortController();
     const { signal } = this.running;
     try {
@@ -106,12 +130,6 @@ export class Verifier {
     } finally {
       this.running = undefined;
     }
-  }
-
-  stop(): void {
-    this.isStopped = true;
-    this.timer?.cancel();
-    this.running?.abort();
   }
 
   private async verify(): Promise<void> {

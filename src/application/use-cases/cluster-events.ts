@@ -66,6 +66,11 @@ export class ClusterEvents implements ObjectSink {
     else this.wait ??= this.clock.after(WANTED_FOR, () => this.arrived());
   }
 
+  /** Waits no longer, once the source delivers nothing any more. Idempotent. */
+  stop(): void {
+    this.wait?.cancel();
+  }
+
   private arrived(): void {
     this.wait?.cancel();
     this.resolveComplete();

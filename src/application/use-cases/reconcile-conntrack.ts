@@ -1,3 +1,4 @@
+import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import { DesiredFlows, type StaleReason } from '../../domain/conntrack/desired-flows.js';
 import { SuspectFlows } from '../../domain/conntrack/suspect-flows.js';
 import { servicePortFlows, type ServicePortFlows } from '../../domain/conntrack/service-port-flows.js';
@@ -89,9 +90,10 @@ export class ReconcileConntrack implements ForwardingListener {
     this.suspect(suspects);
   }
 
-  repaired(): void {
+  repaired(lost: readonly FrontendAddress[] = []): void {
     const suspects = new SuspectFlows();
     if (this.desired.size > 0) suspects.addAll();
+    if (this.protocol === 'UDP') this.desired.frontendsRemoved(lost, suspects);
     this.suspect(suspects);
   }
 

@@ -1,6 +1,7 @@
 import { raiseOpenFileLimit } from '../../adapters/userspace/open-file-limit.js';
 import { errorMessage } from '../../application/error-message.js';
-import type { ClusterSource, ObjectSink } from '../../application/ports/cluster-source.js';
+import type { ClusterSource } from '../../application/ports/cluster-source.js';
+import type { ClusterEvents } from '../../application/use-cases/cluster-events.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import { nodeEvent } from '../node/node-event.js';
 import type { ProxyParts } from '../parts/proxy-parts.js';
@@ -111,11 +112,15 @@ export function addressesPart(addresses: LocalAddresses): Part {
   return { name: 'addresses of this node', start: () => addresses.open?.(), stop: () => addresses.close?.() };
 }
 
-export function sourcePart(source: ClusterSource, sink: ObjectSink): Part {
+export function sourcePart(source: ClusterSource, events: ClusterEvents): Part {
   return {
     name: 'cluster source',
-    start: (signal) => source.start(sink, signal),
-    stop: () => source.stop(),
+    start: (signal) => source.start(events, signal),
+    async stop() {
+      await source.stop();
+      // Until then lists may arrive.
+      events.stop();
+    },
   };
 }
 

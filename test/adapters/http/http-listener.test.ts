@@ -162,7 +162,7 @@ describe('HttpListener', () => {
 });
 
 async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 60_000;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error('it did not happen');
     await new Promise((done) => setTimeout(done, 5));

@@ -185,13 +185,20 @@ describe('what is refused', () => {
     expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.2:80/TCP']);
   });
 
-  it('is a removal of what no service had: said once, not at each verification', async () => {
-    await started([entryOf('a')]);
-    node.addresses.tamper(['10.96.0.1', '10.9.9.9']);
-    node.addresses.refuse((step) => (step.kind === 'remove' ? 'EINVAL' : undefined));
+  it('is a removal of what no service had: logged once, told of until it is gone, and tried at each verification', async () => {
+    await started([entryOf('a'), entryOf('b')]);
+    node.servers.refuse((step) => (step.kind === 'delete' ? 'EINVAL' : undefined));
+    backend = node.backend();
+    expect(await backend.start([entryOf('a')], network)).toMatchObject({ failed: [] });
     for (const how of ['full', 'quick', 'full'] as const)
-      expect(await backend.verify(how)).toMatchObject({ failed: [], written: 0 });
+      expect(await backend.verify(how)).toMatchObject({ compared: true, failed: [], written: 0 });
     expect(node.logger.at('warn')).toHaveLength(1);
+    expect(backend.unremoved).toEqual(['delete 10.96.0.2:80/TCP was refused: EINVAL']);
+    node.servers.refuse(() => undefined);
+    expect(await backend.verify('quick')).toMatchObject({ removedOwnRemains: true });
+    expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.1:80/TCP']);
+    expect(backend.unremoved).toEqual([]);
+    expect(await backend.verify('quick')).toMatchObject({ compared: false });
   });
 
   it('is a removal of what another program removed before: no more than said', async () => {

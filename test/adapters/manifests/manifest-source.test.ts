@@ -44,7 +44,7 @@ const address = (name: string): unknown =>
     .clusterIP;
 
 async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 100_000;
   // What a source says of itself follows what it delivers.
   while (!condition() || sources.some(({ delivering }) => delivering)) {
     if (Date.now() > deadline) throw new Error(`did not happen: ${what}`);

@@ -360,6 +360,37 @@ describe('claims', () => {
     expect(targets('NODEPORT-HOST')).toHaveLength(1);
   });
 
+  it('passes a node port on with the write that takes it from a service that goes', async () => {
+    const nodePort = await freePort();
+    const first = entry('b', { ...at('10.96.0.1'), ...port('TCP', nodePort) });
+    const second = entry('a', { ...at('10.96.0.2'), ...port('TCP', nodePort) });
+    await backend.start([first], NODE);
+    for (const [comes, goes] of [
+      [second, first],
+      [first, second],
+    ] as const) {
+      const { restores } = iptables;
+      expect(await backend.apply([gone(goes), changed(comes)], NODE)).toMatchObject({ failed: [] });
+      expect(iptables.restores).toBe(restores + 1);
+      const [proxyPort] = Object.values(proxyPorts());
+      expect(targets('NODEPORT-CONTAINER')).toEqual([expect.stringMatching(`:${proxyPort}$`)]);
+      await expect(listening(nodePort, '0.0.0.0')).rejects.toThrow('EADDRINUSE');
+    }
+    await backend.apply([gone(first)], NODE);
+    await listening(nodePort, '0.0.0.0');
+  });
+
+  it('passes it on in the same way to a service that waits for it', async () => {
+    const nodePort = await freePort();
+    const first = entry('a', { ...at('10.96.0.1'), ...port('TCP', nodePort) });
+    const second = entry('b', { ...at('10.96.0.2'), ...port('TCP', nodePort) });
+    await backend.start([first, second], NODE);
+    const { restores } = iptables;
+    expect(await backend.apply([gone(first)], NODE)).toMatchObject({ failed: [] });
+    expect(iptables.restores).toBe(restores + 1);
+    expect(targets('NODEPORT-CONTAINER')).toHaveLength(1);
+  });
+
   it('holds service addresses that are this machine’s own, also when they become so later', async () => {
     const own = entry('web', {
       externalIPs: [parseAddress('127.0.0.9')!],

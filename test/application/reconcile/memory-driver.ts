@@ -6,7 +6,7 @@ import {
   type ReadOptions,
   type WriteResult,
 } from '../../../src/application/ports/driver/driver.js';
-import type { Adoption, Notes } from '../../../src/application/ports/driver/abilities.js';
+import type { Adoption, Notes, OwnRemains } from '../../../src/application/ports/driver/abilities.js';
 import type { WriteWatch } from '../../../src/application/ports/driver/write-watch.js';
 import type { FrontendAddress } from '../../../src/domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
@@ -60,12 +60,14 @@ export class MemoryDriver
   implements
     Driver<Lines, Change, ReadonlyMap<string, string>>,
     Adoption<Lines, ReadonlyMap<string, string>>,
+    OwnRemains,
     Notes
 {
   readonly mode = 'memory';
   readonly family = 'IPv4';
   readonly watch: WriteWatch;
   desired = new DesiredLines();
+  hasOwnRemains = false;
 
   constructor(private readonly kernel: MemoryKernel) {
     this.watch = {
@@ -104,6 +106,7 @@ export class MemoryDriver
 
   async repair(actual: ReadonlyMap<string, string>): Promise<WriteResult> {
     const gone = { part: undefined, owner: undefined };
+    this.hasOwnRemains = false;
     const change: Change = new Map([...actual.keys()].map((key) => [key, gone]));
     for (const held of this.desired.lines.held())
       if (actual.get(held.part.key) === held.part.value) change.delete(held.part.key);
@@ -130,12 +133,15 @@ export class MemoryDriver
     return name.name.startsWith('slow') ? 'slower than asked for' : undefined;
   }
 
-  lost(actual: ReadonlyMap<string, string>): readonly FrontendAddress[] {
-    const gone = [...actual.keys()].filter((key) => this.desired.lines.holder(key) === undefined);
-    return gone.map((key) => {
+  udpFrontends(actual: ReadonlyMap<string, string>): readonly FrontendAddress[] {
+    return [...actual.keys()].map((key) => {
       const [address, port] = key.split(':') as [string, string];
       return { address, port: Number(port) };
     });
+  }
+
+  lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[] {
+    return frontends.filter(({ address, port }) => !this.kernel.lines.has(`${address}:${port}`));
   }
 
   async cleanup(): Promise<void> {
@@ -160,7 +166,8 @@ export class MemoryDriver
     const failed: ServiceFailure[] = [];
     for (const [key, { part, owner }] of change) {
       if (!this.kernel.refuse(key, part?.value ?? '')) continue;
-      if (owner !== undefined) failed.push({ key: owner, reason: 'EINVAL' });
+      if (owner === undefined) this.hasOwnRemains = true;
+      else failed.push({ key: owner, reason: 'EINVAL' });
       change.delete(key);
     }
     return { ...this.put(change), failed };

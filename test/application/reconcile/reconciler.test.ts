@@ -174,6 +174,34 @@ it('tells after a start which frontends of an earlier process are gone', async (
   expect(await open().start([a], node)).toMatchObject({ lost: [] });
 });
 
+it('tells which frontends are gone of a service port that the start could not program, when it is programmed', async () => {
+  const [a, b, moved] = [sample('a', { number: 1 }), sample('b', { number: 2 }), sample('b', { number: 3 })];
+  await backend.start([a, b], node);
+  kernel.refuse = (_key, value) => (value.startsWith(labelOf('b')) ? 'named' : undefined);
+  const next = open();
+  expect(await next.start([a, moved], node)).toMatchObject({ failed: [{ key: moved.key }], lost: [] });
+  expect(await next.apply([...changed(a), ...changed(moved)], node)).not.toHaveProperty('lost');
+  kernel.refuse = () => undefined;
+  expect(await next.apply(changed(a), node)).not.toHaveProperty('lost');
+  expect(await next.apply(changed(moved), node)).toMatchObject({
+    lost: [{ address: '10.96.77.2', port: 80 }],
+  });
+  expect(await next.apply(changed(moved), node)).not.toHaveProperty('lost');
+});
+
+it('tells which frontends are gone of what the kernel kept at the start, when it is removed', async () => {
+  const [a, b] = [sample('a', { number: 1 }), sample('b', { number: 2 })];
+  await backend.start([a, b], node);
+  kernel.writes = 'by line';
+  kernel.refuse = (_key, value) => (value === '' ? 'named' : undefined);
+  const next = open();
+  expect(await next.start([a], node)).toMatchObject({ failed: [], lost: [] });
+  expect(await next.verify('full')).toMatchObject({ lost: [] });
+  kernel.refuse = () => undefined;
+  expect(await next.verify('full')).toMatchObject({ lost: [{ address: '10.96.77.2', port: 80 }] });
+  expect(await next.verify('full')).not.toHaveProperty('lost');
+});
+
 it('passes on what the driver says of service ports, after a start and a change', async () => {
   const [a, slow] = [sample('a', { number: 1 }), sample('slow', { number: 2 })];
   const notes = [{ key: slow.key, note: 'slower than asked for' }];

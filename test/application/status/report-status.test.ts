@@ -51,6 +51,7 @@ class Reported {
     inSync: false,
     pending: { serviceCount: 0 },
     keptFor: [] as string[],
+    unremoved: [] as string[],
   };
   private readonly report = new ReportStatus(
     FACTS,
@@ -201,6 +202,11 @@ describe('ReportStatus', () => {
       'not everything could be read',
       ({ loop }) => loop.keptFor.push('a.yaml:7: broken'),
       ['rules that no object explains are kept until everything has been readable once'],
+    ],
+    [
+      'what no service port has stays',
+      ({ loop }) => loop.unremoved.push('delete 10.9.9.9 was refused: EINVAL', 'another'),
+      ['IPv4: what no Service has cannot be removed: delete 10.9.9.9 was refused: EINVAL'],
     ],
     [
       'an edit of the configuration was refused',

@@ -68,6 +68,18 @@ describe('a service port that cannot be programmed', () => {
     expect(status(bench, 'b')).toMatchObject({ state: 'failed', since: timeText(START) });
   });
 
+  it('is tried again in one sync with others that failed with it, although syncs must be a second apart', async () => {
+    const bench = new Bench({ minSyncPeriod: 1_000 });
+    for (const name of ['b', 'c']) bench.backend.poisoned.set(keyOf(name), 'refused by the kernel');
+    await bench.begin('a', 'b', 'c');
+    bench.calls();
+    await bench.clock.advanceAsync(2_999);
+    expect(bench.syncs()).toEqual(['apply b c']);
+    await bench.clock.advanceAsync(1);
+    expect(bench.syncs()).toEqual(['apply b c']);
+    expect(['b', 'c'].map((name) => bench.sync.attempts(keyOf(name)))).toEqual([3, 3]);
+  });
+
   it('does not wait longer than it has failed because its Service changes often', async () => {
     const bench = await poisoned();
     await bench.clock.advanceAsync(100);

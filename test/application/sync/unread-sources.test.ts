@@ -29,10 +29,13 @@ describe('What the source cannot read at a start', () => {
     void bench.loop.complete.then(() => (isComplete = true));
     await bench.clock.advanceAsync(5_000);
     expect([bench.syncs(), isComplete]).toEqual([[], false]);
+    expect([bench.loop.inSync, bench.loop.isWaiting('shop/a')]).toEqual([true, false]);
 
     bench.unread.pop();
+    expect([bench.loop.inSync, bench.loop.isWaiting('shop/a')]).toEqual([false, true]);
     await bench.clock.advanceAsync(3_000);
     expect([bench.syncs(), isComplete]).toEqual([['start a'], true]);
+    expect([bench.loop.inSync, bench.loop.isWaiting('shop/a')]).toEqual([true, false]);
     expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a')]);
     expect(bench.loop.keptFor).toEqual([]);
   });

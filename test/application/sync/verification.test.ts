@@ -264,6 +264,19 @@ describe('between syncs', () => {
     expect(await bench.loop.verifyNow()).toBe('the proxy is stopping');
   });
 
+  it('verifies nothing on request after a sync that failed: what it did not write is no damage by others', async () => {
+    const bench = await new Bench().begin('a');
+    bench.backend.failure = new Error('out of memory');
+    bench.change('a');
+    await bench.settle();
+    bench.backend.failure = undefined;
+    bench.calls();
+    expect(await bench.loop.verifyNow()).toBe('the last sync failed');
+    expect(bench.calls()).toEqual([]);
+    await bench.clock.advanceAsync(1000);
+    expect(await bench.loop.verifyNow()).toBeUndefined();
+  });
+
   it('syncs and verifications never overlap', async () => {
     const bench = await new Bench().begin('a');
     bench.calls();

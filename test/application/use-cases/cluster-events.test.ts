@@ -38,6 +38,18 @@ describe('ClusterEvents', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('waits for nothing any more once it is stopped', () => {
+    const bench = new Bench();
+    const { events, clock } = bench;
+    events.synced('Service');
+    events.synced('EndpointSlice');
+    expect(clock.pending).toBe(1);
+    events.stop();
+    expect(clock.pending).toBe(0);
+    clock.advance(5_000);
+    expect(bench.initialized).toBe(0);
+  });
+
   it('hands each object to the use case of its kind, and counts', async () => {
     const bench = new Bench();
     const source = new ScriptedSource()

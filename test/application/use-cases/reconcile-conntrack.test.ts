@@ -212,6 +212,24 @@ describe('at start', () => {
     ]);
   });
 
+  it.each([
+    ['by a repair', 1],
+    ['before it', 0],
+  ])(
+    'removes the flows of those that could not be removed at the start, once they are: %s',
+    async (_, steps) => {
+      world.track('10.96.0.77', 53, '10.0.0.9:5353');
+      world.lost = [];
+      await world.settle();
+      expect(world.tracked).toHaveLength(1);
+      world.lost = [{ address: '10.96.0.77', port: 53 }];
+      world.repairs = steps;
+      await world.verify();
+      await world.clock.advanceAsync(0);
+      expect(world.tracked).toEqual([]);
+    },
+  );
+
   it('examines nothing when there is no UDP Service', async () => {
     world.apply(service('web', '10.96.0.10', {}, 'TCP'), slice('web', { '10.0.0.1': {} }, 'TCP'));
     await world.settle();

@@ -69,8 +69,15 @@ const UNSEEN = 'iptables-move-rule';
 
 /** How long it may take until the kernel has everything, after all that has happened is over. Milliseconds. */
 export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): number {
+  // What others did to a Service without endpoints shows when it gets some, and is repaired no sooner for that.
+  return Math.max(timeAfter(simulation, steps), repairedUntil(simulation) - simulation.world.now);
+}
+
+function timeAfter(simulation: Simulation, steps: readonly Step[]): number {
   const { mode, modes, world, refusedSince } = simulation;
-  if (modes.size > 1 || mayFindSilence(simulation)) return ANYTHING;
+  if (modes.size > 1 || mayFindSilence(simulation) || isBehind(simulation, steps)) return ANYTHING;
+  // Of a former round, too: all may be quiet while a start waits for it.
+  if (world.proxy.children.some(({ isHanging }) => isHanging)) return ANYTHING;
   if (steps.every(({ name }) => OF_USERS.has(name))) return USERS;
   if (areRefusals(steps)) return Math.min(world.now - refusedSince, LONGEST_DELAY) + USERS;
   const others = steps.filter(({ name }) => !OF_USERS.has(name));
@@ -80,15 +87,20 @@ export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): num
   return ANYTHING;
 }
 
+/** Whether a watch still waits, after trouble of a former round, before it is opened again: until then it tells of no change. */
+function isBehind({ cluster }: Simulation, steps: readonly Step[]): boolean {
+  return !cluster.isFollowedCompletely && !steps.some(({ name }) => ENDS.has(name));
+}
+
 /** Whether nothing happened in these steps but changes of users and refusals. */
 export function areRefusals(steps: readonly Step[]): boolean {
   return steps.every((step) => OF_USERS.has(step.name) || refuses(step));
 }
 
-/** Whether what others wrote may not be repaired yet: of some of it packets tell nothing, and all seems quiet. */
-export function mayRepair(simulation: Simulation, at: number): boolean {
+/** Until when what others wrote may not be repaired yet: of some of it packets tell nothing, and all seems quiet. */
+export function repairedUntil(simulation: Simulation): number {
   const { mode, othersWroteAt } = simulation;
-  return at < othersWroteAt + (seesNoMoves(simulation) ? ANYTHING : REPAIR[mode]);
+  return othersWroteAt + (seesNoMoves(simulation) ? ANYTHING : REPAIR[mode]);
 }
 
 function seesNoMoves({ mode, world }: Simulation): boolean {
@@ -106,8 +118,13 @@ export function refuses({ name, args: [what = ''] }: Step): boolean {
 }
 
 /** Whether a watch may be about to be found silent, and what it has missed may have to be listed. */
-export function mayFindSilence({ world, silencedAt }: Simulation): boolean {
-  return world.now - silencedAt < ANYTHING;
+export function mayFindSilence(simulation: Simulation): boolean {
+  return simulation.world.now < silenceFoundUntil(simulation);
+}
+
+/** Until when the program may not have heard of what was written last: of some of it packets tell nothing, and all seems quiet. */
+export function silenceFoundUntil({ silencedAt }: Simulation): number {
+  return silencedAt + ANYTHING;
 }
 
 /** Whether connections to the API server may be silent after this step, even when all trouble has ended. */

@@ -1,13 +1,12 @@
 import { ForeignBatch } from '../kernel/nf-tables/foreign-batch.js';
-import { DATA, ELEMENT, FAMILY } from '../kernel/nf-tables/numbers.js';
+import { DATA, ELEMENT } from '../kernel/nf-tables/numbers.js';
 import type { Table } from '../kernel/nf-tables/objects.js';
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
+import { familyOf, idsIn, idsMet } from './affinity-ids.js';
 
 const TABLE = 'kube-proxy';
 const MEMORY = 'affinity';
-/** Maps from a place of a frontend to the id of the endpoint there. */
-const IDS = /sticky-ids$/;
 /** Nobody whose packets are looked at: they would go on to one endpoint. For milliseconds: longer than a world lasts, … */
 const CLIENTS = [
   {
@@ -27,13 +26,15 @@ const LIMIT = 5_000;
 const LOOK_EVERY = 500;
 
 /** Clients are remembered for each endpoint of a frontend with session affinity, as their packets would be in mode nftables. */
-export function rememberClient({ world: { machine } }: Simulation): void {
+export function rememberClient(simulation: Simulation): void {
+  const { machine } = simulation.world;
   for (const table of tablesOf(machine.nfTables.tables)) {
-    const family = table.family === FAMILY.IP ? 'IPv4' : 'IPv6';
+    const ids = [...idsMet(simulation, table)];
+    const family = familyOf(table);
     const elements = CLIENTS.flatMap(({ [family]: client, lasts }) => {
       const timeout = Buffer.alloc(8);
       timeout.writeBigUInt64BE(lasts);
-      return [...idsIn(table)].map((id) => [
+      return ids.map((id) => [
         {
           type: ELEMENT.KEY,
           value: [{ type: DATA.VALUE, value: Buffer.concat([Buffer.from(id, 'hex'), client]) }],
@@ -42,7 +43,7 @@ export function rememberClient({ world: { machine } }: Simulation): void {
       ]);
     });
     if (elements.length === 0) continue;
-    const batch = new ForeignBatch(table.family === FAMILY.IP ? 'ip' : 'ip6', TABLE);
+    const batch = new ForeignBatch(family === 'IPv4' ? 'ip' : 'ip6', TABLE);
     machine.nfTables.transact(0, batch.addElements(MEMORY, elements).end());
   }
 }
@@ -73,12 +74,4 @@ function abandonedIn(table: Table, now: number): readonly string[] {
 
 function tablesOf(tables: Iterable<Table>): readonly Table[] {
   return [...tables].filter(({ name }) => name === TABLE);
-}
-
-/** In hexadecimal. */
-function idsIn({ sets }: Table): ReadonlySet<string> {
-  const maps = [...sets.values()].filter(({ name }) => IDS.test(name));
-  return new Set(
-    maps.flatMap(({ elements }) => [...elements.values()].map(({ value }) => value!.toString('hex'))),
-  );
 }

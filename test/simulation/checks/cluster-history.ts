@@ -8,10 +8,27 @@ const SERVICES = '/api/v1/services';
 const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
 const OF_SERVICE = 'kubernetes.io/service-name';
 
-/** What was there of one Service since the program was last known to have everything, oldest first. */
 /** By name. */
 type Slices = ReadonlyMap<string, ApiObject>;
 
+/**
+ * The states of a Service that the program may know, by what leads from one to the next: it hears of Nodes, of Services and of slices each
+ * in the order in which they were written, so that it goes from a state only to one that is later in some of these ways, and earlier in none.
+ */
+export interface Course {
+  /** So many there were of the node, of the Service, and of its slices. */
+  readonly lengths: readonly [number, number, number];
+  /** For each of the node's each of the Service's, for each of these each of the slices': which of `states` it is. */
+  readonly states: readonly number[];
+}
+
+/** What may be asked for a Service. */
+interface Possible {
+  readonly states: readonly (readonly ExpectedPort[])[];
+  readonly course: Course;
+}
+
+/** What was there of one Service since the program was last known to have everything, oldest first. */
 interface Past {
   services: (ApiObject | undefined)[];
   /** Each state of its slices. */
@@ -24,7 +41,7 @@ interface Past {
  */
 export class ClusterHistory {
   private readonly pasts = new Map<string, Past>();
-  private readonly possible = new Map<string, readonly (readonly ExpectedPort[])[]>();
+  private readonly possible = new Map<string, Possible>();
   private readonly present = new Map<string, readonly ExpectedPort[]>();
   /** Keys of Services about which something was written since everything was settled. */
   private touched = new Set<string>();
@@ -63,18 +80,32 @@ export class ClusterHistory {
   /** How many writes there were. */
   writes = 0;
 
-  /** Lists come page by page, a while apart, and what a page has is known with it. */
-  private isPaged = false;
-
-  /** From now on, until all is quiet. */
-  comesInPages(): void {
-    this.isPaged = true;
-    this.possible.clear();
-    this.version++;
-  }
+  /**
+   * Lists come piece by piece: by small pages, or by streams in small pieces. What a piece has is known with it, and programmed: the program
+   * delivers objects as they arrive.
+   */
+  private inPieces: 'no' | 'until quiet' | 'for good' = 'no';
 
   /** Another one each time when something else may be asked for. */
   version = 0;
+
+  /** How often the program was known to have everything. */
+  settlements = 0;
+
+  /** Since then an API server was behind what it had shown: a process that begins may be told less than the one before it knew. */
+  private mayBeginBehind = false;
+
+  /** A process that begins may know less than the one before it from now on. */
+  beginsBehind(): void {
+    this.mayBeginBehind = true;
+  }
+
+  /** Lists come so from now on. */
+  comesInPieces(until: 'until quiet' | 'for good'): void {
+    if (this.inPieces !== 'for good') this.inPieces = until;
+    this.possible.clear();
+    this.version++;
+  }
 
   /** Follows a write to the storage of the API server. */
   readonly follow = ({ collection, before, after, removed }: Change): void => {
@@ -110,19 +141,39 @@ export class ClusterHistory {
 
   /** What may be asked for the Service: one list of ports for each state that the program may know. */
   states(service: string): readonly (readonly ExpectedPort[])[] {
-    const known = this.possible.get(service);
-    if (known) return known;
-    const { services, slices } = this.pasts.get(service)!;
-    const states = new Map<string, readonly ExpectedPort[]>();
-    for (const node of this.nodes)
-      for (const object of services)
-        for (const state of this.isPaged ? [...slices, ...inPages(slices)] : slices) {
-          const ports = expectedPorts(object, [...state.values()], node, this.families);
-          states.set(JSON.stringify(ports), ports);
-        }
-    const found = [...states.values()];
-    this.possible.set(service, found);
-    return found;
+    return this.possibleOf(service).states;
+  }
+
+  /** How the program comes to know these states, where it never goes back. */
+  course(service: string): Course {
+    return this.possibleOf(service).course;
+  }
+
+  /**
+   * Whether the program may know less of a Service than a moment before: lists come in pieces, or from a server that is behind.
+   * @param process whether it is still the one that had everything last
+   */
+  mayGoBack(process: 'same' | 'other'): boolean {
+    return this.inPieces !== 'no' || (this.mayBeginBehind && process === 'other');
+  }
+
+  private possibleOf(service: string): Possible {
+    return getOrMake(this.possible, service, () => {
+      const { services, slices } = this.pasts.get(service)!;
+      const known = this.inPieces === 'no' ? slices : [...slices, ...betweenPieces(slices)];
+      const numbers = new Map<string, number>();
+      const states: (readonly ExpectedPort[])[] = [];
+      const inCourse: number[] = [];
+      for (const node of this.nodes)
+        for (const object of services)
+          for (const state of known) {
+            const ports = expectedPorts(object, [...state.values()], node, this.families);
+            const number = getOrMake(numbers, JSON.stringify(ports), () => states.push(ports) - 1);
+            inCourse.push(number);
+          }
+      const lengths = [this.nodes.length, services.length, known.length] as const;
+      return { states, course: { lengths, states: inCourse } };
+    });
   }
 
   /** What is asked for the Service by its last state. */
@@ -144,7 +195,9 @@ export class ClusterHistory {
       past.slices = past.slices.slice(-1);
     }
     this.nodes = this.nodes.slice(-1);
-    this.isPaged = false;
+    if (this.inPieces === 'until quiet') this.inPieces = 'no';
+    this.mayBeginBehind = false;
+    this.settlements++;
     this.touched = new Set();
     this.nodeChanged();
   }
@@ -166,8 +219,8 @@ export class ClusterHistory {
   }
 }
 
-/** What is known of slices when some pages of a list have arrived, in the order of names, and those after them are as they were before. */
-function inPages(slices: readonly Slices[]): readonly Slices[] {
+/** What is known of slices when some pieces of a list have arrived, in the order of names, and those after them are as they were before. */
+function betweenPieces(slices: readonly Slices[]): readonly Slices[] {
   const names = [...new Set(slices.flatMap((state) => [...state.keys()]))].sort();
   return slices.flatMap((before, index) =>
     slices.slice(index + 1).flatMap((after) =>

@@ -2,9 +2,11 @@ import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { Simulation } from '../simulation.js';
 import type { Mode } from '../world/settings.js';
 import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';
+import { repairedUntil } from './budgets.js';
 import { actualFate, isAllowed, isAsUnanswered } from './fate.js';
 import { promisesNothing } from './modes.js';
 import { probedFrontends, type ProbedFrontend } from './probes.js';
+import { RemovedEndpoints } from './removed-endpoints.js';
 import { drains } from './service-addresses.js';
 import type { Violation } from './violation.js';
 
@@ -30,8 +32,11 @@ export class EveryCommit {
   /** By what is expected, and the Service. */
   private readonly probes = new Map<string, readonly ProbedFrontend[]>();
   private probedAt = '';
+  private readonly removedEndpoints: RemovedEndpoints;
 
-  constructor(private readonly simulation: Simulation) {}
+  constructor(private readonly simulation: Simulation) {
+    this.removedEndpoints = new RemovedEndpoints(simulation);
+  }
 
   begin(): void {
     const { world } = this.simulation;
@@ -56,6 +61,13 @@ export class EveryCommit {
   /** Everything is there again. */
   mended(): void {
     this.damaged = 'no';
+  }
+
+  /** All is quiet, as far as packets tell: everything is there again, unless what was damaged shows nowhere, and was not looked at since. */
+  settled(): void {
+    const mayBeDamaged =
+      this.damaged === 'until repaired' && this.simulation.world.now < repairedUntil(this.simulation);
+    if (!mayBeDamaged || this.isSeen) this.mended();
   }
 
   /**
@@ -86,19 +98,23 @@ export class EveryCommit {
       const { frontend, port, probes } = probed;
       // Rules may tell all of them apart: each in turn, as most changes take several commits.
       const chosen = isQuiet ? probes : [probes[this.turn++ % probes.length]!];
-      for (const { client, packet, allowed: allowedFates } of chosen) {
-        if (modes.some((mode) => promisesNothing(mode, frontend, client, isQuiet))) continue;
+      for (const probe of chosen) {
+        const { client, packet, allowed: allowedFates } = probe;
+        // Of former frontends something may stay for which the node has no address any more.
+        const mayBeFormer = expected === 'known';
+        if (modes.some((mode) => promisesNothing(mode, frontend, client, isQuiet && !mayBeFormer))) continue;
         const fate = actualFate(walk.walk(packet));
         const allowed = allowedFates();
         // Of the rules of two modes, whichever see a packet first answer it.
         if (modes.length > 1 && !isQuiet && isAsUnanswered(fate, allowed)) continue;
-        if (!modes.some((mode) => isAllowed(fate, allowed, mode, client))) {
+        if (!modes.some((mode) => isAllowed(fate, allowed, mode, client, isQuiet))) {
           if (this.isOpenUntilIpvsEnds(service, frontend, modes)) continue;
           // A virtual server that waits for its last connections refuses what rules would drop (docs/life-cycle.md).
           if (isAsUnanswered(fate, allowed) && drains(this.simulation, frontend.address)) continue;
           const { address = 'node', port: number } = frontend;
           return `${port.key} at ${address} ${number} from ${client.kind} ${client.source}: ${fate}; expected ${[...allowed].join(' | ')}`;
         }
+        if (!isQuiet) this.removedEndpoints.see(service, probed, probe, fate);
       }
     }
     return undefined;
@@ -124,7 +140,7 @@ export class EveryCommit {
 
   /**
    * Rules of mode iptables have the place of those that closed a load balancer's address of mode ipvs to some sources: one that nobody has
-   * any more is open until its virtual server goes (docs/simulation.md).
+   * any more, or that the program does not know of yet, is open until its virtual server goes (docs/simulation.md).
    */
   private isOpenUntilIpvsEnds(
     service: string,
@@ -132,8 +148,11 @@ export class EveryCommit {
     modes: readonly Mode[],
   ): boolean {
     if (kind !== 'load-balancer-ip' || !modes.includes('ipvs') || !modes.includes('iptables')) return false;
-    const present = this.simulation.history.current(service).flatMap(({ frontends }) => frontends);
-    return !present.some((frontend) => frontend.address === address);
+    return this.simulation.history
+      .states(service)
+      .some(
+        (ports) => !ports.some(({ frontends }) => frontends.some((frontend) => frontend.address === address)),
+      );
   }
 
   private get modes(): readonly Mode[] {
@@ -161,15 +180,19 @@ export class EveryCommit {
     const { history, mode, world } = this.simulation;
     if (this.isActing || this.damaged === 'until settled') return;
     if (world.now < this.damagedAt + NOTICED_WITHIN[mode]) return;
-    // What all Services share shows only where one of them is served.
-    const served = history.services.flatMap((service) => history.current(service));
-    const isSeen = world.settings.families.every((family) =>
-      served.some((port) => port.family === family && port.cluster.length > 0),
-    );
-    if (!isSeen) return;
+    if (!this.isSeen) return;
     // What is asked for now may need less than what was.
     const isThere = (service: string) => this.problemOf(service, 'known') === undefined;
     if (this.presentProblem() === undefined && history.services.every(isThere)) this.damaged = 'no';
+  }
+
+  /** What all Services share shows only where one of them is served. */
+  private get isSeen(): boolean {
+    const { history, world } = this.simulation;
+    const served = history.services.flatMap((service) => history.current(service));
+    return world.settings.families.every((family) =>
+      served.some((port) => port.family === family && port.cluster.length > 0),
+    );
   }
 
   /** The Services that something was written about, and one of the others in turn. */

@@ -22,6 +22,11 @@ const KNOWN_TO_IT: ReadonlySet<string> = new Set([
   ],
   ...['program-fault', 'kernel-fault'],
 ]);
+/**
+ * What status says of what may still serve a former port, and nothing tells whose it was: rules that stay for what cannot be read, or is not
+ * valid (docs/life-cycle.md), and what an earlier process left and the kernel does not remove (docs/recovery.md).
+ */
+const KEEPS_FORMER = ['rules that no object explains are kept', 'what no Service has cannot be removed'];
 /** What it hears of late, or not at all. */
 const UNHEARD: ReadonlySet<string> = new Set(['notifications', 'commits']);
 
@@ -40,22 +45,22 @@ export async function falsePraise(
   if (mayNotKnow || mayFindSilence(simulation) || world.settings.source !== 'api' || !world.proxy.isRunning)
     return undefined;
   // One that ends follows the cluster no more, and may answer for a second and a half, while it posts its last events.
-  const { startedAt } = world.proxy;
-  if (world.log.some(({ at, message }) => at >= startedAt && message.startsWith('stopping;')))
-    return undefined;
+  if (world.proxy.hasLogged((message) => message.startsWith('stopping;'))) return undefined;
   const answer = await ask(world, METRICS, '/debug/status').catch(() => undefined);
   if (answer?.status !== 200) return undefined;
-  const { state, inSync } = JSON.parse(answer.body) as ProxyStatus;
+  const { state, inSync, reasons } = JSON.parse(answer.body) as ProxyStatus;
   if (state === 'good' && inSync) return everyCommit.presentProblem([simulation.mode]);
   // The list says what of the present mode is written; that packets may meet rules of another one until these are removed, the status has said.
   if (simulation.modes.size > 1) return undefined;
   const list = await ask(world, METRICS, '/debug/service-list').catch(() => undefined);
   if (list?.status !== 200) return undefined;
   const { services } = JSON.parse(list.body) as ServiceList;
+  // The list is about the ports that a Service has; that rules of a former one may stay the status has said.
+  const keepsFormer = reasons.some((reason) => KEEPS_FORMER.some((words) => reason.includes(words)));
   for (const { namespace, name, state: said } of services) {
     const service = `${namespace}/${name}`;
     if (said !== 'programmed' || !history.services.includes(service)) continue;
-    const problem = everyCommit.problemOf(service, 'current');
+    const problem = everyCommit.problemOf(service, keepsFormer ? 'known' : 'current');
     if (problem !== undefined) return `although it is said to be programmed: ${problem}`;
   }
   return undefined;

@@ -5,11 +5,12 @@ import type { Simulation } from '../simulation.js';
 /**
  * A flow that leads to an endpoint that serves no more; undefined if there is none. One of another protocol than UDP counts
  * while it has no answer, and its frontend is there: nothing tells of frontends that went while no proxy ran. Of UDP, the rules of the
- * same mode do (docs/differences.md), unless a process was killed after it had removed them. At an address that the node lost while no proxy ran, other programs may translate flows to the number
- * of a node port: nothing tells theirs from ours (docs/simulation.md).
+ * same mode do (docs/differences.md), unless a process was killed after it had removed them, or others removed them. At an address that
+ * the node lost while no proxy ran, other programs may translate flows to the number of a node port: nothing tells theirs from ours
+ * (docs/simulation.md).
  */
 export function staleFlow(simulation: Simulation): string | undefined {
-  const { world, history, modes, lostUnseen, unknownFlows, wasKilled } = simulation;
+  const { world, history, modes, lostUnseen, unknownFlows, mayForgetFrontends } = simulation;
   // A kernel that says at the first question that it knows no such list is believed, and the log says so.
   if (world.log.some(({ message }) => message.startsWith('connection tracking is unavailable')))
     return undefined;
@@ -32,7 +33,7 @@ export function staleFlow(simulation: Simulation): string | undefined {
     const isUdp = original.protocol === IPPROTO.UDP;
     if (!isUdp && (status & STATUS.SEEN_REPLY) !== 0) continue;
     const owners = portsOf(connection);
-    if (owners.length === 0 && (!isUdp || modes.size > 1 || wasKilled)) unknownFlows.add(connection);
+    if (owners.length === 0 && (!isUdp || modes.size > 1 || mayForgetFrontends)) unknownFlows.add(connection);
     if (unknownFlows.has(connection)) continue;
     const isServed = owners.some(({ serving }) =>
       serving.some(({ address, port }) => address === reply.source && port === reply.sourcePort),

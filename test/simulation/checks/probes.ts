@@ -11,6 +11,8 @@ const UNCLAIMED: readonly Fate[] = ['untouched', 'dropped', 'refused'];
 export interface ProbedFrontend {
   readonly frontend: ExpectedFrontend;
   readonly port: ExpectedPort;
+  /** Another Service has it in some state, too. */
+  readonly isShared: boolean;
   /** Of each client that rules may tell apart. */
   readonly probes: readonly Probe[];
 }
@@ -20,6 +22,8 @@ export interface Probe {
   readonly client: Client;
   readonly packet: Packet;
   readonly allowed: () => ReadonlySet<Fate>;
+  /** What becomes of it in each state of the Service. */
+  readonly inStates: () => readonly (readonly Fate[])[];
 }
 
 /**
@@ -49,20 +53,20 @@ export function probedFrontends(
     );
     const fates = (claiming: readonly ExpectedPort[], client: Client): readonly Fate[] =>
       modes.flatMap((mode) => claiming.map((each) => expectedFate(each, frontend, client, mode)));
+    const inStates = (client: Client): readonly (readonly Fate[])[] =>
+      claims.map((claiming) => (claiming.length > 0 ? fates(claiming, client) : UNCLAIMED));
     const allowedTo = (client: Client): ReadonlySet<Fate> =>
-      new Set([
-        ...claims.flatMap((claiming) => (claiming.length > 0 ? fates(claiming, client) : UNCLAIMED)),
-        ...fates(ofOthers, client),
-      ]);
+      new Set([...inStates(client).flat(), ...fates(ofOthers, client)]);
     const probeOf = (client: Client): Probe => {
       let allowed: ReadonlySet<Fate> | undefined;
       return {
         client,
         packet: packetOf(port, client, frontend),
         allowed: () => (allowed ??= allowedTo(client)),
+        inStates: () => inStates(client),
       };
     };
-    return { frontend, port, probes: Array.from(clients.values(), probeOf) };
+    return { frontend, port, isShared: ofOthers.length > 0, probes: Array.from(clients.values(), probeOf) };
   });
 }
 

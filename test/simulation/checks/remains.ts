@@ -9,9 +9,9 @@ const ON_ITS_WAY = 1;
  * asked to stop before it has found out what its node can do just ends: what it asks then ends with it.
  */
 export function remainsOf(world: World, process: ProxyProcess): string | undefined {
-  const { life, children, startedAt } = process;
-  const { scheduler, network, machine, datagramPorts, descriptors, now, log } = world;
-  if (!log.some(({ at, message }) => at >= startedAt && message === 'starting')) return undefined;
+  const { life, children } = process;
+  const { scheduler, network, machine, datagramPorts, descriptors, now } = world;
+  if (!process.hasLogged((message) => message === 'starting')) return undefined;
   const counts: Readonly<Record<string, number>> = {
     timers: scheduler.pendingOf(life).filter((at) => at > now + ON_ITS_WAY).length,
     'TCP connections': network.connectionsOf(life).length,

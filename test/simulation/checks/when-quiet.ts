@@ -1,6 +1,6 @@
 import type { Simulation } from '../simulation.js';
 import { missingAffinity } from './affinity.js';
-import { listsSoFar, mayFindSilence } from './budgets.js';
+import { listsSoFar, mayFindSilence, repairedUntil, silenceFoundUntil } from './budgets.js';
 import { staleFlow } from './flows.js';
 import { wrongOnLoopback } from './loopback-node-ports.js';
 import { wrongAtOtherAddresses } from './node-addresses.js';
@@ -21,11 +21,11 @@ const LONG_IDLE = 3_600_000;
 /** Of the idle times so few are an hour, … */
 const ONE_LONG_IDLE_IN = 100;
 /** … and two minutes in which next to nothing happens take a sixth of what a world takes, so that few quiet times become idle ones. */
-const ONE_IDLE_IN = 16;
+const ONE_IDLE_IN = 32;
 /** Besides its state: each costs as much as all else. */
-const ASKED = ['diff', 'diff', 'metrics', undefined] as const;
-/** What the program says costs as much as a start, and after most starts something happens of which it is asked. */
-const ONE_PLAIN_IN = 6;
+const ASKED = ['diff', 'metrics', undefined] as const;
+/** What the program says costs a quarter of a start, and at the end of each world it is asked. */
+const ONE_EARLIER_IN = 4;
 
 /** When all is quiet again: the kernel is what the cluster asks for, and what the program says of it is true. */
 export class WhenQuiet {
@@ -47,15 +47,17 @@ export class WhenQuiet {
 
   /**
    * To be called once it is quiet, or when it should be.
-   * @param isPlain nothing special has happened, so that what it says is asked now and then only
+   * @param isLast nothing happens in this world any more; else what it says is asked now and then only
    */
-  async check(isPlain: boolean): Promise<void> {
+  async check(isLast: boolean): Promise<void> {
     const detail = this.difference();
     if (detail !== undefined) return this.broken('the kernel equals the cluster', detail);
     const flow = await this.flowThatStays();
     if (flow !== undefined) return this.broken('no flow to a removed endpoint stays', flow);
-    const { random } = this.simulation.world;
-    if (isPlain && !random.isOneIn(ONE_PLAIN_IN)) return;
+    const { modes, world } = this.simulation;
+    const { random } = world;
+    // What was of another mode is taken to be gone from then on, which only the program tells.
+    if (!isLast && modes.size === 1 && !random.isOneIn(ONE_EARLIER_IN)) return;
     const untruth = await this.whatItSays();
     if (untruth !== undefined) return this.broken('what it says is true', untruth);
     if (!random.isOneIn(ONE_IDLE_IN)) return;
@@ -66,7 +68,8 @@ export class WhenQuiet {
   /** They are looked for after the rules have been written, and again where that failed. */
   private async flowThatStays(): Promise<string | undefined> {
     const { world } = this.simulation;
-    const end = world.now + UNTIL_FLOWS_END;
+    // An endpoint may go to which rules lead no more, in a change of which a silent watch has not told yet.
+    const end = Math.max(world.now + UNTIL_FLOWS_END, silenceFoundUntil(this.simulation));
     for (;;) {
       const flow = staleFlow(this.simulation);
       if (flow === undefined || world.now > end) return flow;
@@ -88,7 +91,7 @@ export class WhenQuiet {
 
   private async workWhileIdle(): Promise<string | undefined> {
     const { world } = this.simulation;
-    await world.scheduler.runUntil(world.now + SETTLING);
+    await world.scheduler.runUntil(Math.max(world.now + SETTLING, repairedUntil(this.simulation)));
     const before = world.machine.commits;
     const lists = listsSoFar(this.simulation);
     // What it has not heard of may change nothing of what packets meet, and is written once it hears of it.
@@ -108,7 +111,8 @@ export class WhenQuiet {
     if (!proxy.isRunning)
       return `the program has ended with ${proxy.exitCode}: ${String((proxy.failure as Error | undefined)?.stack)}`;
     const { commits, links } = simulation.world.machine;
-    const moment = `${simulation.mode} ${commits} ${links.version} ${simulation.history.writes}`;
+    // In mode userspace the sockets of a process go with it, without a commit.
+    const moment = `${simulation.mode} ${proxy.life.pid} ${commits} ${links.version} ${simulation.history.writes}`;
     const { found } = this;
     if (found?.moment === moment && simulation.world.now < found.until) return found.problem;
     const problem = this.firstProblem();

@@ -3,80 +3,164 @@ import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Change } from '../../support/api-server/object-store.js';
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
-import { isAboutRules, isOfTheMoment } from './blame.js';
+import { isAboutRules, isOfTheMoment, mayConcernOthers, refusedServiceOf } from './blame.js';
 import { areRefusals, mayFindSilence, refuses } from './budgets.js';
 import { servicesOf } from './cluster-history.js';
+import { RETRY_DELAYS } from './retry-delays.js';
+import { mayBeVerified } from './verifications.js';
+import { WAYS_TO_WRITE, type WayToWrite } from './ways-to-write.js';
 
 /** What concerns every Service. */
 const OF_ALL: ReadonlySet<string> = new Set(['/api/v1/nodes', '/apis/networking.k8s.io/v1/servicecidrs']);
-/** Milliseconds: batches that follow each other sooner are of one sync, or of some that changes led to at once; so are changes. */
-const TOGETHER = { batches: 100, changes: 20 } as const;
-/** Verifications begin with whole seconds: what they write, as to remove what nobody needs, is no retry. */
-const [SECOND, OF_VERIFICATION] = [1_000, 5];
-/** Seconds. */
-const LONGEST_DELAY = 60;
-/** At one moment: one after a change, and one that is a retry. */
+/** Milliseconds: writes that follow each other sooner are of one sync, or of some that changes led to at once; so are changes. */
+const TOGETHER = { writes: 100, changes: 20 } as const;
+/** Milliseconds. */
+const SECOND = 1_000;
+/** At one moment: one after a change, and one that is a retry, or a verification. */
 const SYNCS = 2;
+/** So many refusals at one moment are a round that does not end, whatever has happened. */
+const WITHOUT_AN_END = 1_000;
+/** Where writes must be so far apart, what comes just after the first of some changes waits for the next one (docs/configuration.md). */
+const SPACES_WRITES = '--iptables-min-sync-period=';
+/** Seconds, and the argument with which it is another one. What fails as a whole waits no longer. */
+const SYNC_PERIOD = { usual: 30, argument: '--iptables-sync-period=' } as const;
 
-/** How often the program has tried to write since all was quiet, in mode nftables: what is refused costs few writes (docs/recovery.md). */
+/** What is logged when everything is written, and when some changes are. */
+const [STARTED, WRITTEN] = ['programmed everything', 'changes programmed'];
+
+/** How often the program has tried to write since all was quiet: what is refused costs few writes (docs/recovery.md). */
 export class WriteBudget {
-  /** When batches came, in simulated milliseconds. */
-  private readonly batches = new Map<IpFamily, number[]>();
+  /** When it did, in simulated milliseconds. */
+  private readonly writes = new Map<IpFamily, number[]>();
   /** How many were refused just now. */
   private refused = { at: -Infinity, IPv4: 0, IPv6: 0 };
+  /** When one was refused first since all was quiet. */
+  private refusedSince = Infinity;
   /** When users wrote something: about a Service, or about what concerns all. */
   private readonly ofServices = new Map<string, number[]>();
   private readonly ofAll: number[] = [];
+  /** A watch still waited, after trouble of a former round, when something was written: of that it tells later than others do. */
+  private areHeardApart = false;
   private readonly steps: Step[] = [];
 
   constructor(private readonly simulation: Simulation) {}
 
   begin(): void {
-    const { world, cluster } = this.simulation;
-    world.machine.nfTables.onBatch((family, isTaken) => this.tried(family, isTaken));
-    cluster.api.store.subscribe((change) => this.changed(change));
+    const { simulation } = this;
+    for (const [mode, way] of Object.entries(WAYS_TO_WRITE))
+      way.follow(simulation, (family, isTaken) => {
+        if (simulation.mode === mode) this.tried(family, isTaken, way);
+      });
+    simulation.cluster.api.store.subscribe((change) => this.changed(change));
   }
 
   perform(step: Step): void {
     this.steps.push(step);
   }
 
-  /** All is quiet now. */
+  /** All is quiet now, as far as packets tell. */
   settle(): void {
+    if (this.isTriedAgain || this.mayWait) return;
+    this.refusedSince = Infinity;
     this.steps.length = 0;
-    this.batches.clear();
+    this.writes.clear();
     this.ofServices.clear();
     this.ofAll.length = 0;
+    this.areHeardApart = false;
   }
 
   /** Whether it tried too often for what has happened since then. */
   check(): void {
-    if (!this.isLimited) return;
-    for (const [family, times] of this.batches) {
-      const tried = times.filter((time) => time % SECOND >= OF_VERIFICATION);
-      const moments = momentsOf(tried, TOGETHER.batches);
+    const { way } = this;
+    if (!way || !this.isLimited) return;
+    for (const [family, times] of this.writes) {
+      // What a verification writes, as to remove what nobody needs, is no retry.
+      const isRetry = ([first]: readonly number[]): boolean =>
+        !mayBeVerified(this.simulation, first!, way.readsFor);
+      const moments = together(times, TOGETHER.writes).filter(isRetry).length;
       const most = this.moments(family);
       if (moments > most) this.breaks(`${family}: written at ${moments} moments; expected ${most} at most`);
     }
   }
 
-  private get isLimited(): boolean {
-    const { mode, modes } = this.simulation;
-    return (
-      mode === 'nftables' && modes.size === 1 && areRefusals(this.steps) && !mayFindSilence(this.simulation)
+  /**
+   * Whether a retry may still come, of what packets tell nothing of: another time of affinity where there are no endpoints. No pause is
+   * longer than a second more than what fails has failed for.
+   */
+  private get isTriedAgain(): boolean {
+    const { refused, refusedSince, way } = this;
+    const pause = Math.min(
+      refused.at - refusedSince + RETRY_DELAYS.first * SECOND,
+      RETRY_DELAYS.longest * SECOND,
+    );
+    // Before a sync it waits until that is so long after the one before.
+    const late = 2 * (way?.pause ?? 0) + TOGETHER.writes;
+    return this.simulation.world.now <= refused.at + pause + late;
+  }
+
+  /** Whether a change may still wait to be written, of what packets tell nothing of, since writes must be so far apart. */
+  private get mayWait(): boolean {
+    return this.mayWaitSince(Math.max(...this.changes));
+  }
+
+  /** Whether what came then may still wait for the next write. */
+  private mayWaitSince(time: number): boolean {
+    return this.simulation.world.now <= time + this.spacing + TOGETHER.writes;
+  }
+
+  /**
+   * Whether the program may still wait to write what it was told, as writes must be so far apart, and packets tell nothing of it. What comes
+   * first of a Service and its endpoints leads to a write, and what comes in the middle of that to the next one.
+   */
+  get mayWaitWithNews(): boolean {
+    const { cluster, world } = this.simulation;
+    const told = cluster.toldAt.filter((time) => this.mayWaitSince(time));
+    if (told.length === 0) return false;
+    const since = world.log.slice(world.log.findLastIndex(({ at }) => at < Math.min(...told)) + 1);
+    const syncs = (family: IpFamily, message: string): number =>
+      since.filter(
+        (line) => line.message === message && (line.facts as { family?: IpFamily }).family === family,
+      ).length;
+    return !world.settings.families.every(
+      (family) => syncs(family, STARTED) > 0 || syncs(family, WRITTEN) >= told.length,
     );
   }
 
-  /** In a round no time goes by: one without an end would be the end of the world. */
-  private tried(family: IpFamily, isTaken: boolean): void {
+  /** How far apart writes must be, in milliseconds. */
+  private get spacing(): number {
+    return Math.max(this.way?.pause ?? 0, parseFloat(this.argument(SPACES_WRITES) ?? '0') * SECOND);
+  }
+
+  /** When users wrote something. */
+  private get changes(): readonly number[] {
+    return [...this.ofAll, ...[...this.ofServices.values()].flat()];
+  }
+
+  private get way(): WayToWrite | undefined {
+    return WAYS_TO_WRITE[this.simulation.mode];
+  }
+
+  private get isLimited(): boolean {
+    return this.simulation.modes.size === 1 && areRefusals(this.steps) && !mayFindSilence(this.simulation);
+  }
+
+  /** In a round of mode nftables no time goes by: one without an end would be the end of the world. */
+  private tried(family: IpFamily, isTaken: boolean, way: WayToWrite): void {
     const { now } = this.simulation.world;
-    getOrMake(this.batches, family, () => []).push(now);
+    getOrMake(this.writes, family, () => []).push(now);
     if (isTaken) return;
-    if (this.refused.at !== now) this.refused = { at: now, IPv4: 0, IPv6: 0 };
+    this.refusedSince = Math.min(this.refusedSince, now);
+    const before = this.refused;
+    this.refused = now - before.at > way.together ? { at: now, IPv4: 0, IPv6: 0 } : { ...before, at: now };
     const refused = ++this.refused[family];
-    if (refused <= SYNCS * (roundOf(1) + 1) || !this.isLimited) return;
-    const most = SYNCS * (roundOf(this.suspects(family)) + 1);
-    if (refused > most) this.breaks(`${family}: refused ${refused} times; expected ${most} at most`);
+    const { refusalsOfWrite = Infinity } = way;
+    const mostOf = (suspects: number): number => SYNCS * refusalsOfWrite * (roundOf(suspects) + 1);
+    if (refused <= (this.isLimited ? mostOf(1) : WITHOUT_AN_END)) return;
+    const most = mostOf(this.suspects(family));
+    if (refused <= most) return;
+    this.breaks(`${family}: refused ${refused} times; expected ${most} at most`);
+    // Or the world would wait for the round.
+    this.simulation.world.proxy.kill();
   }
 
   private breaks(detail: string): void {
@@ -85,40 +169,63 @@ export class WriteBudget {
 
   /** At how many moments a family may be written at most. */
   private moments(family: IpFamily): number {
-    const { ofServices, ofAll } = this;
-    const changes = [...ofAll, ...[...ofServices.values()].flat()];
+    const { changes } = this;
     const n = this.suspects(family);
     // Where all are to blame, each takes two writes. Those for which none is left wait for another round.
     const rounds = Math.ceil((2 * n + 2) / roundOf(n));
-    return rounds * (momentsOf(changes, TOGETHER.changes) + this.retriesAfter(changes));
+    const isSpaced = this.spacing > 0;
+    // Of objects that change together the first is written at once, and the others wait.
+    const writesOf = ({ length }: readonly number[]): number => (isSpaced ? Math.min(length, 2) : 1);
+    const groups = this.areHeardApart ? changes.map((time) => [time]) : together(changes, TOGETHER.changes);
+    const ofChanges = groups.reduce((sum, group) => sum + writesOf(group), 0);
+    return rounds * (ofChanges + this.retriesAfter(changes));
+  }
+
+  /** What follows this beginning of an argument. */
+  private argument(beginning: string): string | undefined {
+    const found = this.simulation.arguments.find((argument) => argument.startsWith(beginning));
+    return found?.slice(beginning.length);
   }
 
   /** How often a family may be synced, or verified after a failure, although nothing has changed. */
   private retriesAfter(changes: readonly number[]): number {
-    const { ofServices, ofAll } = this;
+    const { ofAll } = this;
     const refusals = this.steps.filter(refuses);
     // Of rules that concern all nobody is to blame.
     const mayFailAsAWhole = ofAll.length > 0 || !refusals.every(isAboutRules);
+    const period = parseFloat(this.argument(SYNC_PERIOD.argument) ?? '') || SYNC_PERIOD.usual;
     // A sync, and a verification.
-    const ofAWhole = mayFailAsAWhole ? 2 * this.retries(changes) : 0;
+    const ofAWhole = mayFailAsAWhole ? 2 * this.retries(changes, period) : 0;
     if (refusals.every(isOfTheMoment)) return ofAWhole;
-    const ofEach = [...ofServices.values()].map((times) => this.retries([...times, ...ofAll]));
+    const ofEach = this.blamable(refusals, changes).map((times) => this.retries(times));
     return ofEach.reduce((sum, retries) => sum + retries, ofAWhole);
   }
 
+  /** Of each Service that may be blamed: after which changes. */
+  private blamable(refusals: readonly Step[], changes: readonly number[]): readonly (readonly number[])[] {
+    const { ofServices, ofAll } = this;
+    if (!refusals.some(mayConcernOthers))
+      return [...ofServices.values()].map((times) => [...times, ...ofAll]);
+    const refused = refusals.map(refusedServiceOf);
+    const all = refused.includes(undefined) ? this.simulation.history.services : new Set(refused);
+    return [...all].map(() => changes);
+  }
+
   /** After one second, two, four, up to a minute; from the beginning again after each change. */
-  private retries(changes: readonly number[]): number {
+  private retries(changes: readonly number[], longest: number = RETRY_DELAYS.longest): number {
     const times = changes.toSorted((one, other) => one - other);
     return times.reduce((sum, time, index) => {
       const seconds = ((times[index + 1] ?? this.simulation.world.now) - time) / 1_000;
-      return sum + Math.floor(Math.log2(seconds + 1) + seconds / LONGEST_DELAY);
+      return sum + Math.floor(Math.log2(seconds + 1) + seconds / longest);
     }, 0);
   }
 
-  /** Service ports that have changed. */
+  /** Service ports that have changed, or of which rules are in the same chains. */
   private suspects(family: IpFamily): number {
     const { history } = this.simulation;
-    const isSuspect = (service: string): boolean => this.ofAll.length > 0 || this.ofServices.has(service);
+    const concernsOthers = this.steps.some(mayConcernOthers);
+    const isSuspect = (service: string): boolean =>
+      concernsOthers || this.ofAll.length > 0 || this.ofServices.has(service);
     return history.services.filter(isSuspect).reduce((sum, service) => {
       const ports = history
         .states(service)
@@ -128,7 +235,9 @@ export class WriteBudget {
   }
 
   private changed(change: Change): void {
-    const { now } = this.simulation.world;
+    const { cluster, settledBy, world } = this.simulation;
+    const { now } = world;
+    this.areHeardApart ||= world.proxy === settledBy && !cluster.isFollowedCompletely;
     if (OF_ALL.has(change.collection)) this.ofAll.push(now);
     for (const service of servicesOf(change)) getOrMake(this.ofServices, service, () => []).push(now);
   }
@@ -139,8 +248,13 @@ function roundOf(suspects: number): number {
   return 8 + 4 * Math.ceil(Math.log2(suspects + 1));
 }
 
-/** How many groups there are of those that follow each other within so many milliseconds. */
-function momentsOf(times: readonly number[], together: number): number {
-  const sorted = times.toSorted((one, other) => one - other);
-  return sorted.filter((time, index) => index === 0 || time - sorted[index - 1]! > together).length;
+/** In groups of those that follow each other within so many milliseconds. */
+function together(times: readonly number[], milliseconds: number): readonly (readonly number[])[] {
+  const groups: number[][] = [];
+  for (const time of times.toSorted((one, other) => one - other)) {
+    const last = groups.at(-1);
+    if (last && time - last.at(-1)! <= milliseconds) last.push(time);
+    else groups.push([time]);
+  }
+  return groups;
 }

@@ -48,6 +48,8 @@ export class SimulatedCluster {
   zone = 'zone-a';
   /** What was there, by its place, in place of which something is that is not valid; undefined: nothing. */
   private readonly misconfigured = new Map<ApiObject, ApiObject | undefined>();
+  /** Services whose addresses another one has taken over, which is the value: whoever deletes them sees to it that they go. */
+  private readonly givingWay = new Map<string, string>();
   private server: StandInApiServer | undefined;
   private restored = Promise.resolve();
 
@@ -65,7 +67,12 @@ export class SimulatedCluster {
     return this.manifests !== undefined || [SERVICES, SLICES].every((path) => this.api.isWatched(path));
   }
 
-  /** The same of the Node and of service ranges, so that nothing is left to be listed. */
+  /** When the program was told last of Services, and of their slices. With manifests nobody knows. */
+  get toldAt(): readonly number[] {
+    return [SERVICES, SLICES].map((path) => this.api.toldAt(path));
+  }
+
+  /** The same as `isFollowed`, and of the Node and of service ranges, so that nothing is left to be listed. */
   get isFollowedCompletely(): boolean {
     return (
       this.isFollowed && (this.manifests !== undefined || OTHERS.every((path) => this.api.isWatched(path)))
@@ -95,6 +102,13 @@ export class SimulatedCluster {
     for (const object of wanted) if (!this.isThere(object)) this.put(object);
     this.removeSlices(namespace, plain, new Set(slices.map(({ metadata }) => metadata.name)));
     this.manifests?.write(name, wanted);
+  }
+
+  /** Deletes a Service a while after another one has taken over its addresses. */
+  giveWay(former: string, successor: string, after: number): void {
+    this.givingWay.set(former, successor);
+    const { scheduler, fate } = this.world;
+    scheduler.after(after, () => this.removeService(former), fate);
   }
 
   removeService(name: string): void {
@@ -154,6 +168,8 @@ export class SimulatedCluster {
     await this.restored;
     this.putNode();
     this.putServiceRange('kubernetes');
+    for (const names of this.givingWay)
+      if (names.every((name) => this.objectsOf(SERVICES, name).length > 0)) this.removeService(names[0]);
   }
 
   /** Writes an object that is not valid. */

@@ -231,7 +231,7 @@ export class Machine {
       );
     return {
       programs,
-      clock: { after, pauseOf: (kind) => PAUSES[kind] },
+      clock: { now: () => world.now, after, pauseOf: (kind) => PAUSES[kind] },
       nextPid: () => world.nextPid++,
       adopt(child) {
         children.push(child);

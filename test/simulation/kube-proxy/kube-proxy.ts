@@ -47,6 +47,8 @@ export class KubeProxy {
   private isFollowing = false;
   private startedAt = 0;
   private startedBesideProxy = false;
+  /** It found a table of the proxy's oldest layout, which has its own names (docs/nftables-layout.md). */
+  private cannotTakeOver = false;
   /** Services that changed since the last sync; undefined: the next one is a full one. */
   private changed: Set<string> | undefined;
   /** How many commits there were when everything was as it writes it, after its last sync; undefined: something may not have been. */
@@ -65,6 +67,7 @@ export class KubeProxy {
     this.mode = mode;
     this.startedAt = world.now;
     this.startedBesideProxy = world.proxy.isRunning;
+    this.cannotTakeOver = world.machine.commits === this.simulation.untakenAt;
     this.changed = undefined;
     this.write(() => {
       for (const other of REMOVED[mode]) MODES[other].remove(world.machine, this.families);
@@ -168,11 +171,13 @@ export class KubeProxy {
           );
         } catch (error) {
           // Chains that it takes to be there may be gone.
-          if (isWhole) simulation.breaks('kube-proxy can take over', (error as Error).message);
+          if (isWhole && !this.cannotTakeOver)
+            simulation.breaks('kube-proxy can take over', (error as Error).message);
           this.changed = undefined;
         }
     });
     this.last = { mode, at: world.now };
+    simulation.mayForgetFrontends = true;
     if (!this.changed) return this.soon(AFTER_FAILURE);
     this.commits = isWhole ? world.machine.commits : undefined;
     if (world.proxy.isRunning) return;

@@ -4,8 +4,7 @@ const SYNC_LOOP = 'src/application/sync/sync-loop.ts';
 const OUTCOMES = 'src/application/sync/service-port-outcomes.ts';
 const ROUND = 'src/application/reconcile/recovery-round.ts';
 
-/** In what is written when, tried again and verified: src/application/sync, reconcile. */
-export const SYNC_FAULTS: readonly PlantedFault[] = [
+const FAULTS: readonly PlantedFault[] = [
   {
     name: 'refused-rules-are-removed',
     file: ROUND,
@@ -26,9 +25,9 @@ export const SYNC_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'failed-syncs-are-not-tried-again',
-    file: SYNC_LOOP,
-    original: '      this.pending.everyServiceChanged();\n      this.pending.triggeredEarlier(',
-    fault: '      this.pending.triggeredEarlier(',
+    file: 'src/application/sync/sync-family.ts',
+    original: '      this.started = false;\n      throw error;',
+    fault: '      throw error;',
   },
   {
     name: 'delays-in-microseconds',
@@ -43,7 +42,7 @@ export const SYNC_FAULTS: readonly PlantedFault[] = [
     fault: 'mayVerify: () => this.failures > 0,',
   },
   {
-    name: 'problems-that-are-over-are-still-told',
+    name: 'failures-are-never-over',
     file: SYNC_LOOP,
     original: '      this.failures = 0;\n',
     fault: '',
@@ -79,11 +78,12 @@ export const SYNC_FAULTS: readonly PlantedFault[] = [
     file: ROUND,
     original: 'return others.length > 0 ? [others] : [];',
     fault: 'return [];',
+    modes: ['nftables'],
   },
   {
     name: 'lists-of-the-kernel-are-sound-when-torn',
     file: ROUND,
-    original: 'this.soundEpoch = this.driver.isPartial?.(actual) ? undefined : epoch;',
+    original: 'this.soundEpoch = isWhole ? epoch : undefined;',
     fault: 'this.soundEpoch = epoch;',
     modes: ['nftables'],
   },
@@ -128,4 +128,28 @@ export const SYNC_FAULTS: readonly PlantedFault[] = [
     fault: 'this.commits = 0;\n      const blamed = new Map<ServicePortKey, string>();',
     modes: ['nftables'],
   },
+  {
+    name: 'failed-syncs-are-tried-again-at-once',
+    file: SYNC_LOOP,
+    original: 'Math.max(this.pauseUntil - now, Math.min(this.periods.syncPeriod, delay))',
+    fault: '200',
+    modes: ['ipvs'],
+  },
+];
+
+/** What costs too many writes is looked for in mode iptables by itself: there other things refuse. */
+const ALSO_IN_IPTABLES: ReadonlySet<string> = new Set([
+  'refused-service-ports-are-tried-each-second',
+  'failed-syncs-are-tried-each-second',
+  'rounds-have-no-limit-and-blame-nobody',
+]);
+
+/** In what is written when, tried again and verified: src/application/sync, reconcile. */
+export const SYNC_FAULTS: readonly PlantedFault[] = [
+  ...FAULTS,
+  ...FAULTS.filter(({ name }) => ALSO_IN_IPTABLES.has(name)).map((fault): PlantedFault => ({
+    ...fault,
+    name: `${fault.name}-in-iptables`,
+    modes: ['iptables'],
+  })),
 ];

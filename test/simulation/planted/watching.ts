@@ -59,6 +59,13 @@ export const WATCHING_FAULTS: readonly PlantedFault[] = [
     fault: 'error.fromTheFuture || error.code === 404)) {',
   },
   {
+    name: 'later-lists-are-of-any-age',
+    file: 'src/adapters/kubernetes/watch/position.ts',
+    original: "this.from = this.from === version ? '' : version;",
+    fault: "this.from = '0';",
+    modes: ['nftables'],
+  },
+  {
     name: 'restored-storages-pass-unnoticed',
     file: 'src/adapters/kubernetes/watch/rewind-check.ts',
     original: 'this.asking ??= this.ask().finally(() => (this.asking = undefined));',

@@ -1,5 +1,5 @@
 import { LOCAL_BY_NODE, type Mode } from '../world/settings.js';
-import { OF_THE_MOMENT, type Theme } from './themes.js';
+import { OF_RULES, OF_RULES_OF_ALL_MODES, OF_THE_MOMENT, type Theme } from './themes.js';
 
 /** A theme for one more round, in worlds that begin in certain modes. */
 export interface LastRound extends Theme {
@@ -7,6 +7,8 @@ export interface LastRound extends Theme {
   readonly modes?: readonly Mode[];
   /** Only, and instead of the others, in worlds with this argument. */
   readonly argument?: string;
+  /** No other round comes before it, which might be the reason for what is wrong. */
+  readonly isAlone?: boolean;
 }
 
 const WITH_RULES: readonly Mode[] = ['nftables', 'iptables', 'ipvs'];
@@ -18,11 +20,12 @@ const WITH_RULES: readonly Mode[] = ['nftables', 'iptables', 'ipvs'];
 export const LAST_ROUNDS: readonly LastRound[] = [
   {
     name: 'a Service changes during errors of the moment',
-    modes: WITH_RULES,
+    modes: ['nftables', 'iptables'],
     steps: ['kernel-fault', 'program-fault'],
     begins: [['kernel-fault', 'program-fault'], ['put']],
+    pauses: [20, 500, 8_000, 20_000],
     choices: {
-      'kernel-fault': ['batches', 'virtual-servers'],
+      'kernel-fault': ['batches'],
       'program-fault': ['fails'],
       program: ['restore'],
       'exit code': ['4'],
@@ -33,8 +36,64 @@ export const LAST_ROUNDS: readonly LastRound[] = [
     },
   },
   {
+    name: 'virtual servers change during errors of the moment',
+    modes: ['ipvs'],
+    isAlone: true,
+    steps: ['kernel-fault'],
+    begins: [['kernel-fault'], ['put'], ['put']],
+    pauses: [8_000, 20_000],
+    choices: {
+      'kernel-fault': ['virtual-servers'],
+      error: OF_THE_MOMENT,
+      count: ['all'],
+      change: ['ports', 'type', 'all-moved', 'pod-replaced'],
+    },
+  },
+  {
+    name: 'others write after errors of the moment',
+    modes: WITH_RULES,
+    steps: ['foreign'],
+    begins: [['kernel-fault', 'program-fault'], ['put']],
+    isWithoutUsers: true,
+    choices: {
+      'kernel-fault': ['batches', 'virtual-servers'],
+      'program-fault': ['fails'],
+      program: ['restore'],
+      'exit code': ['4'],
+      error: OF_THE_MOMENT,
+      count: ['1', '2'],
+      times: ['1', '3'],
+      foreign: ['flush-table', 'delete-table', 'iptables-flush-table', 'ipvsadm-clear'],
+    },
+  },
+  {
+    name: 'all is refused at a start after many Services have changed',
+    modes: ['nftables'],
+    steps: ['flows'],
+    services: 4,
+    begins: [['terminate'], ['kernel-fault'], ['put'], ['put'], ['put'], ['put'], ['put'], ['put'], ['put']],
+    isWithoutUsers: true,
+    otherServiceOneIn: 1,
+    choices: {
+      'kernel-fault': ['batches'],
+      error: OF_RULES,
+      count: ['30', 'all'],
+      change: OF_RULES_OF_ALL_MODES,
+      pause: ['10', '300'],
+    },
+  },
+  {
+    name: 'the last pods end',
+    steps: ['put'],
+    services: 3,
+    begins: [['put'], ['put']],
+    otherServiceOneIn: 100,
+    choices: { pods: ['1'], change: ['pod-drains', 'pod-ages'] },
+  },
+  {
     name: 'others take something away that new Services need',
     modes: ['nftables'],
+    isAlone: true,
     steps: ['put'],
     begins: [['put'], ['foreign'], ['put']],
     choices: {
@@ -48,6 +107,13 @@ export const LAST_ROUNDS: readonly LastRound[] = [
     begins: [['trouble']],
     isWithoutUsers: true,
     choices: { trouble: ['watches-end-at-once', 'server-errors', 'refused', 'too-many-requests'] },
+  },
+  {
+    name: 'events are torn',
+    steps: ['put', 'delete'],
+    begins: [['trouble'], ['put'], ['put'], ['put']],
+    otherServiceOneIn: 1,
+    choices: { trouble: ['torn-events', 'torn-objects'] },
   },
   {
     name: 'nobody says that the way to the API server is gone',
@@ -173,8 +239,9 @@ export const FURTHER_LAST_ROUNDS: readonly LastRound[] = [
   },
   {
     name: 'objects of Services are not valid',
-    steps: ['terminate'],
-    begins: [['misconfigure'], ['put']],
+    steps: ['flows', 'terminate'],
+    begins: [['put'], ['misconfigure']],
+    isWithoutUsers: true,
     choices: { misconfigured: ['itself'] },
   },
   {
@@ -222,12 +289,6 @@ export const FURTHER_LAST_ROUNDS: readonly LastRound[] = [
     choices: { foreign: ['move-rule', 'iptables-move-rule', 'iptables-move-jump'] },
   },
   {
-    name: 'events are torn',
-    steps: ['put', 'delete'],
-    begins: [['trouble'], ['put']],
-    choices: { trouble: ['torn-events', 'torn-objects'] },
-  },
-  {
     name: 'the cache of an API server is behind what was seen',
     steps: ['put', 'delete', 'restart', 'kill'],
     begins: [['trouble'], ['put']],
@@ -244,5 +305,13 @@ export const FURTHER_LAST_ROUNDS: readonly LastRound[] = [
     steps: ['put', 'terminate'],
     begins: [['node'], ['put']],
     choices: { node: ['object-deleted'] },
+  },
+  {
+    name: 'slices are listed from a cache that is behind what was seen',
+    modes: ['nftables'],
+    steps: ['put'],
+    begins: [['slices-behind'], ['put'], ['put']],
+    otherServiceOneIn: 100,
+    choices: { change: ['all-moved', 'pod-removed', 'no-pods'] },
   },
 ];

@@ -1,3 +1,4 @@
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { firstDay } from '../steps/first-day.js';
 import { STEPS, stepKind } from '../steps/steps.js';
 import { putNew } from '../steps/users.js';
@@ -25,12 +26,20 @@ const LOCALHOST_NODE_PORTS = [[], [REJECTS_LOCALHOST], [REJECTS_LOCALHOST, NAMES
 /** In one world of a mode in so many, the Node's podCIDRs decide whose traffic is local. */
 const ONE_LOCAL_BY_NODE_IN = 7;
 
+/** Two cost more than half as much again as one, and most of what can be wrong shows with one. */
+const FAMILIES: readonly (readonly IpFamily[])[] = [
+  ...Array.from({ length: 7 }, () => ['IPv4'] as const),
+  ...Array.from({ length: 3 }, () => ['IPv6'] as const),
+  ['IPv4', 'IPv6'],
+  ['IPv6', 'IPv4'],
+];
+
 /** How many Services there are when the program starts. */
-const FIRST = [0, 1, 1, 2, 2, 3, 4, 6];
+const FIRST = [0, 1, 1, 1, 1, 2, 2, 3];
 /** One world in so many is long: what happened earlier may show late. */
-const ONE_LONG_IN = 15;
+const ONE_LONG_IN = 89;
 /** A round has so many steps at most. */
-const MOST_STEPS = 6;
+const MOST_STEPS = 4;
 /** Of the worlds of a mode, one in so many has a last round after all others. */
 const ONE_LAST_ROUND_IN = 2;
 /** One in so many has one of the further ones. */
@@ -38,7 +47,7 @@ const ONE_FURTHER_IN = 4;
 /** Modes begin with different ones, by so many, so that few worlds show all. */
 const FURTHER_APART = 4;
 /** The steps of these that are needed stand at its beginning. */
-const MOST_LAST_STEPS = 3;
+const MOST_LAST_STEPS = 2;
 /** A kind of steps that cannot happen now is drawn again so often. */
 const ATTEMPTS = 5;
 
@@ -69,27 +78,35 @@ export function randomSchedule(seed: number): Schedule {
   steps.push(...before.steps);
   at += before.lasts;
   if (theme?.isTroubledAtStart) for (let count = random.between(1, 2); count > 0; count--) happen(kinds);
+  const settle = (): void => {
+    if (steps.at(-1)?.name !== 'settle') add('settle', []);
+  };
   add('start', []);
   at += random.pick([0, 3, 50, 3_000]);
-  if (theme?.begins || random.isOneIn(2)) add('settle', []);
-  const round = (most: number): void => {
+  if (theme?.begins || random.isOneIn(2)) settle();
+  const round = (least: number, most: number): void => {
     for (const names of theme?.begins ?? []) happen(names.map(stepKind));
-    for (let count = random.between(2, most); count > 0; count--) {
+    const { pauses = PAUSES } = theme ?? {};
+    if (theme?.begins) at += random.pick(pauses);
+    for (let count = random.between(least, most); count > 0; count--) {
       happen(theme && !theme.isWithoutUsers && random.isOneIn(2) ? [stepKind('put')] : kinds);
-      at += random.pick(PAUSES);
+      at += random.pick(pauses);
     }
-    add('settle', []);
+    settle();
   };
   const isLong = seed % ONE_LONG_IN === 0;
   const last = lastRound(settings);
   // So that a world with a last round costs little more than others.
   const most = last ? MOST_LAST_STEPS : MOST_STEPS;
-  for (let rounds = isLong ? 3 : 1; rounds > 0; rounds--) round(most);
+  // What was written down shows most, so that only that comes before a last round.
+  const isOneBefore = !last || (!last.isAlone && theme !== undefined && THEMES.includes(theme));
+  for (let rounds = isLong ? 3 : Number(isOneBefore); rounds > 0; rounds--) round(2, most);
   if (last) {
     turnTo(last);
+    while (plan.services.size < (last.services ?? 1)) add('put', putNew(plan));
     // What happened before explains nothing any more.
-    add('settle', []);
-    round(MOST_LAST_STEPS);
+    settle();
+    round(1, MOST_LAST_STEPS);
   }
   return { settings, steps };
 }
@@ -101,7 +118,7 @@ function kindsOf(theme: Theme | undefined): readonly StepKind[] {
 
 /** Each in its turn, for each mode; those for certain arguments wherever these are given. */
 function lastRound({ seed, mode, arguments: given }: WorldSettings): LastRound | undefined {
-  const number = Math.floor(seed / MODES.length);
+  const number = numberOf(seed);
   if (number % ONE_LAST_ROUND_IN !== 0) {
     const further = FURTHER_LAST_ROUNDS.filter(({ modes }) => modes?.includes(mode) ?? true);
     const turn = (number - 1) / ONE_FURTHER_IN;
@@ -120,16 +137,19 @@ export function modeOf(seed: number): Mode {
   return MODES[seed % MODES.length]!;
 }
 
+/** Of a world among those of its mode. */
+const numberOf = (seed: number): number => Math.floor(seed / MODES.length);
+
 function randomSettings(seed: number, random: Random): WorldSettings {
   return {
     seed,
     mode: modeOf(seed),
-    families: random.pick([['IPv4'], ['IPv4'], ['IPv4', 'IPv6'], ['IPv6', 'IPv4']]),
+    families: random.pick(FAMILIES),
     nodeName: 'node-1',
     kernel: random.pick(['6.18.0', '6.18.0', '6.8.0', '6.1.0', '5.15.0']),
     iptables: random.pick(['nft', 'legacy']),
     source: random.isOneIn(6) ? 'manifests' : 'api',
-    arguments: argumentsOf(Math.floor(seed / MODES.length)),
+    arguments: argumentsOf(numberOf(seed)),
   };
 }
 

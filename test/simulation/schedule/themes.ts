@@ -12,21 +12,23 @@ export interface Theme {
   readonly choices?: Readonly<Record<string, readonly string[]>>;
   /** The steps with which each round begins, one of each of these kinds. It begins when all is quiet. */
   readonly begins?: readonly (readonly string[])[];
-  /** So many Services are there at least when the program starts. */
+  /** So many Services are there at least when the program starts, or a last round begins. */
   readonly services?: number;
   /** A step that picks a Service picks the one that was picked before, but for one time in so many. Missing: 2. */
   readonly otherServiceOneIn?: number;
+  /** Milliseconds between its steps, one of these each time. Missing: any, most of them short. */
+  readonly pauses?: readonly number[];
   /** Users change nothing. */
   readonly isWithoutUsers?: boolean;
   /** What goes wrong, does so before the program starts. */
   readonly isTroubledAtStart?: boolean;
 }
 
-const OF_RULES = ['EINVAL', 'ENOENT', 'EEXIST'];
+export const OF_RULES = ['EINVAL', 'ENOENT', 'EEXIST'];
 /** Errors that say nothing of what is written. */
 export const OF_THE_MOMENT = ['ENOMEM', 'ENOBUFS', 'EBUSY', 'EAGAIN'];
 /** After these changes of a Service there are new rules with its address in them, or its name. */
-const OF_RULES_OF_ALL_MODES = ['ports', 'type', 'affinity', 'no-pods'];
+export const OF_RULES_OF_ALL_MODES = ['ports', 'type', 'affinity', 'no-pods'];
 const REFUSAL = ['kernel-fault', 'program-fault'];
 const ENDS = ['kill', 'terminate', 'restart'];
 const REFUSED_FOR_GOOD = {

@@ -1,3 +1,4 @@
+import { SLICES } from '../cluster/simulated-cluster.js';
 import { FINE } from '../world/network.js';
 import type { StepKind } from '../schedule/step-kind.js';
 import type { Simulation } from '../simulation.js';
@@ -62,23 +63,22 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
     api.disconnectWatches();
   },
   /** Lists come in small pages. */
-  'no-streamed-lists': ({ cluster: { api } }) => {
-    api.streamsLists = false;
-    api.faults.largestPage = SMALL_PAGE;
+  'no-streamed-lists': (simulation) => {
+    listInSmallPages(simulation);
+    const { api } = simulation.cluster;
     api.disconnectWatches();
   },
   /** The same, and the second page has expired. */
-  'pages-expire': ({ cluster: { api } }) => {
-    api.streamsLists = false;
-    api.faults.largestPage = SMALL_PAGE;
+  'pages-expire': (simulation) => {
+    listInSmallPages(simulation);
+    const { api } = simulation.cluster;
     api.faults.fail({ status: 410, reason: 'Expired', times: 2, match: 'continue=' });
     api.expireWatches();
   },
   /** Services change while they are listed. */
-  'slow-pages': ({ cluster: { api }, history }) => {
-    history.comesInPages();
-    api.streamsLists = false;
-    api.faults.largestPage = SMALL_PAGE;
+  'slow-pages': (simulation) => {
+    listInSmallPages(simulation);
+    const { api } = simulation.cluster;
     api.faults.delay = SLOW_PAGE;
     api.expireWatches();
   },
@@ -125,24 +125,40 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
   /** API servers of different age, one after the other, each of which cuts the connections of the one before. */
   rolling: ({ world, cluster }) => roll(world, cluster, ROLLING.count),
   /** The connections go to a server whose cache is behind what they have shown, and catches up a while later. */
-  'cache-behind': ({ world, cluster }) => {
-    const { api } = cluster;
-    const seen = api.store.backup();
-    world.machine.endAfter(BEHIND.after, () => {
-      // What was restored meanwhile is another storage.
-      if (api.store.version < seen.version || api.store.compacted > seen.version) return;
-      api.cache.fallBehind(seen);
+  'cache-behind': (simulation) =>
+    fallBehind(simulation, ({ world, cluster }) => {
       for (const socket of world.network.connectionsOf(cluster.life)) socket.breakOff();
-      world.scheduler.after(BEHIND.lasts, () => api.catchUp(), cluster.life);
-    });
-  },
+    }),
   slow: ({ world }) => {
     world.network.weather.latency = [50, 900];
   },
-  'in-small-pieces': ({ world }) => {
+  'in-small-pieces': ({ world, history }) => {
+    history.comesInPieces('until quiet');
     world.network.weather.pieces = 7;
   },
 };
+
+/** @param act what happens to the connections when the cache is behind */
+function fallBehind(simulation: Simulation, act: (simulation: Simulation) => void): void {
+  const { world, cluster, history } = simulation;
+  const { api } = cluster;
+  const seen = api.store.backup();
+  world.machine.endAfter(BEHIND.after, () => {
+    // What was restored meanwhile is another storage.
+    if (api.store.version < seen.version || api.store.compacted > seen.version) return;
+    api.cache.fallBehind(seen);
+    history.beginsBehind();
+    act(simulation);
+    world.scheduler.after(BEHIND.lasts, () => api.catchUp(), cluster.life);
+  });
+}
+
+/** Pages stay small when the trouble ends. */
+function listInSmallPages({ cluster: { api }, history }: Simulation): void {
+  history.comesInPieces('for good');
+  api.streamsLists = false;
+  api.faults.largestPage = SMALL_PAGE;
+}
 
 function roll(world: Simulation['world'], cluster: Simulation['cluster'], left: number): void {
   const { api } = cluster;
@@ -165,6 +181,15 @@ export const trouble: StepKind = {
     if (!begin) throw new Error(`no trouble is called ${name}`);
     simulation.asCluster(() => begin(simulation));
   },
+};
+
+/** Watches of slices expire at a server whose cache is behind, so that these are listed from there. */
+export const slicesBehind: StepKind = {
+  name: 'slices-behind',
+  weight: 0,
+  plan: ({ settings }) => (settings.source === 'api' ? [] : undefined),
+  perform: (simulation) =>
+    simulation.asCluster(() => fallBehind(simulation, ({ cluster }) => cluster.api.expireWatchesOf(SLICES))),
 };
 
 /** The API server and the way to it are well. */

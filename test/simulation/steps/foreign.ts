@@ -21,7 +21,8 @@ export const foreign: StepKind = {
     const act = (): void => deed.do(simulation, Number(choice));
     // Nobody repairs rules of a mode that runs no more: they are removed once those of the present one serve.
     const isLasting = [...simulation.modes].some((mode) => mode !== simulation.mode);
-    if (deed.isHarm) simulation.everyCommit.damage(act, isLasting);
-    else act();
+    if (!deed.isHarm) return act();
+    simulation.mayForgetFrontends = true;
+    simulation.everyCommit.damage(act, isLasting);
   },
 };

@@ -82,6 +82,7 @@ function leave(simulation: Simulation, version: string): void {
     for (const family of world.settings.families) write(world.machine.nfTables, family, left[family]);
   });
   servedByOthers(simulation, 'nftables');
+  if (version === OLDEST) simulation.untakenAt = world.machine.commits;
   // Of that layout nothing is kept for what cannot be programmed or read (docs/nftables-layout.md).
   const mayBeLost = world.settings.source === 'manifests' || schedule.steps.some(refuses);
   if (version === OLDEST && mayBeLost) everyCommit.damage(() => undefined, true);

@@ -23,6 +23,8 @@ const ERRORS = [
 ];
 /** A process that may not list connections never may: its capabilities do not come back. */
 const PERMITTED = ERRORS.filter((error) => error !== 'EPERM');
+/** An address that exists already is there. */
+const OF_ADDRESSES = ERRORS.filter((error) => error !== 'EEXIST');
 const COUNTS = ['1', '1', '2', '5', '30', 'all'];
 const SERVICES = '/api/v1/services';
 /** Programs that commit to nf_tables all the time. */
@@ -106,6 +108,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   route: refusal(
     ({ world: { machine } }, errno, count) => machine.routing.refuseNext(errno, count),
     isIn('ipvs'),
+    OF_ADDRESSES,
   ),
   'route-lists': refusal(({ world: { machine } }, errno, count) =>
     machine.routing.refuseQuestions(errno, count),

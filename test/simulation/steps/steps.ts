@@ -1,5 +1,5 @@
 import type { StepKind } from '../schedule/step-kind.js';
-import { trouble } from './api-server.js';
+import { slicesBehind, trouble } from './api-server.js';
 import { flows } from './flows.js';
 import { foreign } from './foreign.js';
 import { formerVersion, formerVersionAgain } from './former-version.js';
@@ -41,6 +41,7 @@ export const STEPS: readonly StepKind[] = [
   takeOver,
   flows,
   trouble,
+  slicesBehind,
   tear,
   kernelFault,
   programFault,

@@ -72,10 +72,10 @@ export const takeOver: StepKind = {
     const together = plan.pick('former Service', TOGETHER);
     return [former, name, ...describe(made), ...(together === undefined ? [] : [`${GOES}${together}`])];
   },
-  perform({ cluster, world: { scheduler, fate } }, [former = '', name = '', ...rest]) {
+  perform({ cluster }, [former = '', name = '', ...rest]) {
     const together = rest.find((arg) => arg.startsWith(GOES))?.slice(GOES.length);
     if (together === undefined) cluster.removeService(former);
-    else scheduler.after(Number(together), () => cluster.removeService(former), fate);
+    else cluster.giveWay(former, name, Number(together));
     cluster.putService(name, parseDescription(rest));
   },
 };

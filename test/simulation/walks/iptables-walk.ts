@@ -44,7 +44,10 @@ function questionsAbout(tables: TableSet): Questions {
   };
 }
 
-/** Through the tables of iptables of one variant, IPVS, and the process of mode userspace. */
+/**
+ * Through the tables of iptables of the variant that the node uses, IPVS, and the process of mode userspace. Packets meet the tables of
+ * the other variant, too, which are left out: nothing removes what is written there, and so whoever writes there is seen to serve nobody.
+ */
 export class IptablesWalk implements PacketWalk {
   private readonly chains = new WeakMap<SavedChain, WalkedChain>();
   private readonly asked = new Map<TableSet, Questions>();

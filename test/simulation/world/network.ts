@@ -61,10 +61,9 @@ export class Network {
       owner.onEnd(() => near.vanish());
       return near;
     }
-    scheduler.after(this.latency(), () => {
+    near.happensAt(this.now + this.latency(), () => {
       const listener =
         weather.newConnections === 'open' ? this.listeners.get(placeOf(remote, port)) : undefined;
-      if (near.destroyed) return;
       if (!listener?.owner.isAlive) {
         near.destroy(
           Object.assign(new Error(`connect ECONNREFUSED ${host}:${port}`), {
@@ -103,7 +102,7 @@ export class Network {
   /** Carries a piece of data, or its end, to the other side; what is sent on one connection arrives in order. */
   carry(socket: SimulatedSocket, after: number, arrive: () => void): number {
     const at = Math.max(this.now + this.latency(), after);
-    this.at(at, socket, arrive);
+    socket.happensAt(at, arrive);
     return at;
   }
 

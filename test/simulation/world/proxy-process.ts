@@ -55,6 +55,11 @@ export class ProxyProcess {
     return started;
   }
 
+  /** Whether it has logged such a message. */
+  hasLogged(isMeant: (message: string) => boolean): boolean {
+    return this.world.log.some(({ at, message }) => at >= this.startedAt && isMeant(message));
+  }
+
   get isRunning(): boolean {
     return this.life.isAlive && this.exitCode === undefined;
   }

@@ -45,3 +45,47 @@ describe('a connection that has become silent', () => {
     expect(socket.destroyed).toBe(false);
   });
 });
+
+describe('a connection that is closed', () => {
+  const [CLIENT, SERVER] = [new Life('client', 1), new Life('server', 2)];
+  /** Milliseconds. */
+  const LATENCY = 500;
+  let scheduler: Scheduler;
+  let socket: SimulatedSocket;
+  let otherSide: SimulatedSocket;
+
+  beforeEach(() => {
+    scheduler = new Scheduler(0, CLIENT);
+    const network = new Network(scheduler, new Random(1));
+    network.weather.latency = [LATENCY, LATENCY];
+    const port = network.listen('127.0.0.1', 0, {
+      owner: SERVER,
+      accept: (far) => {
+        otherSide = far;
+        far.write('a greeting');
+      },
+    });
+    socket = network.connect('127.0.0.1', port!);
+  });
+
+  it('leaves nothing of what is on its way to it, or is sent before the other side knows', async () => {
+    await scheduler.runUntil(LATENCY - 1);
+    expect(scheduler.pendingOf(CLIENT)).toHaveLength(1);
+    await scheduler.runUntil(LATENCY + 1);
+    expect(scheduler.pendingOf(CLIENT)).toEqual([2 * LATENCY]);
+    socket.destroy();
+    await scheduler.runUntil(LATENCY + 2);
+    expect(scheduler.pendingOf(CLIENT)).toEqual([]);
+    otherSide.write('more');
+    expect(scheduler.pendingOf(CLIENT)).toEqual([]);
+  });
+
+  it('is not established any more', async () => {
+    let isEstablished = false;
+    socket.on('connect', () => (isEstablished = true));
+    socket.destroy();
+    await scheduler.runUntil(2 * LATENCY);
+    expect(isEstablished).toBe(false);
+    expect(scheduler.pendingOf(SERVER)).toEqual([]);
+  });
+});

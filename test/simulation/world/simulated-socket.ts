@@ -25,7 +25,8 @@ export class SimulatedSocket extends Duplex {
   private peer: SimulatedSocket | undefined;
   private waiting: (() => void) | undefined;
   private idle: SimulatedTimer | undefined;
-  private asking: Planned | undefined;
+  /** What happens to it, unless it is closed before. */
+  private readonly coming = new Set<Planned>();
   private isSilent = false;
   /** After how many idle milliseconds the kernel asks. */
   private probedAfter: number | undefined;
@@ -47,7 +48,7 @@ export class SimulatedSocket extends Duplex {
     this.lastHeard = network.now;
     this.once('close', () => {
       this.idle?.close();
-      this.asking?.cancel();
+      for (const planned of this.coming) planned.cancel();
       this.network.forget(this);
     });
   }
@@ -57,6 +58,16 @@ export class SimulatedSocket extends Duplex {
     other.peer = this;
     this.waiting?.();
     this.waiting = undefined;
+  }
+
+  /** Something happens to this side at a time, unless it is closed by then: what is on its way to a closed one is nobody's any more. */
+  happensAt(time: number, run: () => void): void {
+    if (this.destroyed) return;
+    const planned = this.network.at(time, this, () => {
+      this.coming.delete(planned);
+      run();
+    });
+    this.coming.add(planned);
   }
 
   override _read(): void {
@@ -204,7 +215,7 @@ export class SimulatedSocket extends Duplex {
   private askOnceIdle(): void {
     const { lastHeard, probedAfter } = this;
     if (probedAfter === undefined) return;
-    this.asking = this.network.at(lastHeard + probedAfter + PROBES * BETWEEN_PROBES, this, () => {
+    this.happensAt(lastHeard + probedAfter + PROBES * BETWEEN_PROBES, () => {
       if (this.isUnacknowledged) return;
       if (this.lastHeard === lastHeard) this.isReset('ETIMEDOUT');
       else this.askOnceIdle();

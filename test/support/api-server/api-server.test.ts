@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Agent, request } from 'node:https';
 import { StandInApiServer } from './api-server.js';
 import { ClusterRole } from './cluster-role.js';
@@ -91,4 +92,18 @@ it('is restored to a backup, with older versions', async () => {
     kind: 'NodeList',
     metadata: { resourceVersion: String(backup.version) },
   });
+});
+
+it('sends nothing to a watch from a version that is yet to come, and does not call that watched', async () => {
+  const path = '/api/v1/endpoints';
+  const watchFrom = async (version: number): Promise<boolean> => {
+    const headers = { authorization: 'Bearer stand-in-token' };
+    const sent = request(`${api.url}${path}?watch=true&resourceVersion=${version}`, { agent, headers }).end();
+    await once(sent, 'response');
+    const isWatched = api.isWatched(path);
+    sent.on('error', () => undefined).destroy();
+    return isWatched;
+  };
+  expect(await watchFrom(api.store.version + 1)).toBe(false);
+  expect(await watchFrom(api.store.version)).toBe(true);
 });

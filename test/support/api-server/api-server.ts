@@ -115,10 +115,19 @@ export class StandInApiServer {
     return this.watchers.size;
   }
 
-  /** Whether somebody watches the collection, and is sent what changes. */
+  /** Whether somebody watches the collection, and is sent what changes: not from a version that is yet to come, as after a restore. */
   isWatched(collection: string): boolean {
-    if (this.cache.isBehind) return false;
-    return [...this.watchers].some(({ request, hanging }) => request.collection === collection && !hanging);
+    const { isBehind, version } = this.cache;
+    if (isBehind) return false;
+    return [...this.watchers].some(
+      ({ request, hanging }) => request.collection === collection && request.from <= version && !hanging,
+    );
+  }
+
+  /** When a watch that is open has told of an object of the collection last, by `performance.now()`. */
+  toldAt(collection: string): number {
+    const watchers = [...this.watchers].filter(({ request }) => request.collection === collection);
+    return Math.max(-Infinity, ...watchers.map(({ toldAt }) => toldAt));
   }
 
   get openConnections(): number {
@@ -241,10 +250,12 @@ export class StandInApiServer {
   /** Sends an event ERROR with status 410 to all watches, as servers do that lost their history. */
   expireWatches(): void {
     this.compact();
-    for (const watcher of this.watchers) {
-      watcher.send('ERROR', status(410, 'Expired', 'too old resource version'));
-      watcher.end();
-    }
+    for (const watcher of this.watchers) expire(watcher);
+  }
+
+  /** The same to those of one collection, of which only the cache has lost its history. */
+  expireWatchesOf(collection: string): void {
+    for (const watcher of this.watchers) if (watcher.request.collection === collection) expire(watcher);
   }
 
   sendRaw(text: string | Buffer): void {
@@ -511,6 +522,11 @@ type Send = (code: number, body: unknown) => void;
 
 function status(code: number, reason: string, message: string): object {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code, reason, message };
+}
+
+function expire(watcher: Watcher): void {
+  watcher.send('ERROR', status(410, 'Expired', 'too old resource version'));
+  watcher.end();
 }
 
 async function readBody(request: IncomingMessage): Promise<unknown> {

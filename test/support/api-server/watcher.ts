@@ -19,6 +19,8 @@ export interface WatchRequest {
 export class Watcher {
   /** Sends nothing and does not end, as over a connection that died without a word. */
   hanging = false;
+  /** When it has told of an object last, by `performance.now()`. */
+  toldAt = -Infinity;
   private readonly unsubscribe: () => void;
   private readonly timer: NodeJS.Timeout;
 
@@ -48,6 +50,7 @@ export class Watcher {
   }
 
   send(type: string, object: object): void {
+    if (type !== 'BOOKMARK') this.toldAt = performance.now();
     const tear = this.hanging || this.response.destroyed ? undefined : this.faults.tears.shift();
     if (tear === undefined) return this.sendRaw(this.writer.event(type, object));
     this.sendRaw(this.writer.tornEvent(type, object, tear === 'content'));

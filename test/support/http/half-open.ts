@@ -22,7 +22,7 @@ export class HalfOpen {
 
   /** Waits until so many are closed. */
   async untilClosed(count: number): Promise<void> {
-    const deadline = Date.now() + 5_000;
+    const deadline = Date.now() + 30_000;
     while (this.closed !== count) {
       if (Date.now() > deadline) throw new Error(`${this.closed} are closed, not ${count}`);
       await new Promise((resolve) => setTimeout(resolve, 5));

@@ -75,9 +75,11 @@ export class Testbed {
       batch(
         [
           `link set ${link} up`,
+          // With arp_ignore (strictARP) only a link that has the gateway's address answers who asks for it; CNI's ptp adds it, too.
+          `addr add 10.244.1.1/32 dev ${link}`,
           // A static neighbour of the test bed may stand for this address; the host route goes another way.
           `route add ${ipv4}/32 dev ${link} src 10.244.1.1`,
-          // Unlike those for IPv4, solicitations are answered only on the link that has the address.
+          // Solicitations are always answered so.
           ...(ipv6
             ? [
                 `addr add fe80::1/64 dev ${link} nodad`,

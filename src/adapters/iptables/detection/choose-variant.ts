@@ -1,4 +1,5 @@
 import { IP_FAMILIES, type IpFamily } from '../../../domain/net/ip-family.js';
+import { ToolMissingError } from '../../tools/errors.js';
 import type { IptablesVariant } from '../iptables-commands.js';
 
 /** The tools of one variant on this host. */
@@ -24,6 +25,9 @@ export interface ProgramRunner {
   /** The tables of ip_tables that are there; undefined when that is unknown. */
   legacyTables(family: IpFamily): readonly string[] | undefined;
 }
+
+/** Where the programs come from, for people. */
+export const PACKAGE = 'iptables (1.8 or later)';
 
 /** Chains that the node's own components make, so that rules beside them are the rules that count (docs/spec/iptables.md §14). */
 const HINTS = ['KUBE-IPTABLES-HINT', 'KUBE-KUBELET-CANARY', 'KUBE-PROXY-CANARY'];
@@ -116,8 +120,7 @@ async function hintInNft(runner: ProgramRunner, family: IpFamily): Promise<strin
 async function hintInLegacy(runner: ProgramRunner, family: IpFamily): Promise<string | undefined> {
   const tables = runner.legacyTables(family);
   if (tables && !tables.includes('mangle')) return undefined;
-  const save = program(PREFIXES.legacy, family, 'save');
-  const saved = await (tables ? runner.output(save, ['-t', 'mangle'], true) : runner.output(save, []));
+  const saved = await savedBy(runner, 'legacy', family, tables ? ['-t', 'mangle'] : [], !!tables);
   const mangle = /^\*mangle$[^]*?^COMMIT$/m.exec(saved ?? '')?.[0] ?? '';
   return HINTS.find((hint) => mangle.includes(`\n:${hint} `));
 }
@@ -125,11 +128,28 @@ async function hintInLegacy(runner: ProgramRunner, family: IpFamily): Promise<st
 async function countRules(runner: ProgramRunner, variant: IptablesVariant): Promise<number> {
   const isThere = (family: IpFamily) => variant === 'legacy' && !!runner.legacyTables(family)?.length;
   const saved = await Promise.all(
-    IP_FAMILIES.map((family) =>
-      runner.output(program(PREFIXES[variant], family, 'save'), [], isThere(family)),
-    ),
+    IP_FAMILIES.map((family) => savedBy(runner, variant, family, [], isThere(family))),
   );
   return saved.reduce((sum, text) => sum + (text?.match(/^-A /gm)?.length ?? 0), 0);
+}
+
+/**
+ * What is in tables. Where they are there, undefined means that the family has no tools: if only this one is missing, as while its
+ * package is replaced, what it would tell is not known, and must not decide for good.
+ */
+async function savedBy(
+  runner: ProgramRunner,
+  variant: IptablesVariant,
+  family: IpFamily,
+  parameters: readonly string[],
+  isThere: boolean,
+): Promise<string | undefined> {
+  const save = program(PREFIXES[variant], family, 'save');
+  const saved = await runner.output(save, parameters, isThere);
+  const isUnknown = isThere && saved === undefined;
+  if (isUnknown && (await versionOf(runner, program(PREFIXES[variant], family))))
+    throw new ToolMissingError(save, PACKAGE);
+  return saved;
 }
 
 /** The name of a program: `ip6tables-nft-restore`. */

@@ -5,6 +5,7 @@ import type { TableName } from '../../../domain/iptables/table.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import {
   chooseVariant,
+  PACKAGE,
   program,
   type IptablesChoice,
   type ProgramRunner,
@@ -47,7 +48,6 @@ export interface IptablesIdentity extends IptablesChoice {
   readonly randomFully: boolean;
 }
 
-const PACKAGE = 'iptables (1.8 or later)';
 /** With which the loader ends where a program lacks a library, and a launcher that finds no program. */
 const NOT_RUNNABLE = 127;
 /** How long a tool that lists waits for the lock, and we before a restore. */

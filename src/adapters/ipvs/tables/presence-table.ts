@@ -4,6 +4,8 @@ import { carryOut, type Outcome } from './planned-steps.js';
 /** Things of which the kernel has some and lacks others, as they were read or written last. */
 export class PresenceTable<T extends string> {
   private readonly present = new Set<T>();
+  /** Of these a step was refused last: a tool that fails may have done it all the same. So whichever comes next is taken. */
+  private readonly uncertain = new Set<T>();
 
   /** @param apply adds or removes in order, and returns for each why it was refused */
   constructor(
@@ -13,15 +15,18 @@ export class PresenceTable<T extends string> {
   /** The kernel has exactly these. */
   found(things: Iterable<T>): void {
     this.present.clear();
+    this.uncertain.clear();
     for (const what of things) this.present.add(what);
   }
 
+  /** Whether it is there, or may be. */
   has(what: T): boolean {
-    return this.present.has(what);
+    return this.present.has(what) || this.uncertain.has(what);
   }
 
+  /** What is there, or may be. */
   all(): readonly T[] {
-    return [...this.present];
+    return [...new Set([...this.present, ...this.uncertain])];
   }
 
   /** Adds what is missing of these, in their order. */
@@ -34,15 +39,21 @@ export class PresenceTable<T extends string> {
     return this.change('remove', things);
   }
 
-  private change(kind: 'add' | 'remove', things: readonly T[]): Promise<Outcome<T>> {
-    const { present, apply } = this;
+  private async change(kind: 'add' | 'remove', things: readonly T[]): Promise<Outcome<T>> {
+    const { present, uncertain, apply } = this;
     const planned = things
-      .filter((what) => present.has(what) === (kind === 'remove'))
+      .filter((what) => uncertain.has(what) || present.has(what) === (kind === 'remove'))
       .map((what) => ({
         step: what,
         about: what,
-        done: () => void (kind === 'add' ? present.add(what) : present.delete(what)),
+        done: () => {
+          uncertain.delete(what);
+          if (kind === 'add') present.add(what);
+          else present.delete(what);
+        },
       }));
-    return carryOut(planned, (steps) => apply(kind, steps));
+    const outcome = await carryOut(planned, (steps) => apply(kind, steps));
+    for (const { what } of outcome.refused) uncertain.add(what);
+    return outcome;
   }
 }

@@ -27,13 +27,23 @@ export class PortClaims {
 
   /**
    * Claiming again what the owner holds changes nothing. One call at a time.
+   * @param leaving service ports that go with this change, and leave what they hold to others
    * @throws PortClaimError
    */
-  async claim(claim: PortClaim, protocol: Protocol, owner: ServicePortKey): Promise<void> {
+  async claim(
+    claim: PortClaim,
+    protocol: Protocol,
+    owner: ServicePortKey,
+    leaving: ReadonlySet<ServicePortKey>,
+  ): Promise<void> {
     const id = `${claimText(claim)}/${protocol}`;
     const present = this.held.get(id);
     if (present?.owner === owner) return;
-    if (present) throw portTaken(claim, protocol, present.owner);
+    if (present) {
+      if (!leaving.has(present.owner)) throw portTaken(claim, protocol, present.owner);
+      this.held.set(id, { ...present, owner });
+      return;
+    }
     try {
       this.held.set(id, { owner, release: await this.hold({ family: this.family, ...claim }, protocol) });
     } catch (error) {

@@ -39,8 +39,11 @@ export interface Adoption<Rules, Actual> {
    */
   adopted(actual: Actual): AdoptedRules<Rules>;
 
-  /** UDP frontends that led to endpoints in `actual`, and no longer do. Called once after each start. Never throws. */
-  lost(actual: Actual): readonly FrontendAddress[];
+  /** UDP frontends that lead to endpoints in `actual`. Called once after each start. Never throws. */
+  udpFrontends(actual: Actual): readonly FrontendAddress[];
+
+  /** Those of these UDP frontends that no longer lead to endpoints, as the same objects. Never throws. */
+  lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[];
 }
 
 /** For drivers that recognize service ports by marks of an earlier write (`ReadOptions.mayRecognize`). */
@@ -73,6 +76,8 @@ export interface DelayedRemoval {
 export interface OwnRemains {
   /** Whether the kernel still has something that was to be removed, since it refused. A repair removes it; nobody else changed it. */
   readonly hasOwnRemains: boolean;
+  /** `Backend.unremoved`. Missing: nothing leads to what stays. */
+  readonly unremoved?: readonly string[];
 }
 
 /** Lines that are made while they are taken. */

@@ -16,22 +16,36 @@ const IPTABLES_DISPATCH: Dispatch = {
   targets: 'KUBE-(?:SVC|SVL|EXT|FW|XLB)-',
 };
 
-/** The UDP frontends for which the saved tables lead to a service port and the desired ones do not. */
-export function lostUdpFrontends(
+/** The UDP frontends for which the saved tables lead to a service port. */
+export function udpFrontends(
   saved: SavedTables,
+  { chains, targets }: Dispatch = IPTABLES_DISPATCH,
+): readonly FrontendAddress[] {
+  return frontendsIn(
+    chains.flatMap((name) => savedRules(saved, 'nat', name) ?? []),
+    targets,
+  );
+}
+
+/** Those of UDP frontends for which the desired tables do not lead to a service port. */
+export function lostUdpFrontends(
+  frontends: readonly FrontendAddress[],
   desired: DesiredTables,
   { chains, targets }: Dispatch = IPTABLES_DISPATCH,
 ): readonly FrontendAddress[] {
+  const shared = desired.shared('nat').filter(({ name }) => chains.includes(name));
+  const wanted = frontendsIn(
+    shared.flatMap(({ rules }) => rules),
+    targets,
+  );
+  const texts = new Set(wanted.map(frontendText));
+  return frontends.filter((frontend) => !texts.has(frontendText(frontend)));
+}
+
+function frontendsIn(rules: readonly RuleText[], targets: string): readonly FrontendAddress[] {
   const pattern = new RegExp(`^(?:-d ([^/ ]+)/(?:32|128) )?-p udp .*--dport (\\d+) .*-j ${targets}`);
-  const udpFrontend = (rule: RuleText): FrontendAddress[] => {
+  return rules.flatMap((rule) => {
     const [, address = NODE_PORT, port] = pattern.exec(rule) ?? [];
     return port === undefined ? [] : [{ address, port: Number(port) }];
-  };
-  return chains.flatMap((name) => {
-    const present = (savedRules(saved, 'nat', name) ?? []).flatMap(udpFrontend);
-    if (present.length === 0) return [];
-    const chain = desired.shared('nat').find((each) => each.name === name);
-    const wanted = new Set((chain?.rules ?? []).flatMap(udpFrontend).map(frontendText));
-    return present.filter((frontend) => !wanted.has(frontendText(frontend)));
   });
 }

@@ -1,4 +1,5 @@
 import { chooseVariant, program } from '../../../../src/adapters/iptables/detection/choose-variant.js';
+import { ToolMissingError } from '../../../../src/adapters/tools/errors.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 
 const VERSIONS = {
@@ -7,7 +8,10 @@ const VERSIONS = {
 };
 const mangle = (chain: string) => `*mangle\n:PREROUTING ACCEPT [0:0]\n:${chain} - [0:0]\nCOMMIT\n`;
 
-/** A host that answers these commands; others do not exist, so that a table that is there cannot be read. A restore of iptables-nft complains of this. The tables of IPv4 are told as `tables`. */
+/**
+ * A host that answers these commands; others do not exist, or fail so that a table that is there cannot be read. A restore of iptables-nft
+ * complains of this. The tables of IPv4 are told as `tables`, programs that do not exist as `missing`.
+ */
 function host(answers: Readonly<Record<string, string>>, complaint?: string) {
   return {
     complaint: (name: string, parameters: readonly string[]) =>
@@ -18,7 +22,8 @@ function host(answers: Readonly<Record<string, string>>, complaint?: string) {
       ),
     output: (name: string, parameters: readonly string[], isThere = false) => {
       const answer = answers[[name, ...parameters].join(' ')];
-      return answer === undefined && isThere && parameters[0] !== '--version'
+      const fails = isThere && parameters[0] !== '--version' && name !== answers.missing;
+      return answer === undefined && fails
         ? Promise.reject(new Error(`${name} failed`))
         : Promise.resolve(answer);
     },
@@ -121,6 +126,19 @@ describe('chooseVariant', () => {
 
   it.each(['mangle', 'nat'])('does not choose where table %s is there and cannot be read', async (tables) => {
     await expect(chooseVariant(host({ ...VERSIONS, tables }))).rejects.toThrow('iptables-legacy-save failed');
+  });
+
+  it.each(['mangle', 'nat'])('nor where only what would read table %s is missing', async (tables) => {
+    const missing = 'iptables-legacy-save';
+    await expect(chooseVariant(host({ ...VERSIONS, tables, missing }))).rejects.toThrow(ToolMissingError);
+  });
+
+  it('does without a family that has no tools of iptables-legacy', async () => {
+    const ipv6Only = { ...host({ ...VERSIONS, missing: 'ip6tables-legacy-save' }), legacyTables };
+    expect(await chooseVariant(ipv6Only)).toMatchObject({ variant: 'nft', reason: 'no sign of either' });
+    function legacyTables(family: IpFamily) {
+      return family === 'IPv6' ? ['mangle'] : [];
+    }
   });
 
   it('does as it is told', async () => {

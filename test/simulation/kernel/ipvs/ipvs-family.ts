@@ -36,6 +36,8 @@ export class IpvsFamily implements GenericFamily {
   readonly maxAttribute = MAX_CMD_ATTR;
   private readonly changes = new Refusals();
   private readonly questions = new Refusals();
+  /** Told of each request that was to change something. */
+  onWrite: (isTaken: boolean) => void = () => {};
 
   constructor(private readonly servers: VirtualServers) {}
 
@@ -64,11 +66,17 @@ export class IpvsFamily implements GenericFamily {
     if (!attributes) return refuse(EINVAL);
     const isQuestion = QUESTIONS.has(command);
     if (!KNOWN.has(command) || command === COMMAND.SET_INFO) return refuse(EOPNOTSUPP);
+    if (!isQuestion && !asksForAll(request)) return this.write(socket.process, command, attributes);
     const refusal = (isQuestion ? this.questions : this.changes).next();
     if (refusal) return refusal;
     if (asksForAll(request)) return this.list(socket, request, command, attributes);
-    if (!isQuestion) return this.change(socket.process, command, attributes);
     return this.tell(socket, request, command, attributes);
+  }
+
+  private write(process: number, command: number, attributes: Attributes): Outcome {
+    const outcome = this.changes.next() ?? this.change(process, command, attributes);
+    this.onWrite(outcome === undefined);
+    return outcome;
   }
 
   private list(socket: KernelSocket, request: Request, command: number, attributes: Attributes): Outcome {

@@ -9,6 +9,8 @@ interface Planned {
 
 /** What decides when programs go on. */
 export interface ProgramClock {
+  /** Milliseconds. */
+  now(): number;
   after(milliseconds: number, run: () => void): Planned;
   /** How long a pause of this kind takes, in milliseconds. */
   pauseOf(kind: 'start' | 'work' | 'exit'): number;
@@ -40,6 +42,8 @@ export class Child {
   private isOver = false;
   /** Whether it has read some of its input. */
   hasInput = false;
+  /** When it was killed although it would have gone on, later than a program should; undefined if it was not. */
+  givenUpAt: number | undefined;
   private isOrphan = false;
   private wantsInput = false;
   private pauses = 0;
@@ -69,6 +73,11 @@ export class Child {
     return this.isOver;
   }
 
+  /** Whether it is one that takes longer than a program should. */
+  get isHanging(): boolean {
+    return this.trouble?.hangs !== undefined && !this.isOver;
+  }
+
   /** The piece that it wanted; undefined at the end of the input. */
   give(piece: string | undefined): void {
     if (!this.wantsInput || this.isOver || this.isOrphan) return;
@@ -79,6 +88,7 @@ export class Child {
 
   /** What it has done stays done; the rest will not happen. Idempotent. */
   kill(signal = 'SIGTERM'): void {
+    if (this.isHanging) this.givenUpAt = this.clock.now();
     this.end({ exitCode: undefined, signal });
   }
 

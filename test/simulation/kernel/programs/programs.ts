@@ -26,6 +26,12 @@ export interface ProgramResult {
   readonly stderr: string;
 }
 
+/** A restore, or a command of ipset, has ended: one run that was to write. */
+export interface ProgramWrite {
+  readonly program: 'iptables' | 'ip6tables' | 'ipset';
+  readonly isTaken: boolean;
+}
+
 /** A program that has been started, and goes on when it is told to. */
 export interface StartedProgram {
   readonly steps: Steps;
@@ -39,6 +45,8 @@ export interface StartedProgram {
 }
 
 const FAMILIES: readonly IpFamily[] = ['IPv4', 'IPv6'];
+/** Of iptables what a restore is called, and ipset when it restores; what only reads is not among them. */
+const WRITING = /^(?:(ip6?tables)(?:-legacy|-nft)?-restore\b|(ipset) .*\brestore\b)(?!.* --test\b)/;
 /** A process is known by the first letters of its name. */
 const NAME_LENGTH = 15;
 /** The numbers of processes that nobody has given one. */
@@ -63,6 +71,7 @@ export class Programs implements ProgramGround {
   private readonly tableSets = new Map<string, TableSet>();
   private readonly commitListeners = new Set<(commit: TableCommit) => void>();
   private readonly setListeners = new Set<(name: string) => void>();
+  private readonly writeListeners: ((write: ProgramWrite) => void)[] = [];
   readonly books = {
     IPv4: new RuleBook('IPv4', (name) => this.sets.get(name)?.family),
     IPv6: new RuleBook('IPv6', (name) => this.sets.get(name)?.family),
@@ -103,6 +112,11 @@ export class Programs implements ProgramGround {
     return () => this.setListeners.delete(listener);
   }
 
+  /** Calls when a run of a program that writes ends by itself, whatever became of it. */
+  onWrite(listener: (write: ProgramWrite) => void): void {
+    this.writeListeners.push(listener);
+  }
+
   /** What /proc/net/ip_tables_names (or ip6_) holds; undefined where the kernel has no ip_tables, and no such file. */
   legacyTableNames(family: IpFamily): string | undefined {
     if (this.faults.unsupported.has('legacy')) return undefined;
@@ -134,7 +148,7 @@ export class Programs implements ProgramGround {
       complain: (text) => void (errors += text),
     });
     return {
-      steps,
+      steps: this.told(command, steps),
       holder,
       takeOutput() {
         const taken = output;
@@ -180,6 +194,15 @@ export class Programs implements ProgramGround {
     for (const variant of this.faults.unsupported) elsewhere.faults.unsupported.add(variant);
     for (const name of this.traits.missingExtensions) elsewhere.traits.missingExtensions.add(name);
     return elsewhere;
+  }
+
+  private *told([file = '', ...words]: readonly string[], steps: Steps): Steps {
+    const exitCode = yield* steps;
+    const [, iptables, ipset] = WRITING.exec([nameOf(file), ...words].join(' ')) ?? [];
+    const program = (iptables ?? ipset) as ProgramWrite['program'] | undefined;
+    const isTaken = exitCode === 0;
+    if (program) for (const listener of this.writeListeners) listener({ program, isTaken });
+    return exitCode;
   }
 
   private stranger([file = '']: readonly string[]): ProcessIdentity {

@@ -18,9 +18,11 @@ export class Backoff {
   /** When the attempt after the last failure came. */
   private retriedAt = 0;
 
+  /** @param onlyWaits failures last as long as was waited because of them: in between all is well */
   constructor(
     private readonly times: BackoffTimes,
     private readonly random: () => number = Math.random,
+    private readonly onlyWaits = false,
   ) {}
 
   /** The next failure is a first one. */
@@ -32,6 +34,7 @@ export class Backoff {
   next(now: number): number {
     const { initial, maximum, resetAfter } = this.times;
     if (this.since === undefined || now - this.retriedAt > resetAfter) this.since = now;
+    else if (this.onlyWaits) this.since += now - this.retriedAt;
     const limit = Math.min(maximum, Math.max(initial, now - this.since));
     const delay = Math.round(limit * this.random());
     this.retriedAt = now + delay;

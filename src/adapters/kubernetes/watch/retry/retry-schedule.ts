@@ -8,7 +8,7 @@ import { Backoff, type BackoffTimes } from './backoff.js';
  */
 export class RetrySchedule {
   private readonly failures: Backoff;
-  /** Separate, so that a new list after an outage does not wait as long as the outage made it wait. */
+  /** Separate, so that a new list after an outage does not wait as long as the outage made it wait. Good times between lists do not count. */
   private readonly expiries: Backoff;
 
   constructor(
@@ -16,7 +16,7 @@ export class RetrySchedule {
     private readonly random: () => number = Math.random,
   ) {
     this.failures = new Backoff(times, random);
-    this.expiries = new Backoff(times, random);
+    this.expiries = new Backoff(times, random, true);
   }
 
   /** Milliseconds to wait after a failure at the time `now`: what the server asks for, and a back-off on top. */

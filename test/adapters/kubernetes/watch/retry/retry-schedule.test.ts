@@ -29,6 +29,12 @@ it('does not let an outage delay the list after it', () => {
   expect(schedule.afterFailure(down, 20_000)).toBe(times.initial);
 });
 
+it('does not let a list wait because there was another one before, unless they come again and again', () => {
+  const schedule = new RetrySchedule(times, () => 1);
+  const waits = [0, 30_000, 60_000, 90_000, 120_000].map((now) => schedule.afterFailure(expired, now));
+  expect(waits).toEqual([1600, 1600, 3200, 6400, 12_800]);
+});
+
 it('spreads watches that ended before their time, without counting a failure', () => {
   const schedule = new RetrySchedule(times, () => 1);
   expect([schedule.afterEarlyEnd(), schedule.afterEarlyEnd()]).toEqual([times.initial, times.initial]);

@@ -95,6 +95,7 @@ describe.each(VARIANTS)('the program’s tool with simulated iptables-%s', (vari
     setImmediate(() => tool.close());
     await saving;
     expect(place.children.every(({ hasEnded }) => hasEnded)).toBe(true);
+    expect(place.children.filter(({ givenUpAt }) => givenUpAt !== undefined)).toHaveLength(1);
   });
 });
 

@@ -21,6 +21,7 @@ startProgramsOf(({ XTABLES_LOCKFILE: name = '' }) => places.get(name) ?? [...pla
 
 /** Programs go on as soon as it is their turn. */
 const clock: ProgramClock = {
+  now: () => performance.now(),
   after(milliseconds, run) {
     if (milliseconds === 0) {
       const soon = setImmediate(run);
