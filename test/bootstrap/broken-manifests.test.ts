@@ -10,6 +10,7 @@ import { parseCommandLine } from '../../src/bootstrap/configuration/command-line
 import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
 import { EmbeddedProxy } from '../../src/bootstrap/embedding/embedded-proxy.js';
 import { composeProxy } from '../../src/bootstrap/proxy.js';
+import { until } from '../support/until.js';
 
 /** The program as it is put together, on a folder of manifests, but for the kernel, the servers and the time. */
 
@@ -84,11 +85,10 @@ async function start(left: RecordingBackend) {
     sources: () => readiness.verdict().checks.find(({ name }) => name === 'sources')?.reason,
     /** Lets the clock run, and files be read, until the condition holds. */
     async until(condition: () => boolean): Promise<void> {
-      for (const began = Date.now(); !condition();) {
-        if (Date.now() - began > 5_000) throw new Error(`did not come to hold: ${condition.toString()}`);
-        await clock.advanceAsync(500);
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
+      await until(condition.toString(), async () => {
+        if (!condition()) await clock.advanceAsync(500);
+        return condition();
+      });
     },
   };
 }

@@ -4,6 +4,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { HalfOpen } from '../../support/http/half-open.js';
+import { until } from '../../support/until.js';
 import { BindError, HttpListener } from '../../../src/adapters/http/http-listener.js';
 import type { ClientLimits } from '../../../src/adapters/http/open-server.js';
 
@@ -57,10 +58,10 @@ describe('HttpListener', () => {
     await clock.advanceAsync(4_999);
     expect(clock.pending).toBe(1);
     await clock.advanceAsync(1);
-    await until(() => logger.at('error').length === 2);
+    await until('it failed twice', () => logger.at('error').length === 2);
     await new Promise((done) => occupant.close(done));
     await clock.advanceAsync(5_000);
-    await until(() => listener.port === port);
+    await until('the port is open', () => listener.port === port);
     expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('hi');
   });
 
@@ -102,12 +103,12 @@ describe('HttpListener', () => {
       listener = listen(0, true, { ...LIMITS, ownNode: 2 }, (_, response) => void busy.push(response));
       await listener.start();
       const first = [answered(), answered()];
-      await until(() => busy.length === 2);
+      await until('two are asked', () => busy.length === 2);
       await expect(answered()).rejects.toThrow();
       for (const response of busy.splice(0)) response.end('late');
       expect(await Promise.all(first)).toEqual(['late', 'late']);
       const next = answered();
-      await until(() => busy.length === 1);
+      await until('one is given up', () => busy.length === 1);
       busy[0]!.end('next');
       expect(await next).toBe('next');
     });
@@ -123,7 +124,7 @@ describe('HttpListener', () => {
       const patient = answered();
       const deaf = connect(listener.port!, '127.0.0.1').pause();
       deaf.on('error', () => undefined).write('GET /huge HTTP/1.1\r\nHost: node\r\n\r\n');
-      await until(() => answers.size === 2);
+      await until('two are answered', () => answers.size === 2);
       await once(answers.get('/huge')!, 'close');
       answers.get('/')!.end('late');
       expect(await patient).toBe('late');
@@ -160,11 +161,3 @@ describe('HttpListener', () => {
     expect(listener.port).toBeUndefined();
   });
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error('it did not happen');
-    await new Promise((done) => setTimeout(done, 5));
-  }
-}

@@ -14,6 +14,7 @@ import type { ReflectorTimings } from '../../../src/adapters/kubernetes/watch/re
 import { StandInApiServer, type RecordedRequest } from '../../support/api-server/api-server.js';
 import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
+import { until as untilHolds } from '../../support/until.js';
 
 /** The real time, counting its open timers. */
 export class CountingClock implements Clock {
@@ -226,13 +227,8 @@ export function useServedSource(): ServedSource {
 }
 
 /** Waits until the condition holds; fails with its text when it does not come to hold. */
-export async function until(condition: () => boolean, milliseconds = 60_000): Promise<void> {
-  const end = Date.now() + milliseconds;
-  while (!condition()) {
-    if (Date.now() > end)
-      throw new Error(`did not come to hold within ${milliseconds} ms: ${condition.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+export async function until(condition: () => boolean): Promise<void> {
+  await untilHolds(condition.toString(), condition);
 }
 
 export function service(name: string, spec: object = {}, labels: Record<string, string> = {}): ApiObject {

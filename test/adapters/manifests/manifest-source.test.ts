@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dump } from 'js-yaml';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { until as untilHolds } from '../../support/until.js';
 import { WorkBetweenTurns } from '../../support/work-between-turns.js';
 import { RecordingSink } from '../../../src/testing/fakes/recording-sink.js';
 import { FolderWatch } from '../../../src/adapters/files/folder-watch.js';
@@ -44,12 +45,8 @@ const address = (name: string): unknown =>
     .clusterIP;
 
 async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 100_000;
   // What a source says of itself follows what it delivers.
-  while (!condition() || sources.some(({ delivering }) => delivering)) {
-    if (Date.now() > deadline) throw new Error(`did not happen: ${what}`);
-    await delay(10);
-  }
+  await untilHolds(what, () => condition() && !sources.some(({ delivering }) => delivering));
 }
 
 /** From now on nothing is looked at unless the system reports a change. */

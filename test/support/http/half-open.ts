@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { until } from '../until.js';
 
 /** Connections that begin a request and never end it. */
 export class HalfOpen {
@@ -22,11 +23,7 @@ export class HalfOpen {
 
   /** Waits until so many are closed. */
   async untilClosed(count: number): Promise<void> {
-    const deadline = Date.now() + 30_000;
-    while (this.closed !== count) {
-      if (Date.now() > deadline) throw new Error(`${this.closed} are closed, not ${count}`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await until(`${count} are closed`, () => this.closed === count);
   }
 
   close(): void {

@@ -107,8 +107,8 @@ export class ProxyProcess {
   }
 
   /** Returns once the proxy has met more than `before` object events, and has programmed them all. */
-  async settled(before: number, timeoutMs = this.options.slow ? 60_000 : 15_000): Promise<void> {
-    const deadline = Date.now() + timeoutMs;
+  async settled(before: number): Promise<void> {
+    const deadline = Date.now() + 60_000;
     let last = 'no answer yet';
     while (Date.now() < deadline) {
       if (this.child?.exitCode !== undefined && this.child.exitCode !== null) {
