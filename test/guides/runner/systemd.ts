@@ -37,10 +37,10 @@ export class Systemd {
     const running = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore' });
     running.all!.on('data', (part: Buffer) => (this.log += part.toString()));
     this.running = running;
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + 100_000;
     while (!(await this.isReady())) {
       if (running.exitCode !== null) throw new Error(`the service has ended:\n${this.log}`);
-      if (Date.now() > deadline) throw new Error(`the service is not ready after 30 s:\n${this.log}`);
+      if (Date.now() > deadline) throw new Error(`the service is not ready after 100 s:\n${this.log}`);
       await sleep(50);
     }
   }

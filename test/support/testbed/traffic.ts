@@ -9,7 +9,7 @@ export interface Frontend {
 
 /** Where a client sends its requests to. */
 export interface Destination extends Frontend {
-  /** How long an answer may take, in milliseconds; a second, unless this says otherwise. */
+  /** How long an answer may take, in milliseconds, unless it is the usual time of the agent. */
   readonly timeoutMs?: number;
   readonly what: 'http' | 'udp';
   /** The client's own address, where its host has several. */
@@ -86,7 +86,7 @@ export class OpenConnection {
   }
 
   /** Who answers now; and, for HTTP, how many connections it has taken since `open` (1 while the first one lives). */
-  async ask(timeoutMs = 1000): Promise<{ readonly body: string; readonly connections?: number }> {
+  async ask(timeoutMs?: number): Promise<{ readonly body: string; readonly connections?: number }> {
     return this.client.ask('ask', { handle: this.handle, timeoutMs });
   }
 }

@@ -5,10 +5,16 @@ import { connect } from 'node:net';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 
 /**
+ * How long an answer may take where nothing is measured, in milliseconds: long enough that only a lost one takes longer, also on a
+ * machine that does other things.
+ */
+const USUAL = 5_000;
+
+/**
  * One HTTP GET; on a connection of its own unless an agent keeps one. The time limit is for all of it: request.setTimeout
  * would count only from when the connection stands, which to an address that swallows packets is never.
  */
-export function httpGet({ url, src, timeoutMs = 1000, agent = false }) {
+export function httpGet({ url, src, timeoutMs = USUAL, agent = false }) {
   let late;
   return new Promise((resolve, reject) => {
     const request = get(url, { agent, localAddress: src }, (response) => {
@@ -26,7 +32,7 @@ export function httpGet({ url, src, timeoutMs = 1000, agent = false }) {
 }
 
 /** As httpGet on a connection of its own, for who asks all the time: Node's client takes twice as long for it. */
-function getAnew({ dst, port, src, timeoutMs = 1000 }) {
+function getAnew({ dst, port, src, timeoutMs = USUAL }) {
   let late;
   return new Promise((resolve, reject) => {
     const socket = connect({ host: dst, port, localAddress: src }).setEncoding('utf8');
@@ -47,7 +53,7 @@ function getAnew({ dst, port, src, timeoutMs = 1000 }) {
 }
 
 /** One datagram and its answer, from a socket of its own. */
-export async function udpAsk({ dst, port, src, timeoutMs = 1000 }) {
+export async function udpAsk({ dst, port, src, timeoutMs = USUAL }) {
   const socket = await openUdp({ dst, port, src });
   try {
     return await askOn(socket, timeoutMs);
@@ -101,7 +107,7 @@ export async function open({ what, dst, port, src }) {
   const handle = ++lastHandle;
   if (what === 'udp') {
     const socket = await openUdp({ dst, port, src });
-    opened.set(handle, ({ timeoutMs = 1000 }) => askOn(socket, timeoutMs));
+    opened.set(handle, ({ timeoutMs = USUAL }) => askOn(socket, timeoutMs));
   } else {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     let connections = 0;
