@@ -76,10 +76,7 @@ beforeAll(async () => {
     if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
     return idleNow();
   });
-  await until(
-    'rules of other modes are looked for no more',
-    async () => (await statusNow()).state === 'good',
-  );
+  await until('rules of other modes are looked for no more', async () => (await statusNow()).inSync);
 });
 
 afterAll(async () => {

@@ -165,9 +165,12 @@ export class GuideCluster {
     return outcomes;
   }
 
-  /** The proxies that answer have programmed all that they know of: mode iptables waits a second between two syncs. */
+  /**
+   * The proxies that answer have programmed all that they know of, and look for rules of other modes no more: mode iptables waits a
+   * second between two syncs, and the look comes after the first.
+   */
   async inSync(): Promise<void> {
-    await until('all is in sync', async () => (await this.syncStates()).every((idle) => idle !== false));
+    await until('all is in sync', async () => (await this.syncStates()).every((inSync) => inSync !== false));
   }
 
   /** Clients that ask at these addresses all the time. */
@@ -201,12 +204,12 @@ export class GuideCluster {
     return names.filter((_, index) => answers[index] !== undefined);
   }
 
-  /** By node: whether its proxy has nothing to do; undefined: there is none. */
+  /** By node: whether its proxy says that it is in sync; undefined: there is none. */
   private syncStates(): Promise<readonly (boolean | undefined)[]> {
     return Promise.all(
       this.cluster.kubelets.map(({ node }) =>
-        node.host.get('http://127.0.0.1:10249/debug/sync').then(
-          ({ body }) => (JSON.parse(body) as { readonly idle: boolean }).idle,
+        node.host.get('http://127.0.0.1:10249/debug/status').then(
+          ({ body }) => (JSON.parse(body) as { readonly inSync: boolean }).inSync,
           () => undefined,
         ),
       ),
