@@ -54,10 +54,7 @@ describe.each(sampleOf(iptablesVariants))('rules of iptables-%s damaged by someb
       objects: objects(backends.map(({ address }) => address)),
       env: { XTABLES_LOCKFILE: lockFile() },
     });
-    await until(
-      'rules of other modes are looked for no more',
-      async () => (await repairedSteps()).length > 0,
-    );
+    await until('rules of other modes are looked for no more', async () => (await status()).inSync);
   });
   afterAll(async () => {
     await proxy?.remove();
@@ -81,12 +78,13 @@ describe.each(sampleOf(iptablesVariants))('rules of iptables-%s damaged by someb
 
   /** How many steps the status says have been repaired, of IPv4 and IPv6. A repair is no reason to be less than good. */
   async function repairedSteps(): Promise<readonly number[]> {
-    const { body } = await testbed.node.get(`${METRICS}/debug/status`);
-    const { state, families } = JSON.parse(body) as ProxyStatus;
+    const { state, families } = await status();
     expect(state).toBe('good');
     return families.map(({ sync }) => sync.drift.repaired);
   }
 
+  const status = async (): Promise<ProxyStatus> =>
+    JSON.parse((await testbed.node.get(`${METRICS}/debug/status`)).body) as ProxyStatus;
   const lockFile = (): string => join(folder, 'xtables.lock');
   const run = (...parameters: readonly string[]): Promise<void> => iptables.run('IPv4', ...parameters);
   /** The rules of the chains of both families. */
