@@ -10,6 +10,7 @@ import type { ProxyStatus } from '../../src/application/status/proxy-status.js';
 import type { ServiceList } from '../../src/application/status/service-row.js';
 import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
 import { Command, type Ended } from '../support/program/command.js';
+import { statusOf } from '../support/program/status.js';
 import { Host } from '../support/testbed/host.js';
 import { TableOwner } from '../support/testbed/table-owner.js';
 import { Namespace } from '../support/program/in-namespace.js';
@@ -60,7 +61,7 @@ async function place(services: readonly TestService[], ...more: readonly string[
 }
 
 async function statusNow(): Promise<ProxyStatus> {
-  return JSON.parse((await node.get(`${metrics}/debug/status`)).body) as ProxyStatus;
+  return statusOf(node);
 }
 
 const idleNow = async (): Promise<boolean> =>

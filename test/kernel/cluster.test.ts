@@ -8,6 +8,7 @@ import { StandInApiServer } from '../support/api-server/api-server.js';
 import { writeKubeconfig } from '../support/api-server/kubeconfig.js';
 import { putNodes } from '../support/api-server/simulated-nodes.js';
 import { Command } from '../support/program/command.js';
+import { statusOf } from '../support/program/status.js';
 import { Namespace } from '../support/program/in-namespace.js';
 import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
 import { Host } from '../support/testbed/host.js';
@@ -50,8 +51,7 @@ it('asks real proxies', async () => {
     for (const { host, proxy } of nodes)
       await until('the services are programmed, and rules of other modes looked for no more', async () => {
         if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
-        const { body } = await host.get('http://127.0.0.1:10249/debug/status');
-        return (JSON.parse(body) as { inSync: boolean }).inSync;
+        return (await statusOf(host)).inSync;
       });
     putNodes(
       api,

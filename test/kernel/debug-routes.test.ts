@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { Command } from '../support/program/command.js';
+import { statusOf } from '../support/program/status.js';
 import { testNode, testServiceCidr } from '../support/testbed/cluster-objects.js';
 import { Testbed } from '../support/testbed/testbed.js';
-import type { ProxyStatus } from '../../src/application/status/proxy-status.js';
 import { until } from '../support/until.js';
 
 /** Our own routes, and the page. */
@@ -59,8 +59,7 @@ async function start(...flags: readonly string[]): Promise<void> {
   proxy = started;
   await until('everything is programmed, and rules of other modes are looked for no more', async () => {
     if (!started.running) throw new Error(`the proxy ended:\n${started.log}`);
-    const { body } = await testbed.node.get('http://127.0.0.1:10249/debug/status');
-    const { state, inSync } = JSON.parse(body) as ProxyStatus;
+    const { state, inSync } = await statusOf(testbed.node);
     return state === 'good' && inSync;
   });
 }

@@ -4,12 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProxyStatus } from '../../src/application/status/proxy-status.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { sampleOf } from '../support/nightly.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
 import { iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
+import { statusOf } from '../support/program/status.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askTimes, Backend } from '../support/testbed/traffic.js';
 import { until } from '../support/until.js';
@@ -18,7 +18,6 @@ const web = { what: 'http', dst: '172.30.20.12', port: 80 } as const;
 const http = { name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 } as const;
 /** Far below the period of full syncs, which is half a minute; one of the tests holds the lock for 3 s of it. */
 const HEALED_WITHIN = 20_000;
-const METRICS = 'http://127.0.0.1:10249';
 
 function objects(endpoints: readonly string[]): string {
   return clusterObjects([
@@ -54,7 +53,10 @@ describe.each(sampleOf(iptablesVariants))('rules of iptables-%s damaged by someb
       objects: objects(backends.map(({ address }) => address)),
       env: { XTABLES_LOCKFILE: lockFile() },
     });
-    await until('rules of other modes are looked for no more', async () => (await status()).inSync);
+    await until(
+      'rules of other modes are looked for no more',
+      async () => (await statusOf(testbed.node)).inSync,
+    );
   });
   afterAll(async () => {
     await proxy?.remove();
@@ -78,13 +80,11 @@ describe.each(sampleOf(iptablesVariants))('rules of iptables-%s damaged by someb
 
   /** How many steps the status says have been repaired, of IPv4 and IPv6. A repair is no reason to be less than good. */
   async function repairedSteps(): Promise<readonly number[]> {
-    const { state, families } = await status();
+    const { state, families } = await statusOf(testbed.node);
     expect(state).toBe('good');
     return families.map(({ sync }) => sync.drift.repaired);
   }
 
-  const status = async (): Promise<ProxyStatus> =>
-    JSON.parse((await testbed.node.get(`${METRICS}/debug/status`)).body) as ProxyStatus;
   const lockFile = (): string => join(folder, 'xtables.lock');
   const run = (...parameters: readonly string[]): Promise<void> => iptables.run('IPv4', ...parameters);
   /** The rules of the chains of both families. */

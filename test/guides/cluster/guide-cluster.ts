@@ -7,6 +7,7 @@ import { kubeadmObjects } from '../../support/cluster/kubeadm-objects.js';
 import { CONTROL_PLANE, StandInCluster } from '../../support/cluster/stand-in-cluster.js';
 import { builtProxy } from '../../support/program/built-proxy.js';
 import { Namespace } from '../../support/program/in-namespace.js';
+import { statusOf } from '../../support/program/status.js';
 import { Host } from '../../support/testbed/host.js';
 import { Testbed } from '../../support/testbed/testbed.js';
 import { Backend, errorsOf, SteadyClient, type Destination } from '../../support/testbed/traffic.js';
@@ -208,8 +209,8 @@ export class GuideCluster {
   private syncStates(): Promise<readonly (boolean | undefined)[]> {
     return Promise.all(
       this.cluster.kubelets.map(({ node }) =>
-        node.host.get('http://127.0.0.1:10249/debug/status').then(
-          ({ body }) => (JSON.parse(body) as { readonly inSync: boolean }).inSync,
+        statusOf(node.host).then(
+          ({ inSync }) => inSync,
           () => undefined,
         ),
       ),

@@ -1,3 +1,4 @@
+import { nftFamily } from '../../../src/domain/nftables/layout/table.js';
 import { ForeignBatch } from '../kernel/nf-tables/foreign-batch.js';
 import { DATA, ELEMENT } from '../kernel/nf-tables/numbers.js';
 import type { Table } from '../kernel/nf-tables/objects.js';
@@ -43,7 +44,7 @@ export function rememberClient(simulation: Simulation): void {
       ]);
     });
     if (elements.length === 0) continue;
-    const batch = new ForeignBatch(family === 'IPv4' ? 'ip' : 'ip6', TABLE);
+    const batch = new ForeignBatch(nftFamily(family), TABLE);
     machine.nfTables.transact(0, batch.addElements(MEMORY, elements).end());
   }
 }

@@ -1,3 +1,4 @@
+import { nftFamily } from '../../../src/domain/nftables/layout/table.js';
 import type { Machine } from '../kernel/machine.js';
 import { ForeignBatch } from '../kernel/nf-tables/foreign-batch.js';
 import { FAMILY } from '../kernel/nf-tables/numbers.js';
@@ -5,19 +6,18 @@ import { STRANGER } from '../steps/foreign/deed.js';
 import type { KubeProxyMode } from './kube-proxy-mode.js';
 import { NftablesTable, TABLE } from './nftables-table.js';
 
-const NFT_FAMILY = { IPv4: 'ip', IPv6: 'ip6' } as const;
 const NUMBER = { IPv4: FAMILY.IP, IPv6: FAMILY.IP6 } as const;
 
 /** kube-proxy in mode nftables. Each of its syncs is a full one, and as the first of its process. */
 export const nftablesMode: KubeProxyMode = {
   sync(machine, family, ports, node) {
     const { nfTables, links } = machine;
-    const batch = new ForeignBatch(NFT_FAMILY[family], TABLE);
+    const batch = new ForeignBatch(nftFamily(family), TABLE);
     const table = new NftablesTable(batch, family, nfTables.view(NUMBER[family], TABLE));
     const stale = table.write(ports, links.isLocal(node.address) ? [node.address] : [], node.localNetwork);
     transact(machine, batch);
     if (stale.length === 0) return;
-    const later = new ForeignBatch(NFT_FAMILY[family], TABLE);
+    const later = new ForeignBatch(nftFamily(family), TABLE);
     for (const chain of stale) later.deleteChain(chain);
     transact(machine, later);
   },
@@ -26,7 +26,7 @@ export const nftablesMode: KubeProxyMode = {
   remove(machine, families) {
     for (const family of families)
       if (machine.nfTables.view(NUMBER[family], TABLE))
-        transact(machine, new ForeignBatch(NFT_FAMILY[family], TABLE).deleteTable());
+        transact(machine, new ForeignBatch(nftFamily(family), TABLE).deleteTable());
   },
 };
 

@@ -5,6 +5,7 @@ import { refuses } from '../checks/budgets.js';
 import { parseDescription, type ServiceDescription } from '../cluster/service-description.js';
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { nftFamily } from '../../../src/domain/nftables/layout/table.js';
 import { ForeignBatch } from '../kernel/nf-tables/foreign-batch.js';
 import { FAMILY } from '../kernel/nf-tables/numbers.js';
 import type { NfTables } from '../kernel/nf-tables/nf-tables.js';
@@ -28,7 +29,6 @@ interface Left {
 }
 
 const TABLE = 'kube-proxy';
-const NFT_FAMILY = { IPv4: 'ip', IPv6: 'ip6' } as const;
 const NUMBER = { IPv4: FAMILY.IP, IPv6: FAMILY.IP6 } as const;
 /** Its layout was never released. */
 const OLDEST = 'names-of-kube-proxy';
@@ -115,7 +115,7 @@ export function afterFormerVersion(plan: Plan): readonly Step[] {
 }
 
 function write(nfTables: NfTables, family: IpFamily, messages: readonly string[]): void {
-  const batch = new ForeignBatch(NFT_FAMILY[family], TABLE);
+  const batch = new ForeignBatch(nftFamily(family), TABLE);
   if (nfTables.view(NUMBER[family], TABLE)) batch.deleteTable();
   for (const message of messages) {
     const [kind = '', attributes = ''] = message.split(' ');

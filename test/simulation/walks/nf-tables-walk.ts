@@ -8,6 +8,7 @@ import type {
   KernelTable,
 } from '../../../src/domain/nftables/kernel/ruleset.js';
 import { RulesetWalk } from '../../../src/domain/nftables/kernel/ruleset-walk.js';
+import { nftFamily } from '../../../src/domain/nftables/layout/table.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
 import { FAMILIES } from '../kernel/nf-tables/nf-tables.js';
@@ -57,7 +58,7 @@ export class NfTablesWalk implements PacketWalk {
   }
 
   private send(packet: Packet, inquiry: Inquiry): readonly TracedEnding[] {
-    const family = packet.family === 'IPv4' ? 'ip' : 'ip6';
+    const family = nftFamily(packet.family);
     const { machine } = this;
     const { nfTables, links } = machine;
     const names = inquiry.ask(nfTables, this.names[family]);
