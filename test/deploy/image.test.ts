@@ -10,7 +10,7 @@ import { Driver, DriverBundle } from '../support/program/in-namespace.js';
 import type { StandInDriver } from '../kernel/stand-in/driver.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askOnce, Backend } from '../support/testbed/traffic.js';
-import { until } from '../support/until.js';
+import { InVain, until } from '../support/until.js';
 import { expectRightDigests } from './archive-digests.js';
 import { kustomize } from './cluster-tools.js';
 import { Image, type Volumes } from './image.js';
@@ -194,14 +194,10 @@ describe.each(nightly ? ['iptables', 'nftables', 'userspace'] : ['nftables'])(
       const [file, ...args] = commandLine(pod.containers[0]!);
       running = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore' });
       running.all!.on('data', (chunk: Buffer) => (log += chunk.toString()));
-      await until(
-        'the proxy is ready',
-        async () => {
-          if (running!.exitCode !== null) throw new Error(log);
-          return (await testbed.node.get('http://127.0.0.1:10256/readyz')).status === 200;
-        },
-        15_000,
-      );
+      await until('the proxy is ready', async () => {
+        if (running!.exitCode !== null) throw new InVain(log);
+        return (await testbed.node.get('http://127.0.0.1:10256/readyz')).status === 200;
+      });
       const destination = { what: 'http' as const, dst: clusterIP, port: 80 };
       await until('a request is answered', async () => (await askOnce(testbed.pod, destination)) === 'web');
       const capabilities = await heldCapabilities(testbed.node.name);

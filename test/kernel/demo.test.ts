@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { InVain, until } from '../support/until.js';
 
 const prefix = `t${process.pid}-demo`;
 
@@ -34,13 +35,11 @@ class RunningDemo {
 
   /** Resolves to what is printed from `since` on, once it matches. */
   async until(pattern: RegExp, since = 0): Promise<string> {
-    const deadline = Date.now() + 100_000;
-    while (!pattern.test(this.output.slice(since))) {
-      if (Date.now() > deadline || this.#process.exitCode !== null) {
-        throw new Error(`${pattern} was not printed, but this was:\n${this.output}`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await until(`${pattern} is printed`, () => {
+      if (pattern.test(this.output.slice(since))) return true;
+      if (this.#process.exitCode !== null) throw new InVain(`it has ended, and printed:\n${this.output}`);
+      throw new Error(this.output);
+    });
     return this.output.slice(since);
   }
 

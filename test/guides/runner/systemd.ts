@@ -1,6 +1,6 @@
 import { execa, type ResultPromise } from 'execa';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { readUnit } from '../../support/program/unit.js';
+import { InVain, until } from '../../support/until.js';
 import type { Machine } from './machine.js';
 import { knowing, type StandIn } from './stand-ins.js';
 
@@ -37,12 +37,11 @@ export class Systemd {
     const running = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore' });
     running.all!.on('data', (part: Buffer) => (this.log += part.toString()));
     this.running = running;
-    const deadline = Date.now() + 100_000;
-    while (!(await this.isReady())) {
-      if (running.exitCode !== null) throw new Error(`the service has ended:\n${this.log}`);
-      if (Date.now() > deadline) throw new Error(`the service is not ready after 100 s:\n${this.log}`);
-      await sleep(50);
-    }
+    await until('the service is ready', async () => {
+      if (running.exitCode !== null) throw new InVain(`the service has ended:\n${this.log}`);
+      if (await this.isReady()) return true;
+      throw new Error(this.log);
+    });
   }
 
   /** Ends the service if it runs. */

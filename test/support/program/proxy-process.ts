@@ -1,10 +1,10 @@
 import { execa, type ResultPromise } from 'execa';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
-import { builtProxy } from './built-proxy.js';
 import type { Host } from '../testbed/host.js';
+import { InVain, until } from '../until.js';
+import { builtProxy } from './built-proxy.js';
 
 const metricsAddress = '127.0.0.1:10249';
 const healthzAddress = '127.0.0.1:10256';
@@ -30,7 +30,7 @@ export interface ProxyOptions {
   readonly objects: string;
   /** Over the environment of the test. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The host is a guest, where all takes longer and asking costs much: it has a minute to program what it is given, not 15 s. */
+  /** The host is a guest, where all takes longer and which shares a processor with others: it has minutes to program what it is given. */
   readonly slow?: boolean;
 }
 
@@ -108,22 +108,17 @@ export class ProxyProcess {
 
   /** Returns once the proxy has met more than `before` object events, and has programmed them all. */
   async settled(before: number): Promise<void> {
-    const deadline = Date.now() + 60_000;
-    let last = 'no answer yet';
-    while (Date.now() < deadline) {
-      if (this.child?.exitCode !== undefined && this.child.exitCode !== null) {
-        throw new Error(`the proxy ended with ${this.child.exitCode}:\n${this.output}`);
-      }
-      try {
+    await until(
+      'the proxy has programmed its objects',
+      async () => {
+        if (this.child && this.child.exitCode !== null)
+          throw new InVain(`the proxy ended with ${this.child.exitCode}:\n${this.output}`);
         const state = await this.syncState();
-        if (state.idle && state.appliedEvents > before) return;
-        last = JSON.stringify(state);
-      } catch (error) {
-        last = String(error);
-      }
-      await sleep(this.options.slow ? 100 : 25);
-    }
-    throw new Error(`the proxy has not programmed its objects (${last}):\n${this.output}`);
+        if (state.idle && state.appliedEvents > before) return true;
+        throw new Error(`${JSON.stringify(state)}:\n${this.output}`);
+      },
+      this.options.slow ? 300_000 : undefined,
+    );
   }
 
   /** Ends the proxy with a signal; the exit code, or the name of the signal that killed it. */
