@@ -8,7 +8,6 @@ import { Namespace } from '../support/program/in-namespace.js';
 import { serviceObjects, testNode, testServiceCidr } from '../support/testbed/cluster-objects.js';
 import { Host } from '../support/testbed/host.js';
 import { parseExposition } from '../support/metrics/exposition.js';
-import { until } from '../support/until.js';
 
 /** Samples by name and labels, as a scrape of the real program has them. */
 type Scrape = ReadonlyMap<string, number>;
@@ -45,8 +44,7 @@ describe('the alerts', () => {
   };
   const scrapedUntil = async (proxy: Command, sample: string, value: number): Promise<Scrape> => {
     let scraped: Scrape = new Map();
-    await until(`${sample} is ${value}`, async () => {
-      if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
+    await proxy.until(`${sample} is ${value}`, async () => {
       scraped = await scrape();
       return scraped.get(sample) === value;
     });

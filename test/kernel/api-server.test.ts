@@ -13,6 +13,7 @@ import { DriverBundle } from '../support/program/in-namespace.js';
 import { contentsOf, readTable } from '../support/testbed/ruleset.js';
 import { bundleStandIn, ServedNode, type StandInBundle } from '../support/program/served-node.js';
 import { until } from '../support/until.js';
+import { syncStateOf } from '../support/program/status.js';
 
 /** Addresses that the proxy answers on. */
 const health = 'http://127.0.0.1:10256';
@@ -92,15 +93,11 @@ function expectedEndpoints(...services: readonly TestService[]): Record<string, 
 /** Waits until the kernel serves exactly these services. */
 async function programmed(...services: readonly TestService[]): Promise<void> {
   const expected = expectedEndpoints(...services);
-  await until(
-    'the kernel serves these services',
-    async () => {
-      if (proxy && !proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
-      expect(await endpoints()).toEqual(expected);
-      return true;
-    },
-    8_000,
-  );
+  const holds = async (): Promise<boolean> => {
+    expect(await endpoints()).toEqual(expected);
+    return true;
+  };
+  await (proxy ?? { until }).until('the kernel serves these services', holds);
 }
 
 async function status(url: string): Promise<number> {
@@ -108,8 +105,7 @@ async function status(url: string): Promise<number> {
 }
 
 async function appliedEvents(): Promise<number> {
-  const { body } = await node.get(`${metrics}/debug/sync`);
-  return (JSON.parse(body) as { appliedEvents: number }).appliedEvents;
+  return (await syncStateOf(node)).appliedEvents;
 }
 
 const listing = (where: Host | ServedNode['namespace'], family: string): Promise<string> =>

@@ -10,7 +10,7 @@ import type { ProxyStatus } from '../../src/application/status/proxy-status.js';
 import type { ServiceList } from '../../src/application/status/service-row.js';
 import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
 import { Command, type Ended } from '../support/program/command.js';
-import { statusOf } from '../support/program/status.js';
+import { statusOf, syncStateOf } from '../support/program/status.js';
 import { Host } from '../support/testbed/host.js';
 import { TableOwner } from '../support/testbed/table-owner.js';
 import { Namespace } from '../support/program/in-namespace.js';
@@ -64,8 +64,7 @@ async function statusNow(): Promise<ProxyStatus> {
   return statusOf(node);
 }
 
-const idleNow = async (): Promise<boolean> =>
-  (JSON.parse((await node.get(`${metrics}/debug/sync`)).body) as { readonly idle: boolean }).idle;
+const idleNow = async (): Promise<boolean> => (await syncStateOf(node)).idle;
 
 beforeAll(async () => {
   namespace = await Namespace.open('asking');
@@ -73,10 +72,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubeproxy-asking-'));
   await place([web, idle], headless);
   proxy = await Command.start(node, [...flags, '--manifests', file()]);
-  await until('everything is programmed', async () => {
-    if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
-    return idleNow();
-  });
+  await proxy.until('everything is programmed', idleNow);
   await until('rules of other modes are looked for no more', async () => (await statusNow()).inSync);
 });
 

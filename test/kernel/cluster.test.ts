@@ -12,7 +12,6 @@ import { statusOf } from '../support/program/status.js';
 import { Namespace } from '../support/program/in-namespace.js';
 import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
 import { Host } from '../support/testbed/host.js';
-import { until } from '../support/until.js';
 
 const web: TestService = {
   name: 'web',
@@ -49,10 +48,10 @@ it('asks real proxies', async () => {
   let stdout = '';
   try {
     for (const { host, proxy } of nodes)
-      await until('the services are programmed, and rules of other modes looked for no more', async () => {
-        if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
-        return (await statusOf(host)).inSync;
-      });
+      await proxy.until(
+        'the services are programmed, and rules of other modes looked for no more',
+        async () => (await statusOf(host)).inSync,
+      );
     putNodes(
       api,
       names.map((name) => ({ name })),

@@ -8,7 +8,6 @@ import { nightly } from '../support/nightly.js';
 import { Command } from '../support/program/command.js';
 import type { Host } from '../support/testbed/host.js';
 import { Testbed } from '../support/testbed/testbed.js';
-import { until } from '../support/until.js';
 
 const CHECK_PORT = 32111;
 const SLOW = 'GET /healthz HTTP/1.1\r\nHost: node\r\n';
@@ -51,10 +50,10 @@ beforeAll(async () => {
     ...['--nodeport-addresses', '0.0.0.0/0', '--conntrack-max-per-core', '0'],
     ...['--conntrack-tcp-timeout-established', '0', '--conntrack-tcp-timeout-close-wait', '0'],
   ]);
-  await until('the check is open', async () => {
-    if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
-    return (await testbed.pod.get(`http://10.244.1.1:${CHECK_PORT}/`)).status === 503;
-  });
+  await proxy.until(
+    'the check is open',
+    async () => (await testbed.pod.get(`http://10.244.1.1:${CHECK_PORT}/`)).status === 503,
+  );
 });
 
 afterAll(async () => {

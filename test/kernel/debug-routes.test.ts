@@ -6,7 +6,6 @@ import { Command } from '../support/program/command.js';
 import { statusOf } from '../support/program/status.js';
 import { testNode, testServiceCidr } from '../support/testbed/cluster-objects.js';
 import { Testbed } from '../support/testbed/testbed.js';
-import { until } from '../support/until.js';
 
 /** Our own routes, and the page. */
 const OWN = [
@@ -57,11 +56,13 @@ async function start(...flags: readonly string[]): Promise<void> {
     ...['--metrics-bind-address', '0.0.0.0:10249', ...flags],
   ]);
   proxy = started;
-  await until('everything is programmed, and rules of other modes are looked for no more', async () => {
-    if (!started.running) throw new Error(`the proxy ended:\n${started.log}`);
-    const { state, inSync } = await statusOf(testbed.node);
-    return state === 'good' && inSync;
-  });
+  await started.until(
+    'everything is programmed, and rules of other modes are looked for no more',
+    async () => {
+      const { state, inSync } = await statusOf(testbed.node);
+      return state === 'good' && inSync;
+    },
+  );
 }
 
 const fromPod = async (path: string): Promise<number> =>

@@ -7,7 +7,6 @@ import { readUnit } from '../support/program/unit.js';
 import { Host } from '../support/testbed/host.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askTimes } from '../support/testbed/traffic.js';
-import { until } from '../support/until.js';
 
 const ADDRESS = '192.0.2.1';
 const PORTS = [8081, 8082, 8083];
@@ -77,10 +76,10 @@ describe('three servers on one machine, without a cluster', () => {
   }
 
   const eventually = (names: readonly string[]): Promise<void> =>
-    until(`${names.join()} answer`, async () => {
-      if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
-      return (await answering().catch(() => [])).join() === names.join();
-    });
+    proxy.until(
+      `${names.join()} answer`,
+      async () => (await answering().catch(() => [])).join() === names.join(),
+    );
 
   it('are reached through one address, from the machine and from outside', async () => {
     await eventually(['server-1', 'server-2', 'server-3']);

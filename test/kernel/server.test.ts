@@ -12,6 +12,7 @@ import { Command } from '../support/program/command.js';
 import { Host } from '../support/testbed/host.js';
 import { Namespace } from '../support/program/in-namespace.js';
 import { until } from '../support/until.js';
+import { syncStateOf } from '../support/program/status.js';
 
 const health = 'http://127.0.0.1:10256';
 const metrics = 'http://127.0.0.1:10249';
@@ -76,10 +77,7 @@ describe.each(sampleOf(['nftables', 'iptables']))('the servers of mode %s', (mod
       ...['--nodeport-addresses', '0.0.0.0/0,::/0', '--conntrack-max-per-core', '0', '--profiling'],
       ...['--conntrack-tcp-timeout-established', '0', '--conntrack-tcp-timeout-close-wait', '0'],
     ]);
-    await until('everything is programmed', async () => {
-      if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
-      return (await answer(`${metrics}/debug/sync`)).idle === true;
-    });
+    await proxy.until('everything is programmed', async () => (await syncStateOf(node)).idle);
   });
 
   afterAll(async () => {

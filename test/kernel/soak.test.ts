@@ -10,6 +10,7 @@ import { Churn, randomNumbers } from './soak/churn.js';
 import { processFigures, type ProcessFigures } from './soak/process-figures.js';
 import type { StandInDriver } from './stand-in/driver.js';
 import { until } from '../support/until.js';
+import { syncStateOf } from '../support/program/status.js';
 
 const seed = Number(process.env.SOAK_SEED ?? Date.now() & 0x7fffffff);
 const metrics = 'http://127.0.0.1:10249';
@@ -95,12 +96,10 @@ async function start(mode: Mode): Promise<void> {
 /** Returns when everything that the API server has is programmed. */
 async function settled(): Promise<void> {
   let events = -1;
-  await until(
+  await proxy.until(
     'everything is programmed',
     async () => {
-      if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
-      const { body } = await node.get(`${metrics}/debug/sync`);
-      const { idle, appliedEvents } = JSON.parse(body) as { idle: boolean; appliedEvents: number };
+      const { idle, appliedEvents } = await syncStateOf(node);
       const watching = (await api.ask('openWatches')) === 4;
       const quiet = idle && watching && appliedEvents === events;
       events = appliedEvents;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Command } from '../program/command.js';
 import { Namespace } from '../program/in-namespace.js';
 import { Host } from '../testbed/host.js';
-import { until } from '../until.js';
 import { BrowserIn } from './browser-in.js';
 import { manyServices, pageObjects } from './page-cluster.js';
+import { syncStateOf } from '../program/status.js';
 
 /** Where the page is, in the namespace. */
 export const ADDRESS = 'http://127.0.0.1:10249';
@@ -47,11 +47,7 @@ export class ServedPage {
       ...['--conntrack-tcp-timeout-established', '0', '--conntrack-tcp-timeout-close-wait', '0'],
     ]);
     this.proxy = proxy;
-    await until('everything is programmed', async () => {
-      if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
-      const { body } = await this.node.get(`${ADDRESS}/debug/sync`);
-      return (JSON.parse(body) as { idle: boolean }).idle;
-    });
+    await proxy.until('everything is programmed', async () => (await syncStateOf(this.node)).idle);
   }
 
   async killProxy(): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Command, type CommandOptions, type Ended } from './command.js';
 import { Namespace } from './in-namespace.js';
 import { Host } from '../testbed/host.js';
-import { until } from '../until.js';
+import { syncStateOf } from './status.js';
 
 /** A node in a network namespace of its own, with a folder for files, on which a test runs the program. */
 export class CommandNode {
@@ -44,11 +44,7 @@ export class CommandNode {
   /** Starts the program as a proxy, and waits until everything is programmed. */
   async serve(args: readonly string[], options?: CommandOptions): Promise<Command> {
     const proxy = await this.start(args, options);
-    await until('everything is programmed', async () => {
-      if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
-      const { body } = await this.host.get('http://127.0.0.1:10249/debug/sync');
-      return (JSON.parse(body) as { idle: boolean }).idle;
-    });
+    await proxy.until('everything is programmed', async () => (await syncStateOf(this.host)).idle);
     return proxy;
   }
 

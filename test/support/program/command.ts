@@ -1,6 +1,7 @@
 import { execa, type ResultPromise } from 'execa';
 import { builtProxy } from './built-proxy.js';
 import type { Host } from '../testbed/host.js';
+import { InVain, until } from '../until.js';
 
 export interface CommandOptions {
   /** Over the environment of the test. */
@@ -62,6 +63,15 @@ export class Command {
 
   get running(): boolean {
     return this.process.exitCode === null;
+  }
+
+  /** Waits until the condition holds, as `until` does, for as long as it runs. */
+  async until(what: string, condition: () => Promise<boolean> | boolean, timeoutMs?: number): Promise<void> {
+    const holds = async (): Promise<boolean> => {
+      if (!this.running) throw new InVain(`the program ended:\n${this.log}`);
+      return condition();
+    };
+    await until(what, holds, timeoutMs);
   }
 
   /** Waits until it ends by itself. */

@@ -5,19 +5,12 @@ import { parse, stringify } from 'yaml';
 import type { Host } from '../testbed/host.js';
 import { InVain, until } from '../until.js';
 import { builtProxy } from './built-proxy.js';
+import { syncStateOf } from './status.js';
 
 const metricsAddress = '127.0.0.1:10249';
 const healthzAddress = '127.0.0.1:10256';
 
 export type ModeName = 'nftables' | 'iptables' | 'ipvs' | 'userspace';
-
-/** What the proxy answers on /debug/sync of its metrics address. */
-interface SyncState {
-  /** Every object event that was delivered has been programmed. */
-  readonly idle: boolean;
-  /** Object events delivered since the start; one that the proxy met in a manifest counts like one from a watch. */
-  readonly appliedEvents: number;
-}
 
 export interface ProxyOptions {
   /** The node it runs on. */
@@ -95,7 +88,7 @@ export class ProxyProcess {
 
   /** Replaces the whole state of the cluster; returns when the change is programmed. The state must differ. */
   async change(objects: string): Promise<void> {
-    const { appliedEvents } = await this.syncState();
+    const { appliedEvents } = await syncStateOf(this.options.host);
     await this.place(objects);
     await this.settled(appliedEvents);
   }
@@ -113,7 +106,7 @@ export class ProxyProcess {
       async () => {
         if (this.child && this.child.exitCode !== null)
           throw new InVain(`the proxy ended with ${this.child.exitCode}:\n${this.output}`);
-        const state = await this.syncState();
+        const state = await syncStateOf(this.options.host);
         if (state.idle && state.appliedEvents > before) return true;
         throw new Error(`${JSON.stringify(state)}:\n${this.output}`);
       },
@@ -151,12 +144,6 @@ export class ProxyProcess {
 
   private get manifests(): string {
     return `${this.folder}/manifests`;
-  }
-
-  private async syncState(): Promise<SyncState> {
-    const { status, body } = await this.options.host.get(`http://${metricsAddress}/debug/sync`);
-    if (status !== 200) throw new Error(`/debug/sync: ${status} ${body}`);
-    return JSON.parse(body) as SyncState;
   }
 }
 
