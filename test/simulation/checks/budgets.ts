@@ -66,6 +66,10 @@ const REPAIR = { nftables: 5_000, iptables: 60_000, ipvs: 60_000, userspace: 60_
 
 /** A rule has come in place of one of the same size, of which iptables-legacy shows nothing: it is found when all is compared (docs/iptables.md). */
 const UNSEEN = 'iptables-move-rule';
+/** That may take such a part of the time, and a start counts as one, however long it waited for a lock; after an hour it is done anyway. */
+const COMPARED = { share: 5_000, within: 3_600_000 } as const;
+/** What is logged when everything is written, with the milliseconds that it took. */
+export const STARTED = 'programmed everything';
 
 /** How long it may take until the kernel has everything, after all that has happened is over. Milliseconds. */
 export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): number {
@@ -100,7 +104,14 @@ export function areRefusals(steps: readonly Step[]): boolean {
 /** Until when what others wrote may not be repaired yet: of some of it packets tell nothing, and all seems quiet. */
 export function repairedUntil(simulation: Simulation): number {
   const { mode, othersWroteAt } = simulation;
-  return othersWroteAt + (seesNoMoves(simulation) ? ANYTHING : REPAIR[mode]);
+  return othersWroteAt + (seesNoMoves(simulation) ? timeToComparison(simulation) : REPAIR[mode]);
+}
+
+function timeToComparison({ world }: Simulation): number {
+  const starts = world.log.filter(({ message }) => message === STARTED);
+  const times = starts.map(({ facts }) => (facts as { readonly ms: number }).ms);
+  const pause = Math.min(COMPARED.share * Math.max(0, ...times), COMPARED.within);
+  return Math.max(ANYTHING, pause + REPAIR.iptables);
 }
 
 function seesNoMoves({ mode, world }: Simulation): boolean {

@@ -1,6 +1,11 @@
 import type { Simulation } from '../simulation.js';
 
 const DEVICE = 'kube-ipvs0';
+const PROTOCOLS: ReadonlyMap<string, number> = new Map([
+  ['TCP', 6],
+  ['UDP', 17],
+  ['SCTP', 132],
+]);
 
 /** Whether connections through mode ipvs to this address are still waited for, although it is not the mode in force. */
 export function drains({ mode, world }: Simulation, address: string | undefined): boolean {
@@ -17,5 +22,23 @@ export function surplusAddress({ history, mode, world }: Simulation): string | u
   );
   for (const { address } of world.machine.links.addresses(DEVICE))
     if (!wanted.has(address)) return `no Service has the address ${address}, which is on ${DEVICE}`;
+  return undefined;
+}
+
+/**
+ * A frontend of an address without its virtual server; undefined if there is none. Where nobody serves it, packets may not tell: at an address
+ * of which another port has one, rules refuse what no virtual server takes.
+ */
+export function missingServer({ history, mode, world }: Simulation): string | undefined {
+  if (mode !== 'ipvs') return undefined;
+  const there = new Set(
+    [...world.machine.servers.view().values()].map(({ protocol, address, port }) =>
+      [protocol, address, port].join(' '),
+    ),
+  );
+  for (const { key, frontends } of history.services.flatMap((service) => history.current(service)))
+    for (const { address, port, protocol } of frontends)
+      if (address !== undefined && !there.has([PROTOCOLS.get(protocol), address, port].join(' ')))
+        return `${key} has no virtual server at ${address} ${port}`;
   return undefined;
 }

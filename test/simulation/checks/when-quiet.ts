@@ -4,7 +4,7 @@ import { listsSoFar, mayFindSilence, repairedUntil, silenceFoundUntil } from './
 import { staleFlow } from './flows.js';
 import { wrongOnLoopback } from './loopback-node-ports.js';
 import { wrongAtOtherAddresses } from './node-addresses.js';
-import { surplusAddress } from './service-addresses.js';
+import { missingServer, surplusAddress } from './service-addresses.js';
 import { wrongAtUnusedAddress } from './unused-addresses.js';
 import type { Violation } from './violation.js';
 import { untruthOf } from './what-it-says.js';
@@ -127,6 +127,7 @@ export class WhenQuiet {
     return (
       this.simulation.everyCommit.presentProblem([this.simulation.mode]) ??
       missingAffinity(this.simulation) ??
+      missingServer(this.simulation) ??
       surplusAddress(this.simulation) ??
       wrongOnLoopback(this.simulation) ??
       wrongAtOtherAddresses(this.simulation) ??

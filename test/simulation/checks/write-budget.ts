@@ -4,7 +4,7 @@ import type { Change } from '../../support/api-server/object-store.js';
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
 import { isAboutRules, isOfTheMoment, mayConcernOthers, refusedServiceOf } from './blame.js';
-import { areRefusals, mayFindSilence, refuses } from './budgets.js';
+import { areRefusals, mayFindSilence, refuses, STARTED } from './budgets.js';
 import { servicesOf } from './cluster-history.js';
 import { RETRY_DELAYS } from './retry-delays.js';
 import { mayBeVerified } from './verifications.js';
@@ -25,8 +25,8 @@ const SPACES_WRITES = '--iptables-min-sync-period=';
 /** Seconds, and the argument with which it is another one. What fails as a whole waits no longer. */
 const SYNC_PERIOD = { usual: 30, argument: '--iptables-sync-period=' } as const;
 
-/** What is logged when everything is written, and when some changes are. */
-const [STARTED, WRITTEN] = ['programmed everything', 'changes programmed'];
+/** What is logged when some changes are written. */
+const WRITTEN = 'changes programmed';
 
 /** How often the program has tried to write since all was quiet: what is refused costs few writes (docs/recovery.md). */
 export class WriteBudget {
