@@ -110,7 +110,7 @@ export class ProxyProcess {
         if (state.idle && state.appliedEvents > before) return true;
         throw new Error(`${JSON.stringify(state)}:\n${this.output}`);
       },
-      this.options.slow ? 300_000 : undefined,
+      this.patience,
     );
   }
 
@@ -119,7 +119,7 @@ export class ProxyProcess {
     const child = this.child;
     if (!child) throw new Error('the proxy is not running');
     child.kill(signal);
-    const late = setTimeout(() => child.kill('SIGKILL'), 25_000);
+    const late = setTimeout(() => child.kill('SIGKILL'), this.patience);
     const { exitCode, signal: killedBy } = await child;
     clearTimeout(late);
     this.child = undefined;
@@ -140,6 +140,11 @@ export class ProxyProcess {
       ...['--manifests', this.manifests],
       ...more,
     ]);
+  }
+
+  /** Milliseconds, for what only ends a failure. */
+  private get patience(): number {
+    return this.options.slow ? 300_000 : 100_000;
   }
 
   private get manifests(): string {
