@@ -17,13 +17,7 @@ import { openBy, portOf, RunningTop } from '../../../support/program/running-top
 import { cutOff, rejoin } from '../../../support/testbed/death.js';
 import { askTimes, OpenConnection, SteadyClient, type Backend } from '../../../support/testbed/traffic.js';
 import { until } from '../../../support/until.js';
-import { PATIENT, web, webEcho, webNodePort, type IpvsNode } from './ipvs-node.js';
-
-/**
- * This kernel is slow, and shares the machine with others: when it takes the proxy seconds to compare, it does so every
- * other minute.
- */
-const PATIENCE = 180_000;
+import { PATIENCE, PATIENT, web, webEcho, webNodePort, type IpvsNode } from './ipvs-node.js';
 
 /** Real connections through a proxy that runs through all of these tests. */
 export function connectionTests(node: IpvsNode): void {

@@ -14,6 +14,8 @@ const udp = { name: 'udp', protocol: 'UDP', port: 81, targetPort: 8080 } as cons
 
 /** This kernel is slow, and shares the machine with others. */
 export const PATIENT = { timeoutMs: 20_000 } as const;
+/** Milliseconds: when it takes the proxy seconds to compare, it does so every other minute. */
+export const PATIENCE = 180_000;
 
 export const web = { ...PATIENT, what: 'http', dst: '172.30.20.11', port: http.port } as const;
 export const webEcho = { dst: web.dst, port: echo.port } as const;

@@ -7,12 +7,9 @@ import { nightly } from '../../../support/nightly.js';
 import { Command } from '../../../support/program/command.js';
 import { askTimes, OpenConnection } from '../../../support/testbed/traffic.js';
 import { until } from '../../../support/until.js';
-import { FOREIGN, sticky, VIRTUAL_SERVERS, web, webUdp, type IpvsNode } from './ipvs-node.js';
+import { FOREIGN, PATIENCE, sticky, VIRTUAL_SERVERS, web, webUdp, type IpvsNode } from './ipvs-node.js';
 import { comparable, listNode } from './recorded-kernel.js';
 import { linesOf } from './tool.js';
-
-/** This kernel is slow, and shares the machine with others. */
-const PATIENCE = 60_000;
 
 /** What holds from the start on. */
 export function startTests(node: IpvsNode): void {
