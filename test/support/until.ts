@@ -7,8 +7,8 @@ const PAUSE = { asked: 50, known: 5 };
 export class InVain extends Error {}
 
 /**
- * Waits until the condition holds; an error in it counts as "not yet", unless it is `InVain`. Fails with what was waited for. Looks for half of the time
- * at most: a look may cost what is waited for the processor.
+ * Waits until the condition holds; an error in it counts as "not yet", unless it is `InVain`. Fails with what was waited for. Looks
+ * for half of the time at most: a look may cost what is waited for the processor.
  *
  * The limit only ends a failure. It is far beyond what anything takes, since a machine may be busy with other things for that long.
  */

@@ -50,7 +50,7 @@ export function packetOf(
     inputInterface,
     source,
     destination: address ?? nodeAddress,
-    protocol: protocol as Packet['protocol'],
+    protocol,
     destinationPort: port,
   };
 }

@@ -1,3 +1,4 @@
+import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 
@@ -8,7 +9,7 @@ export interface ExpectedFrontend {
   /** Missing for node ports: any address of the node on which they are served. */
   readonly address?: string;
   readonly port: number;
-  readonly protocol: string;
+  readonly protocol: Protocol;
 }
 
 export interface ExpectedEndpoint {
@@ -55,7 +56,7 @@ interface ServiceSpec {
   readonly clusterIPs?: readonly string[];
   readonly ports?: readonly {
     readonly name?: string;
-    readonly protocol?: string;
+    readonly protocol?: Protocol;
     readonly port: number;
     readonly nodePort?: number;
   }[];

@@ -1,11 +1,7 @@
+import { serverAt } from '../kernel/ipvs/virtual-server.js';
 import type { Simulation } from '../simulation.js';
 
 const DEVICE = 'kube-ipvs0';
-const PROTOCOLS: ReadonlyMap<string, number> = new Map([
-  ['TCP', 6],
-  ['UDP', 17],
-  ['SCTP', 132],
-]);
 
 /** Whether connections through mode ipvs to this address are still waited for, although it is not the mode in force. */
 export function drains({ mode, world }: Simulation, address: string | undefined): boolean {
@@ -31,14 +27,9 @@ export function surplusAddress({ history, mode, world }: Simulation): string | u
  */
 export function missingServer({ history, mode, world }: Simulation): string | undefined {
   if (mode !== 'ipvs') return undefined;
-  const there = new Set(
-    [...world.machine.servers.view().values()].map(({ protocol, address, port }) =>
-      [protocol, address, port].join(' '),
-    ),
-  );
   for (const { key, frontends } of history.services.flatMap((service) => history.current(service)))
     for (const { address, port, protocol } of frontends)
-      if (address !== undefined && !there.has([PROTOCOLS.get(protocol), address, port].join(' ')))
+      if (address !== undefined && !world.machine.servers.find(serverAt({ address, port, protocol })))
         return `${key} has no virtual server at ${address} ${port}`;
   return undefined;
 }

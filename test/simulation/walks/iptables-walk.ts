@@ -10,6 +10,7 @@ import type { Packet } from '../../../src/domain/trace/packet.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
 import type { ProxiedPort } from '../../../src/domain/userspace/walk/proxied-port.js';
 import { walkProxied } from '../../../src/domain/userspace/walk/proxied-walk.js';
+import { serverAt } from '../kernel/ipvs/virtual-server.js';
 import type { Machine } from '../kernel/machine.js';
 import { isBuiltIn } from '../kernel/programs/tables/table.js';
 import type { TableSet } from '../kernel/programs/tables/table-set.js';
@@ -17,9 +18,6 @@ import { AskedSets } from './asked-sets.js';
 import { answeredOnce, ANYTHING, type Inquiry } from './inquiry.js';
 import { LEFT_ALONE, type PacketWalk } from './packet-walk.js';
 import { RememberedWalk } from './remembered-walk.js';
-
-const AF = { IPv4: 2, IPv6: 10 } as const;
-const PROTOCOLS = { TCP: 6, UDP: 17, SCTP: 132 } as const;
 
 /** What stands for the process where it has a socket. */
 const IN_PROCESS = {
@@ -114,9 +112,9 @@ export class IptablesWalk implements PacketWalk {
     return chain;
   }
 
-  private server({ address, protocol, port }: VirtualServerId, inquiry: Inquiry): WalkedServer | undefined {
-    const family = AF[address.includes(':') ? 'IPv6' : 'IPv4'];
-    const id = { family, address, port, protocol: PROTOCOLS[protocol], firewallMark: 0 };
+  private server(asked: VirtualServerId, inquiry: Inquiry): WalkedServer | undefined {
+    const { address, protocol, port } = asked;
+    const id = serverAt(asked);
     const { servers } = this.machine;
     const revision = inquiry.ask(servers, () => servers.revisionOf(id));
     const found = revision === undefined ? undefined : servers.find(id);

@@ -1,3 +1,7 @@
+import type { VirtualServerId } from '../../../../src/domain/ipvs/virtual-server.js';
+import { PROTOCOL_NUMBERS } from '../../../../src/domain/model/protocol-number.js';
+import { AF_INET, AF_INET6 } from '../netlink/numbers.js';
+
 /** What tells virtual servers apart. */
 export interface ServerId {
   /** AF_INET or AF_INET6. */
@@ -9,6 +13,12 @@ export interface ServerId {
   readonly port: number;
   /** 0 for a server with an address. */
   readonly firewallMark: number;
+}
+
+/** That of a server with an address. */
+export function serverAt({ address, protocol, port }: VirtualServerId): ServerId {
+  const family = address.includes(':') ? AF_INET6 : AF_INET;
+  return { family, address, port, protocol: PROTOCOL_NUMBERS[protocol], firewallMark: 0 };
 }
 
 /** What can be changed about a virtual server. */
