@@ -4,7 +4,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { ApiClient } from '../kubernetes/client/api-client.js';
 import { ApiConnectionError, ApiError } from '../kubernetes/client/api-error.js';
 import { delay } from '../../application/delay.js';
-import { KubeconfigError } from '../kubernetes/connection/connection.js';
+import { CredentialsError, KubeconfigError } from '../kubernetes/connection/connection.js';
 import { eventName, eventNamespace, eventObject, seriesObject } from './event-object.js';
 
 /** As in client-go (docs/spec/server.md §1.5). Milliseconds. */
@@ -214,8 +214,8 @@ export class ApiEventRecorder implements EventRecorder {
 /** Whether another attempt may succeed: the server was unreachable or overloaded. */
 function isTemporary(error: unknown): boolean {
   if (error instanceof ApiError) return error.code === 401 || error.code === 429 || error.code >= 500;
-  // Credentials may be in the middle of a rotation.
-  return error instanceof ApiConnectionError || error instanceof KubeconfigError;
+  // Files may be in the middle of a rotation.
+  return [ApiConnectionError, CredentialsError, KubeconfigError].some((kind) => error instanceof kind);
 }
 
 function keyOf({ regarding, type, reason, action, note }: ClusterEvent): string {

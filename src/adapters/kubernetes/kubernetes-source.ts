@@ -48,7 +48,7 @@ export class KubernetesSource implements ClusterSource {
     this.timings = { ...defaultReflectorTimings, ...options.timings };
   }
 
-  /** Rejects with KubeconfigError when the connection to the API server is not configured. */
+  /** Rejects with KubeconfigError when the connection to the API server is not configured. Missing credentials are waited for. */
   async start(sink: ObjectSink, signal: AbortSignal): Promise<void> {
     const client = await this.client();
     const { clock, logger, timings, stopping } = this;

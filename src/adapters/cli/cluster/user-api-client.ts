@@ -1,6 +1,6 @@
 import { ApiClient } from '../../kubernetes/client/api-client.js';
 import { ApiConnectionError, ApiError, ApiProtocolError } from '../../kubernetes/client/api-error.js';
-import { KubeconfigError } from '../../kubernetes/connection/connection.js';
+import { CredentialsError, KubeconfigError } from '../../kubernetes/connection/connection.js';
 import { userKubeconfig } from '../../kubernetes/connection/user-kubeconfig.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import { errorMessage } from '../../../application/error-message.js';
@@ -11,7 +11,7 @@ import type { Asked } from '../command-line/subcommands.js';
 const PLUGIN = 120_000;
 
 /** Of the API server, and on the way to it. */
-const FAILURES = [ApiError, ApiConnectionError, ApiProtocolError, KubeconfigError];
+const FAILURES = [ApiError, ApiConnectionError, ApiProtocolError, CredentialsError, KubeconfigError];
 
 /** What names the API server on a command line. */
 export type ApiAccess = Pick<Asked<'cluster'>, 'master' | 'configuration'>;

@@ -74,19 +74,19 @@ export class ApiClient {
     this.credentials = new Credentials(connection, clock, this.timeouts.credentials, this.timeouts.plugin);
   }
 
-  /** Loads the configuration and returns the server's URL. Throws KubeconfigError. Sends nothing. */
-  async load(): Promise<URL> {
-    return (await this.credentials.current()).server;
+  /** Loads the configuration, without the credentials, and returns the server's URL. Throws KubeconfigError. Sends nothing. */
+  load(): Promise<URL> {
+    return this.credentials.server();
   }
 
-  /** What other kinds of requests, such as upgrades, need to reach the server. Throws KubeconfigError. Sends nothing. */
+  /** What other kinds of requests, such as upgrades, need to reach the server. Throws KubeconfigError and CredentialsError. Sends nothing. */
   access(): Promise<Access> {
     return this.credentials.current();
   }
 
   /**
    * Sends a request. Throws ApiError when the server rejects it, ApiConnectionError when the server is unreachable,
-   * KubeconfigError when the credentials are unreadable, and the signal's reason when it is aborted.
+   * CredentialsError or KubeconfigError when there are no credentials, and the signal's reason when it is aborted.
    */
   async open(request: ApiRequest): Promise<ApiResponse> {
     const requestedAt = this.clock.now();

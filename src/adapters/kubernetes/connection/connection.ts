@@ -1,3 +1,4 @@
+import { cutText } from '../../../application/cut-text.js';
 import { NamedError } from '../../../domain/model/named-error.js';
 
 /** How to reach the API server. With neither a kubeconfig nor a master: in-cluster, with the pod's service account. */
@@ -22,5 +23,21 @@ export class KubeconfigError extends NamedError {
     options?: ErrorOptions,
   ) {
     super(`${file}: ${problem}; ${advice}`, options);
+  }
+}
+
+/**
+ * The credentials are not available now: a token file, certificate or certificate authority is missing or unfinished, or the exec plugin
+ * fails. Another attempt may succeed.
+ */
+export class CredentialsError extends NamedError {
+  constructor(
+    /** The kubeconfig that names them, or "in-cluster". */
+    readonly file: string,
+    problem: string,
+    advice: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${file}: cannot obtain the credentials (${cutText(problem)}); ${advice}`, options);
   }
 }

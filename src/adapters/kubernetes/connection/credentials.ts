@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpAgent, type OutgoingHttpHeaders } from 'node:http';
 import { Agent as HttpsAgent, type AgentOptions, type RequestOptions } from 'node:https';
+import { createSecureContext } from 'node:tls';
 import { errorMessage } from '../../../application/error-message.js';
 import type { Clock } from '../../../application/ports/clock.js';
-import { forgetAgents, type User } from './client-node.js';
+import { forgetAgents, type KubeConfig, type User } from './client-node.js';
 import { certificatesIn } from './certificate-authority.js';
-import { KubeconfigError, type Connection } from './connection.js';
+import { CredentialsError, type Connection } from './connection.js';
 import { ExecPlugins } from './exec-plugins.js';
 import { loadKubeconfig, type LoadedKubeconfig } from './kubeconfig.js';
 
@@ -46,7 +47,13 @@ export class Credentials {
     this.plugins = new ExecPlugins(clock, pluginLimit);
   }
 
-  /** Throws KubeconfigError. */
+  /** The URL of the server. Reads the configuration only. Throws KubeconfigError. */
+  async server(): Promise<URL> {
+    const { config } = await this.load();
+    return new URL(config.getCurrentCluster()!.server);
+  }
+
+  /** Throws KubeconfigError and CredentialsError. */
   current(): Promise<Access> {
     if (!this.access || this.clock.steady() - this.readAt >= this.lifetime) {
       this.readAt = this.clock.steady();
@@ -79,45 +86,29 @@ export class Credentials {
 
   private async read(): Promise<Access> {
     const { config, tokenFile } = await this.load();
-    const cluster = config.getCurrentCluster();
-    const file = this.connection.kubeconfig ?? 'in-cluster';
-    if (!cluster || !URL.canParse(cluster.server)) {
-      throw new KubeconfigError(
-        file,
-        `the server "${cluster?.server ?? ''}" is not a URL`,
-        'correct clusters[].cluster.server',
-      );
-    }
+    const { kubeconfig } = this.connection;
+    const cluster = config.getCurrentCluster()!;
+    const user = config.getCurrentUser();
+    const server = new URL(cluster.server);
     const options: RequestOptions = { timeout: PROXY_TIMEOUT };
+    let tls: AgentOptions;
     try {
-      if (tokenFile)
-        Object.assign(config.getCurrentUser() ?? {}, { token: (await readFile(tokenFile, 'utf8')).trim() });
+      if (tokenFile) Object.assign(user ?? {}, { token: await tokenIn(tokenFile) });
       forgetAgents(config);
-      await config.applyToHTTPSOptions(options);
+      await authenticate(config, user, options);
+      tls = tlsOf(options, cluster.caFile, user?.certFile);
     } catch (error) {
-      throw new KubeconfigError(
-        file,
-        `cannot obtain the credentials (${reasonOf(error, config.getCurrentUser())})`,
-        'check the certificate files, the token file and the exec plugin it names',
+      // The library keeps even a credential that it could not use.
+      this.loaded = undefined;
+      throw new CredentialsError(
+        kubeconfig ?? 'in-cluster',
+        errorMessage(error),
+        kubeconfig
+          ? 'check the certificate files, the token file and the exec plugin it names'
+          : 'check that the service account is mounted',
         { cause: error },
       );
     }
-    const authorities = options.ca ? certificatesIn(String(options.ca)) : undefined;
-    if (authorities?.length === 0) {
-      throw new KubeconfigError(
-        cluster.caFile ?? file,
-        'cannot read the certificate authority of the API server (unable to parse bytes as PEM block)',
-        `clusters[].cluster.certificate-authority${cluster.caFile ? '' : '-data'} must hold certificates in PEM format`,
-      );
-    }
-    const server = new URL(cluster.server);
-    const tls = {
-      ca: authorities?.join('\n'),
-      cert: options.cert,
-      key: options.key,
-      servername: options.servername,
-      rejectUnauthorized: options.rejectUnauthorized,
-    };
     const identity = fingerprint([server.protocol, cluster.proxyUrl, ...Object.values(tls)]);
     if (!this.agent || identity !== this.agentIdentity) {
       const agent = cluster.proxyUrl ? (options.agent as HttpAgent) : newAgent(server, tls);
@@ -153,12 +144,47 @@ export class Credentials {
   }
 }
 
-/** What a plugin printed may be a secret, and the parser's message repeats it. */
-function reasonOf(error: unknown, user: User | null): string {
+async function tokenIn(file: string): Promise<string> {
+  const token = (await readFile(file, 'utf8')).trim();
+  if (token === '') throw new Error(`the token file ${file} is empty`);
+  return token;
+}
+
+/** What an exec plugin printed may be a secret, and the parser's message repeats it. */
+async function authenticate(config: KubeConfig, user: User | null, options: RequestOptions): Promise<void> {
   const { command } = (user?.exec ?? {}) as { readonly command?: string };
-  const isOfContent = error instanceof SyntaxError || error instanceof TypeError;
-  if (command !== undefined && isOfContent) return `the exec plugin ${command} printed no ExecCredential`;
-  return errorMessage(error).trim();
+  try {
+    await config.applyToHTTPSOptions(options);
+  } catch (error) {
+    const reason = errorMessage(error).trim();
+    const { syscall = 'spawn' } = error as NodeJS.ErrnoException;
+    if (command === undefined || reason.includes(command) || !syscall.startsWith('spawn')) throw error;
+    const isOfContent = error instanceof SyntaxError || error instanceof TypeError;
+    const problem = isOfContent ? 'printed no ExecCredential' : `failed${reason && `: ${reason}`}`;
+    throw new Error(`the exec plugin ${command} ${problem}`, { cause: error });
+  }
+  if (command !== undefined && !options.cert && !(options.headers as OutgoingHttpHeaders).Authorization)
+    throw new Error(`the exec plugin ${command} printed neither a token nor a certificate`);
+}
+
+/** Throws when they are not PEM or do not belong together, as they may while somebody writes them. */
+function tlsOf(
+  { ca, cert, key, servername, rejectUnauthorized }: RequestOptions,
+  caFile = '',
+  certFile = '',
+): AgentOptions {
+  const authorities = ca ? certificatesIn(String(ca)) : undefined;
+  if (authorities?.length === 0)
+    throw new Error(`the certificate authority ${caFile} contains no certificate in PEM format`);
+  const tls = { ca: authorities?.join('\n'), cert, key, servername, rejectUnauthorized };
+  try {
+    createSecureContext(tls);
+  } catch (error) {
+    throw new Error(`the client certificate ${certFile} is not valid: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+  return tls;
 }
 
 function newAgent(server: URL, tls: AgentOptions): HttpAgent {

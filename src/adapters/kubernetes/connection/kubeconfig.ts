@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { parse } from 'yaml';
 import { errorMessage } from '../../../application/error-message.js';
+import { certificatesIn } from './certificate-authority.js';
 import { emptyKubeConfig, preferData, prepareExecPlugin, useServer } from './client-node.js';
 import type { Cluster, KubeConfig, User } from './client-node.js';
 import { KubeconfigError, type Connection } from './connection.js';
@@ -51,8 +52,8 @@ async function loadFile(
       { cause: error },
     );
   });
-  const directory = dirname(file);
-  const resolvePath = (path: string): string => (isAbsolute(path) ? path : join(directory, path));
+  const directory = resolve(dirname(file));
+  const resolvePath = (path: string): string => resolve(directory, path);
   try {
     config.loadFromString(text);
     config.makePathsAbsolute(directory);
@@ -69,9 +70,12 @@ async function loadFile(
   requireOneWayToVerify(config.getCurrentCluster(), file);
   const user = config.getCurrentUser();
   preferData(config.getCurrentCluster(), user);
+  requireCertificates(config.getCurrentCluster()?.caData, file);
   if (!user) return undefined;
   refuseAuthProvider(user, file);
   requireText(user, file);
+  requireKeyPair(user, file);
+  requireCommand(user, file);
   prepareExecPlugin(user, resolvePath);
   const tokenFile = tokenFileOf(text, user);
   return tokenFile && resolvePath(tokenFile);
@@ -119,12 +123,10 @@ function loadInCluster(config: KubeConfig, root: string): string {
   config.loadFromCluster(root);
   const tokenFile = config.getCurrentUser()?.authProvider?.config?.tokenFile as string;
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
-  if (!host || !port || !existsSync(tokenFile)) {
+  if (!host || !port) {
     throw new KubeconfigError(
       'in-cluster',
-      !host || !port
-        ? 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this process does not run in a pod'
-        : `the service account token ${tokenFile} does not exist`,
+      'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this process does not run in a pod',
       'set --kubeconfig or --master, or --manifests to run without an API server',
     );
   }
@@ -155,4 +157,41 @@ function refuseAuthProvider({ name, authProvider }: User, file: string): void {
 function requireText({ name, token }: User, file: string): void {
   if (token === undefined || token === null || typeof token === 'string') return;
   throw new KubeconfigError(file, `the token of user "${name}" is not text`, 'put it into quotes');
+}
+
+/** As in client-go: what the kubeconfig itself contains cannot become valid later, unlike files. */
+function requireCertificates(authority: string | undefined, file: string): void {
+  if (!authority || certificatesIn(decoded(authority)).length > 0) return;
+  throw new KubeconfigError(
+    file,
+    'cannot read the certificate authority of the API server (unable to parse bytes as PEM block)',
+    'clusters[].cluster.certificate-authority-data must hold certificates in PEM format',
+  );
+}
+
+function requireKeyPair({ name, certData, keyData }: User, file: string): void {
+  if (!certData || !keyData) return;
+  try {
+    createSecureContext({ cert: decoded(certData), key: decoded(keyData) });
+  } catch (error) {
+    throw new KubeconfigError(
+      file,
+      `the client certificate of user "${name}" is not valid (${errorMessage(error)})`,
+      'client-certificate-data and client-key-data must hold a certificate and its key in PEM format',
+      { cause: error },
+    );
+  }
+}
+
+function requireCommand({ name, exec }: User, file: string): void {
+  if (!exec || (exec as { readonly command?: string }).command) return;
+  throw new KubeconfigError(
+    file,
+    `user "${name}" has an exec plugin without a command`,
+    'set users[].user.exec.command',
+  );
+}
+
+function decoded(base64: string): string {
+  return Buffer.from(base64, 'base64').toString();
 }

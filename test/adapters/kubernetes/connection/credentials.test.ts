@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.js';
 import { Credentials } from '../../../../src/adapters/kubernetes/connection/credentials.js';
 import type { Connection } from '../../../../src/adapters/kubernetes/connection/connection.js';
@@ -11,7 +11,7 @@ import {
   sharedCertificates,
   type Certificates,
 } from '../../../support/api-server/certificates.js';
-import { writeKubeconfig } from '../../../support/api-server/kubeconfig.js';
+import { writeKubeconfig, type Identification } from '../../../support/api-server/kubeconfig.js';
 import { CountingClock, service, setUp, until } from '../harness.js';
 
 let certificates: Certificates;
@@ -135,7 +135,7 @@ describe('identification', () => {
 
   it('by an exec plugin that prints something else is an error that does not repeat it', async () => {
     const kubeconfig = await writeKubeconfig(api, { exec: { command: 'echo', args: ['secret'] } });
-    const failure = clientOf({ kubeconfig }).load();
+    const failure = clientOf({ kubeconfig }).access();
     await expect(failure).rejects.toThrow(/the exec plugin echo printed no ExecCredential/);
     await expect(failure).rejects.not.toThrow(/secret/);
   });
@@ -169,9 +169,9 @@ describe('identification', () => {
 
   it('by an exec plugin that fails is an error that says so', async () => {
     const kubeconfig = await writeKubeconfig(api, { exec: { command: 'false' } });
-    await expect(clientOf({ kubeconfig }).load()).rejects.toMatchObject({
-      name: 'KubeconfigError',
-      message: expect.stringContaining('cannot obtain the credentials'),
+    await expect(clientOf({ kubeconfig }).access()).rejects.toMatchObject({
+      name: 'CredentialsError',
+      message: expect.stringContaining('cannot obtain the credentials (the exec plugin false failed)'),
     });
   });
 
@@ -196,8 +196,8 @@ describe('identification', () => {
 
     it('is an error after its time limit, and it is killed with all that it started', async () => {
       const { kubeconfig, started } = await hangingPlugin();
-      const failed = expect(clientOf({ kubeconfig }, 0, 200).load()).rejects.toMatchObject({
-        name: 'KubeconfigError',
+      const failed = expect(clientOf({ kubeconfig }, 0, 200).access()).rejects.toMatchObject({
+        name: 'CredentialsError',
         message: expect.stringMatching(
           /the exec plugin .*plugin did not answer within 200 ms and was killed/,
         ),
@@ -250,6 +250,157 @@ describe('identification', () => {
     // A watch counts as recovered when it has lasted a while.
     await until(() => logger.matching('info', 'recovered').length > 0);
     await source.stop();
+  });
+});
+
+describe('credentials that are not there yet', () => {
+  const saved = { ...process.env };
+  afterEach(() => {
+    process.env = { ...saved };
+  });
+
+  const CREDENTIAL = `echo '{"kind":"ExecCredential","status":{"token":"stand-in-token"}}'`;
+
+  interface Pending {
+    readonly connection: Connection;
+    /** What the log and the status report meanwhile. */
+    readonly reported: RegExp;
+    /** Missing: time is enough. */
+    readonly arrive?: () => Promise<unknown>;
+  }
+
+  /** An exec plugin beside a kubeconfig; its first call does something else. */
+  async function plugin(first: string, reported: RegExp): Promise<Pending> {
+    const kubeconfig = await writeKubeconfig(api, { exec: { command: './plugin' } });
+    const folder = dirname(kubeconfig);
+    const script = `#!/bin/sh\nif mkdir ${folder}/once; then ${first}; exit; fi\n${CREDENTIAL}\n`;
+    await writeFile(join(folder, 'plugin'), script, { mode: 0o755 });
+    return { connection: { kubeconfig }, reported };
+  }
+
+  async function file(
+    identification: Identification,
+    name: string,
+    reported: RegExp,
+    { unfinished, complete }: { unfinished?: string; complete?: string } = {},
+  ): Promise<Pending> {
+    const kubeconfig = await writeKubeconfig(api, identification);
+    const path = join(dirname(kubeconfig), name);
+    const text = complete ?? (await readFile(path, 'utf8'));
+    if (unfinished === undefined) await rm(path, { force: true });
+    else await writeFile(path, unfinished);
+    return {
+      connection: { kubeconfig },
+      reported,
+      arrive: () => writeFile(path, text, { mode: 0o755 }),
+    };
+  }
+
+  const half = (pem: string): string => pem.slice(0, pem.length / 2);
+  const certificate = 'client-certificate';
+  const tokenFile = { tokenFile: 'token' };
+  const complete = 'stand-in-token';
+
+  it.each<[string, () => Promise<Pending>]>([
+    [
+      'an exec plugin that fails at first',
+      () => plugin('echo no login yet >&2; exit 1', /the exec plugin \/.*\/plugin failed: no login yet/),
+    ],
+    ['an exec plugin that prints nothing at first', () => plugin('true', /printed no ExecCredential/)],
+    ['an exec plugin that prints {} at first', () => plugin('echo {}', /printed no ExecCredential/)],
+    [
+      'an exec plugin that has no credential at first',
+      () => plugin(`echo '{"status":{}}'`, /printed neither a token nor a certificate/),
+    ],
+    [
+      'an exec plugin that prints a broken certificate at first',
+      () =>
+        plugin(
+          `echo '{"status":{"clientCertificateData":"-----BEGIN","clientKeyData":"-----BEGIN"}}'`,
+          /the client certificate .*is not valid/,
+        ),
+    ],
+    ['an exec plugin that hangs at first', () => plugin('sleep 1000', /did not answer within 500 ms/)],
+    [
+      'an exec plugin that is not installed',
+      () =>
+        file({ exec: { command: './plugin' } }, 'plugin', /spawn \/.*\/plugin ENOENT/, {
+          complete: `#!/bin/sh\n${CREDENTIAL}\n`,
+        }),
+    ],
+    ['a token file that is missing', () => file(tokenFile, 'token', /ENOENT.*\/token/, { complete })],
+    [
+      'a token file that is empty',
+      () => file(tokenFile, 'token', /token file .*\/token is empty/, { complete, unfinished: '' }),
+    ],
+    ['a client certificate that is missing', () => file(certificate, 'client.crt', /ENOENT.*client\.crt/)],
+    [
+      'a client certificate that is unfinished',
+      () =>
+        file(certificate, 'client.crt', /the client certificate \/.*client\.crt is not valid/, {
+          unfinished: half(certificates.client.certificate),
+        }),
+    ],
+    [
+      'a client key that belongs to another certificate',
+      () =>
+        file(certificate, 'client.key', /client\.crt is not valid: .*key values mismatch/, {
+          unfinished: certificates.server.key,
+        }),
+    ],
+    ['an authority that is missing', () => file(certificate, 'ca.crt', /ENOENT.*ca\.crt/)],
+    [
+      'an authority that is unfinished',
+      () =>
+        file(certificate, 'ca.crt', /ca\.crt contains no certificate in PEM format/, {
+          unfinished: half(certificates.authority),
+        }),
+    ],
+    [
+      'a service account that is not mounted',
+      async () => {
+        const root = await mkdtemp(join(tmpdir(), 'service-account-'));
+        process.env.KUBERNETES_SERVICE_HOST = '127.0.0.1';
+        process.env.KUBERNETES_SERVICE_PORT = new URL(api.url).port;
+        return {
+          connection: { serviceAccountRoot: root },
+          reported: /in-cluster: cannot obtain the credentials \(ENOENT.*\/token/,
+          arrive: async () => {
+            const mounted = join(root, 'var/run/secrets/kubernetes.io/serviceaccount');
+            await mkdir(mounted, { recursive: true });
+            await writeFile(join(mounted, 'ca.crt'), certificates.authority);
+            await writeFile(join(mounted, 'token'), 'stand-in-token\n');
+          },
+        };
+      },
+    ],
+  ])('%s', async (_, pending) => {
+    const { connection, reported, arrive } = await pending();
+    api.put(service('web'));
+    const { source, sink, logger } = setUp(connection, {}, { plugin: 500 });
+    await source.start(sink, new AbortController().signal);
+    const failures = (): unknown[] => logger.matching('warn', 'retrying').map(({ facts }) => facts.error);
+    await until(() => failures().length > 0);
+    expect(failures()[0]).toMatch(reported);
+    if (arrive) {
+      await until(() => source.status().every(({ failure = '' }) => reported.test(failure)));
+      await arrive();
+    }
+    await until(() => sink.kindsSynced.length === 4);
+    expect(sink.names('Service')).toEqual(['Service default/web']);
+    expect(source.status().map(({ failure }) => failure)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    await source.stop();
+  });
+
+  it('do not hide a plugin behind its name in a kubeconfig that is named relative to the current folder', async () => {
+    const kubeconfig = await writeKubeconfig(api, { exec: { command: './plugin' } });
+    await writeFile(join(dirname(kubeconfig), 'plugin'), `#!/bin/sh\n${CREDENTIAL}\n`, { mode: 0o755 });
+    await list(clientOf({ kubeconfig: relative(process.cwd(), kubeconfig) }));
   });
 });
 
@@ -312,9 +463,9 @@ describe('the server', () => {
     const broken = certificates.authority.replace(/[A-Za-z0-9+/]{40}/, '');
     for (const text of ['', 'nonsense', certificates.client.key, broken]) {
       await writeFile(file, text);
-      await expect(clientOf({ kubeconfig }).load()).rejects.toMatchObject({
-        name: 'KubeconfigError',
-        message: expect.stringContaining(`${file}: cannot read the certificate authority`),
+      await expect(clientOf({ kubeconfig }).access()).rejects.toMatchObject({
+        name: 'CredentialsError',
+        message: expect.stringContaining(`the certificate authority ${file} contains no certificate`),
       });
     }
     await writeFile(file, `${broken}\n${certificates.authority}`);
@@ -423,7 +574,7 @@ describe('a kubeconfig that cannot be used', () => {
     [
       'an exec plugin without a command',
       kubeconfigOf('server: "https://h"', 'exec: {args: [a]}'),
-      /cannot obtain the credentials \(No command was specified/,
+      /user "u" has an exec plugin without a command; set users\[\]\.user\.exec\.command/,
     ],
     [
       'an authority that is no PEM',
@@ -441,9 +592,12 @@ describe('a kubeconfig that cannot be used', () => {
       /user "u" has an auth-provider, and there is no Auth Provider for name "gcp"; use token/,
     ],
     [
-      'a certificate that is not there',
-      'current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\nclusters: [{name: c, cluster: {server: "https://h", certificate-authority: missing.crt}}]',
-      /cannot obtain the credentials \(ENOENT.*missing\.crt/,
+      'a client certificate that is no PEM',
+      kubeconfigOf(
+        'server: "https://h"',
+        'client-certificate-data: bm9uc2Vuc2U=, client-key-data: bm9uc2Vuc2U=',
+      ),
+      /the client certificate of user "u" is not valid \(.*no start line.*client-certificate-data/,
     ],
   ])('%s', async (_, text, expected) => {
     const directory = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
