@@ -41,7 +41,7 @@ export {
 } from './application/ports/node/conntrack.js';
 export type { ClusterEvent, EventRecorder, EventSubject } from './application/ports/event-recorder.js';
 export type { LocalAddresses } from './application/ports/node/local-addresses.js';
-export type { Logger } from './application/ports/logger.js';
+export type { HighVerbosity, Logger } from './application/ports/logger.js';
 export type { SyncObserver, SyncReport } from './application/ports/sync-observer.js';
 
 // What an embedder implements whose backend is to recover from refusals and foreign writes as ours do. It may change in any minor

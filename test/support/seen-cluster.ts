@@ -7,10 +7,9 @@ import type { ServiceLookup } from '../../src/application/ports/service-lookup.j
 import { ListServices } from '../../src/application/status/list-services.js';
 import { ServiceStatuses } from '../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../src/application/status/sync-history.js';
-import { FamilyLoops } from '../../src/application/use-cases/family-loops.js';
+import { ClusterEvents } from '../../src/application/use-cases/cluster-events.js';
+import { FamilyLoops } from '../../src/application/use-cases/object-handler.js';
 import { ObjectReports } from '../../src/application/use-cases/object-reports.js';
-import { OnEndpointSlice } from '../../src/application/use-cases/on-endpoint-slice.js';
-import { OnService } from '../../src/application/use-cases/on-service.js';
 import { ForwardingTable } from '../../src/domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../src/domain/forwarding/node-network.js';
 import { IP_FAMILIES, type IpFamily } from '../../src/domain/net/ip-family.js';
@@ -52,17 +51,28 @@ export class SeenCluster {
   readonly explain: Explain;
   readonly addresses: ExplainAddress;
   readonly list: ListServices;
-  private readonly onService: OnService;
-  private readonly onSlice: OnEndpointSlice;
+  private readonly events: ClusterEvents;
 
   constructor({ lookup, mode = 'nftables', node = {} }: SeenFrom = {}) {
     const { state, statuses, loops } = this;
     const reports = new ObjectReports(new MemoryLogger(), () => this.unread);
     const history = new SyncHistory(new FakeClock());
-    const receivers = new FamilyLoops([]);
-    const observer = new RecordingObserver();
-    this.onService = new OnService(state, receivers, reports, observer, 0);
-    this.onSlice = new OnEndpointSlice(state, receivers, reports, observer, 'n1', 0);
+    this.events = new ClusterEvents(
+      {
+        state,
+        loops: new FamilyLoops([]),
+        reports,
+        observer: new RecordingObserver(),
+        logger: new MemoryLogger(),
+        nodeName: 'n1',
+        startTime: 0,
+        serviceFrontendsLimit: 0,
+        nodeChanged: () => undefined,
+      },
+      { needed: [], wanted: [] },
+      new FakeClock(),
+      () => undefined,
+    );
     const unserved = new UnservedServices(state, reports, lookup);
     const localhost: LocalhostLookup = (family, key) => this.localhost.get(`${family} ${key}`);
     this.explain = new Explain({
@@ -93,8 +103,8 @@ export class SeenCluster {
 
   /** Delivers raw objects, and programs them. */
   deliver(services: readonly object[], slices: readonly object[] = []): this {
-    for (const raw of services) this.onService.applied(raw);
-    for (const raw of slices) this.onSlice.applied(raw);
+    for (const raw of services) this.events.applied('Service', raw);
+    for (const raw of slices) this.events.applied('EndpointSlice', raw);
     for (const { family, table } of this.loops) {
       table.update(this.state, this.state.serviceKeys(), {
         family,

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../application/ports/clock.js';
-import type { Logger } from '../../application/ports/logger.js';
+import type { HighVerbosity, Logger } from '../../application/ports/logger.js';
 
 export interface FloodGuardOptions {
   readonly logger: Logger;
@@ -56,6 +56,10 @@ export class FloodGuard implements Logger {
 
   error(facts: object, message: string): void {
     if (this.passes('error', message)) this.logger.error(facts, message);
+  }
+
+  verbose(verbosity: HighVerbosity): Pick<Logger, 'debug'> | undefined {
+    return this.logger.verbose?.(verbosity);
   }
 
   child(facts: object): FloodGuard {

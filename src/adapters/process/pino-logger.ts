@@ -1,17 +1,22 @@
 import { isatty } from 'node:tty';
 import { destination, type DestinationStream, pino, symbols } from 'pino';
-import type { Logger } from '../../application/ports/logger.js';
+import type { HighVerbosity, Logger } from '../../application/ports/logger.js';
 import { klogLine } from './klog-line.js';
 import { logRecord } from './log-record.js';
 import { printableJson } from './quote.js';
 import { terminalLine } from './terminal-line.js';
 
 const DEBUG_VERBOSITY = 2;
+/** Levels below pino's `debug`, by the verbosity from which they are shown. */
+const HIGH_VERBOSITIES = { v3: 19, v4: 18, v5: 17 } as const;
 /** pino's number for `warn`. */
 const WARNING_LEVEL = 40;
 
 /** The JSON keys of each level. As in kube-proxy, lines other than errors have a verbosity. */
 const LEVEL_FACTS: Readonly<Record<string, object>> = {
+  v5: { level: 'debug', v: 5 },
+  v4: { level: 'debug', v: 4 },
+  v3: { level: 'debug', v: 3 },
   debug: { level: 'debug', v: DEBUG_VERBOSITY },
   info: { level: 'info', v: 0 },
   warn: { level: 'warn', v: 0 },
@@ -20,7 +25,7 @@ const LEVEL_FACTS: Readonly<Record<string, object>> = {
 
 /** What is logged, and in which form. Adjustable at any time. */
 export interface LogSettings {
-  /** kube-proxy's `-v`: 0 and 1 show info, warnings and errors; 2 and above show debug lines too. */
+  /** kube-proxy's `-v`: 0 and 1 show info, warnings and errors; 2 shows debug lines too; 3 to 5 show `HighVerbosity`. */
   readonly verbosity: number;
   /** `text`: klog's lines, or at a terminal a form for people. `json`: one object per line, with the keys of component-base. */
   readonly format: 'text' | 'json';
@@ -48,8 +53,9 @@ export interface PinoLoggerOptions extends LogSettings {
 export class PinoLogger implements Logger {
   static open({ stream, informationStream, ...settings }: PinoLoggerOptions): PinoLogger {
     const output = new LogOutput(settings, stream ?? standard(2), informationStream ?? standard(1));
-    const options: pino.LoggerOptions = {
-      level: 'debug',
+    const options: pino.LoggerOptions<keyof typeof HIGH_VERBOSITIES> = {
+      level: 'v5',
+      customLevels: HIGH_VERBOSITIES,
       base: null,
       timestamp: () => `,"ts":${Date.now()}`,
       formatters: { level: (level) => LEVEL_FACTS[level] ?? { level } },
@@ -59,7 +65,7 @@ export class PinoLogger implements Logger {
   }
 
   private constructor(
-    private readonly sink: pino.Logger,
+    private readonly sink: pino.Logger<keyof typeof HIGH_VERBOSITIES>,
     private readonly output: LogOutput,
   ) {}
 
@@ -82,6 +88,11 @@ export class PinoLogger implements Logger {
 
   error(facts: object, message: string): void {
     this.sink.error(withErrorText(withStackTrace(facts, this.output.settings.verbosity)), message);
+  }
+
+  verbose(verbosity: HighVerbosity): Pick<Logger, 'debug'> | undefined {
+    if (this.output.settings.verbosity < verbosity) return undefined;
+    return { debug: (facts, message) => this.sink[`v${verbosity}`](withErrorText(facts), message) };
   }
 
   child(facts: object): PinoLogger {
@@ -114,7 +125,7 @@ class LogOutput implements DestinationStream {
 
   private text(terminal: boolean): string {
     const { lastLevel, lastTime, lastMsg, lastLogger, lastObj } = this;
-    const level = pino.levels.labels[lastLevel] ?? '';
+    const level = pino.levels.labels[lastLevel] ?? 'debug';
     const known = { ...(lastLogger && this.factsOf(lastLogger)), ...lastObj };
     const record = logRecord(level, Number(lastTime), lastMsg, known);
     return terminal ? terminalLine(record) : klogLine(record);

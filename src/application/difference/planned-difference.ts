@@ -1,7 +1,7 @@
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { Backend, StartOptions } from '../ports/backend.js';
-import type { FamilyContext } from '../sync/sync-family.js';
+import type { FamilyContext } from '../use-cases/sync.js';
 import { familyDifference, type FamilyDifference } from './difference-report.js';
 
 /**

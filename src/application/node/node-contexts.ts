@@ -12,7 +12,7 @@ import {
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { LocalAddresses } from '../ports/node/local-addresses.js';
 import type { Logger } from '../ports/logger.js';
-import type { FamilyContext } from '../sync/sync-family.js';
+import type { FamilyContext } from '../use-cases/sync.js';
 
 /** The part of the configuration that concerns this node. */
 export interface NodeSettings {

@@ -12,4 +12,12 @@ export interface Logger {
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;
   child(facts: object): Logger;
+  /**
+   * A log of lines that are shown from this verbosity (kube-proxy's `-v`); undefined while they are not, so that
+   * `logger.verbose?.(4)?.debug(facts, message)` costs nothing then. Left out by logs without these levels.
+   */
+  verbose?(verbosity: HighVerbosity): Pick<Logger, 'debug'> | undefined;
 }
+
+/** The verbosities above that of debug lines: 3 for lists, 4 for calls of handlers and syncs, 5 for their results. */
+export type HighVerbosity = 3 | 4 | 5;

@@ -1,7 +1,7 @@
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Logger } from '../ports/logger.js';
-import type { ProgramResult } from './sync-family.js';
+import type { ProgramResult } from '../use-cases/sync.js';
 
 /** The outcome of a sync that dequeued changes and succeeded. */
 export interface ProgrammedChanges extends Omit<ProgramResult, 'full'> {

@@ -1,6 +1,6 @@
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import type { Clock } from '../ports/clock.js';
-import type { SyncFamily } from './sync-family.js';
+import type { Sync } from '../use-cases/sync.js';
 import type { VerifierTurns } from './verifier.js';
 
 /** So long after the question changes come first, in milliseconds. Then it is answered, and changes wait for that. */
@@ -25,12 +25,12 @@ export class Comparison {
 
   constructor(
     private readonly turns: Pick<VerifierTurns, 'enqueue'>,
-    private readonly sync: Pick<SyncFamily, 'differences'>,
+    private readonly sync: Pick<Sync, 'differences'>,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * As `SyncFamily.differences`. @throws also when the proxy stops
+   * As `Sync.differences`. @throws also when the proxy stops
    * @param asker aborted when nobody waits for the answer any more
    */
   async differences(asker: AbortSignal = NEVER): Promise<Found> {

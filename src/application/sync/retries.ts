@@ -1,7 +1,7 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import { retryDelayAmongChanges } from './backoff.js';
-import type { SyncFamily } from './sync-family.js';
+import type { Sync } from '../use-cases/sync.js';
 
 /** Milliseconds. */
 const LONG = 60_000;
@@ -22,7 +22,7 @@ export class Retries {
 
   constructor(
     private readonly clock: Clock,
-    private readonly sync: Pick<SyncFamily, 'attempts'>,
+    private readonly sync: Pick<Sync, 'attempts'>,
     private readonly retry: (key: ServicePortKey) => void,
   ) {}
 

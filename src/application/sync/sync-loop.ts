@@ -12,7 +12,7 @@ import { retryDelayAmongChanges } from './backoff.js';
 import { logChanges, type ProgrammedChanges } from './change-log.js';
 import { Comparison } from './comparison.js';
 import { Retries } from './retries.js';
-import type { SyncFamily } from './sync-family.js';
+import type { Sync } from '../use-cases/sync.js';
 import { pauseAfter, type SyncPeriods } from './sync-periods.js';
 import { Verifier, type VerifierTurns } from './verifier.js';
 
@@ -50,7 +50,7 @@ export class SyncLoop {
   readonly complete = new Promise<void>((resolve) => (this.reportComplete = resolve));
 
   constructor(
-    private readonly sync: SyncFamily,
+    private readonly sync: Sync,
     private readonly backend: Backend,
     private periods: SyncPeriods,
     private readonly observer: SyncObserver,
@@ -111,7 +111,7 @@ export class SyncLoop {
     this.changed();
   }
 
-  /** `SyncFamily.keptFor`. */
+  /** `Sync.keptFor`. */
   get keptFor(): readonly string[] {
     return this.sync.keptFor;
   }
@@ -121,7 +121,7 @@ export class SyncLoop {
     return this.backend.unremoved ?? [];
   }
 
-  /** `SyncFamily.unreadFor`. */
+  /** `Sync.unreadFor`. */
   get unreadFor(): readonly string[] {
     return this.sync.unreadFor;
   }

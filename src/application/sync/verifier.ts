@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
 import { retryDelay } from './backoff.js';
-import type { SyncFamily } from './sync-family.js';
+import type { Sync } from '../use-cases/sync.js';
 import {
   afterInterruption,
   afterStart,
@@ -58,7 +58,7 @@ export class Verifier {
   /** @param syncPeriod in milliseconds */
   constructor(
     private readonly turns: VerifierTurns,
-    private readonly sync: SyncFamily,
+    private readonly sync: Sync,
     private syncPeriod: number,
     private readonly observer: SyncObserver,
     private readonly clock: Clock,

@@ -1,11 +1,9 @@
 import type { Clock, Timer } from '../ports/clock.js';
 import type { ObjectReference, ObjectSink, ResourceKind } from '../ports/cluster-source.js';
-
-/** Handles objects of one kind. */
-export interface ObjectUseCase {
-  applied(object: unknown): void;
-  deleted(reference: ObjectReference): void;
-}
+import { EndpointSliceHandler, EndpointsHandler } from './endpoint-slice-handler.js';
+import { NodeHandler } from './node-handler.js';
+import type { HandlerParts, ObjectHandler } from './object-handler.js';
+import { ServiceCidrHandler, ServiceHandler } from './service-handler.js';
 
 /** Kinds that the first sync waits for. */
 export interface AwaitedKinds {
@@ -19,10 +17,11 @@ export interface AwaitedKinds {
 const WANTED_FOR = 1_000;
 
 /**
- * Where sources deliver objects: passes each to the use case of its kind and counts them. Sources that deliver Endpoints
+ * Where sources deliver objects: passes each to the handler of its kind and counts them. Sources that deliver Endpoints
  * report EndpointSlice as synced as well.
  */
 export class ClusterEvents implements ObjectSink {
+  private readonly handlers: Readonly<Record<ResourceKind, ObjectHandler>>;
   private readonly listed = new Set<ResourceKind>();
   private handled = 0;
   /** Runs, or has run, while wanted kinds are missing. */
@@ -33,11 +32,21 @@ export class ClusterEvents implements ObjectSink {
 
   /** @param initialized called when the awaited lists have arrived; perhaps more than once */
   constructor(
-    private readonly useCases: Readonly<Record<ResourceKind, ObjectUseCase>>,
+    parts: HandlerParts,
     private readonly awaited: AwaitedKinds,
     private readonly clock: Clock,
     private readonly initialized: () => void,
-  ) {}
+  ) {
+    const listed = (kind: ResourceKind) => () => this.allListed(kind);
+    const sliceHandler = new EndpointSliceHandler(parts, listed('EndpointSlice'));
+    this.handlers = {
+      Service: new ServiceHandler(parts, listed('Service')),
+      EndpointSlice: sliceHandler,
+      Endpoints: new EndpointsHandler(parts, sliceHandler, listed('Endpoints')),
+      Node: new NodeHandler(parts, listed('Node')),
+      ServiceCIDR: new ServiceCidrHandler(parts, listed('ServiceCIDR')),
+    };
+  }
 
   /** Objects and deletions handled since start. */
   get eventCount(): number {
@@ -51,24 +60,28 @@ export class ClusterEvents implements ObjectSink {
 
   applied(kind: ResourceKind, object: unknown): void {
     this.handled++;
-    this.useCases[kind].applied(object);
+    this.handlers[kind].applied(object);
   }
 
   deleted(kind: ResourceKind, reference: ObjectReference): void {
     this.handled++;
-    this.useCases[kind].deleted(reference);
+    this.handlers[kind].deleted(reference);
   }
 
   synced(kind: ResourceKind): void {
-    this.listed.add(kind);
-    if (this.missing.length > 0) return;
-    if (this.awaited.wanted.every((one) => this.listed.has(one))) this.arrived();
-    else this.wait ??= this.clock.after(WANTED_FOR, () => this.arrived());
+    this.handlers[kind].synced();
   }
 
   /** Waits no longer, once the source delivers nothing any more. Idempotent. */
   stop(): void {
     this.wait?.cancel();
+  }
+
+  private allListed(kind: ResourceKind): void {
+    this.listed.add(kind);
+    if (this.missing.length > 0) return;
+    if (this.awaited.wanted.every((one) => this.listed.has(one))) this.arrived();
+    else this.wait ??= this.clock.after(WANTED_FOR, () => this.arrived());
   }
 
   private arrived(): void {

@@ -2,7 +2,7 @@ import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { Planner } from '../ports/planner.js';
-import type { FamilyContext } from '../sync/sync-family.js';
+import type { FamilyContext } from '../use-cases/sync.js';
 
 /** Use case Plan: what a first sync would program for the known objects, family by family. Changes nothing. */
 export function planFamilies(

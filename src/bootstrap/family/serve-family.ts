@@ -2,7 +2,7 @@ import { ServiceHealthChecks } from '../../application/health/service-health-che
 import { LocalhostNodePorts } from '../../application/localhost/localhost-node-ports.js';
 import type { ReportProblem } from '../../application/localhost/relayed-node-port.js';
 import { ForwardingListeners } from '../../application/sync/forwarding-listeners.js';
-import { SyncFamily } from '../../application/sync/sync-family.js';
+import { Sync } from '../../application/use-cases/sync.js';
 import { SyncLoop } from '../../application/sync/sync-loop.js';
 import { ReconcileConntrack } from '../../application/use-cases/reconcile-conntrack.js';
 import { ResetDeadConnections } from '../../application/use-cases/reset-dead-connections.js';
@@ -72,9 +72,9 @@ function relayedNodePorts(parts: FamilyParts, report: ReportProblem): LocalhostN
   return relay && new LocalhostNodePorts({ family, relay, metrics, report, clock, logger });
 }
 
-function syncFamily(parts: FamilyParts, listeners: ForwardingListeners): SyncFamily {
+function syncFamily(parts: FamilyParts, listeners: ForwardingListeners): Sync {
   const { backend, state, source, reports, contexts, statuses, clock, ejection } = parts;
-  return new SyncFamily(
+  return new Sync(
     state,
     backend,
     contexts,
@@ -88,7 +88,7 @@ function syncFamily(parts: FamilyParts, listeners: ForwardingListeners): SyncFam
   );
 }
 
-function syncLoop(parts: FamilyParts, sync: SyncFamily): SyncLoop {
+function syncLoop(parts: FamilyParts, sync: Sync): SyncLoop {
   const { backend, syncObserver, changeHistory, clock } = parts;
   const { configuration } = parts.commandLine;
   const logger = parts.logger.child({ caller: 'sync-loop' });

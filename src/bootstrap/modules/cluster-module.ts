@@ -1,14 +1,9 @@
 import type { ApiClient } from '../../adapters/kubernetes/client/api-client.js';
 import { ManifestSource } from '../../adapters/manifests/manifest-source.js';
 import { ClusterEvents } from '../../application/use-cases/cluster-events.js';
-import { FamilyLoops } from '../../application/use-cases/family-loops.js';
+import { FamilyLoops } from '../../application/use-cases/object-handler.js';
 import { ObjectReports } from '../../application/use-cases/object-reports.js';
 import { annotationEvents } from '../../application/use-cases/annotation-events.js';
-import { OnEndpointSlice } from '../../application/use-cases/on-endpoint-slice.js';
-import { OnEndpoints } from '../../application/use-cases/on-endpoints.js';
-import { OnNode } from '../../application/use-cases/on-node.js';
-import { OnServiceCidr } from '../../application/use-cases/on-service-cidr.js';
-import { OnService } from '../../application/use-cases/on-service.js';
 import { ClusterState } from '../../domain/state/cluster-state.js';
 import { KubernetesSource } from '../../adapters/kubernetes/kubernetes-source.js';
 import type { ReadingModule } from '../parts/reading-parts.js';
@@ -38,39 +33,21 @@ export const clusterModule = {
     const { nodeName, once, request, configuration } = commandLine;
     const loops = new FamilyLoops(served.map(({ loop }) => loop));
     const ignoredParts = request.name === 'run' ? annotationEvents(parts.eventRecorder) : undefined;
-    const onSlice = new OnEndpointSlice(
-      state,
-      loops,
-      reports,
-      syncObserver,
-      nodeName,
-      clock.now(),
-      ignoredParts,
-    );
     return new ClusterEvents(
       {
-        Service: new OnService(
-          state,
-          loops,
-          reports,
-          syncObserver,
-          configuration.serviceFrontendsLimit,
-          ignoredParts,
-        ),
-        EndpointSlice: onSlice,
-        Endpoints: new OnEndpoints(onSlice, reports, nodeName),
-        Node: new OnNode(
-          state,
-          loops,
-          reports,
-          logger.child({ caller: 'on-node' }),
-          nodeName,
-          ({ leaving }) => {
-            health.setNodeEligible(!leaving);
-            awaitNode.changed();
-          },
-        ),
-        ServiceCIDR: new OnServiceCidr(state, loops, reports),
+        state,
+        loops,
+        reports,
+        observer: syncObserver,
+        logger: logger.child({ caller: 'config' }),
+        nodeName,
+        startTime: clock.now(),
+        serviceFrontendsLimit: configuration.serviceFrontendsLimit,
+        ignoredParts,
+        nodeChanged({ leaving }) {
+          health.setNodeEligible(!leaving);
+          awaitNode.changed();
+        },
       },
       // A proxy that keeps running picks up late service ranges; what reads only once must have them.
       once || request.name !== 'run'

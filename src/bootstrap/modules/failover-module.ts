@@ -1,6 +1,6 @@
 import { EjectSilentEndpoints } from '../../application/failover/eject-silent-endpoints.js';
 import { EjectionReports } from '../../application/failover/ejection-reports.js';
-import { FamilyLoops } from '../../application/use-cases/family-loops.js';
+import { FamilyLoops } from '../../application/use-cases/object-handler.js';
 import type { Module } from '../parts/proxy-parts.js';
 
 const BY_ITSELF =

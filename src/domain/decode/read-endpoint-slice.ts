@@ -31,7 +31,7 @@ export const HEADLESS_LABEL = 'service.kubernetes.io/headless';
 export const TRIGGER_TIME_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 /** Why a valid slice is of no use: it is a headless Service's, names no Service, or has addresses of no family. */
-type IgnoredSlice = 'headless' | 'unlabeled' | 'address-type';
+export type IgnoredSlice = 'headless' | 'unlabeled' | 'address-type';
 
 const SERVICE_NAME_PATH = `metadata.labels[${SERVICE_NAME_LABEL}]`;
 

@@ -39,6 +39,11 @@ export class ClusterState {
     return this.services.get(key);
   }
 
+  /** Whether the Service is known, served or not. */
+  hasService(key: ServiceKey): boolean {
+    return this.services.has(key) || this.unserved.has(key);
+  }
+
   /** Why a known Service is not served; undefined if it is, or is not known. */
   unservedKind(key: ServiceKey): UnservedKind | undefined {
     return this.unserved.get(key);
@@ -73,6 +78,12 @@ export class ClusterState {
   /** Slices that name no Service, as `namespace/slice`. */
   unlabeledSlices(): Iterable<string> {
     return this.unlabeled;
+  }
+
+  /** Whether the slice is known, with a Service or without one. */
+  hasSlice(namespace: string, name: string): boolean {
+    const id = serviceKey(namespace, name);
+    return this.owners.has(id) || this.unlabeled.has(id);
   }
 
   /** Whether slices of the Service are known, of this family. */

@@ -1,7 +1,7 @@
-import type { Logger } from '../../application/ports/logger.js';
+import type { HighVerbosity, Logger } from '../../application/ports/logger.js';
 
 /** The severity of a line. */
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | `v${HighVerbosity}`;
 
 /** A line as it was logged. */
 export interface LogLine {
@@ -11,11 +11,13 @@ export interface LogLine {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** Keeps what is logged. Children write to the same lines. */
+/** Keeps what is logged, up to a verbosity. Children write to the same lines. */
 export class MemoryLogger implements Logger {
   constructor(
     readonly lines: LogLine[] = [],
     private readonly context: object = {},
+    /** Lines above it are left out, as by default those above debug lines. */
+    private readonly verbosity = 2,
   ) {}
 
   debug(facts: object, message: string): void {
@@ -35,7 +37,12 @@ export class MemoryLogger implements Logger {
   }
 
   child(facts: object): MemoryLogger {
-    return new MemoryLogger(this.lines, { ...this.context, ...facts });
+    return new MemoryLogger(this.lines, { ...this.context, ...facts }, this.verbosity);
+  }
+
+  verbose(verbosity: HighVerbosity): Pick<Logger, 'debug'> | undefined {
+    if (verbosity > this.verbosity) return undefined;
+    return { debug: (facts, message) => this.write(`v${verbosity}`, facts, message) };
   }
 
   /** The lines of one level, in order. */

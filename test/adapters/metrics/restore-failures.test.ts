@@ -4,7 +4,7 @@ import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
 import { ToolMissingError } from '../../../src/adapters/tools/errors.js';
 import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metrics.js';
-import { SyncFamily } from '../../../src/application/sync/sync-family.js';
+import { Sync } from '../../../src/application/use-cases/sync.js';
 import { SyncLoop } from '../../../src/application/sync/sync-loop.js';
 import { Bench } from '../../application/sync/bench.js';
 import { HOST } from '../../support/iptables/services.js';
@@ -24,7 +24,7 @@ class Proxy {
     const backend = iptablesBackend('IPv4', this.iptables, this.iptables.watch(), host, logger, {
       observer: metrics,
     });
-    const sync = new SyncFamily(state, backend, { of: () => context }, statuses, clock, logger);
+    const sync = new Sync(state, backend, { of: () => context }, statuses, clock, logger);
     const periods = { syncPeriod: 30_000, minSyncPeriod: undefined };
     this.loop = new SyncLoop(sync, backend, periods, metrics, clock, logger);
     this.metrics = metrics;

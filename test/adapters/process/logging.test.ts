@@ -56,6 +56,24 @@ describe('PinoLogger', () => {
     expect(written).toEqual([expect.stringMatching(/^I.*\] "detail"\n$/)]);
   });
 
+  it.each([3, 4, 5] as const)('shows lines of verbosity %d from there on, with that number', (verbosity) => {
+    const below = open(verbosity - 1, 'text').logger;
+    expect([
+      below.verbose(verbosity),
+      FloodGuard.guard({ logger: below, clock: new FakeClock() }).verbose(verbosity),
+    ]).toEqual([undefined, undefined]);
+    const { logger, written } = open(verbosity, 'text');
+    const guarded = FloodGuard.guard({ logger, clock: new FakeClock() }).child({ caller: 'config' });
+    guarded.verbose(verbosity)?.debug({ service: 'shop/cart' }, 'call');
+    expect(written).toEqual([expect.stringMatching(/^I.* config:1\] "call" service="shop\/cart"\n$/)]);
+    logger.adjust({ format: 'json' });
+    guarded.verbose(verbosity)?.debug({}, 'call');
+    expect(JSON.parse(written[1]!)).toEqual({
+      ...{ level: 'debug', v: verbosity, ts: expect.any(Number) },
+      ...{ caller: 'config', msg: 'call' },
+    });
+  });
+
   it("writes JSON with component-base's keys", () => {
     const { logger, written } = open(2, 'json');
     const before = Date.now();

@@ -3,7 +3,7 @@ import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import type { ProgrammedChanges } from '../../../src/application/sync/change-log.js';
-import { SyncFamily, type FamilyContext } from '../../../src/application/sync/sync-family.js';
+import { Sync, type FamilyContext } from '../../../src/application/use-cases/sync.js';
 import { SyncLoop } from '../../../src/application/sync/sync-loop.js';
 import type { SyncPeriods } from '../../../src/application/sync/sync-periods.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
@@ -36,7 +36,7 @@ export class Bench {
   /** Whether the node was read again, for each request of the context. */
   readonly refreshes: boolean[] = [];
   context = CONTEXT;
-  readonly sync: SyncFamily;
+  readonly sync: Sync;
   readonly loop: SyncLoop;
 
   /** What the source cannot read. */
@@ -46,7 +46,7 @@ export class Bench {
 
   constructor(periods: Partial<SyncPeriods> = {}, programmed?: (changes: ProgrammedChanges) => void) {
     const contexts = { of: (_: string, refresh: boolean) => (this.refreshes.push(refresh), this.context) };
-    this.sync = new SyncFamily(
+    this.sync = new Sync(
       this.state,
       this.backend,
       contexts,

@@ -1,14 +1,10 @@
 import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import type { IgnoredParts } from '../../../src/application/use-cases/annotation-events.js';
 import { ClusterEvents } from '../../../src/application/use-cases/cluster-events.js';
-import { FamilyLoops, type ChangeReceiver } from '../../../src/application/use-cases/family-loops.js';
+import { FamilyLoops, type ChangeReceiver } from '../../../src/application/use-cases/object-handler.js';
 import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';
-import { OnEndpointSlice } from '../../../src/application/use-cases/on-endpoint-slice.js';
-import { OnEndpoints } from '../../../src/application/use-cases/on-endpoints.js';
-import { OnNode } from '../../../src/application/use-cases/on-node.js';
-import { OnServiceCidr } from '../../../src/application/use-cases/on-service-cidr.js';
-import { OnService } from '../../../src/application/use-cases/on-service.js';
 import type { Node } from '../../../src/domain/model/node.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
@@ -45,30 +41,41 @@ export const NODE_NAME = 'n1';
 export const FRONTENDS_LIMIT = 12;
 export const START = Date.parse('2024-05-01T12:00:00Z');
 
+interface BenchOptions {
+  readonly ignoredParts?: IgnoredParts;
+  readonly logger?: MemoryLogger;
+}
+
 /** All use cases of events over fakes. */
 export class Bench {
   readonly clock = new FakeClock();
-  readonly logger = new MemoryLogger();
+  readonly logger: MemoryLogger;
   readonly state = new ClusterState();
   readonly observer = new RecordingObserver();
-  readonly reports = new ObjectReports(this.logger);
+  readonly reports: ObjectReports;
   readonly ipv4 = new ListeningLoop('IPv4');
   readonly ipv6 = new ListeningLoop('IPv6');
   readonly nodes: Node[] = [];
   initialized = 0;
   readonly events: ClusterEvents;
 
-  constructor() {
+  constructor({ ignoredParts, logger = new MemoryLogger() }: BenchOptions = {}) {
+    this.logger = logger;
+    this.reports = new ObjectReports(logger);
     const loops = new FamilyLoops([this.ipv4, this.ipv6]);
-    const { state, reports, observer, logger } = this;
-    const onSlice = new OnEndpointSlice(state, loops, reports, observer, NODE_NAME, START);
+    const { state, reports, observer } = this;
     this.events = new ClusterEvents(
       {
-        Service: new OnService(state, loops, reports, observer, FRONTENDS_LIMIT),
-        EndpointSlice: onSlice,
-        Endpoints: new OnEndpoints(onSlice, reports, NODE_NAME),
-        Node: new OnNode(state, loops, reports, logger, NODE_NAME, (node) => this.nodes.push(node)),
-        ServiceCIDR: new OnServiceCidr(state, loops, reports),
+        state,
+        loops,
+        reports,
+        observer,
+        logger,
+        nodeName: NODE_NAME,
+        startTime: START,
+        serviceFrontendsLimit: FRONTENDS_LIMIT,
+        ignoredParts,
+        nodeChanged: (node) => this.nodes.push(node),
       },
       { needed: ['Service', 'EndpointSlice'], wanted: ['ServiceCIDR'] },
       this.clock,

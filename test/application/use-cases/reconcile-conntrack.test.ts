@@ -5,7 +5,7 @@ import { RecordingMetrics } from '../../support/fakes/recording-metrics.js';
 import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
 import { ReconcileConntrack } from '../../../src/application/use-cases/reconcile-conntrack.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
-import { SyncFamily } from '../../../src/application/sync/sync-family.js';
+import { Sync } from '../../../src/application/use-cases/sync.js';
 import type { ApplyResult, Backend } from '../../../src/application/ports/backend.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
@@ -65,7 +65,7 @@ class World {
   underWay: () => Promise<void> = async () => undefined;
   repairs = 0;
   readonly reconciler: ReconcileConntrack;
-  private readonly family: SyncFamily;
+  private readonly family: Sync;
   private readonly backend: Backend = {
     mode: 'memory',
     family: 'IPv4',
@@ -88,7 +88,7 @@ class World {
     };
     const { conntrack, metrics, clock, logger } = this;
     this.reconciler = new ReconcileConntrack('IPv4', protocol, conntrack, addresses, metrics, clock, logger);
-    this.family = new SyncFamily(
+    this.family = new Sync(
       this.state,
       this.backend,
       {

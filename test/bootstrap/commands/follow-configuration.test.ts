@@ -9,7 +9,7 @@ import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { CheckNode } from '../../../src/application/node/check-node.js';
 import { NodeContexts } from '../../../src/application/node/node-contexts.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
-import { SyncFamily } from '../../../src/application/sync/sync-family.js';
+import { Sync } from '../../../src/application/use-cases/sync.js';
 import { SyncLoop } from '../../../src/application/sync/sync-loop.js';
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
@@ -57,7 +57,7 @@ async function following(body: string, ...flags: readonly string[]) {
   const state = new ClusterState();
   const backend = new RecordingBackend();
   const contexts = new NodeContexts(nodeSettings(started), state, { list: () => [] }, logger);
-  const sync = new SyncFamily(state, backend, contexts, new ServiceStatuses(), clock, logger);
+  const sync = new Sync(state, backend, contexts, new ServiceStatuses(), clock, logger);
   const periods = { syncPeriod: 30_000, minSyncPeriod: undefined };
   const loop = new SyncLoop(sync, backend, periods, new RecordingObserver(), clock, logger);
   const health = new ProxyHealth(clock, 60_000);

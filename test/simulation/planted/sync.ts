@@ -19,13 +19,13 @@ const FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'refused-removals-are-not-tried-again',
-    file: 'src/application/sync/sync-family.ts',
+    file: 'src/application/use-cases/sync.ts',
     original: '    this.waiting.add(failedRemovals(this.table, this.statuses, this.family, ofServices));\n',
     fault: '',
   },
   {
     name: 'failed-syncs-are-not-tried-again',
-    file: 'src/application/sync/sync-family.ts',
+    file: 'src/application/use-cases/sync.ts',
     original: '      this.started = false;\n      throw error;',
     fault: '      throw error;',
   },

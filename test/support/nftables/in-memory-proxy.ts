@@ -4,15 +4,10 @@ import { NodeContexts, type NodeSettings } from '../../../src/application/node/n
 import type { Backend } from '../../../src/application/ports/backend.js';
 import type { SyncObserver } from '../../../src/application/ports/sync-observer.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
-import { SyncFamily, type ProgramResult } from '../../../src/application/sync/sync-family.js';
+import { Sync, type ProgramResult } from '../../../src/application/use-cases/sync.js';
 import { ClusterEvents } from '../../../src/application/use-cases/cluster-events.js';
-import { FamilyLoops } from '../../../src/application/use-cases/family-loops.js';
+import { FamilyLoops } from '../../../src/application/use-cases/object-handler.js';
 import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';
-import { OnEndpointSlice } from '../../../src/application/use-cases/on-endpoint-slice.js';
-import { OnEndpoints } from '../../../src/application/use-cases/on-endpoints.js';
-import { OnNode } from '../../../src/application/use-cases/on-node.js';
-import { OnServiceCidr } from '../../../src/application/use-cases/on-service-cidr.js';
-import { OnService } from '../../../src/application/use-cases/on-service.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import { PendingChanges } from '../../../src/domain/state/pending-changes.js';
@@ -38,7 +33,7 @@ export class InMemoryProxy {
   readonly events: ClusterEvents;
   readonly families: ReadonlyMap<
     IpFamily,
-    { readonly sync: SyncFamily; readonly pending: PendingChanges; readonly backend: Backend }
+    { readonly sync: Sync; readonly pending: PendingChanges; readonly backend: Backend }
   >;
 
   constructor(backends: readonly Backend[], settings: NodeSettings, localAddresses: () => readonly string[]) {
@@ -46,21 +41,24 @@ export class InMemoryProxy {
     this.contexts = new NodeContexts(settings, state, { list: localAddresses }, logger);
     this.families = new Map(
       backends.map((backend) => {
-        const sync = new SyncFamily(state, backend, this.contexts, this.statuses, new FakeClock(), logger);
+        const sync = new Sync(state, backend, this.contexts, this.statuses, new FakeClock(), logger);
         return [backend.family, { sync, pending: new PendingChanges(), backend }];
       }),
     );
     const loops = new FamilyLoops(
       [...this.families].map(([family, { pending }]) => ({ family, pending, changed: () => undefined })),
     );
-    const onSlice = new OnEndpointSlice(state, loops, reports, deaf, settings.nodeName, 0);
     this.events = new ClusterEvents(
       {
-        Service: new OnService(state, loops, reports, deaf, 0),
-        EndpointSlice: onSlice,
-        Endpoints: new OnEndpoints(onSlice, reports, settings.nodeName),
-        Node: new OnNode(state, loops, reports, logger, settings.nodeName, () => undefined),
-        ServiceCIDR: new OnServiceCidr(state, loops, reports),
+        state,
+        loops,
+        reports,
+        observer: deaf,
+        logger,
+        nodeName: settings.nodeName,
+        startTime: 0,
+        serviceFrontendsLimit: 0,
+        nodeChanged: () => undefined,
       },
       { needed: [], wanted: [] },
       new FakeClock(),

@@ -7,7 +7,7 @@ import {
 import { parseManifest } from '../../../src/adapters/manifests/parsing/manifest-text.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import { NodeContexts } from '../../../src/application/node/node-contexts.js';
-import type { FamilyContext } from '../../../src/application/sync/sync-family.js';
+import type { FamilyContext } from '../../../src/application/use-cases/sync.js';
 import { decodeConfigurationFile } from '../../../src/bootstrap/configuration/configuration-file.js';
 import { modeSettings, withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
 import { readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slice.js';

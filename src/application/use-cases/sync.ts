@@ -12,10 +12,10 @@ import type { ApplyResult, Backend, VerificationKind, VerifyResult } from '../po
 import type { Clock } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import type { Logger } from '../ports/logger.js';
-import { everyPort, failedRemovals, withEveryEntry } from './listed-changes.js';
-import { mayKeepRulesOf, together } from './held-back-services.js';
+import { everyPort, failedRemovals, withEveryEntry } from '../sync/listed-changes.js';
+import { mayKeepRulesOf, together } from '../sync/held-back-services.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
-import { ServicePortOutcomes } from './service-port-outcomes.js';
+import { ServicePortOutcomes } from '../sync/service-port-outcomes.js';
 
 /** What the rules of a family depend on besides services. */
 export interface FamilyContext {
@@ -44,10 +44,10 @@ interface Programmed {
 }
 
 /**
- * Use case Sync: turns changes of the cluster into a changed forwarding table and has the backend program it. The first
+ * Use case Sync, of one family: turns changes of the cluster into a changed forwarding table and has the backend program it. The first
  * time, and after the backend failed as a whole, it programs everything. A Service with very many ports takes several calls.
  */
-export class SyncFamily {
+export class Sync {
   readonly table: ForwardingTable;
   private readonly waiting = new WaitingChanges();
   private readonly outcomes: ServicePortOutcomes;
@@ -102,6 +102,9 @@ export class SyncFamily {
     const { forwarding, network } = this.contexts.of(this.family, changes.node || changes.everyService);
     const call: Call = { forwarding, network, signal };
     const full = this.programsEverything;
+    this.logger
+      .verbose?.(4)
+      ?.debug({ family: this.family, full, services: changes.services.size }, 'Calling Sync');
     const { result, changed } = await (full ? this.startBackend(call) : this.applyChanges(changes, call));
     this.outcomes.record(changed, result);
     const failed = new Set(result.failed.map(({ key }) => key));

@@ -15,7 +15,7 @@ beforeEach(() => {
   bench = new Bench();
 });
 
-describe('OnEndpointSlice', () => {
+describe('EndpointSliceHandler', () => {
   it('notifies the family of the slice, and no other', () => {
     apply();
     expect(bench.heard()).toEqual([services('shop/cart'), undefined]);
@@ -113,7 +113,7 @@ describe('trigger times (docs/spec/model.md §8)', () => {
   });
 });
 
-describe('OnEndpoints', () => {
+describe('EndpointsHandler', () => {
   const applyEndpoints = (...subsets: object[]) =>
     bench.events.applied('Endpoints', { metadata: { namespace: 'shop', name: 'cart' }, subsets });
   const subset = (...ips: string[]) => ({ addresses: ips.map((ip) => ({ ip })), ports: [{ port: 80 }] });

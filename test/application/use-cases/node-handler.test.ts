@@ -32,7 +32,7 @@ beforeEach(() => {
   bench = new Bench();
 });
 
-describe('OnNode', () => {
+describe('NodeHandler', () => {
   it("reads this node's Node object, and no other", () => {
     apply({ name: 'n2' });
     expect([bench.state.node, bench.heard(), bench.nodes]).toEqual([undefined, [undefined, undefined], []]);

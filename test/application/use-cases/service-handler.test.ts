@@ -10,7 +10,7 @@ beforeEach(() => {
   bench = new Bench();
 });
 
-describe('OnService', () => {
+describe('ServiceHandler', () => {
   it('notifies the families that it has addresses of, or had, and no other', () => {
     apply();
     expect(bench.heard()).toEqual([services('shop/cart'), undefined]);
