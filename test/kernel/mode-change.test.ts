@@ -21,7 +21,11 @@ function objects(endpoints: readonly string[]): string {
     targetPort: 8080,
     nodePort: nodePort.port,
   } as const;
-  return clusterObjects([{ name: 'web', clusterIP: web.dst, ports: [http], endpoints }]);
+  const sctp = { name: 'sctp', protocol: 'SCTP', port: 82, targetPort: 8082, nodePort: 30192 } as const;
+  return clusterObjects([
+    { name: 'web', clusterIP: web.dst, ports: [http], endpoints },
+    { name: 'signals', clusterIP: '172.30.20.12', ports: [sctp], endpoints },
+  ]);
 }
 
 describe.each(sampleOf(iptablesVariants))('a change between nftables and iptables-%s', (variant) => {
@@ -102,6 +106,17 @@ describe.each(sampleOf(iptablesVariants))('a change between nftables and iptable
       }
       expect(await standing.ask()).toMatchObject({ body: name, connections: 1 });
     }
+  });
+
+  it('to mode userspace waits for no port of SCTP, which that never serves, and is ready then', async () => {
+    await restartIn('userspace');
+    await until('the rules of mode nftables are gone', async () => !(await present()).includes('nftables'));
+    expect(proxy.log).not.toContain('keeping any rules of other modes');
+    const { stdout } = await proxy.answer('services', 'signals', '-o', 'json');
+    expect(stdout).toContain('mode userspace carries TCP and UDP, not SCTP');
+    const ready = await testbed.node.run(['curl', '-s', 'http://127.0.0.1:10256/readyz']);
+    expect(JSON.parse(ready)).toMatchObject({ ready: true });
+    await changeTo('nftables');
   });
 
   it.each(variant === 'nft' ? (['nftables', 'iptables'] as const) : (['iptables'] as const))(

@@ -27,7 +27,7 @@ import { proxied, type ProxiedPort } from '../../domain/userspace/walk/proxied-p
 import { ANY_HOST } from '../iptables/restore/owned-chains.js';
 import type { IptablesBackendOptions } from '../iptables/iptables-driver.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
-import { PortClaimError } from './errors.js';
+import { PortClaimError, UnsupportedProtocolError } from './errors.js';
 import { PortClaims, type HoldPort } from './sockets/port-claims.js';
 import { removePortals } from './remove-portals.js';
 import { ServicePort, type ServicePortDependencies } from './service-port.js';
@@ -223,7 +223,8 @@ export class UserspaceBackend implements Backend {
       await port.follow(entry, (address) => this.local.has(address), leaving);
       return true;
     } catch (error) {
-      failed.push({ key, reason: errorMessage(error) });
+      const limitedBy = error instanceof UnsupportedProtocolError ? 'mode' : 'node';
+      failed.push({ key, reason: errorMessage(error), limitedBy });
       if (error instanceof NoPortLeftError || error instanceof PortClaimError) this.waiting.set(key, entry);
       return this.ports.has(key);
     }

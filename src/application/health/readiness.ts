@@ -1,4 +1,5 @@
-import { IP_FAMILIES } from '../../domain/net/ip-family.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock } from '../ports/clock.js';
 import type { ResourceKind } from '../ports/cluster-source.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
@@ -6,7 +7,7 @@ import type { ProxyHealth } from './proxy-health.js';
 
 /** One condition of readiness. */
 export interface ReadinessCheck {
-  readonly name: 'caches-synced' | 'sources' | 'first-sync' | 'sync' | 'services' | 'watches';
+  readonly name: 'caches-synced' | 'sources' | 'first-sync' | 'sync' | 'services' | 'watches' | 'other-modes';
   /** Why it is not met; undefined when it is. */
   readonly reason?: string;
 }
@@ -24,8 +25,9 @@ const NAMED = 10;
 
 /**
  * Whether this node does everything the cluster asks: all objects were listed and read, everything was programmed at least
- * once, nothing is overdue, no service port has failed for more than a minute, and news arrives. Stricter than health, and for
- * people and rollouts rather than load balancers: a node that is not ready may still serve nearly everything.
+ * once, nothing is overdue, no service port that its mode can serve has failed for more than a minute, news arrives, and no rules of
+ * another mode are left to meet packets. Stricter than health, and for people and rollouts rather than load balancers: a node that is
+ * not ready may still serve nearly everything.
  */
 export class Readiness {
   constructor(
@@ -35,6 +37,8 @@ export class Readiness {
     private readonly missing: () => readonly ResourceKind[],
     /** What was unreadable since the start: rules that no object explains are kept because of it. */
     private readonly unreadable: () => readonly string[],
+    /** Why rules of other modes are still there, and may translate packets by endpoints of an earlier time. */
+    private readonly otherModes: () => readonly string[],
     private readonly clock: Clock,
   ) {}
 
@@ -59,6 +63,7 @@ export class Readiness {
         'watches',
         stale.map(({ kind, reason }) => `${kind}: ${reason}`),
       ),
+      check('other-modes', this.otherModes()),
     ];
     return { ready: checks.every(({ reason }) => reason === undefined), now, checks };
   }
@@ -67,11 +72,18 @@ export class Readiness {
     const all = IP_FAMILIES.flatMap((family) =>
       this.statuses
         .failures(family)
+        .filter(({ key }) => !this.isBeyondMode(family, key))
         .map((port) => ({ ...port, lasts: now - Date.parse(port.since) }))
         .filter(({ lasts }) => lasts > LONGEST_FAILURE)
         .map(({ key, reason, lasts }) => `${key} (${family}) for ${Math.floor(lasts / 1000)} s: ${reason}`),
     );
     return named(all);
+  }
+
+  /** Waiting does not help: only another mode serves it. */
+  private isBeyondMode(family: IpFamily, key: ServicePortKey): boolean {
+    const status = this.statuses.get(family, key);
+    return status?.state === 'failed' && status.limitedBy === 'mode';
   }
 }
 

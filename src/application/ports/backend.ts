@@ -118,6 +118,11 @@ export interface ServiceFailure {
   readonly reason: string;
   /** It was not tried by itself: something in a batch with it was refused, and the limits of a round were reached. */
   readonly waits?: true;
+  /**
+   * The kernel rejected nothing: `mode`, this mode never serves such a service port; `node`, the proxy cannot on this node at
+   * present, as where another program has a port. Missing: the kernel rejected it.
+   */
+  readonly limitedBy?: 'mode' | 'node';
 }
 
 /** What a verification found and repaired. */

@@ -38,7 +38,7 @@ export async function compileAll<Rules, Change>(
     try {
       wanted = entry && driver.compile(entry, present);
     } catch (error) {
-      failed.push({ key, reason: `cannot be compiled: ${errorMessage(error)}` });
+      failed.push({ key, reason: `cannot be compiled: ${errorMessage(error)}`, limitedBy: 'node' });
       continue;
     }
     const former = candidates.has(key) ? candidates.get(key) : present;

@@ -43,6 +43,8 @@ const failed = fields({
   since: time,
   reason: text,
   attempts: number,
+  /** As in `ServiceFailure`. */
+  limitedBy: optional(oneOf('mode', 'node')),
 });
 
 /** The outcome of the last attempt to program a service port, if there was one. */

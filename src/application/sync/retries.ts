@@ -4,7 +4,7 @@ import { retryDelayAmongChanges } from './backoff.js';
 import type { Sync } from '../use-cases/sync.js';
 
 /** Milliseconds. */
-const LONG = 60_000;
+const LONG = 10_000;
 /** What is due within this time is tried again at once: of a Service, ports fail one just after another. */
 const TOGETHER = 20;
 
@@ -22,12 +22,13 @@ export class Retries {
 
   constructor(
     private readonly clock: Clock,
-    private readonly sync: Pick<Sync, 'attempts'>,
+    private readonly sync: Pick<Sync, 'attempts' | 'limitOf'>,
     private readonly retry: (key: ServicePortKey) => void,
   ) {}
 
-  /** @param key has just failed */
+  /** @param key has just failed. What its mode never serves is not tried again. */
   later(key: ServicePortKey): void {
+    if (this.sync.limitOf(key) === 'mode') return;
     const attempts = this.sync.attempts(key)!;
     const now = this.clock.steady();
     const former = this.failing.get(key);
@@ -37,10 +38,12 @@ export class Retries {
     this.failing.set(key, { since, at: now + delay, timer: this.clock.after(delay, () => this.due(key)) });
   }
 
-  /** Those that have failed for less than a minute. */
+  /** Those that the kernel has rejected for less than ten seconds. */
   recent(): readonly ServicePortKey[] {
     const start = this.clock.steady() - LONG;
-    return [...this.failing].flatMap(([key, { since }]) => (since > start && this.fails(key) ? key : []));
+    const isRejected = (key: ServicePortKey): boolean =>
+      this.fails(key) && this.sync.limitOf(key) === undefined;
+    return [...this.failing].flatMap(([key, { since }]) => (since > start && isRejected(key) ? key : []));
   }
 
   stop(): void {

@@ -31,6 +31,12 @@ export class ServicePortOutcomes {
     return status?.state === 'failed' ? status.attempts : undefined;
   }
 
+  /** `ServiceFailure.limitedBy`, while it fails. */
+  limitOf(key: ServicePortKey): ServiceFailure['limitedBy'] {
+    const status = this.statuses.get(this.family, key);
+    return status?.state === 'failed' ? status.limitedBy : undefined;
+  }
+
   record(changed: readonly ForwardingChange[], { failed, conflicts, notes = [] }: ApplyResult): void {
     const { family } = this;
     const since = this.now();
@@ -77,12 +83,13 @@ export class ServicePortOutcomes {
       .map(({ key }) => ({ key, entry: this.table.entry(key) }));
   }
 
-  private failed({ key, reason, waits }: ServiceFailure, now: string): void {
+  private failed({ key, reason, waits, limitedBy }: ServiceFailure, now: string): void {
     const { family } = this;
     const previous = this.statuses.get(family, key);
     const { since, attempts } = previous?.state === 'failed' ? previous : { since: now, attempts: 0 };
     const times = attempts + (waits ? 0 : 1);
-    this.statuses.set(family, key, { state: 'failed', since, reason, attempts: times });
+    const status = { state: 'failed', since, reason, attempts: times } as const;
+    this.statuses.set(family, key, limitedBy ? { ...status, limitedBy } : status);
   }
 
   private logFailures(failed: readonly ServiceFailure[]): void {

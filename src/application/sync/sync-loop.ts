@@ -126,7 +126,7 @@ export class SyncLoop {
     return this.sync.unreadFor;
   }
 
-  /** Service ports that are refused, for less than a minute. */
+  /** `Retries.recent`. */
   get refused(): readonly ServicePortKey[] {
     return this.retries.recent();
   }

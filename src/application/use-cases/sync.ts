@@ -8,7 +8,13 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { DequeuedChanges } from '../../domain/state/pending-changes.js';
-import type { ApplyResult, Backend, VerificationKind, VerifyResult } from '../ports/backend.js';
+import type {
+  ApplyResult,
+  Backend,
+  ServiceFailure,
+  VerificationKind,
+  VerifyResult,
+} from '../ports/backend.js';
 import type { Clock } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import type { Logger } from '../ports/logger.js';
@@ -82,6 +88,11 @@ export class Sync {
   /** `ServicePortOutcomes.attempts`. */
   attempts(key: ServicePortKey): number | undefined {
     return this.outcomes.attempts(key);
+  }
+
+  /** `ServicePortOutcomes.limitOf`. */
+  limitOf(key: ServicePortKey): ServiceFailure['limitedBy'] {
+    return this.outcomes.limitOf(key);
   }
 
   /** `ServicePortOutcomes.lacking`. */

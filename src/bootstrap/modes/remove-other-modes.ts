@@ -32,7 +32,8 @@ const NOTHING: Leftovers = { failed: [], left: [] };
 /**
  * Removes the rules of other modes, our own or kube-proxy's, when those of the present mode stand, and were seen to stand,
  * so that no connection is lost in between; and only when everything could be read and nothing is refused, for they may serve
- * what could not be. A refusal that lasts for a minute is not waited for: they age, and others' packets may meet them.
+ * what could not be. What the kernel has rejected for ten seconds is not waited for, and what the present mode itself cannot serve not at
+ * all: the rules of other modes know nothing of changes, and the packets of all Services may meet them.
  * @param stopping aborted when the program ends: until then it is waited until everything is read and programmed, and so
  *   are connections to their end, unless something failed. Without it nothing is waited for.
  */

@@ -28,12 +28,13 @@ export const syncModule = {
     const { syncPeriod } = modeSettings(configuration, modeInForce(configuration));
     return new ProxyHealth(clock, 2 * syncPeriod, () => source.status());
   },
-  readiness: ({ health, statuses, clusterEvents, served, clock }) =>
+  readiness: ({ health, statuses, clusterEvents, served, remainingRules, clock }) =>
     new Readiness(
       health,
       statuses,
       () => clusterEvents.missing,
       () => [...new Set(served.flatMap(({ loop }) => loop.unreadFor))],
+      () => remainingRules.reasons,
       clock,
     ),
   metrics: ({ commandLine: { configuration, version }, packetCounters, rejectedPackets, clock }) =>

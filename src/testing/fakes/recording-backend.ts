@@ -37,6 +37,8 @@ export class RecordingBackend implements Backend {
   node: NodeNetwork | undefined;
   /** Service ports that cannot be programmed, nor removed once they are, with the reason. */
   readonly poisoned = new Map<ServicePortKey, string>();
+  /** Why some of these fail, where it is not that the kernel rejects them. */
+  readonly limits = new Map<ServicePortKey, ServiceFailure['limitedBy']>();
   /** Reported by every start and apply. */
   readonly conflicts: FrontendConflict[] = [];
   /** While set, calls that program or verify reject with it. */
@@ -119,7 +121,8 @@ export class RecordingBackend implements Backend {
       const reason = this.poisoned.get(key);
       const differs = entry ? this.programmed.get(key) !== entry : this.programmed.has(key);
       if (reason !== undefined && (entry || differs)) {
-        failed.push({ key, reason });
+        const limitedBy = this.limits.get(key);
+        failed.push({ key, reason, ...(limitedBy && { limitedBy }) });
         continue;
       }
       if (differs) written++;

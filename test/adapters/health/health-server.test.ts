@@ -27,6 +27,7 @@ beforeEach(async () => {
       new ServiceStatuses(),
       () => [],
       () => [],
+      () => [],
       clock,
     ),
     metrics,
@@ -147,6 +148,7 @@ describe('HealthServer', () => {
         sync: { ok: true },
         services: { ok: true },
         watches: { ok: false, reason: `Service: ${stale}` },
+        'other-modes': { ok: true },
       },
     });
   });

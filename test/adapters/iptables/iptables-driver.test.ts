@@ -316,7 +316,7 @@ it('reports what cannot be compiled, and keeps what an earlier process wrote for
   const backend = iptablesBackend('IPv4', iptables, iptables.watch(), readHost, logger, options);
   const { failed } = await backend.start(services.all, node);
   expect(failed).toEqual(
-    bad.map((key) => ({ key, reason: 'cannot be compiled: a comment with a line feed' })),
+    bad.map((key) => ({ key, reason: 'cannot be compiled: a comment with a line feed', limitedBy: 'node' })),
   );
   expect(nat(serviceChain(2))).toHaveLength(2);
   expect(nat('KUBE-SERVICES')).toHaveLength(3);

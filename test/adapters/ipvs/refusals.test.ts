@@ -227,7 +227,9 @@ describe('what is refused', () => {
       frontends: [{ ...entryOf('a').frontends[0]!, address: '1; reboot' }],
     };
     const { failed } = await backend.start([poisoned, entryOf('b')], network);
-    expect(failed).toEqual([{ key: keyOf('a'), reason: expect.stringContaining('cannot be compiled') }]);
+    expect(failed).toEqual([
+      { key: keyOf('a'), reason: expect.stringContaining('cannot be compiled'), limitedBy: 'node' },
+    ]);
     expect(node.addresses.all).toEqual(['10.96.0.2']);
   });
 

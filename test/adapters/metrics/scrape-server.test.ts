@@ -22,7 +22,7 @@ beforeEach(async () => {
   server = new ScrapeServer({
     routes: { ...metricsRoutes(metrics, new HealthSlis()), '/debug/services': secret, '/configz': secret },
     health,
-    readiness: new Readiness(health, new ServiceStatuses(), none, none, clock),
+    readiness: new Readiness(health, new ServiceStatuses(), none, none, none, clock),
     metrics,
     logger: new MemoryLogger(),
     clock,

@@ -245,6 +245,7 @@ describe('apply', () => {
       {
         key: 'shop/sctp/sctp/',
         reason: expect.stringContaining('mode userspace carries TCP and UDP, not SCTP'),
+        limitedBy: 'mode',
       },
     ]);
     expect(Object.keys(proxyPorts())).toEqual(['10.96.0.2']);
@@ -265,6 +266,7 @@ describe('apply', () => {
         reason: expect.stringContaining(
           'there are no remaining ports left to allocate in the accepted range',
         ),
+        limitedBy: 'node',
       },
     ]);
     expect(proxyPorts()).toEqual({ '10.96.0.1': free });
@@ -335,6 +337,7 @@ describe('claims', () => {
       {
         key: web.key,
         reason: expect.stringMatching(/^node port \d+\/TCP is unavailable: another program has the port/),
+        limitedBy: 'node',
       },
     ]);
     expect([targets('PORTALS-CONTAINER').length, targets('NODEPORT-CONTAINER').length]).toEqual([1, 0]);
@@ -350,12 +353,20 @@ describe('claims', () => {
     const second = entry('b', { ...at('10.96.0.2'), ...port('TCP', nodePort) });
     const { failed } = await backend.start([first, second], NODE);
     expect(failed).toEqual([
-      { key: second.key, reason: expect.stringContaining(`it is held by ${serviceOf(first.key)}`) },
+      {
+        key: second.key,
+        reason: expect.stringContaining(`it is held by ${serviceOf(first.key)}`),
+        limitedBy: 'node',
+      },
     ]);
     const third = entry('c', { ...at('10.96.0.3'), ...port('TCP', nodePort) });
     const { failed: still } = await backend.apply([gone(first), changed(third)], NODE);
     expect(still).toEqual([
-      { key: third.key, reason: expect.stringContaining(`it is held by ${serviceOf(second.key)}`) },
+      {
+        key: third.key,
+        reason: expect.stringContaining(`it is held by ${serviceOf(second.key)}`),
+        limitedBy: 'node',
+      },
     ]);
     expect(targets('NODEPORT-HOST')).toHaveLength(1);
   });

@@ -12,12 +12,14 @@ let readiness: Readiness;
 let missing: ResourceKind[];
 let sources: SourceStatus[];
 let unread: string[];
+let otherModes: string[];
 
 beforeEach(() => {
   clock = new FakeClock(1_000_000);
   sources = [];
   missing = [];
   unread = [];
+  otherModes = [];
   health = new ProxyHealth(clock, 60_000, () => sources);
   statuses = new ServiceStatuses();
   readiness = new Readiness(
@@ -25,6 +27,7 @@ beforeEach(() => {
     statuses,
     () => missing,
     () => unread,
+    () => otherModes,
     clock,
   );
 });
@@ -53,9 +56,11 @@ describe('Readiness', () => {
     expect(readiness.verdict()).toEqual({
       ready: true,
       now: clock.now(),
-      checks: ['caches-synced', 'sources', 'first-sync', 'sync', 'services', 'watches'].map((name) => ({
-        name,
-      })),
+      checks: ['caches-synced', 'sources', 'first-sync', 'sync', 'services', 'watches', 'other-modes'].map(
+        (name) => ({
+          name,
+        }),
+      ),
     });
   });
 
@@ -83,6 +88,22 @@ describe('Readiness', () => {
     expect(reasons()).toEqual({ services: 'shop/cart/tcp/http (IPv4) for 61 s: EINVAL' });
     statuses.remove('IPv4', 'shop/cart/tcp/http');
     expect(readiness.verdict().ready).toBe(true);
+  });
+
+  it('bears a service port that the mode never serves, as long as it is there', () => {
+    health.finished('IPv4', { ok: true });
+    const since = timeText(clock.now());
+    const failed = { state: 'failed', since, reason: 'not SCTP', attempts: 1 } as const;
+    statuses.set('IPv4', 'shop/cart/sctp/s', { ...failed, limitedBy: 'mode' });
+    statuses.set('IPv4', 'shop/cart/tcp/http', { ...failed, limitedBy: 'node', reason: 'in use' });
+    clock.advance(61_000);
+    expect(reasons()).toEqual({ services: 'shop/cart/tcp/http (IPv4) for 61 s: in use' });
+  });
+
+  it('is missing while rules of another mode cannot be removed', () => {
+    health.finished('IPv4', { ok: true });
+    otherModes = ['cannot remove the rules of mode nftables: EPERM'];
+    expect(reasons()).toEqual({ 'other-modes': otherModes[0] });
   });
 
   it('names ten failing service ports at most', () => {

@@ -145,7 +145,9 @@ describe('a service port that cannot be compiled', () => {
 
   it('is reported, and stops no other', async () => {
     const { failed } = await backend.start([broken, good], node);
-    expect(failed).toEqual([{ key: broken.key, reason: 'cannot be compiled: a name that no rule may have' }]);
+    expect(failed).toEqual([
+      { key: broken.key, reason: 'cannot be compiled: a name that no rule may have', limitedBy: 'node' },
+    ]);
     expect(kernel.lines).toEqual(await fresh(good));
   });
 

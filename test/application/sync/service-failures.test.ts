@@ -93,10 +93,10 @@ describe('a service port that cannot be programmed', () => {
     expect(status(bench, 'b')).toMatchObject({ state: 'programmed' });
   });
 
-  it('counts as refused for a minute, or until it works', async () => {
+  it('counts as rejected by the kernel for ten seconds, or until it works', async () => {
     const bench = await poisoned();
     expect(bench.loop.refused).toEqual([keyOf('b')]);
-    await bench.clock.advanceAsync(59_999);
+    await bench.clock.advanceAsync(9_999);
     expect(bench.loop.refused).toEqual([keyOf('b')]);
     await bench.clock.advanceAsync(1);
     expect(bench.loop.refused).toEqual([]);
@@ -105,6 +105,24 @@ describe('a service port that cannot be programmed', () => {
     await other.clock.advanceAsync(1_000);
     expect(other.loop.refused).toEqual([]);
   });
+
+  it.each(['mode', 'node'] as const)(
+    'does not count as rejected by the kernel if the %s is the limit; what the mode never serves is not tried again',
+    async (limit) => {
+      const bench = new Bench();
+      bench.backend.poisoned.set(keyOf('b'), 'cannot be served');
+      bench.backend.limits.set(keyOf('b'), limit);
+      await bench.begin('a', 'b', 'c');
+      expect(bench.loop.refused).toEqual([]);
+      expect(status(bench, 'b')).toMatchObject({ state: 'failed', attempts: 1, limitedBy: limit });
+      await bench.clock.advanceAsync(1_000);
+      expect(status(bench, 'b')).toMatchObject({ attempts: limit === 'mode' ? 1 : 2 });
+      bench.backend.poisoned.clear();
+      bench.change('b');
+      await bench.settle();
+      expect(status(bench, 'b')).toMatchObject({ state: 'programmed' });
+    },
+  );
 
   it('is programmed when it works again, and starts counting again when it fails later', async () => {
     const bench = await poisoned();
