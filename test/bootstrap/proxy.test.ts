@@ -78,6 +78,14 @@ describe('composeProxy', () => {
     expect([clock.pending, logger.lines]).toEqual([0, []]);
   });
 
+  it('has no servers for metrics and health where their ports are 0', () => {
+    const { parts } = compose(['--metrics-port=0', '--healthz-port=0']);
+    expect([parts.metricsServer, parts.healthServer]).toEqual([undefined, undefined]);
+    expect(parts.running.map(({ name }) => name)).toEqual(
+      ORDER.filter((name) => !['healthz server', 'metrics', 'metrics server'].includes(name)),
+    );
+  });
+
   it('gives each family its own parts, and shares the others', () => {
     const { parts } = compose([]);
     expect(parts.served).toBe(parts.served);

@@ -74,6 +74,10 @@ beforeAll(async () => {
     await writeFile(join(folder, scripts[shell]), `${stdout}\n`);
   }
   await writeFile(join(folder, 'manifest.yaml'), '');
+  for (const file of ['other.conf', 'other.yml', 'other.json.orig', 'third.txt', 'x y.json'])
+    await writeFile(join(folder, file), '');
+  await mkdir(join(folder, 'etc.d'));
+  await writeFile(join(folder, 'etc.d/proxy.yaml'), '');
   const kind = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
   await writeFile(join(folder, 'proxy.yaml'), `${kind}metricsBindAddress: ${served.address}\n`);
 });
@@ -104,6 +108,13 @@ it.each(Object.keys(TERMINALS) as readonly (keyof typeof TERMINALS)[])(
       'kubeproxy --config proxy.yaml diff a/b sh': 'kubeproxy --config proxy.yaml diff a/b shop/',
       'kubeproxy --config proxy.yaml services ': 'kubeproxy --config proxy.yaml services ',
       'kubeproxy validate mani': 'kubeproxy validate manifest.yaml ',
+      'kubeproxy validate thi': 'kubeproxy validate third.txt ',
+      // Configuration files end with .yaml, .yml or .json; directories lead to some.
+      'kubeproxy --config oth': 'kubeproxy --config other.yml ',
+      'kubeproxy --config=oth': 'kubeproxy --config=other.yml ',
+      'kubeproxy --config thi': 'kubeproxy --config thi',
+      'kubeproxy --config etc': 'kubeproxy --config etc.d/',
+      'kubeproxy status --config etc.d/': 'kubeproxy status --config etc.d/proxy.yaml ',
     };
     // What the script defines is in the file, too.
     const some =

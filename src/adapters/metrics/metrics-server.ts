@@ -1,4 +1,5 @@
 import type { Profiler } from '../debug/pprof/profiler.js';
+import { byOwnName } from '../http/by-own-name.js';
 import { HttpListener, type ListenOptions } from '../http/http-listener.js';
 import { route, type Routes } from '../http/router.js';
 
@@ -7,6 +8,11 @@ export interface MetricsServerOptions extends ListenOptions {
   readonly routes: Routes;
   /** Whether profiles may be taken (`enableProfiling`). The profiler is loaded only then. */
   readonly profiling: boolean;
+  /**
+   * The server answers only requests that call it by an IP address, `localhost` or one of these names. Left out: by any name, as
+   * kube-proxy does.
+   */
+  readonly names?: readonly string[];
 }
 
 /** Serves metrics, profiles and debugging (docs/spec/server.md §9). */
@@ -18,9 +24,10 @@ export class MetricsServer {
 
   /** Resolves after the first attempt to listen. Rejects with BindError if that failed and `hardFail` is set. */
   async start(): Promise<void> {
-    const { routes, profiling, logger } = this.options;
+    const { routes, profiling, names, logger } = this.options;
     const all = profiling ? { ...routes, ...(await this.profile()) } : routes;
-    this.listener = new HttpListener({ ...this.options, name: 'metrics', handler: route(all, logger) });
+    const served = names ? byOwnName(all, names) : all;
+    this.listener = new HttpListener({ ...this.options, name: 'metrics', handler: route(served, logger) });
     await this.listener.start();
   }
 

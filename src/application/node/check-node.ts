@@ -2,6 +2,7 @@ import type { Node } from '../../domain/model/node.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import {
   familyProblems,
+  localTrafficWarning,
   nodePortWarning,
   unsupportedPrimary,
   type FamilyFacts,
@@ -20,6 +21,8 @@ export interface CheckedSettings extends Omit<
   readonly bindAddress: string;
   /** CIDRs and keywords. */
   readonly nodePortAddresses: readonly string[];
+  /** The mode distinguishes traffic of local pods. */
+  readonly detectsLocalTraffic: boolean;
 }
 
 /** Configuration, Node and machine contradict each other; rules would be wrong. */
@@ -32,6 +35,8 @@ export class NodeMismatchError extends NamedError {}
  */
 export class CheckNode {
   private readonly logged = new Set<string>();
+  /** What the last check found that limits traffic, for people. */
+  private current: readonly string[] = [];
 
   constructor(
     private settings: CheckedSettings,
@@ -39,6 +44,10 @@ export class CheckNode {
     private readonly node: () => Node | undefined,
     private readonly logger: Logger,
   ) {}
+
+  get warnings(): readonly string[] {
+    return this.current;
+  }
 
   /** @throws NodeMismatchError */
   atStart(): void {
@@ -93,11 +102,20 @@ export class CheckNode {
     const unsupported = unsupportedPrimary(facts);
     if (unsupported !== undefined) return unsupported;
     const { problems, fatal } = familyProblems(facts);
-    if (problems.length === 0) return undefined;
-    const text = problems.length > 1 ? `[${problems.join(', ')}]` : problems[0]!;
+    const text = problems.length > 1 ? `[${problems.join(', ')}]` : (problems[0] ?? '');
     if (fatal) return `kube-proxy configuration is incorrect: ${text}`;
-    this.logOnce(text, 'the configuration may be incorrect');
+    if (problems.length > 0) this.logOnce(text, 'the configuration may be incorrect');
+    this.checkLocalTraffic(facts);
     return undefined;
+  }
+
+  private checkLocalTraffic(facts: FamilyFacts): void {
+    const warning = this.settings.detectsLocalTraffic ? localTrafficWarning(facts) : undefined;
+    this.current = warning ? [warning.problem] : [];
+    if (!warning || this.logged.has(warning.problem)) return;
+    this.logged.add(warning.problem);
+    const { message, problem } = warning;
+    this.logger.warn({ ipFamily: facts.primaryFamily, problem }, message);
   }
 
   private logOnce(problem: string, message: string): void {

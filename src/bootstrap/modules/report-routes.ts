@@ -67,7 +67,11 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     refusedConfiguration: () => live.problem,
     remainingRules: () => remainingRules.reasons,
     removing: () => remainingRules.removing,
-    warnings: () => [...(mode.variantMix?.current ?? []), ...(ejection?.warnings ?? [])],
+    warnings: () => [
+      ...parts.checkNode.warnings,
+      ...(mode.variantMix?.current ?? []),
+      ...(ejection?.warnings ?? []),
+    ],
   };
   const report = new ReportStatus(facts, loops, news, statuses, reports, history, health, clock);
   return {

@@ -5,6 +5,7 @@ import { LocalhostRelay } from '../../adapters/localhost/localhost-relay.js';
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
 import { ScrapeServer } from '../../adapters/metrics/scrape-server.js';
 import { splitHostPort } from '../../domain/net/listen-address.js';
+import { isMetricsOnLoopback } from '../configuration/page-setting.js';
 import { ownsLoopbackNodePorts } from '../node/node-settings.js';
 import type { Module, ProxyParts } from '../parts/proxy-parts.js';
 import { metricsRoutes } from './metrics-routes.js';
@@ -34,12 +35,15 @@ export const serverModule = {
     });
   },
   metricsServer(parts) {
-    const { metricsBindAddress, enableProfiling: profiling } = parts.commandLine.configuration;
+    const { configuration, nodeName } = parts.commandLine;
+    const { metricsBindAddress, enableProfiling: profiling } = configuration;
     if (metricsBindAddress === '') return undefined;
     const routes = withPage(parts.metricsRoutes, parts.commandLine);
     return new MetricsServer({
       routes,
       profiling,
+      // Otherwise a web site could read metrics and the configuration in a browser of this machine, by DNS rebinding.
+      ...(isMetricsOnLoopback(configuration) && { names: [nodeName] }),
       ...listening(parts, metricsBindAddress, 'metrics-server'),
     });
   },

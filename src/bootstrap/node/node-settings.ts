@@ -60,6 +60,7 @@ export function checkedSettings({ configuration }: CommandLine): CheckedSettings
     bindAddress,
     nodePortAddresses,
     detectLocalMode: configuration.detectLocalMode || 'ClusterCIDR',
+    detectsLocalTraffic: modeInForce(configuration) !== 'userspace',
     clusterCIDRs: configuration.clusterCIDR,
     excludeCIDRs: configuration.ipvs.excludeCIDRs,
     sourceVip: configuration.winkernel.sourceVip,

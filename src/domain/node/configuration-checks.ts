@@ -42,6 +42,32 @@ export function nodePortWarning(facts: FamilyFacts): string | undefined {
   return undefined;
 }
 
+/** Traffic of local pods that the settings do not define: what kube-proxy logs, and the effect. */
+export interface LocalTrafficWarning {
+  /** In kube-proxy's words. */
+  readonly message: string;
+  readonly problem: string;
+}
+
+/** Undefined when the settings define the local traffic of the primary family (docs/spec/model.md §6). */
+export function localTrafficWarning(facts: FamilyFacts): LocalTrafficWarning | undefined {
+  const { detectLocalMode: mode, primaryFamily: primary } = facts;
+  const lacks = (list: readonly string[]): boolean => !list.some((text) => familyOf(text) === primary);
+  const effect =
+    'traffic of pods cannot be distinguished from traffic from outside the cluster, which is not masqueraded on its way to cluster IPs';
+  if (mode === 'ClusterCIDR' && lacks(facts.clusterCIDRs))
+    return {
+      message: 'Detect-local-mode set to ClusterCIDR, but no cluster CIDR specified for primary IP family',
+      problem: `detectLocalMode is ClusterCIDR, but no cluster CIDR is defined for ${primary}: ${effect}; set --cluster-cidr (clusterCIDR)`,
+    };
+  if (mode === 'NodeCIDR' && lacks(facts.podCIDRs))
+    return {
+      message: 'Detect-local-mode set to NodeCIDR, but no PodCIDR defined at node for primary IP family',
+      problem: `detectLocalMode is NodeCIDR, but the Node object has no podCIDR of ${primary}: ${effect}; set spec.podCIDRs of the Node`,
+    };
+  return undefined;
+}
+
 /** Why the primary family is not supported; undefined when it is (docs/spec/server.md §5.2). */
 export function unsupportedPrimary({ primaryFamily, supported }: FamilyFacts): string | undefined {
   return supported.includes(primaryFamily)

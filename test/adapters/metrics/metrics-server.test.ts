@@ -14,10 +14,18 @@ let slis: HealthSlis;
 let server: MetricsServer;
 let logger: MemoryLogger;
 
-async function serve(profiling: boolean): Promise<void> {
+async function serve(profiling: boolean, names?: readonly string[]): Promise<void> {
   const address = { host: '127.0.0.1', port: 0 };
   const routes = metricsRoutes(metrics, slis);
-  server = new MetricsServer({ routes, profiling, logger, clock, address, hardFail: true });
+  server = new MetricsServer({
+    routes,
+    profiling,
+    ...(names && { names }),
+    logger,
+    clock,
+    address,
+    hardFail: true,
+  });
   await server.start();
 }
 
@@ -32,6 +40,18 @@ afterEach(() => server.stop());
 
 const get = (path: string, method = 'GET'): Promise<Response> =>
   fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+
+/** The status for a request that calls the server by this name; fetch does not let its callers choose it. */
+function statusFor(path: string, host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request(`http://127.0.0.1:${server.port}${path}`, { headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
 
 /** The bytes as they come, and their encoding; fetch would decode them. */
 function raw(encoding: string): Promise<readonly [encoding: string | undefined, body: Buffer]> {
@@ -56,6 +76,26 @@ describe('MetricsServer', () => {
     for (const path of ['/', '/metrics/', '/debug/pprof/', '/debug/pprof'])
       expect((await get(path)).status).toBe(404);
   });
+
+  it.each(['/metrics', '/metrics/slis', '/debug/pprof/'])(
+    'answers %s by its own names alone, where it has some',
+    async (path) => {
+      await serve(true, ['node1']);
+      const hosts = [
+        '127.0.0.1:10249',
+        '[::1]',
+        'localhost',
+        'Node1:80',
+        'evil.example',
+        'node1.evil.example',
+      ];
+      const statuses = await Promise.all(hosts.map((host) => statusFor(path, host)));
+      expect(statuses).toEqual([200, 200, 200, 200, 421, 421]);
+      await server.stop();
+      await serve(true);
+      expect(await statusFor(path, 'metrics.example')).toBe(200);
+    },
+  );
 
   it('compresses metrics for those who take them so', async () => {
     await serve(false);

@@ -12,6 +12,7 @@ const SETTINGS: CheckedSettings = {
   bindAddress: '0.0.0.0',
   nodePortAddresses: ['primary'],
   detectLocalMode: 'ClusterCIDR',
+  detectsLocalTraffic: true,
   clusterCIDRs: ['10.244.0.0/16'],
   excludeCIDRs: [],
   sourceVip: '',
@@ -112,5 +113,54 @@ describe('CheckNode', () => {
     node = nodeWith('fd00::4');
     checks.again();
     expect(told()).toContainEqual('cluster is IPv6-primary but clusterCIDRs contains only IPv4 addresses');
+  });
+
+  describe('local traffic that nothing defines', () => {
+    const warned = () => logger.at('warn').map(({ message, facts }) => [message, facts.ipFamily]);
+
+    it.each([
+      [
+        { clusterCIDRs: [] },
+        'Detect-local-mode set to ClusterCIDR, but no cluster CIDR specified for primary IP family',
+      ],
+      [
+        { clusterCIDRs: ['fd00::/48'] },
+        'Detect-local-mode set to ClusterCIDR, but no cluster CIDR specified for primary IP family',
+      ],
+      [
+        { detectLocalMode: 'NodeCIDR' },
+        'Detect-local-mode set to NodeCIDR, but no PodCIDR defined at node for primary IP family',
+      ],
+    ] as const)(
+      'is a warning in the words of kube-proxy, once, and one of status: %j',
+      (settings, message) => {
+        const checks = check(settings);
+        checks.atStart();
+        checks.again();
+        expect(warned()).toEqual([[message, 'IPv4']]);
+        expect(checks.warnings).toEqual([
+          expect.stringMatching(/ IPv4: traffic of pods cannot be distinguished/),
+        ]);
+      },
+    );
+
+    it('is none where an interface defines it, and in modes that do not distinguish it', () => {
+      for (const settings of [
+        { detectLocalMode: 'BridgeInterface', clusterCIDRs: [] },
+        { detectsLocalTraffic: false, clusterCIDRs: [] },
+        { detectLocalMode: 'NodeCIDR', detectsLocalTraffic: false },
+      ] as const) {
+        const checks = check(settings);
+        checks.atStart();
+        expect([warned(), checks.warnings]).toEqual([[], []]);
+      }
+    });
+
+    it('is over once an edit defines it', () => {
+      const checks = check({ clusterCIDRs: [] });
+      checks.atStart();
+      checks.edited(SETTINGS);
+      expect(checks.warnings).toEqual([]);
+    });
   });
 });

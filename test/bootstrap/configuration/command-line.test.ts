@@ -344,7 +344,7 @@ describe('flag syntax', () => {
   });
 
   it('names what it does not know', () => {
-    expect(usageError('--cleanup-ipvs=1').message).toBe('unknown flag: --cleanup-ipvs');
+    expect(usageError('--log-dir=/tmp').message).toBe('unknown flag: --log-dir');
     expect(usageError('--proxy-moed=x')).toMatchObject({
       message: 'unknown flag: --proxy-moed; did you mean --proxy-mode?',
       asked: 'kubeproxy',

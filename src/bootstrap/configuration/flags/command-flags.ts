@@ -54,6 +54,18 @@ export const commandFlags = {
     help: 'Port of the metrics server if --metrics-bind-address has none; 0 disables the server.',
     deprecated: 'use --metrics-bind-address',
   }),
+  cleanupIpvs: field(bool, {
+    default: true,
+    flag: 'cleanup-ipvs',
+    help: NO_EFFECT,
+    deprecated: '--cleanup always removes the rules of all modes',
+  }),
+  resourceContainer: field(text, {
+    default: '/kube-proxy',
+    flag: 'resource-container',
+    help: NO_EFFECT,
+    deprecated: 'the process stays in its cgroup',
+  }),
   machineIdFile: field(text, {
     default: '/etc/machine-id,/var/lib/dbus/machine-id',
     flag: 'machine-id-file',

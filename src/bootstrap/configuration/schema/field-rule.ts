@@ -70,15 +70,13 @@ export function supported(number: number, path: string, words: readonly string[]
   };
 }
 
-/** @param empty whether there may be no address at all */
-export function hostPort(number: number, path: string, empty: 'may be empty' | 'needed'): FieldRule<string> {
+/** Empty where nothing is to listen. */
+export function hostPort(number: number, path: string): FieldRule<string> {
   return {
     number,
     text: 'must be IP:port',
     problems: (value) =>
-      value === '' && empty === 'may be empty'
-        ? []
-        : hostPortProblems(value).map((text) => invalid(path, value, text)),
+      value === '' ? [] : hostPortProblems(value).map((text) => invalid(path, value, text)),
   };
 }
 

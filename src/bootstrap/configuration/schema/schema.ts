@@ -105,13 +105,13 @@ export const schema = {
   healthzBindAddress: field(ipPort, {
     default: '0.0.0.0:10256',
     flag: 'healthz-bind-address',
-    rule: rules.hostPort(16, 'HealthzBindAddress', 'may be empty'),
+    rule: rules.hostPort(16, 'HealthzBindAddress'),
     help: 'IP and port of the health check server; a bare IP gets port 10256.',
   }),
   metricsBindAddress: field(ipPort, {
     default: '127.0.0.1:10249',
     flag: 'metrics-bind-address',
-    rule: rules.hostPort(17, 'MetricsBindAddress', 'needed'),
+    rule: rules.hostPort(17, 'MetricsBindAddress'),
     help: 'IP and port of the metrics server; a bare IP gets port 10249.',
   }),
   bindAddressHardFail: field(bool, {
