@@ -27,7 +27,8 @@ interface Running {
 /**
  * Delivers the objects of the API server, with one reflector for each kind. On a cluster too old for EndpointSlices it reads
  * Endpoints instead and delivers them as kind `Endpoints`; then both kinds become synced together. If the cluster offers
- * EndpointSlices later, after an upgrade, Endpoints are retracted as soon as the slices are delivered. The client, which is slow to
+ * EndpointSlices later, after an upgrade, Endpoints are retracted as soon as the slices are delivered; after a downgrade it is the
+ * other way round. The client, which is slow to
  * load, is asked for at the start.
  */
 export class KubernetesSource implements ClusterSource {
@@ -96,13 +97,16 @@ export class KubernetesSource implements ClusterSource {
 
   private onSynced(kind: ResourceKind, sink: ObjectSink): void {
     sink.synced(kind);
-    if (kind === 'Endpoints') sink.synced('EndpointSlice');
     if (kind === 'EndpointSlice') void this.leaveEndpoints();
+    if (kind !== 'Endpoints') return;
+    sink.synced('EndpointSlice');
+    const slices = this.running.get('EndpointSlice')?.reflector;
+    if (slices?.status().state === 'absent') slices.retract();
   }
 
   private onAbsent(kind: ResourceKind, sink: ObjectSink): void {
-    if (kind === 'EndpointSlice') this.reflect('Endpoints', sink);
-    else sink.synced(kind);
+    if (kind !== 'EndpointSlice') sink.synced(kind);
+    else if (!this.running.has('Endpoints')) this.reflect('Endpoints', sink);
   }
 
   private async leaveEndpoints(): Promise<void> {

@@ -187,9 +187,10 @@ export class ServedSource {
   }
 
   /** Opens the server. */
-  async open(encoding = 'protobuf'): Promise<void> {
+  async open(encoding = 'protobuf', version?: string): Promise<void> {
     this.server = await StandInApiServer.start();
     this.server.speaksProtobuf = encoding === 'protobuf';
+    if (version !== undefined) this.server.version = version;
   }
 
   /** Starts the source. */

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { StandInApiServer } from './api-server.js';
 import { ClusterRole } from './cluster-role.js';
+import { RELEASES } from './release.js';
 
 const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
 
@@ -61,7 +63,7 @@ it('gets, replaces, patches and deletes single objects', async () => {
 });
 
 it('refuses what API servers refuse', async () => {
-  expect((await send('GET', '/api/v1/nodes?resourceVersionMatch=NotOlderThan')).code).toBe(400);
+  expect((await send('GET', '/api/v1/nodes?resourceVersionMatch=NotOlderThan')).code).toBe(422);
   expect((await send('GET', '/api/v1/nodes?continue=x.1&resourceVersion=1')).code).toBe(400);
   expect((await send('GET', '/api/v1/nodes?continue=x.1')).code).toBe(410);
   expect((await send('GET', '/api/v1/nodes?resourceVersion=999999')).code).toBe(504);
@@ -107,3 +109,114 @@ it('sends nothing to a watch from a version that is yet to come, and does not ca
   expect(await watchFrom(api.store.version + 1)).toBe(false);
   expect(await watchFrom(api.store.version)).toBe(true);
 });
+
+describe('of a release', () => {
+  const SERVICES = '/api/v1/services?fieldSelector=spec.clusterIP!%3DNone';
+  const STREAM = '/api/v1/endpoints?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
+  const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
+  const CIDRS = '/apis/networking.k8s.io/v1/servicecidrs';
+
+  afterEach(() => (api.version = '1.36'));
+
+  it.each(RELEASES)('%s: its version', async (version) => {
+    api.version = version;
+    expect((await send('GET', '/version')).body).toMatchObject({ gitVersion: `v${version}.0` });
+  });
+
+  it('knows the fields of Services to select by since 1.31', async () => {
+    api.version = '1.30';
+    expect(await send('GET', SERVICES)).toEqual({
+      code: 400,
+      body: expect.objectContaining({
+        kind: 'Status',
+        reason: 'BadRequest',
+        code: 400,
+        message: '"spec.clusterIP" is not a known field selector: only "metadata.name", "metadata.namespace"',
+      }),
+    });
+    expect((await send('GET', '/api/v1/services?fieldSelector=metadata.name%3Dweb')).code).toBe(200);
+    api.version = '1.31';
+    expect((await send('GET', SERVICES)).code).toBe(200);
+    const { code, body } = await send('GET', '/api/v1/services?fieldSelector=spec.ports%3D1');
+    expect([code, body.message]).toEqual([400, 'field label not supported: spec.ports']);
+  });
+
+  it.each([
+    ['1.20', 'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch'],
+    [
+      '1.27',
+      'sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+    ],
+    [
+      '1.33',
+      'sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+    ],
+  ])('%s does not stream lists', async (version, problem) => {
+    api.version = version;
+    expect(await send('GET', STREAM)).toMatchObject({
+      code: 422,
+      body: {
+        reason: 'Invalid',
+        message: `ListOptions.meta.k8s.io "" is invalid: ${problem}`,
+        details: { group: 'meta.k8s.io', kind: 'ListOptions', causes: [{ reason: 'FieldValueForbidden' }] },
+      },
+    });
+  });
+
+  it('ignores options that it does not know', async () => {
+    api.version = '1.24';
+    expect((await send('GET', '/api/v1/endpoints?sendInitialEvents=true')).code).toBe(200);
+    api.version = '1.27';
+    expect((await send('GET', '/api/v1/endpoints?sendInitialEvents=true')).code).toBe(422);
+  });
+
+  it('has EndpointSlices since 1.21 and ServiceCIDRs since 1.33', async () => {
+    const codes: unknown[] = [];
+    for (const version of ['1.20', '1.21', '1.31', '1.33']) {
+      api.version = version;
+      codes.push([(await send('GET', CIDRS)).code, await statusOf(SLICES)]);
+    }
+    expect(codes).toEqual([
+      [404, 404],
+      [404, 200],
+      [404, 200],
+      [200, 200],
+    ]);
+  });
+
+  it('leaves out fields that it does not have', async () => {
+    const conditions = { ready: true, serving: true, terminating: false };
+    const hints = { forZones: [{ name: 'a' }], forNodes: [{ name: 'n' }] };
+    api.put({
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name: 'slice' },
+      endpoints: [{ addresses: ['10.0.0.1'], conditions, hints }],
+    });
+    const endpoint = async (version: string): Promise<unknown> => {
+      api.version = version;
+      const { body } = await send('GET', SLICES);
+      return (body.items as { endpoints: unknown[] }[])[0]!.endpoints[0];
+    };
+    expect(await endpoint('1.21')).toEqual({ addresses: ['10.0.0.1'], conditions: { ready: true } });
+    expect(await endpoint('1.33')).toMatchObject({ conditions, hints: { forZones: hints.forZones } });
+    expect(await endpoint('1.33')).not.toHaveProperty('hints.forNodes');
+    expect(await endpoint('1.36')).toMatchObject({ conditions, hints });
+  });
+
+  it('may be another one with each request', async () => {
+    api.versions = ['1.30', '1.31'];
+    const codes = [(await send('GET', SERVICES)).code, (await send('GET', SERVICES)).code];
+    expect(codes.sort()).toEqual([200, 400]);
+  });
+});
+
+/** For answers that are no JSON. */
+async function statusOf(path: string): Promise<number> {
+  const headers = { authorization: 'Bearer stand-in-token' };
+  const [response] = (await once(request(`${api.url}${path}`, { agent, headers }).end(), 'response')) as [
+    IncomingMessage,
+  ];
+  response.resume();
+  return response.statusCode!;
+}

@@ -15,6 +15,7 @@ import type { Fields } from './patches/merge-keys.js';
 import { mergePatch } from './patches/merge-patch.js';
 import { AppliedConfigurations } from './patches/server-side-apply.js';
 import { strategicMerge } from './patches/strategic-merge.js';
+import { Release, type InvalidOption } from './release.js';
 import { decodeBody, isProtobuf } from './read-protobuf.js';
 import {
   apiVersionOf,
@@ -24,7 +25,7 @@ import {
   parseResourcePath,
   type ResourcePath,
 } from './resource-path.js';
-import { selectorOf } from './selectors.js';
+import { selectedFields, selectorOf } from './selectors.js';
 import { Traffic } from './traffic.js';
 import { WatchCache } from './watch-cache.js';
 import { Watcher } from './watcher.js';
@@ -56,8 +57,8 @@ const APPLY = 'application/apply-patch+yaml';
 
 /**
  * A Kubernetes API server for tests, over TLS on 127.0.0.1, in this process: any resource of any group by its path, with
- * lists in pages, watches, bookmarks, selectors, all kinds of patches, exec over WebSocket, and faults to be injected. Objects are not
- * validated unless by `admission`; what the ClusterRole of `deploy` does not allow is forbidden.
+ * lists in pages, watches, bookmarks, selectors, all kinds of patches, exec over WebSocket, and faults to be injected. It behaves as
+ * the release `version`. Objects are not validated unless by `admission`; what the ClusterRole of `deploy` does not allow is forbidden.
  *
  *     const api = await StandInApiServer.start();
  *     api.put({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' }, spec: { … } });
@@ -81,8 +82,10 @@ export class StandInApiServer {
   readonly missing = new Set<string>();
   /** Whether clients that ask for protocol buffers get them; otherwise everything is JSON. */
   speaksProtobuf = true;
-  /** Whether a watch may begin with what is there. */
+  /** The feature gate WatchList: whether a watch may begin with what is there, at releases where that is on by default. */
   streamsLists = true;
+  /** The releases of the servers behind this address; each request reaches the next one. */
+  versions: readonly string[] = ['1.36'];
   /** What clients may do; undefined: everything. */
   clusterRole: Authorizer | undefined = new ClusterRole();
   /** What becomes of writes before they are stored. */
@@ -105,6 +108,11 @@ export class StandInApiServer {
     const api = new StandInApiServer(certificates ?? (await sharedCertificates()));
     await api.open();
     return api;
+  }
+
+  /** All servers behind this address are of this release, such as `1.36`. */
+  set version(version: string) {
+    this.versions = [version];
   }
 
   get url(): string {
@@ -314,7 +322,11 @@ export class StandInApiServer {
         retryAfter === undefined ? {} : { 'retry-after': `${retryAfter}` },
       );
     }
-    if (url.pathname === '/version') return answer(200, { major: '1', minor: '36', gitVersion: 'v1.36.0' });
+    const release = Release.of(this.versions[this.requests.length % this.versions.length]!);
+    if (url.pathname === '/version') {
+      const [major, minor] = release.version.split('.');
+      return answer(200, { major, minor, gitVersion: `v${release.version}.0` });
+    }
     const other = this.answerOther({ method, path: url.pathname, query: url.searchParams, body });
     if (other) return answer(other.code, other.body);
     if (!path || [...this.missing].some((prefix) => url.pathname.startsWith(prefix))) {
@@ -323,14 +335,30 @@ export class StandInApiServer {
     if (this.clusterRole && !this.clusterRole.allows(record.verb, path, tokenOf(request))) {
       return refuse(403, 'Forbidden', `the ClusterRole does not allow to ${record.verb} ${path.collection}`);
     }
+    const missing = release.missing(path.collection);
+    if (missing === 'group') return answer(404, '404 page not found\n');
+    if (missing) return refuse(404, 'NotFound', 'the server could not find the requested resource');
     try {
+      if (record.verb === 'list' || record.verb === 'watch') {
+        const streams = this.streamsLists && release.streamsLists;
+        const invalid = release.invalidOptions(url.searchParams, streams);
+        if (invalid.length > 0) return answer(422, invalidOptions(invalid));
+        for (const field of selectedFields(url.searchParams)) {
+          const problem = release.rejectedField(path.collection, field);
+          if (problem !== undefined) return refuse(400, 'BadRequest', problem);
+        }
+      }
       switch (record.verb) {
         case 'list':
-          return this.list(path, url.searchParams, answer);
+          return this.list(path, url.searchParams, release, answer);
         case 'watch':
-          return this.watch(path, url.searchParams, record, response, writer, refuse);
-        default:
-          return this.single(record.verb, path, { ...record, body, type: mediaType(request) }, answer);
+          return this.watch(path, url.searchParams, release, record, response, writer, answer);
+        default: {
+          const write = { ...record, body, type: mediaType(request) };
+          return this.single(record.verb, path, write, (code, object) =>
+            answer(code, release.view(object as ApiObject)),
+          );
+        }
       }
     } catch (error) {
       refuse(400, 'BadRequest', (error as Error).message);
@@ -346,16 +374,19 @@ export class StandInApiServer {
     return certified || (token !== undefined && this.tokens.has(token));
   }
 
-  private list({ collection, namespace }: ResourcePath, query: URLSearchParams, answer: Send): void {
+  private list(
+    { collection, namespace }: ResourcePath,
+    query: URLSearchParams,
+    release: Release,
+    answer: Send,
+  ): void {
     const token = query.get('continue');
     const requested = query.get('resourceVersion') ?? '';
     if (token && requested) throw new Error('specifying resource version is not allowed when using continue');
-    if (query.get('resourceVersionMatch') && !requested)
-      throw new Error('resourceVersionMatch without resourceVersion');
     // The newest is asked of the storage.
     const source = requested === '' ? this.store : this.cache;
     if (Number(requested) > source.version) {
-      return answer(504, status(504, 'Timeout', `Too large resource version: ${requested}`));
+      return answer(504, tooLargeVersion(requested, source.version));
     }
     const matches = selectorOf(query);
     const wanted = (object: ApiObject): boolean =>
@@ -369,7 +400,7 @@ export class StandInApiServer {
     const whole = this.faults.ignoreLimitAtZero && requested === '0';
     const asked = (!whole && Number(query.get('limit'))) || Infinity;
     const limit = asked === Infinity ? asked : Math.min(asked, this.faults.largestPage);
-    const items = snapshot.objects.slice(begin, begin + limit);
+    const items = snapshot.objects.slice(begin, begin + limit).map((object) => release.view(object));
     const metadata: Record<string, unknown> = { resourceVersion: String(snapshot.version) };
     if (begin + limit < snapshot.objects.length) {
       const name = id || `${this.snapshots.size}-${snapshot.version}`;
@@ -383,22 +414,21 @@ export class StandInApiServer {
   private watch(
     { collection, namespace }: ResourcePath,
     query: URLSearchParams,
+    release: Release,
     record: RecordedRequest,
     response: ServerResponse,
     writer: Answer,
-    refuse: (code: number, reason: string, message: string) => void,
+    answer: Send,
   ): void {
     const requested = Number(query.get('resourceVersion') || 0);
-    const streamed = query.get('sendInitialEvents') === 'true';
-    if (streamed && !this.streamsLists)
-      return refuse(422, 'Invalid', 'sendInitialEvents is forbidden for watch unless WatchList is enabled');
+    const streamed = this.streamsLists && release.streamsLists && query.get('sendInitialEvents') === 'true';
     const least = query.get('resourceVersion') ? requested : this.store.version;
     if (streamed && least > this.cache.version)
-      return refuse(504, 'Timeout', `Too large resource version: ${requested}`);
+      return answer(504, tooLargeVersion(requested, this.cache.version));
     const expired = !streamed && requested > 0 && requested < this.store.compacted;
     const message = `too old resource version: ${requested} (${this.store.compacted})`;
     if (expired) this.expiredWatches++;
-    if (expired && this.faults.goneAs === 'status') return refuse(410, 'Expired', message);
+    if (expired && this.faults.goneAs === 'status') return answer(410, status(410, 'Expired', message));
     record.status = 200;
     writer.beginWatch();
     if (expired) {
@@ -413,7 +443,7 @@ export class StandInApiServer {
     const place = namespace === undefined ? {} : { namespace };
     const watcher: Watcher = new Watcher(
       this.cache,
-      { collection, ...place, selector, from, bookmarks, seconds },
+      { collection, ...place, selector, from, bookmarks, seconds, view: (object) => release.view(object) },
       response,
       writer,
       this.faults,
@@ -425,7 +455,7 @@ export class StandInApiServer {
       const present = this.cache
         .list(collection)
         .filter((object) => namespace === undefined || object.metadata.namespace === namespace);
-      for (const object of present.filter(selector)) watcher.send('ADDED', object);
+      for (const object of present.filter(selector)) watcher.send('ADDED', release.view(object));
     }
     if (streamed && !this.faults.withholdListEnd)
       watcher.bookmark(String(this.cache.version), { 'k8s.io/initial-events-end': 'true' });
@@ -522,6 +552,24 @@ type Send = (code: number, body: unknown) => void;
 
 function status(code: number, reason: string, message: string): object {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code, reason, message };
+}
+
+function invalidOptions(options: readonly InvalidOption[]): object {
+  const problems = options.map(({ field, message }) => `${field}: ${message}`);
+  const all = problems.length === 1 ? problems[0]! : `[${problems.join(', ')}]`;
+  const causes = options.map((option) => ({ reason: 'FieldValueForbidden', ...option }));
+  return {
+    ...status(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: ${all}`),
+    details: { group: 'meta.k8s.io', kind: 'ListOptions', causes },
+  };
+}
+
+function tooLargeVersion(version: number | string, current: number): object {
+  const cause = { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' };
+  return {
+    ...status(504, 'Timeout', `Timeout: Too large resource version: ${version}, current: ${current}`),
+    details: { causes: [cause], retryAfterSeconds: 1 },
+  };
 }
 
 function expire(watcher: Watcher): void {

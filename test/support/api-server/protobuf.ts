@@ -129,7 +129,16 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     status: [2, 'text'],
     message: [3, 'text'],
     reason: [4, 'text'],
-    details: [5, { name: [1, 'text'], kind: [3, 'text'], retryAfterSeconds: [5, 'number'] }],
+    details: [
+      5,
+      {
+        name: [1, 'text'],
+        group: [2, 'text'],
+        kind: [3, 'text'],
+        causes: [4, [{ reason: [1, 'text'], message: [2, 'text'], field: [3, 'text'] }]],
+        retryAfterSeconds: [5, 'number'],
+      },
+    ],
     code: [6, 'number'],
   },
 };

@@ -11,6 +11,11 @@ export function selectorOf(query: URLSearchParams): Selector {
     fields.every((term) => matches(term, fieldOf(object, term.key) ?? ''));
 }
 
+/** The fields that a request selects by. */
+export function selectedFields(query: URLSearchParams): readonly string[] {
+  return terms(query.get('fieldSelector')).map(({ key }) => key);
+}
+
 interface Term {
   readonly key: string;
   readonly operator: 'exists' | 'absent' | 'equal' | 'different' | 'among';

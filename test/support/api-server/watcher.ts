@@ -13,6 +13,8 @@ export interface WatchRequest {
   readonly from: number;
   readonly bookmarks: boolean;
   readonly seconds: number;
+  /** The object as the server's release has it. */
+  readonly view: (object: ApiObject) => ApiObject;
 }
 
 /** One open watch: the history since its version, then every change, as chunks of one line each, until its time is over. */
@@ -61,7 +63,7 @@ export class Watcher {
   }
 
   sendRaw(text: string | Buffer): void {
-    if (!this.hanging) this.response.write(text);
+    if (!this.hanging && !this.response.writableEnded) this.response.write(text);
   }
 
   /** Ends as agreed. */
@@ -76,15 +78,15 @@ export class Watcher {
 
   /** An object that begins or ceases to match the selector comes as an addition or a removal. */
   private onChange({ version, collection, before, after, removed }: Change): void {
-    const { namespace, selector, from } = this.request;
+    const { namespace, selector, from, view } = this.request;
     // A watch may begin with a version that is yet to come.
     if (collection !== this.request.collection || version <= from) return;
     if (namespace !== undefined && after.metadata.namespace !== namespace) return;
     const matches = (object?: ApiObject): boolean => object !== undefined && selector(object);
     const was = matches(before);
     const is = !removed && matches(after);
-    if (was && is) this.send('MODIFIED', after);
-    else if (is) this.send('ADDED', after);
-    else if (was) this.send('DELETED', { ...before, metadata: after.metadata });
+    if (was && is) this.send('MODIFIED', view(after));
+    else if (is) this.send('ADDED', view(after));
+    else if (was) this.send('DELETED', view({ ...before!, metadata: after.metadata }));
   }
 }

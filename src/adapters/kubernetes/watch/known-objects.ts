@@ -8,7 +8,10 @@ export interface ObjectListener {
   deleted(reference: ObjectReference): void;
 }
 
-/** The objects of one resource: remembers each object's resourceVersion, and tells a listener what changes. */
+/**
+ * The objects of one resource that are read: remembers each object's resourceVersion, and reports changes to a listener. An object
+ * that is not selected does not exist here.
+ */
 export class KnownObjects {
   /** By `namespace/name`; "/" occurs in neither. */
   private readonly versions = new Map<string, string>();
@@ -16,13 +19,17 @@ export class KnownObjects {
   constructor(
     private readonly listener: ObjectListener,
     private readonly logger: Logger,
+    private readonly isSelected: (object: unknown) => boolean = () => true,
   ) {}
 
   get size(): number {
     return this.versions.size;
   }
 
-  /** Delivers the object unless this version of it was delivered before. Returns its key; undefined if it is unusable. */
+  /**
+   * Delivers the object unless this version of it was delivered before. Returns its key; undefined if it is unusable or not
+   * selected.
+   */
   apply(object: unknown): string | undefined {
     const identity = identityOf(object);
     if (!identity) {
@@ -30,6 +37,10 @@ export class KnownObjects {
       return undefined;
     }
     const { key, version } = identity;
+    if (!this.isSelected(object)) {
+      this.remove(key);
+      return undefined;
+    }
     if (this.versions.get(key) !== version) {
       this.versions.set(key, version);
       this.listener.applied(object);

@@ -6,22 +6,22 @@ import type { ApiClient } from '../client/api-client.js';
 import { ApiError, ApiShortWatchError, ApiSilenceError } from '../client/api-error.js';
 import { FailureLog } from './failure-log.js';
 import { KnownObjects, type ObjectListener } from './known-objects.js';
-import { Lister } from './lister.js';
 import type { OpenWatch, WatchRequest } from './open-watch.js';
 import { Position } from './position.js';
 import type { ReflectorTimings } from './reflector-timings.js';
+import { ResourceReader } from './resource-reader.js';
 import type { Resource } from './resources.js';
 import { RetrySchedule } from './retry/retry-schedule.js';
 import type { CheckedKind, RewindCheck } from './rewind-check.js';
 import { isOlder, RewindDetector } from './rewind-detector.js';
 import { versionOf, type WatchEvent } from './watch-event.js';
-import { openWatch, watchName } from './watch-request.js';
+import { watchName } from './watch-request.js';
 
 /** Receives what a reflector sees. Called synchronously. */
 export interface ReflectorListener extends ObjectListener {
-  /** The initial list is complete. Once. */
+  /** The initial list is complete. Once, and again after the resource was absent. */
   synced(): void;
-  /** The cluster does not offer the resource, for now. Once. */
+  /** The cluster does not offer the resource, for now. Once, and again after it was listed. */
   absent(): void;
 }
 
@@ -36,8 +36,8 @@ export interface ReflectorListener extends ObjectListener {
  *   it lists again.
  * - *backing off*, after every failure, longer each time until a watch lasts again; and briefly after a watch that ended before
  *   its time, as watches do when a server shuts down. One that ended at once is a failure; it is resumed from the same version.
- * - *absent*, when the server does not offer the resource. It is requested again from time to time. Once listed, a resource
- *   never becomes absent.
+ * - *absent*, when the server does not offer the resource, as before an upgrade or after a downgrade. It is requested again from
+ *   time to time; what is known stays.
  * - *stopped*, after the signal was aborted.
  *
  * A watch that receives nothing for a while, not even a bookmark, may hang; or the server's storage was restored from a
@@ -53,7 +53,7 @@ export class Reflector implements CheckedKind {
   /** Names the watch in errors. */
   private readonly name: string;
   private readonly known: KnownObjects;
-  private readonly lister: Lister;
+  private readonly reader: ResourceReader;
   private readonly position = new Position();
   private readonly retries: RetrySchedule;
   private readonly failures: FailureLog;
@@ -78,7 +78,7 @@ export class Reflector implements CheckedKind {
 
   constructor(
     readonly resource: Resource,
-    private readonly client: ApiClient,
+    client: ApiClient,
     private readonly listener: ReflectorListener,
     private readonly rewinds: RewindCheck,
     private readonly timings: ReflectorTimings,
@@ -88,8 +88,8 @@ export class Reflector implements CheckedKind {
   ) {
     this.name = watchName(resource);
     this.logger = logger.child({ kind: resource.kind });
-    this.known = new KnownObjects(listener, this.logger);
-    this.lister = new Lister(client, resource, this.known, this.logger, timings.streamLists);
+    this.known = new KnownObjects(listener, this.logger, resource.isSelected);
+    this.reader = new ResourceReader(client, resource, this.known, this.logger, timings.streamLists);
     this.retries = new RetrySchedule(timings.backoff, random);
     this.failures = new FailureLog(this.logger, clock, timings.warnEvery);
     this.versions = new RewindDetector(timings.silenceMinimum);
@@ -130,7 +130,7 @@ export class Reflector implements CheckedKind {
     };
   }
 
-  /** Reports everything known as deleted. For a reflector that has stopped and is no longer needed. */
+  /** Reports everything known as deleted. For a reflector that has stopped, or whose resource is absent. */
   retract(): void {
     for (const key of this.known.keys()) this.known.remove(key);
   }
@@ -153,7 +153,7 @@ export class Reflector implements CheckedKind {
     // A server whose storage was restored may have given the same versions to other contents.
     if (this.position.listFrom === '') this.known.forgetVersions();
     this.following?.close();
-    const { version, watch } = await this.lister.list({
+    const { version, watch } = await this.reader.list({
       from: this.position.listFrom,
       pageSize: this.timings.pageSize,
       onRefused: async (error) => {
@@ -192,8 +192,7 @@ export class Reflector implements CheckedKind {
     this.state = 'watching';
     const following = this.following;
     this.following = undefined;
-    const watch =
-      following ?? (await openWatch(this.client, this.resource, { from, ...this.watchOptions(signal) }));
+    const watch = following ?? (await this.reader.watch({ from, ...this.watchOptions(signal) }));
     this.connected = true;
     let lasted = false;
     const lasting = this.clock.after(this.timings.watchTooShort, () => {
@@ -217,7 +216,9 @@ export class Reflector implements CheckedKind {
       this.shortWatches++;
       throw new ApiShortWatchError(this.name);
     }
-    if (this.clock.steady() < this.endsAt) await this.pause(this.retries.afterEarlyEnd(), signal);
+    if (this.clock.steady() >= this.endsAt) return;
+    this.reader.relearn();
+    await this.pause(this.retries.afterEarlyEnd(), signal);
   }
 
   private onLasting(): void {
@@ -239,9 +240,8 @@ export class Reflector implements CheckedKind {
   }
 
   private async recover(error: Error, signal: AbortSignal): Promise<void> {
-    if (error instanceof ApiError && !this.listed && this.resource.absentOn?.includes(error.code)) {
-      return this.waitWhileAbsent(error, signal);
-    }
+    if (error instanceof ApiError && this.isAbsent(error)) return this.waitWhileAbsent(error, signal);
+    if (!(error instanceof ApiError)) this.reader.relearn();
     this.failure = error.message;
     this.position.failed(error);
     const wait = this.retries.afterFailure(error, this.clock.now());
@@ -251,6 +251,11 @@ export class Reflector implements CheckedKind {
       this.failures.failed(error, { state: this.state, wait });
     }
     await this.pause(wait, signal);
+  }
+
+  private isAbsent({ code }: ApiError): boolean {
+    const mayBeAbsent = !this.listed || (code === 404 && this.position.version === undefined);
+    return mayBeAbsent && this.resource.absentOn?.includes(code) === true;
   }
 
   private async pause(wait: number, signal: AbortSignal): Promise<void> {

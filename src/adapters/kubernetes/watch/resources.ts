@@ -7,8 +7,18 @@ export interface Resource {
   readonly path: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Status codes that mean, until the first successful list, that this cluster does not offer the resource. */
+  /** The field of the selector, where some API servers do not know it; then `isSelected` decides alone. */
+  readonly selectedField?: string;
+  /** Whether the proxy reads this object: the same as the field selector. Every object by default. */
+  readonly isSelected?: (object: unknown) => boolean;
+  /** Status codes that mean that this cluster does not offer the resource; after a successful list only 404 does. */
   readonly absentOn?: readonly number[];
+}
+
+const CLUSTER_IP = 'spec.clusterIP';
+
+interface RawService {
+  readonly spec?: { readonly clusterIP?: unknown } | null;
 }
 
 /** The resources the proxy reads, with kube-proxy's selectors. */
@@ -18,7 +28,10 @@ export function proxyResources(nodeName: string): Record<ResourceKind, Resource>
       kind: 'Service',
       path: '/api/v1/services',
       labelSelector: '!service.kubernetes.io/service-proxy-name',
-      fieldSelector: 'spec.clusterIP!=None',
+      // API servers know this field since 1.31.
+      fieldSelector: `${CLUSTER_IP}!=None`,
+      selectedField: CLUSTER_IP,
+      isSelected: (service) => (service as RawService | null)?.spec?.clusterIP !== 'None',
     },
     EndpointSlice: {
       kind: 'EndpointSlice',

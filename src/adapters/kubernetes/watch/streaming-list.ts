@@ -17,7 +17,8 @@ export interface Listed {
 /**
  * Lists a resource by a watch that begins with an event for each object, up to a bookmark that says so
  * (https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists). The server needs no memory for the whole list.
- * Throws what `openWatch` and its events throw, and ApiProtocolError when the watch ends before that bookmark.
+ * Throws what `openWatch` and its events throw, and ApiProtocolError when the watch ends before that bookmark, or another one
+ * comes first, as from a server that ignores the request for initial events.
  */
 export async function streamList(
   client: ApiClient,
@@ -34,7 +35,8 @@ export async function streamList(
     else if (endsInitialEvents(event)) {
       version = versionOf(event, name);
       return true;
-    }
+    } else
+      throw new ApiProtocolError(name, 'the server sent a bookmark before the end of the initial events');
     return false;
   });
   if (!complete) throw new ApiProtocolError(name, 'the server ended the watch before its initial events');
