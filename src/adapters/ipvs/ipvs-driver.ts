@@ -23,7 +23,7 @@ import { IpvsChange } from '../../domain/ipvs/ipvs-change.js';
 import { compilesAlike, type IpvsOptions } from '../../domain/ipvs/options.js';
 import { schedulersFor, type Scheduler } from '../../domain/ipvs/schedulers.js';
 import type { IpvsServicePortRules } from '../../domain/ipvs/service-port-rules.js';
-import { virtualServerKey } from '../../domain/ipvs/virtual-server.js';
+import { realServerKey, virtualServerKey, type VirtualServerKey } from '../../domain/ipvs/virtual-server.js';
 import type { Cidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { IpSets } from '../ipset/ip-sets.js';
@@ -235,7 +235,10 @@ export class IpvsDriver
 
   /** As `ConnectionHolder`, of this family. */
   giveUp(endpoint: Pick<Endpoint, 'address' | 'port'>, frontends: readonly Frontend[]): Promise<void> {
-    return this.tables.servers.giveUp(endpoint, frontends);
+    const real = realServerKey(endpoint);
+    const isWanted = (server: VirtualServerKey): boolean =>
+      this.desired.server(server)?.endpoints.some((one) => realServerKey(one) === real) ?? false;
+    return this.tables.servers.giveUp(endpoint, frontends, isWanted);
   }
 
   cleanup(): Promise<void> {

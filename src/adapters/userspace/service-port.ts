@@ -4,6 +4,7 @@ import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwardi
 import { hostPort } from '../../domain/net/address.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { weightlessOf } from '../../domain/selection/select-endpoints.js';
 import { claimOf, claimText, type PortClaim } from '../../domain/userspace/claims.js';
 import type { PortAllocator } from '../../domain/userspace/port-allocator.js';
 import { RoundRobin, type Random } from '../../domain/userspace/round-robin.js';
@@ -103,7 +104,7 @@ export class ServicePort {
   ): Promise<void> {
     this.current = entry;
     this.endpoints.stickFor(entry.affinitySeconds);
-    this.endpoints.use(entry.endpoints.reachable);
+    this.endpoints.use(entry.endpoints.reachable, weightlessOf(entry.endpoints));
     this.socket.endpointsChanged();
     const { key, name } = entry;
     this.former = [...this.former, ...this.held];

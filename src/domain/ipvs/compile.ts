@@ -2,6 +2,7 @@ import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.j
 import { frontendName } from '../forwarding/frontend-name.js';
 import { addressText, from, MAX_PORT, numberText, ruleText } from '../iptables/text/rule-parts.js';
 import type { SharedEntry } from '../iptables/table.js';
+import { sortedOnce } from '../model/endpoint.js';
 import { PROTOCOL_NUMBERS } from '../model/protocol-number.js';
 import type { Protocol } from '../model/service-port-name.js';
 import { addressBits, cidrText, type Cidr } from '../net/cidr.js';
@@ -10,7 +11,7 @@ import type { IpvsPart, IpvsServicePortRules, ServedAddress, SetMember } from '.
 import type { IpvsOptions } from './options.js';
 import { schedulersFor, type Scheduler } from './schedulers.js';
 import type { ServiceSet } from './service-sets.js';
-import { HASH_SOURCE_PORT, PERSISTENT, type VirtualServer } from './virtual-server.js';
+import { FALLBACK, HASH_SOURCE_PORT, PERSISTENT, type VirtualServer } from './virtual-server.js';
 
 /**
  * Compiles one service port (docs/spec/ipvs.md §4.3, §5, §6.3).
@@ -40,7 +41,14 @@ class ServicePortCompiler {
     this.nodeAddresses = new Set(options.node.nodeAddresses);
     const { scheduler: usual } = options;
     const wanted = schedulersFor(entry, usual).find(({ scheduler }) => options.hasScheduler(scheduler));
-    this.scheduler = wanted ?? { scheduler: usual, flags: usual === 'mh' ? HASH_SOURCE_PORT : 0 };
+    const { scheduler, flags } = wanted ?? {
+      scheduler: usual,
+      flags: usual === 'mh' ? HASH_SOURCE_PORT : 0,
+    };
+    const { weightless, aside } = entry.endpoints;
+    // A real server of weight 0 has its part of the table of sh, which refuses its clients without the flag.
+    const needsFallback = scheduler === 'sh' && (weightless ?? aside) !== undefined;
+    this.scheduler = { scheduler, flags: needsFallback ? flags | FALLBACK : flags };
   }
 
   compile(): IpvsServicePortRules {
@@ -151,12 +159,19 @@ class ServicePortCompiler {
     return { server, endpoints: this.endpointsOf(frontend) };
   }
 
-  /** A Local policy that finds nothing here falls back to all endpoints, unlike in other modes (docs/spec/ipvs.md §4.5). */
+  /**
+   * A Local policy that finds nothing here falls back to all endpoints, unlike in other modes (docs/spec/ipvs.md §4.5). Those that
+   * the list lacks keep their connections, as real servers of weight 0.
+   */
   private endpointsOf({ policy }: Frontend): ServedAddress['endpoints'] {
-    const { cluster = [], local = [] } = this.entry.endpoints;
-    const list = policy === 'Local' && local.length > 0 ? local : cluster;
+    const { local, weightless, aside } = this.entry.endpoints;
+    const which = policy === 'Local' && local?.length ? 'local' : 'cluster';
+    const list = this.entry.endpoints[which] ?? [];
     const areWeightless = list.some(({ weight }) => weight === 0);
-    return areWeightless ? list.map(({ address, port }) => ({ address, port })) : list;
+    const chosen = areWeightless ? list.map(({ address, port }) => ({ address, port })) : list;
+    const kept = [...(weightless?.[which] ?? []), ...(aside?.[which] ?? [])];
+    if (kept.length === 0) return chosen;
+    return sortedOnce([...list, ...kept.map((endpoint) => ({ ...endpoint, weight: 0 }))]);
   }
 
   /** Keeps this node, whose source would be the load-balancer IP itself, out of a load balancer with source ranges. */

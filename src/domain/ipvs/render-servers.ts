@@ -1,6 +1,6 @@
 import type { Protocol } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
-import { HASH_SOURCE_PORT, type RealServer, type VirtualServer } from './virtual-server.js';
+import { FALLBACK, HASH_SOURCE_PORT, type RealServer, type VirtualServer } from './virtual-server.js';
 
 const PROTOCOL_OPTION: Readonly<Record<Protocol, string>> = { TCP: '-t', UDP: '-u', SCTP: '--sctp-service' };
 
@@ -30,7 +30,18 @@ function serviceText({ address, protocol, port }: VirtualServer): string {
   return `${PROTOCOL_OPTION[protocol]} ${hostPort(address, port)}`;
 }
 
-function optionsOf({ persistenceSeconds, flags }: VirtualServer): string {
+/** The flags of the schedulers that have names for them, in ipvsadm's order. */
+export const SCHEDULER_FLAGS: Readonly<Record<string, number>> = {
+  'sh-fallback': FALLBACK,
+  'mh-fallback': FALLBACK,
+  'sh-port': HASH_SOURCE_PORT,
+  'mh-port': HASH_SOURCE_PORT,
+};
+
+function optionsOf({ persistenceSeconds, flags, scheduler }: VirtualServer): string {
   const persistence = persistenceSeconds > 0 ? ` -p ${persistenceSeconds}` : '';
-  return persistence + (flags & HASH_SOURCE_PORT ? ' -b mh-port' : '');
+  const names = Object.entries(SCHEDULER_FLAGS).flatMap(([name, flag]) =>
+    flags & flag && name.startsWith(`${scheduler}-`) ? name : [],
+  );
+  return persistence + (names.length > 0 ? ` -b ${names.join(',')}` : '');
 }

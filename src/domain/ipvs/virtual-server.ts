@@ -4,7 +4,13 @@ import { hostPort } from '../net/address.js';
 /** The kernel's flag for a server that keeps a client with its real server (`IP_VS_SVC_F_PERSISTENT`). */
 export const PERSISTENT = 0x1;
 
-/** The flag of the scheduler `mh` that includes the source port in the hash (`IP_VS_SVC_F_SCHED_MH_PORT`). */
+/**
+ * The flag of the schedulers `sh` and `mh` that chooses another real server for a client whose own has weight 0
+ * (`IP_VS_SVC_F_SCHED_SH_FALLBACK`, `IP_VS_SVC_F_SCHED_MH_FALLBACK`).
+ */
+export const FALLBACK = 0x8;
+
+/** The flag of these that includes the source port in the hash (`IP_VS_SVC_F_SCHED_SH_PORT`, `IP_VS_SVC_F_SCHED_MH_PORT`). */
 export const HASH_SOURCE_PORT = 0x10;
 
 /** One address and port that IPVS takes connections for, as the kernel knows it (docs/spec/ipvs.md §4.1). */
@@ -24,7 +30,7 @@ export interface VirtualServer {
 export interface RealServer {
   readonly address: string;
   readonly port: number;
-  /** That of an endpoint in use, 1 unless it is told; 0 for one that only finishes the connections it has. */
+  /** That of an endpoint in use, 1 unless it has another one; 0 for one that only keeps the connections it has. */
   readonly weight: number;
 }
 

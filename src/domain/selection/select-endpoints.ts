@@ -27,12 +27,14 @@ export interface EndpointSelection {
   readonly reachable: readonly Endpoint[];
   /** Some endpoint is usable, though perhaps not for this node. */
   readonly hasAny: boolean;
-  /** What the lists lack because it steps aside. Missing: nothing. */
-  readonly aside?: AsideEndpoints;
+  /** The endpoints of weight 0 that the lists lack: they get no new connections and keep those that they have. Missing: none. */
+  readonly weightless?: OmittedEndpoints;
+  /** What the lists lack because it steps aside: at most half of each list. Missing: nothing. */
+  readonly aside?: OmittedEndpoints;
 }
 
-/** The endpoints that step aside, by the list that lacks them. Sorted; at most half of each list. */
-export interface AsideEndpoints {
+/** Usable endpoints that get no new connections, by the list that lacks them. Sorted. */
+export interface OmittedEndpoints {
   readonly cluster: readonly Endpoint[];
   readonly local: readonly Endpoint[];
 }
@@ -68,6 +70,11 @@ export function asideOf({ aside }: EndpointSelection): readonly Endpoint[] {
   return aside ? union(aside.cluster, aside.local) : [];
 }
 
+/** All endpoints that some list lacks because their weight is 0, sorted. */
+export function weightlessOf({ weightless }: EndpointSelection): readonly Endpoint[] {
+  return weightless ? union(weightless.cluster, weightless.local) : [];
+}
+
 /** An endpoint of weight 0 gets no new connections where there are others. */
 function withoutWeightless(selection: EndpointSelection): EndpointSelection {
   if (!selection.reachable.some(isWeightless)) return selection;
@@ -77,7 +84,11 @@ function withoutWeightless(selection: EndpointSelection): EndpointSelection {
   };
   const cluster = selection.cluster && heavier(selection.cluster);
   const local = selection.local && heavier(selection.local);
-  return { ...selection, cluster, local, reachable: union(cluster ?? [], local ?? []) };
+  const weightless: OmittedEndpoints = {
+    cluster: without(selection.cluster ?? [], cluster ?? []),
+    local: without(selection.local ?? [], local ?? []),
+  };
+  return { ...selection, cluster, local, reachable: union(cluster ?? [], local ?? []), weightless };
 }
 
 function isWeightless({ weight }: Endpoint): boolean {
@@ -90,7 +101,10 @@ function withoutAside(selection: EndpointSelection, places: Places): EndpointSel
     const found = subset(list, isAside);
     return found.length <= mostAside(list.length) ? found : [];
   };
-  const aside: AsideEndpoints = { cluster: asideFrom(selection.cluster), local: asideFrom(selection.local) };
+  const aside: OmittedEndpoints = {
+    cluster: asideFrom(selection.cluster),
+    local: asideFrom(selection.local),
+  };
   if (aside.cluster.length + aside.local.length === 0) return selection;
   const cluster = selection.cluster && without(selection.cluster, aside.cluster);
   const local = selection.local && without(selection.local, aside.local);
@@ -98,7 +112,8 @@ function withoutAside(selection: EndpointSelection, places: Places): EndpointSel
 }
 
 function without(list: readonly Endpoint[], some: readonly Endpoint[]): readonly Endpoint[] {
-  return subset(list, (endpoint) => !some.includes(endpoint));
+  const excluded = new Set(some);
+  return subset(list, (endpoint) => !excluded.has(endpoint));
 }
 
 function select(

@@ -22,6 +22,7 @@ export class NoEndpointError extends NamedError {
 export class RoundRobin {
   private endpoints: readonly EndpointAddress[] = [];
   private byPlace: ReadonlyMap<string, EndpointAddress> = new Map();
+  private kept: ReadonlySet<string> = new Set();
   private position = 0;
   private affinitySeconds = 0;
   private readonly affinity = new ClientAffinity();
@@ -39,8 +40,12 @@ export class RoundRobin {
     if (seconds === 0) this.affinity.clear();
   }
 
-  /** Other endpoints begin in an order drawn anew, and clients of those that are gone are let go. The same ones change nothing. */
-  use(endpoints: readonly EndpointAddress[]): void {
+  /**
+   * Other endpoints begin in an order drawn anew, and clients of those that are gone are let go. The same ones change nothing.
+   * @param kept endpoints that get no new connections and keep those that they have
+   */
+  use(endpoints: readonly EndpointAddress[], kept: readonly EndpointAddress[] = []): void {
+    this.kept = new Set(kept.map(endpointPlace));
     const byPlace = new Map(endpoints.map((endpoint) => [endpointPlace(endpoint), endpoint]));
     if (byPlace.size === this.byPlace.size && [...byPlace.keys()].every((place) => this.byPlace.has(place)))
       return;
@@ -50,9 +55,9 @@ export class RoundRobin {
     this.position = 0;
   }
 
-  /** Whether `ip:port` is one of the endpoints. */
+  /** Whether `ip:port` is one of the endpoints, or keeps its connections. */
   has(place: string): boolean {
-    return this.byPlace.has(place);
+    return this.byPlace.has(place) || this.kept.has(place);
   }
 
   /**

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { BALANCING_METHODS } from '../../domain/balancing/balancing.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { BackendSubject } from './backend-subject.js';
@@ -39,12 +40,21 @@ export function changeCases<Place>(subject: BackendSubject<Place>): CaseBodies<P
       'one takes the address of a removed one',
       [...gone(make('many')), ...changed(make('empty', { number: 10 }))],
     ],
-    ['weights change', changed(make('weighted', { weights: [0, 5, 5, 1] }))],
-    ['endpoints are chosen by a hash', changed(make('weighted', { balancingMethod: 'maglev' }))],
+    ['weights change', changed(make('weighted', { weights: [0, 5, 5, 2] }))],
+    [
+      'endpoints with weights are removed',
+      changed(make('weighted', { endpoints: 2 }), make('weighted-datagrams', { endpoints: 2 })),
+    ],
+    ['the only one with a weight is removed', changed(make('weighted-datagrams', { endpoints: 1 }))],
+    ['they come back', changed(make('weighted'), make('weighted-datagrams'))],
+    ...BALANCING_METHODS.map((balancingMethod): (typeof batches)[number] => [
+      `the same endpoints are chosen by ${balancingMethod}`,
+      changed(make('weighted', { balancingMethod }), make('plain', { balancingMethod, weights: [3, 4, 5] })),
+    ]),
     ['and remembered', changed(make('weighted', { affinitySeconds: 60 }))],
     [
       'they are chosen at random',
-      changed(make('weighted', { balancingMethod: 'random' }), make('plain', { weights: [1, 1, 2] })),
+      changed(make('weighted', { balancingMethod: 'random' }), make('plain', { weights: [3, 4, 5] })),
     ],
     ['all are removed', gone(...all)],
   ];

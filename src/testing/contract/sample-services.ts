@@ -3,6 +3,7 @@ import { forwardService } from '../../domain/forwarding/forward-service.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { Endpoint } from '../../domain/model/endpoint.js';
+import { getOrMake } from '../../domain/model/get-or-make.js';
 import type { Service, ServicePortSpec } from '../../domain/model/service.js';
 import type { Protocol } from '../../domain/model/service-port-name.js';
 import { parseAddress } from '../../domain/net/address.js';
@@ -72,9 +73,7 @@ export function sampleEntry(family: IpFamily, name: string, shape: SampleShape):
     healthCheckNodePort: 0,
     ...(shape.balancingMethod !== undefined && { balancingMethod: shape.balancingMethod }),
   };
-  const all = Array.from({ length: endpoints }, (_, index) =>
-    sampleEndpoint(family, number, index, shape.weights?.[index]),
-  );
+  const all = sampleEndpoints(family, number, endpoints, shape.weights);
   const [entry] = forwardService(service, () => all, {
     family,
     topology: { nodeName: 'node-1', zone: '', nodeHints: false },
@@ -95,6 +94,20 @@ export function sampleNode(family: IpFamily, parts: Partial<NodeNetwork> = {}): 
     serviceCIDRs: [],
     ...parts,
   });
+}
+
+/** As the proxy keeps them: a list is the same one as long as nothing of it changes. */
+const LISTS = new Map<string, readonly Endpoint[]>();
+
+function sampleEndpoints(
+  family: IpFamily,
+  number: number,
+  count: number,
+  weights: readonly number[] = [],
+): readonly Endpoint[] {
+  return getOrMake(LISTS, JSON.stringify([family, number, count, weights]), () =>
+    Array.from({ length: count }, (_, index) => sampleEndpoint(family, number, index, weights[index])),
+  );
 }
 
 function sampleEndpoint(

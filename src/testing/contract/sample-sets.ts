@@ -19,13 +19,15 @@ const SHAPES: Readonly<Record<string, SampleShape>> = {
   many: { number: 10, endpoints: 16 },
   weighted: {
     ...{ number: 11, external: true, externalPolicyLocal: true },
-    ...{ endpoints: 5, weights: [3, 1, 2, 1, 0], balancingMethod: 'round-robin' },
+    ...{ endpoints: 5, weights: [3, 9, 2, 2, 0], balancingMethod: 'round-robin' },
   },
+  'weighted-datagrams': { number: 12, protocol: 'UDP', endpoints: 3, weights: [0, 4, 7] },
+  hashed: { number: 13, balancingMethod: 'maglev-source' },
 };
 
 const KINDS = new Map<IpFamily, readonly ForwardingEntry[]>();
 
-/** A service of every kind that backends treat differently. */
+/** A service of every kind that backends treat differently. Where endpoints have weights, none is 1, as for those without. */
 export function everyKind(family: IpFamily): readonly ForwardingEntry[] {
   return getOrMake(KINDS, family, () =>
     Object.entries(SHAPES).map(([name, shape]) => sampleEntry(family, name, shape)),

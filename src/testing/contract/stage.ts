@@ -58,11 +58,11 @@ export class Stage<Place> {
     return structuredClone(await this.subject.snapshot(this.place));
   }
 
-  /** What a fresh start with these entries leaves on another place. */
+  /** What a fresh start with these entries leaves on another place: with copies, so that it reuses nothing kept for their lists. */
   async fresh(entries: readonly ForwardingEntry[], node: NodeNetwork): Promise<unknown> {
     let snapshot: unknown;
     await Stage.run(this.subject, async (stage) => {
-      await stage.started(entries, node);
+      await stage.started(structuredClone(entries), node);
       snapshot = await stage.snapshot();
     });
     return snapshot;

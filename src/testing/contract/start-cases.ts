@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { BALANCING_METHODS } from '../../domain/balancing/balancing.js';
 import type { BackendSubject } from './backend-subject.js';
 import { sampleEntry } from './sample-services.js';
 import { variant } from './sample-sets.js';
@@ -43,6 +44,17 @@ export function startCases<Place>(subject: BackendSubject<Place>): CaseBodies<Pl
       const wanted = [sampleEntry(family, first!.name.name, { number: 99, endpoints: 1 }), ...rest.slice(1)];
       await stage.started(wanted);
       await stage.holds(wanted, 'after the start of the next process');
+    },
+
+    'corrects how an earlier process chose endpoints': async (stage) => {
+      for (const balancingMethod of BALANCING_METHODS) {
+        const wanted = [
+          variant(family, 'plain', { balancingMethod, weights: [3, 4, 5] }),
+          variant(family, 'weighted', { balancingMethod }),
+        ];
+        await (await stage.started(wanted)).close();
+        await stage.holds(wanted, `after a start with the method ${balancingMethod}`);
+      }
     },
 
     'keeps unexplained rules if asked to, until it is started without that option': async (stage) => {

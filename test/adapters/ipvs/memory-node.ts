@@ -1,5 +1,5 @@
 import { IptablesDriver } from '../../../src/adapters/iptables/iptables-driver.js';
-import { ipvsBackend } from '../../support/backends.js';
+import { Reconciler } from '../../../src/application/reconcile/reconciler.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryIpSets } from '../../support/fakes/memory-ip-sets.js';
 import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
@@ -13,7 +13,7 @@ import { IPVS_OWNED_CHAINS } from '../../../src/adapters/ipvs/clean-up/owned-cha
 import type { IpvsHoldings } from '../../../src/adapters/ipvs/clean-up/ipvs-holdings.js';
 import { ServerTable } from '../../../src/adapters/ipvs/tables/server-table.js';
 import { SetTable } from '../../../src/adapters/ipvs/tables/set-table.js';
-import type { IpvsDriverOptions } from '../../../src/adapters/ipvs/ipvs-driver.js';
+import { IpvsDriver, type IpvsDriverOptions } from '../../../src/adapters/ipvs/ipvs-driver.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
@@ -43,8 +43,12 @@ export class MemoryNode {
   servedByIptables = false;
 
   backend(family: IpFamily = 'IPv4', options: Partial<IpvsDriverOptions> = {}): Backend {
+    return new Reconciler(this.driver(family, options), this.logger);
+  }
+
+  driver(family: IpFamily = 'IPv4', options: Partial<IpvsDriverOptions> = {}): IpvsDriver {
     const { servers, addresses, sets, iptables, clock, logger } = this;
-    return ipvsBackend(
+    return new IpvsDriver(
       family,
       {
         servers,

@@ -236,6 +236,22 @@ describe('apply', () => {
     server.close();
   });
 
+  it('leaves a UDP flow with an endpoint of weight 0, and leads new ones elsewhere', async () => {
+    const servers = [await udpEndpoint('a'), await udpEndpoint('b')];
+    const [a, b] = servers.map((server) => endpoint(HERE, { port: addressOf(server).port }));
+    const weighing = (...endpoints: readonly Endpoint[]) => entry('dns', port('UDP'), endpoints);
+    await backend.start([weighing(a!)], NODE);
+    const [standing, later] = [
+      await UdpClient.open(proxyPorts()['10.96.7.1']!),
+      await UdpClient.open(proxyPorts()['10.96.7.1']!),
+    ];
+    expect(await standing.ask('1')).toBe('a:1');
+    await backend.apply([changed(weighing({ ...a!, weight: 0 }, b!))], NODE);
+    expect(await standing.ask('2')).toBe('a:2');
+    expect(await later.ask('1')).toBe('b:1');
+    for (const each of [standing, later, ...servers]) each.close();
+  });
+
   it('reports a service port that it cannot carry, and goes on with the others', async () => {
     const { failed } = await backend.start(
       [entry('sctp', port('SCTP')), entry('web', at('10.96.0.2'))],

@@ -1,5 +1,6 @@
 import { servicePortFlows } from '../../../src/domain/conntrack/service-port-flows.js';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
+import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import { FORWARDING, endpoint, service } from '../../support/samples.js';
 
 const context = { ...FORWARDING, ejectSilentEndpoints: true };
@@ -20,5 +21,14 @@ describe('endpoints that may keep their flows', () => {
     const aside = () => new Set(['10.244.2.4:8080']);
     const [entry] = forwardService(service({ ports }), () => endpoints, context, aside);
     expect([...servicePortFlows(entry!).endpoints]).toEqual(expected);
+  });
+
+  it.each(['TCP', 'UDP', 'SCTP'] as const)('of %s are those of weight 0, too', (protocol) => {
+    const ports = [{ name: '', protocol, port: 80, nodePort: 0 }];
+    const weights = { [serving.address]: 0, [draining.address]: 0 };
+    const endpoints = [serving, draining, silent];
+    const [entry] = forwardService(service({ ports, weights }), () => endpoints, FORWARDING);
+    expect(entry!.endpoints.reachable).toEqual([silent]);
+    expect([...servicePortFlows(entry!).endpoints]).toEqual(endpoints.map(endpointPlace));
   });
 });

@@ -7,12 +7,13 @@ import { IpvsDesiredState } from '../../../src/domain/ipvs/desired-state.js';
 import { ipvsDesiredTables } from '../../../src/domain/ipvs/desired-tables.js';
 import type { IpvsOptions } from '../../../src/domain/ipvs/options.js';
 import { serverLines } from '../../../src/domain/ipvs/render-servers.js';
+import type { IpvsPart } from '../../../src/domain/ipvs/service-port-rules.js';
 import { setName } from '../../../src/domain/ipvs/service-sets.js';
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
-import { endpoint, service } from '../../support/samples.js';
+import { endpoint, FORWARDING, service } from '../../support/samples.js';
 import { RECORDED_HOST } from '../../support/recorded/cluster.js';
 import { allChains } from '../../support/iptables/tables-in-memory.js';
 
@@ -258,8 +259,10 @@ describe('endpoints with weights', () => {
     ]);
   });
 
-  it('of 0 are no real servers, unless all are', () => {
-    expect(tablesOf([weighing(0, 5)], all).servers.slice(1)).toEqual([
+  it('of 0 stay as real servers that get no new connections, unless all are', () => {
+    expect(tablesOf([weighing(0, 5)], all).servers).toEqual([
+      '-A -t 10.96.0.9:80 -s rr',
+      '-a -t 10.96.0.9:80 -r 10.244.1.1:8080 -m -w 0',
       '-a -t 10.96.0.9:80 -r 10.244.1.2:8080 -m -w 5',
     ]);
     expect(tablesOf([weighing(0, 0)], all).servers).toEqual([
@@ -268,6 +271,69 @@ describe('endpoints with weights', () => {
       '-a -t 10.96.0.9:80 -r 10.244.1.2:8080 -m -w 1',
     ]);
   });
+});
+
+describe('endpoints of weight 0', () => {
+  const here = (weight: number) => ({ isLocal: true, weight });
+  const entry = (...endpoints: readonly Endpoint[]): Sample => [
+    {
+      clusterIPs: { IPv4: '10.96.0.9' },
+      externalIPs: [parseAddress('198.18.0.9')!],
+      externalPolicyLocal: true,
+    },
+    endpoints,
+  ];
+  const realServersAt = (address: string, sample: Sample) =>
+    tablesOf([sample]).servers.filter((line) => line.startsWith(`-a -t ${address}:80`));
+
+  it('are real servers of the frontends whose policy could choose them', () => {
+    const sample = entry(
+      endpoint('10.244.1.1', here(0)),
+      endpoint('10.244.1.2', here(2)),
+      endpoint('10.244.2.1', { weight: 0 }),
+    );
+    expect(realServersAt('198.18.0.9', sample)).toEqual([
+      '-a -t 198.18.0.9:80 -r 10.244.1.1:8080 -m -w 0',
+      '-a -t 198.18.0.9:80 -r 10.244.1.2:8080 -m -w 2',
+    ]);
+    expect(realServersAt('10.96.0.9', sample)).toEqual([
+      '-a -t 10.96.0.9:80 -r 10.244.1.1:8080 -m -w 0',
+      '-a -t 10.96.0.9:80 -r 10.244.1.2:8080 -m -w 2',
+      '-a -t 10.96.0.9:80 -r 10.244.2.1:8080 -m -w 0',
+    ]);
+  });
+
+  it('are none where they may not be chosen for another reason', () => {
+    const sample = entry(
+      endpoint('10.244.1.1', { ...here(0), ready: false, serving: false }),
+      endpoint('10.244.1.2', here(2)),
+    );
+    expect(realServersAt('10.96.0.9', sample)).toEqual(['-a -t 10.96.0.9:80 -r 10.244.1.2:8080 -m -w 2']);
+  });
+
+  it('let sh choose another one for their clients', () => {
+    const options = { ...OPTIONS, scheduler: 'sh' };
+    const kept = entry(endpoint('10.244.1.1', here(0)), endpoint('10.244.1.2'));
+    const [server] = tablesOf([kept], options).servers;
+    expect(server).toBe('-A -t 10.96.0.9:80 -s sh -b sh-fallback');
+    const [without] = tablesOf([entry(endpoint('10.244.1.1'))], options).servers;
+    expect(without).toBe('-A -t 10.96.0.9:80 -s sh');
+  });
+});
+
+it('endpoints that are ejected keep their connections as real servers of weight 0', () => {
+  const endpoints = [1, 2].map((last) => endpoint(`10.244.1.${last}`));
+  const [entry] = forwardService(
+    service({ ejectSilentEndpoints: true }),
+    () => endpoints,
+    FORWARDING,
+    () => new Set(['10.244.1.2:8080']),
+  );
+  const [{ served }] = compileIpvs(entry!, OPTIONS) as [IpvsPart];
+  expect(served!.endpoints.map(({ address, weight }) => [address, weight])).toEqual([
+    ['10.244.1.1', undefined],
+    ['10.244.1.2', 0],
+  ]);
 });
 
 describe('a frontend that two services claim', () => {

@@ -7,6 +7,7 @@ import {
 } from '../../../src/domain/model/endpoint.js';
 import {
   asideOf,
+  weightlessOf,
   selectEndpoints,
   type NodeTopology,
   type PolicyNeeds,
@@ -58,6 +59,26 @@ describe('the worked examples (docs/spec/model.md §4.5)', () => {
   ])('%s', (_, endpoints, needs, expected) => {
     expect(select(endpoints, needs)).toEqual(expected);
   });
+});
+
+it('keeps apart the endpoints of weight 0 that a list lacks', () => {
+  const all = ['RL', 'RL', 'R', 'R']
+    .map(parse)
+    .map((one, index) => ({ ...one, weight: [0, 1, 0, 2][index]! }));
+  const selection = selectEndpoints(all, BOTH, NODE);
+  expect(selection).toMatchObject({
+    cluster: [all[1], all[3]],
+    local: [all[1]],
+    reachable: [all[1], all[3]],
+  });
+  expect(selection.weightless).toEqual({ cluster: [all[0], all[2]], local: [all[0]] });
+  expect(weightlessOf(selection)).toEqual([all[0], all[2]]);
+});
+
+it('has none of weight 0 to keep apart where all have it, or none', () => {
+  const weighing = (weight: number) => ['RL', 'R'].map(parse).map((one) => ({ ...one, weight }));
+  expect(weightlessOf(selectEndpoints(weighing(0), BOTH, NODE))).toEqual([]);
+  expect(selectEndpoints(weighing(3), BOTH, NODE).weightless).toBeUndefined();
 });
 
 it('tells those that step aside of any list, each once', () => {

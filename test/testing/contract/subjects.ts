@@ -128,7 +128,11 @@ function commentOf(key: string): string {
 export function ipvsSubject(family: IpFamily): BackendSubject<MemoryNode> {
   return {
     family,
-    makePlace: () => new MemoryNode(),
+    makePlace() {
+      const node = new MemoryNode();
+      for (const scheduler of ['wrr', 'wlc']) node.servers.schedulers.add(scheduler);
+      return node;
+    },
     open: (node) => node.reopened(family),
     async snapshot(node) {
       node.iptables.reopen();
@@ -136,11 +140,8 @@ export function ipvsSubject(family: IpFamily): BackendSubject<MemoryNode> {
         servers: node.servers.all
           .map(({ server, reals }) => [
             server,
-            // One that drains its connections gets no more.
-            reals
-              .filter(({ weight }) => weight > 0)
-              .map(({ address, port }) => `${address} ${port}`)
-              .sort(),
+            // None has connections, so none drains.
+            reals.map(({ address, port, weight }) => `${address} ${port} ${weight}`).sort(),
           ])
           .sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1)),
         addresses: node.addresses.all,

@@ -28,11 +28,6 @@ export const LONGEST_DRAINING = 24 * 60 * 60 * 1000;
 /** How often to check whether draining real servers still have connections, in milliseconds (docs/spec/ipvs.md §8). */
 export const SWEEP_PERIOD = 60_000;
 
-/** Whether a frontend is served by a virtual server; a node port is, on all addresses of the node. */
-function isAt(server: VirtualServer, { address = server.address, port }: Frontend): boolean {
-  return server.port === port && server.address === address;
-}
-
 /** Another program deleted it before us. */
 function isGone({ kind }: VirtualServerStep, error: StepOutcome): boolean {
   const isDeletion = kind === 'delete' || kind === 'delete-real';
@@ -56,7 +51,8 @@ type Planned = PlannedStep<VirtualServerStep, VirtualServerKey>;
  *
  * A real server of UDP or SCTP that is no longer wanted is deleted at once. One of TCP drains: it gets weight 0, so that it
  * gets no new connections, and `sweep` deletes it when it has none left or after LONGEST_DRAINING. If it is wanted again in the
- * meantime, it gets its weight back and keeps its connections. A later process sees by the weight that it drains.
+ * meantime, it gets its weight back and keeps its connections. A later process sees by the weight that it drains. One that is wanted
+ * with weight 0 stays.
  */
 export class ServerTable {
   private known: Map<VirtualServerKey, KnownServer> = new Map();
@@ -78,10 +74,10 @@ export class ServerTable {
     for (const { realServers, ...server } of listed) {
       const key = virtualServerKey(server);
       const former = before.get(key)?.reals;
-      const reals = realServers.map((real): [RealServerKey, KnownReal] => {
-        const realKey = realServerKey(real);
-        return [realKey, { ...real, since: former?.get(realKey)?.since }];
-      });
+      const reals = realServers.map((real): [RealServerKey, KnownReal] => [
+        realServerKey(real),
+        { ...real, since: former?.get(realServerKey(real))?.since },
+      ]);
       this.known.set(key, { server, reals: new Map(reals) });
     }
   }
@@ -107,26 +103,25 @@ export class ServerTable {
 
   /**
    * A virtual server and its real servers, as `ipvsadm -S -n` prints them; nothing if it is not there.
-   * @param wanted the endpoints that it should have: others of TCP that get no new connections drain, and are left out
+   * @param wanted the endpoints that it should have: others of TCP that get no new connections drain and are left out
    */
   lines(key: VirtualServerKey, wanted: ServedAddress['endpoints']): readonly string[] {
     const known = this.known.get(key);
     if (!known) return [];
     const { server, reals } = known;
-    const needed = new Set(wanted.map(({ address, port }) => realServerKey({ address, port })));
-    const drains = ([real, { weight }]: readonly [RealServerKey, RealServer]): boolean =>
-      weight === 0 && server.protocol === 'TCP' && !needed.has(real);
-    const shown = [...reals].filter((real) => !drains(real)).map(([, real]) => real);
-    return serverLines([{ server, endpoints: shown }]);
+    const needed = new Set(wanted.map(realServerKey));
+    const isShown = (real: RealServer): boolean =>
+      real.weight > 0 || server.protocol !== 'TCP' || needed.has(realServerKey(real));
+    return serverLines([{ server, endpoints: [...reals.values()].filter(isShown) }]);
   }
 
-  /** The virtual servers that may be deleted, with the real servers that get new connections. */
+  /** The virtual servers that may be deleted, with their real servers, except those of TCP that may drain. */
   removable(): readonly ServedAddress[] {
     return [...this.known.values()]
       .filter(({ server }) => !this.isExcluded(server))
       .map(({ server, reals }) => ({
         server,
-        endpoints: [...reals.values()].filter(({ weight }) => weight > 0),
+        endpoints: [...reals.values()].filter(({ weight }) => weight > 0 || server.protocol !== 'TCP'),
       }));
   }
 
@@ -138,10 +133,10 @@ export class ServerTable {
     const all = [...wanted];
     const made = await this.carryOut(all.flatMap(([key, served]) => this.additions(key, served)));
     const begun = new Set<VirtualServerKey>();
-    const served = all.filter(([key, { endpoints }]) => this.serves(key, endpoints));
-    const ended = await this.carryOut(
-      served.flatMap(([key, { endpoints }]) => this.ends(key, endpoints, begun)),
+    const ends = all.flatMap(([key, { endpoints }]) =>
+      this.serves(key, endpoints) ? this.ends(key, endpoints, begun) : [],
     );
+    const ended = await this.carryOut(ends);
     const swept = await this.sweep(begun);
     return {
       written: made.written + ended.written + swept,
@@ -152,15 +147,18 @@ export class ServerTable {
   /** Whether one of these gets new connections, or none is to. */
   private serves(key: VirtualServerKey, endpoints: ServedAddress['endpoints']): boolean {
     const reals = this.known.get(key)?.reals;
-    return (
-      endpoints.length === 0 ||
-      endpoints.some((endpoint) => reals?.get(realServerKey(endpoint))?.weight === 1)
-    );
+    const chosen = endpoints.filter(({ weight }) => weight !== 0);
+    return chosen.length === 0 || chosen.some((one) => (reals?.get(realServerKey(one))?.weight ?? 0) > 0);
   }
 
   /** Deletes virtual servers with their real servers, except excluded ones. */
   remove(keys: readonly VirtualServerKey[]): Promise<Outcome<VirtualServerKey>> {
-    return this.carryOut(keys.flatMap((key) => this.deletion(key)));
+    const planned = keys.flatMap((about): Planned[] => {
+      const server = this.known.get(about)?.server;
+      if (!server || this.isExcluded(server)) return [];
+      return [{ step: { kind: 'delete', server }, about, done: () => void this.known.delete(about) }];
+    });
+    return this.carryOut(planned);
   }
 
   /** Deletes real servers that have drained, of these virtual servers or of all. @returns their number */
@@ -176,15 +174,21 @@ export class ServerTable {
   /**
    * Deletes the real servers of an endpoint that drain, of the virtual servers of these frontends, with the connections that they have
    * (`expire_nodest_conn`). Rejects when the kernel keeps some.
+   * @param isWanted whether a virtual server should have the endpoint, if with weight 0
    */
   async giveUp(
     endpoint: Pick<RealServer, 'address' | 'port'>,
     frontends: readonly Frontend[],
+    isWanted: (server: VirtualServerKey) => boolean = () => false,
   ): Promise<void> {
     const real = realServerKey(endpoint);
     const planned = [...this.known].flatMap(([about, { server, reals }]) => {
-      const isMeant = server.protocol === 'TCP' && frontends.some((frontend) => isAt(server, frontend));
-      return isMeant && reals.get(real)?.weight === 0 ? [this.realDeletion(about, server, endpoint)] : [];
+      // A node port is served on all addresses of the node.
+      const isServed = frontends.some(
+        ({ address = server.address, port }) => server.port === port && server.address === address,
+      );
+      const drains = server.protocol === 'TCP' && reals.get(real)?.weight === 0 && !isWanted(about);
+      return isServed && drains ? [this.realDeletion(about, server, endpoint)] : [];
     });
     expectDone(await this.carryOut(planned));
   }
@@ -208,15 +212,15 @@ export class ServerTable {
       const real = { address, port, weight };
       const key = realServerKey(real);
       const before = reals.get(key)?.weight;
-      if (before === weight) reals.set(key, real);
-      else
-        steps.push(settingOf(about, { server, reals }, before === undefined ? 'add-real' : 'set-real', real));
+      if (before === undefined) steps.push(settingOf(about, { server, reals }, 'add-real', real));
+      else if (before === weight) reals.set(key, real);
+      else if (weight > 0) steps.push(settingOf(about, { server, reals }, 'set-real', real));
     }
     return steps;
   }
 
   /**
-   * Of the real servers that are no longer wanted.
+   * Of the real servers that are to get no more connections.
    * @param begun gets the virtual server when a real server of it begins to drain
    */
   private ends(
@@ -227,16 +231,17 @@ export class ServerTable {
     const known = this.known.get(about);
     if (!known) return [];
     const { server, reals } = known;
+    const wanted = new Map(endpoints.map((one) => [realServerKey(one), one.weight]));
     const steps: Planned[] = [];
-    const wanted = new Set(endpoints.map(({ address, port }) => realServerKey({ address, port })));
     for (const [key, { address, port, weight, since }] of reals) {
-      if (wanted.has(key)) continue;
-      if (server.protocol !== 'TCP') {
+      const stays = wanted.has(key);
+      if (stays && wanted.get(key) !== 0) continue;
+      if (!stays && server.protocol !== 'TCP') {
         steps.push(this.realDeletion(about, server, { address, port }));
         continue;
       }
-      const idle = { address, port, weight: 0, since: since ?? this.clock.steady() };
-      if (since === undefined) begun.add(about);
+      if (!stays && since === undefined) begun.add(about);
+      const idle = { address, port, weight: 0, since: stays ? undefined : (since ?? this.clock.steady()) };
       if (weight === 0) reals.set(key, idle);
       else steps.push(settingOf(about, known, 'set-real', idle));
     }
@@ -276,12 +281,6 @@ export class ServerTable {
     const real = { address, port };
     const done = () => void this.known.get(about)?.reals.delete(realServerKey(real));
     return { step: { kind: 'delete-real', server, real }, about, done };
-  }
-
-  private deletion(about: VirtualServerKey): Planned[] {
-    const server = this.known.get(about)?.server;
-    if (!server || this.isExcluded(server)) return [];
-    return [{ step: { kind: 'delete', server }, about, done: () => void this.known.delete(about) }];
   }
 
   private isExcluded({ address }: VirtualServer): boolean {

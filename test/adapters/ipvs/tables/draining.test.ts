@@ -4,6 +4,7 @@ import {
   ServerTable,
   SWEEP_PERIOD,
 } from '../../../../src/adapters/ipvs/tables/server-table.js';
+import { Reconciler } from '../../../../src/application/reconcile/reconciler.js';
 import type { Service } from '../../../../src/domain/model/service.js';
 import { MemoryNode, nodeNetwork } from '../memory-node.js';
 import { changed, entryOf, gone } from '../services.js';
@@ -66,6 +67,31 @@ describe('an endpoint that goes', () => {
     ]);
   });
 
+  it('drains no longer than a day, however often the kernel is read', async () => {
+    node.servers.connect(SERVER, OLD, 1);
+    await backend.apply(changed(entryOf('a', [2])), network);
+    const hour = 60 * SWEEP_PERIOD;
+    for (let time = hour; time < LONGEST_DRAINING; time += hour) {
+      await later(hour);
+      expect(await backend.verify('full')).toMatchObject({ written: 0 });
+      expect(await backend.differences!()).toEqual([]);
+    }
+    expect(weights()).toEqual({ [OLD]: 0, [NEW]: 1 });
+    await later(hour);
+    expect(weights()).toEqual({ [NEW]: 1 });
+  });
+
+  it('drains whatever weights the others have', async () => {
+    const weights = { '10.244.1.1': 3, '10.244.1.2': 5, '10.244.1.3': 7 };
+    await backend.apply(changed(entryOf('a', [1, 2, 3], { weights })), network);
+    node.servers.connect(SERVER, OLD, 1);
+    await backend.apply(changed(entryOf('a', [2, 3], { weights })), network);
+    expect(node.servers.weights[SERVER]).toEqual({ [OLD]: 0, [NEW]: 5, '10.244.1.3:8080': 7 });
+    node.servers.connect(SERVER, OLD, 0);
+    await later();
+    expect(node.servers.weights[SERVER]).toEqual({ [NEW]: 5, '10.244.1.3:8080': 7 });
+  });
+
   it('and comes back keeps its connections', async () => {
     node.servers.connect(SERVER, OLD, 3);
     await backend.apply(changed(entryOf('a', [2])), network);
@@ -109,6 +135,67 @@ describe('an endpoint that goes', () => {
   });
 });
 
+describe.each(['TCP', 'UDP', 'SCTP'] as const)('an endpoint of weight 0, %s', (protocol) => {
+  const server = `10.96.0.2:80/${protocol}`;
+  const weighing = (weight: number, endpoints: readonly number[] = [1, 2]) =>
+    entryOf('b', endpoints, {
+      ports: [{ name: '', protocol, port: 80, nodePort: 0 }],
+      weights: { '10.244.1.1': weight, '10.244.1.2': 4 },
+    });
+  beforeEach(async () => {
+    await backend.apply(changed(weighing(3)), network);
+    node.servers.connect(server, OLD, 2);
+    node.takeJournal();
+  });
+
+  it('gets no new connections, and keeps those that it has for as long as they last', async () => {
+    await backend.apply(changed(weighing(0)), network);
+    expect(node.takeJournal()).toEqual([`set-real ${server} ${OLD} 0`]);
+    await later(LONGEST_DRAINING + 2 * SWEEP_PERIOD);
+    expect(await backend.verify('full')).toMatchObject({ written: 0, failed: [] });
+    expect(weights(server)).toEqual({ [OLD]: 0, [NEW]: 4 });
+    node.servers.connect(server, OLD, 0);
+    await later();
+    expect(weights(server)).toEqual({ [OLD]: 0, [NEW]: 4 });
+    await backend.apply(changed(weighing(6)), network);
+    expect(weights(server)).toEqual({ [OLD]: 6, [NEW]: 4 });
+  });
+
+  it('keeps them over a restart, whether its Service can be read or not', async () => {
+    await backend.apply(changed(weighing(0)), network);
+    await backend.close();
+    backend = node.reopened();
+    await backend.start([entryOf('a', [1])], network, { keepUnexplained: true });
+    expect(weights(server)).toEqual({ [OLD]: 0, [NEW]: 4 });
+    expect(await backend.start([entryOf('a', [1]), weighing(0)], network)).toMatchObject({ written: 0 });
+    await later(LONGEST_DRAINING + 2 * SWEEP_PERIOD);
+    expect(weights(server)).toEqual({ [OLD]: 0, [NEW]: 4 });
+  });
+
+  it('goes as others do when it is removed', async () => {
+    await backend.apply(changed(weighing(0)), network);
+    await backend.apply(changed(weighing(0, [2])), network);
+    expect(weights(server)).toEqual(protocol === 'TCP' ? { [OLD]: 0, [NEW]: 4 } : { [NEW]: 4 });
+    await later(LONGEST_DRAINING);
+    expect(weights(server)).toEqual({ [NEW]: 4 });
+  });
+
+  it('keeps its weight as long as the kernel refuses all others', async () => {
+    node.servers.refuse((step) =>
+      'real' in step && step.real.address === '10.244.1.3' ? 'EINVAL' : undefined,
+    );
+    const other = entryOf('b', [1, 3], {
+      ports: [{ name: '', protocol, port: 80, nodePort: 0 }],
+      weights: { '10.244.1.1': 0 },
+    });
+    await backend.apply(changed(other), network);
+    expect(weights(server)).toEqual({ [OLD]: 3, [NEW]: 4 });
+    node.servers.refuse(() => undefined);
+    await backend.apply(changed(other), network);
+    expect(weights(server)).toMatchObject({ [OLD]: 0, '10.244.1.3:8080': 1 });
+  });
+});
+
 describe('an endpoint that is given up', () => {
   const { frontends } = entryOf('a', [1]);
   const givenUp = async (): Promise<void> => {
@@ -128,6 +215,14 @@ describe('an endpoint that is given up', () => {
     expect(weights('10.96.0.2:80/TCP')).toEqual({ [OLD]: 0, [NEW]: 1 });
     await later();
     expect(weights()).toEqual({ [NEW]: 1 });
+  });
+
+  it('stays where it is wanted with weight 0', async () => {
+    const kept = entryOf('a', [1, 2], { weights: { '10.244.1.1': 0 } });
+    const driver = node.driver();
+    await new Reconciler(driver, node.logger).start([kept, entryOf('b', [1])], network);
+    await driver.giveUp({ address: '10.244.1.1', port: 8080 }, frontends);
+    expect(weights()).toEqual({ [OLD]: 0, [NEW]: 1 });
   });
 
   it('stays where it gets new connections', async () => {

@@ -104,6 +104,19 @@ it('ends the flows of endpoints that are gone', async () => {
   expect([await x.ask('2'), await y.ask('2')]).toEqual(['b:2', 'b:2']);
 });
 
+it('leaves the flows of endpoints that get no new ones', async () => {
+  const [x, y] = [await open(), await open()];
+  expect([await x.ask('1'), await y.ask('1')]).toEqual(['a:1', 'b:1']);
+  endpoints.use([addressOf(servers[1]!)], [addressOf(servers[0]!)]);
+  proxy.endpointsChanged();
+  expect([await x.ask('2'), await y.ask('2')]).toEqual(['a:2', 'b:2']);
+  const z = await open();
+  expect(await z.ask('1')).toBe('b:1');
+  endpoints.use([addressOf(servers[1]!)]);
+  proxy.endpointsChanged();
+  expect(await x.ask('3')).toBe('b:3');
+});
+
 it('drops datagrams without endpoints, quietly, until there are some', async () => {
   endpoints.use([]);
   const asked = new Promise<void>((resolve) => {

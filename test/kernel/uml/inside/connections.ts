@@ -15,7 +15,13 @@ import { HINT_CHAIN } from '../../../support/testbed/iptables-node.js';
 import type { ModeName } from '../../../support/program/proxy-process.js';
 import { openBy, portOf, RunningTop } from '../../../support/program/running-top.js';
 import { cutOff, rejoin } from '../../../support/testbed/death.js';
-import { askTimes, OpenConnection, SteadyClient, type Backend } from '../../../support/testbed/traffic.js';
+import {
+  askTimes,
+  OpenConnection,
+  SteadyClient,
+  type Backend,
+  type Frontend,
+} from '../../../support/testbed/traffic.js';
 import { until } from '../../../support/until.js';
 import { PATIENCE, PATIENT, web, webEcho, webNodePort, type IpvsNode } from './ipvs-node.js';
 
@@ -218,6 +224,57 @@ export function connectionTests(node: IpvsNode): void {
     const weighted = { ...PATIENT, what: 'http', dst: '172.30.20.33', port: 80 } as const;
     const names = await askTimes(8, node.testbed.pod, weighted);
     expect(names.filter((name) => name === node.backends[0]!.name)).toHaveLength(6);
+    await node.proxy.change(node.objects());
+  });
+
+  it('keeps the connections of an endpoint of weight 0, and of one that is removed from others with weights', async () => {
+    const [tcp, udp] = [
+      { ...PATIENT, what: 'http', dst: '172.30.20.41', port: 80 },
+      { ...PATIENT, what: 'udp', dst: '172.30.20.41', port: 81 },
+    ] as const;
+    const change = (weights: readonly [number, number], endpoints = node.backends as readonly Backend[]) =>
+      node.proxy.change(
+        clusterObjects([
+          {
+            ...{ name: 'weighted', clusterIP: tcp.dst, endpoints: endpoints.map(({ address }) => address) },
+            annotations: {
+              [WEIGHT_ANNOTATION]: JSON.stringify(
+                Object.fromEntries(node.backends.map(({ address }, index) => [address, weights[index]])),
+              ),
+            },
+            ports: [
+              { name: 'http', protocol: 'TCP', port: tcp.port, targetPort: 8080 },
+              { name: 'udp', protocol: 'UDP', port: udp.port, targetPort: 8080 },
+            ],
+          },
+        ]),
+      );
+    const weights = async (option: string, { dst, port }: Frontend) =>
+      (await node.servers())
+        .filter((line) => line.startsWith(`-a ${option} ${dst}:${port} `))
+        .map((line) => Number(line.split(' -w ')[1]));
+    const { pod } = node.testbed;
+    await change([3, 5]);
+    for (const [to, option] of [
+      [tcp, '-t'],
+      [udp, '-u'],
+    ] as const) {
+      const standing = await OpenConnection.open(pod, to);
+      const { body: name } = await standing.ask(PATIENCE);
+      const isFirst = name === node.backends[0].name;
+      await change(isFirst ? [0, 5] : [3, 0]);
+      expect(await weights(option, to)).toEqual(expect.arrayContaining([0, isFirst ? 5 : 3]));
+      const other = node.backends[isFirst ? 1 : 0];
+      expect(await askTimes(4, pod, to)).toEqual(Array(4).fill(other.name));
+      expect(await standing.ask(PATIENCE)).toMatchObject({ body: name });
+      if (to === tcp) {
+        await change([3, 5], [other]);
+        expect(await weights(option, to)).toEqual(expect.arrayContaining([0, isFirst ? 5 : 3]));
+        expect(await askTimes(4, pod, to)).toEqual(Array(4).fill(other.name));
+        expect(await standing.ask(PATIENCE)).toMatchObject({ body: name, connections: 1 });
+      }
+      await change([3, 5]);
+    }
     await node.proxy.change(node.objects());
   });
 }
