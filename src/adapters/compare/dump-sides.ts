@@ -12,6 +12,7 @@ import type { Listing } from '../nftables/listing/listing.js';
 import { parseJsonListing } from '../nftables/listing/parse-json.js';
 import { parseListing } from '../nftables/listing/parse-text.js';
 import { parseSave as parseIpSets } from '../ipset/parse-save.js';
+import { matchesServiceSets } from '../ipvs/trace/ipvs-tracer.js';
 import { parseVirtualServers } from './parse-virtual-servers.js';
 import { savedRules } from './saved-rules.js';
 
@@ -35,7 +36,7 @@ export function dumpSides(paths: readonly string[]): FamilySides {
   const servers = [...parseVirtualServers(texts('servers'))];
   const sets = allSets(texts('sets'));
   const listing = { tables: dumps.flatMap((dump) => (dump.kind === 'listing' ? dump.listing.tables : [])) };
-  const isIpvs = dumps.some(({ kind }) => kind === 'servers');
+  const hasServers = dumps.some(({ kind }) => kind === 'servers');
   const sides: FamilySides = {};
   for (const family of IP_FAMILIES) {
     const tables = dumps.flatMap((dump) =>
@@ -50,17 +51,18 @@ export function dumpSides(paths: readonly string[]): FamilySides {
     if (tables.length === 0) continue;
     const rules = savedRules(tables, `the dump ${paths.join(', ')}`);
     const its = servers.filter(([, { server }]) => familyOf(server.address) === family);
-    sides[family] = isIpvs
-      ? ipvsSide({
-          rules,
-          sets: sets.filter((set) => set.family === family || set.type === 'bitmap:port'),
-          servers: new Map(its),
-          addresses: serviceAddresses(
-            its.map(([, { server }]) => server.address),
-            sets,
-          ),
-        })
-      : tablesSide(rules);
+    sides[family] =
+      hasServers && matchesServiceSets(tables, family)
+        ? ipvsSide({
+            rules,
+            sets: sets.filter((set) => set.family === family || set.type === 'bitmap:port'),
+            servers: new Map(its),
+            addresses: serviceAddresses(
+              its.map(([, { server }]) => server.address),
+              sets,
+            ),
+          })
+        : tablesSide(rules);
   }
   if (Object.keys(sides).length === 0)
     throw new DumpError(
@@ -96,7 +98,7 @@ function dumpOf(path: string, text: string): Dump {
   }
   if (/^\s*\{/.test(text)) return { kind: 'listing', listing: parseJsonListing(text) };
   if (/^table \w+ \S+ \{/m.test(text)) return { kind: 'listing', listing: parseListing(text) };
-  if (/^-A (?:-[tu]|--sctp-service) /m.test(text) || (text.trim() === '' && /ipvs/.test(path)))
+  if (/^-A (?:-[tuf]|--sctp-service) /m.test(text) || (text.trim() === '' && /ipvs/.test(path)))
     return { kind: 'servers', text };
   if (/^create \S+ \w+:/m.test(text) || (text.trim() === '' && /ipset/.test(path)))
     return { kind: 'sets', text };

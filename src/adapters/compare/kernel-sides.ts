@@ -12,9 +12,10 @@ import type { KernelElement, KernelSet, KernelTable } from '../../domain/nftable
 import type { FamilySides } from '../../application/compare/family-sides.js';
 import { IpSetTool } from '../ipset/ipset-tool.js';
 import { IptablesTool } from '../iptables/tool/iptables-tool.js';
+import { unless } from '../ipvs/clean-up/ipvs-holdings.js';
 import { NetlinkServiceAddresses } from '../ipvs/kernel/netlink-service-addresses.js';
 import { NetlinkVirtualServers } from '../ipvs/kernel/netlink-virtual-servers.js';
-import { setsIn } from '../ipvs/trace/ipvs-tracer.js';
+import { matchesServiceSets, setsIn } from '../ipvs/trace/ipvs-tracer.js';
 import { readElements } from '../nftables/netlink/trace/kernel-elements.js';
 import { readRuleset } from '../nftables/netlink/trace/read-ruleset.js';
 import { isWithoutNfTables } from '../nftables/netlink/read/list-chains.js';
@@ -22,6 +23,7 @@ import { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER, NETLINK_ROUTE } from '../netlink/protocol.js';
 import { listLinks } from '../rtnetlink/links.js';
+import { ToolMissingError } from '../tools/errors.js';
 import { savedRules } from './saved-rules.js';
 
 export interface KernelSidesOptions {
@@ -34,8 +36,8 @@ export interface KernelSidesOptions {
 }
 
 /**
- * What the kernel has now, whichever proxy wrote it: IPVS where the device of service addresses is, nf_tables where it has the table
- * of a proxy, else the tables of iptables.
+ * What the kernel has now, whichever proxy wrote it: IPVS where rules match against its sets, nf_tables where it has the table of a
+ * proxy, else the tables of iptables.
  * @throws what reading throws: ToolError, NetlinkError; ComparisonError for rules of mode userspace
  */
 export async function kernelSides(
@@ -75,9 +77,10 @@ async function ipvsIn(
   const tool = new IptablesTool();
   const ipsets = new IpSetTool();
   try {
+    // Nodes without the device need no iptables. Where other modes serve, it may be left over.
     const addresses = await device.list(family);
-    if (addresses === undefined) return undefined;
-    const saved = await tool.save(family);
+    const saved = addresses && (await tool.save(family).catch(unless(ToolMissingError)));
+    if (!saved || !matchesServiceSets(saved, family)) return undefined;
     const { sets } = await ipsets.read(setsIn(saved, family));
     const all = await servers.list(family);
     const listed = all.filter(({ address }) => !excluded.some((cidr) => cidrContains(cidr, address)));

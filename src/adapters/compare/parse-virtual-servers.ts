@@ -1,6 +1,6 @@
+import { SCHEDULER_FLAGS } from '../../domain/ipvs/render-servers.js';
 import {
   PERSISTENT,
-  HASH_SOURCE_PORT,
   virtualServerKey,
   type RealServer,
   type VirtualServerKey,
@@ -22,12 +22,16 @@ class IpvsadmSyntaxError extends NamedError {
 const PROTOCOLS: Readonly<Record<string, Protocol>> = { '-t': 'TCP', '-u': 'UDP', '--sctp-service': 'SCTP' };
 const LINE = /^-([Aa]) (\S+) (\S+) ?(.*)$/;
 
-/** Reads what `ipvsadm -S -n` printed. @throws IpvsadmSyntaxError */
+/** Virtual servers by firewall mark have no address: no Service is behind them. */
+const FIREWALL_MARK = '-f';
+
+/** Reads what `ipvsadm -S -n` printed, except virtual servers by firewall mark. @throws IpvsadmSyntaxError */
 export function parseVirtualServers(text: string): ReadonlyMap<VirtualServerKey, WalkedServer> {
   const found = new Map<VirtualServerKey, WalkedServer & { readonly realServers: RealServer[] }>();
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue;
     const [, action, option = '', where = '', rest = ''] = LINE.exec(line.trim()) ?? [];
+    if (option === FIREWALL_MARK) continue;
     const protocol = PROTOCOLS[option];
     if (action === undefined || !protocol) throw new IpvsadmSyntaxError(line);
     const server = { ...addressAndPort(where, line), protocol };
@@ -41,8 +45,11 @@ export function parseVirtualServers(text: string): ReadonlyMap<VirtualServerKey,
       continue;
     }
     const persistenceSeconds = Number(value('-p') ?? 0);
-    const flags =
-      (persistenceSeconds > 0 ? PERSISTENT : 0) | (value('-b') === 'mh-port' ? HASH_SOURCE_PORT : 0);
+    const names = value('-b')?.split(',') ?? [];
+    const flags = names.reduce(
+      (all, name) => all | (SCHEDULER_FLAGS[name] ?? 0),
+      persistenceSeconds > 0 ? PERSISTENT : 0,
+    );
     const scheduler = value('-s') ?? 'wlc';
     found.set(key, { server: { ...server, scheduler, flags, persistenceSeconds }, realServers: [] });
   }

@@ -8,6 +8,7 @@ import {
 import type { Outcome } from '../../domain/compare/outcome.js';
 import type { Side, SideMode } from '../../domain/compare/side.js';
 import { getOrMake } from '../../domain/model/get-or-make.js';
+import { hostPort } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Packet } from '../../domain/trace/packet.js';
 import type { Step } from '../../domain/trace/trace.js';
@@ -144,7 +145,7 @@ function difference(compared: ComparedClass, known: KnownDifference | undefined)
     packet,
     ...(frontend.standsForOthers && { otherPorts: true }),
     client: clientWords(kind, packet),
-    ...(remembered && { remembered: `${remembered.address}:${remembered.port}` }),
+    ...(remembered && { remembered: hostPort(remembered.address, remembered.port) }),
     outcomes: [fateLines(one), fateLines(other)],
     ...(known && { known: known.name }),
   };

@@ -1,5 +1,6 @@
 import { hostPort } from '../net/address.js';
 import type { TracedEnding } from '../trace/traced-ending.js';
+import { PROBABILITY_TOLERANCE } from '../walk/turn.js';
 
 /** One thing that may become of a packet. */
 export interface Fate {
@@ -20,12 +21,6 @@ export interface Outcome {
   readonly stickySeconds: number | undefined;
   readonly endings: readonly TracedEnding[];
 }
-
-/**
- * Probabilities are equal up to this factor: iptables-save prints them with about ten digits, and what is left of them after other
- * rules had their chance is a product of such numbers.
- */
-const TOLERANCE = 1e-6;
 
 export function outcomeOf(
   endings: readonly TracedEnding[],
@@ -77,6 +72,6 @@ function isSame(one: Fate, other: Fate): boolean {
     one.endpoint?.port === other.endpoint?.port &&
     one.masquerade === other.masquerade &&
     one.sticky === other.sticky &&
-    Math.abs(p - q) <= TOLERANCE * Math.max(p, q)
+    Math.abs(p - q) <= PROBABILITY_TOLERANCE
   );
 }

@@ -75,8 +75,16 @@ export function nextRule<C extends Course>(course: C): Turn<C> {
   return { course, to: 'rule' };
 }
 
+/**
+ * Probabilities are equal within this. The kernel's match `statistic` keeps the probability of a rule in steps of 2^-31, whatever its
+ * size. The share of an endpoint is a product of several and differs by up to about one step from the exact one, also among 100,000 endpoints.
+ */
+export const PROBABILITY_TOLERANCE = 4 * 2 ** -31;
+
 /** A share of packets, for people: `1 in 3`, or in percent. */
 export function shareText(share: number): string {
   const count = Math.round(1 / share);
-  return Math.abs(1 / count - share) < 1e-6 ? `1 in ${count}` : `${(share * 100).toFixed(1)} %`;
+  if (Math.abs(1 / count - share) <= PROBABILITY_TOLERANCE) return `1 in ${count}`;
+  const percent = share * 100;
+  return `${percent < 1 ? Number(percent.toPrecision(2)) : percent.toFixed(1)} %`;
 }

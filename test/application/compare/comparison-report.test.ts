@@ -48,6 +48,22 @@ it('lists ten that show a known difference, with the way of their packets, and c
   expect(ways.every((way) => way.includes('-j REJECT'))).toBe(true);
 });
 
+it('names an IPv6 endpoint that a client was sent to before with brackets', () => {
+  const service = '-A KUBE-SERVICES -d fd00::10/128 -p tcp -m tcp --dport 80';
+  const next = (endpoint: string): Side => {
+    const nat = [
+      '-A PREROUTING -j KUBE-SERVICES',
+      `${service} -m recent --rcheck --seconds 10 --name A --rsource -j DNAT --to-destination ${endpoint}`,
+      `${service} -m recent --set --name A --rsource -j DNAT --to-destination [fd00::5]:8080`,
+    ];
+    return tablesSide(new SavedRules(parseSave(savedText({ nat }), 'IPv6'), () => true));
+  };
+  const node = { ...NODE, family: 'IPv6', localAddresses: new Set(['2001:db8::1']) } as const;
+  const sides = [next('[fd00::5]:8080'), next('[fd00::6]:8080')] as const;
+  const { differences } = familyReport(sides, node, new Set());
+  expect(differences.map(({ remembered }) => remembered)).toEqual(['[fd00::5]:8080']);
+});
+
 it('lists as many as it may of what is not known, and counts what is left', () => {
   const one = side('iptables', { nat: services(5, '10.244.1.5:8080') });
   const other = side('iptables', { nat: services(5, '10.244.1.6:8080') });

@@ -103,6 +103,26 @@ it('ends with 2 where a rule is not understood, and names it', async () => {
   expect(families[0]!.unknowns[0]!.what).toContain('-m u32');
 });
 
+describe('a dump with virtual servers by firewall mark', () => {
+  const marked = '-A -f 5 -s rr\n-a -f 5 -r 192.0.2.9:0 -g -w 1\n-A -f 6 -6 -s wlc\n';
+  const objects = ['--manifests', `${plain}/objects-1.yaml`, ...cluster];
+
+  it('is compared without them', async () => {
+    const { readFileSync } = await import('node:fs');
+    const servers = join(folder, 'ipvs.txt');
+    await writeFile(servers, marked + readFileSync(`${plain}/expected/ipvs/ipvs-1.txt`, 'utf8'));
+    const dump = `${dumpOf('ipvs', 'iptables', 'ip6tables', 'ipset')},${servers}`;
+    expect(await run('--dump', dump, '--plan', 'ipvs', ...objects)).toBe(0);
+  });
+
+  it('is one of mode iptables where its rules match against no set of mode ipvs', async () => {
+    const servers = join(folder, 'ipvs.txt');
+    await writeFile(servers, marked);
+    const dump = `${dumpOf('iptables', 'iptables', 'ip6tables')},${servers}`;
+    expect(await run('--dump', dump, '--plan', 'iptables', ...objects)).toBe(0);
+  });
+});
+
 it('refuses what cannot be compared', async () => {
   const other = join(folder, 'other.txt');
   await writeFile(other, 'nonsense');

@@ -82,6 +82,28 @@ it('finds other endpoints, shares and times of affinity', () => {
   expect(results(side(sticky(10)), side(sticky(11))).different).not.toEqual([]);
 });
 
+it('takes the steps of the match statistic for no difference, however many endpoints there are, and finds real ones', () => {
+  const count = 4_500;
+  const WHOLE = 2 ** 31;
+  const choosing = (weights: readonly number[], inSteps: (share: number) => number) => {
+    let left = weights.reduce((sum, weight) => sum + weight, 0);
+    return side([
+      PLAIN[0]!,
+      ...weights.map((weight, index) => {
+        const chance = (inSteps((weight / left) * WHOLE) / WHOLE).toFixed(11);
+        left -= weight;
+        const match = left > 0 ? ` -m statistic --mode random --probability ${chance}` : '';
+        const endpoint = `10.244.${Math.floor(index / 250)}.${(index % 250) + 1}:8080`;
+        return `-A KUBE-SERVICES ${SERVICE}${match} -j DNAT --to-destination ${endpoint}`;
+      }),
+    ]);
+  };
+  const alike = new Array<number>(count).fill(1000);
+  const nearest = choosing(alike, Math.round);
+  expect(results(nearest, choosing(alike, Math.floor)).different).toEqual([]);
+  expect(results(nearest, choosing(alike.with(7, 1010), Math.round)).different).not.toEqual([]);
+});
+
 it('finds where the next connection of a client goes elsewhere', () => {
   const next = (endpoint: string) => [
     PLAIN[0]!,

@@ -62,10 +62,23 @@ const MATCHED_SET = /--match-set (\S+)/g;
 
 /** The sets of the mode, and those that rules of other programs look into. */
 export function setsIn(tables: SavedTables, family: IpFamily): ReadonlySet<string> {
-  const named = tables.flatMap(({ chains }) =>
+  return new Set([...serviceSets(family), ...matchedSets(tables)]);
+}
+
+/** Whether rules of the mode are in force: some match against its sets. */
+export function matchesServiceSets(tables: SavedTables, family: IpFamily): boolean {
+  const matched = new Set(matchedSets(tables));
+  return serviceSets(family).some((name) => matched.has(name));
+}
+
+function serviceSets(family: IpFamily): readonly string[] {
+  return SERVICE_SETS.map((set) => setName(set, family));
+}
+
+function matchedSets(tables: SavedTables): readonly string[] {
+  return tables.flatMap(({ chains }) =>
     chains.flatMap(({ rules }) =>
       rules.flatMap((rule) => [...rule.matchAll(MATCHED_SET)].map(([, name]) => name!)),
     ),
   );
-  return new Set([...SERVICE_SETS.map((set) => setName(set, family)), ...named]);
 }

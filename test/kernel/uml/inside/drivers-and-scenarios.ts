@@ -4,6 +4,7 @@ import './addresses.js';
 import './ip-sets.js';
 import './iptables-variant.js';
 import './iptables-matches.js';
+import './compared-kernel.js';
 import './nftables-missing.js';
 import './virtual-servers.js';
 import './take-over.js';
