@@ -14,6 +14,13 @@ beforeAll(async () => {
 const SYNC_LOOP = /\bSyncLoop=class\b|class SyncLoop\b/;
 
 describe('the bundle', () => {
+  it('has a proxy read nothing of the requests that only commands send', () => {
+    const requests = /class CoreV1ApiRequestFactory|CoreV1ApiRequestFactory=class/;
+    expect(has(requests)).toBe(true);
+    const composing = [...sources.keys()].find((name) => name.startsWith('composing-'))!;
+    expect([...readBy(composing)].filter((name) => requests.test(sources.get(name)!))).toEqual([]);
+  });
+
   it('holds one byte for each letter, so that V8 keeps it in half the memory', () => {
     expect(has(/[^\0-\x7f]/)).toBe(false);
   });
@@ -28,10 +35,7 @@ describe('the bundle', () => {
   });
 
   it('has a command read nothing of what only serving needs', () => {
-    const read = new Set(['kubeproxy.js']);
-    for (const name of read)
-      for (const [, imported] of sources.get(name)!.matchAll(/\b(?:from|import)"\.\/([^"]+)"/g))
-        read.add(imported!);
+    const read = readBy('kubeproxy.js');
     expect(read.size).toBeGreaterThan(5);
     // Of the container and of the metrics as well.
     for (const serving of [SYNC_LOOP, /BindToFluentSyntaxImplementation/, /collectDefaultMetrics/]) {
@@ -40,6 +44,15 @@ describe('the bundle', () => {
     }
   });
 });
+
+/** A file and all that it imports. */
+function readBy(entry: string): ReadonlySet<string> {
+  const read = new Set([entry]);
+  for (const name of read)
+    for (const [, imported] of sources.get(name)!.matchAll(/\b(?:from|import)"\.\/([^"]+)"/g))
+      read.add(imported!);
+  return read;
+}
 
 describe('the page', () => {
   it('is at most 150 KB in all', async () => {

@@ -1,8 +1,11 @@
+import type { EventsV1ApiRequestFactory } from '@kubernetes/client-node/dist/gen/apis/EventsV1Api.js';
 import type { Clock, Timer } from '../../application/ports/clock.js';
 import type { ClusterEvent, EventRecorder } from '../../application/ports/event-recorder.js';
 import type { Logger } from '../../application/ports/logger.js';
+import { anything } from '../../domain/shapes/shape.js';
 import type { ApiClient } from '../kubernetes/client/api-client.js';
 import { ApiConnectionError, ApiError } from '../kubernetes/client/api-error.js';
+import { send } from '../kubernetes/client/send.js';
 import { delay } from '../../application/delay.js';
 import { CredentialsError, KubeconfigError } from '../kubernetes/connection/connection.js';
 import { eventName, eventNamespace, eventObject, seriesObject } from './event-object.js';
@@ -31,8 +34,11 @@ interface Entry {
   end: Timer | undefined;
 }
 
-/** Sends requests to the API server. */
-export type EventApi = Pick<ApiClient, 'json'>;
+/** Builds requests about events, and sends them to the API server. */
+export interface EventApi {
+  readonly requests: EventsV1ApiRequestFactory;
+  readonly client: Pick<ApiClient, 'json'>;
+}
 
 /**
  * Posts events to the API server, one at a time in the order of recording. After a temporary failure an event is retried about
@@ -171,19 +177,14 @@ export class ApiEventRecorder implements EventRecorder {
 
   private async tryToPost(entry: Entry): Promise<void> {
     const { event, count, lastTime } = entry;
-    const api = await this.api();
+    const { requests, client } = await this.api();
     const { signal } = this.stopping;
-    const collection = `/apis/events.k8s.io/v1/namespaces/${eventNamespace(event)}/events`;
+    const namespace = eventNamespace(event);
     const series = { count, lastObserved: lastTime };
     if (entry.posted > 0) {
       try {
-        await api.json({
-          method: 'PATCH',
-          path: `${collection}/${entry.name}`,
-          contentType: 'application/merge-patch+json',
-          body: { series: seriesObject(series) },
-          signal,
-        });
+        const patch = requests.patchNamespacedEvent(entry.name, namespace, { series: seriesObject(series) });
+        await send(client, patch, anything, { contentType: 'application/merge-patch+json', signal });
         entry.posted = count;
         return;
       } catch (error) {
@@ -202,7 +203,7 @@ export class ApiEventRecorder implements EventRecorder {
       count > 1 ? series : undefined,
     );
     try {
-      await api.json({ method: 'POST', path: collection, body: object, signal });
+      await send(client, requests.createNamespacedEvent(namespace, object), anything, { signal });
     } catch (error) {
       // The response to an earlier attempt was lost.
       if (!(error instanceof ApiError && error.code === 409)) throw error;

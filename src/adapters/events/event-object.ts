@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { EventsV1Event, EventsV1EventSeries } from '@kubernetes/client-node';
+import { V1MicroTime } from '@kubernetes/client-node/dist/types.js';
 import type { ClusterEvent } from '../../application/ports/event-recorder.js';
 
 /** The API server rejects longer notes. Bytes. */
@@ -31,13 +33,13 @@ export function eventObject(
   reportingInstance: string,
   time: number,
   series?: EventSeries,
-): object {
+): EventsV1Event {
   const { kind, namespace, name: regarded } = event.regarding;
   return {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
     metadata: { name, namespace: eventNamespace(event) },
-    eventTime: microTime(time),
+    eventTime: new V1MicroTime(time),
     reportingController: 'kube-proxy',
     reportingInstance,
     action: event.action,
@@ -49,13 +51,8 @@ export function eventObject(
   };
 }
 
-export function seriesObject({ count, lastObserved }: EventSeries): object {
-  return { count, lastObservedTime: microTime(lastObserved) };
-}
-
-/** `metav1.MicroTime` wants exactly six digits. */
-function microTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace('Z', '000Z');
+export function seriesObject({ count, lastObserved }: EventSeries): EventsV1EventSeries {
+  return { count, lastObservedTime: new V1MicroTime(lastObserved) };
 }
 
 function shortened(note: string): string {

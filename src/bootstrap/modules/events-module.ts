@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { ApiEventRecorder } from '../../adapters/events/api-event-recorder.js';
+import { ApiEventRecorder, type EventApi } from '../../adapters/events/api-event-recorder.js';
 import { LoggedEvents } from '../../adapters/events/logged-events.js';
 import type { ReadingModule } from '../parts/reading-parts.js';
 
@@ -9,6 +9,10 @@ export const eventsModule = {
     const { manifests, once, request } = commandLine;
     const logger = root.child({ caller: 'event-recorder' });
     if (manifests.length > 0 || once || request.name !== 'run') return new LoggedEvents(logger);
-    return new ApiEventRecorder(apiClient, hostname(), clock, logger);
+    const api = async (): Promise<EventApi> => {
+      const { eventRequests } = await import('../../adapters/events/event-requests.js');
+      return { requests: eventRequests, client: await apiClient() };
+    };
+    return new ApiEventRecorder(api, hostname(), clock, logger);
   },
 } satisfies ReadingModule;

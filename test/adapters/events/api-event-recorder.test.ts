@@ -1,4 +1,5 @@
 import { ApiEventRecorder } from '../../../src/adapters/events/api-event-recorder.js';
+import { eventRequests } from '../../../src/adapters/events/event-requests.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import type { ApiRequest } from '../../../src/adapters/kubernetes/client/api-client.js';
@@ -26,7 +27,12 @@ class FakeApi {
   constructor(private readonly clock: FakeClock) {}
 
   async json({ method, path, body, signal }: ApiRequest): Promise<unknown> {
-    this.requests.push({ at: this.clock.now() - START, method: method!, path, body: body as never });
+    this.requests.push({
+      at: this.clock.now() - START,
+      method: method!,
+      path,
+      body: JSON.parse(body!) as never,
+    });
     const result = this.answer();
     if (result instanceof Error) throw result;
     if (result !== 'silence') return result;
@@ -50,7 +56,7 @@ beforeEach(() => {
   api = new FakeApi(clock);
   logger = new MemoryLogger();
   recorder = new ApiEventRecorder(
-    async () => api,
+    async () => ({ requests: eventRequests, client: api }),
     'host',
     clock,
     logger,
@@ -224,7 +230,12 @@ it('speaks to an API server: events, series, and what it refuses', async () => {
   try {
     const systemClock = new SystemClock();
     const client = new ApiClient({ kubeconfig: await writeKubeconfig(server) }, systemClock);
-    const real = new ApiEventRecorder(async () => client, 'host', systemClock, logger);
+    const real = new ApiEventRecorder(
+      async () => ({ requests: eventRequests, client }),
+      'host',
+      systemClock,
+      logger,
+    );
     server.faults.fail({ status: 403, match: '/namespaces/shop/', reason: 'Forbidden' });
     const regarding = { kind: 'Service', namespace: 'shop', name: 'cart' } as const;
     real.record({ ...event('Failed'), regarding });

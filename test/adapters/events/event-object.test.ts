@@ -17,9 +17,13 @@ const failed: ClusterEvent = {
 };
 const TIME = Date.parse('2026-05-04T10:00:00.123Z');
 
+function sent(object: object): unknown {
+  return JSON.parse(JSON.stringify(object));
+}
+
 describe('eventObject (docs/spec/server.md §1.5)', () => {
   it('of a Node is in the namespace default', () => {
-    expect(eventObject(starting, 'node1.18a', 'kube-proxy-host', TIME)).toEqual({
+    expect(sent(eventObject(starting, 'node1.18a', 'kube-proxy-host', TIME))).toEqual({
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
       metadata: { name: 'node1.18a', namespace: 'default' },
@@ -36,7 +40,7 @@ describe('eventObject (docs/spec/server.md §1.5)', () => {
 
   it('of a Service is in its namespace, and may be a series', () => {
     const series = { count: 3, lastObserved: TIME + 1000 };
-    expect(eventObject(failed, 'cart.1', 'kube-proxy-host', TIME, series)).toMatchObject({
+    expect(sent(eventObject(failed, 'cart.1', 'kube-proxy-host', TIME, series))).toMatchObject({
       metadata: { namespace: 'shop' },
       regarding: { kind: 'Service', namespace: 'shop', name: 'cart' },
       series: { count: 3, lastObservedTime: '2026-05-04T10:00:01.123000Z' },

@@ -19,8 +19,8 @@ export interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly query?: Query;
-  /** Sent as JSON. */
-  readonly body?: unknown;
+  /** JSON. */
+  readonly body?: string;
   /** Media types of the response, `application/json` by default. */
   readonly accept?: string;
   /** The response may be large: it may come compressed. */
@@ -103,14 +103,15 @@ export class ApiClient {
     const sentAt = this.clock.now();
     const observe = (code: string): void =>
       this.observer.answered({ code, method, host: url.host }, (this.clock.now() - sentAt) / 1000);
-    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
-    const sent = createRequest(request, url, options, body);
-    const response = await exchange.send(sent, body, request.signal ?? NEVER).catch((error: unknown) => {
-      if (!request.signal?.aborted) observe('<error>');
-      // The server may have a new certificate, from an authority that the files now contain.
-      this.credentials.readAgain();
-      throw error;
-    });
+    const sent = createRequest(request, url, options);
+    const response = await exchange
+      .send(sent, request.body, request.signal ?? NEVER)
+      .catch((error: unknown) => {
+        if (!request.signal?.aborted) observe('<error>');
+        // The server may have a new certificate, from an authority that the files now contain.
+        this.credentials.readAgain();
+        throw error;
+      });
     const status = response.statusCode ?? 0;
     observe(String(status));
     if (status >= 200 && status < 300) {
@@ -172,10 +173,9 @@ function urlOf({ path, query = {} }: ApiRequest, server: URL): URL {
 }
 
 function createRequest(
-  { method = 'GET', accept = JSON_TYPE, large = false, contentType = JSON_TYPE, signal }: ApiRequest,
+  { method = 'GET', accept = JSON_TYPE, large = false, contentType = JSON_TYPE, body, signal }: ApiRequest,
   url: URL,
   options: Access['options'],
-  body: string | undefined,
 ): ClientRequest {
   const create = url.protocol === 'http:' ? httpRequest : httpsRequest;
   return create(url, {

@@ -10,7 +10,8 @@ import {
 } from '../../../application/ports/node-proxies.js';
 import type { ApiClient } from '../client/api-client.js';
 import { ApiError } from '../client/api-error.js';
-import { LINUX_NODES, listAll } from '../client/list-all.js';
+import { listLinuxNodes, listPods } from '../client/cluster-requests.js';
+import { listAll } from '../client/send.js';
 import { CommandStartError, type CommandOutcome } from './command-outcome.js';
 import type { PodExec } from './pod-exec.js';
 import {
@@ -48,14 +49,12 @@ export class ProxyPods implements NodeProxies {
     const { namespace, selector } = this.options;
     const unknown: string[] = [];
     const [pods, nodes] = await Promise.all([
-      listAll(this.client, podShape, `/api/v1/namespaces/${namespace}/pods`, { labelSelector: selector }),
-      listAll(this.client, nodeObject, '/api/v1/nodes', LINUX_NODES, { accept: NAMES_ONLY }).catch(
-        (error: unknown) => {
-          if (!(error instanceof ApiError)) throw error;
-          unknown.push(`nodes without a proxy are not seen: ${error.message}`);
-          return [];
-        },
-      ),
+      listAll(this.client, listPods({ namespace, labelSelector: selector }), podShape),
+      listAll(this.client, listLinuxNodes(), nodeObject, { accept: NAMES_ONLY }).catch((error: unknown) => {
+        if (!(error instanceof ApiError)) throw error;
+        unknown.push(`nodes without a proxy are not seen: ${error.message}`);
+        return [];
+      }),
     ]);
     const byNode = new Map<string, Pod[]>(nodes.map(({ metadata }) => [metadata.name, []]));
     for (const pod of pods) {

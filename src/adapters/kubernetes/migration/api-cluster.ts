@@ -2,7 +2,8 @@ import type { MigratedCluster } from '../../../application/ports/migration/migra
 import type { ClusterNode, ProxyDaemonSet, ProxyPod } from '../../../domain/migration/proxy-daemon-set.js';
 import { anything, both, fields, list, optional, text } from '../../../domain/shapes/shape.js';
 import type { ApiClient } from '../client/api-client.js';
-import { LINUX_NODES, listAll } from '../client/list-all.js';
+import { coreRequests, listLinuxNodes, listPods } from '../client/cluster-requests.js';
+import { listAll, send } from '../client/send.js';
 import { notRunning, podShape, proxyContainer } from '../exec/proxy-pod.js';
 import type { ProxyPodsOptions } from '../exec/proxy-pods.js';
 import type { DaemonSets } from './daemon-sets.js';
@@ -28,7 +29,7 @@ export class ApiCluster implements MigratedCluster {
   ) {}
 
   async nodes(signal: AbortSignal): Promise<readonly ClusterNode[]> {
-    const nodes = await listAll(this.client, nodeShape, '/api/v1/nodes', LINUX_NODES, { signal });
+    const nodes = await listAll(this.client, listLinuxNodes(), nodeShape, { signal });
     return nodes
       .map(({ metadata: { name, labels = {} } }) => ({ name, labels: labels as ClusterNode['labels'] }))
       .sort((one, other) => order.compare(one.name, other.name));
@@ -40,12 +41,12 @@ export class ApiCluster implements MigratedCluster {
 
   async pods(signal: AbortSignal, node?: string): Promise<readonly ProxyPod[]> {
     const { namespace, selector } = this.options;
-    const path = `/api/v1/namespaces/${namespace}/pods`;
-    const query = {
+    const selection = {
+      namespace,
       labelSelector: selector,
       ...(node !== undefined && { fieldSelector: `spec.nodeName=${node}` }),
     };
-    const pods = await listAll(this.client, ownedPod, path, query, { signal });
+    const pods = await listAll(this.client, listPods(selection), ownedPod, { signal });
     return pods.flatMap((pod): ProxyPod[] => {
       const { metadata, spec, status: now } = pod;
       const owner = metadata.ownerReferences?.find(({ kind }) => kind === 'DaemonSet');
@@ -66,12 +67,7 @@ export class ApiCluster implements MigratedCluster {
   }
 
   async label(node: string, key: string, value: string | undefined, signal: AbortSignal): Promise<void> {
-    await this.client.json({
-      method: 'PATCH',
-      path: `/api/v1/nodes/${node}`,
-      contentType: 'application/merge-patch+json',
-      body: { metadata: { labels: { [key]: value ?? null } } },
-      signal,
-    });
+    const patch = coreRequests.patchNode(node, { metadata: { labels: { [key]: value ?? null } } });
+    await send(this.client, patch, anything, { contentType: 'application/merge-patch+json', signal });
   }
 }

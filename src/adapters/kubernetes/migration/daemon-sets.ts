@@ -4,7 +4,8 @@ import type { ProxyDaemonSet } from '../../../domain/migration/proxy-daemon-set.
 import { anything, fields, optional } from '../../../domain/shapes/shape.js';
 import type { ApiClient } from '../client/api-client.js';
 import { ApiError } from '../client/api-error.js';
-import { checked, listAll } from '../client/list-all.js';
+import { coreRequests, listDaemonSets } from '../client/cluster-requests.js';
+import { listAll, send } from '../client/send.js';
 import type { ProxyPodsOptions } from '../exec/proxy-pods.js';
 import {
   configMapsOf,
@@ -37,8 +38,9 @@ export class DaemonSets {
   /** @throws ApiError, ApiConnectionError, ApiProtocolError, KubeconfigError, MigrationError if a configuration cannot be read */
   async list(signal: AbortSignal): Promise<readonly FoundDaemonSet[]> {
     const { namespace, selector } = this.options;
-    const path = `/apis/apps/v1/namespaces/${namespace}/daemonsets`;
-    const objects = await listAll(this.client, daemonSetShape, path, { labelSelector: selector }, { signal });
+    const objects = await listAll(this.client, listDaemonSets(namespace, selector), daemonSetShape, {
+      signal,
+    });
     const found: FoundDaemonSet[] = [];
     for (const object of objects) {
       const program = programOf(object);
@@ -84,9 +86,9 @@ export class DaemonSets {
     name: string,
     signal: AbortSignal,
   ): Promise<Readonly<Record<string, string>>> {
-    const path = `/api/v1/namespaces/${namespace}/configmaps/${name}`;
+    const read = coreRequests.readNamespacedConfigMap(name, namespace);
     try {
-      const { data = {} } = checked(await this.client.json({ path, signal }), configMapShape, path);
+      const { data = {} } = await send(this.client, read, configMapShape, { signal });
       return data as Readonly<Record<string, string>>;
     } catch (error) {
       if (error instanceof ApiError && error.code === 404) return {};

@@ -9,10 +9,11 @@ import {
 import { inspection, type Inspection } from '../../../domain/migration/inspection.js';
 import { MigrationError } from '../../../domain/migration/migration-error.js';
 import type { ProxyDaemonSet } from '../../../domain/migration/proxy-daemon-set.js';
-import { fields, text } from '../../../domain/shapes/shape.js';
+import { anything, fields, text } from '../../../domain/shapes/shape.js';
 import type { ApiClient } from '../client/api-client.js';
 import { ApiError } from '../client/api-error.js';
-import { checked, listAll } from '../client/list-all.js';
+import { coreRequests, listPods } from '../client/cluster-requests.js';
+import { apiRequest, listAll, send } from '../client/send.js';
 import { notRunning, podShape } from '../exec/proxy-pod.js';
 import { containerOf } from './daemon-set.js';
 import type { DaemonSets, FoundDaemonSet } from './daemon-sets.js';
@@ -28,6 +29,7 @@ export interface PodInspectorOptions {
 /** Between two looks at a pod. Milliseconds. */
 const PAUSE = 500;
 
+type PodName = ReturnType<typeof created>['metadata'];
 const created = fields({ metadata: fields({ name: text, namespace: text }) });
 
 /** Looks at nodes by pods that print what they see and end. */
@@ -56,11 +58,13 @@ export class PodInspector implements NodeInspector {
       image: this.imageFor(as, found),
       deadlineSeconds: Math.ceil(this.options.timeout / 1000),
     });
-    const path = podsOf(as.namespace);
     signal.throwIfAborted();
     // Not aborted: what was created must be known, so that it can be deleted.
-    const answer = checked(await this.client.json({ method: 'POST', path, body: pod }), created, path);
-    const own = `${path}/${answer.metadata.name}`;
+    const { metadata: own } = await send(
+      this.client,
+      coreRequests.createNamespacedPod(as.namespace, pod),
+      created,
+    );
     let said: Inspection;
     try {
       said = await this.outcome(own, node, signal);
@@ -75,16 +79,21 @@ export class PodInspector implements NodeInspector {
   /** Deletes the pods that have ended of a run that was killed. Those that still run end by themselves. @throws as ApiClient */
   async removeEnded(namespace: string, signal: AbortSignal): Promise<void> {
     const labelSelector = Object.entries(INSPECTION_LABELS).map((label) => label.join('='))[0];
-    const pods = await listAll(this.client, podShape, podsOf(namespace), { labelSelector }, { signal });
-    for (const { metadata, status } of pods)
-      if (hasEnded(status?.phase)) await this.remove(`${podsOf(namespace)}/${metadata.name}`);
+    const pods = await listAll(this.client, listPods({ namespace, labelSelector }), podShape, { signal });
+    for (const { metadata, status } of pods) if (hasEnded(status?.phase)) await this.remove(metadata);
   }
 
-  private async outcome(path: string, node: string, signal: AbortSignal): Promise<Inspection> {
+  private async outcome(
+    { name, namespace }: PodName,
+    node: string,
+    signal: AbortSignal,
+  ): Promise<Inspection> {
     const end = this.clock.steady() + this.options.timeout;
     let state: string;
     for (;;) {
-      const pod = checked(await this.client.json({ path, signal }), podShape, path);
+      const pod = await send(this.client, coreRequests.readNamespacedPod(name, namespace), podShape, {
+        signal,
+      });
       if (hasEnded(pod.status?.phase)) break;
       state = notRunning(pod, 'inspect') ?? 'it runs';
       if (this.clock.steady() >= end)
@@ -94,14 +103,19 @@ export class PodInspector implements NodeInspector {
       await delay(this.clock, PAUSE, signal);
       signal.throwIfAborted();
     }
-    const log = await this.client.text({ path: `${path}/log`, accept: '*/*', large: true, signal });
+    const read = coreRequests.readNamespacedPodLog(name, namespace);
+    const log = await this.client.text(await apiRequest(read, { accept: '*/*', large: true, signal }));
     return inspectionIn(log, node);
   }
 
   /** Fine if it is gone already. */
-  private async remove(path: string): Promise<void> {
+  private async remove({ name, namespace }: PodName): Promise<void> {
     try {
-      await this.client.json({ method: 'DELETE', path, body: { gracePeriodSeconds: 0 } });
+      await send(
+        this.client,
+        coreRequests.deleteNamespacedPod(name, namespace, undefined, undefined, 0),
+        anything,
+      );
     } catch (error) {
       if (!(error instanceof ApiError && error.code === 404)) throw error;
     }
@@ -135,8 +149,4 @@ function inspectionIn(log: string, node: string): Inspection {
 
 function hasEnded(phase: string | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
-}
-
-function podsOf(namespace: string): string {
-  return `/api/v1/namespaces/${namespace}/pods`;
 }

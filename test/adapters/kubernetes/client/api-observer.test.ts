@@ -35,7 +35,7 @@ describe('ApiObserver', () => {
     await client.json({ path: '/api/v1/services' });
     server.faults.fail({ status: 503, times: 1 });
     await expect(client.json({ path: '/api/v1/services' })).rejects.toThrow();
-    await expect(client.json({ method: 'POST', path: '/no/such/thing', body: {} })).rejects.toThrow();
+    await expect(client.json({ method: 'POST', path: '/no/such/thing', body: '{}' })).rejects.toThrow();
     client.close();
     await server.close();
     await expect(client.json({ path: '/api/v1/services' })).rejects.toThrow();

@@ -1,0 +1,49 @@
+import { AppsV1ApiRequestFactory } from '@kubernetes/client-node/dist/gen/apis/AppsV1Api.js';
+import { CoreV1ApiRequestFactory } from '@kubernetes/client-node/dist/gen/apis/CoreV1Api.js';
+import { requestConfiguration } from './request-configuration.js';
+import type { BuildPage } from './send.js';
+
+/** Requests of commands, built by client-node. A proxy does not load this file. */
+export const coreRequests = new CoreV1ApiRequestFactory(requestConfiguration);
+const appsRequests = new AppsV1ApiRequestFactory(requestConfiguration);
+
+export interface Selection {
+  /** Missing: all. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+export function listPods({ namespace, labelSelector, fieldSelector }: Selection): BuildPage {
+  return ({ limit, next }) =>
+    namespace === undefined
+      ? coreRequests.listPodForAllNamespaces(undefined, next, fieldSelector, labelSelector, limit)
+      : coreRequests.listNamespacedPod(
+          namespace,
+          undefined,
+          undefined,
+          next,
+          fieldSelector,
+          labelSelector,
+          limit,
+        );
+}
+
+/** Nodes on which proxies can run: those with Linux. */
+export function listLinuxNodes(): BuildPage {
+  return ({ limit, next }) =>
+    coreRequests.listNode(undefined, undefined, next, undefined, 'kubernetes.io/os!=windows', limit);
+}
+
+export function listDaemonSets(namespace: string, labelSelector: string): BuildPage {
+  return ({ limit, next }) =>
+    appsRequests.listNamespacedDaemonSet(
+      namespace,
+      undefined,
+      undefined,
+      next,
+      undefined,
+      labelSelector,
+      limit,
+    );
+}
