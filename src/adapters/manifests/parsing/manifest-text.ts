@@ -2,9 +2,9 @@ import { YAMLException } from 'js-yaml';
 import { ManifestSyntaxError } from '../manifest-errors.js';
 import { ManifestLines } from './manifest-lines.js';
 import { ManifestPlace } from './manifest-place.js';
-import { checkDepth, checkYaml, isLong, tooDeep } from './parsing-limits.js';
+import { checkYaml, isDeepJson, isLong, tooDeep } from './parsing-limits.js';
 import { splitDocuments, splitList, type Chunk } from './manifest-chunks.js';
-import { ALIASED_VALUES, yamlDocuments } from './yaml-documents.js';
+import { ALIASED_VALUES, TOO_DEEP, yamlDocuments } from './yaml-documents.js';
 
 /** A document of a manifest, or an item of a list that is too long to be parsed at once. */
 export interface ManifestValue {
@@ -76,7 +76,11 @@ const JSON_BEGINNING = /^\s*[[{]/;
 
 function parseJson(text: string): unknown {
   if (!JSON_BEGINNING.test(text)) return undefined;
-  checkDepth({ text, line: 1 });
+  if (isDeepJson(text)) {
+    if (isLong(text)) throw tooDeep(1);
+    // It may only look like JSON. The YAML parser counts exactly.
+    return undefined;
+  }
   try {
     return JSON.parse(text);
   } catch {
@@ -93,6 +97,7 @@ function parseYaml(chunk: Chunk): unknown[] {
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep(line);
     if (!(error instanceof YAMLException)) throw error;
+    if (error.reason.startsWith(TOO_DEEP)) throw tooDeep(line);
     const { mark } = error;
     // If the text ends too early, the mark is past its last line.
     const lines = text.trimEnd().split('\n').length;

@@ -3,9 +3,8 @@ import type { Chunk } from './manifest-chunks.js';
 
 /** The longest text that is parsed as YAML in one go, in characters. It takes half a second; no object may be as large. */
 const LONGEST = 4 * 1024 * 1024;
-/** Objects of Kubernetes have a dozen levels. */
-const DEEPEST = 1000;
-const LEVELS_IN_A_LINE = ['- '.repeat(DEEPEST), '? '.repeat(DEEPEST)];
+/** The most levels of nesting. Objects of Kubernetes have a dozen. */
+export const DEEPEST = 1000;
 
 /** Whether a text is too long to be parsed as YAML in one go. */
 export function isLong(text: string): boolean {
@@ -13,25 +12,14 @@ export function isLong(text: string): boolean {
 }
 
 /**
- * Refuses what would take much time or memory, before it is parsed.
+ * Rejects what would take much time, before it is parsed.
  * @throws ManifestSyntaxError
  */
-export function checkYaml(chunk: Chunk): void {
-  const { text, line } = chunk;
-  if (isLong(text)) {
-    const size = Math.ceil(text.length / 1024 / 1024);
-    const reason = `a document of ${size} MiB is too long for YAML; put each object into a document of its own`;
-    throw new ManifestSyntaxError(reason, line, undefined);
-  }
-  checkDepth(chunk);
-}
-
-/**
- * Brackets within texts count as well: they come in pairs, or are few.
- * @throws ManifestSyntaxError
- */
-export function checkDepth({ text, line }: Chunk): void {
-  if (isDeep(text) || LEVELS_IN_A_LINE.some((levels) => text.includes(levels))) throw tooDeep(line);
+export function checkYaml({ text, line }: Chunk): void {
+  if (!isLong(text)) return;
+  const size = Math.ceil(text.length / 1024 / 1024);
+  const reason = `a document of ${size} MiB is too long for YAML; put each object into a document of its own`;
+  throw new ManifestSyntaxError(reason, line, undefined);
 }
 
 /** The error for what begins at that line. */
@@ -39,15 +27,28 @@ export function tooDeep(line: number): ManifestSyntaxError {
   return new ManifestSyntaxError(`nested too deeply; the limit is ${DEEPEST} levels`, line, undefined);
 }
 
-function isDeep(text: string): boolean {
+/** Whether a text, read as JSON, has too many levels, in a list of lists for example. Brackets in its strings do not count. */
+export function isDeepJson(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code === OPENING_BRACKET || code === OPENING_BRACE) {
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (code === OPENING_BRACKET || code === OPENING_BRACE) {
       if (++depth > DEEPEST) return true;
-    } else if ((code === CLOSING_BRACKET || code === CLOSING_BRACE) && depth > 0) depth--;
+    } else if (code === CLOSING_BRACKET || code === CLOSING_BRACE) depth--;
   }
   return false;
 }
 
+/** @param start the place of the opening quote */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) at++;
+    else if (code === QUOTE) return at;
+  }
+  return text.length;
+}
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const [OPENING_BRACKET, CLOSING_BRACKET, OPENING_BRACE, CLOSING_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];

@@ -1,4 +1,5 @@
 import { CORE_SCHEMA, loadAll, mergeTag, YAMLException } from 'js-yaml';
+import { DEEPEST } from './parsing-limits.js';
 
 /** YAML 1.2 core with merge keys (`<<`), as Kubernetes' own tools read it. Dates stay text. */
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
@@ -6,6 +7,8 @@ const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
 /** The number of values that aliases and merge keys may add to a text, besides one for each of its characters. */
 export const ALIASED_VALUES = 100_000;
 
+/** How the reason begins when a text has more than DEEPEST levels. */
+export const TOO_DEEP = 'nesting exceeded';
 const NOT_INDENTED = 'deficient indentation';
 const INDENTATION = ' '.repeat(200);
 /** Each costs another try. */
@@ -20,7 +23,7 @@ const MOST_MOVED = 100;
  *
  * Within brackets and quotes js-yaml wants every line to be indented more than the key before, as the specification does. Kubernetes'
  * own tools do not, and people put a closing bracket below its key. Blanks at the beginning of these lines mean nothing, so they get some.
- * @throws YAMLException, RangeError where nesting is too deep
+ * @throws YAMLException; RangeError where nesting is too deep for the stack
  */
 export function yamlDocuments(text: string): unknown[] {
   const moved = new Set<number>();
@@ -29,7 +32,7 @@ export function yamlDocuments(text: string): unknown[] {
     try {
       return loadAll(lines?.join('\n') ?? text, {
         schema: SCHEMA,
-        maxDepth: Infinity, // the parser is recursive: it ends with a RangeError
+        maxDepth: DEEPEST,
         maxTotalMergeKeys: ALIASED_VALUES + text.length,
       });
     } catch (error) {

@@ -52,6 +52,12 @@ export class Tokens {
     return this.isAtEnd || (!this.isQuoted && (this.next === END || this.next === ';' || this.next === '}'));
   }
 
+  /** By how many levels the next word opens a block; braces in quotes do not count. */
+  private get levels(): number {
+    if (this.isQuoted) return 0;
+    return this.next === '{' ? 1 : this.next === '}' ? -1 : 0;
+  }
+
   take(): string {
     const { next } = this;
     this.at++;
@@ -78,8 +84,7 @@ export class Tokens {
     const words: string[] = [];
     let depth = 0;
     while (!this.isAtEnd && (depth > 0 || !this.isAtEndOfLine)) {
-      if (this.next === '{') depth++;
-      if (this.next === '}') depth--;
+      depth += this.levels;
       words.push(this.take());
     }
     return words.join(' ');
@@ -89,9 +94,8 @@ export class Tokens {
   skipBlock(): void {
     for (let depth = 1; depth > 0;) {
       if (this.isAtEnd) this.fail('"}"');
-      const word = this.take();
-      if (word === '{') depth++;
-      if (word === '}') depth--;
+      depth += this.levels;
+      this.at++;
     }
   }
 

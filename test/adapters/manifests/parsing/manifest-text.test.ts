@@ -157,8 +157,23 @@ describe('a text that would take too much', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
   });
 
-  it('may have brackets in its texts', () => {
-    expect(parse(`a: "${'[{'.repeat(400)}"\nb: "${'}]'.repeat(5_000)}"\n`)).toHaveLength(1);
+  it.each([
+    ['JSON', (value: string) => JSON.stringify({ a: value, b: `"${value}\\` })],
+    ['a plain text of YAML', (value: string) => `a: x${value}\n`],
+    ['a quoted text of YAML', (value: string) => `a: 'it''s ${value}'\n`],
+    ['a text of YAML between braces', (value: string) => `{a: 'it''s "${value}'}\n`],
+    ['a block of YAML', (value: string) => `a: |\n  ${value}\n`],
+    ['a long list', (value: string) => `kind: List\nitems:\n${many(200, '- ', '  ')}- a: "${value}"\n`],
+  ])('may have any number of brackets, hyphens and question marks in %s', (_, textOf) => {
+    for (const each of ['[', '[{', '}]', '- ', '? '])
+      expect(parse(textOf(each.repeat(5_000))).length).toBeGreaterThan(0);
+  });
+
+  it('may have a thousand levels', () => {
+    const levels = (count: number) => `${'['.repeat(count)}${']'.repeat(count)}`;
+    expect(parse(levels(1_000))).toHaveLength(1);
+    expect(failure(levels(1_001)).message).toMatch('nested too deeply');
+    expect(parse(`a: ${levels(900)}`)).toHaveLength(1);
   });
 
   it('is refused when it is one document of YAML, by its line', () => {

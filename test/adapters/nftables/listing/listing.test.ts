@@ -160,3 +160,21 @@ it('says where a text is none that nft lists', () => {
   expect(() => parseListing('table ip a {\n\tset b\n}')).toThrow('line 2 of what nft listed');
   expect(() => parseJsonListing('{"x": 1}')).toThrow('it has no "nftables"');
 });
+
+it('does not count braces in comments of other programs', () => {
+  const foreign = `table bridge other {
+	comment "}"
+	chain a {
+		ip daddr 192.0.2.1 comment "{ {"
+	}
+}
+table ip other {
+	comment "{"
+	counter c { comment "}"
+	}
+}
+`;
+  const { tables } = parseListing(foreign + TEXT);
+  expect(tables.map(({ name }) => name)).toEqual(['other', 'kube-proxy']);
+  expect(tables[1]).toEqual(parseListing(TEXT).tables[0]);
+});
