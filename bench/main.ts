@@ -16,6 +16,7 @@ import { RestoreRecorder } from './restore-recorder.js';
 import { measureServed } from './server/measure.js';
 import { servedTable } from './server/report.js';
 import { leastOfEach } from './statistics.js';
+import { tenantsTable } from './tenants/report.js';
 import { ejectionTable } from './traffic/ejection.js';
 import { measureTraffic, trafficTable } from './traffic/measure.js';
 import { countWrites } from './writes.js';
@@ -159,7 +160,8 @@ function natural(option: string, text: string): number {
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     services: { type: 'string' },
     endpoints: { type: 'string', default: '5' },
@@ -176,10 +178,15 @@ const { values } = parseArgs({
     ejection: { type: 'boolean', default: false },
     /** Measure what so many nodes cost an API server, instead of a mode. */
     fleet: { type: 'string' },
+    /** For how long each attack of `tenants` lasts. */
+    seconds: { type: 'string', default: '20' },
     /** Measure mode ipvs on the kernel of this machine, not on a separate one. */
     here: { type: 'boolean', default: false },
   },
 });
+const [subject, ...names] = positionals;
+if (subject !== undefined && subject !== 'tenants')
+  throw new Error(`nothing to measure is called ${subject}`);
 const endpoints = natural('endpoints', values.endpoints);
 const runs = natural('runs', values.runs);
 const asked = values.services === undefined ? undefined : natural('services', values.services);
@@ -214,8 +221,19 @@ if (values.ejection) {
   console.error('measuring --eject-silent-endpoints with 1,000 and 10,000 new connections a second …');
   console.log(await ejectionTable(host, [...node, kubeproxy]));
 }
+if (subject === 'tenants') {
+  const host = new BenchHost();
+  process.once('exit', () => host.remove());
+  for await (const line of tenantsTable(host, node, names, natural('seconds', values.seconds)))
+    console.log(line);
+}
 const instead =
-  values.decoding || values.traffic || values.ejection || values.server || values.fleet !== undefined;
+  subject !== undefined ||
+  values.decoding ||
+  values.traffic ||
+  values.ejection ||
+  values.server ||
+  values.fleet !== undefined;
 for (const { mode, sizes } of instead ? [] : plan) {
   if (mode === 'ipvs' && !values.here) {
     console.error(

@@ -42,6 +42,7 @@ await build({
     replay: 'bench/replay.ts',
     'server/api-server': 'bench/server/api-server.ts',
     'server/receive': 'bench/server/receive.ts',
+    'tenants/victim': 'bench/tenants/victim.ts',
     'traffic/load': 'bench/traffic/load.ts',
   },
   outdir: 'build/bench',

@@ -55,7 +55,7 @@ export class SeenCluster {
 
   constructor({ lookup, mode = 'nftables', node = {} }: SeenFrom = {}) {
     const { state, statuses, loops } = this;
-    const reports = new ObjectReports(new MemoryLogger(), () => this.unread);
+    const reports = new ObjectReports(new MemoryLogger(), new FakeClock(), () => this.unread);
     const history = new SyncHistory(new FakeClock());
     this.events = new ClusterEvents(
       {

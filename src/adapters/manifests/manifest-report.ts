@@ -1,3 +1,4 @@
+import { cutText } from '../../application/cut-text.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ManifestContents, RejectedObject } from './objects/load-manifest.js';
 import { ManifestFileError, type ManifestSyntaxError } from './manifest-errors.js';
@@ -115,5 +116,5 @@ function byObject(rejected: readonly RejectedObject[]): readonly RejectedObject[
     const earlier = bySubject.get(id);
     bySubject.set(id, earlier ? { ...earlier, problem: `${earlier.problem}; ${each.problem}` } : each);
   }
-  return [...bySubject.values()];
+  return [...bySubject.values()].map((each) => ({ ...each, problem: cutText(each.problem) }));
 }

@@ -1,8 +1,10 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange, ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import { serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import { timeText } from '../../domain/model/time-text.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { cutText } from '../cut-text.js';
+import { MessageRate } from '../message-rate.js';
 import type { ApplyResult, ServiceFailure } from '../ports/backend.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
@@ -16,6 +18,7 @@ const MOST_LOGGED = 10;
 /** Records what became of each service port of a family that the backend was to program: in the statuses, and in the log. */
 export class ServicePortOutcomes {
   private readonly deviations = new Deviations();
+  private readonly rate: MessageRate;
 
   constructor(
     private readonly family: IpFamily,
@@ -23,7 +26,9 @@ export class ServicePortOutcomes {
     private readonly statuses: ServiceStatuses,
     private readonly clock: Clock,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.rate = new MessageRate(clock);
+  }
 
   /** How many times in a row the service port was refused; undefined if it does not fail. */
   attempts(key: ServicePortKey): number | undefined {
@@ -95,8 +100,10 @@ export class ServicePortOutcomes {
   private logFailures(failed: readonly ServiceFailure[]): void {
     const { family } = this;
     for (const { key, reason } of failed.slice(0, MOST_LOGGED))
-      this.logger.error(
-        { family, service: key, reason, attempts: this.attempts(key) },
+      this.log(
+        'error',
+        key,
+        { reason: cutText(reason), attempts: this.attempts(key) },
         'cannot program the service port; it keeps what the kernel has of it',
       );
     const more = failed.length - MOST_LOGGED;
@@ -110,8 +117,7 @@ export class ServicePortOutcomes {
   private succeeded(key: ServicePortKey, entry: ForwardingEntry | undefined, plain: ProgrammedStatus): void {
     const { family } = this;
     if (!entry) return this.statuses.remove(family, key);
-    if (this.attempts(key) !== undefined)
-      this.logger.info({ family, service: key }, 'service port programmed');
+    if (this.attempts(key) !== undefined) this.log('info', key, {}, 'service port programmed');
     this.recordProgrammed(key, plain);
   }
 
@@ -124,7 +130,14 @@ export class ServicePortOutcomes {
     const since = former?.state === 'degraded' ? former.since : this.now();
     this.statuses.set(family, key, { state: 'degraded', since, ...deviation });
     if (former?.state !== 'degraded' || former.reason !== reason)
-      this.logger.warn({ family, service: key, reason }, 'the service port is degraded');
+      this.log('warn', key, { reason: cutText(reason) }, 'the service port is degraded');
+  }
+
+  /** Not too often for one Service. */
+  private log(level: 'info' | 'warn' | 'error', key: ServicePortKey, facts: object, message: string): void {
+    const suppressed = this.rate.admit(serviceOf(key));
+    if (suppressed)
+      this.logger[level]({ family: this.family, service: key, ...facts, ...suppressed }, message);
   }
 
   private now(): string {

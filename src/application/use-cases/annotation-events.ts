@@ -1,5 +1,6 @@
 import { annotationPath } from '../../domain/decode/annotation.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
+import { cutText } from '../cut-text.js';
 import type { EventRecorder } from '../ports/event-recorder.js';
 
 /** Told of what is ignored of an object of a Service, when that has changed. */
@@ -18,7 +19,7 @@ export function annotationEvents(events: EventRecorder): IgnoredParts {
       type: 'Warning',
       reason: 'AnnotationNotUnderstood',
       action: 'ReadAnnotations',
-      note: `${object}: ${about.join('; ')}`,
+      note: cutText(`${object}: ${about.join('; ')}`),
     });
   };
 }

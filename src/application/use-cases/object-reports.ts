@@ -1,4 +1,7 @@
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
+import { cutText } from '../cut-text.js';
+import { MessageRate } from '../message-rate.js';
+import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 
 /** The suffix that the cluster appends to a Service's name to name a slice. */
@@ -7,29 +10,37 @@ const GENERATED_SUFFIX = /^[a-z0-9]{5}$/;
 /** The object that a problem of the source is about. */
 const NAMED = /: ((?:Service|EndpointSlice|Endpoints) [^ :]+): /;
 
+/** Characters. */
+const LONGEST_MESSAGE = 1_024;
+
 const UNREADABLE = 'unreadable';
 
 /** Those that are counted even while none of them is ignored. */
 const KINDS = ['Service', 'EndpointSlice', 'Node', 'ServiceCIDR', UNREADABLE];
 
-/** Logs what is wrong with objects of the cluster: each problem of an object once, until it changes. */
+/** Logs what is wrong with objects of the cluster: each problem of an object once, until it changes, and not too often. */
 export class ObjectReports {
   private readonly complaints = new Map<string, { readonly text: string; readonly usable: boolean }>();
+  private readonly rate: MessageRate;
 
   constructor(
     private readonly logger: Logger,
+    clock: Pick<Clock, 'steady'>,
     /** What the source itself rejects, and so did not deliver: `place: Kind namespace/name: reason`. */
     private readonly unread: () => readonly string[] = () => [],
-  ) {}
+  ) {
+    this.rate = new MessageRate(clock);
+  }
 
   /**
-   * Returns whether what is wrong with the object is news.
+   * Returns whether what is wrong with the object was logged: it is news, and there were not too many messages about the object.
    * @param usable whether the object is used without its invalid parts, or ignored altogether
    */
   report(kind: string, name: string, problems: readonly string[], usable: boolean): boolean {
     if (problems.length === 0 && this.complaints.size === 0) return false;
     const id = `${kind} ${name}`;
-    const text = problems.join('; ');
+    const named = cutTexts(problems);
+    const text = named.join('; ');
     if (problems.length === 0) {
       this.complaints.delete(id);
       return false;
@@ -37,7 +48,9 @@ export class ObjectReports {
     const previous = this.complaints.get(id);
     if (previous?.text === text && previous.usable === usable) return false;
     this.complaints.set(id, { text, usable });
-    const facts = { kind, name, problems };
+    const suppressed = this.rate.admit(id);
+    if (!suppressed) return false;
+    const facts = { kind, name, problems: named, ...suppressed };
     if (usable) this.logger.warn(facts, 'ignoring invalid parts of an object');
     else this.logger.error(facts, 'object is invalid and ignored; keeping the last valid version');
     return true;
@@ -92,6 +105,18 @@ export class ObjectReports {
   get rejectedServices(): readonly string[] {
     return this.rejected.filter((text) => SERVICES.test(text));
   }
+}
+
+/** As many of the texts as fit into a message. */
+function cutTexts(texts: readonly string[]): readonly string[] {
+  let room = LONGEST_MESSAGE;
+  const cut: string[] = [];
+  for (const text of texts) {
+    if (room <= 0) break;
+    cut.push(cutText(text, room));
+    room -= text.length;
+  }
+  return cut;
 }
 
 /** Of what rules are. */

@@ -11,8 +11,8 @@ import type { ReadingModule } from '../parts/reading-parts.js';
 /** Where the objects come from, and what they change. */
 export const clusterModule = {
   state: () => new ClusterState(),
-  reports: ({ source, logger }) =>
-    new ObjectReports(logger.child({ caller: 'object-reports' }), () => source.problems),
+  reports: ({ source, clock, logger }) =>
+    new ObjectReports(logger.child({ caller: 'object-reports' }), clock, () => source.problems),
   apiClient({ commandLine, clock, logger, metrics }) {
     let client: Promise<ApiClient> | undefined;
     const make = async (): Promise<ApiClient> => {

@@ -21,7 +21,7 @@ import {
   type RawObject,
 } from './fields.js';
 import { readSliceWeight } from './balancing-annotations.js';
-import { InvalidObject, quote, type Reading } from './problem.js';
+import { InvalidObject, ProblemList, quote, type Reading } from './problem.js';
 
 /** The Service that a slice belongs to. */
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
@@ -37,19 +37,19 @@ const SERVICE_NAME_PATH = `metadata.labels[${SERVICE_NAME_LABEL}]`;
 
 /** Reads a `discovery.k8s.io/v1 EndpointSlice` as seen from the node of that name (docs/spec/model.md §3). */
 export function readEndpointSlice(raw: unknown, nodeName: string): Reading<EndpointSlice, IgnoredSlice> {
-  const problems: string[] = [];
-  const notes: string[] = [];
+  const problems = new ProblemList();
+  const notes = new ProblemList();
   return readObject(raw, 'EndpointSlice', (object, metadata) => {
     const name = subdomainField(metadata.name, 'metadata.name');
     const namespace = labelField(metadata.namespace, 'metadata.namespace');
-    if (hasLabel(metadata, HEADLESS_LABEL)) return { ignored: 'headless', problems };
+    if (hasLabel(metadata, HEADLESS_LABEL)) return { ignored: 'headless', problems: problems.texts };
     const service = textField(
       objectField(metadata.labels, 'metadata.labels')[SERVICE_NAME_LABEL],
       SERVICE_NAME_PATH,
     );
-    if (service === '') return { ignored: 'unlabeled', problems };
+    if (service === '') return { ignored: 'unlabeled', problems: problems.texts };
     const family = object.addressType;
-    if (family !== 'IPv4' && family !== 'IPv6') return { ignored: 'address-type', problems };
+    if (family !== 'IPv4' && family !== 'IPv6') return { ignored: 'address-type', problems: problems.texts };
     const annotations = objectField(metadata.annotations, 'metadata.annotations');
     const triggerTime = readTriggerTime(annotations[TRIGGER_TIME_ANNOTATION], notes);
     const weight = readSliceWeight(metadata, notes);
@@ -67,20 +67,20 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
         ...(ports.length === 0 && endpoints.length > 0 ? { portless: endpoints.length } : {}),
         ...(triggerTime === undefined ? {} : { triggerTime }),
       },
-      problems,
-      notes,
+      problems: problems.texts,
+      notes: notes.texts,
     };
   });
 }
 
-function readPort(raw: unknown, index: number, notes: string[]): NumberedPort | undefined {
+function readPort(raw: unknown, index: number, notes: ProblemList): NumberedPort | undefined {
   const port = objectField(raw, '');
   if (port.name === undefined || port.name === null) {
-    notes.push(`ports[${index}] has no name; ignored`);
+    notes.add(() => `ports[${index}] has no name; ignored`);
     return undefined;
   }
   if (port.port === undefined || port.port === null || port.port === 0) {
-    notes.push(`ports[${index}] has no port number; ignored`);
+    notes.add(() => `ports[${index}] has no port number; ignored`);
     return undefined;
   }
   return numberedPort(port);
@@ -100,13 +100,13 @@ function readEndpoint(
   index: number,
   family: IpFamily,
   nodeName: string,
-  problems: string[],
+  problems: ProblemList,
   weight: number | undefined,
 ): SliceEndpoint | undefined {
   const endpoint = objectField(raw, '');
   const addresses = listField(endpoint.addresses, '.addresses');
   if (addresses.length === 0) {
-    problems.push(`endpoints[${index}] has no address; ignored`);
+    problems.add(() => `endpoints[${index}] has no address; ignored`);
     return undefined;
   }
   const [address] = addresses.map((text, position) => {
@@ -134,12 +134,12 @@ function readHints(raw: unknown, path: string): readonly string[] {
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 
-function readTriggerTime(raw: unknown, notes: string[]): number | undefined {
+function readTriggerTime(raw: unknown, notes: ProblemList): number | undefined {
   if (raw === undefined || raw === null) return undefined;
   const time = typeof raw === 'string' && RFC3339.test(raw) ? Date.parse(raw) : NaN;
   if (Number.isNaN(time)) {
-    notes.push(
-      `metadata.annotations[${TRIGGER_TIME_ANNOTATION}] ${quote(raw)} is not an RFC 3339 time; ignored`,
+    notes.add(
+      () => `metadata.annotations[${TRIGGER_TIME_ANNOTATION}] ${quote(raw)} is not an RFC 3339 time; ignored`,
     );
     return undefined;
   }

@@ -2,7 +2,7 @@ import type { Node } from '../model/node.js';
 import { cidrText, parseCidr } from '../net/cidr.js';
 import { furtherAddresses, nodeIPs, type NodeStatusAddress } from '../node/node-addresses.js';
 import { objectField, readEach, readObject, subdomainField, textField } from './fields.js';
-import { quote, type Reading } from './problem.js';
+import { ProblemList, quote, type Reading } from './problem.js';
 
 /** The zone that the node is in. */
 export const ZONE_LABEL = 'topology.kubernetes.io/zone';
@@ -10,7 +10,7 @@ const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
 
 /** Reads a `v1 Node` (docs/spec/server.md §2, §8.3). */
 export function readNode(raw: unknown): Reading<Node> {
-  const problems: string[] = [];
+  const problems = new ProblemList();
   return readObject(raw, 'Node', (object, metadata) => {
     const spec = objectField(object.spec, 'spec');
     const taints = readEach(spec.taints, 'spec.taints', (taint) => objectField(taint, ''));
@@ -26,12 +26,12 @@ export function readNode(raw: unknown): Reading<Node> {
         ...(further.length > 0 && { furtherAddresses: further }),
         podCIDRs: readEach(spec.podCIDRs, 'spec.podCIDRs', (text, index) => {
           const cidr = parseCidr(text);
-          if (!cidr) problems.push(`spec.podCIDRs[${index}] ${quote(text)} is not a CIDR; ignored`);
+          if (!cidr) problems.add(() => `spec.podCIDRs[${index}] ${quote(text)} is not a CIDR; ignored`);
           return cidr && cidrText(cidr);
         }),
         leaving: deleting || taints.some(({ key }) => key === AUTOSCALER_TAINT),
       },
-      problems,
+      problems: problems.texts,
     };
   });
 }

@@ -16,7 +16,7 @@ import {
   textField,
   type RawObject,
 } from './fields.js';
-import { InvalidObject, quote, type Reading } from './problem.js';
+import { InvalidObject, ProblemList, quote, type Reading } from './problem.js';
 import { readAnnotations } from './service-annotations.js';
 
 /** Services with this label, whatever its value, belong to another proxy. */
@@ -27,21 +27,21 @@ const MAX_AFFINITY_SECONDS = 86400;
 
 /** Reads a `v1 Service` (docs/spec/model.md §2). External addresses that do not parse are ignored, as in kube-proxy. */
 export function readService(raw: unknown): Reading<Service, UnservedKind> {
-  const problems: string[] = [];
-  const notes: string[] = [];
+  const problems = new ProblemList();
+  const notes = new ProblemList();
   return readObject(raw, 'Service', (object, metadata) => {
     const spec = objectField(object.spec, 'spec');
     const namespace = labelField(metadata.namespace, 'metadata.namespace');
     const name = labelField(metadata.name, 'metadata.name');
     const ignored = reasonToIgnore(metadata, spec);
-    if (ignored !== undefined) return { ignored, problems };
+    if (ignored !== undefined) return { ignored, problems: problems.texts };
     return {
       value: {
         ...readProxiedService(namespace, name, spec, objectField(object.status, 'status'), problems, notes),
         ...readAnnotations(metadata, notes),
       },
-      problems,
-      notes,
+      problems: problems.texts,
+      notes: notes.texts,
     };
   });
 }
@@ -60,8 +60,8 @@ function readProxiedService(
   name: string,
   spec: RawObject,
   status: RawObject,
-  problems: string[],
-  notes: string[],
+  problems: ProblemList,
+  notes: ProblemList,
 ): Service {
   const type = readType(spec);
   const externalIPs = readEach(spec.externalIPs, 'spec.externalIPs', (text, index) =>
@@ -158,15 +158,15 @@ function readAffinity(spec: RawObject): number {
 }
 
 /** The address; undefined if the text is blank or, which is a problem, not an address. */
-function readAddress(text: unknown, path: string, problems: string[]): Address | undefined {
+function readAddress(text: unknown, path: string, problems: ProblemList): Address | undefined {
   const trimmed = typeof text === 'string' ? text.trim() : text;
   if (trimmed === '') return undefined;
   const address = parseAddress(trimmed);
-  if (!address) problems.push(`${path} ${quote(text)} is not an IP address; ignored`);
+  if (!address) problems.add(() => `${path} ${quote(text)} is not an IP address; ignored`);
   return address;
 }
 
-function readLoadBalancerIPs(status: RawObject, problems: string[]): readonly Address[] {
+function readLoadBalancerIPs(status: RawObject, problems: ProblemList): readonly Address[] {
   const { ingress } = objectField(status.loadBalancer, 'status.loadBalancer');
   return readEach(ingress, 'status.loadBalancer.ingress', (raw, index) => {
     const { ip, ipMode } = objectField(raw, '');
@@ -188,8 +188,9 @@ function readSourceRanges(spec: RawObject): readonly Cidr[] {
   return subset(ranges, ({ family }) => !open.has(family));
 }
 
-function readHealthCheckNodePort(spec: RawObject, notes: string[]): number {
+function readHealthCheckNodePort(spec: RawObject, notes: ProblemList): number {
   const port = integerField(spec.healthCheckNodePort ?? 0, 'spec.healthCheckNodePort', 0, 65535);
-  if (port === 0) notes.push('spec.healthCheckNodePort is missing although externalTrafficPolicy is Local');
+  if (port === 0)
+    notes.add(() => 'spec.healthCheckNodePort is missing although externalTrafficPolicy is Local');
   return port;
 }

@@ -2,6 +2,7 @@ import type { Service } from '../model/service.js';
 import { annotationOf, annotationPath } from './annotation.js';
 import { readBalancing } from './balancing-annotations.js';
 import type { RawObject } from './fields.js';
+import type { ProblemList } from './problem.js';
 import { quote } from './problem.js';
 
 /** The IPVS scheduler for the Service, such as `mh` (docs/ipvs-mode.md). */
@@ -16,7 +17,7 @@ const SCHEDULER = /^[a-z][a-z0-9_]{0,14}$/;
 /** What the annotations of a Service ask of this proxy. One that is not understood is ignored, with a note. */
 export function readAnnotations(
   metadata: RawObject,
-  notes: string[],
+  notes: ProblemList,
 ): Pick<Service, 'scheduler' | 'ejectSilentEndpoints' | 'balancingMethod' | 'weights'> {
   return {
     ...readScheduler(metadata, notes),
@@ -25,22 +26,23 @@ export function readAnnotations(
   };
 }
 
-function readScheduler(metadata: RawObject, notes: string[]): Pick<Service, 'scheduler'> {
+function readScheduler(metadata: RawObject, notes: ProblemList): Pick<Service, 'scheduler'> {
   const scheduler = annotationOf(metadata, SCHEDULER_ANNOTATION);
   if (scheduler === undefined || scheduler === '') return {};
   if (typeof scheduler === 'string' && SCHEDULER.test(scheduler)) return { scheduler };
-  notes.push(
-    `${annotationPath(SCHEDULER_ANNOTATION)} ${quote(scheduler)} is not a scheduler's name; ignored`,
+  notes.add(
+    () => `${annotationPath(SCHEDULER_ANNOTATION)} ${quote(scheduler)} is not a scheduler's name; ignored`,
   );
   return {};
 }
 
-function readEjection(metadata: RawObject, notes: string[]): Pick<Service, 'ejectSilentEndpoints'> {
+function readEjection(metadata: RawObject, notes: ProblemList): Pick<Service, 'ejectSilentEndpoints'> {
   const wanted = annotationOf(metadata, EJECT_ANNOTATION);
   if (wanted === undefined) return {};
   if (wanted === 'true' || wanted === 'false') return { ejectSilentEndpoints: wanted === 'true' };
-  notes.push(
-    `${annotationPath(EJECT_ANNOTATION)} ${quote(wanted)} is neither "true" nor "false"; ignored, so the configuration decides`,
+  notes.add(
+    () =>
+      `${annotationPath(EJECT_ANNOTATION)} ${quote(wanted)} is neither "true" nor "false"; ignored, so the configuration decides`,
   );
   return {};
 }

@@ -2,6 +2,7 @@ import { readSliceWeight, WEIGHT_ANNOTATION, BALANCING_ANNOTATION } from '../dec
 import type { RawObject } from '../decode/fields.js';
 import { annotationPath } from '../decode/annotation.js';
 import { EJECT_ANNOTATION, readAnnotations, SCHEDULER_ANNOTATION } from '../decode/service-annotations.js';
+import { ProblemList } from '../decode/problem.js';
 import { nearestName } from './nearest-name.js';
 import { isObject, type FieldProblem } from './schema.js';
 
@@ -15,10 +16,10 @@ const KNOWN: Readonly<Record<string, readonly string[]>> = {
 export function* annotationDoubts(kind: string, { metadata }: RawObject): Generator<FieldProblem> {
   const known = KNOWN[kind];
   if (!known || !isObject(metadata) || !isObject(metadata.annotations)) return;
-  const notes: string[] = [];
+  const notes = new ProblemList();
   if (kind === 'Service') readAnnotations(metadata, notes);
   else readSliceWeight(metadata, notes);
-  for (const note of notes) {
+  for (const note of notes.texts) {
     const end = note.indexOf(' ');
     yield { field: note.slice(0, end), what: note.slice(end + 1) };
   }

@@ -40,7 +40,7 @@ beforeEach(() => {
   table = new ForwardingTable(() => aside);
   statuses = new ServiceStatuses();
   unread = [];
-  reports = new ObjectReports(new MemoryLogger(), () => unread);
+  reports = new ObjectReports(new MemoryLogger(), new FakeClock(), () => unread);
   history = new SyncHistory(clock);
   waiting = new Set();
   const loop = {

@@ -37,7 +37,7 @@ const WATCH = { kind: 'Service', state: 'watching', synced: true, connected: tru
 class Reported {
   readonly clock = new FakeClock(START);
   readonly statuses = new ServiceStatuses();
-  readonly reports = new ObjectReports(new MemoryLogger());
+  readonly reports = new ObjectReports(new MemoryLogger(), new FakeClock());
   readonly history = new SyncHistory(this.clock);
   sources: SourceStatus[] = [];
   missing: ResourceKind[] = [];

@@ -61,7 +61,7 @@ export class Bench {
 
   constructor({ ignoredParts, logger = new MemoryLogger() }: BenchOptions = {}) {
     this.logger = logger;
-    this.reports = new ObjectReports(logger);
+    this.reports = new ObjectReports(logger, this.clock);
     const loops = new FamilyLoops([this.ipv4, this.ipv6]);
     const { state, reports, observer } = this;
     this.events = new ClusterEvents(

@@ -1,3 +1,4 @@
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { ScriptedSource } from '../../../src/testing/fakes/scripted-source.js';
 import { ObjectReports, rawName } from '../../../src/application/use-cases/object-reports.js';
@@ -67,7 +68,7 @@ describe('ClusterEvents', () => {
 describe('ObjectReports', () => {
   it('keeps kinds and objects apart, and forgets what was deleted', () => {
     const logger = new MemoryLogger();
-    const reports = new ObjectReports(logger);
+    const reports = new ObjectReports(logger, new FakeClock());
     reports.report('Service', 'a/b', ['bad'], false);
     reports.report('EndpointSlice', 'a/b', ['bad'], false);
     reports.report('Service', 'a/c', ['bad'], true);
@@ -80,7 +81,7 @@ describe('ObjectReports', () => {
   });
 
   it('an object that becomes usable with the same complaint is not rejected any more', () => {
-    const reports = new ObjectReports(new MemoryLogger());
+    const reports = new ObjectReports(new MemoryLogger(), new FakeClock());
     reports.report('Service', 'a/b', ['bad'], false);
     reports.report('Service', 'a/b', ['bad'], true);
     expect(reports.rejected).toEqual([]);
@@ -88,7 +89,7 @@ describe('ObjectReports', () => {
 
   it('counts what is ignored by kind, also what the source cannot read', () => {
     const unread = ['b.yaml:1: Service a/d: no ports', 'c.yaml:3: bad indentation'];
-    const reports = new ObjectReports(new MemoryLogger(), () => unread);
+    const reports = new ObjectReports(new MemoryLogger(), new FakeClock(), () => unread);
     reports.report('Service', 'a/b', ['bad'], false);
     reports.report('Service', 'a/c', ['bad'], true);
     reports.report('Endpoints', 'a/e', ['bad'], false);

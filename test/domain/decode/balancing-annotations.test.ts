@@ -1,12 +1,15 @@
+import { ProblemList } from '../../../src/domain/decode/problem.js';
 import { readBalancing, readSliceWeight } from '../../../src/domain/decode/balancing-annotations.js';
 
 const ofService = (annotations: object) => {
-  const notes: string[] = [];
-  return { read: readBalancing({ annotations }, notes), notes };
+  const notes = new ProblemList();
+  const read = readBalancing({ annotations }, notes);
+  return { read, notes: notes.texts };
 };
 const ofSlice = (weight: unknown) => {
-  const notes: string[] = [];
-  return { weight: readSliceWeight({ annotations: { 'kube-proxy-ts/weight': weight } }, notes), notes };
+  const notes = new ProblemList();
+  const read = readSliceWeight({ annotations: { 'kube-proxy-ts/weight': weight } }, notes);
+  return { weight: read, notes: notes.texts };
 };
 
 describe('the annotation that says how endpoints are chosen', () => {

@@ -28,7 +28,7 @@ export class InMemoryProxy {
   readonly logger = new MemoryLogger();
   readonly state = new ClusterState();
   readonly statuses = new ServiceStatuses();
-  readonly reports = new ObjectReports(this.logger);
+  readonly reports = new ObjectReports(this.logger, new FakeClock());
   readonly contexts: NodeContexts;
   readonly events: ClusterEvents;
   readonly families: ReadonlyMap<

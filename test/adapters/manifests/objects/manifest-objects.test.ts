@@ -227,3 +227,10 @@ describe('what the API server would refuse', () => {
     expect(problems(wrong)).toHaveLength(2);
   });
 });
+
+it('an object is not checked further after twenty problems', () => {
+  const ports = Array.from({ length: 20_000 }, (_, index) => ({ name: `p${index}`, port: 0 }));
+  const found = problems(service({ ports }));
+  expect(found).toHaveLength(21);
+  expect(found.at(-1)).toMatch(/: has more than these 20 problems$/);
+});

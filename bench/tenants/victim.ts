@@ -1,0 +1,160 @@
+import { collectGarbage } from '../../src/adapters/process/collect-garbage.js';
+import { PinoLogger } from '../../src/adapters/process/pino-logger.js';
+import { ChangeHistory } from '../../src/application/status/change-history.js';
+import type { ProgrammedChanges } from '../../src/application/sync/change-log.js';
+import { serviceOf } from '../../src/domain/model/service-port-name.js';
+import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
+import { NftablesMode } from '../../src/bootstrap/modes/nftables-mode.js';
+import { composeProxy } from '../../src/bootstrap/proxy.js';
+import { CLUSTER_CIDR, endpointSlice, node, NODE_NAME, service, serviceCidr } from '../cluster.js';
+import { quantile } from '../statistics.js';
+import { ATTACKS, type Delivered } from './attacks.js';
+
+/*
+ * One tenant does its worst, while another Service's endpoint changes regularly: `node tenants/victim.js ATTACK SECONDS` prints
+ * VictimFigures as one line of JSON. Runs in the network namespace of a BenchHost, in one process, without an API server. A change
+ * counts from when it was due, so time in which the event loop had no turn counts, too.
+ */
+
+/** Milliseconds and bytes. */
+export interface VictimFigures {
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly max: number;
+  /** Of the log, a second. */
+  readonly logged: number;
+  /** How many changes of the tenant were delivered. */
+  readonly attacks: number;
+  /** From all lists being complete to committed. */
+  readonly firstSync: number;
+}
+
+const SERVICES = 100;
+const ENDPOINTS = 5;
+/** No multiple of the period of an attack. */
+const VICTIM_PERIOD_MS = 130;
+const SETTLE_MS = 2_000;
+/** After the last change, for those that still wait. */
+const PATIENCE_MS = 60_000;
+const VICTIM = 'bench/service-0';
+
+/** When changes of the victim were due, and how long each took. */
+class Victim extends ChangeHistory {
+  readonly latencies: number[] = [];
+  private readonly due = new Map<string, number>();
+
+  delivered(slice: object, due: number): void {
+    this.due.set(firstAddress(slice), due);
+  }
+
+  get isServed(): boolean {
+    return this.due.size === 0;
+  }
+
+  override programmed(changes: ProgrammedChanges): void {
+    const now = performance.now();
+    for (const { key, entry } of changes.changed) {
+      if (serviceOf(key) !== VICTIM || changes.failed.includes(key)) continue;
+      const addresses = new Set(entry?.endpoints.reachable.map(({ address }) => address));
+      const last = [...this.due].find(([address]) => addresses.has(address))?.[1];
+      // Earlier ones were overtaken.
+      for (const [address, due] of this.due)
+        if (last !== undefined && due <= last) {
+          this.latencies.push(now - due);
+          this.due.delete(address);
+        }
+    }
+    super.programmed(changes);
+  }
+}
+
+function firstAddress(slice: object): string {
+  const { endpoints } = slice as { readonly endpoints: readonly { readonly addresses: readonly string[] }[] };
+  return endpoints[0]!.addresses[0]!;
+}
+
+function parsed(object: object): object {
+  return JSON.parse(JSON.stringify(object)) as object;
+}
+
+/** Calls back for the last multiple of the period that has passed, as soon as the event loop has a turn. */
+function every(periodMs: number, call: (due: number) => void): () => void {
+  const began = performance.now();
+  let count = 0;
+  const timer = setInterval(() => {
+    const passed = Math.floor((performance.now() - began) / periodMs);
+    if (passed > count) call(began + (count + 1) * periodMs);
+    count = passed;
+  }, 1);
+  return () => clearInterval(timer);
+}
+
+async function measure(name: string, seconds: number): Promise<VictimFigures> {
+  const attack = ATTACKS[name]!;
+  const changes = attack.changes();
+  let logged = 0;
+  const stream = { write: (line: string) => void (logged += Buffer.byteLength(line)) };
+  const logger = PinoLogger.open({ verbosity: 0, format: 'json', stream });
+  const argv = ['--hostname-override', NODE_NAME, '--cluster-cidr', CLUSTER_CIDR, '--proxy-mode', 'nftables'];
+  const commandLine = parseCommandLine(argv, { readFile: () => '', hostname: () => NODE_NAME });
+  const mode = await new NftablesMode(logger).open('serve', ['IPv4', 'IPv6']);
+  let victim!: Victim;
+  const { parts } = composeProxy(commandLine, mode, logger, {
+    changeHistory: ({ statuses, clock }) => (victim = new Victim(statuses, clock)),
+  });
+  const { clusterEvents: events, served, awaitNode } = parts;
+  const loops = served.map(({ loop }) => loop);
+  void awaitNode.ready.then(() => loops.forEach((loop) => loop.initialized()));
+  const deliver = ({ kind, json }: Delivered): void => events.applied(kind, JSON.parse(json));
+
+  events.applied('Node', node());
+  events.applied('ServiceCIDR', serviceCidr());
+  for (let index = 0; index < SERVICES; index++) {
+    events.applied('Service', parsed(service(index)));
+    events.applied('EndpointSlice', parsed(endpointSlice(index, ENDPOINTS)));
+  }
+  attack.present().forEach(deliver);
+  const began = performance.now();
+  for (const kind of ['Node', 'ServiceCIDR', 'Service', 'EndpointSlice'] as const) events.synced(kind);
+  await Promise.all(loops.map((loop) => loop.firstAttempt));
+  const firstSync = performance.now() - began;
+  await collectGarbage();
+  await pause(SETTLE_MS);
+
+  logged = 0;
+  let attacks = 0;
+  let generation = 0;
+  const stopAttack = every(attack.periodMs, () => {
+    for (const each of changes.length > 0 ? changes[attacks % changes.length]! : []) deliver(each);
+    attacks++;
+  });
+  const stopVictim = every(VICTIM_PERIOD_MS, (due) => {
+    const slice = parsed(endpointSlice(0, ENDPOINTS, ++generation));
+    victim.delivered(slice, due);
+    events.applied('EndpointSlice', slice);
+  });
+  await pause(1_000 * seconds);
+  stopVictim();
+  const bytes = logged / seconds;
+  stopAttack();
+  for (const end = performance.now() + PATIENCE_MS; !victim.isServed && performance.now() < end;)
+    await pause(10);
+  if (!victim.isServed) throw new Error('a change was not programmed');
+  await Promise.all(loops.map((loop) => loop.stop()));
+  await mode.close();
+  const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => quantile(victim.latencies, share)) as [
+    number,
+    number,
+    number,
+  ];
+  return { p50, p90, p99, max: Math.max(...victim.latencies), logged: bytes, attacks, firstSync };
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+const [name = 'quiet', seconds = '20'] = process.argv.slice(2);
+console.log(JSON.stringify(await measure(name, Number(seconds))));
+process.exit(0);

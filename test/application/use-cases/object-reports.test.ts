@@ -1,0 +1,85 @@
+import { rawSlice, rawService } from '../../support/objects.js';
+import { Bench } from './bench.js';
+
+let bench: Bench;
+
+beforeEach(() => {
+  bench = new Bench();
+});
+
+const length = () => Math.max(...bench.logger.lines.map((line) => JSON.stringify(line).length));
+const many = <T>(make: (index: number) => T): readonly T[] =>
+  Array.from({ length: 20_000 }, (_, index) => make(index));
+const weighted = (mark: string) =>
+  rawService(
+    {},
+    {
+      metadata: {
+        namespace: 'shop',
+        name: 'cart',
+        annotations: {
+          'kube-proxy-ts/weight': JSON.stringify({
+            ...Object.fromEntries(many((index) => [`${mark}${index}`, 0])),
+            '10.244.1.5': 7,
+          }),
+        },
+      },
+    },
+  );
+
+it('names the first problems of an object and counts the others', () => {
+  bench.events.applied('Service', weighted('a'));
+  expect(bench.logger.lines).toHaveLength(1);
+  const { problems } = bench.logger.lines[0]!.facts as { readonly problems: readonly string[] };
+  expect(problems.at(0)).toMatch(/^metadata\.annotations\[kube-proxy-ts\/weight\] has "a0": 0,/);
+  expect(problems.at(-1)).toMatch(/… and 19995 more problems$|more characters\)$/);
+  // What is valid is read, wherever it stands.
+  expect(bench.state.service('shop/cart')?.weights).toEqual({ '10.244.1.5': 7 });
+});
+
+it.each<[string, 'Service' | 'EndpointSlice', object]>([
+  ['keys of an annotation', 'Service', weighted('a'.repeat(100))],
+  [
+    'an annotation',
+    'Service',
+    rawService(
+      {},
+      {
+        metadata: {
+          namespace: 'shop',
+          name: 'cart',
+          annotations: { 'kube-proxy-ts/load-balancing': 'x'.repeat(250_000) },
+        },
+      },
+    ),
+  ],
+  ['external IPs', 'Service', rawService({ externalIPs: many((index) => `x${index}${'y'.repeat(40)}`) })],
+  [
+    'load-balancer IPs',
+    'Service',
+    rawService({}, { status: { loadBalancer: { ingress: many((index) => ({ ip: `x${index}` })) } } }),
+  ],
+  ['source ranges', 'Service', rawService({ loadBalancerSourceRanges: many((index) => `x${index}`) })],
+  [
+    'a cluster IP',
+    'Service',
+    rawService({ clusterIP: 'x'.repeat(1_000_000), clusterIPs: ['x'.repeat(1_000_000)] }),
+  ],
+  ['slice ports', 'EndpointSlice', rawSlice({ ports: many(() => ({})) })],
+  ['slice endpoints', 'EndpointSlice', rawSlice({ endpoints: many(() => ({ addresses: [] })) })],
+])('says what is wrong with invalid %s in a message of little more than a kilobyte', (_, kind, object) => {
+  bench.events.applied(kind, object);
+  expect(bench.logger.lines).toHaveLength(1);
+  expect(length()).toBeLessThan(1_300);
+  expect(bench.reports.about('shop/cart', ['shop/cart-1']).join().length).toBeLessThan(1_300);
+});
+
+it('does not log every change of an object that has other problems all the time', () => {
+  const other = (change: number) => rawService({ externalIPs: [`x${change % 2}`] });
+  for (let change = 0; change < 1_000; change++) bench.events.applied('Service', other(change));
+  expect(bench.logger.lines).toHaveLength(5);
+  bench.clock.advance(60_000);
+  bench.events.applied('Service', other(0));
+  expect(bench.logger.lines.at(-1)!.facts).toMatchObject({ name: 'shop/cart', suppressed: 995 });
+  expect(bench.reports.about('shop/cart', [])).toEqual([expect.stringContaining('"x0"')]);
+});
