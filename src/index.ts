@@ -36,6 +36,7 @@ export {
   type Conntrack,
   type FindResult,
   type FoundConnection,
+  type WatchedProtocol,
   type LookResult,
   type SweepResult,
 } from './application/ports/node/conntrack.js';
@@ -82,7 +83,7 @@ export { BALANCING_METHODS, type Balancing, type BalancingMethod } from './domai
 export type { ForwardingChange } from './domain/forwarding/forwarding-table.js';
 export type { NodeNetwork } from './domain/forwarding/node-network.js';
 export type { FlowPlace } from './domain/conntrack/flow-place.js';
-export type { TcpLook } from './domain/conntrack/silence.js';
+export type { ConnectionActivity } from './domain/conntrack/silence.js';
 export type { FlowQuery } from './domain/conntrack/suspect-flows.js';
 export type { Flow } from './domain/conntrack/flow.js';
 export type { FrontendAddress } from './domain/conntrack/frontend-map.js';

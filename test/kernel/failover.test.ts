@@ -5,7 +5,7 @@ import type { Host } from '../support/testbed/host.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
 import { fallSilent, wake } from '../support/testbed/death.js';
 import { trackedConnections } from '../support/testbed/conntrack.js';
-import { SctpClient } from '../support/testbed/sctp.js';
+import { SCTP_CLIENT_PORT, SctpHost } from '../support/testbed/sctp.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { serviceOfWay, WAYS, type Way } from '../support/testbed/ways.js';
 import { until } from '../support/until.js';
@@ -93,6 +93,15 @@ describe.each(sampleOf(['nftables', 'iptables'] as const))(
       );
     }
 
+    /** The endpoints of the associations to the Service of SCTP. */
+    async function associationsTo(family: Family): Promise<readonly string[]> {
+      return (await trackedConnections(testbed.node))
+        .filter(({ proto, original }) => proto === 'sctp' && original.dst === LEAVES[family])
+        .map(({ reply }) => reply.src);
+    }
+
+    const toService = (family: Family) => ({ dst: LEAVES[family], port: 82, sourcePort: SCTP_CLIENT_PORT });
+
     it('a connection that is being opened reaches the endpoint that takes the place of a silent one', async () => {
       const before = await counted('connections_rescued_total');
       await fallSilent(one.host);
@@ -118,27 +127,63 @@ describe.each(sampleOf(['nftables', 'iptables'] as const))(
     });
 
     it('an association of SCTP that is being opened does so, too', async () => {
-      const to = async (family: Family): Promise<readonly string[]> =>
-        (await trackedConnections(testbed.node))
-          .filter(({ proto, original }) => proto === 'sctp' && original.dst === LEAVES[family])
-          .map(({ reply }) => reply.src);
+      const to = associationsTo;
       // The kernel by itself forgets such associations after seconds.
       for (const state of ['closed', 'cookie_wait'])
         await testbed.node.run(['sysctl', '-w', `net.netfilter.nf_conntrack_sctp_timeout_${state}=300`]);
-      const client = await SctpClient.start(testbed.pod, 82);
+      const client = await SctpHost.start(testbed.pod);
       await fallSilent(two.host);
       try {
-        for (const family of FAMILIES) await client.init(LEAVES[family], 82);
+        for (const family of FAMILIES) await client.send('init', toService(family));
         for (const family of FAMILIES) expect(await to(family)).toEqual([two.addresses[family]]);
         await proxy.change(objects([one], [three]));
         await until('the associations are forgotten', async () =>
           (await Promise.all(FAMILIES.map(to))).every((places) => places.length === 0),
         );
-        for (const family of FAMILIES) await client.init(LEAVES[family], 82);
+        for (const family of FAMILIES) await client.send('init', toService(family));
         for (const family of FAMILIES) expect(await to(family)).toEqual([three.addresses[family]]);
       } finally {
         await client.stop();
         await wake(two.host);
+      }
+    });
+
+    it('an established association stays with an endpoint that answers, and leaves one that is silent', async () => {
+      const [client, endpoint] = await Promise.all([SctpHost.start(testbed.pod), SctpHost.start(two.host)]);
+      const toClient = (family: Family) => ({
+        dst: family === 'IPv4' ? '10.244.1.200' : 'fd00:10:244:1::200',
+        port: SCTP_CLIENT_PORT,
+        sourcePort: 8080,
+      });
+      // One after the other: all packets of a host have one source port.
+      const both = async (chunk: 'init' | 'cookie echo' | 'heartbeat') => {
+        for (const family of FAMILIES) await client.send(chunk, toService(family));
+      };
+      const answer = async (chunk: 'init ack' | 'cookie ack' | 'heartbeat ack') => {
+        for (const family of FAMILIES) await endpoint.send(chunk, toClient(family));
+      };
+      try {
+        await both('init');
+        await answer('init ack');
+        await both('cookie echo');
+        await answer('cookie ack');
+        await proxy.change(objects([one], [three]));
+        for (let second = 0; second < 10; second++) {
+          await both('heartbeat');
+          await answer('heartbeat ack');
+          await sleep(1_000);
+        }
+        for (const family of FAMILIES) expect(await associationsTo(family)).toEqual([two.addresses[family]]);
+        const before = await counted('connections_reset_total');
+        await until('the associations go to the endpoint that serves', async () => {
+          await both('heartbeat');
+          for (const family of FAMILIES)
+            expect(await associationsTo(family)).toEqual([three.addresses[family]]);
+          return true;
+        });
+        expect((await counted('connections_reset_total')) - before).toBe(2);
+      } finally {
+        await Promise.all([client.stop(), endpoint.stop()]);
       }
     });
 

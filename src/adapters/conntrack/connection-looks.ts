@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { FoundConnection } from '../../application/ports/node/conntrack.js';
-import type { TcpLook } from '../../domain/conntrack/silence.js';
+import type { ConnectionActivity } from '../../domain/conntrack/silence.js';
+import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { ENOENT, EPERM } from '../netlink/errno.js';
 import { NetlinkPermissionError, NetlinkRequestError } from '../netlink/errors.js';
@@ -21,8 +22,13 @@ export class FoundInKernel implements FoundConnection {
   readonly destinationPort: number;
   readonly replySource: string;
   readonly id: number;
+  readonly protocol: Protocol;
   /** Attributes of a request. */
   readonly identity: Buffer;
+  /** Of SCTP, as of the last look: packets of each direction, and whether the endpoint's is not the last. */
+  private sent = 0;
+  private answered = 0;
+  private isUnacknowledged = false;
 
   constructor(flow: FlowReader) {
     ({
@@ -30,19 +36,33 @@ export class FoundInKernel implements FoundConnection {
       destinationPort: this.destinationPort,
       replySource: this.replySource,
       id: this.id,
+      protocol: this.protocol,
     } = flow);
+    this.count(flow);
     const writer = new MessageWriter(128);
     flow.writeIdentity(writer);
     this.identity = Buffer.from(writer.bytes.subarray(0, writer.length));
   }
+
+  /** What counted packets tell, where the kernel has no flags that do. */
+  count({ packetsSent = 0, packetsAnswered = 0 }: FlowReader): ConnectionActivity {
+    const sent = packetsSent > this.sent;
+    const answered = packetsAnswered > this.answered;
+    if (answered) this.isUnacknowledged = false;
+    else if (sent) this.isUnacknowledged = true;
+    this.sent = packetsSent;
+    this.answered = packetsAnswered;
+    return { sent, answered, unacknowledged: this.isUnacknowledged };
+  }
 }
 
-type Judge = (connection: FoundConnection, look: TcpLook | undefined) => boolean;
+type Judge = (connection: FoundConnection, look: ConnectionActivity | undefined) => boolean;
 
 /**
  * Looks at connections, many per system call, and marks each, so that the next look tells what happened in between: a mark is
  * a flag of each direction that is cleared, and that the next packet sets (`TCP_MAXACK_SET`). A flag is only cleared if it was
- * seen set, so a packet that passes at that moment is lost from sight only right after another one of its direction.
+ * seen set, so a packet that passes at that moment is lost from sight only right after another one of its direction. Of SCTP there are no
+ * flags: the kernel's counts are compared.
  */
 export class ConnectionLooks {
   problem: Error | undefined;
@@ -95,10 +115,12 @@ export class ConnectionLooks {
       else this.refused(errno, 'reading');
       return;
     }
-    if (!reader.read(message, 0, 'TCP')) return;
+    const { protocol } = connection;
+    if (!reader.read(message, 0, protocol)) return;
     if (reader.id !== connection.id || reader.closed || reader.offloaded) this.isDead(connection, undefined);
-    else if (this.isDead(connection, reader)) this.deletion.add(reader);
-    else this.mark();
+    else if (this.isDead(connection, protocol === 'SCTP' ? connection.count(reader) : reader))
+      this.deletion.add(reader);
+    else if (protocol === 'TCP') this.mark();
   }
 
   private mark(): void {

@@ -30,9 +30,10 @@ export const CTA = {
 export const TUPLE = { IP: 1, PROTO: 2 } as const;
 export const TUPLE_IP = { V4_SRC: 1, V4_DST: 2, V6_SRC: 3, V6_DST: 4 } as const;
 export const TUPLE_PROTO = { NUM: 1, SRC_PORT: 2, DST_PORT: 3 } as const;
-export const PROTOINFO = { TCP: 1 } as const;
+export const PROTOINFO = { TCP: 1, SCTP: 3 } as const;
 export const PROTOINFO_TCP = { STATE: 1, FLAGS_ORIGINAL: 4, FLAGS_REPLY: 5 } as const;
-export const COUNTERS = { BYTES: 2 } as const;
+export const PROTOINFO_SCTP = { STATE: 1 } as const;
+export const COUNTERS = { PACKETS: 1, BYTES: 2 } as const;
 export const FILTER = { ORIG_FLAGS: 1, REPLY_FLAGS: 2 } as const;
 /** Which parts of the tuple a filter compares. */
 export const FILTER_FLAG = {
@@ -51,6 +52,8 @@ export const STATUS_OFFLOADED = (1 << 14) | (1 << 15);
 /** States of a TCP connection (linux/netfilter/nf_conntrack_tcp.h) after both ends have closed it. */
 export const TCP_TIME_WAIT = 7;
 export const TCP_CLOSE = 8;
+/** State of an SCTP association that has ended (linux/netfilter/nf_conntrack_sctp.h). */
+export const SCTP_CLOSED = 1;
 /**
  * Flags of one direction of a TCP connection (IP_CT_TCP_FLAG_… of linux/netfilter/nf_conntrack_tcp.h). The kernel sets the second one
  * with each packet of this direction that acknowledges something, as all do except the first, and uses it only to

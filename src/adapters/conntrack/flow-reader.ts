@@ -1,5 +1,5 @@
 import { hostPort } from '../../domain/net/address.js';
-import type { TcpLook } from '../../domain/conntrack/silence.js';
+import type { ConnectionActivity } from '../../domain/conntrack/silence.js';
 import { protocolOfNumber } from '../../domain/model/protocol-number.js';
 import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -15,7 +15,9 @@ import {
   CTA,
   GENERIC_HEADER_LENGTH,
   PROTOINFO,
+  PROTOINFO_SCTP,
   PROTOINFO_TCP,
+  SCTP_CLOSED,
   STATUS_OFFLOADED,
   STATUS_SEEN_REPLY,
   TCP_CLOSE,
@@ -32,7 +34,7 @@ const IPV4_LENGTH = 4;
  * Reads tracked connections from events and dumps, one at a time, and is itself the last one read. Those that are not wanted are
  * given up after their first tuple; text is made only on demand.
  */
-export class FlowReader implements SeenFlow, TcpLook {
+export class FlowReader implements SeenFlow, ConnectionActivity {
   hash = 0;
   protocol: Protocol = 'TCP';
   replied = false;
@@ -40,6 +42,9 @@ export class FlowReader implements SeenFlow, TcpLook {
   /** Forwarded past connection tracking. */
   offloaded = false;
   bytes: number | undefined;
+  /** Packets of the client, and of the endpoint; undefined if the kernel does not count them, or does not say. */
+  packetsSent: number | undefined;
+  packetsAnswered: number | undefined;
   private buffer: Buffer = NOTHING;
   private kernelId = 0;
   /** Of a TCP connection, of each direction. */
@@ -65,7 +70,7 @@ export class FlowReader implements SeenFlow, TcpLook {
     const { original, replies } = this;
     this.buffer = bytes;
     this.replied = this.closed = this.offloaded = false;
-    this.bytes = undefined;
+    this.bytes = this.packetsSent = this.packetsAnswered = undefined;
     this.kernelId = this.originalFlags = this.replyFlags = 0;
     this.idAt = this.zone = -1;
     original.clear();
@@ -89,8 +94,10 @@ export class FlowReader implements SeenFlow, TcpLook {
           this.readState();
           break;
         case CTA.COUNTERS_ORIG:
+          this.packetsSent = this.readCounters();
+          break;
         case CTA.COUNTERS_REPLY:
-          this.readBytes();
+          this.packetsAnswered = this.readCounters();
           break;
         case CTA.ID:
           this.idAt = outer.start;
@@ -170,10 +177,12 @@ export class FlowReader implements SeenFlow, TcpLook {
     const { outer, inner, innermost, buffer } = this;
     inner.over(buffer, outer.start, outer.end);
     while (inner.next()) {
-      if (inner.type !== PROTOINFO.TCP) continue;
+      if (inner.type !== PROTOINFO.TCP && inner.type !== PROTOINFO.SCTP) continue;
       innermost.over(buffer, inner.start, inner.end);
       while (innermost.next()) {
-        if (innermost.type === PROTOINFO_TCP.STATE) {
+        if (inner.type === PROTOINFO.SCTP) {
+          if (innermost.type === PROTOINFO_SCTP.STATE) this.closed = innermost.number() === SCTP_CLOSED;
+        } else if (innermost.type === PROTOINFO_TCP.STATE) {
           const state = innermost.number();
           this.closed = state === TCP_TIME_WAIT || state === TCP_CLOSE;
         } else if (innermost.type === PROTOINFO_TCP.FLAGS_ORIGINAL)
@@ -183,10 +192,15 @@ export class FlowReader implements SeenFlow, TcpLook {
     }
   }
 
-  private readBytes(): void {
+  /** Adds the bytes of one direction; returns its packets. */
+  private readCounters(): number | undefined {
     const { outer, inner, buffer } = this;
+    let packets: number | undefined;
     inner.over(buffer, outer.start, outer.end);
-    while (inner.next()) if (inner.type === COUNTERS.BYTES) this.bytes = (this.bytes ?? 0) + inner.number();
+    while (inner.next())
+      if (inner.type === COUNTERS.BYTES) this.bytes = (this.bytes ?? 0) + inner.number();
+      else if (inner.type === COUNTERS.PACKETS) packets = inner.number();
+    return packets;
   }
 
   private addressOf({ address, addressEnd }: TupleSide): string {

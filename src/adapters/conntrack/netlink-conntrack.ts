@@ -6,9 +6,10 @@ import {
   type FoundConnection,
   type LookResult,
   type SweepResult,
+  type WatchedProtocol,
 } from '../../application/ports/node/conntrack.js';
 import type { FlowPlace } from '../../domain/conntrack/flow-place.js';
-import type { TcpLook } from '../../domain/conntrack/silence.js';
+import type { ConnectionActivity } from '../../domain/conntrack/silence.js';
 import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
 import type { Flow } from '../../domain/conntrack/flow.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -22,10 +23,12 @@ import {
 } from '../netlink/errors.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER } from '../netlink/protocol.js';
+import { ensureSysctl } from '../sysctl/sysctl.js';
 import { ConnectionLooks, FoundInKernel } from './connection-looks.js';
 import { FlowDeletion } from './flow-deletion.js';
 import type { FlowReader } from './flow-reader.js';
-import { TableWalk } from './table-walk.js';
+import type { DumpQuery } from './dump-filter.js';
+import { showsAny, TableWalk } from './table-walk.js';
 
 /** How often an interrupted dump is restarted (docs/spec/conntrack.md §5). */
 const ATTEMPTS = 5;
@@ -39,10 +42,19 @@ export class NetlinkConntrack implements Conntrack {
   private readonly inFlight = new Set<Promise<unknown>>();
   private closed = false;
   private kernelFilters = true;
+  /** Whether filters may name the endpoint; undefined while the kernel had no connection to show it with. */
+  private filtersByEndpoint: boolean | undefined;
   /** The table was listed once: what the kernel says later is no lack of support. */
   private isSupported = false;
 
-  constructor(private readonly openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER)) {}
+  constructor(
+    private readonly openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER),
+    private readonly setSysctl = ensureSysctl,
+  ) {}
+
+  countPackets(): void {
+    this.setSysctl('net/netfilter/nf_conntrack_acct', '1');
+  }
 
   sweep(
     family: IpFamily,
@@ -69,6 +81,7 @@ export class NetlinkConntrack implements Conntrack {
 
   find(
     family: IpFamily,
+    protocol: WatchedProtocol,
     endpoints: readonly FlowPlace[],
     isWanted: (flow: Flow) => boolean,
     signal: AbortSignal,
@@ -76,14 +89,17 @@ export class NetlinkConntrack implements Conntrack {
     return this.running(() =>
       this.withSocket(async (dumping) => {
         const found = new Map<number, FoundInKernel>();
+        const isWatchable = (flow: FlowReader): boolean =>
+          !flow.closed && !flow.offloaded && (protocol === 'TCP' || flow.packetsAnswered !== undefined);
         const onFlow = (flow: FlowReader): void => {
-          if (!flow.closed && !flow.offloaded && !found.has(flow.id) && isWanted(flow))
+          if (isWatchable(flow) && !found.has(flow.id) && isWanted(flow))
             found.set(flow.id, new FoundInKernel(flow));
         };
         let examined = 0;
-        let problem: Error | undefined;
-        for (const place of endpoints) {
-          const query = { ...place, protocol: 'TCP', end: 'endpoint', replied: true } as const;
+        let problem = await failureOf(this.probeEndpointFilter(family, protocol, signal));
+        // Without a filter each walk shows everything.
+        for (const place of this.filtersByEndpoint ? endpoints : [{}]) {
+          const query = { ...place, protocol, end: 'endpoint', replied: true } as const;
           const walk = new TableWalk(dumping, family, query, onFlow, async () => {}, signal);
           problem ??= await this.walk(walk);
           examined += walk.examined;
@@ -96,7 +112,7 @@ export class NetlinkConntrack implements Conntrack {
   look(
     family: IpFamily,
     connections: Iterable<FoundConnection>,
-    isDead: (connection: FoundConnection, look: TcpLook | undefined) => boolean,
+    isDead: (connection: FoundConnection, look: ConnectionActivity | undefined) => boolean,
     signal: AbortSignal,
   ): Promise<LookResult> {
     const own = [...connections].filter((connection) => connection instanceof FoundInKernel);
@@ -147,7 +163,7 @@ export class NetlinkConntrack implements Conntrack {
 
   private async attempts(walk: TableWalk): Promise<Error | undefined> {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      const { errno, explanation, interrupted } = await walk.begin(this.kernelFilters);
+      const { errno, explanation, interrupted } = await walk.begin(this.mayFilter(walk));
       if (errno === 0 && !interrupted) {
         this.isSupported = true;
         return undefined;
@@ -162,6 +178,27 @@ export class NetlinkConntrack implements Conntrack {
       else if (errno !== 0 && errno !== EINTR) return error;
     }
     return new Error(`listing tracked connections was interrupted ${ATTEMPTS} times`);
+  }
+
+  private mayFilter({ query }: TableWalk): boolean {
+    return this.kernelFilters && (query.end === 'destination' || this.filtersByEndpoint === true);
+  }
+
+  /**
+   * Kernels from 5.8 on, before 5.15.5 and 5.16, compare what a filter says of replies with zeros, and show nothing. This asks for
+   * the connections of a protocol in both ways, and only for the first of them. A connection that begins or ends meanwhile
+   * does no harm: then the filter counts as wrong, and everything is compared here.
+   */
+  private async probeEndpointFilter(
+    family: IpFamily,
+    protocol: WatchedProtocol,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (this.filtersByEndpoint !== undefined || !this.kernelFilters) return;
+    const hasAny = (end: DumpQuery['end']): Promise<boolean> =>
+      this.withSocket((socket) => showsAny(socket, family, { protocol, end, replied: undefined }, signal));
+    if (await hasAny('endpoint')) this.filtersByEndpoint = true;
+    else if ((await hasAny('destination')) && !(await hasAny('endpoint'))) this.filtersByEndpoint = false;
   }
 
   private open(): NetlinkSocket {

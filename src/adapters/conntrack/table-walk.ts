@@ -22,7 +22,7 @@ export class TableWalk {
   constructor(
     private readonly socket: NetlinkSocket,
     private readonly family: IpFamily,
-    private readonly query: DumpQuery,
+    readonly query: DumpQuery,
     private readonly onFlow: (flow: FlowReader) => void,
     private readonly afterDatagram: (isLast: boolean) => Promise<void>,
     private readonly signal: AbortSignal,
@@ -65,4 +65,28 @@ export class TableWalk {
       await this.afterDatagram(true);
     }
   }
+}
+
+/** Whether the kernel, asked for what the query wants, shows any such flow. Reads no more than that takes; the socket is of no use afterwards. */
+export async function showsAny(
+  socket: NetlinkSocket,
+  family: IpFamily,
+  query: DumpQuery,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const enough = new AbortController();
+  const walk = new TableWalk(
+    socket,
+    family,
+    query,
+    () => enough.abort(),
+    async () => {},
+    AbortSignal.any([signal, enough.signal]),
+  );
+  try {
+    await walk.begin(true);
+  } catch (error) {
+    if (!enough.signal.aborted || signal.aborted) throw error;
+  }
+  return walk.examined > 0;
 }

@@ -1,11 +1,11 @@
 import { placesOf } from '../../domain/conntrack/flow-place.js';
-import { isTranslated, type Flow } from '../../domain/conntrack/flow.js';
+import { leadsThrough, type Flow } from '../../domain/conntrack/flow.js';
 import { FrontendMap } from '../../domain/conntrack/frontend-map.js';
 import {
   silenceAfter,
   silentAltogether,
   type Silence,
-  type TcpLook,
+  type ConnectionActivity,
 } from '../../domain/conntrack/silence.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
@@ -17,7 +17,12 @@ import type { ForwardingListener, Programmed } from '../ports/forwarding-listene
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { ConnectionHolder } from '../ports/node/connection-holder.js';
-import { ConntrackUnavailableError, type Conntrack, type FoundConnection } from '../ports/node/conntrack.js';
+import {
+  ConntrackUnavailableError,
+  type Conntrack,
+  type FoundConnection,
+  type WatchedProtocol,
+} from '../ports/node/conntrack.js';
 
 /** How long the connections of an endpoint are watched, in milliseconds. */
 const WATCHED = 5 * 60_000;
@@ -49,9 +54,9 @@ interface WatchedConnection {
 }
 
 /**
- * Use case ResetDeadConnections: removes the established TCP connections of one family whose endpoint no longer serves and is
+ * Use case ResetDeadConnections: removes the established connections of one family and protocol, TCP or SCTP, whose endpoint no longer serves and is
  * silent, from the table of tracked connections. The client's next packet then is a new connection for the kernel, goes to
- * an endpoint that does not know it, and is answered with a reset: the client need not wait until it gives up. Connections
+ * an endpoint that does not know it, and is answered with a reset (of SCTP, an ABORT): the client need not wait until it gives up. Connections
  * that still get answers are left alone, whatever the state of their endpoint: it may only be draining. Where something else
  * holds the connections, too, those of an endpoint end together, when one is silent and none is answered.
  *
@@ -71,12 +76,15 @@ export class ResetDeadConnections implements ForwardingListener {
   private timer: Timer | undefined;
   private work: Promise<void> = Promise.resolve();
   private readonly stopping = new AbortController();
+  /** It was tried. */
+  private countsPackets = false;
   private isFailing = false;
   private isFull = false;
 
   constructor(
     readonly family: IpFamily,
-    private readonly conntrack: Pick<Conntrack, 'find' | 'look'>,
+    private readonly protocol: WatchedProtocol,
+    private readonly conntrack: Pick<Conntrack, 'countPackets' | 'find' | 'look'>,
     private readonly metrics: Pick<Metrics, 'connectionsReset' | 'connectionsUnwatched'>,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -86,7 +94,8 @@ export class ResetDeadConnections implements ForwardingListener {
   programmed({ changes, failed }: Programmed): void {
     if (this.state === 'off') return;
     for (const { key, entry } of changes)
-      if (!failed.has(key)) this.replace(key, entry?.name.protocol === 'TCP' ? entry : undefined);
+      if (!failed.has(key)) this.replace(key, entry?.name.protocol === this.protocol ? entry : undefined);
+    if (this.protocol === 'SCTP' && this.entries.size > 0) this.countPackets();
     if (this.state === 'idle' && this.gone.size > 0) this.schedule(BEFORE_FIRST_LOOK);
   }
 
@@ -95,6 +104,20 @@ export class ResetDeadConnections implements ForwardingListener {
     this.turnOff();
     this.stopping.abort();
     await this.work;
+  }
+
+  private countPackets(): void {
+    if (this.countsPackets) return;
+    this.countsPackets = true;
+    try {
+      this.conntrack.countPackets();
+    } catch (error) {
+      const { family, logger } = this;
+      logger.warn(
+        { family, error },
+        'packets of SCTP associations are not counted; those of endpoints that are gone will not be reset',
+      );
+    }
   }
 
   private replace(key: ServicePortKey, after: ForwardingEntry | undefined): void {
@@ -168,7 +191,7 @@ export class ResetDeadConnections implements ForwardingListener {
       addresses.set(one.endpoint, true);
     }
     const goneOf = (flow: Flow): GoneEndpoint | undefined =>
-      byPlace.get(flow.replySource)?.find(({ entry }) => leadsThrough(flow, entry));
+      byPlace.get(flow.replySource)?.find(({ entry }) => leadsThrough(flow, entry.frontends));
     let room = MOST_CONNECTIONS - this.connections.size;
     let unwatched = 0;
     const { signal } = this.stopping;
@@ -180,7 +203,13 @@ export class ResetDeadConnections implements ForwardingListener {
       unwatched++;
       return false;
     };
-    const { found, problem } = await this.conntrack.find(this.family, placesOf(addresses), isWanted, signal);
+    const { found, problem } = await this.conntrack.find(
+      this.family,
+      this.protocol,
+      placesOf(addresses),
+      isWanted,
+      signal,
+    );
     if (problem) return problem;
     for (const one of searched) one.isSearched = true;
     for (const connection of found)
@@ -193,7 +222,7 @@ export class ResetDeadConnections implements ForwardingListener {
     const { family, connections } = this;
     if (connections.size === 0) return undefined;
     const silent = new Map<ServicePortKey, number>();
-    const isDead = (connection: FoundConnection, look: TcpLook | undefined): boolean => {
+    const isDead = (connection: FoundConnection, look: ConnectionActivity | undefined): boolean => {
       const watched = connections.get(connection);
       if (!watched) return false;
       const { of } = watched;
@@ -268,14 +297,4 @@ export class ResetDeadConnections implements ForwardingListener {
   private isOff(): boolean {
     return this.state === 'off';
   }
-}
-
-/** Whether the client reached its endpoint by a frontend of this service port. */
-function leadsThrough(flow: Flow, { frontends }: ForwardingEntry): boolean {
-  return (
-    isTranslated(flow) &&
-    frontends.some(
-      ({ address = flow.destination, port }) => port === flow.destinationPort && address === flow.destination,
-    )
-  );
 }

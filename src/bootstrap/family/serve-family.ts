@@ -20,7 +20,7 @@ export function serveFamily(parts: FamilyParts): ServedFamily {
   const healthChecks = serviceHealthChecks(parts);
   const ejection = parts.ejection?.listener(family);
   const localhostNodePorts = relayedNodePorts(parts, (key, problem) => sync.lacking(key, problem));
-  const listeners = [...conntrack, resets, healthChecks, localhostNodePorts, ejection].filter(
+  const listeners = [...conntrack, ...resets, healthChecks, localhostNodePorts, ejection].filter(
     (listener) => listener !== undefined,
   );
   const sync = syncFamily(parts, new ForwardingListeners(listeners));
@@ -37,14 +37,16 @@ function conntrackReconcilers(parts: FamilyParts): readonly ReconcileConntrack[]
   );
 }
 
-function deadConnectionResets(parts: FamilyParts): ResetDeadConnections | undefined {
+function deadConnectionResets(parts: FamilyParts): readonly ResetDeadConnections[] {
   const { family, conntrack, metrics, clock, mode, commandLine } = parts;
   // In mode userspace the proxy itself holds the connections, and closes them.
   const isWanted = commandLine.configuration.resetDeadConnections && mode.name !== 'userspace';
+  if (!conntrack || !isWanted) return [];
   const logger = parts.logger.child({ caller: 'reset-dead-connections' });
-  return conntrack && isWanted
-    ? new ResetDeadConnections(family, conntrack, metrics, clock, logger, mode.holder)
-    : undefined;
+  // IPVS deletes a real server of SCTP with its associations.
+  return (mode.holder ? (['TCP'] as const) : (['TCP', 'SCTP'] as const)).map(
+    (protocol) => new ResetDeadConnections(family, protocol, conntrack, metrics, clock, logger, mode.holder),
+  );
 }
 
 function serviceHealthChecks(parts: FamilyParts): ServiceHealthChecks | undefined {

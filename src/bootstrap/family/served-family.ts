@@ -16,8 +16,8 @@ export interface ServedFamily {
   readonly localhostNodePorts: LocalhostNodePorts | undefined;
   /** Removes stale flows, one for each protocol. Empty: tracked connections are left alone. */
   readonly conntrack: readonly ReconcileConntrack[];
-  /** Undefined: connections of endpoints that are gone are left to their clients. */
-  readonly resets: ResetDeadConnections | undefined;
+  /** One for each protocol that has them. Empty: connections of endpoints that are gone are left to their clients. */
+  readonly resets: readonly ResetDeadConnections[];
 }
 
 export function localhostLookup(served: readonly ServedFamily[]): LocalhostLookup {

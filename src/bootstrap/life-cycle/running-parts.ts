@@ -21,7 +21,7 @@ export function runningParts(proxy: ProxyParts): readonly Part[] {
   const healthChecks = served.flatMap((family) => family.healthChecks ?? []);
   const localhostNodePorts = served.flatMap((family) => family.localhostNodePorts ?? []);
   const reconcilers = served.flatMap((family) => family.conntrack);
-  const resets = served.flatMap((family) => family.resets ?? []);
+  const resets = served.flatMap((family) => family.resets);
 
   /** With bindAddressHardFail a server that cannot listen ends the program; the cluster is told. */
   const listen = async (server: { start(): Promise<void> }, failure: string): Promise<void> => {

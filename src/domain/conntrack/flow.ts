@@ -1,3 +1,4 @@
+import type { Frontend } from '../forwarding/forwarding-entry.js';
 import { hostPort } from '../net/address.js';
 
 /**
@@ -15,4 +16,14 @@ export interface Flow {
 /** Whether the packets go somewhere other than where the client sent them. */
 export function isTranslated({ destination, destinationPort, replySource }: Flow): boolean {
   return replySource !== hostPort(destination, destinationPort);
+}
+
+/** Whether the client reached an endpoint by one of these frontends. */
+export function leadsThrough(flow: Flow, frontends: readonly Pick<Frontend, 'address' | 'port'>[]): boolean {
+  return (
+    isTranslated(flow) &&
+    frontends.some(
+      ({ address = flow.destination, port }) => port === flow.destinationPort && address === flow.destination,
+    )
+  );
 }

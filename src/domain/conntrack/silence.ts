@@ -1,17 +1,17 @@
 import { getOrMake } from '../model/get-or-make.js';
 
-/** What an established TCP connection did since the look before. */
-export interface TcpLook {
+/** What an established connection of TCP or SCTP did since the look before. */
+export interface ConnectionActivity {
   /** The client sent something. */
   readonly sent: boolean;
   /** The endpoint sent something, if only an acknowledgement. */
   readonly answered: boolean;
-  /** Data of the client, or its end, waits for an acknowledgement. */
+  /** TCP: data of the client, or its end, waits for an acknowledgement. SCTP: the client sent something after the endpoint's last packet. */
   readonly unacknowledged: boolean;
 }
 
 /**
- * How long the endpoint of an established TCP connection has been silent, in looks that are seconds apart:
+ * How long the endpoint of an established connection has been silent, in looks that are seconds apart:
  * - *answered*: it sent something since the look before.
  * - *quiet*: it sent nothing. So what its client sends from now on does not acknowledge anything, and if data of it is
  *   unacknowledged, calls for an answer.
@@ -23,10 +23,16 @@ export interface TcpLook {
  * unacknowledged. An endpoint that does not read has the client's kernel ask again and again, and answers each time. A
  * client that sends only keepalives is left alone: they cannot be told from the window updates of one that reads slowly what it
  * has long got; and it finds out by itself, which is what keepalives are for.
+ *
+ * Of SCTP the kernel shows packets, but not what is in them. What a client sends while its endpoint has been quiet for seconds is data, a
+ * heartbeat or the beginning of a new association: each is acknowledged at once by a kernel that lives.
  */
 export type Silence = 'answered' | 'quiet' | 'asked' | 'silent';
 
-export function silenceAfter(before: Silence, { sent, answered, unacknowledged }: TcpLook): Silence {
+export function silenceAfter(
+  before: Silence,
+  { sent, answered, unacknowledged }: ConnectionActivity,
+): Silence {
   if (answered) return 'answered';
   if (before === 'answered') return 'quiet';
   if (before === 'quiet') return sent && unacknowledged ? 'asked' : 'quiet';

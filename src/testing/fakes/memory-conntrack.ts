@@ -4,9 +4,10 @@ import type {
   FoundConnection,
   LookResult,
   SweepResult,
+  WatchedProtocol,
 } from '../../application/ports/node/conntrack.js';
 import type { FlowPlace } from '../../domain/conntrack/flow-place.js';
-import type { TcpLook } from '../../domain/conntrack/silence.js';
+import type { ConnectionActivity } from '../../domain/conntrack/silence.js';
 import { hostPort } from '../../domain/net/address.js';
 import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
 import type { Flow } from '../../domain/conntrack/flow.js';
@@ -18,10 +19,10 @@ export interface MemoryFlow extends Flow {
   readonly protocol: Protocol;
   readonly replied: boolean;
   /** What the next looks tell. Without it, nothing happens. */
-  look?: TcpLook;
+  look?: ConnectionActivity;
 }
 
-const NOTHING: TcpLook = { sent: false, answered: false, unacknowledged: false };
+const NOTHING: ConnectionActivity = { sent: false, answered: false, unacknowledged: false };
 
 /** A table of flows in memory, with optional failures and delays. */
 export class MemoryConntrack implements Conntrack {
@@ -36,6 +37,12 @@ export class MemoryConntrack implements Conntrack {
   /** Calls wait for this before they examine anything. */
   gate: Promise<void> = Promise.resolve();
   closed = false;
+  /** `countPackets` was called. */
+  countsPackets = false;
+
+  countPackets(): void {
+    this.countsPackets = true;
+  }
 
   /** @param more by default UDP, with a reply */
   track(
@@ -69,6 +76,7 @@ export class MemoryConntrack implements Conntrack {
 
   async find(
     family: IpFamily,
+    wanted: WatchedProtocol,
     endpoints: readonly FlowPlace[],
     isWanted: (flow: Flow) => boolean,
     signal: AbortSignal,
@@ -77,7 +85,7 @@ export class MemoryConntrack implements Conntrack {
     const fault = await this.begin(signal);
     const shown = [...this.flows[family]].filter(
       ({ protocol, replied, replySource }) =>
-        protocol === 'TCP' && replied && endpoints.some((place) => isAt(replySource, place)),
+        protocol === wanted && replied && endpoints.some((place) => isAt(replySource, place)),
     );
     return { found: shown.filter(isWanted), examined: shown.length, ...fault };
   }
@@ -85,7 +93,7 @@ export class MemoryConntrack implements Conntrack {
   async look(
     family: IpFamily,
     connections: Iterable<FoundConnection>,
-    isDead: (connection: FoundConnection, look: TcpLook | undefined) => boolean,
+    isDead: (connection: FoundConnection, look: ConnectionActivity | undefined) => boolean,
     signal: AbortSignal,
   ): Promise<LookResult> {
     const asked = [...connections];

@@ -2,6 +2,7 @@ import {
   CT_DELETE,
   CT_GET,
   CTA,
+  STATUS_SEEN_REPLY,
   TUPLE,
   TUPLE_IP,
   TUPLE_PROTO,
@@ -25,6 +26,8 @@ const [EPERM, ENOENT, EAGAIN, EBUSY, EINVAL, ENOBUFS] = [1, 2, 11, 16, 22, 105];
 interface Dump {
   /** So many UDP flows, to 10.96.0.10:53, answered by 10.0.0.1:1, 10.0.0.2:1, … */
   readonly flows?: number;
+  /** Default: UDP. */
+  readonly protocol?: 6 | 17 | 132;
   readonly errno?: number;
   readonly interrupted?: boolean;
   /** What the read after the flows fails with. */
@@ -115,12 +118,12 @@ class ScriptedKernel implements Libc {
       else replies.push(error(sequence, errno));
       return;
     }
-    const { flows = 0, errno = 0, interrupted = false, recvErrno } = this.dumps.shift() ?? {};
+    const { flows = 0, protocol = 17, errno = 0, interrupted = false, recvErrno } = this.dumps.shift() ?? {};
     if (errno !== 0) {
       replies.push(error(sequence, errno));
       return;
     }
-    for (let i = 1; i <= flows; i++) replies.push(flowMessage(sequence, i));
+    for (let i = 1; i <= flows; i++) replies.push(flowMessage(sequence, i, protocol));
     if (recvErrno !== undefined) replies.push(recvErrno);
     replies.push(done(sequence, interrupted));
   }
@@ -147,7 +150,7 @@ function done(sequence: number, interrupted: boolean): Buffer {
   return written(writer);
 }
 
-function flowMessage(sequence: number, endpoint: number): Buffer {
+function flowMessage(sequence: number, endpoint: number, protocol: number): Buffer {
   const writer = new MessageWriter(256);
   const start = writer.beginMessage(0x100, 2, sequence);
   writer.putWord(2);
@@ -164,7 +167,7 @@ function flowMessage(sequence: number, endpoint: number): Buffer {
     writer.putBytes(TUPLE_IP.V4_DST, Uint8Array.from(target));
     writer.endNest(ip);
     const proto = writer.beginNest(TUPLE.PROTO);
-    writer.putU8(TUPLE_PROTO.NUM, 17);
+    writer.putU8(TUPLE_PROTO.NUM, protocol);
     writer.putBytes(TUPLE_PROTO.SRC_PORT, Uint8Array.of(0, sourcePort));
     writer.putBytes(TUPLE_PROTO.DST_PORT, Uint8Array.of(0, port));
     writer.endNest(proto);
@@ -172,6 +175,7 @@ function flowMessage(sequence: number, endpoint: number): Buffer {
   };
   tuple(CTA.TUPLE_ORIG, [10, 9, 9, 9], 77, [10, 96, 0, 10], 53);
   tuple(CTA.TUPLE_REPLY, [10, 0, 0, endpoint], 1, [10, 9, 9, 9], 77);
+  if (protocol !== 17) writer.putU32(CTA.STATUS, STATUS_SEEN_REPLY);
   writer.putU32(CTA.ID, endpoint);
   writer.endMessage(start);
   return written(writer);
@@ -261,12 +265,56 @@ it('takes it for a failure of the moment if the kernel has listed its table befo
   expect(await conntrack.sweep('IPv4', udp, all, never)).toEqual({ examined: 2, deleted: 2 });
 });
 
-it('asks about several places with one socket', async () => {
-  const kernel = new ScriptedKernel([{ flows: 2 }, { flows: 3 }]);
+/** Whether each request for connections had a filter. */
+const filtered = (kernel: ScriptedKernel): readonly boolean[] =>
+  kernel.sent.map(({ bytes }) => bytes.length > 20);
+
+describe('a search for connections to endpoints', () => {
   const places = [{ port: 1 }, { port: 2 }];
-  const { problem } = await conntrackOf(kernel).find('IPv4', places, all, never);
-  expect(problem).toBeUndefined();
-  expect([kernel.sent.length, kernel.opened, kernel.open.size]).toEqual([2, 1, 0]);
+  const find = (conntrack: NetlinkConntrack) => conntrack.find('IPv4', 'TCP', places, all, never);
+  const tcp = { protocol: 6 } as const;
+
+  it('has the kernel filter them, place by place with one socket, once it has seen that this works', async () => {
+    const kernel = new ScriptedKernel([
+      { flows: 900, ...tcp },
+      { flows: 2, ...tcp },
+      { ...tcp },
+      { flows: 1, ...tcp },
+    ]);
+    const conntrack = conntrackOf(kernel);
+    const { problem, found } = await find(conntrack);
+    expect([problem, found.length]).toEqual([undefined, 2]);
+    expect([filtered(kernel), kernel.opened, kernel.open.size]).toEqual([[true, true, true], 2, 0]);
+    expect((await find(conntrack)).found).toHaveLength(1);
+    expect(kernel.sent).toHaveLength(5);
+  });
+
+  it('compares them itself where the kernel compares endpoints wrongly, in one walk for all places', async () => {
+    const shown = { flows: 3, ...tcp };
+    const kernel = new ScriptedKernel([{}, shown, {}, shown, shown]);
+    const conntrack = conntrackOf(kernel);
+    expect((await find(conntrack)).found).toHaveLength(3);
+    expect(filtered(kernel)).toEqual([true, true, true, false]);
+    expect((await find(conntrack)).found).toHaveLength(3);
+    expect(filtered(kernel).slice(4)).toEqual([false]);
+  });
+
+  it('finds out again while the kernel has no connection to show it with', async () => {
+    const kernel = new ScriptedKernel([{}, {}, {}, { flows: 1, ...tcp }, { flows: 1, ...tcp }]);
+    const conntrack = conntrackOf(kernel);
+    expect((await find(conntrack)).found).toEqual([]);
+    expect(filtered(kernel)).toEqual([true, true, false]);
+    expect((await find(conntrack)).found).toHaveLength(1);
+    expect(filtered(kernel).slice(3)).toEqual([true, true, true]);
+  });
+
+  it('leaves out associations of SCTP whose packets the kernel does not count', async () => {
+    const sctp = { flows: 2, protocol: 132 } as const;
+    const { found, examined } = await conntrackOf(new ScriptedKernel([sctp, sctp])).find(
+      ...(['IPv4', 'SCTP', [{ port: 1 }], all, never] as const),
+    );
+    expect([found.length, examined]).toEqual([0, 2]);
+  });
 });
 
 it('ends a sweep that is aborted, and waits for it when it is closed', async () => {

@@ -1,7 +1,10 @@
 import type { ConnectionHolder } from '../../../src/application/ports/node/connection-holder.js';
-import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
+import {
+  ConntrackUnavailableError,
+  type WatchedProtocol,
+} from '../../../src/application/ports/node/conntrack.js';
 import { ResetDeadConnections } from '../../../src/application/use-cases/reset-dead-connections.js';
-import type { TcpLook } from '../../../src/domain/conntrack/silence.js';
+import type { ConnectionActivity } from '../../../src/domain/conntrack/silence.js';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';
@@ -15,8 +18,8 @@ import { FORWARDING, endpoint, service } from '../../support/samples.js';
 const SECOND = 1_000;
 const CLUSTER_IP = '10.96.0.10';
 /** What a client that repeats its data does, and an endpoint that does not answer. */
-const UNANSWERED: TcpLook = { sent: true, answered: false, unacknowledged: true };
-const ANSWERED: TcpLook = { sent: true, answered: true, unacknowledged: false };
+const UNANSWERED: ConnectionActivity = { sent: true, answered: false, unacknowledged: true };
+const ANSWERED: ConnectionActivity = { sent: true, answered: true, unacknowledged: false };
 
 const clock = () => world.clock;
 
@@ -27,9 +30,12 @@ class World {
   readonly logger = new MemoryLogger();
   readonly resets: ResetDeadConnections;
 
-  constructor(holder?: ConnectionHolder) {
+  constructor(
+    holder?: ConnectionHolder,
+    private readonly watched: WatchedProtocol = 'TCP',
+  ) {
     const { conntrack, metrics, clock, logger } = this;
-    this.resets = new ResetDeadConnections('IPv4', conntrack, metrics, clock, logger, holder);
+    this.resets = new ResetDeadConnections('IPv4', watched, conntrack, metrics, clock, logger, holder);
   }
 
   /** The Service web has these endpoints; undefined: it is deleted. */
@@ -37,7 +43,7 @@ class World {
     endpoints: readonly Endpoint[] | undefined,
     more: { refused?: boolean; protocol?: Protocol } = {},
   ): void {
-    const { refused = false, protocol = 'TCP' } = more;
+    const { refused = false, protocol = this.watched } = more;
     const [entry] = entriesOf(endpoints ?? [], protocol);
     const { key } = entry!;
     this.resets.programmed({
@@ -55,8 +61,9 @@ class World {
   }
 
   /** A connection to the endpoint at which every look tells the same. */
-  connect(replySource: string, look: TcpLook, destination = CLUSTER_IP, port = 80): MemoryFlow {
-    return this.conntrack.track('IPv4', destination, port, replySource, { protocol: 'TCP', look });
+  connect(replySource: string, look: ConnectionActivity, destination = CLUSTER_IP, port = 80): MemoryFlow {
+    const { watched: protocol } = this;
+    return this.conntrack.track('IPv4', destination, port, replySource, { protocol, look });
   }
 
   isOpen(flow: MemoryFlow): boolean {
@@ -313,5 +320,36 @@ describe('where something else holds the connections, too', () => {
     await clock().advanceAsync(3 * SECOND);
     expect(givenUp).toHaveLength(1);
     expect(world.logger.at('warn')).toMatchObject([{ facts: { error: new Error('busy') } }]);
+  });
+});
+
+describe('SCTP', () => {
+  beforeEach(() => (world = new World(undefined, 'SCTP')));
+
+  it('has packets counted as soon as there is a Service of it, and resets associations like connections', async () => {
+    world.program([one, two], { protocol: 'TCP' });
+    expect(world.conntrack.countsPackets).toBe(false);
+    world.program([one, two]);
+    expect(world.conntrack.countsPackets).toBe(true);
+    const dead = world.connect('10.0.0.1:8080', UNANSWERED);
+    const alive = world.connect('10.0.0.2:8080', UNANSWERED);
+    const tcp = world.conntrack.track('IPv4', CLUSTER_IP, 80, '10.0.0.1:8080', {
+      protocol: 'TCP',
+      look: UNANSWERED,
+    });
+    world.program([two]);
+    await clock().advanceAsync(10 * SECOND);
+    expect([dead, alive, tcp].map((flow) => world.isOpen(flow))).toEqual([false, true, true]);
+  });
+
+  it('warns once where packets cannot be counted', () => {
+    world.conntrack.countPackets = () => {
+      throw new Error('cannot set the sysctl');
+    };
+    world.program([one]);
+    world.program([one, two]);
+    expect(world.logger.at('warn').map(({ message }) => message)).toEqual([
+      'packets of SCTP associations are not counted; those of endpoints that are gone will not be reset',
+    ]);
   });
 });

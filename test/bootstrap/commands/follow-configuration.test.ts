@@ -71,7 +71,7 @@ async function following(body: string, ...flags: readonly string[]) {
         healthChecks: undefined,
         conntrack: [],
         localhostNodePorts: undefined,
-        resets: undefined,
+        resets: [],
       },
     ],
     checkNode: new CheckNode(checkedSettings(started), ['IPv4'], () => state.node, logger),

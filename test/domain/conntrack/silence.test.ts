@@ -1,5 +1,9 @@
 import fc from 'fast-check';
-import { silenceAfter, type Silence, type TcpLook } from '../../../src/domain/conntrack/silence.js';
+import {
+  silenceAfter,
+  type Silence,
+  type ConnectionActivity,
+} from '../../../src/domain/conntrack/silence.js';
 
 const looks = {
   nothing: { sent: false, answered: false, unacknowledged: false },
@@ -8,7 +12,7 @@ const looks = {
   acknowledged: { sent: true, answered: false, unacknowledged: false },
   answered: { sent: false, answered: true, unacknowledged: false },
   both: { sent: true, answered: true, unacknowledged: true },
-} satisfies Record<string, TcpLook>;
+} satisfies Record<string, ConnectionActivity>;
 type Seen = keyof typeof looks;
 
 function after(...seen: Seen[]): Silence {
@@ -53,7 +57,7 @@ it('is silent only after two looks without an answer, and data that went unackno
       for (const [index, name] of seen.entries()) {
         silence = silenceAfter(silence, looks[name]);
         if (silence !== 'silent') continue;
-        const since = seen.slice(0, index + 1).map((one): TcpLook => looks[one]);
+        const since = seen.slice(0, index + 1).map((one): ConnectionActivity => looks[one]);
         const quiet = since.slice(since.findLastIndex(({ answered }) => answered) + 1);
         expect(quiet.length).toBeGreaterThanOrEqual(3);
         expect(quiet.slice(1, -1).some(({ sent, unacknowledged }) => sent && unacknowledged)).toBe(true);

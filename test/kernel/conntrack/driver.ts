@@ -4,7 +4,8 @@ import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import { NETLINK_NETFILTER } from '../../../src/adapters/netlink/protocol.js';
 import type { FlowPlace } from '../../../src/domain/conntrack/flow-place.js';
-import type { TcpLook } from '../../../src/domain/conntrack/silence.js';
+import type { WatchedProtocol } from '../../../src/application/ports/node/conntrack.js';
+import type { ConnectionActivity } from '../../../src/domain/conntrack/silence.js';
 import type { FlowQuery } from '../../../src/domain/conntrack/suspect-flows.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { SeenFlow } from '../../../src/domain/traffic/seen-flow.js';
@@ -35,7 +36,7 @@ export interface Looking {
   readonly examined: number;
   readonly found: number;
   /** What each told of the first three. */
-  readonly looks: readonly (readonly TcpLook[])[];
+  readonly looks: readonly (readonly ConnectionActivity[])[];
   /** By the last one. */
   readonly deleted: number;
   /** Of each look. */
@@ -166,14 +167,19 @@ const handlers = {
   },
 
   /** Finds connections to endpoints, looks at them so many times, and removes them at the last look. */
-  async lookAt(family: IpFamily, endpoints: readonly FlowPlace[], times: number): Promise<Looking> {
-    const { found, examined } = await conntrack.find(family, endpoints, () => true, never);
-    const looks: TcpLook[][] = [];
+  async lookAt(
+    family: IpFamily,
+    endpoints: readonly FlowPlace[],
+    times: number,
+    protocol: WatchedProtocol = 'TCP',
+  ): Promise<Looking> {
+    const { found, examined } = await conntrack.find(family, protocol, endpoints, () => true, never);
+    const looks: ConnectionActivity[][] = [];
     const costs: LookCost[] = [];
     let deleted = 0;
     for (let time = 1; time <= times; time++) {
-      const seen: TcpLook[] = [];
-      const isDead = (_: unknown, look: TcpLook | undefined): boolean => {
+      const seen: ConnectionActivity[] = [];
+      const isDead = (_: unknown, look: ConnectionActivity | undefined): boolean => {
         if (look && seen.length < 3)
           seen.push({ sent: look.sent, answered: look.answered, unacknowledged: look.unacknowledged });
         return time === times;

@@ -1,7 +1,8 @@
 import type { FlowQuery } from '../../../domain/conntrack/suspect-flows.js';
 import type { FlowPlace } from '../../../domain/conntrack/flow-place.js';
-import type { TcpLook } from '../../../domain/conntrack/silence.js';
+import type { ConnectionActivity } from '../../../domain/conntrack/silence.js';
 import type { Flow } from '../../../domain/conntrack/flow.js';
+import type { Protocol } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { NamedError } from '../../../domain/model/named-error.js';
 
@@ -26,13 +27,20 @@ export interface Conntrack {
   ): Promise<SweepResult>;
 
   /**
-   * Finds the TCP connections of a family to one of these endpoints that have been answered and are not closed, as far as
-   * `isWanted` returns true. It may see connections to other endpoints, and the same one twice, which is then found once; a
+   * Has the kernel count the packets of connections that begin from now on, which it takes to watch those of SCTP. Idempotent.
+   * @throws when it cannot be set; the message says what to do
+   */
+  countPackets(): void;
+
+  /**
+   * Finds the connections of a family and protocol to one of these endpoints that have been answered and are not closed, as far as
+   * `isWanted` returns true; of SCTP only those whose packets are counted. It may see connections to other endpoints, and the same one twice, which is then found once; a
    * flow is only valid during that call. Connections that the kernel forwards past connection tracking are not found.
    * @throws as `sweep`
    */
   find(
     family: IpFamily,
+    protocol: WatchedProtocol,
     endpoints: readonly FlowPlace[],
     isWanted: (flow: Flow) => boolean,
     signal: AbortSignal,
@@ -40,7 +48,7 @@ export interface Conntrack {
 
   /**
    * Looks at connections that `find` returned, one after the other, without searching the table, and removes those for which
-   * `isDead` returns true. A look tells what the connection did since the look before; the first one, since it began. It is
+   * `isDead` returns true. A look tells what the connection did since the look before; the first one, since it began, or of SCTP since it was found. It is
    * undefined for one that is gone, closed, or forwarded past connection tracking: it need not be looked at again. A
    * connection that could not be looked at is left out.
    * @throws as `sweep`
@@ -48,13 +56,16 @@ export interface Conntrack {
   look(
     family: IpFamily,
     connections: Iterable<FoundConnection>,
-    isDead: (connection: FoundConnection, look: TcpLook | undefined) => boolean,
+    isDead: (connection: FoundConnection, look: ConnectionActivity | undefined) => boolean,
     signal: AbortSignal,
   ): Promise<LookResult>;
 
   /** Waits for running calls and releases everything. Idempotent. */
   close(): Promise<void>;
 }
+
+/** The protocols whose endpoints acknowledge what they get. */
+export type WatchedProtocol = Exclude<Protocol, 'UDP'>;
 
 /** A connection, by what its parts were when it was found. Only the table that found it can look at it. */
 export type FoundConnection = Flow;

@@ -173,8 +173,9 @@ export const schema = {
     besideFile: true,
     modes: ['iptables', 'ipvs', 'nftables'],
     help:
-      'Our own: an established TCP connection whose endpoint no longer serves and does not answer is given up within seconds, and its ' +
-      'client gets a reset. Otherwise the client waits until it gives up by itself.',
+      'Our own: an established connection of TCP or SCTP whose endpoint no longer serves and does not answer is given up within seconds, ' +
+      'and its client gets a reset. Otherwise the client waits until it gives up by itself. With a Service of SCTP it turns packet ' +
+      'accounting of connection tracking on (nf_conntrack_acct).',
   }),
   showHiddenMetricsForVersion: field(text, {
     flag: 'show-hidden-metrics-for-version',

@@ -1,7 +1,7 @@
 import { NetlinkFlowEvents } from '../../../../src/adapters/conntrack/events/netlink-flow-events.js';
 import { NetlinkConntrack } from '../../../../src/adapters/conntrack/netlink-conntrack.js';
 import { NETLINK_NETFILTER } from '../../../../src/adapters/netlink/protocol.js';
-import type { TcpLook } from '../../../../src/domain/conntrack/silence.js';
+import type { ConnectionActivity } from '../../../../src/domain/conntrack/silence.js';
 import type { SeenFlow } from '../../../../src/domain/traffic/seen-flow.js';
 import { HandTime, KernelUnderTest } from '../kernel-under-test.js';
 import { Netfilter, SUBSYSTEM } from '../netfilter.js';
@@ -111,9 +111,9 @@ describe('looks of the program at connections', () => {
       connections.answer(connections.find(tcp(client))!);
       connections.send(connections.find(tcp(client))!);
     }
-    const { found } = await conntrack.find('IPv4', everything, () => true, never);
-    const look = async (isDead: (look: TcpLook) => boolean = () => false) => {
-      const told: (TcpLook | undefined)[] = [];
+    const { found } = await conntrack.find('IPv4', 'TCP', everything, () => true, never);
+    const look = async (isDead: (look: ConnectionActivity) => boolean = () => false) => {
+      const told: (ConnectionActivity | undefined)[] = [];
       const outcome = await conntrack.look(
         'IPv4',
         found,
@@ -140,13 +140,14 @@ describe('looks of the program at connections', () => {
       { address: '10.244.1.5', port: 53 },
       { address: '10.244.1.5', port: 54 },
     ];
-    const { found, examined } = await conntrack.find('IPv4', places, () => true, never);
+    const { found, examined } = await conntrack.find('IPv4', 'TCP', places, () => true, never);
     expect(examined).toBe(3);
     expect(found).toMatchObject(
       [1, 3].map(() => ({ destination: '10.96.0.10', replySource: '10.244.1.5:53' })),
     );
     const all = await conntrack.find(
       'IPv4',
+      'TCP',
       everything,
       ({ replySource }) => replySource === '10.244.1.6:53',
       never,
