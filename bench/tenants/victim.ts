@@ -22,6 +22,8 @@ export interface VictimFigures {
   readonly p90: number;
   readonly p99: number;
   readonly max: number;
+  /** Processor time that the process used while a change waited, at p99: what it would take on an idle machine, about. */
+  readonly usedP99: number;
   /** Of the log, a second. */
   readonly logged: number;
   /** How many changes of the tenant were delivered. */
@@ -42,9 +44,10 @@ const VICTIM = 'bench/service-0';
 /** When changes of the victim were due, and how long each took. */
 class Victim extends ChangeHistory {
   readonly latencies: number[] = [];
-  private readonly due = new Map<string, number>();
+  readonly used: number[] = [];
+  private readonly due = new Map<string, Moment>();
 
-  delivered(slice: object, due: number): void {
+  delivered(slice: object, due: Moment): void {
     this.due.set(firstAddress(slice), due);
   }
 
@@ -53,20 +56,33 @@ class Victim extends ChangeHistory {
   }
 
   override programmed(changes: ProgrammedChanges): void {
-    const now = performance.now();
+    const now = moment();
     for (const { key, entry } of changes.changed) {
       if (serviceOf(key) !== VICTIM || changes.failed.includes(key)) continue;
       const addresses = new Set(entry?.endpoints.reachable.map(({ address }) => address));
       const last = [...this.due].find(([address]) => addresses.has(address))?.[1];
       // Earlier ones were overtaken.
       for (const [address, due] of this.due)
-        if (last !== undefined && due <= last) {
-          this.latencies.push(now - due);
+        if (last !== undefined && due.time <= last.time) {
+          this.latencies.push(now.time - due.time);
+          this.used.push(Math.max(0, now.used - due.used));
           this.due.delete(address);
         }
     }
     super.programmed(changes);
   }
+}
+
+/** In milliseconds. */
+interface Moment {
+  readonly time: number;
+  /** Processor time of all threads. */
+  readonly used: number;
+}
+
+function moment(): Moment {
+  const { user, system } = process.cpuUsage();
+  return { time: performance.now(), used: (user + system) / 1_000 };
 }
 
 function firstAddress(slice: object): string {
@@ -78,14 +94,21 @@ function parsed(object: object): object {
   return JSON.parse(JSON.stringify(object)) as object;
 }
 
-/** Calls back for the last multiple of the period that has passed, as soon as the event loop has a turn. */
-function every(periodMs: number, call: (due: number) => void): () => void {
+/** Calls back for the first multiple of the period that has passed since, as soon as the event loop has a turn. */
+function every(periodMs: number, call: (due: Moment) => void): () => void {
   const began = performance.now();
   let count = 0;
+  let before = moment();
   const timer = setInterval(() => {
-    const passed = Math.floor((performance.now() - began) / periodMs);
-    if (passed > count) call(began + (count + 1) * periodMs);
-    count = passed;
+    const now = moment();
+    const passed = Math.floor((now.time - began) / periodMs);
+    if (passed > count) {
+      const time = began + (count + 1) * periodMs;
+      const used = Math.min(now.used, before.used + Math.max(0, time - before.time));
+      count = passed;
+      call({ time, used });
+    }
+    before = moment();
   }, 1);
   return () => clearInterval(timer);
 }
@@ -143,12 +166,17 @@ async function measure(name: string, seconds: number): Promise<VictimFigures> {
   if (!victim.isServed) throw new Error('a change was not programmed');
   await Promise.all(loops.map((loop) => loop.stop()));
   await mode.close();
-  const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => quantile(victim.latencies, share)) as [
-    number,
-    number,
-    number,
-  ];
-  return { p50, p90, p99, max: Math.max(...victim.latencies), logged: bytes, attacks, firstSync };
+  const p = (share: number): number => quantile(victim.latencies, share);
+  return {
+    p50: p(0.5),
+    p90: p(0.9),
+    p99: p(0.99),
+    max: Math.max(...victim.latencies),
+    usedP99: quantile(victim.used, 0.99),
+    logged: bytes,
+    attacks,
+    firstSync,
+  };
 }
 
 function pause(milliseconds: number): Promise<void> {

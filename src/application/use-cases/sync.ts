@@ -56,6 +56,8 @@ interface Programmed {
 export class Sync {
   readonly table: ForwardingTable;
   private readonly waiting = new WaitingChanges();
+  /** Services that have changed while changes of theirs waited. */
+  private readonly changedAgain = new Set<ServiceKey>();
   private readonly outcomes: ServicePortOutcomes;
   private started = false;
   /** The node of the last call of the backend. */
@@ -102,7 +104,8 @@ export class Sync {
 
   /** Whether changes of this Service, or of any, are left for the next call of `program`. */
   isBehind(service?: ServiceKey): boolean {
-    return service === undefined ? !this.waiting.empty : this.waiting.includes(service);
+    if (service === undefined) return !this.waiting.empty || this.changedAgain.size > 0;
+    return this.waiting.includes(service) || this.changedAgain.has(service);
   }
 
   /**
@@ -180,6 +183,7 @@ export class Sync {
     const services = keepUnexplained ? [...all].filter((service) => this.isExplained(service)) : all;
     this.table.update(this.state, services, forwarding);
     this.waiting.takeAll();
+    this.changedAgain.clear();
     const result = await this.backend.start([...this.table.entries()], network, { keepUnexplained, signal });
     this.network = network;
     this.started = true;
@@ -213,7 +217,8 @@ export class Sync {
 
   private async applyChanges({ services, everyService }: DequeuedChanges, call: Call): Promise<Programmed> {
     const { network, forwarding } = call;
-    const all = everyService ? this.allServices() : services;
+    const all = everyService ? this.allServices() : this.coalesced(services);
+    if (everyService) this.changedAgain.clear();
     const concerned = this.sawEverything ? all : [...all].filter((service) => this.isExplained(service));
     const ofServices = everyService ? undefined : services;
     this.waiting.add(failedRemovals(this.table, this.statuses, this.family, ofServices));
@@ -225,6 +230,17 @@ export class Sync {
     this.network = network;
     this.listener?.programming?.(changed);
     return { result: await this.apply(changed, call), changed };
+  }
+
+  /**
+   * These Services, and those that changed again before, without those of which changes still wait: their entries are computed when
+   * these are programmed, once, however often they change meanwhile.
+   */
+  private coalesced(services: Iterable<ServiceKey>): readonly ServiceKey[] {
+    for (const service of services) this.changedAgain.add(service);
+    const due = [...this.changedAgain].filter((service) => !this.waiting.includes(service));
+    for (const service of due) this.changedAgain.delete(service);
+    return due;
   }
 
   /** Endpoints of a Service without slices may be in what could not be read; if it has rules, it keeps them. */

@@ -1,24 +1,38 @@
+import { getOrMake } from '../model/get-or-make.js';
 import { append } from '../model/grouped.js';
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../model/service-port-name.js';
 import { frontendPlace, type ForwardingEntry } from './forwarding-entry.js';
 import type { ForwardingChange } from './forwarding-table.js';
 
-/** So many ports of one Service are handed out at once: mode nftables programs them in about 0.1 s. */
-const PORTS_AT_ONCE = 2_000;
+/** Elements of rules, about, that are handed out together. nftables mode programs them in about 10 ms of processor time. */
+const WEIGHT_AT_ONCE = 2_000;
+/** A Service whose changes weigh more than this part of a portion comes after the others. */
+const LIGHT_PART = 1 / 8;
 
-type ChangesOfService = Map<ServicePortKey, ForwardingChange>;
+interface ServiceChanges {
+  readonly changes: Map<ServicePortKey, ForwardingChange>;
+  weight: number;
+}
 
 /**
- * Changes of the forwarding table that no backend has got yet. They are handed out in portions, so that a Service with very many
- * ports does not delay others: all changes of other Services, and a part of its own. Changes that concern one frontend, such as
- * those of the port that loses it and of the one that gets it, are never separated.
+ * The queue of changes of the forwarding table that no backend has got yet. It is fair: they are handed out in portions, the small
+ * changes first, in the order in which they came, then a part of the large ones, of each Service in turn. So a change does not
+ * wait longer than one portion takes, whatever another Service does. A single change that is larger than a portion waits once
+ * while there are others. Changes that concern one frontend, such as those of the port that loses it and of the one that gets it, are
+ * never separated.
  */
 export class WaitingChanges {
-  private readonly byService = new Map<ServiceKey, ChangesOfService>();
-  /** Known while a Service has too many; with changes among it that do not wait any more. */
+  /** The Service that has waited longest comes first. */
+  private readonly byService = new Map<ServiceKey, ServiceChanges>();
+  /** Those with more than a part of a portion, in the order of their turns. */
+  private readonly heavy = new Set<ServiceKey>();
+  private weight = 0;
+  /** The large change that has let others pass. */
+  private postponed: ForwardingChange | undefined;
+  /** Known while not all that waits fits into one portion; with changes among it that do not wait any more. */
   private byFrontend: Map<string, ForwardingChange[]> | undefined;
 
-  constructor(private readonly portsAtOnce = PORTS_AT_ONCE) {}
+  constructor(private readonly weightAtOnce = WEIGHT_AT_ONCE) {}
 
   get empty(): boolean {
     return this.byService.size === 0;
@@ -33,52 +47,72 @@ export class WaitingChanges {
   add(changes: readonly ForwardingChange[]): void {
     for (const change of changes) {
       const service = serviceOf(change.key);
-      const present: ChangesOfService = this.byService.get(service) ?? new Map();
-      const earlier = present.get(change.key);
+      const present = getOrMake(this.byService, service, (): ServiceChanges => ({
+        changes: new Map(),
+        weight: 0,
+      }));
+      const earlier = present.changes.get(change.key);
       const waiting = earlier ? { ...change, former: earlier.former } : change;
-      this.byService.set(service, present.set(change.key, waiting));
+      present.changes.set(change.key, waiting);
+      this.weigh(service, present, weightOf(waiting) - (earlier ? weightOf(earlier) : 0));
       if (this.byFrontend) index(waiting, this.byFrontend);
     }
   }
 
-  /** The next portion: all, unless a Service has too many. Costs what it hands out, and once what waits. */
+  /** The next portion. Costs what it hands out, and once what waits. */
   take(): readonly ForwardingChange[] {
-    const large = [...this.byService.values()].some(({ size }) => size > this.portsAtOnce);
-    if (!large) return this.takeAll();
+    if (this.weight <= this.weightAtOnce) return this.takeAll();
     this.byFrontend ??= indexed([...this.byService.values()]);
     const portion: ForwardingChange[] = [];
-    const taken = new Map<ServiceKey, number>();
-    for (const [service, changes] of this.byService)
-      for (const change of changes.values()) {
-        if ((taken.get(service) ?? 0) >= this.portsAtOnce) break;
-        for (const each of this.takeWithOthers(change, this.byFrontend)) {
-          const owner = serviceOf(each.key);
-          taken.set(owner, (taken.get(owner) ?? 0) + 1);
-          portion.push(each);
-        }
-      }
+    if (this.postponed) {
+      this.takeWithOthers(this.postponed, portion);
+      return portion;
+    }
+    const end = this.weight - this.weightAtOnce;
+    for (const [service, { changes }] of this.byService) {
+      if (this.weight <= end) break;
+      if (this.heavy.has(service)) continue;
+      for (const change of changes.values()) this.takeWithOthers(change, portion);
+    }
+    for (const service of [...this.heavy]) {
+      if (this.weight <= end) break;
+      this.takeOfHeavy(service, portion, end);
+    }
     return portion;
   }
 
   takeAll(): readonly ForwardingChange[] {
-    const all = [...this.byService.values()].flatMap((changes) => [...changes.values()]);
+    const all = [...this.byService.values()].flatMap(({ changes }) => [...changes.values()]);
     this.byService.clear();
+    this.heavy.clear();
+    this.weight = 0;
     this.byFrontend = undefined;
+    this.postponed = undefined;
     return all;
   }
 
+  /** @param end the weight of all at which the portion is full */
+  private takeOfHeavy(service: ServiceKey, portion: ForwardingChange[], end: number): void {
+    for (const change of this.byService.get(service)?.changes.values() ?? []) {
+      if (portion.length > 0 && this.weight - weightOf(change) < end) {
+        if (weightOf(change) > this.weightAtOnce) this.postponed ??= change;
+        break;
+      }
+      this.takeWithOthers(change, portion);
+    }
+    // The next turn is that of another Service.
+    if (this.heavy.delete(service) && this.byService.has(service)) this.heavy.add(service);
+  }
+
   /** The change, and all that concern a frontend of it, or a frontend of these, and so on. */
-  private *takeWithOthers(
-    change: ForwardingChange,
-    byFrontend: Map<string, ForwardingChange[]>,
-  ): Generator<ForwardingChange> {
+  private takeWithOthers(change: ForwardingChange, portion: ForwardingChange[]): void {
     const found = [change];
     for (let next = found.pop(); next; next = found.pop()) {
       if (!this.remove(next)) continue;
-      yield next;
+      portion.push(next);
       for (const frontend of frontendsOf(next)) {
-        found.push(...(byFrontend.get(frontend) ?? []));
-        byFrontend.delete(frontend);
+        found.push(...(this.byFrontend!.get(frontend) ?? []));
+        this.byFrontend!.delete(frontend);
       }
     }
   }
@@ -87,16 +121,25 @@ export class WaitingChanges {
   private remove(change: ForwardingChange): boolean {
     const service = serviceOf(change.key);
     const present = this.byService.get(service);
-    if (present?.get(change.key) !== change) return false;
-    present.delete(change.key);
-    if (present.size === 0) this.byService.delete(service);
+    if (present?.changes.get(change.key) !== change) return false;
+    present.changes.delete(change.key);
+    if (change === this.postponed) this.postponed = undefined;
+    this.weigh(service, present, -weightOf(change));
     return true;
+  }
+
+  private weigh(service: ServiceKey, present: ServiceChanges, more: number): void {
+    present.weight += more;
+    this.weight += more;
+    if (present.changes.size === 0) this.byService.delete(service);
+    if (present.weight > this.weightAtOnce * LIGHT_PART) this.heavy.add(service);
+    else this.heavy.delete(service);
   }
 }
 
-function indexed(services: readonly ChangesOfService[]): Map<string, ForwardingChange[]> {
+function indexed(services: readonly ServiceChanges[]): Map<string, ForwardingChange[]> {
   const byFrontend = new Map<string, ForwardingChange[]>();
-  for (const changes of services) for (const change of changes.values()) index(change, byFrontend);
+  for (const { changes } of services) for (const change of changes.values()) index(change, byFrontend);
   return byFrontend;
 }
 
@@ -111,4 +154,13 @@ function frontendsOf({ former, entry }: ForwardingChange): ReadonlySet<string> {
 
 function placesOf(entry: ForwardingEntry | undefined): readonly string[] {
   return entry?.frontends.map((frontend) => `${frontendPlace(frontend)}/${entry.name.protocol}`) ?? [];
+}
+
+/** About as many elements of rules as the change concerns: those before, or those after. */
+function weightOf({ former, entry }: ForwardingChange): number {
+  return Math.max(weightOfEntry(former), weightOfEntry(entry), 1);
+}
+
+function weightOfEntry(entry: ForwardingEntry | undefined): number {
+  return entry ? entry.frontends.length * (1 + entry.endpoints.reachable.length) : 0;
 }

@@ -17,6 +17,7 @@ function entry(service: string, name: string, ...ports: readonly number[]): Forw
       policy: 'Cluster',
       outcome: 'forward',
     })),
+    endpoints: { reachable: [] },
   } as unknown as ForwardingEntry;
 }
 
@@ -36,23 +37,58 @@ const names = (portion: readonly ForwardingChange[]): readonly string[] =>
 describe('WaitingChanges', () => {
   let waiting: WaitingChanges;
   beforeEach(() => {
-    waiting = new WaitingChanges(2);
+    waiting = new WaitingChanges(8);
   });
 
-  it('are handed out at once, in their order, where no Service has too many', () => {
+  const large = (service: string, name: string, port: number, endpoints: number): ForwardingEntry => ({
+    ...entry(service, name, port),
+    endpoints: { reachable: Array.from({ length: endpoints }, () => ({})) } as never,
+  });
+  const ports = (service: string, count: number, first = 1) =>
+    Array.from({ length: count }, (_, index) => added(entry(service, `p${first + index}`, first + index)));
+
+  it('are handed out at once, in their order, where they are few', () => {
     waiting.add([added(entry('b', 'x', 1)), added(entry('a', 'x', 2)), added(entry('b', 'y', 3))]);
     expect(names(waiting.take())).toEqual(['b:x', 'b:y', 'a:x']);
     expect([waiting.empty, waiting.take()]).toEqual([true, []]);
   });
 
-  it('of a Service with too many come in portions, and the others with the first', () => {
-    waiting.add([1, 2, 3, 4, 5].map((port) => added(entry('big', `p${port}`, port))));
+  it('of a large Service come in portions, after those of the others', () => {
+    waiting.add(ports('big', 20));
     waiting.add([added(entry('small', 'x', 80))]);
-    expect(names(waiting.take())).toEqual(['big:p1', 'big:p2', 'small:x']);
+    expect(names(waiting.take())).toEqual([
+      'small:x',
+      ...[1, 2, 3, 4, 5, 6, 7].map((port) => `big:p${port}`),
+    ]);
     expect([waiting.includes('shop/big'), waiting.includes('shop/small')]).toEqual([true, false]);
     waiting.add([added(entry('late', 'x', 81))]);
-    expect(names(waiting.take())).toEqual(['big:p3', 'big:p4', 'late:x']);
-    expect(names(waiting.take())).toEqual(['big:p5']);
+    expect(names(waiting.take()).slice(0, 2)).toEqual(['late:x', 'big:p8']);
+    expect(names(waiting.take())).toHaveLength(6);
+    expect(waiting.empty).toBe(true);
+  });
+
+  it('of two large Services come in turn', () => {
+    waiting.add([...ports('one', 20), ...ports('two', 20, 100)]);
+    const owners = [1, 2, 3, 4].map(() => [
+      ...new Set(names(waiting.take()).map((name) => name.split(':')[0])),
+    ]);
+    expect(owners).toEqual([['one'], ['two'], ['one'], ['two']]);
+  });
+
+  it('of many small Services come in portions, too, the oldest first', () => {
+    waiting.add(Array.from({ length: 20 }, (_, index) => added(entry(`s${index}`, 'x', index + 1))));
+    expect(names(waiting.take())).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((index) => `s${index}:x`));
+    expect(names(waiting.take())).toHaveLength(8);
+    expect(names(waiting.take())).toHaveLength(4);
+  });
+
+  it('that are larger than a portion wait once for others, and not for ever', () => {
+    waiting.add([added(large('big', 'x', 1, 1_000)), added(large('big', 'y', 2, 1_000))]);
+    for (const expected of [['v0:x'], ['big:x'], ['v2:x'], ['big:y'], ['v4:x']]) {
+      const index = ['v0:x', 'big:x', 'v2:x', 'big:y', 'v4:x'].indexOf(expected[0]!);
+      if (index % 2 === 0) waiting.add([added(entry(`v${index}`, 'x', 100 + index))]);
+      expect(names(waiting.take())).toEqual(expected);
+    }
     expect(waiting.empty).toBe(true);
   });
 
@@ -67,29 +103,38 @@ describe('WaitingChanges', () => {
     expect(waiting.take()).toEqual([replaced(one, three)]);
   });
 
-  it('that concern one frontend stay together, also over several', () => {
-    const ports = [1, 2, 3, 4, 5, 6];
-    // Each port moves to the number of the next one but the first half, which is removed for others to come.
-    const moved = ports.map((port) =>
-      replaced(entry('big', `p${port}`, port), entry('big', `p${port}`, (port % 6) + 1)),
-    );
-    waiting.add([added(entry('big', 'before', 70)), added(entry('big', 'too', 71)), ...moved]);
-    expect(names(waiting.take())).toEqual(['big:before', 'big:too']);
-    expect(new Set(names(waiting.take()))).toEqual(new Set(ports.map((port) => `big:p${port}`)));
-  });
+  describe('that concern one frontend', () => {
+    beforeEach(() => {
+      waiting = new WaitingChanges(2);
+    });
 
-  it('that swap a frontend between Services stay together', () => {
-    waiting.add([1, 2, 3].map((port) => removed(entry('big', `p${port}`, port))));
-    waiting.add([added(entry('other', 'x', 3))]);
-    expect(names(waiting.take())).toEqual(['big:p1', 'big:p2', 'other:x', 'big:p3']);
-  });
+    it('stay together, also over several', () => {
+      const ports = [1, 2, 3, 4, 5, 6];
+      // Each port moves to the number of the next one but the first half, which is removed for others to come.
+      const moved = ports.map((port) =>
+        replaced(entry('big', `p${port}`, port), entry('big', `p${port}`, (port % 6) + 1)),
+      );
+      waiting.add([added(entry('big', 'before', 70)), added(entry('big', 'too', 71)), ...moved]);
+      expect(names(waiting.take())).toEqual(['big:before', 'big:too']);
+      expect(new Set(names(waiting.take()))).toEqual(new Set(ports.map((port) => `big:p${port}`)));
+    });
 
-  it('that come while others wait join those that concern their frontend', () => {
-    waiting.add([1, 2, 3, 4, 5, 6].map((port) => removed(entry('big', `p${port}`, port))));
-    waiting.take();
-    waiting.add([added(entry('other', 'x', 6))]);
-    expect(names(waiting.take())).toEqual(['big:p3', 'big:p4', 'other:x', 'big:p6']);
-    expect(names(waiting.take())).toEqual(['big:p5']);
+    it('stay together where Services swap it', () => {
+      waiting.add([1, 2, 3].map((port) => removed(entry('big', `p${port}`, port))));
+      waiting.add([added(entry('other', 'x', 3))]);
+      expect(names(waiting.take())).toEqual(['big:p1', 'big:p2']);
+      expect(new Set(names(waiting.take()))).toEqual(new Set(['other:x', 'big:p3']));
+    });
+
+    it('are joined by those that come while others wait', () => {
+      waiting.add([1, 2, 3, 4, 5, 6].map((port) => removed(entry('big', `p${port}`, port))));
+      waiting.take();
+      waiting.add([added(entry('other', 'x', 6))]);
+      expect(names(waiting.take())).toEqual(['big:p3', 'big:p4']);
+      expect(new Set(names(waiting.take()).concat(names(waiting.take())))).toEqual(
+        new Set(['other:x', 'big:p6', 'big:p5']),
+      );
+    });
   });
 
   const change = fc.record({
