@@ -3,6 +3,7 @@ import { DURATION_BUCKETS, metricsWith, type MetricTable } from './metric-spec.j
 const PREFIX = 'kubeproxy_';
 const plain = metricsWith({}, PREFIX);
 const byFamily = metricsWith({ labels: ['ip_family'] }, PREFIX);
+const ofSlots = metricsWith({ labels: ['ip_family'], modes: ['nftables'] }, PREFIX);
 const byKind = metricsWith({ labels: ['kind'] }, PREFIX);
 const byServicePort = metricsWith({ labels: ['namespace', 'service', 'port'] }, PREFIX);
 
@@ -14,6 +15,16 @@ export const OWN_METRICS = {
     { labels: ['ip_family', 'state'] },
   ),
   servicesWaiting: byFamily.gauge('services_waiting', 'Services that wait for the next sync'),
+  slots: ofSlots.gauge(
+    'load_balancing_slots',
+    'Slots of tables for load balancing, each an element in the kernel; those of Services without room are not counted',
+  ),
+  slotBytes: ofSlots.gauge('load_balancing_slots_bytes', "The kernel's memory that slots take, estimated"),
+  slotsLimit: ofSlots.gauge('load_balancing_slots_limit', 'Slots that there may be'),
+  slotsDenied: ofSlots.gauge(
+    'load_balancing_denied_services',
+    'Services that need tables for load balancing and have none, because there is no room: their endpoints are chosen at random',
+  ),
   driftFound: byFamily.counter(
     'drift_found_total',
     'Verifications that found rules changed by another program',

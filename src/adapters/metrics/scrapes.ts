@@ -2,7 +2,9 @@ import type { EjectSilentEndpoints } from '../../application/failover/eject-sile
 import type { SourceStatus } from '../../application/ports/cluster-source.js';
 import type { ReportedLoop } from '../../application/status/report-status.js';
 import type { ServiceStatuses } from '../../application/status/service-statuses.js';
+import { BYTES_OF_SLOT, SLOT_LIMITS } from '../../domain/balancing/slot-budget.js';
 import { ASIDE_REASONS, RETURN_REASONS } from '../../domain/failover/port-failover.js';
+import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { SeriesValues } from '../../domain/traffic/traffic-series.js';
 import type { MetricSet } from './metric-set.js';
@@ -23,6 +25,19 @@ export function showServicePorts(
   // So that the counter is there before there is anything to count: the first increase is seen as one.
   own.count('driftFound', { ip_family: family }, 0);
   own.set('servicesWaiting', { ip_family: family }, pending.serviceCount);
+}
+
+/** The tables of slots, in nftables mode. */
+export function showSlots(
+  own: Own,
+  family: IpFamily,
+  { used, deniedServices }: ForwardingTable['slots'],
+): void {
+  const labels = { ip_family: family };
+  own.set('slots', labels, used);
+  own.set('slotBytes', labels, used * BYTES_OF_SLOT);
+  own.set('slotsLimit', labels, SLOT_LIMITS.ofNode);
+  own.set('slotsDenied', labels, deniedServices);
 }
 
 /** How fresh each kind is; kinds that the cluster does not have are skipped. */

@@ -43,6 +43,8 @@ export interface NodeSettings {
   readonly everyEndpoint?: boolean;
   /** Silent endpoints step aside, unless a Service has it otherwise. Default false. */
   readonly ejectSilentEndpoints?: boolean;
+  /** nftables mode: endpoints are chosen by tables of slots. Default false. */
+  readonly usesSlots?: boolean;
 }
 
 /** What each family's forwarding depends on besides Services: the Node, the service ranges and the local addresses. */
@@ -109,6 +111,7 @@ export class NodeContexts {
         externalIPsAllowed: settings.externalIPsAllowed,
         ...(settings.everyEndpoint && { everyEndpoint: true }),
         ...(settings.ejectSilentEndpoints && { ejectSilentEndpoints: true }),
+        ...(settings.usesSlots && { usesSlots: true }),
       },
       network: {
         family,

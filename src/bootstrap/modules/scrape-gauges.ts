@@ -3,6 +3,7 @@ import {
   showEjections,
   showIgnoredObjects,
   showServicePorts,
+  showSlots,
   showSources,
   showTraffic,
 } from '../../adapters/metrics/scrapes.js';
@@ -10,11 +11,23 @@ import type { ProxyParts } from '../parts/proxy-parts.js';
 
 /** Gauges that are looked up each time the metrics are read. */
 export function scrapeGauges(parts: ProxyParts): Scrape {
-  const { served, statuses, reports, syncHistory, source, live, trafficMetrics, ejection, families, clock } =
-    parts;
+  const {
+    mode,
+    served,
+    statuses,
+    reports,
+    syncHistory,
+    source,
+    live,
+    trafficMetrics,
+    ejection,
+    families,
+    clock,
+  } = parts;
   return (own) => {
     for (const { loop } of served) {
       showServicePorts(own, loop, statuses);
+      if (mode.name === 'nftables') showSlots(own, loop.family, loop.table.slots);
       own.set('synced', { ip_family: loop.family }, syncHistory.of(loop.family).lastSuccess ? 1 : 0);
     }
     showIgnoredObjects(own, reports.ignoredByKind);

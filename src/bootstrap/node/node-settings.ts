@@ -37,6 +37,7 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
     externalIPsAllowed: gates.AllowServiceExternalIPs,
     everyEndpoint: mode === 'userspace',
     ejectSilentEndpoints: configuration.ejectSilentEndpoints,
+    usesSlots: mode === 'nftables',
   };
 }
 

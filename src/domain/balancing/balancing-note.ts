@@ -2,7 +2,9 @@ import type { Balancing, BalancingMethod } from './balancing.js';
 
 /** What a Service asks for. */
 export interface AskedChoice {
-  readonly balancing?: Balancing;
+  readonly balancing?: Balancing | undefined;
+  /** What there can be no tables for, and why. */
+  readonly deniedBalancing?: { readonly reason?: string | undefined } | undefined;
   /** An IPVS scheduler. */
   readonly scheduler?: string;
 }
@@ -12,10 +14,12 @@ export interface AskedChoice {
  * @param methods those that the mode has besides random choice
  */
 export function balancingNote(
-  { balancing, scheduler }: AskedChoice,
+  { balancing, deniedBalancing, scheduler }: AskedChoice,
   mode: string,
   methods: readonly BalancingMethod[],
 ): string | undefined {
+  if (deniedBalancing?.reason !== undefined)
+    return `no tables for load balancing: ${deniedBalancing.reason}; its Service's endpoints are chosen at random, with equal chances`;
   const { method = 'random', isWeighted = false } = balancing ?? {};
   const instead = `endpoints are chosen at random${isWeighted ? ', by their weights' : ''}`;
   if (method !== 'random')

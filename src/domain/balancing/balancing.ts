@@ -1,4 +1,5 @@
 import type { Endpoint } from '../model/endpoint.js';
+import type { ServicePortKey } from '../model/service-port-name.js';
 
 /** How the endpoint of a new connection is chosen: what `kube-proxy-ts/load-balancing` asks for (docs/load-balancing.md). */
 export const BALANCING_METHODS = ['random', 'round-robin', 'maglev', 'maglev-source'] as const;
@@ -16,6 +17,14 @@ export interface Balancing {
   readonly method: BalancingMethod;
   /** Endpoints have weights. */
   readonly isWeighted: boolean;
+  /** The ports of the Service whose tables of slots this one shares. Missing: it has its own. */
+  readonly tables?: TableOwners;
+}
+
+/** For each list of endpoints, the first port of the Service by key that has the same. */
+export interface TableOwners {
+  readonly cluster: ServicePortKey;
+  readonly local: ServicePortKey;
 }
 
 /** The most that `kube-proxy-ts/weight` may be. */

@@ -16,7 +16,7 @@ export function maglevTable(names: readonly string[], weights: readonly number[]
   const slots = new Uint32Array(size);
   const taken = new Uint8Array(size);
   let free = size;
-  for (const place of turns(weights)) {
+  for (const place of turns(weights, true)) {
     const skip = skips[place]!;
     let slot = next[place]!;
     while (taken[slot] === 1) slot = (slot + skip) % size;

@@ -1,20 +1,24 @@
 import { endpointPlace, type Endpoint } from '../model/endpoint.js';
-import { isHashed, weightOf, type Balancing } from './balancing.js';
+import type { ServicePortKey } from '../model/service-port-name.js';
+import { textHash } from '../model/text-hash.js';
+import { isHashed, weightOf, type Balancing, type TableOwners } from './balancing.js';
 import { maglevTable } from './maglev-table.js';
 import { turns, turnsOfPeriod } from './turns.js';
 
-/** Primes, for tables of slots: each slot is an element in the kernel, once for each frontend. */
-export const TABLE_SIZES = [1021, 4093, 16_381, 65_521] as const;
+/**
+ * Primes, the sizes of tables: each slot is an element in the kernel. Neighbours differ by a factor of two, because nearly all slots
+ * get another endpoint when the size changes.
+ */
+export const TABLE_SIZES = [1021, 2039, 4093, 8191, 16_381] as const;
+
+/** More endpoints than this cannot all have a slot. */
+export const MOST_SLOTS = TABLE_SIZES.at(-1)!;
 
 /** As many slots as this for the lightest endpoint keep every share within one percent of itself. */
 const SLOTS_FOR_THE_LIGHTEST = 100;
 
-/**
- * Hashed tables have at least this many slots, and with more than FEW_HASHED endpoints the most: then less than one percent of the
- * slots moves beyond the share of an endpoint that comes or goes.
- */
-const LEAST_HASHED = 16_381;
-const FEW_HASHED = 24;
+/** Hashed tables of few endpoints have at least this many slots: with fewer, more of them move than an endpoint's own share. */
+const LEAST_HASHED = 2039;
 
 /** Weights whose period is not longer are met exactly, slot by slot. */
 const LONGEST_PERIOD = 1021;
@@ -30,20 +34,55 @@ const tables = new WeakMap<readonly Endpoint[], Map<string, Slots>>();
  * All nodes with the same list have the same slots.
  * @param isPrime as many slots as one of TABLE_SIZES, whatever would do
  */
-export function slotsOf(
+export function slotsOf(list: readonly Endpoint[], balancing: Balancing, isPrime = false): Slots | undefined {
+  const size = slotCount(list, balancing, isPrime);
+  if (size === undefined) return undefined;
+  const key = `${size} ${isHashed(balancing.method) || isPrime}`;
+  const known = tables.get(list) ?? new Map<string, Slots>();
+  tables.set(list, known);
+  const found = known.get(key) ?? made(list, balancing, isPrime, size);
+  known.set(key, found);
+  return found;
+}
+
+/** How many there are. Costs a walk through the list, where `slotsOf` makes a table. */
+export function slotCount(
   list: readonly Endpoint[],
   { method, isWeighted }: Balancing,
   isPrime = false,
-): Slots | undefined {
+): number | undefined {
   if (list.length < 2) return undefined;
   const isTable = isPrime || isHashed(method);
   if (!isTable && !isWeighted) return undefined;
-  const key = isTable ? `table ${isHashed(method)}` : 'period';
-  const known = tables.get(list) ?? new Map<string, Slots>();
-  tables.set(list, known);
-  const found = known.get(key) ?? made(list, isTable, isHashed(method));
-  known.set(key, found);
-  return found;
+  const weights = list.map(weightOf);
+  return (isTable ? undefined : shortPeriod(weights)) ?? tableSize(weights, isHashed(method));
+}
+
+function shortPeriod(weights: readonly number[]): number | undefined {
+  const period = turnsOfPeriod(weights);
+  return period <= LONGEST_PERIOD ? period : undefined;
+}
+
+function made(list: readonly Endpoint[], { method }: Balancing, isPrime: boolean, size: number): Slots {
+  const weights = list.map(weightOf);
+  const isTable = isPrime || isHashed(method) || shortPeriod(weights) === undefined;
+  return isTable ? maglevTable(slotNames(list), weights, size) : firstTurns(weights, size);
+}
+
+/**
+ * What endpoints are called in tables: their addresses, if all have the same port, so that ports of a Service with the same pods have
+ * the same table.
+ */
+export function slotNames(list: readonly Endpoint[]): readonly string[] {
+  const port = list[0]?.port;
+  return list.every((endpoint) => endpoint.port === port)
+    ? list.map(({ address }) => address)
+    : list.map(endpointPlace);
+}
+
+/** The number of a table in the kernel, from 1 to 0xfffffffe. Two of them may have the same, which `SlotBudget` prevents. */
+export function tableNumber(owner: ServicePortKey, list: keyof TableOwners): number {
+  return 1 + (textHash(`${owner} ${list}`) % 0xfffffffe);
 }
 
 /** How many of how many slots an endpoint has. */
@@ -61,13 +100,6 @@ export function slotShares(list: readonly Endpoint[], balancing: Balancing): rea
   return Array.from(counts, (count) => ({ slots: count, of: slots.length }));
 }
 
-function made(list: readonly Endpoint[], isTable: boolean, isHash: boolean): Slots {
-  const weights = list.map(weightOf);
-  const period = turnsOfPeriod(weights);
-  if (!isTable && period <= LONGEST_PERIOD) return firstTurns(weights, period);
-  return maglevTable(list.map(endpointPlace), weights, tableSize(weights, isHash));
-}
-
 function firstTurns(weights: readonly number[], count: number): Slots {
   const slots = new Uint32Array(count);
   const order = turns(weights);
@@ -79,7 +111,6 @@ function firstTurns(weights: readonly number[], count: number): Slots {
 export function tableSize(weights: readonly number[], isHash: boolean): number {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const lightest = weights.reduce((least, weight) => Math.min(least, weight), Infinity);
-  const wanted = (SLOTS_FOR_THE_LIGHTEST * total) / lightest;
-  const least = !isHash ? 0 : weights.length > FEW_HASHED ? Infinity : LEAST_HASHED;
-  return TABLE_SIZES.find((size) => size >= Math.max(wanted, least)) ?? TABLE_SIZES.at(-1)!;
+  const wanted = Math.max((SLOTS_FOR_THE_LIGHTEST * total) / lightest, isHash ? LEAST_HASHED : 0);
+  return TABLE_SIZES.find((size) => size >= wanted) ?? MOST_SLOTS;
 }

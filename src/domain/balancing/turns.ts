@@ -1,16 +1,17 @@
 /**
  * The order in which endpoints take turns, for ever: each as often as its weight asks for, as evenly as whole turns allow.
  * @param weights above 0, whole
+ * @param isEarly each has its first turn at the start, so that none is left out where turns are few
  * @returns places in `weights`
  */
-export function* turns(weights: readonly number[]): Generator<number, never> {
+export function* turns(weights: readonly number[], isEarly = false): Generator<number, never> {
+  const whole = isEarly ? Math.ceil : Math.floor;
   const greatest = weights.reduce((most, weight) => Math.max(most, weight), 0);
   for (let round = 1; ; round++)
     for (let place = 0; place < weights.length; place++) {
       const weight = weights[place]!;
       // Rounds that many are due after this one, but were not before.
-      if (Math.floor((weight * round) / greatest) > Math.floor((weight * (round - 1)) / greatest))
-        yield place;
+      if (whole((weight * round) / greatest) > whole((weight * (round - 1)) / greatest)) yield place;
     }
 }
 

@@ -8,6 +8,7 @@ import { cidrContains } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { selectEndpoints, type EndpointSelection, type NodeTopology } from '../selection/select-endpoints.js';
 import type { ForwardingEntry, Frontend } from './forwarding-entry.js';
+import { withTableOwners } from './slot-tables.js';
 import { weighed } from './weighed.js';
 
 /** What the decision depends on besides the Service and its endpoints. */
@@ -22,6 +23,8 @@ export interface ForwardingContext {
   readonly everyEndpoint?: boolean;
   /** Silent endpoints step aside, unless a Service has it otherwise. Missing means no. */
   readonly ejectSilentEndpoints?: boolean;
+  /** Endpoints are chosen by tables of slots, for which there is limited room. Missing means no. */
+  readonly usesSlots?: boolean;
 }
 
 /**
@@ -37,7 +40,10 @@ export function forwardService(
   const clusterIP = service.clusterIPs[context.family];
   if (clusterIP === undefined) return [];
   if (context.everyEndpoint) return forwardPlainly(service, endpointsOf, context);
-  return service.ports.map((port) => forwardPort(service, port, clusterIP, endpointsOf, context, stepsAside));
+  const entries = service.ports.map((port) =>
+    forwardPort(service, port, clusterIP, endpointsOf, context, stepsAside),
+  );
+  return context.usesSlots ? withTableOwners(entries) : entries;
 }
 
 function forwardPlainly(...[service, endpointsOf, context]: Parameters<typeof forwardService>) {

@@ -31,7 +31,9 @@ export interface ForwardingEntry {
   /** The scheduler that the Service requests; only mode ipvs supports it. The name has a valid form, but may be unknown. */
   readonly scheduler?: string;
   /** How endpoints are chosen, where it is not at random with equal chances. */
-  readonly balancing?: Balancing;
+  readonly balancing?: Balancing | undefined;
+  /** What is requested in its place, if there can be no tables for it, and why. Endpoints are then chosen at random. */
+  readonly deniedBalancing?: DeniedBalancing | undefined;
   /** Sources that may use the load-balancer IPs; empty if all may. */
   readonly sourceRanges: readonly Cidr[];
   /** A source range covers this node, so the load-balancer IPs themselves may be the source of its own packets. */
@@ -49,6 +51,12 @@ export interface ForwardingEntry {
   readonly ejectsSilentEndpoints?: boolean;
   /** How many endpoints the cluster knows for the service port, whatever their state. */
   readonly knownEndpoints: number;
+}
+
+export interface DeniedBalancing {
+  readonly balancing: Balancing;
+  /** Missing where another port of the Service has it. */
+  readonly reason?: string | undefined;
 }
 
 /** The kind of address that clients use. */

@@ -1,9 +1,11 @@
+import { SlotBudget } from '../balancing/slot-budget.js';
 import { NOBODY_ASIDE } from '../failover/steps-aside.js';
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../model/service-port-name.js';
 import type { ClusterState } from '../state/cluster-state.js';
 import { findEntry } from './find-entry.js';
 import { forwardService, type ForwardingContext } from './forward-service.js';
 import type { ForwardingEntry } from './forwarding-entry.js';
+import { balanced, slotDemand } from './slot-tables.js';
 
 /** A service port whose entry was computed again, or is gone (`entry` undefined). */
 export interface ForwardingChange {
@@ -19,6 +21,7 @@ export interface ForwardingChange {
  */
 export class ForwardingTable {
   private readonly entriesByService = new Map<ServiceKey, readonly ForwardingEntry[]>();
+  private readonly budget = new SlotBudget();
   private count = 0;
   private lacking = { internal: 0, external: 0 };
 
@@ -64,8 +67,14 @@ export class ForwardingTable {
     return this.entriesByService.get(service) ?? NO_ENTRIES;
   }
 
+  /** The tables of slots of these entries. */
+  get slots(): Pick<SlotBudget, 'used' | 'deniedServices'> {
+    return this.budget;
+  }
+
   /**
-   * Computes the entries of the given Services again. Cost depends on them, not on the size of the table.
+   * Computes the entries of the given Services again. Cost depends on them, not on the size of the table. The changes include those
+   * of Services for whose tables there is room now, or no longer.
    * @param services each once
    */
   update(
@@ -73,7 +82,7 @@ export class ForwardingTable {
     services: Iterable<ServiceKey>,
     context: ForwardingContext,
   ): readonly ForwardingChange[] {
-    const changes: ForwardingChange[] = [];
+    const formerEntries = new Map<ServiceKey, readonly ForwardingEntry[]>();
     for (const key of services) {
       const former = this.entriesOf(key);
       const service = state.service(key);
@@ -81,19 +90,33 @@ export class ForwardingTable {
       const entries = service
         ? forwardService(service, state.endpointsByPort(key, context.family), context, this.stepsAside)
         : NO_ENTRIES;
-      for (const previous of former) {
-        this.countLacking(previous, -1);
-        if (!findEntry(entries, previous.key))
-          changes.push({ key: previous.key, entry: undefined, former: previous });
-      }
-      for (const entry of entries) {
-        this.countLacking(entry, 1);
-        changes.push({ key: entry.key, entry, former: findEntry(former, entry.key) });
-      }
-      this.count += entries.length - former.length;
-      if (entries.length > 0) this.entriesByService.set(key, entries);
-      else this.entriesByService.delete(key);
+      formerEntries.set(key, former);
+      this.put(key, entries);
+      if (context.usesSlots) this.budget.request(key, slotDemand(entries));
     }
+    for (const key of this.budget.decide())
+      if (!formerEntries.has(key)) formerEntries.set(key, this.entriesOf(key));
+    return [...formerEntries].flatMap(([key, former]) => this.changesOf(key, former));
+  }
+
+  private put(key: ServiceKey, entries: readonly ForwardingEntry[]): void {
+    const former = this.entriesOf(key);
+    for (const previous of former) this.countLacking(previous, -1);
+    for (const entry of entries) this.countLacking(entry, 1);
+    this.count += entries.length - former.length;
+    if (entries.length > 0) this.entriesByService.set(key, entries);
+    else this.entriesByService.delete(key);
+  }
+
+  /** Balances the entries of a Service as there is room. */
+  private changesOf(key: ServiceKey, former: readonly ForwardingEntry[]): readonly ForwardingChange[] {
+    const entries = balanced(this.entriesOf(key), this.budget.reason(key));
+    if (entries.length > 0) this.entriesByService.set(key, entries);
+    const changes: ForwardingChange[] = former.flatMap((previous) =>
+      findEntry(entries, previous.key) ? [] : [{ key: previous.key, entry: undefined, former: previous }],
+    );
+    for (const entry of entries)
+      changes.push({ key: entry.key, entry, former: findEntry(former, entry.key) });
     return changes;
   }
 

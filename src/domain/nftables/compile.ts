@@ -3,6 +3,7 @@ import { FrontendPart } from './frontend-part.js';
 import type { Protocol } from '../model/service-port-name.js';
 import { CLUSTER_IPS, HAIRPIN_CONNECTIONS } from './layout/sets.js';
 import { rejectedNodePort, SharedPart } from './shared-part.js';
+import { LISTS, SlotsPart, slotsPart } from './slots-part.js';
 import type { NftablesServicePortRules, TablePart } from './state/service-port-rules.js';
 
 /**
@@ -18,7 +19,7 @@ export function compileNftables(
   const frontends = entry.frontends.map((frontend) => new FrontendPart(entry, frontend));
   const parts: readonly TablePart[] = frontends.length > 1 ? eachOnce(frontends) : frontends;
   // Unlike a list that grows, the result of this has no spare room: it is kept for every service port.
-  return parts.concat(takenOver(sharedParts(entry, rejected), former));
+  return parts.concat(takenOver([...sharedParts(entry, rejected), ...tables(entry, frontends)], former));
 }
 
 /** What the service port may share with others. */
@@ -40,11 +41,22 @@ function sharedParts(
   return parts;
 }
 
+/** The tables of the lists that frontends choose from. */
+function tables(entry: ForwardingEntry, frontends: readonly FrontendPart[]): readonly TablePart[] {
+  if (!entry.balancing) return [];
+  return LISTS.filter((name) => frontends.some(({ lists }) => lists.includes(name))).flatMap(
+    (name) => slotsPart(entry, name) ?? [],
+  );
+}
+
 /** The parts, those among them that are there already as they are there. */
 function takenOver(parts: readonly TablePart[], former: NftablesServicePortRules): readonly TablePart[] {
   if (former.length === 0) return parts;
   const present = new Map(former.map((part) => [part.key, part]));
-  return parts.map((part) => present.get(part.key) ?? part);
+  return parts.map((part) => {
+    const known = present.get(part.key);
+    return known && (!(part instanceof SlotsPart) || part.equals(known)) ? known : part;
+  });
 }
 
 /** One address may be both an external IP and a load-balancer IP: the latter wins, since it may restrict sources. */

@@ -2,9 +2,12 @@ import { weightOf } from '../balancing/balancing.js';
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../model/endpoint.js';
 import { mixed } from '../model/text-hash.js';
+import { LISTS } from './slots-part.js';
 
 /** To be changed with everything that lets the same entry be compiled into other elements. */
 const COMPILED_AS = 'elements 1';
+/** The same of those that are not chosen at random with equal chances. */
+const SLOTS_AS = 'slots 2';
 
 /**
  * A number that differs, in practice, whenever the elements of a frontend differ, its own and those that it shares: what its own
@@ -25,7 +28,9 @@ export function digestOf(entry: ForwardingEntry, { kind, address, port, policy, 
   hash.addEndpoints(endpoints.reachable.filter(({ isLocal }) => isLocal));
   hash.addList(frontends, (other) => (other.kind === 'cluster-ip' ? other.address! : ''));
   if (balancing) {
+    hash.add(SLOTS_AS);
     hash.add(balancing.method);
+    for (const name of LISTS) hash.add(balancing.tables?.[name] ?? '');
     hash.addWeights([...(endpoints.cluster ?? []), ...(endpoints.local ?? [])]);
   }
   if (kind !== 'load-balancer-ip') return hash.value;

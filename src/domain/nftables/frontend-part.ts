@@ -1,4 +1,3 @@
-import { slotsOf, type Slots } from '../balancing/slots.js';
 import {
   isExternal,
   shortCircuits,
@@ -10,7 +9,7 @@ import { endpointPlace, type Endpoint } from '../model/endpoint.js';
 import { flatText } from '../model/flat-text.js';
 import { addressBits, type Cidr } from '../net/cidr.js';
 import { digestOf } from './digest.js';
-import { endpointIds } from './endpoint-ids.js';
+import { endpointIds, namedNumbers } from './endpoint-ids.js';
 import { frontendComment } from './frontend-names.js';
 import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './layout/keys.js';
 import { FIRST_NUMBER } from './layout/node-rules.js';
@@ -18,12 +17,8 @@ import { formatPriority } from './layout/priority.js';
 import { RESTRICTED_FRONTENDS, setsOf, sourcesSet } from './layout/sets.js';
 import { sourcesStructure, structuresOfClass, type Structure } from './layout/structure.js';
 import type { SetDefinition } from './layout/table.js';
-import {
-  classNumber,
-  FIRST_SLOT,
-  MAX_AFFINITY_ENDPOINTS,
-  type TrafficClass,
-} from './layout/traffic-class.js';
+import { classNumber, type TrafficClass } from './layout/traffic-class.js';
+import { chosenFrom, slotsOfList, tableText, type ListName } from './slots-part.js';
 import type { PlacedElement, TablePart } from './state/service-port-rules.js';
 
 type Ids = ReadonlyMap<string, number>;
@@ -34,11 +29,14 @@ const NO_SOURCES = new Map<string, never>();
 interface Way {
   readonly map: SetDefinition;
   readonly kind: TrafficClass['kind'];
+  readonly name: ListName;
   readonly endpoints: readonly Endpoint[];
   /** The list, by number. */
   readonly list: SetDefinition;
   /** The same with session affinity. */
   readonly stickyList: SetDefinition;
+  /** Where the list has a table, the frontend's number of it. */
+  readonly tables: SetDefinition;
 }
 
 /**
@@ -65,6 +63,11 @@ export class FrontendPart implements TablePart {
     const structures = this.ways().flatMap((way) => structuresOfClass(this.classOf(way)));
     for (const { prefixLength } of this.sources().values()) structures.push(sourcesStructure(prefixLength));
     return structures;
+  }
+
+  /** The lists that it chooses from. */
+  get lists(): readonly ListName[] {
+    return this.ways().map(({ name }) => name);
   }
 
   get ids(): readonly string[] | undefined {
@@ -116,17 +119,21 @@ export class FrontendPart implements TablePart {
     const general: Way = {
       map: sets.frontends,
       kind: takesShortCircuits ? 'external-local' : isExternal(source) ? 'external' : 'pick',
+      name: source.policy === 'Local' ? 'local' : 'cluster',
       endpoints: source.policy === 'Local' ? local : cluster,
       list: sets.endpoints,
       stickyList: sets.affinityIds,
+      tables: sets.tables,
     };
     if (!takesShortCircuits) return [general];
     const shortCircuit: Way = {
       map: sets.shortCircuits,
       kind: 'short-circuit',
+      name: 'cluster',
       endpoints: cluster,
       list: sets.shortCircuitEndpoints,
       stickyList: sets.shortCircuitAffinityIds,
+      tables: sets.shortCircuitTables,
     };
     return [general, shortCircuit];
   }
@@ -136,42 +143,39 @@ export class FrontendPart implements TablePart {
     return formatPriority(classNumber(this.classOf(way)));
   }
 
-  private classOf({ kind, endpoints }: Way): TrafficClass {
-    const { affinitySeconds, balancing } = this.entry;
-    const { variant } = this;
-    const listed = affinitySeconds > 0 ? limited(endpoints) : endpoints;
-    const slots = this.slotsOf(listed)?.length;
-    const method =
-      !balancing || balancing.method === 'random' || listed.length < 2 ? undefined : balancing.method;
+  private classOf({ kind, name }: Way): TrafficClass {
+    const { entry, variant } = this;
+    const { affinitySeconds, balancing } = entry;
+    const { length } = chosenFrom(entry, name);
+    const slots = slotsOfList(entry, name);
+    const method = !balancing || balancing.method === 'random' || length < 2 ? undefined : balancing.method;
     const chosen = method && { method };
-    if (affinitySeconds === 0 || slots === undefined)
-      return { variant, kind, count: slots ?? listed.length, affinitySeconds, ...chosen };
-    const count = 2 ** Math.ceil(Math.log2(listed.length));
+    if (slots === undefined) return { variant, kind, count: length, affinitySeconds, ...chosen };
+    const count = affinitySeconds > 0 ? 2 ** Math.ceil(Math.log2(length)) : 1;
     return { variant, kind, count, affinitySeconds, ...chosen, slots };
   }
 
-  /** With affinity, a class number has room for the sizes of tables only. */
-  private slotsOf(listed: readonly Endpoint[]): Slots | undefined {
-    const { balancing, affinitySeconds } = this.entry;
-    return balancing && slotsOf(listed, balancing, affinitySeconds > 0);
-  }
-
-  /** Numbers the endpoints of a list, or its slots: each number leads to an id with affinity, otherwise to an address. */
-  private list({ endpoints, list, stickyList }: Way, ids: Ids | undefined, elements: PlacedElement[]): void {
-    const numbered = ids ? limited(endpoints) : endpoints;
+  /** Numbers the endpoints of a list: each number leads to an id with affinity, otherwise to an address. */
+  private list(
+    { name, list, stickyList, tables }: Way,
+    ids: Ids | undefined,
+    elements: PlacedElement[],
+  ): void {
+    const endpoints = chosenFrom(this.entry, name);
     const set = ids ? stickyList : list;
-    const slots = this.slotsOf(numbered);
-    const values = numbered.map((endpoint) =>
+    const values = endpoints.map((endpoint) =>
       ids ? formatPriority(ids.get(endpointPlace(endpoint))!) : addressValue(endpoint),
     );
-    if (ids || !slots)
-      values.forEach((value, position) =>
-        elements.push(placed(set, this.numbered(numberText(position)), value)),
-      );
-    for (let slot = 0; slots && slot < slots.length; slot++) {
-      const number = ids ? formatPriority(FIRST_SLOT + slot) : numberText(slot);
-      elements.push(placed(set, this.numbered(number), values[slots[slot]!]));
-    }
+    const hasTable = slotsOfList(this.entry, name) !== undefined;
+    // What packets get that are on their way while the table changes.
+    const inOrder = hasTable && !ids ? values.slice(0, 1) : values;
+    inOrder.forEach((value, position) =>
+      elements.push(placed(set, this.numbered(numberText(position)), value)),
+    );
+    if (!hasTable) return;
+    elements.push(placed(tables, this.key, tableText(this.entry, name)));
+    const numbers = namedNumbers(endpoints);
+    values.forEach((value, place) => elements.push(placed(set, this.numbered(numbers[place]!), value)));
   }
 
   private numbered(number: string): string {
@@ -205,10 +209,6 @@ export class FrontendPart implements TablePart {
       [...sourceRanges, ...own].map((range) => [`${range.address}/${range.prefixLength}`, range]),
     );
   }
-}
-
-function limited(endpoints: readonly Endpoint[]): readonly Endpoint[] {
-  return endpoints.length > MAX_AFFINITY_ENDPOINTS ? endpoints.slice(0, MAX_AFFINITY_ENDPOINTS) : endpoints;
 }
 
 function addressValue({ address, port }: Endpoint): string {

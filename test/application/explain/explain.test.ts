@@ -319,10 +319,10 @@ describe('how endpoints are chosen', () => {
     given({ balancingMethod: 'maglev' }, [...two, sliceEndpoint('10.1.1.3')]);
     const [port] = (await explained()).ports;
     expect(port!.choice).toBe(
-      "new connections are shared out by a hash of the client's address and port (maglev): 16381 slots, each share within 0.01 % of what it should be",
+      "new connections are shared out by a hash of the client's address and port (maglev): 2039 slots, each share within 0.10 % of what it should be",
     );
     const shares = port!.endpoints.map(({ share }) => share!.slots);
-    expect(shares.reduce((sum, slots) => sum + slots)).toBe(16_381);
+    expect(shares.reduce((sum, slots) => sum + slots)).toBe(2039);
   });
 
   it('is not told where all have equal chances', async () => {

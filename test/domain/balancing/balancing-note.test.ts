@@ -20,6 +20,13 @@ describe('what a mode does in place of what is asked for', () => {
     },
   );
 
+  it('is said where there is no room for tables, with the reason', () => {
+    const deniedBalancing = { reason: '9 slots are needed' };
+    expect(balancingNote({ deniedBalancing }, 'nftables', BALANCING_METHODS)).toBe(
+      "no tables for load balancing: 9 slots are needed; its Service's endpoints are chosen at random, with equal chances",
+    );
+  });
+
   it('is nothing where nothing is asked for, or only weights', () => {
     expect(balancingNote({}, 'nftables', BALANCING_METHODS)).toBeUndefined();
     expect(balancingNote({ scheduler: 'random' }, 'nftables', BALANCING_METHODS)).toBeUndefined();

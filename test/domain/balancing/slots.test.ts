@@ -67,21 +67,34 @@ describe('the slots of a choice', () => {
 
   it('are as many as one prime of few', () => {
     for (const size of TABLE_SIZES) expect(isPrime(size)).toBe(true);
-    expect(tableSize([1, 1], true)).toBe(16_381);
-    expect(
+    const sizeFor = (count: number) =>
       tableSize(
-        Array.from({ length: 24 }, () => 1),
+        Array.from({ length: count }, () => 1),
         true,
-      ),
-    ).toBe(16_381);
-    expect(
-      tableSize(
-        Array.from({ length: 25 }, () => 1),
-        true,
-      ),
-    ).toBe(65_521);
-    expect(tableSize([1, 1000], true)).toBe(65_521);
+      );
+    expect([2, 20, 21, 40, 41, 81, 82, 1000].map(sizeFor)).toEqual([
+      2039, 2039, 4093, 4093, 8191, 8191, 16_381, 16_381,
+    ]);
+    expect(tableSize([1, 1000], true)).toBe(16_381);
     expect(tableSize([1, 9], false)).toBe(1021);
-    expect(tableSize([1, 1000], false)).toBe(65_521);
+    expect(tableSize([1, 1000], false)).toBe(16_381);
+  });
+
+  it('leave no endpoint out, however light it is and however many there are', () => {
+    for (const list of [
+      endpoints(1, 1000),
+      endpoints(...Array.from({ length: 4000 }, (_, at) => 1 + (at % 10))),
+    ])
+      for (const method of ['random', 'maglev'] as const)
+        for (const { slots } of slotShares(list, { method, isWeighted: true }))
+          expect(slots).toBeGreaterThan(0);
+  });
+
+  it('do not depend on the port, unless it differs between endpoints', () => {
+    const balancing = { method: 'maglev', isWeighted: false } as const;
+    const list = endpoints(1, 1, 1);
+    const elsewhere = list.map((endpoint) => ({ ...endpoint, port: 9090 }));
+    expect(slotsOf(elsewhere, balancing)).toEqual(slotsOf(list, balancing));
+    expect(slotsOf(elsewhere.with(0, list[0]!), balancing)).not.toEqual(slotsOf(list, balancing));
   });
 });

@@ -1,8 +1,9 @@
-import { slotShares } from '../../../src/domain/balancing/slots.js';
+import { slotCount, slotShares, slotsOf } from '../../../src/domain/balancing/slots.js';
 import type { BalancingMethod } from '../../../src/domain/balancing/balancing.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
+import { SLOTS } from '../../../src/domain/nftables/layout/sets.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import { TableChange } from '../../../src/domain/nftables/state/table-change.js';
@@ -14,6 +15,12 @@ import { contentsOf } from '../../support/nftables/table-contents.js';
 import { WalkedTable } from '../../support/nftables/walked-table.js';
 
 const families = sampleOf(IP_FAMILIES);
+
+const slotKeys = (desired: NftablesDesiredState): readonly string[] => {
+  const keys: string[] = [];
+  desired.forEachElement(({ set, key }) => set === SLOTS && keys.push(key));
+  return keys;
+};
 
 describe.each(families)('frontends whose endpoints are not chosen with equal chances, %s', (family) => {
   const entryOf = (shape: Partial<SampleShape>): ForwardingEntry =>
@@ -102,15 +109,43 @@ describe.each(families)('frontends whose endpoints are not chosen with equal cha
     const { structures, elements, unused } = changeTransactions(change, desired, node, new Map());
     expect(structures.operations).toEqual([]);
     expect(unused.operations).toEqual([]);
-    // A sixth of the slots, and at most one percent.
-    expect(elements.steps / 2 / 16_381).toBeGreaterThan(1 / 6);
-    expect(elements.steps / 2 / 16_381).toBeLessThan(1 / 6 + 0.01);
-    // A slot has its new endpoint in the transaction in which it loses the former one.
     const keys = (op: string) =>
       elements.operations.flatMap((each) =>
-        each.op === op && 'elements' in each ? each.elements.map(({ key }) => key) : [],
+        each.op === op && 'elements' in each && each.set === SLOTS ? each.elements.map(({ key }) => key) : [],
       );
-    const removed = new Set(keys('delete-elements'));
-    expect(keys('add-elements').filter((key) => !removed.has(key))).toEqual([]);
+    // A sixth of the slots, and hardly more.
+    const share = keys('add-elements').length / slotsOf(after.endpoints.cluster!, after.balancing!)!.length;
+    expect(share).toBeGreaterThan(1 / 6 - 0.001);
+    expect(share).toBeLessThan(1 / 6 + 0.02);
+    // A slot has its new endpoint in the transaction in which it loses the former one.
+    expect(keys('add-elements')).toEqual(keys('delete-elements'));
+  });
+
+  it('share a table: all frontends of a service port, and ports with the same list', () => {
+    const desired = new NftablesDesiredState();
+    const entry = entryOf({
+      ...{
+        balancingMethod: 'maglev',
+        endpoints: 30,
+        nodePort: 30_080,
+        external: true,
+        externalPolicyLocal: true,
+      },
+    });
+    const tables = { cluster: entry.key, local: entry.key };
+    const other = { ...entry, key: `${entry.key}2`, name: { ...entry.name, port: 'two' } };
+    const frontends = entry.frontends.map((frontend) => ({ ...frontend, port: frontend.port + 1 }));
+    desired.replace(entry.key, compileNftables(entry));
+    const count = () => slotKeys(desired).length;
+    const own = count();
+    expect(own).toBe(4093 + (slotCount(entry.endpoints.local!, entry.balancing!) ?? 0));
+    const sharing = { ...other, frontends, balancing: { ...entry.balancing!, tables } };
+    desired.replace(other.key, compileNftables(sharing));
+    expect(count()).toBe(own);
+    // The other one goes on with the table.
+    desired.replace(entry.key, undefined);
+    expect(count()).toBe(own);
+    desired.replace(other.key, undefined);
+    expect(count()).toBe(0);
   });
 });

@@ -28,6 +28,7 @@ const TYPES: Readonly<Record<KeyField['field'], DataType>> = {
   sport: 'port',
   dport: 'port',
   priority: 'priority',
+  draw: 'slot',
 };
 
 /** The chain that a verdict leads to. */
@@ -111,6 +112,8 @@ function isOfType(family: IpFamily, type: DataType, text: string): boolean {
       return /^(?:0|[1-9]\d{0,4})$/.test(text) && Number(text) <= 65535;
     case 'priority':
       return formatPriority(parsePriority(text)) === text;
+    case 'slot':
+      return /^(?:0|[1-9]\d{0,9})$/.test(text) && Number(text) <= 0xffffffff;
   }
 }
 

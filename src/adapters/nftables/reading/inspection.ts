@@ -1,7 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { LOOKED_UP_SETS, setsOf } from '../../../domain/nftables/layout/sets.js';
+import { LOOKED_UP_SETS, setsOf, SLOTS } from '../../../domain/nftables/layout/sets.js';
 import { VARIANTS } from '../../../domain/nftables/layout/keys.js';
+import { slotsPartKey } from '../../../domain/nftables/slots-part.js';
 import type { SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
 import { adoptedParts, type AdoptedFrontend } from '../../../domain/nftables/state/adopted-rules.js';
 import type { NftablesDesiredState } from '../../../domain/nftables/state/desired-state.js';
@@ -123,7 +124,7 @@ export class Inspection {
   private shareAgain(wanted: WantedElements): void {
     for (const [set, keys] of wanted.bySet())
       for (const key of keys) {
-        const part = this.desired.heldPart(`${set.name} ${key}`);
+        const part = this.desired.heldPart(set === SLOTS ? slotsPartKey(key) : `${set.name} ${key}`);
         if (part && this.verified.delete(part)) this.countVerified(part.elements, -1);
       }
   }

@@ -4,7 +4,7 @@ import { LISTED_SETS, POSSIBLE_SETS } from '../../../domain/nftables/layout/sets
 import { tableChains, tableSets } from '../../../domain/nftables/state/desired-table.js';
 import type { NftTransport } from '../transport.js';
 import type { Desired, TableReading } from './table-reading.js';
-import { fits, isOfAnotherLayout } from './difference.js';
+import { fits, hasFrontendTables, isOfAnotherLayout } from './difference.js';
 import { Inspection } from './inspection.js';
 
 /** Kernels that do not count elements need whole lists to show unknown ones; above this size that takes them too long. */
@@ -26,7 +26,8 @@ export async function readTable(
 ): Promise<TableReading> {
   const state = await transport.read(family, [...LISTED_SETS, ...KUBE_PROXY_MAPS], signal);
   const isOfAnother = state !== undefined && isOfAnotherLayout(state, family, transport);
-  if (!state || (isOfAnother && mayBeReplaced)) return { state, verified: new Set(), isPartial: false };
+  if (!state || ((isOfAnother || hasFrontendTables(state)) && mayBeReplaced))
+    return { state, verified: new Set(), isPartial: false };
   if (isOfAnother) return whole(transport, family, signal);
   const counts = [...state.sets.values()].some(({ count }) => count !== undefined);
   const needsLists = !byDigest && !counts && desired.elementCount <= LISTED_AT_MOST;

@@ -23,12 +23,19 @@ export function renderDeclaration(family: IpFamily, set: SetDefinition): string[
   const names = (types: readonly DataType[]) =>
     types.map((type) => typeOf(componentOf(family, type)).name).join(' . ');
   const valueText = value === undefined ? '' : ` : ${value === 'verdict' ? value : names(value)}`;
-  const lines = [`type ${names(key)}${valueText}`];
+  const lines = [set.key.includes('slot') ? typeofText(set) : `type ${names(key)}${valueText}`];
   if (set.dynamicSize !== undefined) {
     lines.push(`size ${safeNumber('set size', set.dynamicSize, 1, 0xffffffff)}`, 'flags dynamic,timeout');
   }
   if (set.comment !== undefined) lines.push(`comment "${safeComment(set.comment)}"`);
   return lines;
+}
+
+/** nft declares the type of numbers that are drawn by an example. */
+function typeofText({ key, value }: SetDefinition): string {
+  const examples = (types: readonly DataType[]) =>
+    types.map((type) => (type === 'slot' ? 'numgen random mod 2' : 'meta priority')).join(' . ');
+  return `typeof ${examples(key)} : ${examples(value as readonly DataType[])}`;
 }
 
 /** One element as nft writes it: key, comment, value. Throws UnsafeTextError. */

@@ -10,7 +10,9 @@ export type KeyField =
   | { readonly field: 'l4proto' }
   | { readonly field: 'sport' }
   | { readonly field: 'dport' }
-  | { readonly field: 'priority' };
+  | { readonly field: 'priority' }
+  /** Only behind one other field. */
+  | ({ readonly field: 'draw' } & DrawnNumber);
 
 export type Key = readonly KeyField[];
 

@@ -21,6 +21,10 @@ export interface VariantSets {
   readonly endpoints: SetDefinition;
   /** frontend → traffic class, for clients on this node where the policy is Local. */
   readonly shortCircuits: SetDefinition;
+  /** frontend → number of its table, where it has one. */
+  readonly tables: SetDefinition;
+  /** The same for clients on this node where the policy is Local. */
+  readonly shortCircuitTables: SetDefinition;
   /** Traffic class → chain for those clients. A separate map, since the chains behind `classes` look into it. */
   readonly shortCircuitClasses: SetDefinition;
   /** frontend, number → endpoint, for clients on this node where the policy is Local. */
@@ -51,6 +55,8 @@ function variantSets({ prefix, types }: FrontendVariant): VariantSets {
       comment: 'what each traffic class does',
     },
     endpoints: { name: `${prefix}endpoints`, key: [...types, 'priority'], value: ENDPOINT },
+    tables: { name: `${prefix}tables`, key: types, value: ['priority'] },
+    shortCircuitTables: { name: `${prefix}short-circuit-tables`, key: types, value: ['priority'] },
     shortCircuits: { name: `${prefix}short-circuits`, key: types, value: ['priority'] },
     shortCircuitClasses: { name: `${prefix}short-circuit-classes`, key: ['priority'], value: 'verdict' },
     shortCircuitEndpoints: {
@@ -109,6 +115,9 @@ export const AFFINITY: SetDefinition = {
   dynamicSize: AFFINITY_SIZE,
 };
 
+/** Number of a table, slot → number of the endpoint: frontends with the same endpoints share a table. */
+export const SLOTS: SetDefinition = { name: 'slots', key: ['priority', 'slot'], value: ['priority'] };
+
 /** By prefix length; a table has those that it needs. */
 export const SOURCES_SETS: readonly SetDefinition[] = Array.from({ length: 129 }, (_, prefixLength) => ({
   name: `sources-${prefixLength}`,
@@ -135,6 +144,7 @@ export const STATIC_SETS: readonly SetDefinition[] = [
   RESTRICTED_FRONTENDS,
   NODEPORT_IPS,
   AFFINITY,
+  SLOTS,
   ...VARIANTS.flatMap((variant) => Object.values(setsOf(variant)) as SetDefinition[]),
 ];
 
@@ -144,6 +154,8 @@ export const POSSIBLE_SETS: readonly SetDefinition[] = [...STATIC_SETS, ...SOURC
 /** What the element of a frontend leads to. */
 const BEHIND_FRONTENDS = VARIANTS.map(setsOf).flatMap((sets) => [
   sets.endpoints,
+  sets.tables,
+  sets.shortCircuitTables,
   sets.shortCircuits,
   sets.shortCircuitEndpoints,
   sets.affinityIds,
@@ -155,6 +167,7 @@ const BEHIND_FRONTENDS = VARIANTS.map(setsOf).flatMap((sets) => [
 export const LOOKED_UP_SETS: ReadonlySet<SetDefinition> = new Set([
   CLUSTER_IPS,
   HAIRPIN_CONNECTIONS,
+  SLOTS,
   ...BEHIND_FRONTENDS,
 ]);
 
@@ -162,4 +175,4 @@ export const LOOKED_UP_SETS: ReadonlySet<SetDefinition> = new Set([
 export const LISTED_SETS = POSSIBLE_SETS.filter((set) => !LOOKED_UP_SETS.has(set));
 
 /** Sets that a packet looks into only because an element of another set, or of the firewall, has led it there. */
-export const LED_TO: ReadonlySet<SetDefinition> = new Set([...SOURCES_SETS, ...BEHIND_FRONTENDS]);
+export const LED_TO: ReadonlySet<SetDefinition> = new Set([...SOURCES_SETS, SLOTS, ...BEHIND_FRONTENDS]);

@@ -9,8 +9,8 @@ export function nftFamily(family: IpFamily): 'ip' | 'ip6' {
   return family === 'IPv4' ? 'ip' : 'ip6';
 }
 
-/** The type of a component of a set's key or a map's value. `priority` is nft's classid. */
-export type DataType = 'address' | 'protocol' | 'port' | 'priority';
+/** The type of a component of a set's key or a map's value. `priority` is nft's classid, `slot` a number that a rule draws. */
+export type DataType = 'address' | 'protocol' | 'port' | 'priority' | 'slot';
 
 export interface SetDefinition {
   readonly name: string;

@@ -1,7 +1,7 @@
 import type { BalancingMethod } from '../../balancing/balancing.js';
 import { TABLE_SIZES } from '../../balancing/slots.js';
 import type { FrontendVariant } from './keys.js';
-import { AFFINITY, setsOf } from './sets.js';
+import { AFFINITY, setsOf, SLOTS } from './sets.js';
 import type { DrawnNumber, KeyField, Rule, Statement } from './rule.js';
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import { FIRST_NUMBER, localTrafficStatement } from './node-rules.js';
@@ -22,17 +22,17 @@ export interface TrafficClass {
   /** How a number is chosen; missing: at random. */
   readonly method?: Exclude<BalancingMethod, 'random'>;
   /**
-   * With affinity: a client without an endpoint gets one by a table of so many slots, one of TABLE_SIZES, and `count` is the numbers
-   * that are looked through, a power of two. Missing: it gets one of `count`.
+   * The size of the frontend's table, from which an endpoint is chosen; with affinity one of TABLE_SIZES, and `count` is the numbers
+   * that are looked through, a power of two. Without affinity `count` is 1. Missing: one of `count` is chosen.
    */
-  readonly slots?: number;
+  readonly slots?: number | undefined;
 }
 
 /** Endpoints that a service port with session affinity can use; numbers of a class have 12 bits. */
 export const MAX_AFFINITY_ENDPOINTS = 4094;
 
-/** Slots of a table beside session affinity have numbers from here on; the endpoints themselves have those from FIRST_NUMBER on. */
-export const FIRST_SLOT = 0xc0000000;
+/** Endpoints that a table leads to have numbers from here on; those that are chosen without a table have numbers from FIRST_NUMBER on. */
+export const FIRST_NAMED = 0xc0000000;
 
 /** Of hashes: the same on all nodes, and another one than programs are likely to use. */
 export const HASH_SEED = 0x6d61676c;
@@ -45,8 +45,17 @@ const METHODS = ['random', 'round-robin', 'maglev', 'maglev-source'] as const;
 export function className({ variant, kind, count, affinitySeconds, method, slots }: TrafficClass): string {
   const name = `${variant.prefix}${kind}-${count}`;
   const chosen = method === undefined ? '' : `-${method}`;
-  if (affinitySeconds === 0 || count === 0) return name + chosen;
-  return `${name}-sticky-${affinitySeconds}${slots === undefined ? '' : `${chosen}-${slots}`}`;
+  if (slots === undefined)
+    return affinitySeconds === 0 || count === 0 ? name + chosen : `${name}-sticky-${affinitySeconds}`;
+  if (affinitySeconds === 0) return `${variant.prefix}${kind}-${slots}-slots${chosen}`;
+  return `${name}-sticky-${affinitySeconds}-${slots}-slots${chosen}`;
+}
+
+/** Chains of earlier versions, which had a table for each frontend: up to 65,521 elements, too many to be read at a start. */
+export function isOfFrontendTables(chain: string): boolean {
+  return /^(?:nodeport-)?(?:pick|external|external-local|short-circuit)-\d+(?:-sticky-\d+)?-maglev(?:-source)?(?:-\d+)?$/.test(
+    chain,
+  );
 }
 
 /** The chain that remembers a client's endpoint for this time and sends the client there. */
@@ -59,20 +68,24 @@ const FIRST_TABLED = 0x15181000;
 const TABLED_SPAN = 0x800;
 /** The logarithm of the greatest count of a class with a table: more than MAX_AFFINITY_ENDPOINTS. */
 const MOST_TABLED = 12;
+/** Earlier versions used those below for tables of frontends. */
+const FIRST_CHOICE = 0x100;
 
 /**
- * The number of the class in maps: kind (2 bits), sticky (1), and the rest. Not sticky: a one, the method (3) and the count plus one
- * (25). Sticky: seconds (17) and count plus one (12), or from FIRST_TABLED on seconds, and method, table and the logarithm of the count
- * (11). Neither half of it is ever zero, so nft prints it as `hhhh:hhhh`.
+ * The number of the class in maps: kind (2 bits), sticky (1), and the rest. Not sticky: a one, whether there is a table (1), the method
+ * (2) and one more than the slots or the count (25). Sticky: seconds (17) and count plus one (12), or from FIRST_TABLED on seconds, and
+ * the logarithm of the count, table and method (11). Neither half of it is ever zero, so nft prints it as `hhhh:hhhh`.
  */
 export function classNumber(trafficClass: TrafficClass): number {
   const { kind, count, affinitySeconds, method = 'random', slots } = trafficClass;
   const number = KINDS.indexOf(kind) * 0x40000000;
-  if (affinitySeconds === 0 || count === 0)
-    return number + 0x10000000 + METHODS.indexOf(method) * 0x2000000 + count + 1;
+  if (affinitySeconds === 0 || count === 0) {
+    const table = slots === undefined ? 0 : 0x8000000;
+    return number + 0x10000000 + table + METHODS.indexOf(method) * 0x2000000 + (slots ?? count) + 1;
+  }
   if (slots === undefined) return number + 0x20000000 + affinitySeconds * 0x1000 + count + 1;
-  const table = TABLE_SIZES.findIndex((size) => size === slots);
-  const choice = 1 + METHODS.indexOf(method) + 4 * (table + 4 * Math.log2(count));
+  const table = TABLE_SIZES.length - TABLE_SIZES.findIndex((size) => size === slots);
+  const choice = FIRST_CHOICE + METHODS.indexOf(method) + 4 * (table + 8 * Math.log2(count));
   return number + 0x20000000 + FIRST_TABLED + affinitySeconds * TABLED_SPAN + choice;
 }
 
@@ -90,8 +103,9 @@ export function classOfNumber(number: number, variant: FrontendVariant): Traffic
 type Choice = Omit<TrafficClass, 'variant' | 'kind'>;
 
 function plain(rest: number): Choice {
-  const count = (rest & 0x1ffffff) - 1;
-  return { count, affinitySeconds: 0, ...methodAt((rest >>> 25) & 7) };
+  const number = (rest & 0x1ffffff) - 1;
+  const chosen = { affinitySeconds: 0, ...methodAt((rest >>> 25) & 3) };
+  return (rest & 0x8000000) === 0 ? { count: number, ...chosen } : { count: 1, ...chosen, slots: number };
 }
 
 function sticky(rest: number): Choice {
@@ -99,13 +113,14 @@ function sticky(rest: number): Choice {
 }
 
 function tabled(rest: number): Choice {
-  const choice = (rest % TABLED_SPAN) - 1;
-  const logarithm = choice >> 4;
+  const choice = (rest % TABLED_SPAN) - FIRST_CHOICE;
+  const logarithm = choice >> 5;
+  const slots = TABLE_SIZES[TABLE_SIZES.length - ((choice >> 2) & 7)];
   return {
-    count: logarithm <= MOST_TABLED ? 2 ** logarithm : 0,
+    count: logarithm <= MOST_TABLED && slots !== undefined ? 2 ** logarithm : 0,
     affinitySeconds: Math.floor(rest / TABLED_SPAN),
     ...methodAt(choice & 3),
-    slots: TABLE_SIZES[(choice >> 2) & 3]!,
+    slots,
   };
 }
 
@@ -142,12 +157,13 @@ export function classRules(trafficClass: TrafficClass, node: NodeNetwork): reado
  * just before an endpoint was removed may pick a number that is gone at the lookup; the first number exists as long as
  * any endpoint does, so the second rule catches it.
  */
-function pickRules({ variant, kind, count, method }: TrafficClass): readonly Rule[] {
+function pickRules(trafficClass: TrafficClass): readonly Rule[] {
+  const { variant, kind, count, slots } = trafficClass;
   const { endpoints, shortCircuitEndpoints } = setsOf(variant);
   const map = (kind === 'pick' ? endpoints : shortCircuitEndpoints).name;
   return [
-    { statements: [draw(count, FIRST_NUMBER, method), ...translate(variant, map)] },
-    ...(count > 1 ? [{ statements: [draw(1), ...translate(variant, map)] }] : []),
+    { statements: [...choose(trafficClass), ...translate(variant, map)] },
+    ...(count > 1 || slots !== undefined ? [{ statements: [draw(1), ...translate(variant, map)] }] : []),
   ];
 }
 
@@ -155,14 +171,8 @@ function pickRules({ variant, kind, count, method }: TrafficClass): readonly Rul
  * A rule for each endpoint checks whether the client sticks to it, the next picks one. The set remembers ids instead of
  * numbers, so a client keeps its endpoint when others come and go, and no client stays with an endpoint that is gone.
  */
-function stickyRules({
-  variant,
-  kind,
-  count,
-  affinitySeconds,
-  method,
-  slots,
-}: TrafficClass): readonly Rule[] {
+function stickyRules(trafficClass: TrafficClass): readonly Rule[] {
+  const { variant, kind, count, affinitySeconds, slots } = trafficClass;
   const { affinityIds, shortCircuitAffinityIds } = setsOf(variant);
   const map = (kind === 'pick' ? affinityIds : shortCircuitAffinityIds).name;
   const remember: Statement = { kind: 'goto', chain: rememberChain(variant, affinitySeconds) };
@@ -178,7 +188,7 @@ function stickyRules({
       statements: [draw(1, FIRST_NUMBER + offset), takeId, sticks, remember],
     })),
     {
-      statements: [slots === undefined ? draw(count) : draw(slots, FIRST_SLOT, method), takeId, remember],
+      statements: [...(slots === undefined ? [draw(count)] : choose(trafficClass)), takeId, remember],
     },
     ...(count > 1 ? [{ statements: [draw(1), takeId, remember] }] : []),
   ];
@@ -217,6 +227,21 @@ function externalLocalRules(trafficClass: TrafficClass, node: NodeNetwork): read
     rules.push({ statements: [{ kind: 'goto', chain: className({ ...trafficClass, kind: 'pick' }) }] });
   else rules.push({ statements: [{ kind: 'set-priority', to: 'none' }] });
   return rules;
+}
+
+/** The number of an endpoint: one of so many, or the one to which a slot of the frontend's table leads. */
+function choose({ variant, kind, count, method, slots }: TrafficClass): readonly Statement[] {
+  if (slots === undefined) return [draw(count, FIRST_NUMBER, method)];
+  const { tables, shortCircuitTables } = setsOf(variant);
+  const by = method && chosenBy(method);
+  const slot: KeyField = { field: 'draw', modulus: slots, offset: 0, ...(by && { by }) };
+  return [
+    {
+      kind: 'set-priority',
+      to: { key: variant.fields, map: (kind === 'pick' ? tables : shortCircuitTables).name },
+    },
+    { kind: 'set-priority', to: { key: [{ field: 'priority' }, slot], map: SLOTS.name } },
+  ];
 }
 
 /** Picks one of so many numbers. */

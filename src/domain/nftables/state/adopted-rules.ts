@@ -25,9 +25,10 @@ import {
 } from '../layout/sets.js';
 import { sourcesStructure, structuresOfClass, type Structure } from '../layout/structure.js';
 import type { SetDefinition, SetElement } from '../layout/table.js';
-import { classOfNumber, FIRST_SLOT } from '../layout/traffic-class.js';
+import { classOfNumber } from '../layout/traffic-class.js';
 import type { NftablesDesiredState } from './desired-state.js';
 import { rejectedNodePort, SharedPart } from '../shared-part.js';
+import { adoptedSlots } from '../slots-part.js';
 import { getOrMake } from '../../model/get-or-make.js';
 
 /** The elements of a table's sets, by name and key. Of a table that kube-proxy wrote, its maps and what it shares with ours. */
@@ -196,6 +197,7 @@ export function adoptedParts(
 class PartReader {
   private readonly elements: PlacedElement[] = [];
   private readonly uses: Structure[] = [];
+  private readonly tables = new Map<string, TablePart>();
 
   constructor(
     private readonly lookup: ElementLookup,
@@ -208,8 +210,13 @@ class PartReader {
     const sets = setsOf(variant);
     this.take(sets.noEndpoints, key);
     this.take(sets.noLocalEndpoints, key);
-    this.dispatched(sets.frontends, sets.endpoints, sets.affinityIds);
-    this.dispatched(sets.shortCircuits, sets.shortCircuitEndpoints, sets.shortCircuitAffinityIds);
+    this.dispatched(sets.frontends, sets.endpoints, sets.affinityIds, sets.tables);
+    this.dispatched(
+      sets.shortCircuits,
+      sets.shortCircuitEndpoints,
+      sets.shortCircuitAffinityIds,
+      sets.shortCircuitTables,
+    );
     const ids = this.ids([sets.affinityIds, sets.shortCircuitAffinityIds]);
     this.identified(sets.affinityEndpoints, ids);
     if (this.take(RESTRICTED_FRONTENDS, key)) this.restricted();
@@ -217,12 +224,12 @@ class PartReader {
     const [port, , address] = key.split(' . ').reverse() as [string, string, string?];
     const protocol = protocolOf(key);
     const frontend = frontendName(address, Number(port), protocol);
-    const listed = this.elements.filter(({ set }) => !LOOKED_UP_SETS.has(set));
-    const isKubeProxys = ofKubeProxy.length > 0;
     const { elements, uses } = this;
+    const listed = elements.filter(({ set }) => !LOOKED_UP_SETS.has(set));
+    const isKubeProxys = ofKubeProxy.length > 0;
     const own: TablePart = { key, frontend, elements, listed, uses, ids, isKubeProxys };
     const clusterIP = address === undefined ? [] : this.shared(CLUSTER_IPS, address);
-    return [own, ...clusterIP, ...this.hairpins(protocol.toLowerCase())];
+    return [own, ...clusterIP, ...this.hairpins(protocol.toLowerCase()), ...this.tables.values()];
   }
 
   /** The element of that key, if the table has it. */
@@ -232,8 +239,13 @@ class PartReader {
     return element;
   }
 
-  /** The frontend's traffic class, and the numbered list that the class picks from. */
-  private dispatched(map: SetDefinition, direct: SetDefinition, sticky: SetDefinition): void {
+  /** The frontend's traffic class, and the numbered list that the class picks from, with its table. */
+  private dispatched(
+    map: SetDefinition,
+    direct: SetDefinition,
+    sticky: SetDefinition,
+    tables: SetDefinition,
+  ): void {
     const { variant, key } = this.frontend;
     const { value } = this.lookup.element(map.name, key) ?? {};
     const trafficClass = value === undefined ? undefined : classOfNumber(parsePriority(value), variant);
@@ -241,10 +253,14 @@ class PartReader {
     this.take(map, key);
     this.uses.push(...structuresOfClass(trafficClass));
     const list = trafficClass.affinitySeconds > 0 ? sticky : direct;
-    const { count, slots = 0 } = trafficClass;
+    const { count, slots } = trafficClass;
     for (let place = 0; place < count; place++)
       this.take(list, `${key} . ${formatPriority(FIRST_NUMBER + place)}`);
-    for (let slot = 0; slot < slots; slot++) this.take(list, `${key} . ${formatPriority(FIRST_SLOT + slot)}`);
+    const table = slots === undefined ? undefined : this.take(tables, key)?.value;
+    const part = table && adoptedSlots(this.lookup, table, slots!);
+    if (part) this.tables.set(part.key, part);
+    const numbers = new Set(part ? part.elements.map(({ value }) => value!) : []);
+    for (const number of numbers) this.take(list, `${key} . ${number}`);
   }
 
   private ids(lists: readonly SetDefinition[]): readonly string[] {

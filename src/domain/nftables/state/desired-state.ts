@@ -4,7 +4,12 @@ import type { DesiredState } from '../../reconcile/desired-state.js';
 import { HeldParts, type HeldPart } from '../../reconcile/held-parts.js';
 import { IdsInUse } from './ids-in-use.js';
 import type { Structure } from '../layout/structure.js';
-import { type NftablesServicePortRules, type TablePart, type PlacedElement } from './service-port-rules.js';
+import type {
+  ElementChanges,
+  NftablesServicePortRules,
+  PlacedElement,
+  TablePart,
+} from './service-port-rules.js';
 import type { TableChange } from './table-change.js';
 
 const NO_PARTS: ReadonlySet<TablePart> = new Set();
@@ -92,8 +97,9 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
     change: TableChange | undefined,
   ): void {
     if (change) {
-      for (const element of before?.part.elements ?? []) change.remove(element.set, element, before!.owner);
-      for (const element of after?.part.elements ?? []) change.add(element.set, element, after!.owner);
+      const { removed, added } = elementChanges(before?.part, after?.part);
+      for (const element of removed) change.remove(element.set, element, before!.owner);
+      for (const element of added) change.add(element.set, element, after!.owner);
     }
     if (after?.part.isKubeProxys) {
       this.partsOfKubeProxy++;
@@ -122,4 +128,9 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
     this.users.delete(structure.name);
     change?.structureWent(structure);
   }
+}
+
+function elementChanges(before: TablePart | undefined, after: TablePart | undefined): ElementChanges {
+  const changes = before && after?.changesFrom?.(before);
+  return changes ?? { removed: before?.elements ?? [], added: after?.elements ?? [] };
 }

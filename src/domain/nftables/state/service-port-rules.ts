@@ -7,18 +7,28 @@ export interface PlacedElement extends SetElement {
   readonly set: SetDefinition;
 }
 
-/** All elements of one frontend, or one element that service ports share. Its key is the frontend's, or that element's. */
+/**
+ * All elements of one frontend, or what service ports share: one element, or the slots of a table. Its key is the frontend's, or that of
+ * what is shared.
+ */
 export interface TablePart extends Part {
   readonly elements: readonly PlacedElement[];
   /** Those by which a later process recognizes the part: its elements of sets that are listed to read them. */
   readonly listed: readonly PlacedElement[];
-  /** The set of the one element that service ports share; undefined for a frontend. */
+  /** The set of the element, or the slots, that service ports share; undefined for a frontend. */
   readonly shared?: SetDefinition | undefined;
   readonly uses: readonly Structure[];
   /** With session affinity: the ids of the endpoints that clients may stick to. */
   readonly ids?: readonly string[] | undefined;
+  /** What turns the elements of a former part of this key into these, where that is less than all of both. */
+  changesFrom?(former: TablePart): ElementChanges | undefined;
   /** Some elements are of maps that kube-proxy left, and lead to its chains. */
   readonly isKubeProxys?: boolean;
+}
+
+export interface ElementChanges {
+  readonly removed: readonly PlacedElement[];
+  readonly added: readonly PlacedElement[];
 }
 
 /** The rules of one service port: all its elements in the table. */

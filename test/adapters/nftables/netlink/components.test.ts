@@ -39,6 +39,7 @@ const sample: Record<DataType, (family: IpFamily) => fc.Arbitrary<string>> = {
   protocol: () => fc.constantFrom('tcp', 'udp', 'sctp', '0', '50', '255'),
   port: () => fc.integer({ min: 0, max: 65535 }).map(String),
   priority: () => fc.integer({ min: 0, max: 0xffffffff }).map(formatPriority),
+  slot: () => fc.integer({ min: 0, max: 0xffffffff }).map(String),
 };
 
 describe('keys and values', () => {

@@ -35,8 +35,9 @@ const HOST_TO_NETWORK = 1;
 const NUMBERS = { inTurn: 0, random: 1 } as const;
 /** The type of hash. */
 const JENKINS = 0;
-/** Where nft puts what is hashed: behind the register of the result. */
+/** Where nft puts what is hashed: behind the register of the result, and behind a key of which the result is the second part. */
 const HASHED = 4;
+const HASHED_FOR_KEY = 6;
 /** Adds an element, or restarts its timeout. */
 const UPDATE = 1;
 const MAPS_ADDRESS_AND_PORT = 3;
@@ -208,21 +209,23 @@ class StatementEncoder {
         return this.payload('transport', 2, 2, dreg);
       case 'priority':
         return this.add('meta', { key: META.PRIORITY, dreg });
+      case 'draw':
+        return this.draw(field, dreg, HASHED_FOR_KEY);
     }
   }
 
-  private draw({ modulus: count, offset: first, by }: DrawnNumber): void {
+  private draw({ modulus: count, offset: first, by }: DrawnNumber, dreg = 1, hashed = HASHED): void {
     const modulus = safeNumber('modulus', count, 1, 0xffffffff);
     const offset = safeNumber('offset', first, 0, 0xffffffff);
     if (typeof by !== 'object') {
       const type = by === 'turn' ? NUMBERS.inTurn : NUMBERS.random;
-      return this.add('numgen', { dreg: 1, modulus, type, offset });
+      return this.add('numgen', { dreg, modulus, type, offset });
     }
-    const length = 4 * (this.key(by.key, HASHED) - HASHED);
+    const length = 4 * (this.key(by.key, hashed) - hashed);
     const seed = safeNumber('seed', by.seed, 0, 0xffffffff);
-    const sreg = register(HASHED);
+    const sreg = register(hashed);
     const shift = offset === 0 ? {} : { offset };
-    this.add('hash', { sreg, dreg: 1, length, modulus, seed, ...shift, type: JENKINS });
+    this.add('hash', { sreg, dreg, length, modulus, seed, ...shift, type: JENKINS });
   }
 
   /** As nft does it: a prefix that ends at a byte boundary is compared by loading fewer bytes, others with a mask. */

@@ -50,6 +50,9 @@ export class ComponentScanner {
         case Component.Priority:
           words[word++] = this.priority();
           break;
+        case Component.Slot:
+          words[word++] = this.decimal(0xffffffff);
+          break;
       }
     }
     if (this.at !== text.length) this.refuse('nothing more');

@@ -27,6 +27,8 @@ function componentText(bytes: Buffer, at: number, component: Component): string 
       return String((bytes[at]! << 8) | bytes[at + 1]!);
     case Component.Priority:
       return formatPriority(bytes.readUInt32LE(at));
+    case Component.Slot:
+      return String(bytes.readUInt32LE(at));
   }
 }
 

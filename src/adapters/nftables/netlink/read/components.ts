@@ -8,6 +8,7 @@ export const enum Component {
   Protocol,
   Port,
   Priority,
+  Slot,
 }
 
 /** The component of a data type in a family. */
@@ -21,6 +22,8 @@ export function componentOf(family: IpFamily, type: DataType): Component {
       return Component.Port;
     case 'priority':
       return Component.Priority;
+    case 'slot':
+      return Component.Slot;
   }
 }
 
@@ -42,6 +45,7 @@ const TYPES: Readonly<Record<Component, ComponentType>> = {
   [Component.Protocol]: { name: 'inet_proto', number: 12, length: 1 },
   [Component.Port]: { name: 'inet_service', number: 13, length: 2 },
   [Component.Priority]: { name: 'classid', number: 23, length: 4 },
+  [Component.Slot]: { name: 'integer', number: 4, length: 4 },
 };
 
 export function typeOf(component: Component): ComponentType {

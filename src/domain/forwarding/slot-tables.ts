@@ -1,0 +1,119 @@
+import { weightOf, type TableOwners } from '../balancing/balancing.js';
+import type { SlotDemand } from '../balancing/slot-budget.js';
+import { MOST_SLOTS, slotCount, slotNames, tableNumber } from '../balancing/slots.js';
+import type { Endpoint } from '../model/endpoint.js';
+import { getOrMake } from '../model/get-or-make.js';
+import type { ServicePortKey } from '../model/service-port-name.js';
+import { textHash } from '../model/text-hash.js';
+import type { ForwardingEntry } from './forwarding-entry.js';
+
+/** The entries of a Service, those with tables of slots with the owners of their tables. */
+export function withTableOwners(entries: readonly ForwardingEntry[]): readonly ForwardingEntry[] {
+  if (entries.length < 2 || !entries.some(({ balancing }) => balancing)) return entries;
+  const [cluster, local] = [new AlikeLists(), new AlikeLists()];
+  for (const { key, balancing, endpoints } of entries) {
+    if (!balancing) continue;
+    cluster.add(key, endpoints.cluster);
+    local.add(key, endpoints.local);
+  }
+  const known = new Map<string, TableOwners>();
+  return entries.map((entry) => {
+    const { key, balancing, endpoints } = entry;
+    if (!balancing) return entry;
+    const owners = {
+      cluster: cluster.ownerOf(endpoints.cluster) ?? key,
+      local: local.ownerOf(endpoints.local) ?? key,
+    };
+    if (owners.cluster === key && owners.local === key) return entry;
+    const tables = getOrMake(known, `${owners.cluster} ${owners.local}`, () => owners);
+    return { ...entry, balancing: { ...balancing, tables } };
+  });
+}
+
+/** What a Service with these entries needs; undefined if it needs no table. */
+export function slotDemand(entries: readonly ForwardingEntry[]): SlotDemand | undefined {
+  let slots = 0;
+  let longest = 0;
+  const tables: number[] = [];
+  for (const { key, balancing, endpoints, affinitySeconds } of entries) {
+    if (!balancing) continue;
+    for (const which of ['cluster', 'local'] as const) {
+      const list = endpoints[which];
+      if (!list || (balancing.tables?.[which] ?? key) !== key) continue;
+      const count = slotCount(list, balancing, affinitySeconds > 0);
+      if (count === undefined) continue;
+      slots += count;
+      longest = Math.max(longest, list.length);
+      tables.push(tableNumber(key, which));
+    }
+  }
+  if (tables.length === 0) return undefined;
+  return { slots, tables, obstacle: obstacleTo(tables, longest) };
+}
+
+function obstacleTo(tables: readonly number[], longest: number): string | undefined {
+  if (longest > MOST_SLOTS) return `a table has at most ${MOST_SLOTS} slots, for ${longest} endpoints`;
+  return new Set(tables).size < tables.length ? 'two of its tables have the same number' : undefined;
+}
+
+/** The entries of a Service, balanced as requested, or at random for this reason, which the first of them reports. */
+export function balanced(
+  entries: readonly ForwardingEntry[],
+  denied: string | undefined,
+): readonly ForwardingEntry[] {
+  if (denied === undefined && !entries.some(({ deniedBalancing }) => deniedBalancing)) return entries;
+  let reason = denied;
+  return entries.map((entry) => {
+    const { deniedBalancing } = entry;
+    const balancing = deniedBalancing?.balancing ?? entry.balancing;
+    if (!balancing) return entry;
+    if (denied === undefined) return { ...entry, balancing, deniedBalancing: undefined };
+    const own = reason;
+    reason = undefined;
+    return { ...entry, balancing: undefined, deniedBalancing: { balancing, reason: own } };
+  });
+}
+
+interface OwnedList {
+  readonly list: readonly Endpoint[];
+  owner: ServicePortKey;
+}
+
+/** Lists of endpoints that make the same table, each with the first of its owners by key. */
+class AlikeLists {
+  private readonly byHash = new Map<number, OwnedList[]>();
+  private readonly known = new Map<readonly Endpoint[], OwnedList>();
+
+  add(owner: ServicePortKey, list: readonly Endpoint[] | undefined): void {
+    if (!list) return;
+    const owned = getOrMake(this.known, list, () => this.place(owner, list));
+    if (owner < owned.owner) owned.owner = owner;
+  }
+
+  ownerOf(list: readonly Endpoint[] | undefined): ServicePortKey | undefined {
+    return list && this.known.get(list)?.owner;
+  }
+
+  private place(owner: ServicePortKey, list: readonly Endpoint[]): OwnedList {
+    const alike = getOrMake(this.byHash, hashOf(list), () => []);
+    const found = alike.find((other) => makesSameTable(other.list, list));
+    if (found) return found;
+    const owned = { list, owner };
+    alike.push(owned);
+    return owned;
+  }
+}
+
+function hashOf(list: readonly Endpoint[]): number {
+  return list.reduce((hash, { address }) => textHash(address, hash), list.length);
+}
+
+/** Whether two lists of endpoints make the same table, by any method. */
+export function makesSameTable(one: readonly Endpoint[], other: readonly Endpoint[]): boolean {
+  if (one === other) return true;
+  if (one.length !== other.length) return false;
+  const [names, others] = [slotNames(one), slotNames(other)];
+  return one.every(
+    (endpoint, place) => weightOf(endpoint) === weightOf(other[place]!) && names[place] === others[place],
+  );
+}
