@@ -42,8 +42,11 @@ export class MemoryKernel {
   outage: Error | undefined;
   /** Called after each write, refused or not, with what the kernel holds then. */
   observe: (lines: ReadonlyMap<string, string>) => void = () => undefined;
-  /** With `by line`, each line is a step of its own: those that are refused are left, the others written. */
-  writes: 'at once' | 'by line' = 'at once';
+  /**
+   * With `by line`, each line is a step of its own: those that are refused are left, the others written. With `until refused`, lines
+   * are written up to the first that is refused.
+   */
+  writes: 'at once' | 'by line' | 'until refused' = 'at once';
   epoch: number | undefined = 1;
   reads = 0;
   commits = 0;
@@ -156,7 +159,8 @@ export class MemoryDriver
     kernel.commits++;
     if (kernel.outage) throw kernel.outage;
     try {
-      return kernel.writes === 'by line' ? this.writeByLine(change) : this.writeAtOnce(change);
+      if (kernel.writes === 'by line') return this.writeByLine(change);
+      return kernel.writes === 'until refused' ? this.writeUntilRefused(change) : this.writeAtOnce(change);
     } finally {
       kernel.observe(kernel.lines);
     }
@@ -171,6 +175,23 @@ export class MemoryDriver
       change.delete(key);
     }
     return { ...this.put(change), failed };
+  }
+
+  private writeUntilRefused(change: Change): WriteResult {
+    const done: Change = new Map();
+    const isRemoval = ([, { part }]: readonly [string, { readonly part: Line | undefined }]) => !part;
+    const removedLast = [...change].sort((one, other) => Number(isRemoval(one)) - Number(isRemoval(other)));
+    try {
+      for (const [key, line] of removedLast) {
+        this.writeAtOnce(new Map([[key, line]]));
+        done.set(key, line);
+      }
+      return { written: done.size };
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      const suspects = [...change.values()].flatMap(({ owner }) => owner ?? []);
+      throw new RefusedError(error, error.culprits, new Set(suspects), done.size > 0);
+    }
   }
 
   private writeAtOnce(change: Change): WriteResult {

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import type { Backend } from '../../../src/application/ports/backend.js';
+import type { Recognition } from '../../../src/application/ports/driver/abilities.js';
+import type { ReadOptions } from '../../../src/application/ports/driver/driver.js';
 import { Reconciler } from '../../../src/application/reconcile/reconciler.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { backendContract } from '../../../src/testing/contract/backend-contract.js';
@@ -40,6 +42,8 @@ describe.each([
   ['at once', 'named'],
   ['at once', 'anonymous'],
   ['by line', 'named'],
+  ['until refused', 'named'],
+  ['until refused', 'anonymous'],
 ] as const)('a driver that writes %s and whose refusals are %s', (writes, refusal) => {
   const subject: BackendSubject<MemoryKernel> = {
     family: 'IPv4',
@@ -234,6 +238,33 @@ describe('verifying', () => {
     expect(await backend.verify('quick')).toMatchObject({ compared: false });
     expect(await backend.verify('full')).toMatchObject({ compared: true, written: 1 });
   });
+
+  it.each([false, true])(
+    'compares what a start only recognized, and removes what should not be there (%s)',
+    async (isPartial) => {
+      class Recognizing extends MemoryDriver implements Recognition<ReadonlyMap<string, string>> {
+        private recognized: unknown;
+
+        override async read(options: ReadOptions = {}): Promise<ReadonlyMap<string, string>> {
+          const all = await super.read(options);
+          if (!options.mayRecognize) return all;
+          const known = new Map([...all].filter(([key]) => this.desired.lines.heldPart(key)));
+          this.recognized = known;
+          return known;
+        }
+
+        isPartial(actual: ReadonlyMap<string, string>): boolean {
+          return isPartial && actual === this.recognized;
+        }
+      }
+      kernel.tamper((lines) => lines.set('192.0.2.1:80', 'contract/old:main: '));
+      const later = new Reconciler(new Recognizing(kernel), logger);
+      expect(await later.start([sample('a', { number: 1 })], node)).toMatchObject({ written: 0 });
+      expect(await later.verify('quick')).toMatchObject({ compared: isPartial, written: isPartial ? 1 : 0 });
+      expect(kernel.lines.has('192.0.2.1:80')).toBe(!isPartial);
+      expect(await later.verify('quick')).toMatchObject({ compared: false });
+    },
+  );
 
   it('knows of nothing by which to tell where there is no sign', async () => {
     kernel.epoch = undefined;

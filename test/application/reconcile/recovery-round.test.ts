@@ -140,6 +140,40 @@ it('a service port that cannot be removed in all its parts stays whole, where ea
   expect(linesOf(gone!).sort()).toEqual(before.sort());
 });
 
+it('what was written of a service port before the kernel refused the rest is removed in the same round', async () => {
+  const [bad, good] = ports(2);
+  const moved = ports(2, 2).map((entry) => ({
+    ...entry,
+    frontends: entry.frontends.map(({ port, ...frontend }) => ({ ...frontend, port: port + 10 })),
+  }));
+  kernel.writes = 'until refused';
+  await backend.start([bad!, good!], node);
+  const before = linesOf(bad!).sort();
+  kernel.refuse = (key, value) =>
+    value.startsWith(labelOf(bad!)) && key.endsWith(':13') ? 'anonymous' : undefined;
+  expect(keysOf((await backend.apply(changed(...moved), node)).failed)).toEqual([bad!.key]);
+  expect(linesOf(bad!).sort()).toEqual(before);
+  expect(linesOf(good!).map(([key]) => key.split(':')[1])).toEqual(['11', '12', '13']);
+});
+
+it('what could not be removed is compared again by the next quick verification, until it is gone', async () => {
+  class Telling extends MemoryDriver {
+    get unremoved(): readonly string[] {
+      return this.hasOwnRemains ? ['EBUSY'] : [];
+    }
+  }
+  kernel.writes = 'by line';
+  kernel.tamper((lines) => lines.set('192.0.2.1:80', 'somebody: '));
+  kernel.refuse = (key) => (key === '192.0.2.1:80' ? 'anonymous' : undefined);
+  backend = new Reconciler(new Telling(kernel), logger);
+  await backend.start(ports(1), node);
+  expect(await backend.verify('quick')).toMatchObject({ compared: true, written: 0 });
+  kernel.refuse = () => undefined;
+  expect(await backend.verify('quick')).toMatchObject({ compared: true, written: 1 });
+  expect(await backend.verify('quick')).toMatchObject({ compared: false });
+  expect(linesTotal()).toBe(3);
+});
+
 describe('the limits of a round', () => {
   it.each([16, 1024])('finds one cause among %i with some two commits for each halving', async (count) => {
     await backend.start(ports(count), node);
