@@ -50,6 +50,27 @@ describe.each(IP_FAMILIES)('a refused change (%s)', (family) => {
     expect(await backend.verify('full')).toMatchObject({ written: 0 });
   });
 
+  it.each([true, false])(
+    'leaves nothing in the tables that took their part of a service port (the tool names lines: %s)',
+    async (namesLines) => {
+      iptables.namesLines = namesLines;
+      await backend.start([tcp], node);
+      const bad = sampleEntry(family, 'bad', { number: 2, external: true, sourceRanges: true });
+      const good = sampleEntry(family, 'good', { number: 3, external: true, sourceRanges: true });
+      const firewall = () => iptables.chain(family, 'filter', 'KUBE-PROXY-FIREWALL')!;
+      const hasRules = (name: string) => firewall().some((rule) => rule.includes(`"contract/${name}:main `));
+      // Table filter comes first, and takes its part.
+      refuse(/contract\/bad.* -j KUBE-(SVC|FW|EXT)-/);
+      const { failed } = await backend.apply(changed(bad, good), node);
+      expect(failed.map(({ key }) => key)).toEqual([bad.key]);
+      expect([hasRules('bad'), hasRules('good')]).toEqual([false, true]);
+      expect(await backend.differences!()).toEqual([]);
+      iptables.refuse(() => undefined);
+      expect((await backend.apply(changed(bad), node)).failed).toEqual([]);
+      expect(hasRules('bad')).toBe(true);
+    },
+  );
+
   it('leaves the rule for health checks to the service port that had it', async () => {
     const empty = (name: string, protocol?: 'UDP') =>
       sampleEntry(family, name, { number: 1, endpoints: 0, ...(protocol && { protocol }) });

@@ -65,6 +65,22 @@ describe('what is refused', () => {
     expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.2:80/TCP']);
   });
 
+  it('is a rule: the members that came before it go again', async () => {
+    await started([entryOf('a')]);
+    const before = node.sets.names.map((name) => [name, node.sets.members(name)]);
+    node.iptables.namesLines = false;
+    node.iptables.refuse((line) => (line.includes('203.0.113.80') ? 'refused' : undefined));
+    const { failed } = await backend.apply(changed(entryOf('b', [1], LOAD_BALANCER)), network);
+    expect(failed.map(({ key }) => key)).toEqual([keyOf('b')]);
+    expect(node.sets.names.map((name) => [name, node.sets.members(name)])).toEqual(before);
+    expect(await backend.differences!()).toEqual([]);
+    node.iptables.refuse(() => undefined);
+    expect(await backend.apply(changed(entryOf('b', [1], LOAD_BALANCER)), network)).toMatchObject({
+      failed: [],
+    });
+    expect(node.sets.members('KUBE-LOAD-BALANCER-FW')).toEqual(['203.0.113.80,tcp:80']);
+  });
+
   it('is the removal of a virtual server: it stays closed to the sources that it was closed to, until it goes', async () => {
     const ports = (port: number) => service({ name: 'a' }).ports.map((each) => ({ ...each, port }));
     await started([entryOf('a', [1], { ...LOAD_BALANCER, ports: ports(80) })]);

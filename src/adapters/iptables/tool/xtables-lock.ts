@@ -1,5 +1,5 @@
 import { open, readFile } from 'node:fs/promises';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { cLibraryIfAny, type CLibrary } from '../../process/c-library.js';
 
 const LOCK_EXCLUSIVE_NOW = 2 | 4;
@@ -17,10 +17,15 @@ const LONGEST_PAUSE = 50;
  * in between; then the tool waits (`-w`), unmeasured.
  */
 export class XtablesLock {
-  /** @param path by default where the tools look: XTABLES_LOCKFILE, or /run/xtables.lock */
+  /**
+   * @param path by default where the tools look: XTABLES_LOCKFILE, or /run/xtables.lock
+   * @param pause waits between tries, for so many milliseconds
+   */
   constructor(
     readonly path: string = process.env.XTABLES_LOCKFILE ?? '/run/xtables.lock',
     private readonly calls: Pick<CLibrary, 'flock' | 'errno'> | undefined = cLibraryIfAny(),
+    private readonly pause = (milliseconds: number, signal?: AbortSignal): Promise<unknown> =>
+      setTimeout(milliseconds, undefined, { signal }),
   ) {}
 
   /**
@@ -44,7 +49,7 @@ export class XtablesLock {
         }
         if (this.calls.errno() !== EAGAIN) return undefined;
         if (seconds() >= limitSeconds) return { free: false, seconds: seconds() };
-        await pause(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (tries - 1)), undefined, { signal });
+        await this.pause(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (tries - 1)), signal);
       }
     } finally {
       await file.close();

@@ -2,6 +2,7 @@ import { iptablesBackend } from '../../../support/backends.js';
 import type { Backend } from '../../../../src/application/ports/backend.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { MemoryIptables } from '../../../support/fakes/memory-iptables.js';
+import { iptablesBaseRules } from '../../../../src/domain/iptables/compile/base-rules.js';
 import { serviceOf } from '../../../../src/domain/model/service-port-name.js';
 import { HOST, keyOf, nodeNetwork, serviceChain, Services } from '../../../support/iptables/services.js';
 
@@ -49,6 +50,21 @@ async function expectLines(...expected: readonly string[]): Promise<void> {
 it('is nothing after a start, and nothing about rules of others', async () => {
   tamper(':OTHERS - [0:0]', '-A OTHERS -j ACCEPT', '-A PREROUTING -j OTHERS');
   expect(await lines()).toEqual([]);
+});
+
+it.each(
+  iptablesBaseRules(node, HOST).jumps.map(
+    ({ table, chain, rule }) => [`${table} ${chain}`, rule, table, chain] as const,
+  ),
+)('is a jump that is gone from %s, whatever else is there: %s', async (_, rule, table, chain) => {
+  const change = (...changes: readonly string[]) =>
+    iptables.tamper('IPv4', [`*${table}`, ...changes, 'COMMIT', ''].join('\n'));
+  const others = ['-s 192.0.2.9/32 -j ACCEPT', '-j ACCEPT'];
+  change(...others.map((one) => `-A ${chain} ${one}`), `-D ${chain} ${rule}`);
+  await expectLines(`+ -t ${table} -A ${chain} ${rule}`);
+  const present = iptables.chain('IPv4', table, chain)!;
+  expect(present).toContain(rule);
+  expect(present.filter((one) => others.includes(one))).toEqual(others);
 });
 
 it('is nothing where the order of entries means nothing', async () => {

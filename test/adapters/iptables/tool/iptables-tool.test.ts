@@ -308,6 +308,18 @@ describe('XtablesLock', () => {
     expect(await new XtablesLock(join(folder, 'lock'), undefined).waitUntilFree(1)).toBeDefined();
   });
 
+  it('tries again after pauses that grow, up to a twentieth of a second', async () => {
+    const EAGAIN = 11;
+    const pauses: number[] = [];
+    const calls = { flock: () => (pauses.length < 7 ? -1 : 0), errno: () => EAGAIN };
+    const lock = new XtablesLock(join(folder, 'lock'), calls, (milliseconds) => {
+      pauses.push(milliseconds);
+      return Promise.resolve();
+    });
+    expect(await lock.waitUntilFree(3600)).toMatchObject({ free: true });
+    expect(pauses).toEqual([5, 10, 20, 40, 50, 50, 50]);
+  });
+
   it('gives up in time', async () => {
     const held = { flock: () => -1, errno: () => 11, socket: () => -1, getsockopt: () => -1, close: () => 0 };
     const outcome = await new XtablesLock(join(folder, 'lock'), held).waitUntilFree(0.1);
