@@ -311,6 +311,8 @@ export class StandInApiServer {
       return refuse(415, 'UnsupportedMediaType', (error as Error).message);
     }
     if (this.faults.delay > 0) await new Promise((resolve) => setTimeout(resolve, this.faults.delay));
+    // The client has given up.
+    if (response.destroyed) return;
     if (!this.isLetIn(request)) return refuse(401, 'Unauthorized', 'Unauthorized');
     const failure = this.faults.take(request.url ?? '');
     if (failure) {

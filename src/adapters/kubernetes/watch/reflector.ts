@@ -6,7 +6,7 @@ import type { ApiClient } from '../client/api-client.js';
 import { ApiError, ApiShortWatchError, ApiSilenceError } from '../client/api-error.js';
 import { FailureLog } from './failure-log.js';
 import { KnownObjects, type ObjectListener } from './known-objects.js';
-import type { OpenWatch, WatchRequest } from './open-watch.js';
+import type { WatchRequest } from './open-watch.js';
 import { Position } from './position.js';
 import type { ReflectorTimings } from './reflector-timings.js';
 import { ResourceReader } from './resource-reader.js';
@@ -14,6 +14,7 @@ import type { Resource } from './resources.js';
 import { RetrySchedule } from './retry/retry-schedule.js';
 import type { CheckedKind, RewindCheck } from './rewind-check.js';
 import { isOlder, RewindDetector } from './rewind-detector.js';
+import type { Listed } from './streaming-list.js';
 import { versionOf, type WatchEvent } from './watch-event.js';
 import { watchName } from './watch-request.js';
 
@@ -69,8 +70,6 @@ export class Reflector implements CheckedKind {
   private failure: string | undefined;
   /** When the server is to end the watch. */
   private endsAt = 0;
-  /** The watch that the list came with. */
-  private following: OpenWatch | undefined;
   /** When a watch ended before its time that none has gone on from for long enough. */
   private interruptedAt: number | undefined;
   private shortWatches = 0;
@@ -102,7 +101,6 @@ export class Reflector implements CheckedKind {
       this.untilRewound = new AbortController();
       await this.follow(AbortSignal.any([signal, this.untilRewound.signal]));
     }
-    this.following?.close();
     this.state = 'stopped';
   }
 
@@ -138,22 +136,23 @@ export class Reflector implements CheckedKind {
   private async follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        const version = this.position.version ?? (await this.list(signal));
+        const { version } = this.position;
+        const listed = version === undefined ? await this.list(signal) : { version };
+        // The signal has closed the watch of this list.
         if (signal.aborted) return;
-        this.position.version = version;
-        await this.watch(version, signal);
+        this.position.version = listed.version;
+        await this.watch(listed, signal);
       } catch (error) {
         if (!signal.aborted) await this.recover(error as Error, signal);
       }
     }
   }
 
-  private async list(signal: AbortSignal): Promise<string> {
+  private async list(signal: AbortSignal): Promise<Listed> {
     this.state = 'listing';
     // A server whose storage was restored may have given the same versions to other contents.
     if (this.position.listFrom === '') this.known.forgetVersions();
-    this.following?.close();
-    const { version, watch } = await this.reader.list({
+    const listed = await this.reader.list({
       from: this.position.listFrom,
       pageSize: this.timings.pageSize,
       onRefused: async (error) => {
@@ -162,10 +161,10 @@ export class Reflector implements CheckedKind {
       },
       ...this.watchOptions(signal),
     });
-    this.following = watch;
     this.listed = true;
     this.succeeded();
     this.interruptedAt = undefined;
+    const { version } = listed;
     const { newest } = this.versions;
     if (isOlder(version, newest)) {
       this.versions.rewound();
@@ -173,7 +172,7 @@ export class Reflector implements CheckedKind {
     }
     this.versions.observe(version);
     this.reportSynced();
-    return version;
+    return listed;
   }
 
   private watchOptions(signal: AbortSignal): Omit<WatchRequest, 'from'> {
@@ -188,11 +187,10 @@ export class Reflector implements CheckedKind {
     };
   }
 
-  private async watch(from: string, signal: AbortSignal): Promise<void> {
+  /** Goes on with the watch that the list came with, or opens one. */
+  private async watch({ version: from, watch: streamed }: Listed, signal: AbortSignal): Promise<void> {
     this.state = 'watching';
-    const following = this.following;
-    this.following = undefined;
-    const watch = following ?? (await this.reader.watch({ from, ...this.watchOptions(signal) }));
+    const watch = streamed ?? (await this.reader.watch({ from, ...this.watchOptions(signal) }));
     this.connected = true;
     let lasted = false;
     const lasting = this.clock.after(this.timings.watchTooShort, () => {
