@@ -13,6 +13,7 @@ import type { ApiTimeouts } from '../../../src/adapters/kubernetes/client/api-ti
 import type { ReflectorTimings } from '../../../src/adapters/kubernetes/watch/reflector-timings.js';
 import { StandInApiServer, type RecordedRequest } from '../../support/api-server/api-server.js';
 import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
+import { Release, RELEASES } from '../../support/api-server/release.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 import { until as untilHolds } from '../../support/until.js';
 
@@ -117,19 +118,57 @@ export class RecordingSink implements ObjectSink {
   }
 }
 
-/** How an API server may deliver what it has. */
-export const DELIVERIES = (['protobuf', 'JSON'] as const).flatMap((encoding) =>
-  [true, false].map((streamLists) => ({ encoding, streamLists, listing: streamLists ? 'streams' : 'pages' })),
-);
+/** An API server, and how it is asked for what it has. */
+interface Server {
+  /** Its release. */
+  readonly version: string;
+  readonly encoding: 'protobuf' | 'JSON';
+  readonly streamLists: boolean;
+}
 
-/** The two that have nothing in common: for what depends on the one or the other, but hardly on how they go together. */
-export const OPPOSITE_DELIVERIES = DELIVERIES.filter(
-  ({ encoding, streamLists }) => (encoding === 'protobuf') === streamLists,
-);
+/**
+ * An API server of each release, asked for streams in encodings that alternate; one release delivers in two ways that have nothing in
+ * common.
+ */
+export const SERVERS: readonly Server[] = [
+  ...RELEASES.map((version, place) => ({
+    version,
+    encoding: place % 2 === 0 ? ('JSON' as const) : ('protobuf' as const),
+    streamLists: true,
+  })),
+  { version: '1.36', encoding: 'JSON', streamLists: false },
+];
+
+/** Does the same at an API server of each release, at the same time: for what takes long because of waits. */
+export async function atEachRelease(act: (served: ServedSource) => Promise<void>): Promise<void> {
+  const all = RELEASES.map(async (version) => {
+    const served = new ServedSource();
+    try {
+      await served.open('protobuf', version);
+      await act(served);
+    } catch (error) {
+      throw new Error(`at ${version}: ${(error as Error).message}`, { cause: error });
+    } finally {
+      await served.end();
+    }
+  });
+  const ended = await Promise.allSettled(all);
+  for (const result of ended) if (result.status === 'rejected') throw result.reason;
+}
+
+/** Whether the server did not accept the request because of its release. */
+function isRejection({ status }: RecordedRequest): boolean {
+  return status === 400 || status === 422;
+}
+
+/** The requests that the server's release understands, in order. */
+export function understood(requests: readonly RecordedRequest[]): RecordedRequest[] {
+  return requests.filter((request) => !isRejection(request));
+}
 
 /** The requests that list a collection, in either way. */
 export function listsOf({ requests }: StandInApiServer, collection: string): RecordedRequest[] {
-  return requests.filter(
+  return understood(requests).filter(
     ({ path, verb, query }) => path === collection && (verb === 'list' || query.sendInitialEvents === 'true'),
   );
 }
@@ -193,6 +232,38 @@ export class ServedSource {
     if (version !== undefined) this.server.version = version;
   }
 
+  /** How many kinds the server has: Service, Node, EndpointSlice or Endpoints, and since 1.33 ServiceCIDR. */
+  get kinds(): number {
+    return this.release.missing('/apis/networking.k8s.io/v1/servicecidrs') ? 3 : 4;
+  }
+
+  /** Everything that the server has is listed. */
+  get synced(): boolean {
+    const { kindsSynced } = this.setup.sink;
+    return (['Node', 'Service', 'EndpointSlice', 'ServiceCIDR'] as const).every((kind) =>
+      kindsSynced.includes(kind),
+    );
+  }
+
+  /** Of the kind of which endpoints are read. */
+  endpoints(name: string, labels: Record<string, string> = {}): ApiObject {
+    if (this.endpointsKind === 'EndpointSlice') return slice(name, labels);
+    return { apiVersion: 'v1', kind: 'Endpoints', metadata: { name, labels }, subsets: [] };
+  }
+
+  get endpointsKind(): 'EndpointSlice' | 'Endpoints' {
+    return this.release.missing('/apis/discovery.k8s.io/v1/endpointslices') ? 'Endpoints' : 'EndpointSlice';
+  }
+
+  /** Requests of Services that the server's release understands. */
+  requestsOfServices(verb: RecordedRequest['verb']): RecordedRequest[] {
+    return understood(this.api.requestsOf(verb, '/api/v1/services'));
+  }
+
+  private get release(): Release {
+    return Release.of(this.api.versions[0]!);
+  }
+
   /** Starts the source. */
   async start(
     timings?: Partial<ReflectorTimings>,
@@ -207,7 +278,7 @@ export class ServedSource {
   /** Starts, and waits until everything is listed and watched. */
   async startSynced(timings?: Partial<ReflectorTimings>, timeouts?: Partial<ApiTimeouts>): Promise<Setup> {
     const setup = await this.start(timings, timeouts);
-    await until(() => setup.sink.kindsSynced.length >= 4 && this.api.openWatches >= 4);
+    await until(() => this.synced && this.api.openWatches >= this.kinds);
     return setup;
   }
 

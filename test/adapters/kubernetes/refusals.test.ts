@@ -1,20 +1,20 @@
-import { service, until, useServedSource } from './harness.js';
+import { Release } from '../../support/api-server/release.js';
+import { atEachRelease, service, understood, until, type ServedSource } from './harness.js';
 
 const SERVICES = '/api/v1/services';
 
-const served = useServedSource();
+const withService = (act: (served: ServedSource) => Promise<void>): Promise<void> =>
+  atEachRelease((served) => {
+    served.api.put(service('web'));
+    return act(served);
+  });
 
-beforeEach(async () => {
-  await served.open();
-  served.api.put(service('web'));
-});
-
-async function synced(): Promise<void> {
-  await until(() => served.setup.sink.kindsSynced.length === 4 && served.api.openWatches === 4);
-}
+const synced = (served: ServedSource): Promise<void> =>
+  until(() => served.synced && served.api.openWatches === served.kinds);
 
 /** Requests for Services that were refused or accepted, in order. */
-const requests = () => served.api.requests.filter(({ path }) => path === SERVICES);
+const requests = (served: ServedSource) =>
+  understood(served.api.requests).filter(({ path }) => path === SERVICES);
 
 describe.each([
   ['429', 'TooManyRequests'],
@@ -26,106 +26,114 @@ describe.each([
   it.each([
     ['a streamed list', true],
     ['a list in pages', false],
-  ])('for %s', async (_, streamLists) => {
-    served.api.faults.fail(refusal);
-    await served.start({ streamLists });
-    await synced();
-    const [refused, accepted] = requests();
-    expect(refused!.status).toBe(refusal.status);
-    expect(accepted).toMatchObject({ verb: streamLists ? 'watch' : 'list', status: 200 });
-    expect(accepted!.at - refused!.at).toBeGreaterThanOrEqual(990);
-    expect(served.setup.sink.objects.has('Service default/web')).toBe(true);
-  });
+  ])('for %s', (_, streamLists) =>
+    withService(async (served) => {
+      served.api.faults.fail(refusal);
+      await served.start({ streamLists });
+      await synced(served);
+      const [refused, accepted] = requests(served);
+      expect(refused!.status).toBe(refusal.status);
+      const { streamsLists } = Release.of(served.api.versions[0]!);
+      expect(accepted).toMatchObject({ verb: streamLists && streamsLists ? 'watch' : 'list', status: 200 });
+      expect(accepted!.at - refused!.at).toBeGreaterThanOrEqual(990);
+      expect(served.setup.sink.objects.has('Service default/web')).toBe(true);
+    }),
+  );
 
-  it('for a watch, which goes on where it was', async () => {
-    await served.start({ streamLists: false });
-    await synced();
-    const before = requests().length;
-    served.api.faults.fail({ ...refusal, match: `${SERVICES}?` });
-    served.api.disconnectWatches();
-    await until(() => requests().length === before + 2);
-    const [refused, accepted] = requests().slice(before);
-    expect(refused).toMatchObject({ verb: 'watch', status: refusal.status });
-    expect(accepted).toMatchObject({
-      verb: 'watch',
-      query: { resourceVersion: refused!.query.resourceVersion },
+  it('for a watch, which goes on where it was', () =>
+    withService(async (served) => {
+      await served.start({ streamLists: false });
+      await synced(served);
+      const before = requests(served).length;
+      served.api.faults.fail({ ...refusal, match: `${SERVICES}?` });
+      served.api.disconnectWatches();
+      await until(() => requests(served).length === before + 2);
+      const [refused, accepted] = requests(served).slice(before);
+      expect(refused).toMatchObject({ verb: 'watch', status: refusal.status });
+      expect(accepted).toMatchObject({
+        verb: 'watch',
+        query: { resourceVersion: refused!.query.resourceVersion },
+      });
+      expect(accepted!.at - refused!.at).toBeGreaterThanOrEqual(990);
+    }));
+});
+
+it('a page that is refused is asked for again, without those before it', () =>
+  withService(async (served) => {
+    for (let n = 0; n < 10; n++) served.api.put(service(`svc-${n}`));
+    served.api.faults.fail({
+      status: 429,
+      reason: 'TooManyRequests',
+      retryAfter: 0,
+      times: 2,
+      match: 'continue=',
     });
-    expect(accepted!.at - refused!.at).toBeGreaterThanOrEqual(990);
-  });
-});
+    await served.start({ streamLists: false });
+    await synced(served);
+    expect(served.setup.sink.names('Service')).toHaveLength(11);
+    const lists = requests(served).filter(({ verb }) => verb === 'list');
+    expect(lists.map(({ status }) => status)).toEqual([200, 429, 429, 200, 200]);
+    expect(lists.filter(({ query }) => query.continue === undefined)).toHaveLength(1);
+  }));
 
-it('a page that is refused is asked for again, without those before it', async () => {
-  for (let n = 0; n < 10; n++) served.api.put(service(`svc-${n}`));
-  served.api.faults.fail({
-    status: 429,
-    reason: 'TooManyRequests',
-    retryAfter: 0,
-    times: 2,
-    match: 'continue=',
-  });
-  await served.start({ streamLists: false });
-  await synced();
-  expect(served.setup.sink.names('Service')).toHaveLength(11);
-  const lists = requests().filter(({ verb }) => verb === 'list');
-  expect(lists.map(({ status }) => status)).toEqual([200, 429, 429, 200, 200]);
-  expect(lists.filter(({ query }) => query.continue === undefined)).toHaveLength(1);
-});
+it('an event ERROR inside a watch asks for time, too', () =>
+  withService(async (served) => {
+    served.api.speaksProtobuf = false;
+    await served.start({ streamLists: true });
+    await synced(served);
+    const details = { retryAfterSeconds: 1 };
+    const object = { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'later', details };
+    served.api.sendRaw(`${JSON.stringify({ type: 'ERROR', object })}\n`);
+    await until(() => served.setup.logger.matching('warn', 'failed').length === served.kinds);
+    for (const { facts } of served.setup.logger.matching('warn', 'failed')) {
+      expect(facts.wait).toBeGreaterThanOrEqual(1000);
+      expect(facts.wait).toBeLessThanOrEqual(1000 + 20);
+    }
+  }));
 
-it('an event ERROR inside a watch asks for time, too', async () => {
-  served.api.speaksProtobuf = false;
-  await served.start({ streamLists: true });
-  await synced();
-  const details = { retryAfterSeconds: 1 };
-  const object = { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'later', details };
-  served.api.sendRaw(`${JSON.stringify({ type: 'ERROR', object })}\n`);
-  await until(() => served.setup.logger.matching('warn', 'failed').length === 4);
-  for (const { facts } of served.setup.logger.matching('warn', 'failed')) {
-    expect(facts.wait).toBeGreaterThanOrEqual(1000);
-    expect(facts.wait).toBeLessThanOrEqual(1000 + 20);
-  }
-});
-
-it('no server makes a node wait for longer than a minute and the back-off', async () => {
-  served.api.faults.fail({
-    status: 429,
-    reason: 'TooManyRequests',
-    retryAfter: 86_400,
-    times: 1,
-    match: SERVICES,
-  });
-  await served.start({ streamLists: true });
-  await until(() => served.setup.logger.matching('warn', 'failed').length === 1);
-  const { wait } = served.setup.logger.matching('warn', 'failed')[0]!.facts;
-  expect(wait).toBeGreaterThanOrEqual(60_000);
-  expect(wait).toBeLessThanOrEqual(60_000 + 20);
-});
+it('no server makes a node wait for longer than a minute and the back-off', () =>
+  withService(async (served) => {
+    served.api.faults.fail({
+      status: 429,
+      reason: 'TooManyRequests',
+      retryAfter: 86_400,
+      times: 1,
+      match: SERVICES,
+    });
+    await served.start({ streamLists: true });
+    await until(() => served.setup.logger.matching('warn', 'failed').length === 1);
+    const { wait } = served.setup.logger.matching('warn', 'failed')[0]!.facts;
+    expect(wait).toBeGreaterThanOrEqual(60_000);
+    expect(wait).toBeLessThanOrEqual(60_000 + 20);
+  }));
 
 describe('a watch that ended', () => {
-  const resumed = (before: number) => requests().slice(before);
+  it('before its time, as when a server shuts down, is resumed after a random time and is no failure', () =>
+    withService(async (served) => {
+      await served.start({ backoff: { initial: 60_000, maximum: 60_000, resetAfter: 1 } });
+      await synced(served);
+      // A watch that ends at once is a failure.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const before = requests(served).length;
+      served.api.endWatches();
+      const present = () => served.setup.source.status().filter(({ state }) => state !== 'absent');
+      await until(() => present().every(({ state }) => state === 'backing-off'));
+      expect(requests(served).slice(before)).toEqual([]);
+      expect(served.setup.logger.matching('warn', 'failed')).toEqual([]);
+      expect(present().filter(({ failure }) => failure !== undefined)).toEqual([]);
+    }));
 
-  it('before its time, as when a server shuts down, is resumed after a random time and is no failure', async () => {
-    await served.start({ backoff: { initial: 60_000, maximum: 60_000, resetAfter: 1 } });
-    await synced();
-    // A watch that ends at once is a failure.
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const before = requests().length;
-    served.api.endWatches();
-    await until(() => served.setup.source.status().every(({ state }) => state === 'backing-off'));
-    expect(resumed(before)).toEqual([]);
-    expect(served.setup.logger.matching('warn', 'failed')).toEqual([]);
-    expect(served.setup.source.status().map(({ failure }) => failure)).toEqual(Array(4).fill(undefined));
-  });
-
-  it('at its time is resumed at once', async () => {
-    await served.start({
-      // The server counts in whole seconds: it ends the watch later than the client expects, never earlier.
-      watchMinimum: 500,
-      watchMaximum: 500,
-      backoff: { initial: 60_000, maximum: 60_000, resetAfter: 1 },
-    });
-    await synced();
-    const before = requests().length;
-    await until(() => resumed(before).length >= 2);
-    expect(served.setup.source.status().every(({ state }) => state !== 'backing-off')).toBe(true);
-  });
+  it('at its time is resumed at once', () =>
+    withService(async (served) => {
+      await served.start({
+        // The server counts in whole seconds: it ends the watch later than the client expects, never earlier.
+        watchMinimum: 500,
+        watchMaximum: 500,
+        backoff: { initial: 60_000, maximum: 60_000, resetAfter: 1 },
+      });
+      await synced(served);
+      const before = requests(served).length;
+      await until(() => requests(served).slice(before).length >= 2);
+      expect(served.setup.source.status().every(({ state }) => state !== 'backing-off')).toBe(true);
+    }));
 });

@@ -11,6 +11,7 @@ import type { FamilyContext } from '../../../src/application/use-cases/sync.js';
 import { decodeConfigurationFile } from '../../../src/bootstrap/configuration/configuration-file.js';
 import { modeSettings, withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
 import { readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slice.js';
+import { readEndpoints } from '../../../src/domain/decode/read-endpoints.js';
 import { readNode } from '../../../src/domain/decode/read-node.js';
 import { readServiceCidr } from '../../../src/domain/decode/read-service-cidr.js';
 import { readService } from '../../../src/domain/decode/read-service.js';
@@ -123,6 +124,8 @@ export function applyObject(state: ClusterState, kind: ResourceKind, object: unk
   if (kind === 'Service') take(readService(object).value, (value) => state.applyService(value));
   if (kind === 'EndpointSlice')
     take(readEndpointSlice(object, 'node1').value, (value) => state.applySlice(value));
+  if (kind === 'Endpoints')
+    for (const slice of readEndpoints(object, 'node1').value ?? []) state.applySlice(slice);
   if (kind === 'Node') take(readNode(object).value, (value) => state.applyNode(value));
   if (kind === 'ServiceCIDR') take(readServiceCidr(object).value, (value) => state.applyServiceCidr(value));
 }
