@@ -240,7 +240,9 @@ describe.each(RELEASES)('%s', (version) => {
       const { sink, logger } = await served.start();
       await until(() => served.synced);
       await until(() => served.api.requestsOf('list', '/apis/networking.k8s.io/v1/servicecidrs').length >= 3);
-      const lines = logger.matching('info', 'does not offer');
+      const lines = logger
+        .matching('info', 'does not offer')
+        .filter(({ facts }) => facts.kind === 'ServiceCIDR');
       expect(lines).toHaveLength(1);
       // At random, so that the nodes of a cluster do not ask together: up to twice the time that is configured.
       expect(lines[0]!.facts.retryMilliseconds).toBeGreaterThanOrEqual(150);
