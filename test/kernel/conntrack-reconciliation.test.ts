@@ -177,6 +177,42 @@ describe.each(sampleOf(['nftables', 'iptables'] as const))('stale UDP flows, mod
     await allGone(clusterIP);
   });
 
+  it('ends flows that a new traffic policy or new source ranges do not make, and no others', async () => {
+    const balanced = { loadBalancerIPs: ['203.0.113.99'] };
+    const balancer = { dst: '203.0.113.99', port: 81 };
+    await proxy.change(objects([one], balanced));
+    const outside = await openUdp(testbed.ext, nodePort);
+    const inside = await openUdp(testbed.pod, clusterIP);
+    const own = await openUdp(testbed.node, nodePort);
+    const sockets = [outside, inside, own, await openUdp(testbed.ext, balancer)];
+    for (const socket of sockets) expect((await socket.ask()).body).toBe('b1');
+    const fromOutside = async () =>
+      (await flowsTo(nodePort)).filter(({ original }) => original.src === '198.18.0.50');
+    const [masqueraded] = await fromOutside();
+    expect(masqueraded!.reply.dst).not.toBe('198.18.0.50');
+    const kept = [...(await flowsTo(clusterIP)), ...(await flowsTo(nodePort))].filter(
+      ({ original }) => original.src !== '198.18.0.50',
+    );
+    await proxy.change(objects([one], { ...balanced, externalTrafficPolicy: 'Local' }));
+    await until('the flow from outside shows its client', async () => {
+      expect((await outside.ask(300)).body).toBe('b1');
+      expect((await fromOutside()).map(({ reply }) => reply.dst)).toEqual(['198.18.0.50']);
+      return true;
+    });
+    expect(await flowsTo(clusterIP)).toEqual(kept.slice(0, 1));
+    expect(await flowsTo(nodePort)).toEqual(expect.arrayContaining(kept.slice(1)));
+    const allowed = await openUdp(testbed.ext, balancer);
+    expect((await allowed.ask()).body).toBe('b1');
+    await proxy.change(
+      objects([one], {
+        ...balanced,
+        ...{ externalTrafficPolicy: 'Local', loadBalancerSourceRanges: ['192.0.2.0/24'] },
+      }),
+    );
+    await allGone(balancer);
+    expect((await outside.ask()).body).toBe('b1');
+  });
+
   it('translates a client that was there before the service', async () => {
     await proxy.change(objects([one], { externalIPs: [] }));
     await testbed.ext.ask('serve', { name: 'outside', port: externalIP.port });

@@ -1,4 +1,5 @@
 import { hostPort } from '../../domain/net/address.js';
+import type { ClientFlow } from '../../domain/conntrack/flow.js';
 import type { ConnectionActivity } from '../../domain/conntrack/silence.js';
 import { protocolOfNumber } from '../../domain/model/protocol-number.js';
 import type { Protocol } from '../../domain/model/service-port-name.js';
@@ -34,7 +35,7 @@ const IPV4_LENGTH = 4;
  * Reads tracked connections from events and dumps, one at a time, and is itself the last one read. Those that are not wanted are
  * given up after their first tuple; text is made only on demand.
  */
-export class FlowReader implements SeenFlow, ConnectionActivity {
+export class FlowReader implements SeenFlow, ClientFlow, ConnectionActivity {
   hash = 0;
   protocol: Protocol = 'TCP';
   replied = false;
@@ -139,6 +140,16 @@ export class FlowReader implements SeenFlow, ConnectionActivity {
 
   get destinationPort(): number {
     return this.portOf(this.original.destination);
+  }
+
+  get source(): string {
+    return this.addressOf(this.original.source);
+  }
+
+  get isMasqueraded(): boolean {
+    const { buffer } = this;
+    const [sent, seen] = [this.original.source, this.replies.destination];
+    return buffer.compare(buffer, seen.address, seen.addressEnd, sent.address, sent.addressEnd) !== 0;
   }
 
   get replySource(): string {

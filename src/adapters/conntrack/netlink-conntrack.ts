@@ -11,7 +11,7 @@ import {
 import type { FlowPlace } from '../../domain/conntrack/flow-place.js';
 import type { ConnectionActivity } from '../../domain/conntrack/silence.js';
 import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
-import type { Flow } from '../../domain/conntrack/flow.js';
+import type { ClientFlow, Flow } from '../../domain/conntrack/flow.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { EINTR, EINVAL, EOPNOTSUPP, EPERM, EPROTONOSUPPORT } from '../netlink/errno.js';
 import {
@@ -59,7 +59,7 @@ export class NetlinkConntrack implements Conntrack {
   sweep(
     family: IpFamily,
     { protocol, unreplied, ...place }: FlowQuery,
-    isStale: (flow: Flow) => boolean,
+    isStale: (flow: ClientFlow) => boolean,
     signal: AbortSignal,
   ): Promise<SweepResult> {
     const query = { ...place, protocol, end: 'destination', replied: unreplied ? false : undefined } as const;

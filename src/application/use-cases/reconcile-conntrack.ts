@@ -196,13 +196,14 @@ export class ReconcileConntrack implements ForwardingListener {
     let deleted = 0;
     let problem: unknown;
     try {
-      const local = this.nodePortAddresses();
+      const takesNodePorts = membership(this.nodePortAddresses());
+      const isOwn = membership(this.localAddresses.list());
       for (const place of suspects.places()) {
         const swept = await this.conntrack.sweep(
           family,
           { ...place, protocol, unreplied },
           (flow) => {
-            const reason = this.desired.judge(flow, (address) => local.has(address), suspects.removed);
+            const reason = this.desired.judge(flow, takesNodePorts, suspects, isOwn);
             if (reason !== undefined) reasons[reason] = (reasons[reason] ?? 0) + 1;
             return reason !== undefined;
           },
@@ -232,11 +233,11 @@ export class ReconcileConntrack implements ForwardingListener {
     return problem;
   }
 
-  private nodePortAddresses(): ReadonlySet<string> {
+  private nodePortAddresses(): readonly string[] {
     const listed = this.network?.nodePortIPs ?? [];
-    if (listed !== 'all') return new Set(listed);
+    if (listed !== 'all') return listed;
     const { family } = this;
-    return new Set(this.localAddresses.list().filter((text) => !isLoopback({ family, text })));
+    return this.localAddresses.list().filter((text) => !isLoopback({ family, text }));
   }
 
   private turnOff(): void {
@@ -260,4 +261,9 @@ export class ReconcileConntrack implements ForwardingListener {
   private isOff(): boolean {
     return this.state === 'off';
   }
+}
+
+function membership(texts: readonly string[]): (text: string) => boolean {
+  const all = new Set(texts);
+  return (text) => all.has(text);
 }

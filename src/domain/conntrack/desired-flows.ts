@@ -1,13 +1,7 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
-import { isTranslated, type Flow } from './flow.js';
-import {
-  FrontendMap,
-  FrontendOwners,
-  frontendText,
-  NODE_PORT,
-  type FrontendAddress,
-} from './frontend-map.js';
-import type { RemovedBackends, SuspectFlows } from './suspect-flows.js';
+import { isTranslated, type ClientFlow, type Flow } from './flow.js';
+import { FrontendOwners, frontendText, NODE_PORT, type FrontendAddress } from './frontend-map.js';
+import { SuspectFlows } from './suspect-flows.js';
 import type { ServicePortFlows } from './service-port-flows.js';
 
 /** Why a flow must be removed. */
@@ -19,15 +13,17 @@ export type StaleReason =
   /** It began before the address belonged to a Service. */
   | 'never translated'
   /** The Service, its address or its node port is gone. */
-  | 'frontend gone';
+  | 'frontend gone'
+  /** Its traffic policy or source ranges no longer allow it. */
+  | 'policy changed';
 
 const NOTHING_PENDING = new FrontendOwners<ServicePortFlows>();
-const NONE_REMOVED: FrontendMap<RemovedBackends> = new FrontendMap();
+const NOTHING_SUSPECT = new SuspectFlows();
 
 /**
  * Which endpoints may have which flows of one family and protocol, according to the rules that are in the kernel or being written: for
- * each frontend of a service port of one protocol, all endpoints that serve or receive new flows. Locality, policies and affinity do not
- * count: a flow that is served stays where it is (docs/spec/conntrack.md §2).
+ * each frontend of a service port of one protocol, all endpoints that serve or receive new flows, as far as policies and source ranges
+ * allow. Topology and affinity do not count: a flow that is served stays where it is (docs/spec/conntrack.md §2).
  */
 export class DesiredFlows {
   private readonly ports = new Map<ServicePortKey, ServicePortFlows>();
@@ -67,9 +63,15 @@ export class DesiredFlows {
     const had = new Set(before?.frontends.map(frontendText));
     const removed = [...(before?.endpoints ?? [])].filter((endpoint) => !after?.endpoints.has(endpoint));
     const wasRejected = before?.endpoints.size === 0 && after !== undefined && after.endpoints.size > 0;
-    for (const frontend of after?.frontends ?? [])
-      if (removed.length > 0 || wasRejected || !had.has(frontendText(frontend)))
-        suspects.add(frontend, removed);
+    const policies = before?.policies &&
+      after?.policies && { before: before.policies, after: after.policies };
+    const isOther = policies?.after.isOther(policies.before) === true;
+    const hasNewPolicy = policies?.after.isOtherExternally(policies.before) === true;
+    for (const frontend of after?.frontends ?? []) {
+      const isNew = !had.has(frontendText(frontend));
+      if (removed.length > 0 || wasRejected || isOther || isNew) suspects.add(frontend, removed);
+      if (hasNewPolicy && !isNew) suspects.withNewPolicy.set(frontend, true);
+    }
   }
 
   /** Node ports no longer accept traffic on these addresses; suspects the flows that used them. */
@@ -89,22 +91,36 @@ export class DesiredFlows {
   /**
    * Why a flow is stale; undefined when it may stay.
    * @param takesNodePorts whether node ports accept traffic on the address
-   * @param removed the endpoints that frontends have lost since the last reconciliation
+   * @param suspects what frontends have lost since the last reconciliation
+   * @param isOwn whether an address is one of this node
    */
   judge(
-    flow: Flow,
+    flow: ClientFlow,
     takesNodePorts: (address: string) => boolean,
-    removed: FrontendMap<RemovedBackends> = NONE_REMOVED,
+    suspects: Pick<SuspectFlows, 'removed' | 'withNewPolicy'> = NOTHING_SUSPECT,
+    isOwn: (address: string) => boolean = () => false,
   ): StaleReason | undefined {
+    const { removed } = suspects;
     const port = flow.destinationPort;
     if (!this.owners.hasPort(port) && !removed.hasPort(port)) return undefined;
     const { destination, replySource } = flow;
-    if (serves(this.pending.get(port, destination), replySource)) return undefined;
-    if (serves(this.pending.get(port, NODE_PORT), replySource)) return undefined;
+    const isAllowed = (owner: ServicePortFlows, address: string): boolean => {
+      const isNew = suspects.withNewPolicy.get(port, address) === true;
+      return owner.policies?.allow(flow, { address, port }, isNew, isOwn) ?? true;
+    };
+    for (const address of [destination, NODE_PORT]) {
+      const pending = serving(this.pending.get(port, address), replySource);
+      if (pending.some((owner) => isAllowed(owner, address))) return undefined;
+    }
+    const judgeOwned = (owners: readonly ServicePortFlows[], address: string): StaleReason | undefined => {
+      const served = serving(owners, replySource);
+      if (served.some((owner) => isAllowed(owner, address))) return undefined;
+      return served.length > 0 ? 'policy changed' : this.judgeUnserved(flow, owners);
+    };
     const owners = this.owners.get(port, destination);
-    if (owners) return this.judgeOwned(flow, owners);
+    if (owners) return judgeOwned(owners, destination);
     const nodePortOwners = this.owners.get(port, NODE_PORT);
-    if (nodePortOwners && takesNodePorts(destination)) return this.judgeOwned(flow, nodePortOwners);
+    if (nodePortOwners && takesNodePorts(destination)) return judgeOwned(nodePortOwners, NODE_PORT);
     if (!isTranslated(flow)) return undefined;
     const here = removed.get(port, destination);
     if (here === 'all' || here?.has(replySource)) return 'frontend gone';
@@ -113,12 +129,11 @@ export class DesiredFlows {
     const usedNodePort =
       nodePort === 'all'
         ? takesNodePorts(destination)
-        : nodePort?.has(replySource) && !serves(nodePortOwners, replySource);
+        : nodePort?.has(replySource) && serving(nodePortOwners, replySource).length === 0;
     return usedNodePort ? 'frontend gone' : undefined;
   }
 
-  private judgeOwned(flow: Flow, owners: readonly ServicePortFlows[]): StaleReason | undefined {
-    if (serves(owners, flow.replySource)) return undefined;
+  private judgeUnserved(flow: Flow, owners: readonly ServicePortFlows[]): StaleReason | undefined {
     const isServed = owners.some(({ endpoints }) => endpoints.size > 0);
     // Where nothing serves, one without a reply stands in nobody's way.
     if (!isTranslated(flow)) return this.unreplied && !isServed ? undefined : 'never translated';
@@ -126,6 +141,9 @@ export class DesiredFlows {
   }
 }
 
-function serves(owners: readonly ServicePortFlows[] | undefined, endpoint: string): boolean {
-  return owners?.some(({ endpoints }) => endpoints.has(endpoint)) ?? false;
+function serving(
+  owners: readonly ServicePortFlows[] | undefined,
+  endpoint: string,
+): readonly ServicePortFlows[] {
+  return owners?.filter(({ endpoints }) => endpoints.has(endpoint)) ?? [];
 }

@@ -13,6 +13,14 @@ export interface Flow {
   readonly replySource: string;
 }
 
+/** A flow, and what is known of its client. */
+export interface ClientFlow extends Flow {
+  /** The client's address, as it sent its first packet. */
+  readonly source: string;
+  /** The endpoint sees another address than the client's. */
+  readonly isMasqueraded: boolean;
+}
+
 /** Whether the packets go somewhere other than where the client sent them. */
 export function isTranslated({ destination, destinationPort, replySource }: Flow): boolean {
   return replySource !== hostPort(destination, destinationPort);

@@ -1,6 +1,7 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { endpointPlace, type Endpoint } from '../model/endpoint.js';
 import { asideOf } from '../selection/select-endpoints.js';
+import { FlowPolicies } from './flow-policies.js';
 import { frontendAddress, type FrontendAddress } from './frontend-map.js';
 
 /** The frontends and endpoints of a service port, for judging flows. */
@@ -8,10 +9,16 @@ export interface ServicePortFlows {
   readonly frontends: readonly FrontendAddress[];
   /** `ip:port` of the endpoints that may keep their flows. */
   readonly endpoints: ReadonlySet<string>;
+  /** Missing: every client may use every endpoint, by every frontend. */
+  readonly policies?: FlowPolicies;
 }
 
 export function servicePortFlows(entry: ForwardingEntry): ServicePortFlows {
-  return new FlowsOfEntry(entry.frontends.map(frontendAddress), eligibleEndpoints(entry));
+  return new FlowsOfEntry(
+    entry.frontends.map(frontendAddress),
+    eligibleEndpoints(entry),
+    new FlowPolicies(entry),
+  );
 }
 
 /** Of TCP and SCTP only connections that are being opened are judged: they leave an endpoint that steps aside, too. */
@@ -28,6 +35,7 @@ class FlowsOfEntry implements ServicePortFlows {
   constructor(
     readonly frontends: readonly FrontendAddress[],
     private readonly eligible: readonly Endpoint[],
+    readonly policies: FlowPolicies,
   ) {}
 
   get endpoints(): ReadonlySet<string> {

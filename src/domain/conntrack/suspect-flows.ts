@@ -17,6 +17,8 @@ export type RemovedBackends = ReadonlySet<string> | 'all';
  */
 export class SuspectFlows {
   readonly removed = new FrontendMap<Set<string> | 'all'>();
+  /** Those whose external traffic policy is another one now. */
+  readonly withNewPolicy = new FrontendMap<true>();
   private everything = false;
 
   get empty(): boolean {
@@ -43,6 +45,7 @@ export class SuspectFlows {
   merge(others: SuspectFlows): void {
     this.everything ||= others.everything;
     for (const [frontend, endpoints] of others.removed.entries()) this.add(frontend, endpoints);
+    for (const [frontend] of others.withNewPolicy.entries()) this.withNewPolicy.set(frontend, true);
   }
 
   /** Where all suspect flows go, in as few places as there can be. */

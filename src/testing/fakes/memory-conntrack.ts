@@ -10,12 +10,12 @@ import type { FlowPlace } from '../../domain/conntrack/flow-place.js';
 import type { ConnectionActivity } from '../../domain/conntrack/silence.js';
 import { hostPort } from '../../domain/net/address.js';
 import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
-import type { Flow } from '../../domain/conntrack/flow.js';
+import type { ClientFlow, Flow } from '../../domain/conntrack/flow.js';
 import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
 /** A flow of the table in memory. */
-export interface MemoryFlow extends Flow {
+export interface MemoryFlow extends ClientFlow {
   readonly protocol: Protocol;
   readonly replied: boolean;
   /** What the next looks tell. Without it, nothing happens. */
@@ -54,6 +54,7 @@ export class MemoryConntrack implements Conntrack {
   ): MemoryFlow {
     const flow: MemoryFlow = {
       ...{ destination, destinationPort, replySource, protocol: 'UDP', replied: true },
+      ...{ source: '192.0.2.77', isMasqueraded: false },
       ...more,
     };
     this.flows[family].add(flow);
@@ -63,7 +64,7 @@ export class MemoryConntrack implements Conntrack {
   async sweep(
     family: IpFamily,
     query: FlowQuery,
-    isStale: (flow: Flow) => boolean,
+    isStale: (flow: ClientFlow) => boolean,
     signal: AbortSignal,
   ): Promise<SweepResult> {
     this.sweeps.push({ family, query });

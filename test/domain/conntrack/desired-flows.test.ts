@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { DesiredFlows } from '../../../src/domain/conntrack/desired-flows.js';
 import type { FlowPlace } from '../../../src/domain/conntrack/flow-place.js';
 import { SuspectFlows } from '../../../src/domain/conntrack/suspect-flows.js';
-import type { Flow } from '../../../src/domain/conntrack/flow.js';
+import type { ClientFlow, Flow } from '../../../src/domain/conntrack/flow.js';
 import { NODE_PORT } from '../../../src/domain/conntrack/frontend-map.js';
 import type { ServicePortFlows } from '../../../src/domain/conntrack/service-port-flows.js';
 
@@ -16,8 +16,14 @@ function servicePort(frontends: readonly [string, number][], endpoints: readonly
   };
 }
 
-function flow(destination: string, destinationPort: number, replySource: string): Flow {
-  return { destination, destinationPort, replySource };
+function flow(
+  destination: string,
+  destinationPort: number,
+  replySource: string,
+  source = '10.244.9.8',
+  isMasqueraded = false,
+): ClientFlow {
+  return { destination, destinationPort, replySource, source, isMasqueraded };
 }
 
 describe('the decision examples of docs/spec/conntrack.md §3, and where this goes beyond them', () => {
@@ -132,7 +138,7 @@ describe('flows of a frontend that is gone', () => {
   ];
   desired.update(key, servicePort(frontends, ['10.244.1.5:53', '203.0.113.9:30053']), new SuspectFlows());
   desired.update(key, undefined, suspects);
-  const judge = (judged: Flow) => desired.judge(judged, takesNodePorts, suspects.removed);
+  const judge = (judged: ClientFlow) => desired.judge(judged, takesNodePorts, suspects);
 
   it('lose what the service had made, also on an address that the node has no more', () => {
     expect(judge(flow('10.96.0.10', 53, '10.244.1.5:53'))).toBe('frontend gone');
@@ -164,7 +170,7 @@ describe('flows of a frontend that an earlier process left', () => {
     left.map(([address, port]) => ({ address, port })),
     suspects,
   );
-  const judge = (judged: Flow) => desired.judge(judged, takesNodePorts, suspects.removed);
+  const judge = (judged: ClientFlow) => desired.judge(judged, takesNodePorts, suspects);
 
   it('go whatever they lead to', () => {
     expect(judge(flow('10.96.0.99', 53, '10.244.9.9:53'))).toBe('frontend gone');
@@ -280,7 +286,7 @@ describe('any sequence of changes', () => {
         const desired = new DesiredFlows();
         const services = new Map<string, ServicePortFlows>();
         let suspects = new SuspectFlows();
-        let flows: Flow[] = [];
+        let flows: ClientFlow[] = [];
         const isRight = ({ destination, destinationPort, replySource }: Flow): boolean => {
           const allowed = replySources(services, destination, destinationPort);
           return allowed ? allowed.has(replySource) : replySource === `${destination}:${destinationPort}`;
@@ -291,15 +297,14 @@ describe('any sequence of changes', () => {
           desired.update(key, after, suspects);
           if (sweeps) {
             const queries = suspects.places();
-            const shown = (judged: Flow): boolean =>
+            const shown = (judged: ClientFlow): boolean =>
               queries.some(
                 ({ address, port }) =>
                   (port ?? judged.destinationPort) === judged.destinationPort &&
                   (address ?? judged.destination) === judged.destination,
               );
             flows = flows.filter((judged) => {
-              const stays =
-                !shown(judged) || desired.judge(judged, takesNodePorts, suspects.removed) === undefined;
+              const stays = !shown(judged) || desired.judge(judged, takesNodePorts, suspects) === undefined;
               expect({ judged, stays }).toEqual({ judged, stays: isRight(judged) });
               return stays;
             });

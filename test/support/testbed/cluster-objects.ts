@@ -18,6 +18,7 @@ export interface TestService {
   readonly loadBalancerIPs?: readonly string[];
   /** Default: Cluster. */
   readonly externalTrafficPolicy?: 'Local';
+  readonly loadBalancerSourceRanges?: readonly string[];
   /** Session affinity with this timeout in seconds. */
   readonly affinitySeconds?: number;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -65,7 +66,7 @@ export const testServiceCidr = {
 
 function serviceOf(service: TestService): ApiObject {
   const { name, clusterIP, ports, externalIPs, loadBalancerIPs, affinitySeconds, annotations } = service;
-  const { externalTrafficPolicy } = service;
+  const { externalTrafficPolicy, loadBalancerSourceRanges } = service;
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -79,6 +80,7 @@ function serviceOf(service: TestService): ApiObject {
       ports,
       ...(externalIPs && { externalIPs }),
       ...(externalTrafficPolicy && { externalTrafficPolicy }),
+      ...(loadBalancerSourceRanges && { loadBalancerSourceRanges }),
       ...(affinitySeconds === undefined
         ? {}
         : {

@@ -1,7 +1,7 @@
 import type { FlowQuery } from '../../../domain/conntrack/suspect-flows.js';
 import type { FlowPlace } from '../../../domain/conntrack/flow-place.js';
 import type { ConnectionActivity } from '../../../domain/conntrack/silence.js';
-import type { Flow } from '../../../domain/conntrack/flow.js';
+import type { ClientFlow, Flow } from '../../../domain/conntrack/flow.js';
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { NamedError } from '../../../domain/model/named-error.js';
@@ -22,7 +22,7 @@ export interface Conntrack {
   sweep(
     family: IpFamily,
     query: FlowQuery,
-    isStale: (flow: Flow) => boolean,
+    isStale: (flow: ClientFlow) => boolean,
     signal: AbortSignal,
   ): Promise<SweepResult>;
 
