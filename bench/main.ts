@@ -13,6 +13,7 @@ import { runInGuest } from './in-guest.js';
 import { writeManifests } from './manifests.js';
 import { type InProcessResult, type Measurement, table, type ToolTimes } from './report.js';
 import { RestoreRecorder } from './restore-recorder.js';
+import { informerTable } from './server/informers.js';
 import { measureServed } from './server/measure.js';
 import { servedTable } from './server/report.js';
 import { leastOfEach } from './statistics.js';
@@ -172,6 +173,8 @@ const { values, positionals } = parseArgs({
     decoding: { type: 'boolean', default: false },
     /** Measure the program at an API server, instead of a mode. */
     server: { type: 'boolean', default: false },
+    /** Measure following Services as the proxy does and with client-node, instead of a mode. */
+    informers: { type: 'boolean', default: false },
     /** Measure what counting a million connections costs, instead of a mode. */
     traffic: { type: 'boolean', default: false },
     /** Measure what looking for silent endpoints costs, instead of a mode. */
@@ -209,6 +212,11 @@ if (values.server) {
   console.error(`measuring at an API server: ${size} services of ${endpoints} endpoints …`);
   console.log(servedTable(size, endpoints, await measureServed(host, [...node, kubeproxy], size, endpoints)));
 }
+if (values.informers) {
+  const host = new BenchHost();
+  process.once('exit', () => host.remove());
+  console.log(await informerTable(host, node, asked ?? 10_000, endpoints, runs));
+}
 if (values.traffic) {
   const host = new BenchHost();
   process.once('exit', () => host.remove());
@@ -233,6 +241,7 @@ const instead =
   values.traffic ||
   values.ejection ||
   values.server ||
+  values.informers ||
   values.fleet !== undefined;
 for (const { mode, sizes } of instead ? [] : plan) {
   if (mode === 'ipvs' && !values.here) {

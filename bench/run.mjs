@@ -50,6 +50,15 @@ await build({
   splitting: true,
 });
 
+// With all of client-node, which the program has in parts.
+await build({
+  ...bundleOptions,
+  plugins: [],
+  absWorkingDir: root,
+  entryPoints: { 'server/informer': 'bench/server/informer.ts' },
+  outdir: 'build/bench',
+});
+
 const newer = thisNodeOnly
   ? ''
   : execFileSync('sh', ['scripts/newer-node.sh', '24'], { cwd: root, encoding: 'utf8' }).trim();

@@ -16,7 +16,7 @@ const UNUSED = [
   { importer: /\/prom-client\//, modules: ['@opentelemetry/api', './lib/pushgateway', './lib/cluster'] },
 ];
 
-/** In place of client-node's serializer, which loads a class for each kind of object: 100 ms and 24 MB. */
+/** In place of client-node's serializer, which loads a class for each kind of object: 27 ms and 11 MB. */
 const SERIALIZER = fileURLToPath(new URL('client-node-serializer.mjs', import.meta.url));
 
 const withoutUnused = {

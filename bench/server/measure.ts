@@ -100,7 +100,7 @@ async function measureRunning(
 }
 
 /** The stand-in API server, in a process of its own on the host. */
-class Server {
+export class Server {
   private constructor(
     private readonly child: ChildProcess,
     private readonly lines: Interface,
