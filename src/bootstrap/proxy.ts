@@ -1,4 +1,7 @@
 import { NetlinkConntrack } from '../adapters/conntrack/netlink-conntrack.js';
+import { KernelForwarding } from '../adapters/rtnetlink/kernel-forwarding.js';
+import { NetlinkRoutes } from '../adapters/rtnetlink/netlink-routes.js';
+import { ForwardingObstacles } from '../application/node/forwarding-obstacles.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
 import type { CommandLine } from './configuration/command-line.js';
@@ -50,6 +53,16 @@ export function composeProxy(
     packetCounters: () => mode.packetCounters,
     rejectedPackets: () => mode.rejectedPackets,
     conntrack: () => new NetlinkConntrack(),
+    // In mode userspace packets pass through this process instead.
+    forwardingObstacles: ({ served, localAddresses, clock, logger: root }) =>
+      mode.name === 'userspace'
+        ? undefined
+        : new ForwardingObstacles(
+            served.map(({ family, loop }) => ({ family, table: loop.table })),
+            { forwarding: new KernelForwarding(), routes: new NetlinkRoutes(), addresses: localAddresses },
+            clock,
+            root.child({ caller: 'packet-forwarding' }),
+          ),
     served: ({ families }) =>
       families.map((family) =>
         serveFamily(container.child({ family: () => family, backend: mode.backend }).parts),

@@ -1,6 +1,6 @@
 import { ExplainAddress } from '../../src/application/explain/explain-address.js';
 import { ExplainPort } from '../../src/application/explain/explain-port.js';
-import { Explain } from '../../src/application/explain/explain.js';
+import { Explain, type ExplainSources } from '../../src/application/explain/explain.js';
 import { UnservedServices } from '../../src/application/explain/unserved-services.js';
 import type { LocalhostLookup } from '../../src/application/localhost/localhost-lookup.js';
 import type { ServiceLookup } from '../../src/application/ports/service-lookup.js';
@@ -25,6 +25,7 @@ const SERVICE_RANGES = { IPv4: ['10.96.0.0/12'], IPv6: ['fd00:96::/108'] };
 
 /** What it is seen by. */
 interface SeenFrom {
+  readonly obstacles?: ExplainSources['obstacles'];
   readonly lookup?: ServiceLookup;
   readonly mode?: string;
   readonly node?: Partial<NodeNetwork>;
@@ -53,7 +54,7 @@ export class SeenCluster {
   readonly list: ListServices;
   private readonly events: ClusterEvents;
 
-  constructor({ lookup, mode = 'nftables', node = {} }: SeenFrom = {}) {
+  constructor({ lookup, mode = 'nftables', node = {}, obstacles }: SeenFrom = {}) {
     const { state, statuses, loops } = this;
     const reports = new ObjectReports(new MemoryLogger(), new FakeClock(), () => this.unread);
     const history = new SyncHistory(new FakeClock());
@@ -84,6 +85,7 @@ export class SeenCluster {
       healthChecks: [],
       unserved,
       localhost,
+      obstacles,
       waitingSeconds: () => undefined,
     });
     const isListed = (): boolean => this.isListed;

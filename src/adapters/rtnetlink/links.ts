@@ -1,3 +1,4 @@
+import type { IpFamily } from '../../domain/net/ip-family.js';
 import { AttributeReader } from '../netlink/attribute-reader.js';
 import { ENODEV, EEXIST, EOPNOTSUPP } from '../netlink/errno.js';
 import type { NetlinkMessage } from '../netlink/message-reader.js';
@@ -6,7 +7,10 @@ import type { NetlinkConversation } from '../netlink/netlink-conversation.js';
 import { succeeded, type NetlinkRequest } from '../netlink/netlink-request.js';
 import { NLM_F_CREATE, NLM_F_EXCL } from '../netlink/protocol.js';
 import {
+  IFLA_BR_NF_CALL_IP6TABLES,
+  IFLA_BR_NF_CALL_IPTABLES,
   IFLA_IFNAME,
+  IFLA_INFO_DATA,
   IFLA_INFO_KIND,
   IFLA_LINKINFO,
   LINK_HEADER_LENGTH,
@@ -23,6 +27,8 @@ export interface Link {
   readonly kind: string;
   /** The kernel's flags, `IFF_…`. */
   readonly flags: number;
+  /** Only of a bridge. `filters`: its own setting has the packets of a family meet rules. */
+  readonly bridge?: { readonly filters: Readonly<Record<IpFamily, boolean>> };
 }
 
 /** The device with this name; undefined if there is none. */
@@ -77,14 +83,34 @@ export function readLink({ bytes, start, end }: NetlinkMessage): Link {
   const attributes = new AttributeReader(bytes, start + LINK_HEADER_LENGTH, end);
   let name = '';
   let kind = '';
+  let filters = { IPv4: false, IPv6: false };
   while (attributes.next()) {
     if (attributes.type === IFLA_IFNAME) name = attributes.text();
     else if (attributes.type === IFLA_LINKINFO) {
       const info = attributes.nested();
-      while (info.next()) if (info.type === IFLA_INFO_KIND) kind = info.text();
+      while (info.next()) {
+        if (info.type === IFLA_INFO_KIND) kind = info.text();
+        // The kernel writes the kind first.
+        else if (info.type === IFLA_INFO_DATA && kind === 'bridge') filters = readFilters(info.nested());
+      }
     }
   }
-  return { index: bytes.readInt32LE(start + 4), name, kind, flags: bytes.readUInt32LE(start + 8) };
+  return {
+    index: bytes.readInt32LE(start + 4),
+    name,
+    kind,
+    flags: bytes.readUInt32LE(start + 8),
+    ...(kind === 'bridge' && { bridge: { filters } }),
+  };
+}
+
+function readFilters(data: AttributeReader): Record<IpFamily, boolean> {
+  const filters = { IPv4: false, IPv6: false };
+  while (data.next()) {
+    if (data.type === IFLA_BR_NF_CALL_IPTABLES) filters.IPv4 = data.number() !== 0;
+    else if (data.type === IFLA_BR_NF_CALL_IP6TABLES) filters.IPv6 = data.number() !== 0;
+  }
+  return filters;
 }
 
 function searchFor(name: string): NetlinkRequest {

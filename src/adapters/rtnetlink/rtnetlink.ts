@@ -33,6 +33,9 @@ export const RTMGRP_IPV6_IFADDR = 0x100;
 export const IFLA_IFNAME = 3;
 export const IFLA_LINKINFO = 18;
 export const IFLA_INFO_KIND = 1;
+export const IFLA_INFO_DATA = 2;
+export const IFLA_BR_NF_CALL_IPTABLES = 36;
+export const IFLA_BR_NF_CALL_IP6TABLES = 37;
 
 export const IFF_UP = 0x1;
 export const IFF_POINTOPOINT = 0x10;

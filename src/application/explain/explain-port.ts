@@ -6,6 +6,7 @@ import type { ClusterState } from '../../domain/state/cluster-state.js';
 import { asideOf } from '../../domain/selection/select-endpoints.js';
 import { serviceKey } from '../../domain/model/service-port-name.js';
 import { familyPortKey } from '../../domain/traffic/service-frontends.js';
+import type { ForwardingObstacle } from '../node/forwarding-obstacles.js';
 import type { HeldFrontend } from '../status/port-status.js';
 import type { AsideLookup } from '../failover/aside-lookup.js';
 import type { LocalhostLookup } from '../localhost/localhost-lookup.js';
@@ -14,8 +15,8 @@ import type { ListedLoop } from '../status/list-services.js';
 import { holdsNothing, type ServiceStatuses } from '../status/service-statuses.js';
 import { choiceOf } from './choice.js';
 import type { EndpointExplanation, PortExplanation } from './explanation.js';
-import { asideFinding, findingsOf } from './findings.js';
-import { explainedFrontend, unusedReason } from './reasons.js';
+import { asideFinding, findingsOf, forwardingFinding } from './findings.js';
+import { explainedFrontend, stopped, unusedReason } from './reasons.js';
 
 /** Why no endpoint of a service port is used. */
 const NOT_REACHED = 'other Services hold all its frontends';
@@ -32,7 +33,8 @@ export class ExplainPort {
     private readonly mode = 'nftables',
   ) {}
 
-  port(entry: ForwardingEntry): PortExplanation {
+  /** @param obstacles in the settings of the kernel */
+  port(entry: ForwardingEntry, obstacles: readonly ForwardingObstacle[] = []): PortExplanation {
     const { state, statuses } = this;
     const { name, family, key, frontends, affinitySeconds, sourceRanges } = entry;
     const service = serviceKey(name.namespace, name.name);
@@ -43,6 +45,7 @@ export class ExplainPort {
     const status = statuses.get(family, key);
     const asides = this.asides(entry);
     const findings = [
+      ...obstacles.map(forwardingFinding),
       ...findingsOf(state, entry, endpoints, status),
       ...Array.from(asides, ([place, words]) => asideFinding(place, words)),
     ];
@@ -52,8 +55,12 @@ export class ExplainPort {
       ...identity,
       status: status ?? { state: 'pending' },
       frontends: frontends.map((frontend) =>
-        explainedFrontend(entry, frontend, status, findings, this.localhost(family, key), (held) =>
-          this.holderOf(entry, held),
+        stopped(
+          explainedFrontend(entry, frontend, status, findings, this.localhost(family, key), (held) =>
+            this.holderOf(entry, held),
+          ),
+          entry,
+          obstacles,
         ),
       ),
       endpoints: endpoints.map((endpoint): EndpointExplanation => {

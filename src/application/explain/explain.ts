@@ -1,8 +1,10 @@
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { AsideLookup } from '../failover/aside-lookup.js';
 import type { HealthCheckState } from '../health/health-check-state.js';
+import type { ForwardingObstacle } from '../node/forwarding-obstacles.js';
 import type { LocalhostLookup } from '../localhost/localhost-lookup.js';
 import type { ListedLoop } from '../status/list-services.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
@@ -34,6 +36,8 @@ export interface ExplainSources {
   readonly mode?: string;
   /** When endpoints stepped aside; missing: none does. */
   readonly asideTimes?: AsideLookup | undefined;
+  /** What in the kernel's settings stops traffic of a service port; missing: nothing can. */
+  readonly obstacles?: ((entry: ForwardingEntry) => Promise<readonly ForwardingObstacle[]>) | undefined;
   /** Seconds since the oldest change of the family arrived that is not in the kernel; undefined if all are. */
   waitingSeconds(family: IpFamily): number | undefined;
 }
@@ -61,11 +65,11 @@ export class Explain {
       known: unserved === undefined,
       ...(unserved && { unserved }),
       problems,
-      families: this.sources.loops.map((loop) => this.family(loop, service)),
+      families: await Promise.all(this.sources.loops.map((loop) => this.family(loop, service))),
     };
   }
 
-  private family(loop: ListedLoop, service: ServiceKey): FamilyExplanation {
+  private async family(loop: ListedLoop, service: ServiceKey): Promise<FamilyExplanation> {
     const { family } = loop;
     const waiting = loop.isWaiting(service);
     const waitingSeconds = waiting ? this.sources.waitingSeconds(family) : undefined;
@@ -75,7 +79,11 @@ export class Explain {
       family,
       waiting,
       ...(waitingSeconds !== undefined && { waitingSeconds }),
-      ports: loop.table.entriesOf(service).map((entry) => this.ports.port(entry)),
+      ports: await Promise.all(
+        loop.table
+          .entriesOf(service)
+          .map(async (entry) => this.ports.port(entry, await this.sources.obstacles?.(entry))),
+      ),
       ...(absence && { absence }),
       ...(healthCheck && { healthCheck }),
       sync: this.sources.history.of(family),

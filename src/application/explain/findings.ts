@@ -6,6 +6,7 @@ import type { ServicePortSpec } from '../../domain/model/service.js';
 import { asideOf } from '../../domain/selection/select-endpoints.js';
 import { fields, flag, text, word } from '../../domain/shapes/shape.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { ForwardingObstacle } from '../node/forwarding-obstacles.js';
 import type { ServiceStatus } from '../status/service-statuses.js';
 import { counted } from '../words/counted.js';
 import { misplacedSlices } from './misplaced-slices.js';
@@ -29,7 +30,8 @@ export type FindingKind =
   | 'draining'
   | 'none-local'
   | 'other-zones'
-  | 'aside';
+  | 'aside'
+  | ForwardingObstacle['kind'];
 
 /** Something that stops or limits the traffic of a service port. */
 export type Finding = ReturnType<typeof finding>;
@@ -184,6 +186,11 @@ function otherZones(
 /** @param why as `asideWords` has it */
 export function asideFinding(place: string, why: string): Finding {
   return note('aside', `endpoint ${place} ${why}`);
+}
+
+/** A setting of the kernel stops traffic. */
+export function forwardingFinding({ kind, text: what }: ForwardingObstacle): Finding {
+  return fault(kind, what);
 }
 
 function fault(kind: FindingKind, what: string): Finding {

@@ -1,6 +1,7 @@
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import { frontendName } from '../../domain/forwarding/frontend-name.js';
 import type { Endpoint } from '../../domain/model/endpoint.js';
+import type { ForwardingObstacle } from '../node/forwarding-obstacles.js';
 import type { HeldFrontend } from '../status/port-status.js';
 import { heldBy, holderFateText } from '../words/held-words.js';
 import type { ServiceStatus } from '../status/service-statuses.js';
@@ -33,6 +34,19 @@ export function explainedFrontend(
   }
   const also = frontend.kind === 'node-port' && localhost && `the proxy itself listens on ${localhost}`;
   return { ...frontend, reason: said(frontendReason(entry, frontend, findings), also).join('; ') };
+}
+
+/** The frontend, where the kernel forwards nothing that comes from outside to any of its endpoints. */
+export function stopped(
+  frontend: FrontendExplanation,
+  { endpoints }: ForwardingEntry,
+  obstacles: readonly ForwardingObstacle[],
+): FrontendExplanation {
+  const obstacle = obstacles.find(({ kind }) => kind === 'not-forwarded');
+  const used = (frontend.policy === 'Local' ? endpoints.local : endpoints.cluster) ?? [];
+  return frontend.outcome === 'forward' && obstacle && used.every((one) => obstacle.affects(one))
+    ? { ...frontend, outcome: 'drop', reason: obstacle.text }
+    : frontend;
 }
 
 /** Why clients outside this node get what the service port itself offers there. */

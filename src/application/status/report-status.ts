@@ -33,6 +33,8 @@ export interface ReportedSource {
   missing(): readonly ResourceKind[];
   /** Why an edit of the configuration file is not in force. */
   refusedConfiguration(): string | undefined;
+  /** Which settings of the kernel stop traffic. */
+  obstacles(): readonly string[];
   /** Why packets may still meet rules of other modes. */
   remainingRules(): readonly string[];
   /** That rules of other modes are being looked for and removed. */
@@ -118,6 +120,7 @@ export class ReportStatus {
         ignored > 0 && counted(ignored, 'object is ignored', 'objects are ignored'),
         kept > 0 && 'rules that no object explains are kept until everything has been readable once',
         ...stale.map(({ kind, reason }) => `${kind}: ${reason}`),
+        ...this.source.obstacles(),
         refused !== undefined && `the edited configuration is not in force: ${refused}`,
         ...this.source.remainingRules(),
       ),

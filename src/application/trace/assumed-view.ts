@@ -28,6 +28,10 @@ export class AssumedView implements NodeView {
     return Promise.resolve(this.node.arrival(source, isLocalEndpoint, this.network.detector));
   }
 
+  obstacle(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
   ownAddressTowards(destination: string): Promise<OwnAddress | undefined> {
     const text = this.node.ownAddressTowards(destination);
     const isAssumed = !isLoopback(parseAddress(destination)!);

@@ -1,5 +1,7 @@
 import type { Route, Routes } from '../ports/node/routes.js';
-import type { NodeView, OwnAddress } from './node-view.js';
+import type { PacketForwarding } from '../ports/node/packet-forwarding.js';
+import { passageObstacle } from '../node/forwarding-obstacles.js';
+import type { NodePassage, NodeView, OwnAddress } from './node-view.js';
 
 /** Made up: packets of a source that the machine has no route to. */
 const UNKNOWN_DEVICE = '(unknown)';
@@ -12,6 +14,8 @@ export class MachineView implements NodeView {
   constructor(
     readonly localAddresses: ReadonlySet<string>,
     private readonly routes: Pick<Routes, 'to'>,
+    /** Missing: packets pass through a process instead of being forwarded. */
+    private readonly forwarding?: PacketForwarding,
   ) {}
 
   /** Packets come in where packets to their source go out. */
@@ -22,6 +26,10 @@ export class MachineView implements NodeView {
   async ownAddressTowards(destination: string): Promise<OwnAddress | undefined> {
     const route = await this.routeTo(destination);
     return route && { text: route.source, isAssumed: false };
+  }
+
+  async obstacle({ to, ...passage }: NodePassage): Promise<string | undefined> {
+    return this.forwarding && passageObstacle(this.forwarding, { ...passage, route: await this.routeTo(to) });
   }
 
   private routeTo(address: string): Promise<Route | undefined> {

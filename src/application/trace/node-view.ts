@@ -1,3 +1,5 @@
+import type { Passage } from '../node/forwarding-obstacles.js';
+
 /** An address that the node sends from. */
 export interface OwnAddress {
   readonly text: string;
@@ -14,4 +16,9 @@ export interface NodeView {
   arrival(source: string): Promise<string>;
   /** The address that the node puts on packets to a destination. Undefined: it has no route there. */
   ownAddressTowards(destination: string): Promise<OwnAddress | undefined>;
+  /** Why the node itself does not pass packets on, or replies to them, for people; undefined if it does, as far as is known. */
+  obstacle(passage: NodePassage): Promise<string | undefined>;
 }
+
+/** Packets that come in through a device and go on to an address. */
+export type NodePassage = Omit<Passage, 'route'> & { readonly to: string };

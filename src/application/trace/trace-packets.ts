@@ -81,10 +81,11 @@ export class TracePackets {
     }
     const walk = rules === 'actual' ? await traced.tracer.actual(signal) : await this.desired(traced);
     signal?.throwIfAborted();
-    const endings = await walk.walk(packet, {
+    const walked = await walk.walk(packet, {
       localAddresses: view.localAddresses,
       deviceTowards: (address) => view.arrival(address),
     });
+    const endings = await Promise.all(walked.map((ending) => passedOn(ending, packet, view)));
     const trace = this.delivered(await summary(endings, packet, view), packet, traced);
     const why = this.why(endings, trace, packet);
     const notes = [...remarks, ...this.destinations.asides(packet), ...wayOfReplies(trace, packet)];
@@ -103,6 +104,7 @@ export class TracePackets {
     if (!end) return trace.outcome === 'refused' || trace.outcome === 'dropped' ? effectOf(trace) : {};
     const last = end.steps.at(-1);
     if (last?.isForeign) return { reason: foreignText(last), stoppedBy: last };
+    if (last?.hook === ROUTING) return { reason: last.effect, stoppedBy: last };
     const reason = this.destinations.refusal(packet);
     return reason === undefined ? {} : { reason };
   }
@@ -154,6 +156,20 @@ export class TracePackets {
     this.nodePorts ??= nodePortsOf(this.families);
     return this.nodePorts.has(`${protocol} ${port}`);
   }
+}
+
+/** What the node itself does with a packet that rules have let pass, on its way to another machine or a pod. */
+async function passedOn(ending: TracedEnding, packet: Packet, view: NodeView): Promise<TracedEnding> {
+  const { family, inputInterface: input, destination } = packet;
+  const { verdict, endpoint, ...rest } = ending;
+  const to = endpoint?.address ?? destination;
+  const goesOn = verdict === 'sent' || verdict === 'untouched';
+  if (input === undefined || !goesOn || view.localAddresses.has(to) || isLoopback({ family, text: to }))
+    return ending;
+  const keepsSource = verdict === 'sent' && !ending.masquerade;
+  const obstacle = await view.obstacle({ family, input, to, keepsSource });
+  if (obstacle === undefined) return ending;
+  return { ...rest, verdict: 'dropped', steps: [...ending.steps, routingStep(obstacle)] };
 }
 
 type WhyNot = Pick<TraceAnswer, 'reason' | 'stoppedBy'>;
@@ -233,9 +249,11 @@ function ended(trace: Trace, outcome: TraceOutcome, effect: string): Trace {
   return { ...trace, outcome, steps: [...trace.steps, routingStep(effect)] };
 }
 
+const ROUTING = 'routing';
+
 /** What the node itself does with the packet, beside all rules. */
 function routingStep(effect: string): Step {
-  return { hook: 'routing', where: 'this node', rule: '', effect };
+  return { hook: ROUTING, where: 'this node', rule: '', effect };
 }
 
 /** Protocol and port of each. */

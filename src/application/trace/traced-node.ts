@@ -1,6 +1,7 @@
 import type { Node } from '../../domain/model/node.js';
 import { AssumedNode } from '../../domain/trace/assumed-node.js';
 import type { LocalAddresses } from '../ports/node/local-addresses.js';
+import type { PacketForwarding } from '../ports/node/packet-forwarding.js';
 import type { Routes } from '../ports/node/routes.js';
 import { AssumedView } from './assumed-view.js';
 import { MachineView } from './machine-view.js';
@@ -14,6 +15,8 @@ export interface TracedNode {
   /** Of this machine. */
   readonly addresses: Pick<LocalAddresses, 'list'>;
   readonly routes: Pick<Routes, 'to'>;
+  /** Missing: packets pass through a process instead of being forwarded. */
+  readonly forwarding?: PacketForwarding | undefined;
 }
 
 /** Whether this machine is the node: it has one of the node's addresses. */
@@ -37,10 +40,10 @@ export function tracePackets(
   );
 }
 
-function viewOf({ node, addresses, routes }: TracedNode, rules: FamilyRules): NodeView {
+function viewOf({ node, addresses, routes, forwarding }: TracedNode, rules: FamilyRules): NodeView {
   const own = addresses.list();
   if (!node || isThisMachine(node, own))
-    return new MachineView(new Set([...own, '127.0.0.1', '::1']), routes);
+    return new MachineView(new Set([...own, '127.0.0.1', '::1']), routes, forwarding);
   return new AssumedView(new AssumedNode(node), rules.network, () => rules.entries());
 }
 

@@ -115,6 +115,10 @@ function replacements(options: ProxyOptions, logger: Logger): Module {
     ...(ownEvents && { eventRecorder: () => ownEvents }),
     ...(syncObserver && { syncObserver: () => syncObserver }),
     ...((conntrack ?? backends) && { conntrack: () => conntrack }),
-    ...(backends && { healthCheckListener: () => undefined, localhostRelay: () => undefined }),
+    ...(backends && {
+      forwardingObstacles: () => undefined,
+      healthCheckListener: () => undefined,
+      localhostRelay: () => undefined,
+    }),
   };
 }

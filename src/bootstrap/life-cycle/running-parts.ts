@@ -17,6 +17,7 @@ export function runningParts(proxy: ProxyParts): readonly Part[] {
   const { mode, localAddresses, healthServer, metricsServer, scrapeServer, trafficWatchers, conntrack } =
     proxy;
   const { ejection, eventRecorder, awaitNode, metrics, served, localhostRelay, logger } = proxy;
+  const { forwardingObstacles: obstacles } = proxy;
   const loops = served.map(({ loop }) => loop);
   const healthChecks = served.flatMap((family) => family.healthChecks ?? []);
   const localhostNodePorts = served.flatMap((family) => family.localhostNodePorts ?? []);
@@ -78,6 +79,11 @@ export function runningParts(proxy: ProxyParts): readonly Part[] {
     conntrack && { name: 'conntrack', stop: () => conntrack.close() },
     conntrack && { name: 'conntrack reconcilers', stop: () => stopAll(reconcilers) },
     resets.length > 0 ? { name: 'resets of dead connections', stop: () => stopAll(resets) } : undefined,
+    obstacles && {
+      name: 'packet forwarding',
+      start: () => void Promise.all(loops.map((loop) => loop.firstAttempt)).then(() => obstacles.start()),
+      stop: () => obstacles.stop(),
+    },
     {
       name: 'sync loops',
       start: () => {

@@ -21,6 +21,7 @@ import { fullVersion, PROGRAM_VERSION } from '../version.js';
 /** What the proxy tells about itself and its Services. */
 export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Routes {
   const { commandLine, live, state, source, clusterEvents, served, ejection, mode } = parts;
+  const { forwardingObstacles: obstacles } = parts;
   const { statuses, reports, syncHistory: history, changeHistory, remainingRules, health, clock } = parts;
   const loops = served.map(({ loop }) => loop);
   const localhost = localhostLookup(served);
@@ -35,6 +36,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     unserved,
     localhost,
     asideTimes: ejection?.asideTimes,
+    obstacles: obstacles && ((entry) => obstacles.of(entry)),
     mode: modeInForce(commandLine.configuration),
     waitingSeconds: (family) => {
       const since = health.waitingSince(family);
@@ -65,6 +67,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     status: () => source.status(),
     missing: () => clusterEvents.missing,
     refusedConfiguration: () => live.problem,
+    obstacles: () => obstacles?.reasons ?? [],
     remainingRules: () => remainingRules.reasons,
     removing: () => remainingRules.removing,
     warnings: () => [
@@ -83,6 +86,8 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
     ...serviceListRoutes(list),
     ...serviceCountRoutes(new CountServices(state, loops, statuses)),
     ...endpointRoutes(new FindEndpoints(state)),
-    ...statusRoutes(report, changeHistory, async () => mode.variantMix?.renew()),
+    ...statusRoutes(report, changeHistory, async () => {
+      await Promise.all([mode.variantMix?.renew(), obstacles?.renew()]);
+    }),
   };
 }

@@ -1,4 +1,5 @@
 import type { Asides, AsideLookup } from '../../application/failover/aside-lookup.js';
+import { KernelForwarding } from '../../adapters/rtnetlink/kernel-forwarding.js';
 import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
 import { ExplainAddress } from '../../application/explain/explain-address.js';
 import { ExplainPort } from '../../application/explain/explain-port.js';
@@ -57,14 +58,16 @@ export async function withTracing<Result>(
     })),
   );
   const routes = new NetlinkRoutes();
+  const isForwarded = modeInForce(parts.commandLine.configuration) !== 'userspace';
+  const forwarding = isForwarded ? new KernelForwarding() : undefined;
   try {
-    const traced = { node: state.node, addresses, routes };
+    const traced = { node: state.node, addresses, routes, forwarding };
     const destinations = {
       refusal: (packet: Packet) => refusalOf(explained, packet),
       asides: (packet: Packet) => asidesAt(explained, packet, asides?.portsAside() ?? []),
     };
     return await use(tracePackets(traced, families, destinations));
   } finally {
-    await routes.close();
+    await Promise.all([routes.close(), forwarding?.close()]);
   }
 }

@@ -4,6 +4,7 @@ import type { MetricsServer } from '../../adapters/metrics/metrics-server.js';
 import type { ScrapeServer } from '../../adapters/metrics/scrape-server.js';
 import type { LocalhostRelay } from '../../adapters/localhost/localhost-relay.js';
 import type { EjectSilentEndpoints } from '../../application/failover/eject-silent-endpoints.js';
+import type { ForwardingObstacles } from '../../application/node/forwarding-obstacles.js';
 import type { Backend } from '../../application/ports/backend.js';
 import type { HealthCheckListener } from '../../application/ports/health-check-listener.js';
 import type { Conntrack } from '../../application/ports/node/conntrack.js';
@@ -29,6 +30,8 @@ export interface ProxyParts extends ReadingParts {
   readonly ready: { readonly promise: Promise<void>; readonly failure: Promise<never> };
   /** Undefined: tracked connections are left alone. */
   readonly conntrack: Conntrack | undefined;
+  /** Undefined: nothing is forwarded by the kernel. */
+  readonly forwardingObstacles: ForwardingObstacles | undefined;
   /** Undefined: health-check node ports stay closed. */
   readonly healthCheckListener: HealthCheckListener | undefined;
   /** Undefined: the proxy listens on no node ports. */

@@ -45,6 +45,7 @@ class Reported {
   remaining: string[] = [];
   removing: string | undefined;
   warnings: string[] = [];
+  obstacles: string[] = [];
   readonly health = new ProxyHealth(this.clock, 60_000, () => this.sources);
   readonly loop = {
     family: 'IPv4' as const,
@@ -63,6 +64,7 @@ class Reported {
       remainingRules: () => this.remaining,
       removing: () => this.removing,
       warnings: () => this.warnings,
+      obstacles: () => this.obstacles,
     },
     this.statuses,
     this.reports,
@@ -92,6 +94,14 @@ class Reported {
 }
 
 describe('ReportStatus', () => {
+  it('is degraded while a setting of the kernel stops traffic', () => {
+    const reported = Reported.serving();
+    reported.obstacles = ['IPv4: net.ipv4.ip_forward is 0: nothing is forwarded'];
+    expect(reported.status).toMatchObject({ state: 'degraded', reasons: reported.obstacles });
+    reported.obstacles = [];
+    expect(reported.status.state).toBe('good');
+  });
+
   it('is good when everything is programmed and nothing fails', () => {
     const reported = Reported.serving();
     reported.statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: timeText(1) });

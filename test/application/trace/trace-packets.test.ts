@@ -8,6 +8,7 @@ import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { parseQuery } from '../../../src/domain/trace/query.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
+import { MemoryForwarding } from '../../support/memory-forwarding.js';
 import { shownLines } from '../../support/shown-lines.js';
 
 const traceText = (...args: Parameters<typeof traceLines>): string => shownLines(traceLines(...args));
@@ -15,6 +16,7 @@ const traceText = (...args: Parameters<typeof traceLines>): string => shownLines
 /** Where packets to these addresses go, and which address of the node they get. */
 const routes: Readonly<Record<string, readonly [device: string, source: string]>> = {
   '10.244.1.5': ['veth1', '10.244.1.1'],
+  '10.244.1.6': ['veth1', '10.244.1.1'],
   '10.244.2.6': ['eth0', '192.0.2.4'],
   '10.96.0.1': ['eth0', '192.0.2.4'],
   '203.0.113.77': ['eth0', '192.0.2.4'],
@@ -39,7 +41,9 @@ const sent = (address: string, masquerade: boolean): TracedEnding => ({
 
 let met: Packet[];
 let asked: string[];
+let forwarding: MemoryForwarding;
 beforeEach(() => {
+  forwarding = new MemoryForwarding();
   met = [];
   asked = [];
 });
@@ -65,7 +69,7 @@ function packetsOn(node: Partial<NodeNetwork>, ...endings: readonly TracedEnding
   const entry = { name: { protocol: 'TCP' }, frontends: [{ kind: 'node-port', port: 30080 }] };
   const traced = {
     network: { family: 'IPv4', serviceCIDRs: [], ...node } as never,
-    view: new MachineView(new Set(['192.0.2.4', '127.0.0.1']), { to }),
+    view: new MachineView(new Set(['192.0.2.4', '127.0.0.1']), { to }, forwarding),
     tracer,
     podCIDRs: [],
     entries: () => [entry as unknown as ForwardingEntry],
@@ -277,5 +281,43 @@ note: the endpoint sees an address of this node, so its replies come back here, 
     const wide = traceText(answer, 'desired', true);
     expect(wide).toContain('→ sends it to 10.244.1.9:8080');
     expect(wide).toContain('   10.0 %  10.244.1.9:8080');
+  });
+});
+
+describe('settings of the kernel', () => {
+  const OFF = 'net.ipv4.ip_forward is 0';
+  const outcome = async (from: string, to: string, ...endings: readonly TracedEnding[]) => {
+    const { outcome: what, endpoints, reason, stoppedBy } = await trace(from, to, ...endings);
+    return [what, endpoints.length, reason?.split(':')[0], stoppedBy?.hook];
+  };
+
+  it.each(['IPv4', 'veth1', 'eth0'])('keep packets from being forwarded: of %s', async (place) => {
+    forwarding.off.set(place, OFF);
+    const stopped = ['dropped', 0, OFF, 'routing'];
+    expect(await outcome('10.244.1.5', '10.96.0.1:80', sent('10.244.2.6', true))).toEqual(stopped);
+    expect(await outcome('10.244.1.5', '203.0.113.77:80', untouched)).toEqual(stopped);
+  });
+
+  it('do not matter to packets of the node, nor to those for its own addresses', async () => {
+    forwarding.off.set('IPv4', OFF);
+    expect((await outcome('node', '10.96.0.1:80', sent('10.244.1.5', true)))[0]).toBe('forward');
+    expect((await outcome('10.244.1.5', '10.96.0.1:80', sent('192.0.2.4', false)))[0]).toBe('forward');
+    expect(
+      (await outcome('10.244.1.5', '10.96.0.1:80', sent('192.0.2.4', false), sent('10.244.2.6', false)))[0],
+    ).toBe('mixed');
+    expect((await outcome('10.244.1.5', '10.96.0.1:80', { ...untouched, verdict: 'refused' }))[0]).toBe(
+      'refused',
+    );
+  });
+
+  it('keep replies on one bridge from the rules, unless the client is masqueraded', async () => {
+    forwarding.unfiltered.set('veth1', 'net.bridge.bridge-nf-call-iptables is 0');
+    const to = '10.96.0.1:80';
+    const stopped = ['dropped', 0, 'net.bridge.bridge-nf-call-iptables is 0', 'routing'];
+    expect(await outcome('10.244.1.5', to, sent('10.244.1.6', false))).toEqual(stopped);
+    for (const ending of [sent('10.244.1.6', true), sent('10.244.2.6', false)])
+      expect((await outcome('10.244.1.5', to, ending))[0]).toBe('forward');
+    expect((await outcome('10.244.2.6', to, sent('10.244.1.6', false)))[0]).toBe('forward');
+    expect((await outcome('10.244.1.5', '10.244.1.6:80', untouched))[0]).toBe('untouched');
   });
 });

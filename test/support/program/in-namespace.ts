@@ -18,12 +18,13 @@ export class Namespace {
 
   private constructor(readonly name: string) {}
 
-  /** Makes an empty namespace; its loopback interface is up. */
+  /** Makes an empty namespace; its loopback interface is up, and it forwards as nodes do. */
   static async open(prefix: string): Promise<Namespace> {
     const name = `t${process.pid}-${prefix}-${++made}`;
     await runToEnd(['ip', 'netns', 'add', name]);
     const namespace = new Namespace(name);
     await namespace.run(['ip', 'link', 'set', 'lo', 'up']);
+    await namespace.run(['sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1']);
     return namespace;
   }
 

@@ -50,14 +50,15 @@ function familyLines({
 }
 
 /** What neither the status nor the frontends tell. */
-const UNSAID: ReadonlySet<FindingKind> = new Set(['draining', 'other-zones']);
+const UNSAID: ReadonlySet<FindingKind> = new Set(['draining', 'other-zones', 'not-forwarded', 'bridged']);
 
 function portLines(explained: PortExplanation): readonly string[] {
   const { status, frontends, endpoints, findings, affinitySeconds, choice, sourceRanges } = explained;
   const lines = [`    port ${portWords(explained)}: ${statusText(status)}`];
   for (const frontend of frontends) lines.push(`      ${frontendText(frontend)}`);
   for (const endpoint of endpoints) lines.push(`      ${endpointText(endpoint)}`);
-  for (const { kind, text } of findings) if (UNSAID.has(kind)) lines.push(`      note: ${text}`);
+  for (const { kind, isFault, text } of findings)
+    if (UNSAID.has(kind)) lines.push(`      ${isFault ? 'problem' : 'note'}: ${text}`);
   if (choice !== undefined) lines.push(`      ${choice}`);
   if (affinitySeconds > 0) lines.push(`      clients stay with their endpoint for ${affinitySeconds} s`);
   if (sourceRanges.length > 0) lines.push(`      ${acceptedSourcesText(sourceRanges)}`);

@@ -9,6 +9,8 @@ interface Target {
   readonly address: string;
   readonly port: number;
   readonly protocol: Protocol;
+  /** What keeps packets of others than this node from it. */
+  readonly obstacle: string | undefined;
 }
 
 /** As many are tried: some seconds if all are dead. */
@@ -33,9 +35,15 @@ export async function probeEndpoints(
 
 function targetsOf({ families }: Explanation): readonly Target[] {
   const targets = new Map<string, Target>();
-  for (const { protocol, endpoints } of families.flatMap(({ ports }) => ports))
-    for (const { address, port, used } of endpoints)
-      if (used) targets.set(`${endpointPlace({ address, port })} ${protocol}`, { address, port, protocol });
+  for (const { protocol, endpoints, findings } of families.flatMap(({ ports }) => ports)) {
+    const off = findings.find(({ kind }) => kind === 'not-forwarded');
+    const bridged = findings.find(({ kind }) => kind === 'bridged');
+    for (const { address, port, used, isLocal } of endpoints) {
+      const obstacle = (off ?? (isLocal ? bridged : undefined))?.text;
+      const place = endpointPlace({ address, port });
+      if (used) targets.set(`${place} ${protocol}`, { address, port, protocol, obstacle });
+    }
+  }
   return [...targets.values()];
 }
 
@@ -47,14 +55,17 @@ async function probe(target: Target, access: EndpointAccess): Promise<ProbedEndp
     if (!route) return { ...identity, problem: 'no route', facts: ['no route'] };
     const { device, gateway } = route;
     const isTried = protocol === 'TCP';
-    const problem = isTried ? await access.connect(address, port) : undefined;
+    const failure = isTried ? await access.connect(address, port) : undefined;
+    const obstacle = device === 'lo' ? undefined : target.obstacle;
+    const problem = failure ?? obstacle;
     // After the attempt, which makes the kernel look for the neighbour.
     const known = device === 'lo' ? undefined : await access.neighbour(gateway ?? address, device);
     return {
       ...identity,
       ...(problem !== undefined && { problem }),
       facts: [
-        problem ?? (isTried ? 'connected' : `not tried, since only TCP can be`),
+        failure ?? (isTried ? 'connected' : `not tried, since only TCP can be`),
+        ...(obstacle === undefined ? [] : [`from this node; ${obstacle}`]),
         `route through ${device}${gateway === undefined ? '' : ` by ${gateway}`}`,
         ...(device === 'lo' ? [] : [`neighbour ${known ?? 'without an entry'}`]),
       ],

@@ -2,7 +2,7 @@ import type { TraceOutcome } from '../../../domain/trace/trace.js';
 import { protocol } from '../../../domain/shapes/net-shapes.js';
 import { fields, list, number, optional, text, word } from '../../../domain/shapes/shape.js';
 
-/** Packets that another program's rules refuse or drop, always or by chance. */
+/** Packets that another program's rules or the kernel's settings refuse or drop, always or by chance. */
 export type Obstacle = ReturnType<typeof obstacle>;
 const obstacle = fields({
   /** As `kubeproxy trace` takes them. */

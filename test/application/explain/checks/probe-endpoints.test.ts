@@ -82,3 +82,33 @@ it('tries 64 at a time, and 256 in all', async () => {
   expect(access.most).toBeLessThanOrEqual(64);
   expect(access.most).toBeGreaterThan(1);
 });
+
+it('tells that the kernel forwards to none of them, though this node reaches them', async () => {
+  const off = 'net.ipv4.ip_forward is 0: nothing is forwarded';
+  const obstacle = { kind: 'not-forwarded', text: off, affects: () => true } as const;
+  const cluster = new SeenCluster({ obstacles: () => Promise.resolve([obstacle]) });
+  cluster.deliver([rawService()], [slice(['10.1.0.1'])]);
+  const explanation = await cluster.explain.service('shop/cart');
+  expect(isSound(explanation)).toBe(false);
+  expect(explanation.families[0]!.ports[0]).toMatchObject({
+    findings: [{ kind: 'not-forwarded', isFault: true, text: off }],
+    frontends: [{ outcome: 'drop', reason: off }],
+  });
+  const probe = await probeEndpoints(explanation, new FakeAccess());
+  expect(probedEndpointsText(probe)).toBe(
+    `  probe of 10.1.0.1:8080/TCP: connected, from this node; ${off}, route through cni0, neighbour REACHABLE\n`,
+  );
+  expect(probe.probed[0]!.problem).toBe(off);
+});
+
+it('an endpoint on an address of the node needs no forwarding, and so its frontends forward', async () => {
+  const obstacle = {
+    kind: 'not-forwarded',
+    text: 'off',
+    affects: ({ address }: { readonly address: string }) => address !== '10.1.0.1',
+  } as const;
+  const cluster = new SeenCluster({ obstacles: () => Promise.resolve([obstacle]) });
+  cluster.deliver([rawService()], [slice(['10.1.0.1', '10.1.0.2'])]);
+  const { families } = await cluster.explain.service('shop/cart');
+  expect(families[0]!.ports[0]!.frontends[0]!.outcome).toBe('forward');
+});
