@@ -181,6 +181,27 @@ describe.each(sampleOf(['nft', 'legacy'] as const))('the iptables driver with ip
     ]);
   });
 
+  it('keeps nothing but the chain that a stranger holds on to, and tells which rule that is until it is gone', async () => {
+    const backend = await bench.started();
+    const rule = `OUTPUT -p tcp -j ${serviceChain(4)}`;
+    bench.iptables('-t', 'nat', '-A', ...rule.split(' '));
+    await backend.apply([bench.services.remove(4), bench.services.remove(3)], bench.node);
+    const dump = bench.dump();
+    expect(dump).toContain(`:${serviceChain(4)} -`);
+    for (const gone of [`-A ${serviceChain(4)}`, endpointChain(4, 0), serviceChain(3)])
+      expect(dump).not.toContain(gone);
+    expect(backend.unremoved).toEqual([expect.stringContaining(`\`-A ${rule}'`)]);
+    expect(await backend.differences!()).toEqual([{ sign: '-', text: `-t nat -N ${serviceChain(4)}` }]);
+    expect(await backend.verify('full')).toMatchObject({ written: 0 });
+    expect(bench.logger.at('warn').filter(({ message }) => message.startsWith('cannot remove'))).toHaveLength(
+      1,
+    );
+    bench.iptables('-t', 'nat', '-D', ...rule.split(' '));
+    await backend.verify('quick');
+    expect([backend.unremoved, await backend.differences!()]).toEqual([[], []]);
+    expect(bench.dump()).not.toContain(serviceChain(4));
+  });
+
   it.each([
     ['at a line', '-m comment --comment "bad" -d 10.0.0.999/32 -j RETURN'],
     ['by the kernel', '-p udp -m tcp --dport 80 -j RETURN'],

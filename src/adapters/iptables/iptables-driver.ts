@@ -10,6 +10,7 @@ import type {
   Comparison,
   DifferenceLines,
   Notes,
+  OwnRemains,
   Surroundings,
 } from '../../application/ports/driver/abilities.js';
 import type { Logger } from '../../application/ports/logger.js';
@@ -34,13 +35,14 @@ import { lostUdpFrontends, udpFrontends, type Dispatch } from '../../domain/ipta
 import type { BaseRules, IptablesServicePortRules, TableName } from '../../domain/iptables/table.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { IptablesTemporaryError, RestoreRefusedError } from './errors.js';
+import { IptablesTemporaryError } from './errors.js';
 import type { IptablesCommands } from './iptables-commands.js';
 import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
 import { changeScript } from './restore/change-script.js';
 import { cleanUpScripts } from './restore/clean-up-scripts.js';
 import { IPTABLES_OWNED_CHAINS } from './restore/owned-chains.js';
-import { refusalOf } from './restore/refusal.js';
+import { PendingDeletions } from './restore/pending-deletions.js';
+import { failureOf, otherWay } from './restore/refusal.js';
 import type { RestoreScript } from './restore/restore-script.js';
 import { ruleDifferences } from './restore/rule-differences.js';
 import { RuleTally } from './restore/rule-tally.js';
@@ -76,7 +78,8 @@ export class IptablesDriver
     Surroundings,
     Notes,
     Adoption<IptablesServicePortRules, SavedTables>,
-    Comparison<SavedTables>
+    Comparison<SavedTables>,
+    OwnRemains
 {
   readonly mode = 'iptables';
   readonly watch: IptablesWatch;
@@ -89,8 +92,7 @@ export class IptablesDriver
   private compileOptions!: IptablesOptions;
   private chainsPerCommit = Infinity;
   private readonly tally = new RuleTally();
-  /** Why unused chains cannot be removed, as said last. */
-  private obstacle: string | undefined;
+  private readonly deletions: PendingDeletions;
 
   /**
    * @param watch undefined where no cheap sign shows whether another program wrote
@@ -104,6 +106,7 @@ export class IptablesDriver
     private readonly logger: Logger,
     private readonly options: IptablesBackendOptions = {},
   ) {
+    this.deletions = new PendingDeletions(family, logger);
     this.watch = new CanaryWatch(watch, family, commands, () => this.baseRules);
   }
 
@@ -157,6 +160,14 @@ export class IptablesDriver
 
   read({ signal }: ReadOptions = {}): Promise<SavedTables> {
     return this.commands.save(this.family, signal);
+  }
+
+  get unremoved(): readonly string[] {
+    return this.deletions.reasons;
+  }
+
+  get hasOwnRemains(): boolean {
+    return this.deletions.reasons.length > 0;
   }
 
   /** @param tables what is put right; missing: all */
@@ -231,9 +242,9 @@ export class IptablesDriver
     });
   }
 
-  private async write({ repair, removal }: TablesDifference): Promise<WriteResult> {
+  private async write({ repair, removal, held }: TablesDifference): Promise<WriteResult> {
     const repaired = await this.send(repair);
-    const removed = await this.remove(removal);
+    const removed = await this.remove(removal, held);
     this.reportRules();
     return { written: repaired + removed };
   }
@@ -258,22 +269,19 @@ export class IptablesDriver
       return text.written;
     } catch (error) {
       observer.restoreFailed(this.family);
-      throw error instanceof RestoreRefusedError ? refusalOf(error, script) : error;
+      throw failureOf(error, script);
     }
   }
 
-  /** Removes what is unused. What that rules of other programs still use is found again by the next verification. */
-  private async remove(removal: RestoreScript): Promise<number> {
+  /** Removes what is unused. What rules of other programs still use is found again by the next verification. */
+  private async remove(removal: RestoreScript, held: TablesDifference['held']): Promise<number> {
     try {
       const written = await this.send(removal);
-      this.obstacle = undefined;
+      this.deletions.held(held);
       return written;
     } catch (error) {
       if (!(error instanceof RefusedError || error instanceof IptablesTemporaryError)) throw error;
-      const { message: reason } = error;
-      if (reason !== this.obstacle)
-        this.logger.warn({ family: this.family, reason }, 'cannot remove unused chains; will retry');
-      this.obstacle = reason;
+      this.deletions.failed(error.message);
       return 0;
     }
   }
@@ -283,16 +291,4 @@ export class IptablesDriver
     for (const rules of this.tally.tables(this.desired, this.baseRules!))
       observer.rulesCounted(this.family, rules);
   }
-}
-
-/**
- * Another way to put shared chains right. To write one anew takes the rules of all its service ports, also those that the kernel
- * has and would not take again; to delete single rules takes a tool that reads its own words for rules of other programs.
- */
-function otherWay(
-  { culprits }: RefusedError,
-  { rewritesShared, deletesByText }: TablesDifference,
-): DifferenceOptions['shared'] {
-  if (rewritesShared) return 'rule by rule';
-  return deletesByText && culprits.size === 0 ? 'rewritten' : undefined;
 }

@@ -156,11 +156,11 @@ export class IpvsDriver
   }
 
   get unremoved(): readonly string[] {
-    return [...this.unremovedReasons];
+    return [...this.unremovedReasons, ...this.rules.driver.unremoved];
   }
 
   get hasOwnRemains(): boolean {
-    return this.unremovedReasons.size > 0 || !this.remains.areNone;
+    return this.unremovedReasons.size > 0 || this.rules.driver.hasOwnRemains || !this.remains.areNone;
   }
 
   commit(change: IpvsChange, node: NodeNetwork): Promise<WriteResult> {

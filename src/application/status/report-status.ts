@@ -113,9 +113,11 @@ export class ReportStatus {
             `${family}: ${counted(degraded.length, 'service port is degraded', 'service ports are degraded')}${heldCountWords(heldIn(degraded))}`,
         );
       }),
-      ...this.loops.flatMap(({ family, unremoved }) =>
-        unremoved.slice(0, 1).map((reason) => `${family}: what no Service has cannot be removed: ${reason}`),
-      ),
+      ...this.loops.flatMap(({ family, unremoved }) => {
+        const [first] = unremoved;
+        const count = counted(unremoved.length, 'pending deletion');
+        return first === undefined ? [] : [`${family}: ${count} of rules that no Service has: ${first}`];
+      }),
       ...said(
         ignored > 0 && counted(ignored, 'object is ignored', 'objects are ignored'),
         kept > 0 && 'rules that no object explains are kept until everything has been readable once',

@@ -216,7 +216,7 @@ describe('ReportStatus', () => {
     [
       'what no service port has stays',
       ({ loop }) => loop.unremoved.push('delete 10.9.9.9 was refused: EINVAL', 'another'),
-      ['IPv4: what no Service has cannot be removed: delete 10.9.9.9 was refused: EINVAL'],
+      ['IPv4: 2 pending deletions of rules that no Service has: delete 10.9.9.9 was refused: EINVAL'],
     ],
     [
       'an edit of the configuration was refused',

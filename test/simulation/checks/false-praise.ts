@@ -26,7 +26,7 @@ const KNOWN_TO_IT: ReadonlySet<string> = new Set([
  * What status says of what may still serve a former port, and nothing tells whose it was: rules that stay for what cannot be read, or is not
  * valid (docs/life-cycle.md), and what an earlier process left and the kernel does not remove (docs/recovery.md).
  */
-const KEEPS_FORMER = ['rules that no object explains are kept', 'what no Service has cannot be removed'];
+const KEEPS_FORMER = ['rules that no object explains are kept', 'of rules that no Service has'];
 /** What it hears of late, or not at all. */
 const UNHEARD: ReadonlySet<string> = new Set(['notifications', 'commits']);
 

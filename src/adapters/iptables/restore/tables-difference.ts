@@ -18,6 +18,7 @@ import { singleRules, type RuleStep, type SingleRules, type SingleRulesOrder } f
 const REJECTING: TableName = 'filter';
 const DROPS = / -j DROP$/;
 const REJECTS = / -j REJECT /;
+const TARGET = /(?:^| )-[jg] (\S+)/;
 /** What does not tell which frontend a rule is for. */
 const NOT_OF_FRONTEND =
   / -m comment --comment (?:"(?:[^"\\]|\\.)*"|\S+)| -m addrtype --dst-type LOCAL| -j .*$/g;
@@ -33,6 +34,8 @@ export interface TablesDifference {
   readonly repair: RestoreScript;
   /** Removes chains of services that are gone. Nothing of ours leads to them once `repair` is applied. */
   readonly removal: RestoreScript;
+  /** Those of these chains that cannot be removed, each with the rule of another program that leads to it. They are emptied. */
+  readonly held: ReadonlyMap<string, RuleText>;
   /** `repair` deletes rules from shared chains by their text. Where another program wrote them, iptables may not read its own text. */
   readonly deletesByText: boolean;
   /** `repair` writes shared chains anew that are there: with all their rules, also those that need no repair. */
@@ -73,6 +76,7 @@ export function tablesDifference(
   return {
     repair: new RestoreScript((lines) => difference.repair(lines)),
     removal: new RestoreScript((lines) => difference.remove(lines)),
+    held: difference.held,
     deletesByText: difference.deletesByText,
     rewritesShared: difference.rewritesShared,
   };
@@ -88,6 +92,7 @@ class Difference implements SingleRulesOrder {
   private rejected: ReadonlySet<string> | undefined;
   /** Chains of service ports that none has any more. */
   private readonly surplus: ReadonlySet<string>;
+  readonly held: ReadonlyMap<string, RuleText>;
 
   constructor(
     private readonly desired: DesiredTables,
@@ -101,6 +106,7 @@ class Difference implements SingleRulesOrder {
     const surplus = new Set([...(this.present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
     this.surplus = surplus;
     this.owned = surplus.size > 0 ? this.differingChains(surplus) : allChains(desired);
+    this.held = surplus.size > 0 ? this.heldChains(isOfService) : new Map();
     this.shared = this.tables
       .flatMap((table) => desired.shared(table))
       .flatMap((chain) => this.sharedRepair(chain) ?? []);
@@ -125,7 +131,9 @@ class Difference implements SingleRulesOrder {
   }
 
   *remove(lines: RestoreLines): Generator<void> {
-    const chains = [...this.surplus].map((name) => ({ table: OWNED_TABLE, name }));
+    const chains = [...this.surplus]
+      .map((name) => ({ table: OWNED_TABLE, name, isKept: this.held.has(name) }))
+      .filter(({ name, isKept }) => !isKept || this.rules(OWNED_TABLE, name)!.length > 0);
     yield* removeChains(lines, chains, this.options.chainsPerCommit);
   }
 
@@ -176,6 +184,22 @@ class Difference implements SingleRulesOrder {
       if (this.differs(owned.chain)) differing.push(owned);
     }
     return differing;
+  }
+
+  /** Nothing of ours leads to a surplus chain once everything else is right. */
+  private heldChains(isOfService: (name: string) => boolean): ReadonlyMap<string, RuleText> {
+    const held = new Map<string, RuleText>();
+    const { baseRules } = this.desired;
+    const own = new Set([...baseRules.chains, ...baseRules.shared].map(({ name }) => name));
+    for (const [name, rules] of this.present.get(OWNED_TABLE)!) {
+      if (own.has(name) || isOfService(name)) continue;
+      for (const rule of rules) {
+        const target = TARGET.exec(rule)?.[1];
+        if (target !== undefined && this.surplus.has(target) && !held.has(target))
+          held.set(target, `-A ${name} ${rule}`);
+      }
+    }
+    return held;
   }
 
   private sharedRepair(chain: DesiredSharedChain): SharedRepair | undefined {
