@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { endpointPlace } from '../../src/domain/model/endpoint.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
 import { MemoryConntrack } from '../../src/testing/fakes/memory-conntrack.js';
@@ -6,6 +8,7 @@ import { RecordingBackend } from '../../src/testing/fakes/recording-backend.js';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
 import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
 import { EmbeddedProxy } from '../../src/bootstrap/embedding/embedded-proxy.js';
+import type { ProxyParts } from '../../src/bootstrap/parts/proxy-parts.js';
 import { composeProxy } from '../../src/bootstrap/proxy.js';
 import { StandInApiServer } from '../support/api-server/api-server.js';
 import { writeKubeconfig } from '../support/api-server/kubeconfig.js';
@@ -21,6 +24,7 @@ let clock: FakeClock;
 let logger: MemoryLogger;
 let backend: RecordingBackend;
 let proxy: EmbeddedProxy | undefined;
+let parts: ProxyParts;
 
 beforeEach(async () => {
   api = await StandInApiServer.start();
@@ -57,6 +61,7 @@ async function start(...flags: string[]): Promise<EmbeddedProxy> {
     healthServer: () => undefined,
     metricsServer: () => undefined,
   });
+  parts = container.parts;
   proxy = new EmbeddedProxy(container);
   await proxy.start();
   return proxy;
@@ -163,6 +168,26 @@ describe('the API server', () => {
       expect(lists).toHaveLength(forgets ? 2 : 1);
     },
   );
+
+  it('is read as soon as there are credentials; meanwhile readiness and health report the reason', async () => {
+    const kubeconfig = await writeKubeconfig(api, { tokenFile: 'token' });
+    const token = join(dirname(kubeconfig), 'token');
+    api.put(node(['192.0.2.4']));
+    putService(1);
+    await start('--kubeconfig', kubeconfig);
+    const missing = `cannot obtain the credentials (ENOENT: no such file or directory, open '${token}')`;
+    const reported = () => [
+      parts.readiness.verdict().checks.find(({ name }) => name === 'watches')?.reason,
+      parts.health.verdict().stale.find(({ kind }) => kind === 'Service')?.reason,
+    ];
+    await until(() => reported().every((reason) => reason?.includes(missing)));
+    expect(parts.readiness.verdict().ready).toBe(false);
+    await letPass(10 * SECOND);
+    expect(programmed()).toEqual([]);
+    await writeFile(token, 'stand-in-token');
+    await until(() => parts.readiness.verdict().ready);
+    expect([programmed(), ...reported()]).toEqual([['web-1'], undefined, undefined]);
+  });
 
   it('does not get asked ever faster while it is down', async () => {
     await startServing(1);
