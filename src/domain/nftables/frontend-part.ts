@@ -19,9 +19,10 @@ import { sourcesStructure, structuresOfClass, type Structure } from './layout/st
 import type { SetDefinition } from './layout/table.js';
 import { classNumber, type TrafficClass } from './layout/traffic-class.js';
 import { chosenFrom, slotsOfList, tableText, type ListName } from './slots-part.js';
-import type { PlacedElement, TablePart } from './state/service-port-rules.js';
+import type { ElementChanges, PlacedElement, TablePart } from './state/service-port-rules.js';
 
 type Ids = ReadonlyMap<string, number>;
+type NumberedLists = ReadonlyMap<SetDefinition, ReadonlyMap<string, Endpoint>>;
 
 const NO_SOURCES = new Map<string, never>();
 
@@ -99,11 +100,77 @@ export class FrontendPart implements TablePart {
     const ways = this.ways();
     const ids = this.entry.affinitySeconds > 0 ? endpointIds(this.entry) : undefined;
     for (const way of ways) {
-      if (way.kind === 'short-circuit') elements.push(placed(way.map, this.key, this.classNumberOf(way)));
-      this.list(way, ids, elements);
+      const set = ids ? way.stickyList : way.list;
+      elements.push(...this.leading(way));
+      this.forEachNumber(way, (number, endpoint) =>
+        elements.push(this.numberedElement(set, number, endpoint, ids)),
+      );
     }
     if (ids) this.identify(ways, ids, elements);
     return elements;
+  }
+
+  /** Passes over endpoints that stay, without a text for them: of a long list few change. */
+  changesFrom(former: TablePart): ElementChanges | undefined {
+    if (!(former instanceof FrontendPart)) return undefined;
+    if (this.entry.affinitySeconds > 0 || former.entry.affinitySeconds > 0) return undefined;
+    const [removed, added] = [former.besidesEndpoints, this.besidesEndpoints];
+    const [before, after] = [former.numberedBySet(), this.numberedBySet()];
+    const without = (
+      part: FrontendPart,
+      lists: NumberedLists,
+      others: NumberedLists,
+      to: PlacedElement[],
+    ) => {
+      for (const [set, list] of lists)
+        for (const [number, endpoint] of list)
+          if (!samePlace(others.get(set)?.get(number), endpoint))
+            to.push(part.numberedElement(set, number, endpoint));
+    };
+    without(former, before, after, removed);
+    without(this, after, before, added);
+    return { removed, added };
+  }
+
+  private get besidesEndpoints(): PlacedElement[] {
+    return [...this.listed, ...this.ways().flatMap((way) => this.leading(way))];
+  }
+
+  /** What leads to the endpoints of a way, beside the listed elements. */
+  private leading(way: Way): readonly PlacedElement[] {
+    const { entry, key } = this;
+    const elements: PlacedElement[] = [];
+    if (way.kind === 'short-circuit') elements.push(placed(way.map, key, this.classNumberOf(way)));
+    if (slotsOfList(entry, way.name) !== undefined)
+      elements.push(placed(way.tables, key, tableText(entry, way.name)));
+    return elements;
+  }
+
+  private numberedBySet(): NumberedLists {
+    return new Map(
+      this.ways().map((way) => {
+        const numbered = new Map<string, Endpoint>();
+        this.forEachNumber(way, (number, endpoint) => numbered.set(number, endpoint));
+        return [way.list, numbered];
+      }),
+    );
+  }
+
+  /** Numbers the endpoints of a list. */
+  private forEachNumber({ name }: Way, take: (number: string, endpoint: Endpoint) => void): void {
+    const endpoints = chosenFrom(this.entry, name);
+    const hasTable = slotsOfList(this.entry, name) !== undefined;
+    // With a table, the first is what packets get that are on their way while it changes.
+    const inOrder =
+      hasTable && this.entry.affinitySeconds === 0 ? Math.min(1, endpoints.length) : endpoints.length;
+    for (let position = 0; position < inOrder; position++) take(numberText(position), endpoints[position]!);
+    if (hasTable) namedNumbers(endpoints).forEach((number, place) => take(number, endpoints[place]!));
+  }
+
+  /** A number leads to an id with affinity, otherwise to an address. */
+  private numberedElement(set: SetDefinition, number: string, endpoint: Endpoint, ids?: Ids): PlacedElement {
+    const value = ids ? formatPriority(ids.get(endpointPlace(endpoint))!) : addressValue(endpoint);
+    return placed(set, flatText(this.key, ' . ', number), value);
   }
 
   private get variant(): FrontendVariant {
@@ -155,33 +222,6 @@ export class FrontendPart implements TablePart {
     return { variant, kind, count, affinitySeconds, ...chosen, slots };
   }
 
-  /** Numbers the endpoints of a list: each number leads to an id with affinity, otherwise to an address. */
-  private list(
-    { name, list, stickyList, tables }: Way,
-    ids: Ids | undefined,
-    elements: PlacedElement[],
-  ): void {
-    const endpoints = chosenFrom(this.entry, name);
-    const set = ids ? stickyList : list;
-    const values = endpoints.map((endpoint) =>
-      ids ? formatPriority(ids.get(endpointPlace(endpoint))!) : addressValue(endpoint),
-    );
-    const hasTable = slotsOfList(this.entry, name) !== undefined;
-    // What packets get that are on their way while the table changes.
-    const inOrder = hasTable && !ids ? values.slice(0, 1) : values;
-    inOrder.forEach((value, position) =>
-      elements.push(placed(set, this.numbered(numberText(position)), value)),
-    );
-    if (!hasTable) return;
-    elements.push(placed(tables, this.key, tableText(this.entry, name)));
-    const numbers = namedNumbers(endpoints);
-    values.forEach((value, place) => elements.push(placed(set, this.numbered(numbers[place]!), value)));
-  }
-
-  private numbered(number: string): string {
-    return flatText(this.key, ' . ', number);
-  }
-
   /** With affinity: the address of the endpoint with each id. */
   private identify(ways: readonly Way[], ids: Ids, elements: PlacedElement[]): void {
     const { affinityEndpoints } = setsOf(this.variant);
@@ -209,6 +249,10 @@ export class FrontendPart implements TablePart {
       [...sourceRanges, ...own].map((range) => [`${range.address}/${range.prefixLength}`, range]),
     );
   }
+}
+
+function samePlace(one: Endpoint | undefined, other: Endpoint): boolean {
+  return one?.address === other.address && one.port === other.port;
 }
 
 function addressValue({ address, port }: Endpoint): string {

@@ -4,6 +4,7 @@ import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { makesSameTable } from '../forwarding/slot-tables.js';
 import type { Endpoint } from '../model/endpoint.js';
 import { flatText } from '../model/flat-text.js';
+import { getOrMake } from '../model/get-or-make.js';
 import { namedNumbers } from './endpoint-ids.js';
 import { formatPriority } from './layout/priority.js';
 import { SLOTS } from './layout/sets.js';
@@ -31,10 +32,17 @@ export function chosenFrom(
     : list;
 }
 
+const counts = new WeakMap<ForwardingEntry, Map<ListName, number | undefined>>();
+
 /** How many slots the table of the list has; undefined if it needs none. With affinity, a class number has room for primes only. */
 export function slotsOfList(entry: ForwardingEntry, name: ListName): number | undefined {
   const { balancing, affinitySeconds } = entry;
-  return balancing && slotCount(chosenFrom(entry, name), balancing, affinitySeconds > 0);
+  if (!balancing) return undefined;
+  return getOrMake(
+    getOrMake(counts, entry, () => new Map<ListName, number | undefined>()),
+    name,
+    () => slotCount(chosenFrom(entry, name), balancing, affinitySeconds > 0),
+  );
 }
 
 /** The number of the list's table, as an element has it. */
