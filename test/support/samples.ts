@@ -1,7 +1,7 @@
 import type { ForwardingContext } from '../../src/domain/forwarding/forward-service.js';
 import type { Endpoint } from '../../src/domain/model/endpoint.js';
 import {
-  slicePort,
+  slicePorts,
   type EndpointSlice,
   type NumberedPort,
   type SliceEndpoint,
@@ -63,7 +63,7 @@ export function slice(
     name,
     service: 'cart',
     family: 'IPv4',
-    ports: ports.map((port) => slicePort(port, endpoints)),
+    ports: slicePorts(ports, endpoints),
     ...parts,
   };
 }

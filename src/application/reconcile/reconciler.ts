@@ -1,3 +1,4 @@
+import { endpointsNote } from '../../domain/forwarding/endpoint-budget.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
@@ -219,7 +220,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     const { desired } = this.driver;
     const conflicts = changes.flatMap(({ key }) => desired.conflictsOf(key));
     const notes = changes.flatMap(({ key, entry }) => {
-      const note = entry && this.driver.noteOn?.(entry);
+      const note = entry && (endpointsNote(entry) ?? this.driver.noteOn?.(entry));
       return note === undefined ? [] : [{ key, note }];
     });
     return { written, failed: [...failed, ...refused], conflicts, ...(notes.length > 0 && { notes }) };

@@ -1,6 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { endpointPlace } from '../../domain/model/endpoint.js';
-import type { EndpointSlice } from '../../domain/model/endpoint-slice.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { EndpointMatch } from './service-row.js';
 
@@ -16,19 +15,26 @@ export class FindEndpoints {
     const matches: EndpointMatch[] = [];
     let looked = 0;
     for (const service of [...this.state.serviceKeys()]) {
-      const places = this.state.slicesOf(service).flatMap(placesOf);
-      looked += places.length + 1;
-      const found = texts.flatMap((text) => places.find((place) => place.includes(text)) ?? []);
-      if (found.length > 0) matches.push({ service, endpoints: [...new Set(found)] });
-      if (looked < PORTION) continue;
-      looked = 0;
-      await yieldToEventLoop();
-      if (signal.aborted) break;
+      const found = new Set<string>();
+      let missing = texts;
+      for (const { endpoints } of this.state.slicesOf(service).flatMap(({ ports }) => ports)) {
+        looked += endpoints.length + 1;
+        if (looked >= PORTION) {
+          looked = 0;
+          await yieldToEventLoop();
+          if (signal.aborted) return matches;
+        }
+        const places = endpoints.map(endpointPlace);
+        for (const text of missing) {
+          const match = places.find((place) => place.includes(text));
+          if (match === undefined) continue;
+          found.add(match);
+          missing = missing.filter((other) => other !== text);
+        }
+        if (missing.length === 0) break;
+      }
+      if (found.size > 0) matches.push({ service, endpoints: [...found] });
     }
     return matches;
   }
-}
-
-function placesOf({ ports }: EndpointSlice): readonly string[] {
-  return ports.flatMap(({ endpoints }) => endpoints.map(endpointPlace));
 }

@@ -1,5 +1,5 @@
 import {
-  slicePort,
+  slicePorts,
   type EndpointSlice,
   type NumberedPort,
   type SliceEndpoint,
@@ -63,7 +63,7 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
         name,
         service: labelField(service, SERVICE_NAME_PATH),
         family,
-        ports: ports.map((port) => slicePort(port, endpoints)),
+        ports: slicePorts(ports, endpoints),
         ...(ports.length === 0 && endpoints.length > 0 ? { portless: endpoints.length } : {}),
         ...(triggerTime === undefined ? {} : { triggerTime }),
       },

@@ -1,5 +1,5 @@
 import {
-  slicePort,
+  slicePorts,
   type EndpointSlice,
   type NumberedPort,
   type SliceEndpoint,
@@ -26,7 +26,7 @@ export function readEndpoints(raw: unknown, nodeName: string): Reading<readonly 
         const ofFamily = endpoints.filter(({ address }) => familyOf(address) === family);
         if (ofFamily.length === 0) return [];
         const name = `endpoints:${service}/${index}/${family}`;
-        return { namespace, name, service, family, ports: ports.map((port) => slicePort(port, ofFamily)) };
+        return { namespace, name, service, family, ports: slicePorts(ports, ofFamily) };
       });
     });
     return { value: slices.flat(), problems: [] };

@@ -51,6 +51,8 @@ export interface ForwardingEntry {
   readonly ejectsSilentEndpoints?: boolean;
   /** How many endpoints the cluster knows for the service port, whatever their state. */
   readonly knownEndpoints: number;
+  /** The Service has more endpoints than it may have, so that each of its ports uses at most so many. The first port reports it. */
+  readonly mostEndpoints?: number;
 }
 
 export interface DeniedBalancing {

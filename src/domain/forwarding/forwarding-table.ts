@@ -2,6 +2,8 @@ import { SlotBudget } from '../balancing/slot-budget.js';
 import { NOBODY_ASIDE } from '../failover/steps-aside.js';
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../model/service-port-name.js';
 import type { ClusterState } from '../state/cluster-state.js';
+import type { Service, ServicePortSpec } from '../model/service.js';
+import { EndpointBudget } from './endpoint-budget.js';
 import { findEntry } from './find-entry.js';
 import { forwardService, type ForwardingContext } from './forward-service.js';
 import type { ForwardingEntry } from './forwarding-entry.js';
@@ -22,6 +24,7 @@ export interface ForwardingChange {
 export class ForwardingTable {
   private readonly entriesByService = new Map<ServiceKey, readonly ForwardingEntry[]>();
   private readonly budget = new SlotBudget();
+  private readonly endpoints = new EndpointBudget();
   private count = 0;
   private lacking = { internal: 0, external: 0 };
 
@@ -83,13 +86,11 @@ export class ForwardingTable {
     context: ForwardingContext,
   ): readonly ForwardingChange[] {
     const formerEntries = new Map<ServiceKey, readonly ForwardingEntry[]>();
-    for (const key of services) {
+    for (const key of this.withLimited(state, services, context)) {
       const former = this.entriesOf(key);
       const service = state.service(key);
       if (service?.clusterIPs[context.family] === undefined && former.length === 0) continue;
-      const entries = service
-        ? forwardService(service, state.endpointsByPort(key, context.family), context, this.stepsAside)
-        : NO_ENTRIES;
+      const entries = service ? this.forwarded(state, key, service, context) : NO_ENTRIES;
       formerEntries.set(key, former);
       this.put(key, entries);
       if (context.usesSlots) this.budget.request(key, slotDemand(entries));
@@ -97,6 +98,52 @@ export class ForwardingTable {
     for (const key of this.budget.decide())
       if (!formerEntries.has(key)) formerEntries.set(key, this.entriesOf(key));
     return [...formerEntries].flatMap(([key, former]) => this.changesOf(key, former));
+  }
+
+  /** These Services, and those that may have another number of endpoints now. */
+  private withLimited(
+    state: ClusterState,
+    services: Iterable<ServiceKey>,
+    { family }: ForwardingContext,
+  ): ReadonlySet<ServiceKey> {
+    const due = new Set(services);
+    for (const key of due) {
+      const service = state.service(key);
+      const counts = state.endpointCounts(key, family);
+      const endpoints = service?.ports.reduce(
+        (sum, port) =>
+          sum + frontendCount(service, port) * counts({ port: port.name, protocol: port.protocol }),
+        0,
+      );
+      this.endpoints.request(key, endpoints ?? 0);
+    }
+    for (const key of this.endpoints.decide()) due.add(key);
+    return due;
+  }
+
+  private forwarded(
+    state: ClusterState,
+    key: ServiceKey,
+    service: Service,
+    context: ForwardingContext,
+  ): readonly ForwardingEntry[] {
+    const { family } = context;
+    const limit = this.endpoints.limitOf(key);
+    if (limit === undefined)
+      return forwardService(service, state.endpointsByPort(key, family), context, this.stepsAside);
+    const frontends = service.ports.reduce((sum, port) => sum + frontendCount(service, port), 0);
+    const most = Math.max(1, Math.floor(limit / frontends));
+    const counts = state.endpointCounts(key, family);
+    const entries = forwardService(
+      service,
+      state.endpointsByPort(key, family, most),
+      context,
+      this.stepsAside,
+    );
+    return entries.map((entry, index) => {
+      const knownEndpoints = counts(entry.name);
+      return index === 0 ? { ...entry, knownEndpoints, mostEndpoints: most } : { ...entry, knownEndpoints };
+    });
   }
 
   private put(key: ServiceKey, entries: readonly ForwardingEntry[]): void {
@@ -129,6 +176,10 @@ export class ForwardingTable {
       external: external + (entry.externalPolicyLocal ? step : 0),
     };
   }
+}
+
+function frontendCount({ externalIPs, loadBalancerIPs }: Service, { nodePort }: ServicePortSpec): number {
+  return 1 + externalIPs.length + loadBalancerIPs.length + (nodePort === 0 ? 0 : 1);
 }
 
 const NO_ENTRIES: readonly ForwardingEntry[] = [];

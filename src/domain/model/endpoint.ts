@@ -54,7 +54,8 @@ function samePlace(one: Endpoint, other: Endpoint): boolean {
   return one.address === other.address && one.port === other.port;
 }
 
-function sameEndpoint(one: Endpoint, other: Endpoint): boolean {
+/** Whether nothing differs. */
+export function sameEndpoint(one: Endpoint, other: Endpoint): boolean {
   return (
     samePlace(one, other) &&
     one.isLocal === other.isLocal &&

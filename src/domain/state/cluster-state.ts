@@ -8,7 +8,7 @@ import type { Service } from '../model/service.js';
 import { subset } from '../model/subset.js';
 import type { UnservedKind } from '../model/unserved.js';
 import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
-import { mergeEndpoints } from './merge-endpoints.js';
+import { countEndpoints, mergeEndpoints } from './merge-endpoints.js';
 
 /**
  * Everything the proxy knows about the cluster: validated objects, indexed so that a Service and its endpoints are found
@@ -54,9 +54,25 @@ export class ClusterState {
     return this.unserved.keys();
   }
 
-  /** All endpoints of the Service's ports in one family, merged over its slices. Asking for one port costs what it has. */
-  endpointsByPort(key: ServiceKey, family: IpFamily): (port: PortIdentity) => readonly Endpoint[] {
-    return mergeEndpoints(subset(this.slicesOf(key), (slice) => slice.family === family));
+  /**
+   * All endpoints of the Service's ports in one family, merged over its slices. Asking for one port costs what it has.
+   * @param most of each port, as of `mergeEndpoints`
+   */
+  endpointsByPort(
+    key: ServiceKey,
+    family: IpFamily,
+    most?: number,
+  ): (port: PortIdentity) => readonly Endpoint[] {
+    return mergeEndpoints(this.slicesOfFamily(key, family), most);
+  }
+
+  /** How many endpoints each of the Service's ports has in one family; those in several slices count as often. */
+  endpointCounts(key: ServiceKey, family: IpFamily): (port: PortIdentity) => number {
+    return countEndpoints(this.slicesOfFamily(key, family));
+  }
+
+  private slicesOfFamily(key: ServiceKey, family: IpFamily): readonly EndpointSlice[] {
+    return subset(this.slicesOf(key), (slice) => slice.family === family);
   }
 
   /** The ports of the Service's slices of one family; repeated if several slices have them. */
