@@ -20,6 +20,11 @@ const plain = { what: 'http', dst: '172.30.20.4', port: 80 } as const;
 const hanging = { what: 'http', dst: '172.30.20.5', port: 80 } as const;
 const slow = { what: 'http', dst: '172.30.20.6', port: 80 } as const;
 
+const hashed = { what: 'http', dst: '172.30.20.7', port: 80 } as const;
+const kept = { what: 'http', dst: '172.30.20.8', port: 80 } as const;
+/** A client whose packets the endpoints drop, as if they were forged, or a network policy were against them. */
+const FORGED = '10.244.1.230';
+
 const ports = [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }] as const;
 const annotations = { 'kube-proxy-ts/eject-silent-endpoints': 'true' };
 const endpoints = ['10.244.1.11', '10.244.1.12'];
@@ -33,6 +38,14 @@ const objects = clusterObjects([
     endpoints: ['10.244.1.14', '10.244.1.13'],
     annotations,
   },
+  {
+    name: 'hashed',
+    clusterIP: hashed.dst,
+    ports,
+    endpoints,
+    annotations: { ...annotations, 'kube-proxy-ts/load-balancing': 'maglev-source' },
+  },
+  { name: 'kept', clusterIP: kept.dst, ports, endpoints, annotations, affinitySeconds: 600 },
   { name: 'plain', clusterIP: plain.dst, ports, endpoints },
   { name: 'hanging', clusterIP: hanging.dst, ports, endpoints: ['10.244.1.12', '10.244.1.15'], annotations },
   { name: 'slow', clusterIP: slow.dst, ports, endpoints: ['10.244.1.12', '10.244.1.16'], annotations },
@@ -160,6 +173,27 @@ describe.each(sampleOf<ModeName>(['nftables', 'iptables']))('in mode %s', (mode)
     await until('they are tried again', async () => Object.keys(await aside()).length === 0, 60_000);
     expect(new Set(await askTimes(40, testbed.pod, web))).toEqual(new Set(['first', 'second']));
     expect(new Set(await askTimes(5, testbed.pod, sticky))).toEqual(new Set([alive!.name]));
+  });
+
+  it('bursts of connections that endpoints do not answer take none away from others, by hash and by affinity', async () => {
+    await testbed.pod.run(['ip', 'addr', 'add', `${FORGED}/32`, 'dev', 'eth0']);
+    await testbed.node.run(['ip', 'route', 'add', `${FORGED}/32`, 'dev', 'vethpod1']);
+    const hosts = backends.map(({ host }) => host);
+    const drop = `table inet forged { chain in { type filter hook prerouting priority -300; ip saddr ${FORGED} drop; }; }`;
+    for (const host of hosts) await host.run(['nft', '-f', '-'], drop);
+    try {
+      for (let burst = 0; burst < 5; burst++) {
+        const toEach = [hashed, kept].map(
+          ({ dst, port }) => ({ src: FORGED, dst, port, proto: 'tcp', n: 5 }) as const,
+        );
+        await testbed.pod.send(toEach, 1_500);
+        expect(await aside()).toEqual({});
+      }
+    } finally {
+      for (const host of hosts) await host.run(['nft', 'delete', 'table', 'inet', 'forged']);
+      await testbed.node.run(['ip', 'route', 'del', `${FORGED}/32`, 'dev', 'vethpod1']);
+      await testbed.pod.run(['ip', 'addr', 'del', `${FORGED}/32`, 'dev', 'eth0']);
+    }
   });
 
   it('those that were being opened reach another endpoint, by every way', async () => {

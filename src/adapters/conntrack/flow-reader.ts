@@ -37,6 +37,7 @@ const IPV4_LENGTH = 4;
  */
 export class FlowReader implements SeenFlow, ClientFlow, ConnectionActivity {
   hash = 0;
+  client = 0;
   protocol: Protocol = 'TCP';
   replied = false;
   closed = false;
@@ -175,7 +176,8 @@ export class FlowReader implements SeenFlow, ClientFlow, ConnectionActivity {
     if (only !== undefined && protocol !== only) return false;
     const { source } = original;
     this.protocol = protocol;
-    this.hash = flowHash(this.buffer.readUInt32BE(source.addressEnd - IPV4_LENGTH), this.portOf(source));
+    this.client = this.buffer.readUInt32BE(source.addressEnd - IPV4_LENGTH);
+    this.hash = flowHash(this.client, this.portOf(source));
     return inSample(this.hash, shift);
   }
 

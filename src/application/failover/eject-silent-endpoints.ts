@@ -1,4 +1,4 @@
-import { PortFailover, type Aside } from '../../domain/failover/port-failover.js';
+import { PortFailover, type Aside, type PortSight, type Step } from '../../domain/failover/port-failover.js';
 import type { StepsAside } from '../../domain/failover/steps-aside.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { getOrMake } from '../../domain/model/get-or-make.js';
@@ -10,11 +10,13 @@ import type { CountingFacts } from '../../domain/traffic/traffic-report.js';
 import type { PortTraffic } from '../../domain/traffic/traffic-table.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';
+import type { EndpointConnector } from '../ports/node/endpoint-connector.js';
 import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
 import type { AsideTimes } from '../words/aside-words.js';
 import { blindness, passingBlindness } from './blindness.js';
 import type { AsideLookup, Asides } from './aside-lookup.js';
+import { OwnConnects } from './own-connects.js';
 import type { EjectionReports, StepCounts } from './ejection-reports.js';
 
 /** How often to look at what has been counted, in milliseconds. */
@@ -42,6 +44,7 @@ export class EjectSilentEndpoints implements Asides {
   private readonly failovers = new Map<FamilyPortKey, PortFailover>();
   /** By the time of day. Worked out once: what the clocks differ by is a fraction of a millisecond more or less each time. */
   private readonly times = new WeakMap<Aside, AsideTimes>();
+  private readonly ownConnects: OwnConnects;
   private counting: { readonly release: () => void; timer: Timer } | undefined;
   private isStopped = false;
   /** Why connections cannot be counted, since it was last tried. */
@@ -53,10 +56,15 @@ export class EjectSilentEndpoints implements Asides {
     /** Asked for when counting begins. */
     private readonly targets: () => EjectionTargets,
     private readonly reports: EjectionReports,
+    connector: EndpointConnector,
     private readonly clock: Clock,
     /** Why no silent endpoint can step aside in this mode, for people; then nothing is counted. */
     private readonly incapable?: string,
-  ) {}
+  ) {
+    this.ownConnects = new OwnConnects(connector, clock, () => {
+      if (this.counting) this.look();
+    });
+  }
 
   /** Who steps aside in a family, at any time. */
   stepsAside(family: IpFamily): StepsAside {
@@ -70,7 +78,7 @@ export class EjectSilentEndpoints implements Asides {
         for (const { key, entry } of changes) {
           const port = familyPortKey({ family, key });
           if (entry?.ejectsSilentEndpoints) this.entries.set(port, entry);
-          else if (this.entries.delete(port)) this.failovers.delete(port);
+          else if (this.entries.delete(port)) this.forget(port);
         }
         if (this.entries.size === 0) this.stopCounting();
         else if (!this.counting && !this.isStopped) this.startCounting();
@@ -153,30 +161,40 @@ export class EjectSilentEndpoints implements Asides {
     for (const port of new Set([...counted.ports.keys(), ...this.failovers.keys()])) {
       const entry = this.entries.get(port);
       if (!entry) continue;
-      const steps = this.steps(port, entry, counted.ports.get(port), isReliable);
+      const steps = this.judge(port, entry, counted.ports.get(port), isReliable);
       for (const step of steps) this.reports.stepped(entry, step);
       if (steps.length > 0) recompute(entry.family, serviceOf(entry.key));
     }
   }
 
-  private steps(
+  private judge(
     port: FamilyPortKey,
-    { endpoints }: ForwardingEntry,
+    entry: ForwardingEntry,
     traffic: PortTraffic | undefined,
     isReliable: boolean,
-  ): ReturnType<PortFailover['look']> {
+  ): readonly Step[] {
     const known = this.failovers.get(port);
     const isDoubted = traffic !== undefined && hasUnanswered(traffic);
     if (!isDoubted && (known?.isIdle ?? true)) {
-      this.failovers.delete(port);
+      this.forget(port);
       return [];
     }
-    return getOrMake(this.failovers, port, () => new PortFailover()).look({
+    const failover = getOrMake(this.failovers, port, () => new PortFailover());
+    const sight: PortSight = {
       now: this.clock.steady(),
-      lists: wholeLists(endpoints),
+      lists: wholeLists(entry.endpoints),
       evidenceOf: (place) => traffic?.endpoints.get(place)?.evidence,
+      ownAttempts: (place) => this.ownConnects.of(port, place),
       isReliable,
-    });
+    };
+    const steps = failover.look(sight);
+    for (const place of failover.toTry(sight)) void this.ownConnects.begin(entry, place);
+    return steps;
+  }
+
+  private forget(port: FamilyPortKey): void {
+    this.failovers.delete(port);
+    this.ownConnects.forget(port);
   }
 
   private isReliable({ complete, timesLost }: CountingFacts): boolean {

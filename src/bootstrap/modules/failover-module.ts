@@ -1,3 +1,4 @@
+import { TcpEndpointConnector } from '../../adapters/localhost/tcp-endpoint-connector.js';
 import { EjectSilentEndpoints } from '../../application/failover/eject-silent-endpoints.js';
 import { EjectionReports } from '../../application/failover/ejection-reports.js';
 import { FamilyLoops } from '../../application/use-cases/object-handler.js';
@@ -24,6 +25,7 @@ export const failoverModule = {
           ),
       }),
       reports,
+      new TcpEndpointConnector(clock),
       clock,
       mode.name === 'userspace' ? BY_ITSELF : undefined,
     );

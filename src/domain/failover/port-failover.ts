@@ -1,8 +1,12 @@
-import { SILENT_AFTER, type Evidence } from '../traffic/evidence.js';
+import { SILENT_AFTER, type Evidence, type UnansweredConnection } from '../traffic/evidence.js';
 import { mostAside } from './steps-aside.js';
 
 /** Connections of an endpoint that is not on trial must have begun within this time. Milliseconds. */
 const RECENT = 10_000;
+/** Between two attempts of this node to connect, and how long one counts: it takes a second, and the look after it may be as late. */
+const [BETWEEN_ATTEMPTS, ATTEMPT_COUNTS] = [2_000, 3_000] as const;
+/** So many clients count where this node cannot connect by itself. */
+const SEVERAL_CLIENTS = 2;
 const FIRST_TIME = 30_000;
 const LONGEST_TIME = 300_000;
 
@@ -26,6 +30,13 @@ export type Step = { readonly place: string } & (
   | { readonly what: 'returned'; readonly why: (typeof RETURN_REASONS)[number] }
 );
 
+/** When this node's own last attempts to connect to an endpoint began, by what became of them. */
+export interface OwnAttempts {
+  readonly answered?: number;
+  readonly unanswered?: number;
+  readonly impossible?: number;
+}
+
 /** A service port at a moment. */
 export interface PortSight {
   /** Of the steady clock. */
@@ -33,6 +44,7 @@ export interface PortSight {
   /** For each traffic policy in use, the endpoints for new connections by `ip:port`, those that step aside included. */
   readonly lists: readonly ReadonlySet<string>[];
   readonly evidenceOf: (place: string) => Evidence | undefined;
+  readonly ownAttempts: (place: string) => OwnAttempts | undefined;
   /** Connections are counted completely, and no event was lost lately. */
   readonly isReliable: boolean;
 }
@@ -49,6 +61,10 @@ interface OnTrial {
  * for 30 s. Then it is *on trial*, with its ordinary share of connections: three without an answer, however long they take to
  * come, and it steps aside for twice the time, up to five minutes; one answer, and it serves, and its past is forgotten. An answer
  * while it is aside, as to a repeated SYN, ends that at once.
+ *
+ * What clients see is not enough: packets may be forged to look like clients that nobody answers. So an endpoint steps aside only if
+ * this node cannot connect to it either, as `toTry` asks for; what began before an attempt that was answered is not held against it.
+ * Where this node cannot try, as with SCTP, the unanswered connections must be of two clients.
  *
  * No list of endpoints may lose more than half. An endpoint is in *doubt* as soon as one recent connection of it got no answer, and
  * a list is when more than half of it is: then it may be the network, so nobody steps aside for the sake of that list. What
@@ -94,6 +110,17 @@ export class PortFailover {
     return steps;
   }
 
+  /** The endpoints to which this node should try to connect. */
+  toTry(sight: PortSight): readonly string[] {
+    const { now, lists, ownAttempts } = sight;
+    const listed = [...new Set(lists.flatMap((list) => [...list]))];
+    return listed.filter((place) => {
+      const { unanswered = -Infinity, impossible = -Infinity } = ownAttempts(place) ?? {};
+      const isDue = now - Math.max(unanswered, impossible) >= BETWEEN_ATTEMPTS;
+      return isDue && !this.asides.has(place) && this.recent(place, sight).length > 0;
+    });
+  }
+
   private returned({ now, evidenceOf }: PortSight): Step[] {
     const steps: Step[] = [];
     const hasAnswered = (place: string, since: number): boolean =>
@@ -121,14 +148,34 @@ export class PortFailover {
   }
 
   private isToBlame(place: string, sight: PortSight): boolean {
-    const trial = this.trials.get(place);
-    const since = Math.max(this.trustedSince, trial?.since ?? -Infinity);
-    const begun = trial ? (sight.evidenceOf(place)?.unanswered ?? []) : this.recent(place, sight);
-    return begun.filter((time) => time > since).length >= SILENT_AFTER;
+    const since = this.since(place, sight);
+    const known = this.trials.has(place) ? this.unanswered(place, sight) : this.recent(place, sight);
+    const held = known.filter(({ begun }) => begun > since);
+    if (held.length < SILENT_AFTER) return false;
+    const { unanswered, impossible } = sight.ownAttempts(place) ?? {};
+    const counts = (attempt = -Infinity): boolean => attempt > since && sight.now - attempt <= ATTEMPT_COUNTS;
+    const clients = new Set(held.map(({ client }) => client));
+    return counts(unanswered) || (counts(impossible) && clients.size >= SEVERAL_CLIENTS);
   }
 
-  private recent(place: string, { now, evidenceOf }: PortSight): readonly number[] {
-    return evidenceOf(place)?.unanswered.filter((begun) => now - begun <= RECENT) ?? [];
+  /** What began before is not held against the endpoint. */
+  private since(place: string, { evidenceOf, ownAttempts }: PortSight): number {
+    return Math.max(
+      this.trustedSince,
+      this.trials.get(place)?.since ?? -Infinity,
+      ownAttempts(place)?.answered ?? -Infinity,
+      evidenceOf(place)?.answered ?? -Infinity,
+    );
+  }
+
+  private recent(place: string, sight: PortSight): readonly UnansweredConnection[] {
+    return this.unanswered(place, sight).filter(({ begun }) => sight.now - begun <= RECENT);
+  }
+
+  /** Those that an answer to this node does not refute. */
+  private unanswered(place: string, { evidenceOf, ownAttempts }: PortSight): readonly UnansweredConnection[] {
+    const answered = ownAttempts(place)?.answered ?? -Infinity;
+    return evidenceOf(place)?.unanswered.filter(({ begun }) => begun > answered) ?? [];
   }
 
   private mayLoseOne(list: ReadonlySet<string>): boolean {

@@ -7,6 +7,8 @@ const ANSWER_TIME = 1_000;
 export interface CountedFlow {
   readonly endpoint: EndpointTraffic;
   readonly hash: number;
+  /** As in `SeenFlow`. */
+  readonly client: number;
   /** When it was first seen, in milliseconds. */
   readonly since: number;
   /** It never goes back. */
@@ -119,7 +121,7 @@ export class EndpointTraffic {
       flow.overdue = true;
       this.overdue++;
       // One that was there before the counting may be older than others, which are answered.
-      if (flow.begun) this.evidence.missed(flow.since);
+      if (flow.begun) this.evidence.missed({ begun: flow.since, client: flow.client });
       if (flow.begun || this.open === this.overdue + this.fresh.size) this.unansweredInARow++;
     }
   }

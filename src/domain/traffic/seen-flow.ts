@@ -8,6 +8,8 @@ export interface SeenFlow extends Flow {
   readonly id: number;
   /** Of its client's address and port (`flowHash`): decides whether it belongs to a sample. */
   readonly hash: number;
+  /** The last four bytes of the client's address, as a number. */
+  readonly client: number;
   readonly family: IpFamily;
   readonly protocol: Protocol;
   /** Packets have come back. */

@@ -138,6 +138,7 @@ export class TrafficTable {
     const counted: CountedFlow = {
       endpoint: port.endpoint(flow.replySource),
       hash: flow.hash,
+      client: flow.client,
       since: now,
       stage: flow.closed ? 'closed' : flow.replied ? 'answered' : 'waiting',
       begun,

@@ -1,5 +1,9 @@
 import { EjectSilentEndpoints } from '../../../src/application/failover/eject-silent-endpoints.js';
 import { EjectionReports } from '../../../src/application/failover/ejection-reports.js';
+import type {
+  AttemptOutcome,
+  EndpointConnector,
+} from '../../../src/application/ports/node/endpoint-connector.js';
 import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
 import { TrafficCount } from '../../../src/application/traffic/traffic-count.js';
 import { TrafficWatchers } from '../../../src/application/traffic/traffic-watchers.js';
@@ -24,6 +28,15 @@ const context = {
   externalIPsAllowed: true,
 } as const;
 
+/** What this node finds when it connects to endpoints, and to which it tried. */
+let outcome: AttemptOutcome;
+let attempts: string[];
+const connector: EndpointConnector = {
+  attempt: (to) => {
+    attempts.push(endpointPlace(to));
+    return Promise.resolve(outcome);
+  },
+};
 let clock: FakeClock;
 let kernel: MemoryFlowEvents;
 let logger: MemoryLogger;
@@ -38,6 +51,8 @@ let recomputed: string[];
 let lastFlow: number;
 
 beforeEach(() => {
+  outcome = 'unanswered';
+  attempts = [];
   clock = new FakeClock(1_000_000);
   kernel = new MemoryFlowEvents();
   logger = new MemoryLogger();
@@ -54,7 +69,7 @@ beforeEach(() => {
     program();
   };
   const reports = new EjectionReports('node1', events, logger);
-  ejection = new EjectSilentEndpoints(() => ({ traffic: watchers, recompute }), reports, clock);
+  ejection = new EjectSilentEndpoints(() => ({ traffic: watchers, recompute }), reports, connector, clock);
 });
 afterEach(async () => {
   ejection.stop();
@@ -158,6 +173,31 @@ it('brings everything back when the Service no longer wants it, and has forgotte
   expect(reachable()).toEqual([FIRST, SECOND, THIRD]);
 });
 
+it('leaves an endpoint where it is that this node can connect to, whatever clients seem to see', async () => {
+  outcome = 'answered';
+  program();
+  for (let burst = 0; burst < 5; burst++) await unanswered(FIRST, 20);
+  expect(recomputed).toEqual([]);
+  expect(new Set(attempts)).toEqual(new Set([FIRST]));
+  expect(attempts.length).toBeLessThanOrEqual(15);
+  outcome = 'unanswered';
+  await unanswered(FIRST);
+  expect(reachable()).toEqual([SECOND, THIRD]);
+});
+
+it('does not try to connect by SCTP, and needs two clients instead', async () => {
+  wish = { ...ON, ports: [{ name: '', protocol: 'SCTP', port: 80, nodePort: 0 }] };
+  program();
+  const sctp = { replySource: FIRST, protocol: 'SCTP' } as const;
+  for (let id = 1; id <= 10; id++) kernel.begin(seenFlow(id, sctp));
+  await clock.advanceAsync(2_500);
+  expect(reachable()).toEqual([FIRST, SECOND, THIRD]);
+  for (let id = 11; id <= 13; id++) kernel.begin(seenFlow(id, { ...sctp, client: id }));
+  await clock.advanceAsync(2_500);
+  expect(reachable()).toEqual([SECOND, THIRD]);
+  expect(attempts).toEqual([]);
+});
+
 it('never blames endpoints that refuse, or answer in between', async () => {
   program();
   await clock.advanceAsync(5_000);
@@ -253,7 +293,7 @@ it('says once that nothing can be counted, warns of it, and tries again with the
 it('counts nothing in a mode in which nobody can step aside, says so once, and warns of it', () => {
   const reports = new EjectionReports('node1', events, logger);
   const targets = () => ({ traffic: watchers, recompute: () => {} });
-  ejection = new EjectSilentEndpoints(targets, reports, clock, 'nobody steps aside here');
+  ejection = new EjectSilentEndpoints(targets, reports, connector, clock, 'nobody steps aside here');
   expect(ejection.warnings).toEqual([]);
   program();
   program();

@@ -11,6 +11,10 @@ class Scene {
   private readonly evidence = new Map<string, Evidence>();
   lists: readonly ReadonlySet<string>[];
   isReliable = true;
+  /** How many clients there are. */
+  clients = 1;
+  /** What this node finds when it tries to connect: by default, that nobody answers. */
+  own: PortSight['ownAttempts'] = () => ({ unanswered: this.now });
   now = 1_000 * SECOND;
 
   constructor(...list: readonly string[]) {
@@ -20,20 +24,29 @@ class Scene {
   /** Its last connections, three if nothing else is said, began just over a second ago, and wait. */
   silent(place: string, count = 3, ago = 1_100): void {
     const answered = this.evidence.get(place)?.answered;
-    this.evidence.set(place, { unanswered: Array.from({ length: count }, () => this.now - ago), answered });
+    const unanswered = Array.from({ length: count }, (_, client) => ({
+      begun: this.now - ago,
+      client: client % this.clients,
+    }));
+    this.evidence.set(place, { unanswered, answered });
   }
 
   answers(place: string): void {
     this.evidence.set(place, { unanswered: [], answered: this.now });
   }
 
+  private get sight(): PortSight {
+    const { now, lists, isReliable, own: ownAttempts } = this;
+    return { now, lists, isReliable, ownAttempts, evidenceOf: (place) => this.evidence.get(place) };
+  }
+
+  get toTry(): readonly string[] {
+    return this.failover.toTry(this.sight);
+  }
+
   look(seconds = 0): readonly string[] {
     this.now += seconds * SECOND;
-    const { now, lists, isReliable } = this;
-    const evidenceOf: PortSight['evidenceOf'] = (place) => this.evidence.get(place);
-    return this.failover
-      .look({ now, lists, isReliable, evidenceOf })
-      .map(({ place, what, why }) => `${place} ${what} ${why}`);
+    return this.failover.look(this.sight).map(({ place, what, why }) => `${place} ${what} ${why}`);
   }
 
   get aside(): string {
@@ -124,6 +137,51 @@ describe('an endpoint steps aside', () => {
     scene.answers(A);
     expect(scene.look()).toEqual(['a returned answered']);
     expect(scene.failover.isIdle).toBe(true);
+  });
+});
+
+describe('what this node finds when it tries to connect', () => {
+  it('is asked for as soon as one connection has no answer, every two seconds, while that is recent', () => {
+    const scene = new Scene(A, B, C);
+    scene.own = () => undefined;
+    expect(scene.toTry).toEqual([]);
+    scene.silent(A, 1);
+    expect(scene.toTry).toEqual([A]);
+    scene.own = () => ({ unanswered: scene.now - 1.9 * SECOND });
+    expect(scene.toTry).toEqual([]);
+    scene.own = () => ({ unanswered: scene.now - 2 * SECOND });
+    expect(scene.toTry).toEqual([A]);
+    scene.now += 10 * SECOND;
+    expect(scene.toTry).toEqual([]);
+  });
+
+  it('decides: nobody steps aside without it, nor by an attempt of long ago', () => {
+    const scene = new Scene(A, B, C);
+    for (const own of [undefined, { unanswered: scene.now - 3.1 * SECOND }, { answered: scene.now }]) {
+      scene.own = () => own;
+      scene.silent(A);
+      expect(scene.look()).toEqual([]);
+    }
+    scene.own = () => ({ answered: scene.now - 5 * SECOND, unanswered: scene.now });
+    expect(scene.look()).toEqual(['a aside silent']);
+  });
+
+  it('an answer takes the doubt from what began before, so that others may step aside', () => {
+    const scene = new Scene(A, B, C);
+    scene.own = (place) => (place === A ? { unanswered: scene.now } : { answered: scene.now });
+    for (const place of [A, B, C]) scene.silent(place);
+    expect(scene.toTry).toEqual([]);
+    expect(scene.look()).toEqual(['a aside silent']);
+  });
+
+  it('where it cannot try, connections of two clients must be without an answer', () => {
+    const scene = new Scene(A, B, C);
+    scene.own = () => ({ impossible: scene.now });
+    scene.silent(A);
+    expect(scene.look()).toEqual([]);
+    scene.clients = 2;
+    scene.silent(A);
+    expect(scene.look()).toEqual(['a aside silent']);
   });
 });
 

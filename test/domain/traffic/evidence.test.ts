@@ -11,7 +11,7 @@ beforeEach(() => {
 
 function evidence() {
   const { unanswered, answered } = table.ports().get(familyPortKey(entry))!.endpoints.get(FIRST)!.evidence;
-  return { unanswered: [...unanswered], answered };
+  return { unanswered: unanswered.map(({ begun }) => begun), answered };
 }
 
 describe('the evidence of an endpoint', () => {

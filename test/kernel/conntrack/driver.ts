@@ -14,7 +14,7 @@ import { putEntry, putRemoval, type EntryToMake } from '../../support/traffic/co
 
 /** Makes tracked connections out of nothing and drives the adapter, inside a namespace. */
 
-export type HeardFlow = Omit<SeenFlow, 'hash' | 'bytes'>;
+export type HeardFlow = Omit<SeenFlow, 'hash' | 'client' | 'bytes'>;
 
 export interface Heard {
   readonly lost: boolean;

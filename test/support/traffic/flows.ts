@@ -29,6 +29,7 @@ export function seenFlow(id: number, parts: Partial<SeenFlow> = {}): SeenFlow {
   return {
     id,
     hash: flowHash(0x0a010203, 20_000 + id),
+    client: 0x0a010203,
     family: 'IPv4',
     protocol: 'TCP',
     destination: CART.address,

@@ -1,0 +1,32 @@
+import { connect } from 'node:net';
+import type { AttemptOutcome, EndpointConnector } from '../../application/ports/node/endpoint-connector.js';
+import type { Clock } from '../../application/ports/clock.js';
+
+/** Whoever sends these is there. */
+const ANSWERS = new Set(['ECONNREFUSED', 'ECONNRESET']);
+/** Nobody answered, the neighbor included. */
+const SILENCES = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH']);
+
+/** Connects by TCP from this process. */
+export class TcpEndpointConnector implements EndpointConnector {
+  constructor(private readonly clock: Clock) {}
+
+  attempt(
+    { address, port }: { address: string; port: number },
+    milliseconds: number,
+  ): Promise<AttemptOutcome> {
+    return new Promise((resolve) => {
+      const socket = connect({ host: address, port });
+      const end = (outcome: AttemptOutcome): void => {
+        late.cancel();
+        socket.destroy();
+        resolve(outcome);
+      };
+      const late = this.clock.after(milliseconds, () => end('unanswered'));
+      socket.once('connect', () => end('answered'));
+      socket.on('error', ({ code = '' }: NodeJS.ErrnoException) =>
+        end(ANSWERS.has(code) ? 'answered' : SILENCES.has(code) ? 'unanswered' : 'impossible'),
+      );
+    });
+  }
+}
