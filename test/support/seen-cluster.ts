@@ -7,6 +7,7 @@ import type { ServiceLookup } from '../../src/application/ports/service-lookup.j
 import { ListServices } from '../../src/application/status/list-services.js';
 import { ServiceStatuses } from '../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../src/application/status/sync-history.js';
+import { ServicePortOutcomes } from '../../src/application/sync/service-port-outcomes.js';
 import { ClusterEvents } from '../../src/application/use-cases/cluster-events.js';
 import { FamilyLoops } from '../../src/application/use-cases/object-handler.js';
 import { ObjectReports } from '../../src/application/use-cases/object-reports.js';
@@ -18,7 +19,6 @@ import { PendingChanges } from '../../src/domain/state/pending-changes.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import { RecordingObserver } from './recording-observer.js';
-import { timeText } from '../../src/domain/model/time-text.js';
 
 const NODE_IPS = { IPv4: '192.0.2.4', IPv6: '2001:db8::4' };
 const SERVICE_RANGES = { IPv4: ['10.96.0.0/12'], IPv6: ['fd00:96::/108'] };
@@ -114,8 +114,11 @@ export class SeenCluster {
         nodeIP: NODE_IPS[family],
         externalIPsAllowed: true,
       });
-      for (const { key } of table.entries())
-        this.statuses.set(family, key, { state: 'programmed', since: timeText(1) });
+      const changes = Array.from(table.entries(), (entry) => ({ key: entry.key, entry }));
+      new ServicePortOutcomes(family, table, this.statuses, new FakeClock(1), new MemoryLogger()).record(
+        changes,
+        { written: 0, failed: [], conflicts: [] },
+      );
     }
     return this;
   }

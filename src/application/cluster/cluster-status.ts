@@ -1,4 +1,5 @@
-import { anything, fields, flag, list, number, oneOf, optional, text } from '../../domain/shapes/shape.js';
+import { fields, flag, list, number, oneOf, optional, text } from '../../domain/shapes/shape.js';
+import { isNodeProblem } from '../status/port-status.js';
 import type { NodeAnswer } from './ask-nodes.js';
 
 /** What is shown of a proxy's status as it is. */
@@ -10,6 +11,8 @@ const shown = {
   lag: number,
 };
 
+const limited = fields({ limitedBy: optional(oneOf('mode', 'node')) });
+
 /** The part of a proxy's status that is read here: versions may differ. */
 export type NodeStatus = ReturnType<typeof nodeStatus>;
 export const nodeStatus = fields({
@@ -17,9 +20,9 @@ export const nodeStatus = fields({
   versions: fields({ program: text }),
   families: list(
     fields({
-      failed: list(anything),
+      failed: list(limited),
       /** Missing in answers of former versions. */
-      degraded: optional(list(anything)),
+      degraded: optional(list(limited)),
       sync: fields({ drift: fields({ repaired: number }) }),
     }),
   ),
@@ -30,7 +33,7 @@ export interface NodeRow extends Pick<NodeStatus, keyof typeof shown> {
   readonly node: string;
   /** Of the program. */
   readonly version: string;
-  /** Service ports that failed to be programmed or are degraded, over both families. */
+  /** Service ports that the node cannot serve as requested, over both families; without those whose Services are the cause. */
   readonly failing: number;
   /** Steps that were needed to repair rules which another program had changed, over both families, since the start. */
   readonly drift: number;
@@ -56,7 +59,13 @@ function rowOf({ node, answer }: NodeAnswer<NodeStatus>): NodeRow {
     mode,
     inSync,
     lag,
-    failing: sum(families.map(({ failed, degraded = [] }) => failed.length + degraded.length)),
+    failing: sum(
+      families.map(
+        ({ failed, degraded = [] }) =>
+          failed.filter((port) => isNodeProblem('failed', port)).length +
+          degraded.filter((port) => isNodeProblem('degraded', port)).length,
+      ),
+    ),
     drift: sum(families.map(({ sync }) => sync.drift.repaired)),
     reasons,
   };

@@ -1,4 +1,8 @@
-import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import {
+  requestedFrontends,
+  type ForwardingEntry,
+  type Frontend,
+} from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { rejectedProtocols } from '../../domain/forwarding/rejected-protocols.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
@@ -86,7 +90,7 @@ export class ExplainAddress {
     const matches = this.matcher(loop.family, subject);
     const found: FrontendMatch[] = [];
     for (const entry of loop.table.entries()) {
-      if (!entry.frontends.some((frontend) => matches(entry, frontend))) continue;
+      if (!requestedFrontends(entry).some((frontend) => matches(entry, frontend))) continue;
       const { frontends, status, sourceRanges } = this.explain.port(entry);
       for (const frontend of frontends)
         if (matches(entry, frontend)) {

@@ -1,4 +1,9 @@
-import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import {
+  requestedFrontends,
+  type ForwardingEntry,
+  type Frontend,
+} from '../../domain/forwarding/forwarding-entry.js';
+import { frontendName } from '../../domain/forwarding/frontend-name.js';
 import { weighed } from '../../domain/forwarding/weighed.js';
 import { endpointPlace } from '../../domain/model/endpoint.js';
 import { cidrText } from '../../domain/net/cidr.js';
@@ -36,7 +41,7 @@ export class ExplainPort {
   /** @param obstacles in the settings of the kernel */
   port(entry: ForwardingEntry, obstacles: readonly ForwardingObstacle[] = []): PortExplanation {
     const { state, statuses } = this;
-    const { name, family, key, frontends, affinitySeconds, sourceRanges } = entry;
+    const { name, family, key, affinitySeconds, sourceRanges } = entry;
     const service = serviceKey(name.namespace, name.name);
     const identity = { port: name.port, protocol: name.protocol };
     const listed = state.endpointsByPort(service, family)(identity);
@@ -50,14 +55,17 @@ export class ExplainPort {
       ...Array.from(asides, ([place, words]) => asideFinding(place, words)),
     ];
     const isReached = !holdsNothing(entry, status);
+    const held = status?.state === 'degraded' ? (status.held ?? []) : [];
+    const heldAt = ({ address, port }: Frontend): HeldFrontend | undefined =>
+      held.find(({ frontend }) => frontend === frontendName(address, port, name.protocol));
     const reachable = new Set(entry.endpoints.reachable.map(endpointPlace));
     return {
       ...identity,
       status: status ?? { state: 'pending' },
-      frontends: frontends.map((frontend) =>
+      frontends: requestedFrontends(entry).map((frontend) =>
         stopped(
-          explainedFrontend(entry, frontend, status, findings, this.localhost(family, key), (held) =>
-            this.holderOf(entry, held),
+          explainedFrontend(entry, frontend, heldAt(frontend), findings, this.localhost(family, key), (one) =>
+            this.holderOf(entry, one),
           ),
           entry,
           obstacles,

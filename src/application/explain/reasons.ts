@@ -4,7 +4,6 @@ import type { Endpoint } from '../../domain/model/endpoint.js';
 import type { ForwardingObstacle } from '../node/forwarding-obstacles.js';
 import type { HeldFrontend } from '../status/port-status.js';
 import { heldBy, holderFateText } from '../words/held-words.js';
-import type { ServiceStatus } from '../status/service-statuses.js';
 import type { FrontendExplanation } from './explanation.js';
 import { LACKS, type Finding } from './findings.js';
 import { said } from '../words/said.js';
@@ -12,20 +11,20 @@ import { counted } from '../words/counted.js';
 
 /**
  * What clients outside this node get from a frontend, and why.
+ * @param held the service port that it belongs to instead
  * @param localhost where the proxy itself listens for the node port
  * @param holderOf the entry of the service port that holds a frontend; undefined if it is gone by now
  */
 export function explainedFrontend(
   entry: ForwardingEntry,
   frontend: Frontend,
-  status: ServiceStatus | undefined,
+  held: HeldFrontend | undefined,
   findings: readonly Finding[],
   localhost: string | undefined,
   holderOf: (held: HeldFrontend) => ForwardingEntry | undefined,
 ): FrontendExplanation {
   const { protocol } = entry.name;
   const name = frontendName(frontend.address, frontend.port, protocol);
-  const held = status?.state === 'degraded' ? status.held?.find((one) => one.frontend === name) : undefined;
   if (held) {
     const holder = holderOf(held);
     const its = holder?.frontends.find((one) => frontendName(one.address, one.port, protocol) === name);

@@ -1,6 +1,13 @@
 import { serviceRanges } from '../../domain/decode/read-service-cidr.js';
+import {
+  isEverywhere,
+  reservedFrontends,
+  type OwnListener,
+  type TcpAddress,
+} from '../../domain/forwarding/reserved-frontends.js';
+import type { ForwardingContext } from '../../domain/forwarding/forward-service.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { parseAddress } from '../../domain/net/address.js';
+import { hostPort, parseAddress } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { localTrafficDetector, type LocalTrafficSettings } from '../../domain/node/local-traffic-detector.js';
 import { isOwnAddress, selectNodeAddresses } from '../../domain/node/node-addresses.js';
@@ -45,12 +52,19 @@ export interface NodeSettings {
   readonly ejectSilentEndpoints?: boolean;
   /** nftables mode: endpoints are chosen by tables of slots. Default false. */
   readonly usesSlots?: boolean;
+  /** The TCP ports on which the proxy listens. */
+  readonly listeners?: readonly OwnListener[];
 }
+
+/** So many addresses of API servers are remembered in a family: those to which connections were opened last. */
+const MOST_API_SERVERS = 16;
 
 /** What each family's forwarding depends on besides Services: the Node, the service ranges and the local addresses. */
 export class NodeContexts {
   private readonly cached = new Map<IpFamily, { readonly text: string; readonly context: FamilyContext }>();
   private readonly warned = new Set<string>();
+  /** By their text, the latest last. */
+  private readonly apiServers = new Map<string, TcpAddress>();
 
   constructor(
     private settings: NodeSettings,
@@ -62,6 +76,19 @@ export class NodeContexts {
   /** Uses these settings from the next refresh on. */
   use(settings: NodeSettings): void {
     this.settings = settings;
+  }
+
+  /**
+   * The proxy opens a connection to this address, for the API server: no Service gets it, from the next refresh on.
+   * Returns whether that is news.
+   */
+  usesApiServer(address: string, port: number): boolean {
+    const text = hostPort(address, port);
+    const isKnown = this.apiServers.delete(text);
+    this.apiServers.set(text, { address, port });
+    const [oldest] = this.apiServers.keys();
+    if (this.apiServers.size > MOST_API_SERVERS) this.apiServers.delete(oldest!);
+    return !isKnown;
   }
 
   /**
@@ -112,6 +139,7 @@ export class NodeContexts {
         ...(settings.everyEndpoint && { everyEndpoint: true }),
         ...(settings.ejectSilentEndpoints && { ejectSilentEndpoints: true }),
         ...(settings.usesSlots && { usesSlots: true }),
+        ...this.reserved(family, Object.values(nodeAddresses.addresses)),
       },
       network: {
         family,
@@ -125,6 +153,29 @@ export class NodeContexts {
         serviceCIDRs: serviceRanges(state.serviceCidrObjects(), family),
       },
     };
+  }
+
+  /** @param known of the Node object, in case that the local addresses cannot be read */
+  private reserved(family: IpFamily, known: readonly string[]): Pick<ForwardingContext, 'reserved'> {
+    const { listeners = [], localhostNodePorts = false } = this.settings;
+    let localAddresses = known;
+    try {
+      if (listeners.some(isEverywhere)) localAddresses = [...known, ...this.localAddresses.list()];
+    } catch (error) {
+      this.logger.warn(
+        { family, error },
+        'cannot read the local addresses; only those of the Node object are kept from Services',
+      );
+    }
+    const reserved = reservedFrontends(family, {
+      listeners,
+      apiServers: [...this.apiServers.values()],
+      localAddresses,
+      localhostNodePorts: localhostNodePorts && family === 'IPv4',
+    });
+    const former = this.cached.get(family)?.context.forwarding.reserved;
+    if (Object.keys(reserved).length === 0) return {};
+    return { reserved: former && JSON.stringify(former) === JSON.stringify(reserved) ? former : reserved };
   }
 
   private nodePorts(

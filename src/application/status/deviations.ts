@@ -1,24 +1,35 @@
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import {
+  lostFrontends,
+  type ForwardingEntry,
+  type Frontend,
+} from '../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
+import { frontendName } from '../../domain/forwarding/frontend-name.js';
+import { serviceOf, servicePortName, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { ApplyResult } from '../ports/backend.js';
 import { said } from '../words/said.js';
-import { heldFrontendText } from '../words/held-words.js';
+import { heldFrontendsText } from '../words/held-words.js';
 import { FrontendConflicts } from './frontend-conflicts.js';
-import type { DegradedStatus } from './port-status.js';
+import type { DegradedStatus, HeldFrontend } from './port-status.js';
 
-/** How what is programmed deviates from what was asked for: frontends that others hold, notes of the backend, and what rules lack. */
+/** How service ports are programmed otherwise than requested: other Services own frontends, the backend has notes, the node lacks something. */
 export class Deviations {
+  /** Those that the backend reports, as where rules that the kernel rejects stay as they were. */
   private readonly conflicts = new FrontendConflicts();
   /** The backend's notes on single service ports. */
   private readonly notes = new Map<ServicePortKey, string>();
   /** What service ports lack besides rules. */
   private readonly lacks = new Map<ServicePortKey, string>();
 
-  /** Whether everything is programmed as asked for. */
+  /** @param table the owner of each frontend */
+  constructor(private readonly table: Pick<ForwardingTable, 'ownerOf' | 'reservedFor'>) {}
+
+  /** Whether the backend reports nothing, and nothing is lacking. */
   get isEmpty(): boolean {
     return this.conflicts.isEmpty && this.notes.size === 0 && this.lacks.size === 0;
   }
 
-  /** Replaces what is known of the service ports. Returns those of which something else may be said now, others included. */
+  /** Replaces what the backend reports. Returns the service ports whose status may have changed, others included. */
   update(
     keys: readonly ServicePortKey[],
     { conflicts, notes = [] }: Pick<ApplyResult, 'conflicts' | 'notes'>,
@@ -34,11 +45,56 @@ export class Deviations {
     else this.lacks.set(key, problem);
   }
 
-  /** Undefined if the service port is programmed as asked for. */
-  of(key: ServicePortKey): Pick<DegradedStatus, 'reason' | 'held'> | undefined {
-    const held = this.conflicts.lostBy(key);
-    const texts = [...held.map(heldFrontendText), ...said(this.notes.get(key), this.lacks.get(key))];
-    if (texts.length === 0) return undefined;
-    return { reason: texts.join('; '), ...(held.length > 0 && { held }) };
+  /** Undefined if the service port is programmed as requested. */
+  of(key: ServicePortKey, entry: ForwardingEntry | undefined): Deviation | undefined {
+    const lost = entry ? lostFrontends(entry) : [];
+    const reported = this.conflicts.lostBy(key);
+    const lack = this.lacks.get(key);
+    const texts = said(this.notes.get(key), lack);
+    if (lost.length + reported.length + texts.length === 0) return undefined;
+    const ownerOf = ({ address, port }: Frontend): HeldFrontend => {
+      const { protocol } = entry!.name;
+      const frontend = frontendName(address, port, protocol);
+      const place = { ...(address !== undefined && { address }), port };
+      const owner = this.table.ownerOf(protocol, place);
+      const reserved = owner === undefined ? this.table.reservedFor(protocol, place) : undefined;
+      return reserved === undefined
+        ? { frontend, ...ownerNames(owner ?? key) }
+        : { frontend, holder: reserved };
+    };
+    const others = reported.map(({ frontend, owner }) => ({ frontend, ...ownerNames(owner) }));
+    return {
+      held: () => [...lost.map(ownerOf), ...others],
+      texts,
+      ...(lack !== undefined && { limitedBy: 'node' }),
+    };
   }
+}
+
+/** How a service port is programmed otherwise than requested. */
+interface Deviation extends Pick<DegradedStatus, 'limitedBy'> {
+  /** The frontends that others own, with their present owners. */
+  held(): readonly HeldFrontend[];
+  readonly texts: readonly string[];
+}
+
+/** Names the owners of frontends as they are when it is read: a new owner costs all others that request the frontend nothing. */
+export function degradedStatus(since: string, { held, texts, ...rest }: Deviation): DegradedStatus {
+  if (held().length === 0) return { state: 'degraded', since, reason: texts.join('; '), ...rest };
+  return {
+    state: 'degraded',
+    since,
+    get held() {
+      return held();
+    },
+    get reason() {
+      return [heldFrontendsText(held()), ...texts].join('; ');
+    },
+    ...rest,
+  };
+}
+
+function ownerNames(owner: ServicePortKey): Pick<HeldFrontend, 'holder' | 'port'> {
+  const { port } = servicePortName(owner);
+  return { holder: serviceOf(owner), ...(port !== '' && { port }) };
 }

@@ -1,6 +1,11 @@
-import { serviceOf, servicePortName, type ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { FrontendConflict } from '../../domain/reconcile/claims.js';
-import type { HeldFrontend } from './port-status.js';
+
+/** A frontend that a service port lacks, and the one that has it. */
+interface LostFrontend {
+  readonly frontend: string;
+  readonly owner: ServicePortKey;
+}
 
 /** A frontend that several service ports claim. */
 interface Contest {
@@ -52,12 +57,10 @@ export class FrontendConflicts {
   }
 
   /** What the service port goes without; empty when it has all its frontends. */
-  lostBy(key: ServicePortKey): readonly HeldFrontend[] {
+  lostBy(key: ServicePortKey): readonly LostFrontend[] {
     return [...(this.claims.get(key) ?? NOTHING)].flatMap((frontend) => {
       const { holder } = this.contests.get(frontend)!;
-      if (holder === key) return [];
-      const { port } = servicePortName(holder);
-      return [{ frontend, holder: serviceOf(holder), ...(port !== '' && { port }) }];
+      return holder === key ? [] : [{ frontend, owner: holder }];
     });
   }
 

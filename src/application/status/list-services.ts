@@ -2,6 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
   frontendPlace,
   isExternal,
+  requestedFrontends,
   type ForwardingEntry,
   type Frontend,
 } from '../../domain/forwarding/forwarding-entry.js';
@@ -171,8 +172,10 @@ function passes(row: ServiceRow, { failing, withoutEndpoints }: RowFilter): bool
 
 function frontendTexts(entries: readonly ForwardingEntry[]): readonly string[] {
   const texts = (wanted: (frontend: Frontend) => boolean): readonly string[] =>
-    entries.flatMap(({ frontends, name }) =>
-      frontends.filter(wanted).map((frontend) => `${frontendPlace(frontend)}/${name.protocol}`),
+    entries.flatMap((entry) =>
+      requestedFrontends(entry)
+        .filter(wanted)
+        .map((frontend) => `${frontendPlace(frontend)}/${entry.name.protocol}`),
     );
   // A node port is one for both families.
   return [...new Set([...texts((one) => !isExternal(one)), ...texts(isExternal)])];

@@ -14,7 +14,7 @@ import {
 export interface HeldFrontend {
   /** As `frontendName` makes it: `10.96.0.10:53/UDP`. */
   readonly frontend: string;
-  /** The Service that has it, as `namespace/name`. */
+  /** The Service that has it, as `namespace/name`; or what of the proxy's own is there, in words. */
   readonly holder: string;
   /** The name of the holder's port; missing for an unnamed one. */
   readonly port?: string | undefined;
@@ -34,6 +34,8 @@ const degraded = fields({
   reason: text,
   /** Its frontends that another service port holds; missing without any. */
   held: optional(list(heldFrontend)),
+  /** `node`: the node lacks something. Missing: its Service requests what it cannot have. */
+  limitedBy: optional(oneOf('node')),
 });
 
 export type FailedStatus = ReturnType<typeof failed>;
@@ -64,4 +66,14 @@ export const troubledPort = fields({
   since: time,
   /** Its frontends that another service port holds; missing without any. */
   held: optional(list(heldFrontend)),
+  /** As in its status. */
+  limitedBy: optional(oneOf('mode', 'node')),
 });
+
+/** Whether the proxy or the kernel of this node is the cause, and not what its Service requests. */
+export function isNodeProblem(
+  state: 'failed' | 'degraded',
+  { limitedBy }: Pick<TroubledPort, 'limitedBy'>,
+): boolean {
+  return state === 'failed' ? limitedBy !== 'mode' : limitedBy === 'node';
+}

@@ -45,11 +45,14 @@ const watchStatus = fields({
 /** How the proxy of this node is, as `kubeproxy status` shows it. */
 export type ProxyStatus = ReturnType<typeof statusAnswer>;
 export const statusAnswer = fields({
-  /** `degraded`: it serves, but not all that it is asked to, or on old news. `not-serving`: a family was never programmed. */
+  /**
+   * Of the proxy and its kernel alone. `degraded`: it serves, but not all that it could, or on old news. `not-serving`: a family
+   * was never programmed.
+   */
   state: oneOf('good', 'degraded', 'not-serving'),
   /** Why it is not good, the most important first. */
   reasons: list(text),
-  /** What it cannot do here although it is asked to; it is none the worse for it. Older proxies do not say. */
+  /** What it cannot do here although it is asked to, and problems of objects; it is none the worse for it. Older proxies do not say. */
   warnings: optional(list(text)),
   /** The name of the Node object. */
   node: text,

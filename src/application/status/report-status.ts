@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.js';
 import type { ResourceKind, SourceStatus } from '../ports/cluster-source.js';
 import type { ObjectReports } from '../use-cases/object-reports.js';
 import { heldCountWords } from '../words/held-words.js';
-import type { TroubledPort } from './port-status.js';
+import { isNodeProblem, type TroubledPort } from './port-status.js';
 import type { FamilyStatus, ProxyStatus, WatchStatus } from './proxy-status.js';
 import type { ServiceStatuses } from './service-statuses.js';
 import type { FamilyHistory, SyncHistory } from './sync-history.js';
@@ -20,8 +20,10 @@ export interface ReportedLoop {
   readonly family: IpFamily;
   readonly inSync: boolean;
   readonly pending: { readonly serviceCount: number };
-  /** What could not be read since the start, for people. */
+  /** What could not be read or used since the start, for people. */
   readonly keptFor: readonly string[];
+  /** The part of it that could not be read. */
+  readonly unreadFor: readonly string[];
   /** Why something stays that no service port has, and that may serve. */
   readonly unremoved: readonly string[];
 }
@@ -67,7 +69,7 @@ export class ReportStatus {
     return {
       state: !isServing ? 'not-serving' : reasons.length > 0 ? 'degraded' : 'good',
       reasons,
-      warnings: this.source.warnings(),
+      warnings: [...this.source.warnings(), ...this.objectWarnings(families)],
       ...this.facts,
       now: timeText(now),
       inSync,
@@ -96,8 +98,7 @@ export class ReportStatus {
 
   private reasons(families: readonly FamilyStatus[]): readonly string[] {
     const { families: verdicts, stale } = this.health.verdict();
-    const ignored = this.reports.unusable.length;
-    const kept = new Set(this.loops.flatMap(({ keptFor }) => keptFor)).size;
+    const unreadable = this.reports.unusable.length - this.reports.ignored.length;
     const refused = this.source.refusedConfiguration();
     return [
       ...families.flatMap(({ family, sync, failed, degraded }) => {
@@ -107,10 +108,7 @@ export class ReportStatus {
           sync.failures > 0 && `${family}: ${failedSyncs(sync)}`,
           sync.unverified && `${family}: the rules cannot be verified: ${sync.unverified.reason}`,
           sync.lastSuccess && sync.failures === 0 && reason && `${family}: ${reason}`,
-          failed.length > 0 &&
-            `${family}: ${counted(failed.length, 'service port fails', 'service ports fail')}`,
-          degraded.length > 0 &&
-            `${family}: ${counted(degraded.length, 'service port is degraded', 'service ports are degraded')}${heldCountWords(heldIn(degraded))}`,
+          ...portTexts(family, failed, degraded, isNodeProblem),
         );
       }),
       ...this.loops.flatMap(({ family, unremoved }) => {
@@ -119,12 +117,29 @@ export class ReportStatus {
         return first === undefined ? [] : [`${family}: ${count} of rules that no Service has: ${first}`];
       }),
       ...said(
-        ignored > 0 && counted(ignored, 'object is ignored', 'objects are ignored'),
-        kept > 0 && 'rules that no object explains are kept until everything has been readable once',
+        unreadable > 0 && counted(unreadable, 'object cannot be read', 'objects cannot be read'),
+        this.loops.some(({ unreadFor }) => unreadFor.length > 0) && KEPT,
         ...stale.map(({ kind, reason }) => `${kind}: ${reason}`),
         ...this.source.obstacles(),
         refused !== undefined && `the edited configuration is not in force: ${refused}`,
         ...this.source.remainingRules(),
+      ),
+    ];
+  }
+
+  /** Problems of objects, with a count: their owners can fix them, and the node is none the worse. */
+  private objectWarnings(families: readonly FamilyStatus[]): readonly string[] {
+    const { ignored, partlyIgnored } = this.reports;
+    const isKept = this.loops.some(({ keptFor, unreadFor }) => keptFor.length > 0 && unreadFor.length === 0);
+    return [
+      ...families.flatMap(({ family, failed, degraded }) =>
+        portTexts(family, failed, degraded, (...port) => !isNodeProblem(...port)),
+      ),
+      ...said(
+        ignored.length > 0 && counted(ignored.length, 'object is ignored', 'objects are ignored'),
+        partlyIgnored > 0 &&
+          counted(partlyIgnored, 'object has parts that are ignored', 'objects have parts that are ignored'),
+        isKept && KEPT,
       ),
     ];
   }
@@ -169,6 +184,24 @@ export class ReportStatus {
       ])
       .sort((one, other) => (one.at < other.at ? 1 : -1));
   }
+}
+
+const KEPT = 'rules that no object explains are kept until everything has been readable once';
+
+/** How many of the service ports that meet the condition fail, and how many are degraded. */
+function portTexts(
+  family: IpFamily,
+  failed: readonly TroubledPort[],
+  degraded: readonly TroubledPort[],
+  isMeant: typeof isNodeProblem,
+): readonly string[] {
+  const failing = failed.filter((port) => isMeant('failed', port)).length;
+  const deviating = degraded.filter((port) => isMeant('degraded', port));
+  return said(
+    failing > 0 && `${family}: ${counted(failing, 'service port fails', 'service ports fail')}`,
+    deviating.length > 0 &&
+      `${family}: ${counted(deviating.length, 'service port is degraded', 'service ports are degraded')}${heldCountWords(heldIn(deviating))}`,
+  );
 }
 
 function heldIn(ports: readonly TroubledPort[]): number {

@@ -1,3 +1,4 @@
+import { requestedFrontends, type ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { DegradedStatus, FailedStatus, PortStatus, TroubledPort } from './port-status.js';
@@ -11,11 +12,8 @@ export function heldOf(status: ServiceStatus | undefined): number {
 }
 
 /** Whether other service ports hold all its frontends, so that nothing leads to its endpoints. */
-export function holdsNothing(
-  { frontends }: { readonly frontends: readonly unknown[] },
-  status: ServiceStatus | undefined,
-): boolean {
-  return heldOf(status) > 0 && heldOf(status) === frontends.length;
+export function holdsNothing(entry: ForwardingEntry, status: ServiceStatus | undefined): boolean {
+  return entry.frontends.length === 0 || heldOf(status) === requestedFrontends(entry).length;
 }
 
 type Trouble = 'failed' | 'degraded';
@@ -97,7 +95,8 @@ export class ServiceStatuses {
       const status = this.byFamily[family].get(key);
       if (status?.state !== trouble) return [];
       const held = status.state === 'degraded' ? status.held : undefined;
-      return [{ key, reason: status.reason, since: status.since, ...(held && { held }) }];
+      const { reason, since, limitedBy } = status;
+      return [{ key, reason, since, ...(held && { held }), ...(limitedBy && { limitedBy }) }];
     });
   }
 }

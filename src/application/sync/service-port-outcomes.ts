@@ -8,7 +8,7 @@ import { MessageRate } from '../message-rate.js';
 import type { ApplyResult, ServiceFailure } from '../ports/backend.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
-import { Deviations } from '../status/deviations.js';
+import { degradedStatus, Deviations } from '../status/deviations.js';
 import type { ProgrammedStatus } from '../status/port-status.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
 
@@ -17,17 +17,18 @@ const MOST_LOGGED = 10;
 
 /** Records what became of each service port of a family that the backend was to program: in the statuses, and in the log. */
 export class ServicePortOutcomes {
-  private readonly deviations = new Deviations();
+  private readonly deviations: Deviations;
   private readonly rate: MessageRate;
 
   constructor(
     private readonly family: IpFamily,
-    private readonly table: Pick<ForwardingTable, 'entry'>,
+    private readonly table: Pick<ForwardingTable, 'entry' | 'ownerOf' | 'reservedFor'>,
     private readonly statuses: ServiceStatuses,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {
     this.rate = new MessageRate(clock);
+    this.deviations = new Deviations(table);
   }
 
   /** How many times in a row the service port was refused; undefined if it does not fail. */
@@ -64,7 +65,7 @@ export class ServicePortOutcomes {
     for (const key of concerned) {
       const status = this.statuses.get(family, key);
       if (status && status.state !== 'failed')
-        this.recordProgrammed(key, status.state === 'programmed' ? status : plain);
+        this.recordProgrammed(key, this.table.entry(key), status.state === 'programmed' ? status : plain);
     }
   }
 
@@ -73,7 +74,7 @@ export class ServicePortOutcomes {
     this.deviations.lacking(key, problem);
     const status = this.statuses.get(this.family, key);
     if (status && status.state !== 'failed')
-      this.recordProgrammed(key, { state: 'programmed', since: this.now() });
+      this.recordProgrammed(key, this.table.entry(key), { state: 'programmed', since: this.now() });
   }
 
   /** Service ports that failed without being among the changes, as in a repair. */
@@ -118,19 +119,23 @@ export class ServicePortOutcomes {
     const { family } = this;
     if (!entry) return this.statuses.remove(family, key);
     if (this.attempts(key) !== undefined) this.log('info', key, {}, 'service port programmed');
-    this.recordProgrammed(key, plain);
+    this.recordProgrammed(key, entry, plain);
   }
 
-  private recordProgrammed(key: ServicePortKey, plain: ProgrammedStatus): void {
+  private recordProgrammed(
+    key: ServicePortKey,
+    entry: ForwardingEntry | undefined,
+    plain: ProgrammedStatus,
+  ): void {
     const { family } = this;
-    const deviation = this.deviations.of(key);
+    const deviation = this.deviations.of(key, entry);
     if (!deviation) return this.statuses.set(family, key, plain);
-    const { reason } = deviation;
     const former = this.statuses.get(family, key);
     const since = former?.state === 'degraded' ? former.since : this.now();
-    this.statuses.set(family, key, { state: 'degraded', since, ...deviation });
-    if (former?.state !== 'degraded' || former.reason !== reason)
-      this.log('warn', key, { reason: cutText(reason) }, 'the service port is degraded');
+    const degraded = degradedStatus(since, deviation);
+    const isNews = former?.state !== 'degraded' || former.reason !== degraded.reason;
+    this.statuses.set(family, key, degraded);
+    if (isNews) this.log('warn', key, { reason: cutText(degraded.reason) }, 'the service port is degraded');
   }
 
   /** Not too often for one Service. */

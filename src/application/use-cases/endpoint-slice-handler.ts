@@ -31,9 +31,10 @@ export class EndpointSliceHandler implements ObjectHandler {
     const { value, ignored, problems, notes = [] } = readEndpointSlice(object, nodeName);
     // Names of valid objects need no quoting.
     const name = value ? `${value.namespace}/${value.name}` : rawName(object);
-    const isNews = reports.report('EndpointSlice', name, [...problems, ...notes], value !== undefined);
+    const all = [...problems, ...notes];
+    const isNews = reports.report('EndpointSlice', name, all, value !== undefined);
     if (isNews && value)
-      ignoredParts?.(serviceKey(value.namespace, value.service), `EndpointSlice ${name}`, notes);
+      ignoredParts?.(serviceKey(value.namespace, value.service), `EndpointSlice ${name}`, all);
     if (value) this.handle(value);
     else if (ignored !== undefined) {
       const [namespace = '', slice = ''] = name.split('/');
@@ -122,16 +123,17 @@ export class EndpointsHandler implements ObjectHandler {
 
   /** @param listed called when the initial list has been delivered */
   constructor(
-    private readonly parts: Pick<HandlerParts, 'reports' | 'nodeName'>,
+    private readonly parts: Pick<HandlerParts, 'reports' | 'nodeName' | 'ignoredParts'>,
     private readonly sliceHandler: EndpointSliceHandler,
     private readonly listed: () => void,
   ) {}
 
   applied(object: unknown): void {
-    const { reports, nodeName } = this.parts;
+    const { reports, nodeName, ignoredParts } = this.parts;
     const { value, problems } = readEndpoints(object, nodeName);
     const key = rawName(object);
-    reports.report('Endpoints', key, problems, value !== undefined);
+    const isNews = reports.report('Endpoints', key, problems, value !== undefined);
+    if (isNews && value) ignoredParts?.(key, `Endpoints ${key}`, problems);
     if (!value) return;
     const names = value.map((slice) => slice.name);
     for (const slice of value) this.sliceHandler.handle(slice);

@@ -18,6 +18,11 @@ const UNREADABLE = 'unreadable';
 /** Those that are counted even while none of them is ignored. */
 const KINDS = ['Service', 'EndpointSlice', 'Node', 'ServiceCIDR', UNREADABLE];
 
+/** Whether a problem of the source is about one object that it names. Otherwise any number of objects may be concerned. */
+function isAboutObject(problem: string): boolean {
+  return NAMED.test(problem);
+}
+
 /** Logs what is wrong with objects of the cluster: each problem of an object once, until it changes, and not too often. */
 export class ObjectReports {
   private readonly complaints = new Map<string, { readonly text: string; readonly usable: boolean }>();
@@ -82,6 +87,11 @@ export class ObjectReports {
     return [...this.rejected, ...this.unread()];
   }
 
+  /** The objects among it that have a name. */
+  get ignored(): readonly string[] {
+    return [...this.rejected, ...this.unread().filter(isAboutObject)];
+  }
+
   /** How many objects are ignored at present, by kind; what cannot even be read as an object counts as `unreadable`. */
   get ignoredByKind(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>(KINDS.map((kind) => [kind, 0]));
@@ -99,6 +109,13 @@ export class ObjectReports {
   /** The delivered objects that are ignored at present, each with the reason. */
   get rejected(): readonly string[] {
     return [...this.complaints].flatMap(([id, { text, usable }]) => (usable ? [] : [`${id}: ${text}`]));
+  }
+
+  /** How many objects are used without their invalid parts. */
+  get partlyIgnored(): number {
+    let count = 0;
+    for (const { usable } of this.complaints.values()) if (usable) count++;
+    return count;
   }
 
   /** Those of them that are Services or have endpoints. */

@@ -24,18 +24,20 @@ export function failedPortEvents(
   };
 }
 
-/** Records an event on the Service when one of its ports is programmed otherwise than it asks for; not for frontends that others hold. */
+/**
+ * Records an event on the Service when one of its ports is programmed otherwise than requested, as where its address belongs to
+ * another Service.
+ */
 export function degradedPortEvents(
   events: EventRecorder,
   nodeName: string,
 ): (family: IpFamily, key: ServicePortKey, status: DegradedStatus) => void {
   return (family, key, { reason, held }) => {
-    if (held) return;
     const { regarding, port } = placeOf(key);
     events.record({
       regarding,
       type: 'Warning',
-      reason: 'ServicePortDegraded',
+      reason: held ? 'FrontendConflict' : 'ServicePortDegraded',
       action: 'SyncProxyRules',
       note: `node ${nodeName} serves ${port} (${family}) otherwise than asked for: ${reason}`,
     });

@@ -18,6 +18,15 @@ export function heldFrontendText(held: HeldFrontend): string {
   return `${held.frontend} is ${heldBy(held)}`;
 }
 
+/** The frontends of a service port that others hold, the first few by name. */
+export function heldFrontendsText(held: readonly HeldFrontend[]): string {
+  const more = held.length - MOST;
+  return [
+    ...held.slice(0, MOST).map(heldFrontendText),
+    ...(more > 0 ? [`so ${more === 1 ? 'is' : 'are'} ${counted(more, 'more frontend')}`] : []),
+  ].join('; ');
+}
+
 /** What follows the number of degraded service ports. Empty if all their frontends are their own. @param count frontends */
 export function heldCountWords(count: number): string {
   if (count === 0) return '';

@@ -1,3 +1,5 @@
+import { EXTERNAL_IPS_END } from '../../domain/validation/deprecations.js';
+
 /** Every minor release of Kubernetes that the program can behave as. */
 export const KUBERNETES_VERSIONS = ['1.36', '1.37', '1.38'] as const;
 export type KubernetesVersion = (typeof KUBERNETES_VERSIONS)[number];
@@ -30,6 +32,8 @@ interface Level {
   readonly loopbackInNftables?: string;
   /** What people are told of mode ipvs. */
   readonly ipvsEnds: string;
+  /** What they are told of external IPs. */
+  readonly externalIPsEnd: string;
   /** What they are told if they have chosen no mode; missing: nothing. */
   readonly modeUnset?: string;
 }
@@ -38,6 +42,7 @@ const ALPHA_OFF: GateStage = { stage: 'alpha', default: false };
 const BETA_ON: GateStage = { stage: 'beta', default: true };
 
 const SINCE_1_37: Level = {
+  externalIPsEnd: EXTERNAL_IPS_END,
   nodePortAddresses: 'any mix',
   ipvsEnds:
     'The ipvs proxier has been deprecated and will be disabled by default in Kubernetes 1.40 and removed in Kubernetes 1.43. ' +
@@ -57,6 +62,7 @@ const SINCE_1_37: Level = {
 
 export const LEVELS: Readonly<Record<KubernetesVersion, Level>> = {
   '1.36': {
+    externalIPsEnd: EXTERNAL_IPS_END,
     gates: { NativeHistograms: ALPHA_OFF, RelaxedServiceNameValidation: BETA_ON },
     nodePortAddresses: 'primary or CIDRs',
     ipvsEnds:

@@ -1,9 +1,11 @@
+import type { ApiObserver } from '../../adapters/kubernetes/client/api-observer.js';
 import type { ApiClient } from '../../adapters/kubernetes/client/api-client.js';
 import { ManifestSource } from '../../adapters/manifests/manifest-source.js';
 import { ClusterEvents } from '../../application/use-cases/cluster-events.js';
 import { FamilyLoops } from '../../application/use-cases/object-handler.js';
 import { ObjectReports } from '../../application/use-cases/object-reports.js';
-import { annotationEvents } from '../../application/use-cases/annotation-events.js';
+import { ignoredPartEvents } from '../../application/use-cases/ignored-part-events.js';
+import { IP_FAMILIES } from '../../domain/net/ip-family.js';
 import { ClusterState } from '../../domain/state/cluster-state.js';
 import { KubernetesSource } from '../../adapters/kubernetes/kubernetes-source.js';
 import type { ReadingModule } from '../parts/reading-parts.js';
@@ -13,11 +15,21 @@ export const clusterModule = {
   state: () => new ClusterState(),
   reports: ({ source, clock, logger }) =>
     new ObjectReports(logger.child({ caller: 'object-reports' }), clock, () => source.problems),
-  apiClient({ commandLine, clock, logger, metrics }) {
+  apiClient(parts) {
+    const { commandLine, clock, logger, metrics } = parts;
     let client: Promise<ApiClient> | undefined;
+    const observer: ApiObserver = {
+      answered: (...answered) => metrics.answered(...answered),
+      waited: (...waited) => metrics.waited(...waited),
+      connecting(address, port) {
+        if (!parts.contexts.usesApiServer(address, port)) return;
+        const loops = new FamilyLoops(parts.served.map(({ loop }) => loop));
+        loops.note(IP_FAMILIES, (pending) => pending.nodeChanged());
+      },
+    };
     const make = async (): Promise<ApiClient> => {
       const { configuredApiClient } = await import('../cluster/api-client.js');
-      return configuredApiClient(commandLine, clock, logger.child({ caller: 'api-client' }), metrics);
+      return configuredApiClient(commandLine, clock, logger.child({ caller: 'api-client' }), observer);
     };
     return () => (client ??= make());
   },
@@ -32,7 +44,7 @@ export const clusterModule = {
     const { state, reports, syncObserver, health, awaitNode, clock, logger, served, commandLine } = parts;
     const { nodeName, once, request, configuration } = commandLine;
     const loops = new FamilyLoops(served.map(({ loop }) => loop));
-    const ignoredParts = request.name === 'run' ? annotationEvents(parts.eventRecorder) : undefined;
+    const ignoredParts = request.name === 'run' ? ignoredPartEvents(parts.eventRecorder) : undefined;
     return new ClusterEvents(
       {
         state,

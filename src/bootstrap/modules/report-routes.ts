@@ -12,7 +12,10 @@ import { CountServices } from '../../application/status/count-services.js';
 import { FindEndpoints } from '../../application/status/find-endpoints.js';
 import { ListServices } from '../../application/status/list-services.js';
 import { ReportStatus } from '../../application/status/report-status.js';
+import { counted } from '../../application/words/counted.js';
 import { timeText } from '../../domain/model/time-text.js';
+import type { CommandLine } from '../configuration/command-line.js';
+import { LEVELS } from '../configuration/levels.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
 import { localhostLookup } from '../family/served-family.js';
 import type { ProxyParts } from '../parts/proxy-parts.js';
@@ -74,6 +77,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
       ...parts.checkNode.warnings,
       ...(mode.variantMix?.current ?? []),
       ...(ejection?.warnings ?? []),
+      ...externalIPsWarning(state.externalIPServices, commandLine.configuration),
     ],
   };
   const report = new ReportStatus(facts, loops, news, statuses, reports, history, health, clock);
@@ -90,4 +94,15 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
       await Promise.all([mode.variantMix?.renew(), obstacles?.renew()]);
     }),
   };
+}
+
+function externalIPsWarning(
+  services: number,
+  { gates, kubernetesVersion }: CommandLine['configuration'],
+): readonly string[] {
+  if (services === 0) return [];
+  const what = gates.AllowServiceExternalIPs
+    ? LEVELS[kubernetesVersion].externalIPsEnd
+    : 'not served: the feature gate AllowServiceExternalIPs is off';
+  return [`${counted(services, 'Service has', 'Services have')} external IPs, which are ${what}`];
 }

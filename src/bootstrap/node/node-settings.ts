@@ -1,5 +1,6 @@
 import type { CheckedSettings } from '../../application/node/check-node.js';
 import type { NodeSettings } from '../../application/node/node-contexts.js';
+import type { OwnListener } from '../../domain/forwarding/reserved-frontends.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { splitHostPort } from '../../domain/net/listen-address.js';
 import { LEVELS, type KubernetesVersion } from '../configuration/levels.js';
@@ -12,7 +13,7 @@ const NO_IPV6_LOCALHOST =
   '--nodeport-addresses includes localhost but localhost NodePorts are not supported on IPv6';
 
 /** What the configuration says about this node. */
-export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSettings {
+export function nodeSettings({ nodeName, configuration, scrapeBindAddress }: CommandLine): NodeSettings {
   const mode = modeInForce(configuration);
   const { masqueradeBit, masqueradeAll } = modeSettings(configuration, mode);
   const { gates, detectLocalMode, detectLocal, clusterCIDR, bindAddress, nodePortAddresses } = configuration;
@@ -38,7 +39,18 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
     everyEndpoint: mode === 'userspace',
     ejectSilentEndpoints: configuration.ejectSilentEndpoints,
     usesSlots: mode === 'nftables',
+    listeners: [
+      ...ownListener(configuration.healthzBindAddress, 'the health checks of this proxy'),
+      ...ownListener(configuration.metricsBindAddress, 'the metrics of this proxy'),
+      ...ownListener(scrapeBindAddress, 'the metrics of this proxy'),
+    ],
   };
+}
+
+/** @param text `ip:port`; empty: it does not listen */
+function ownListener(text: string, name: string): readonly OwnListener[] {
+  const place = splitHostPort(text);
+  return place ? [{ address: place.host, port: Number(place.port), name }] : [];
 }
 
 /** Whether the proxy decides what becomes of node ports on loopback addresses in mode nftables. */

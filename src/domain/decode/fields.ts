@@ -1,6 +1,6 @@
 import type { Protocol } from '../model/service-port-name.js';
 import { subset } from '../model/subset.js';
-import { InvalidObject, quote, type Reading } from './problem.js';
+import { InvalidObject, quote, type ProblemList, type Reading } from './problem.js';
 
 export type RawObject = Readonly<Record<string, unknown>>;
 
@@ -109,4 +109,15 @@ export function protocolField(value: unknown, path: string): Protocol {
 export function hasLabel(metadata: RawObject, label: string): boolean {
   const labels = metadata.labels;
   return typeof labels === 'object' && labels !== null && Object.hasOwn(labels, label);
+}
+
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
+
+/** An RFC 3339 time in milliseconds since the epoch; undefined if it is missing or, with a note, if it is none. */
+export function timeField(value: unknown, path: string, notes: ProblemList): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const time = typeof value === 'string' && RFC3339.test(value) ? Date.parse(value) : NaN;
+  if (!Number.isNaN(time)) return time;
+  notes.add(() => `${path} ${quote(value)} is not an RFC 3339 time; ignored`);
+  return undefined;
 }

@@ -6,6 +6,7 @@ import {
 } from '../model/endpoint-slice.js';
 import { parseAddress } from '../net/address.js';
 import type { IpFamily } from '../net/ip-family.js';
+import { unreachableRange } from '../net/special-address.js';
 import {
   booleanField,
   hasLabel,
@@ -18,6 +19,7 @@ import {
   readObject,
   subdomainField,
   textField,
+  timeField,
   type RawObject,
 } from './fields.js';
 import { readSliceWeight } from './balancing-annotations.js';
@@ -51,7 +53,11 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
     const family = object.addressType;
     if (family !== 'IPv4' && family !== 'IPv6') return { ignored: 'address-type', problems: problems.texts };
     const annotations = objectField(metadata.annotations, 'metadata.annotations');
-    const triggerTime = readTriggerTime(annotations[TRIGGER_TIME_ANNOTATION], notes);
+    const triggerTime = timeField(
+      annotations[TRIGGER_TIME_ANNOTATION],
+      `metadata.annotations[${TRIGGER_TIME_ANNOTATION}]`,
+      notes,
+    );
     const weight = readSliceWeight(metadata, notes);
     const ports = readEach(object.ports, 'ports', (port, index) => readPort(port, index, notes));
     const endpoints = readEach(object.endpoints, 'endpoints', (endpoint, index) =>
@@ -114,6 +120,11 @@ function readEndpoint(
     if (parsed?.family === family) return parsed;
     throw new InvalidObject(`.addresses[${position}] ${quote(text)} is not an ${family} address`);
   });
+  const range = unreachableRange(address!);
+  if (range !== undefined) {
+    problems.add(() => `endpoints[${index}].addresses[0] ${quote(address!.text)} is ${range}; ignored`);
+    return undefined;
+  }
   const conditions = objectField(endpoint.conditions, '.conditions');
   const hints = objectField(endpoint.hints, '.hints');
   return {
@@ -130,18 +141,4 @@ function readEndpoint(
 
 function readHints(raw: unknown, path: string): readonly string[] {
   return readEach(raw, path, (hint) => textField(objectField(hint, '').name, '.name'));
-}
-
-const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
-
-function readTriggerTime(raw: unknown, notes: ProblemList): number | undefined {
-  if (raw === undefined || raw === null) return undefined;
-  const time = typeof raw === 'string' && RFC3339.test(raw) ? Date.parse(raw) : NaN;
-  if (Number.isNaN(time)) {
-    notes.add(
-      () => `metadata.annotations[${TRIGGER_TIME_ANNOTATION}] ${quote(raw)} is not an RFC 3339 time; ignored`,
-    );
-    return undefined;
-  }
-  return time;
 }

@@ -3,6 +3,7 @@ import { subset } from '../model/subset.js';
 import type { UnservedKind } from '../model/unserved.js';
 import { parseAddress, type Address } from '../net/address.js';
 import { parseCidr, type Cidr } from '../net/cidr.js';
+import { unservableRange } from '../net/special-address.js';
 import type { IpFamily } from '../net/ip-family.js';
 import {
   hasLabel,
@@ -14,6 +15,7 @@ import {
   readEach,
   readObject,
   textField,
+  timeField,
   type RawObject,
 } from './fields.js';
 import { InvalidObject, ProblemList, quote, type Reading } from './problem.js';
@@ -37,6 +39,7 @@ export function readService(raw: unknown): Reading<Service, UnservedKind> {
     if (ignored !== undefined) return { ignored, problems: problems.texts };
     return {
       value: {
+        ...readCreation(metadata, notes),
         ...readProxiedService(namespace, name, spec, objectField(object.status, 'status'), problems, notes),
         ...readAnnotations(metadata, notes),
       },
@@ -44,6 +47,11 @@ export function readService(raw: unknown): Reading<Service, UnservedKind> {
       notes: notes.texts,
     };
   });
+}
+
+function readCreation({ creationTimestamp }: RawObject, notes: ProblemList): Pick<Service, 'createdAt'> {
+  const time = timeField(creationTimestamp, 'metadata.creationTimestamp', notes);
+  return time === undefined ? {} : { createdAt: Math.floor(time / 1000) };
 }
 
 function reasonToIgnore(metadata: RawObject, spec: RawObject): UnservedKind | undefined {
@@ -157,13 +165,15 @@ function readAffinity(spec: RawObject): number {
   return integerField(clientIP.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS, path, 1, MAX_AFFINITY_SECONDS);
 }
 
-/** The address; undefined if the text is blank or, which is a problem, not an address. */
+/** The address; undefined if the text is blank or, which is a problem, not an address that a Service may have. */
 function readAddress(text: unknown, path: string, problems: ProblemList): Address | undefined {
   const trimmed = typeof text === 'string' ? text.trim() : text;
   if (trimmed === '') return undefined;
   const address = parseAddress(trimmed);
+  const range = address && unservableRange(address);
   if (!address) problems.add(() => `${path} ${quote(text)} is not an IP address; ignored`);
-  return address;
+  if (range !== undefined) problems.add(() => `${path} ${quote(text)} is ${range}; ignored`);
+  return range === undefined ? address : undefined;
 }
 
 function readLoadBalancerIPs(status: RawObject, problems: ProblemList): readonly Address[] {

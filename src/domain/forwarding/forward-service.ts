@@ -8,6 +8,7 @@ import { cidrContains } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { selectEndpoints, type EndpointSelection, type NodeTopology } from '../selection/select-endpoints.js';
 import type { ForwardingEntry, Frontend } from './forwarding-entry.js';
+import type { ReservedFrontends } from './reserved-frontends.js';
 import { withTableOwners } from './slot-tables.js';
 import { weighed } from './weighed.js';
 
@@ -25,6 +26,8 @@ export interface ForwardingContext {
   readonly ejectSilentEndpoints?: boolean;
   /** Endpoints are chosen by tables of slots, for which there is limited room. Missing means no. */
   readonly usesSlots?: boolean;
+  /** Missing means none. The same object as long as nothing of it changes. */
+  readonly reserved?: ReservedFrontends;
 }
 
 /**
@@ -97,10 +100,12 @@ function forwardPort(
     outcome: outcome(endpoints, externalPolicyLocal),
   };
   const frontends: Frontend[] = [frontend('cluster-ip', clusterIP, port.port, internal)];
+  // An address has one kind, the first of cluster IP, load-balancer IP and external IP, so that source ranges hold.
+  const others = new Set(loadBalancerIPs).add(clusterIP);
   for (const address of externalIPsAllowed ? externalIPs : NO_TEXTS)
-    frontends.push(frontend('external-ip', address, port.port, external));
+    if (!others.has(address)) frontends.push(frontend('external-ip', address, port.port, external));
   for (const address of loadBalancerIPs)
-    frontends.push(frontend('load-balancer-ip', address, port.port, external));
+    if (address !== clusterIP) frontends.push(frontend('load-balancer-ip', address, port.port, external));
   if (port.nodePort !== 0) frontends.push({ kind: 'node-port', port: port.nodePort, ...external });
   const sourceRanges = subset(service.sourceRanges, (range) => range.family === family);
   return {
@@ -121,6 +126,7 @@ function forwardPort(
     healthCheckNodePort: service.healthCheckNodePort,
     ...(service.healthCheckNodePort !== 0 && { localReadyIPs: localReadyIPs(allEndpoints) }),
     externallyReachable: reachableFromOutside,
+    ...(service.createdAt !== undefined && { createdAt: service.createdAt }),
     ...(ejects && { ejectsSilentEndpoints: true }),
     knownEndpoints: allEndpoints.length,
   };

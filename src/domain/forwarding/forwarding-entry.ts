@@ -14,8 +14,12 @@ export interface ForwardingEntry {
   readonly key: ServicePortKey;
   readonly name: ServicePortName;
   readonly family: IpFamily;
-  /** The addresses of the service port, the cluster IP first. */
+  /** The addresses at which the service port is served, the cluster IP first; without those that belong to another one. */
   readonly frontends: readonly Frontend[];
+  /** All that its Service requests; missing if it is served at all of them. */
+  readonly requested?: readonly Frontend[] | undefined;
+  /** When its Service was created, in seconds since the epoch; missing if that is unknown. */
+  readonly createdAt?: number;
   readonly endpoints: EndpointSelection;
   /**
    * The endpoints on any node that may keep their flows: all that serve, and all that receive new flows
@@ -75,6 +79,23 @@ export interface Frontend {
   /** What general clients get: endpoints, an ICMP error, or (endpoints exist, but none here) silence. */
   readonly outcome: 'forward' | 'reject' | 'drop';
 }
+
+/** The addresses that the Service requests, those that belong to another service port included. */
+export function requestedFrontends({
+  frontends,
+  requested = frontends,
+}: ForwardingEntry): readonly Frontend[] {
+  return requested;
+}
+
+/** Those of them that belong to another service port. */
+export function lostFrontends({ frontends, requested }: ForwardingEntry): readonly Frontend[] {
+  return requested === undefined
+    ? NO_FRONTENDS
+    : requested.filter((frontend) => !frontends.includes(frontend));
+}
+
+const NO_FRONTENDS: readonly Frontend[] = [];
 
 /** Whether the frontend is for clients outside the cluster: everything but the cluster IP. */
 export function isExternal(frontend: Frontend): boolean {

@@ -1,12 +1,18 @@
 import { SlotBudget } from '../balancing/slot-budget.js';
 import { NOBODY_ASIDE } from '../failover/steps-aside.js';
-import { serviceOf, type ServiceKey, type ServicePortKey } from '../model/service-port-name.js';
+import {
+  serviceOf,
+  type Protocol,
+  type ServiceKey,
+  type ServicePortKey,
+} from '../model/service-port-name.js';
 import type { ClusterState } from '../state/cluster-state.js';
 import type { Service, ServicePortSpec } from '../model/service.js';
 import { EndpointBudget } from './endpoint-budget.js';
 import { findEntry } from './find-entry.js';
 import { forwardService, type ForwardingContext } from './forward-service.js';
-import type { ForwardingEntry } from './forwarding-entry.js';
+import type { ForwardingEntry, Frontend } from './forwarding-entry.js';
+import { FrontendClaims } from './frontend-claims.js';
 import { balanced, slotDemand } from './slot-tables.js';
 
 /** A service port whose entry was computed again, or is gone (`entry` undefined). */
@@ -25,6 +31,7 @@ export class ForwardingTable {
   private readonly entriesByService = new Map<ServiceKey, readonly ForwardingEntry[]>();
   private readonly budget = new SlotBudget();
   private readonly endpoints = new EndpointBudget();
+  private readonly claims = new FrontendClaims((key) => this.entry(key));
   private count = 0;
   private lacking = { internal: 0, external: 0 };
 
@@ -75,9 +82,19 @@ export class ForwardingTable {
     return this.budget;
   }
 
+  /** What is at this address instead of a Service, for people; undefined if it is not reserved. */
+  reservedFor(protocol: Protocol, frontend: Pick<Frontend, 'address' | 'port'>): string | undefined {
+    return this.claims.reservedFor(protocol, frontend);
+  }
+
+  /** The service port that is served at this address; undefined if none is, as where it is reserved. */
+  ownerOf(protocol: Protocol, frontend: Pick<Frontend, 'address' | 'port'>): ServicePortKey | undefined {
+    return this.claims.ownerOf(protocol, frontend);
+  }
+
   /**
    * Computes the entries of the given Services again. Cost depends on them, not on the size of the table. The changes include those
-   * of Services for whose tables there is room now, or no longer.
+   * of Services for whose tables there is room now, or no longer, and of service ports to which a frontend comes, or from which it goes.
    * @param services each once
    */
   update(
@@ -86,6 +103,8 @@ export class ForwardingTable {
     context: ForwardingContext,
   ): readonly ForwardingChange[] {
     const formerEntries = new Map<ServiceKey, readonly ForwardingEntry[]>();
+    const affected = new Set<ServicePortKey>();
+    this.claims.reserve(context.reserved, affected);
     for (const key of this.withLimited(state, services, context)) {
       const former = this.entriesOf(key);
       const service = state.service(key);
@@ -93,11 +112,15 @@ export class ForwardingTable {
       const entries = service ? this.forwarded(state, key, service, context) : NO_ENTRIES;
       formerEntries.set(key, former);
       this.put(key, entries);
+      this.claims.replace(former, entries, affected);
       if (context.usesSlots) this.budget.request(key, slotDemand(entries));
     }
     for (const key of this.budget.decide())
       if (!formerEntries.has(key)) formerEntries.set(key, this.entriesOf(key));
-    return [...formerEntries].flatMap(([key, former]) => this.changesOf(key, former));
+    const changes = [...formerEntries].flatMap(([key, former]) => this.changesOf(key, former));
+    for (const key of new Set(Array.from(affected, serviceOf)))
+      if (!formerEntries.has(key)) changes.push(...this.grant(key, affected));
+    return changes;
   }
 
   /** These Services, and those that may have another number of endpoints now. */
@@ -155,9 +178,21 @@ export class ForwardingTable {
     else this.entriesByService.delete(key);
   }
 
-  /** Balances the entries of a Service as there is room. */
+  /** Gives these entries of a Service the frontends that they own by now. */
+  private grant(key: ServiceKey, affected: ReadonlySet<ServicePortKey>): readonly ForwardingChange[] {
+    const former = this.entriesOf(key);
+    const entries = former.map((entry) => (affected.has(entry.key) ? this.claims.granted(entry) : entry));
+    this.entriesByService.set(key, entries);
+    return entries.flatMap((entry, index) =>
+      entry === former[index] ? [] : [{ key: entry.key, entry, former: former[index] }],
+    );
+  }
+
+  /** Balances the entries of a Service as there is room, and gives them the frontends that they own. */
   private changesOf(key: ServiceKey, former: readonly ForwardingEntry[]): readonly ForwardingChange[] {
-    const entries = balanced(this.entriesOf(key), this.budget.reason(key));
+    const entries = balanced(this.entriesOf(key), this.budget.reason(key)).map((entry) =>
+      this.claims.granted(entry),
+    );
     if (entries.length > 0) this.entriesByService.set(key, entries);
     const changes: ForwardingChange[] = former.flatMap((previous) =>
       findEntry(entries, previous.key) ? [] : [{ key: previous.key, entry: undefined, former: previous }],

@@ -9,6 +9,8 @@ export interface Service {
   readonly namespace: string;
   readonly name: string;
   readonly type: ServiceType;
+  /** Seconds since the epoch; missing in most manifests. */
+  readonly createdAt?: number;
   /** Per family; no entry when the Service has no cluster IP of it. */
   readonly clusterIPs: Readonly<Partial<Record<IpFamily, string>>>;
   readonly ports: readonly ServicePortSpec[];

@@ -1,41 +1,44 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
 
-/** Former members may take this many times the room of the present ones. */
-const MOST_FORMER = 2;
+/** Deleted claims may take this many times the memory of the present ones. */
+const MOST_DELETED = 2;
+
+interface Claim {
+  readonly owner: ServicePortKey;
+  readonly rank: string;
+}
 
 /**
- * Several claimants of one thing. All ports of a Service claim its cluster IP, so there may be very many: a claim that comes or
- * goes, and the question for the first of them, cost at most the logarithm of their number.
+ * Several claimants of one thing, in the order of their ranks, then of their keys. All ports of a Service claim its cluster IP, so
+ * there may be very many: to add or delete a claim, and to find the first, costs at most the logarithm of their number.
  */
 export class Claimants {
-  private readonly members = new Set<ServicePortKey>();
-  /** No key stands before that of its parent. Former members leave it when they come first. */
-  private heap: ServicePortKey[] = [];
-
-  constructor(members: Iterable<ServicePortKey>) {
-    for (const member of members) this.add(member);
-  }
+  private readonly members = new Map<ServicePortKey, Claim>();
+  /** No claim comes before its parent. A deleted claim leaves when it comes first. */
+  private heap: Claim[] = [];
 
   get size(): number {
     return this.members.size;
   }
 
-  /** By key. Undefined if there is none. */
+  /** Undefined if there is none. */
   get first(): ServicePortKey | undefined {
-    while (this.heap.length > 0 && !this.members.has(this.heap[0]!)) this.removeTop();
-    return this.heap[0];
+    while (this.heap.length > 0 && !this.isPresent(this.heap[0]!)) this.removeTop();
+    return this.heap[0]?.owner;
   }
 
   has(owner: ServicePortKey): boolean {
     return this.members.has(owner);
   }
 
-  add(owner: ServicePortKey): void {
-    if (this.members.has(owner)) return;
-    this.members.add(owner);
-    // What is sorted is a heap.
-    if (this.heap.length > MOST_FORMER * this.members.size) this.heap = this.sorted();
-    else this.rise(this.heap.push(owner) - 1);
+  /** Adds a claimant, or gives it another rank. */
+  add(owner: ServicePortKey, rank = ''): void {
+    if (this.members.get(owner)?.rank === rank) return;
+    const claim: Claim = { owner, rank };
+    this.members.set(owner, claim);
+    // A sorted list is a heap.
+    if (this.heap.length > MOST_DELETED * this.members.size) this.heap = this.sortedClaims();
+    else this.rise(this.heap.push(claim) - 1);
   }
 
   delete(owner: ServicePortKey): void {
@@ -44,12 +47,24 @@ export class Claimants {
 
   /** In order. Costs as much as sorting them. */
   sorted(): ServicePortKey[] {
-    return [...this.members].sort();
+    return this.sortedClaims().map(({ owner }) => owner);
+  }
+
+  private sortedClaims(): Claim[] {
+    return [...this.members.values()].sort((one, other) => (comesBefore(one, other) ? -1 : 1));
+  }
+
+  private isPresent(claim: Claim): boolean {
+    return this.members.get(claim.owner) === claim;
   }
 
   private rise(place: number): void {
     const { heap } = this;
-    for (let parent; place > 0 && heap[place]! < heap[(parent = (place - 1) >> 1)]!; place = parent)
+    for (
+      let parent;
+      place > 0 && comesBefore(heap[place]!, heap[(parent = (place - 1) >> 1)]!);
+      place = parent
+    )
       this.swap(place, parent);
   }
 
@@ -60,8 +75,9 @@ export class Claimants {
     heap[0] = last;
     for (let place = 0; ;) {
       const left = 2 * place + 1;
-      const child = left + 1 < heap.length && heap[left + 1]! < heap[left]! ? left + 1 : left;
-      if (child >= heap.length || heap[place]! <= heap[child]!) return;
+      const hasRight = left + 1 < heap.length;
+      const child = hasRight && comesBefore(heap[left + 1]!, heap[left]!) ? left + 1 : left;
+      if (child >= heap.length || !comesBefore(heap[child]!, heap[place]!)) return;
       this.swap(place, child);
       place = child;
     }
@@ -71,4 +87,8 @@ export class Claimants {
     const { heap } = this;
     [heap[one], heap[other]] = [heap[other]!, heap[one]!];
   }
+}
+
+function comesBefore(one: Claim, other: Claim): boolean {
+  return one.rank === other.rank ? one.owner < other.owner : one.rank < other.rank;
 }

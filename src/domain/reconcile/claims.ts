@@ -18,9 +18,14 @@ export interface ClaimChange {
 
 const NO_CLAIMANTS: readonly ServicePortKey[] = [];
 
+/** The rank of a claimant among those of one thing. Asked for only where there are several. */
+export type RankOf = (owner: ServicePortKey) => string;
+
+const EQUAL_RANKS: RankOf = () => '';
+
 /**
- * The claims, by an id that each desired state chooses. Of several claimants the first by key holds it. Unexplained
- * rules give way for good: their claim ends when a service port claims the same.
+ * The claims, by an id. Of several claimants the first by rank, then by key, owns it. Unexplained rules yield for good: their claim
+ * ends when a service port claims the same.
  */
 export class Claims {
   /** A single claimant, as nearly all ids have, without anything around it: there are very many. */
@@ -53,16 +58,21 @@ export class Claims {
     return !this.isContested && !this.gaveWay;
   }
 
-  /** @param givesWay whether the claim of unexplained rules ends here */
-  claim(id: string, owner: ServicePortKey, givesWay = true): ClaimChange {
+  /**
+   * A claim that is there already gets the rank that it has now.
+   * @param givesWay whether the claim of unexplained rules ends here
+   */
+  claim(id: string, owner: ServicePortKey, givesWay = true, rankOf = EQUAL_RANKS): ClaimChange {
     const before = this.holder(id);
     if (isUnexplained(owner)) this.unexplained.add(id);
     else if (givesWay && this.unexplained.delete(id)) this.endUnexplained(id);
     const claimants = this.claimantsOf.get(id);
     if (claimants === undefined) this.claimantsOf.set(id, owner);
-    else if (typeof claimants === 'object') claimants.add(owner);
+    else if (typeof claimants === 'object') claimants.add(owner, rankOf(owner));
     else if (claimants !== owner) {
-      this.claimantsOf.set(id, new Claimants([claimants, owner]));
+      const several = new Claimants();
+      for (const each of [claimants, owner]) several.add(each, rankOf(each));
+      this.claimantsOf.set(id, several);
       this.contested++;
     }
     return { before, after: this.holder(id) };

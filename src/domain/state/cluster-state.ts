@@ -26,6 +26,7 @@ export class ClusterState {
   private readonly unlabeled = new Set<string>();
   private readonly serviceCidrs = new Map<string, ServiceCidr>();
   private currentNode: Node | undefined;
+  private withExternalIPs = 0;
 
   get node(): Node | undefined {
     return this.currentNode;
@@ -42,6 +43,11 @@ export class ClusterState {
   /** Whether the Service is known, served or not. */
   hasService(key: ServiceKey): boolean {
     return this.services.has(key) || this.unserved.has(key);
+  }
+
+  /** How many Services have external IPs. */
+  get externalIPServices(): number {
+    return this.withExternalIPs;
   }
 
   /** Why a known Service is not served; undefined if it is, or is not known. */
@@ -119,6 +125,7 @@ export class ClusterState {
     if (isEqual(previous, service)) return [];
     this.services.set(key, service);
     this.unserved.delete(key);
+    this.withExternalIPs += hasExternalIPs(service) - hasExternalIPs(previous);
     return familiesOf(service, previous);
   }
 
@@ -127,6 +134,7 @@ export class ClusterState {
     const previous = this.services.get(key);
     this.services.delete(key);
     this.unserved.delete(key);
+    this.withExternalIPs -= hasExternalIPs(previous);
     return familiesOf(previous);
   }
 
@@ -202,6 +210,10 @@ export class ClusterState {
 }
 
 const NO_SLICES: readonly EndpointSlice[] = [];
+
+function hasExternalIPs(service: Service | undefined): number {
+  return Number(service !== undefined && service.externalIPs.length > 0);
+}
 
 function familiesOf(...versions: readonly (Service | undefined)[]): readonly IpFamily[] {
   return IP_FAMILIES.filter((family) =>

@@ -145,6 +145,14 @@ describe('validateManifests', () => {
     expect((await findings({ 'a.yaml': slice('a', 'web', '[]') })).findings).toEqual([]);
   });
 
+  it('doubts external IPs, which later releases do not serve', async () => {
+    const found = await findings({ 'a.yaml': service('a', 'externalIPs: [192.0.2.1]') });
+    expect(found.findings.map(({ severity }) => severity)).toEqual(['warning']);
+    expect(errors(found)[0]).toMatch(
+      /^a\.yaml:\d+: Service default\/a: spec\.externalIPs: deprecated: .*AllowServiceExternalIPs.* 1\.43$/,
+    );
+  });
+
   it('doubts annotations that the proxy does not understand, each at its line', async () => {
     const annotated = (kind: string, annotation: string) => `  annotations:\n    ${annotation}\n${kind}`;
     const found = await findings({

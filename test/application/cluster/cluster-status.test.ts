@@ -18,10 +18,10 @@ it('lists nodes with problems first, then those that wait', () => {
   expect(clusterStatus(answers).nodes.map(({ node }) => node)).toEqual(['e', 'd', 'c', 'b', 'a', 'f']);
 });
 
-it('adds up what fails, what is degraded and what was repaired, over both families', () => {
+it('adds up what the node cannot serve and what was repaired, over both families, without problems of objects', () => {
   const family = (failed: number, degraded: number, repaired: number) => ({
-    failed: Array.from({ length: failed }, () => ({})),
-    degraded: Array.from({ length: degraded }, () => ({})),
+    failed: [...Array.from({ length: failed }, () => ({})), { limitedBy: 'mode' as const }],
+    degraded: [...Array.from({ length: degraded }, () => ({ limitedBy: 'node' as const })), {}],
     sync: { drift: { repaired } },
   });
   const answer = { ...statusOf({ lag: 7 }), families: [family(1, 2, 3), family(10, 20, 30)] };

@@ -269,9 +269,6 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
     const named = slices.map((slice) => ({ ...slice, ports: [{ name: 'http', port: 8080 }] }));
     const loser = rawService({}, { metadata: { namespace: 'shop', name: 'twin' } });
     const cluster = new SeenCluster().deliver([other, loser], named);
-    const held = [{ frontend: '10.96.7.1:80/TCP', holder: 'shop/cart', port: 'http' }];
-    const reason = '10.96.7.1:80/TCP is held by shop/cart:http';
-    cluster.statuses.set('IPv4', 'shop/twin/tcp/', { state: 'degraded', since: timeText(1), reason, held });
     const [port] = (await cluster.explain.service('shop/twin')).families[0]!.ports;
     expect(port!.frontends).toMatchObject([{ outcome: 'held', reason: `held by shop/cart:http, ${fate}` }]);
   });

@@ -57,6 +57,43 @@ describe('NodeContexts', () => {
     });
   });
 
+  it('reserves what the proxy depends on, as it is at each refresh', () => {
+    const all = contexts({ listeners: [{ address: '0.0.0.0', port: 10256, name: 'health' }] });
+    const reserved = () => all.of('IPv4', true).forwarding.reserved;
+    const own = { '192.0.2.4:10256/TCP': 'health', '192.0.2.5:10256/TCP': 'health' };
+    const first = reserved();
+    expect(first).toEqual({ ...own, 'node port 10256/TCP': 'health' });
+    expect(reserved()).toBe(first);
+    expect(all.usesApiServer('192.0.2.9', 6443)).toBe(true);
+    expect(all.usesApiServer('192.0.2.9', 6443)).toBe(false);
+    local = ['192.0.2.4'];
+    expect(reserved()).toEqual({
+      '192.0.2.4:10256/TCP': 'health',
+      'node port 10256/TCP': 'health',
+      '192.0.2.9:6443/TCP': 'the API server that this proxy uses',
+    });
+    for (let port = 1; port <= 16; port++) all.usesApiServer('192.0.2.9', port);
+    expect(all.usesApiServer('192.0.2.9', 6443)).toBe(true);
+    expect(contexts().of('IPv4', true).forwarding.reserved).toBeUndefined();
+  });
+
+  it('reserves the addresses of the Node where the local ones cannot be read', () => {
+    state.applyNode(node(['192.0.2.4']));
+    const unreadable = {
+      list: () => {
+        throw new Error('EPERM');
+      },
+    };
+    const settings = {
+      ...SETTINGS,
+      nodePortAddresses: [],
+      listeners: [{ address: '::', port: 10256, name: 'health' }],
+    };
+    const { forwarding } = new NodeContexts(settings, state, unreadable, logger).of('IPv4', true);
+    expect(forwarding.reserved).toMatchObject({ '192.0.2.4:10256/TCP': 'health' });
+    expect(logger.at('warn')).toHaveLength(1);
+  });
+
   it('without a Node has loopback addresses, no zone, and node ports everywhere', () => {
     const { forwarding, network } = contexts().of('IPv4', true);
     expect([forwarding.nodeIP, forwarding.topology.zone, network.nodePortIPs]).toEqual([

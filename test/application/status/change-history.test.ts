@@ -94,7 +94,7 @@ describe('ChangeHistory', () => {
           servicePort: keyOf('c'),
           result: 'removed',
           endpoints: change(0),
-          frontends: change(0, 0, 1, ['-10.96.7.1:80']),
+          frontends: change(0, 0, 1, ['-10.96.7.3:80']),
         },
       ],
     });

@@ -1,18 +1,15 @@
 import { ServicePortOutcomes } from '../../../src/application/sync/service-port-outcomes.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
-import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
-import type { ForwardingEntry, Frontend } from '../../../src/domain/forwarding/forwarding-entry.js';
-import { SavedRules } from '../../../src/domain/iptables/walk/saved-rules.js';
-import { walkTables } from '../../../src/domain/iptables/walk/tables-walk.js';
+import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
+import type { Service } from '../../../src/domain/model/service.js';
+import { serviceKey } from '../../../src/domain/model/service-port-name.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
-import type { ServicePortKey } from '../../../src/domain/model/service-port-name.js';
-import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import type { BackendSubject } from '../../../src/testing/contract/backend-subject.js';
 import { sampleNode } from '../../../src/testing/contract/sample-services.js';
-import { ARRIVING, NODE } from '../../support/iptables/walked.js';
-import { endpoint, FORWARDING, service } from '../../support/samples.js';
-import { outcomeOf } from '../../support/trace/outcome.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { FORWARDING, service, slice, sliceEndpoint } from '../../support/samples.js';
 import {
   iptablesSubject,
   ipvsSubject,
@@ -20,114 +17,118 @@ import {
   userspaceSubject,
 } from '../../testing/contract/subjects.js';
 
-type Outcome = Frontend['outcome'];
-const OUTCOMES: readonly Outcome[] = ['forward', 'reject', 'drop'];
 const SHARED = '192.0.2.80';
-const FRONTEND = `${SHARED}:80/TCP`;
-const ENDPOINTS = { a: '10.1.1.1', b: '10.1.1.2', c: '10.1.1.3' } as const;
-type Name = keyof typeof ENDPOINTS;
-
-/** Services with one external IP, and with what becomes of packets to it. */
-function claimant(name: Name, outcome: Outcome): ForwardingEntry {
-  const [entry] = forwardService(
-    service({
-      name,
-      clusterIPs: { IPv4: `10.96.0.${name.charCodeAt(0)}` },
-      externalIPs: [parseAddress(SHARED)!],
-      externalPolicyLocal: outcome === 'drop',
-    }),
-    () => (outcome === 'reject' ? [] : [endpoint(ENDPOINTS[name])]),
-    FORWARDING,
-  );
-  expect(entry!.frontends.find(({ address }) => address === SHARED)!.outcome).toBe(outcome);
-  return entry!;
-}
-
-const keyOf = (name: string): ServicePortKey => `shop/${name}/tcp/`;
 const node = sampleNode('IPv4');
+const external = { externalIPs: [parseAddress(SHARED)!] };
+const balanced = { loadBalancerIPs: [parseAddress(SHARED)!] };
 
-/** Programs them, one after another, and tells which lost the shared frontend, and to whom. */
-async function lossesIn<Place>(
-  subject: BackendSubject<Place>,
-  entries: readonly ForwardingEntry[],
-): Promise<{ readonly losses: Readonly<Record<string, string>>; readonly place: Place }> {
-  const place = await subject.makePlace();
-  const backend = await subject.open(place);
-  const statuses = new ServiceStatuses();
-  const [first, ...later] = entries;
-  const table = { entry: () => first };
-  const outcomes = new ServicePortOutcomes('IPv4', table, statuses, new FakeClock(1), new MemoryLogger());
-  const changed = (entry: ForwardingEntry) => [{ key: entry.key, entry }];
-  outcomes.record(changed(first!), await backend.start([first!], node));
-  for (const entry of later) outcomes.record(changed(entry), await backend.apply(changed(entry), node));
-  await backend.close?.();
-  const losses = entries.flatMap(({ key }) => {
-    const status = statuses.get('IPv4', key)!;
-    if (status.state !== 'degraded') return [];
-    expect(status.held).toMatchObject([{ frontend: FRONTEND }]);
-    return [[key, status.held![0]!.holder] as const];
-  });
-  return { losses: Object.fromEntries(losses), place };
-}
-
-const PAIRS = OUTCOMES.flatMap((a) => OUTCOMES.map((b) => [a, b] as const));
-
-describe('two Services with one external IP and port, the first of which has', () => {
-  describe.each([
-    ['nftables', nftablesSubject('IPv4')],
-    ['ipvs', ipvsSubject('IPv4')],
-    ['userspace', userspaceSubject('IPv4')],
-  ] as const)('in mode %s', (_, subject) => {
-    it.each(PAIRS)('%s, the other %s: the first by name has it', async (a, b) => {
-      const entries = [claimant('a', a), claimant('b', b)];
-      for (const order of [entries, entries.toReversed()]) {
-        const { losses } = await lossesIn(subject as BackendSubject<unknown>, order);
-        expect(losses).toEqual({ [keyOf('b')]: 'shop/a' });
-      }
-    });
-  });
-
-  it.each(PAIRS)('in mode iptables %s, the other %s: the one has it to which packets go', async (a, b) => {
-    const entries = [claimant('a', a), claimant('b', b)];
-    for (const order of [entries, entries.toReversed()]) {
-      const { losses, place } = await lossesIn(iptablesSubject('IPv4'), order);
-      place.reopen();
-      const rules = new SavedRules(await place.save('IPv4'), (_, chain) => chain.startsWith('KUBE-'));
-      const fate = outcomeOf(walkTables(rules, { ...ARRIVING, destination: SHARED }, NODE));
-      const isOfOther = typeof fate === 'object' && fate.to[0]!.startsWith(ENDPOINTS.b);
-      expect(fate).toEqual(
-        a === 'forward' || b === 'forward'
-          ? { to: [`${ENDPOINTS[isOfOther ? 'b' : 'a']}:8080`], masquerade: true }
-          : a === 'reject'
-            ? 'refused'
-            : 'dropped',
-      );
-      expect(losses).toEqual(isOfOther ? { [keyOf('a')]: 'shop/b' } : { [keyOf('b')]: 'shop/a' });
-    }
-  });
-
-  it('in mode iptables endpoints, and loses them: the other one has it from then on', async () => {
-    const gone = [claimant('a', 'forward'), claimant('b', 'forward'), claimant('a', 'reject')];
-    expect((await lossesIn(iptablesSubject('IPv4'), gone)).losses).toEqual({ [keyOf('a')]: 'shop/b' });
-  });
-});
-
-it('of three Services in mode iptables, the next that forwards has it when the first has left', async () => {
-  const place = iptablesSubject('IPv4').makePlace() as never;
-  const backend = await iptablesSubject('IPv4').open(place);
-  const statuses = new ServiceStatuses();
-  const outcomes = new ServicePortOutcomes(
+/** Programs Services in a mode, one change after another, and compares the rules with those of a fresh start each time. */
+class Programmed<Place> {
+  readonly statuses = new ServiceStatuses();
+  private readonly state = new ClusterState();
+  private readonly table = new ForwardingTable();
+  private readonly outcomes = new ServicePortOutcomes(
     'IPv4',
-    { entry: () => undefined },
-    statuses,
+    this.table,
+    this.statuses,
     new FakeClock(1),
     new MemoryLogger(),
   );
-  const entries = [claimant('a', 'forward'), claimant('b', 'reject'), claimant('c', 'forward')];
-  const changes = entries.map((entry) => ({ key: entry.key, entry }));
-  outcomes.record(changes, await backend.start(entries, node));
-  const removal = [{ key: keyOf('a'), entry: undefined }];
-  outcomes.record(removal, await backend.apply(removal, node));
-  expect(statuses.get('IPv4', keyOf('c'))).toMatchObject({ state: 'programmed' });
-  expect(statuses.get('IPv4', keyOf('b'))).toMatchObject({ held: [{ holder: 'shop/c' }] });
+
+  private constructor(
+    private readonly subject: BackendSubject<Place>,
+    private readonly place: Place,
+    private readonly backend: Awaited<ReturnType<BackendSubject<Place>['open']>>,
+  ) {}
+
+  static async start<Place>(subject: BackendSubject<Place>): Promise<Programmed<Place>> {
+    const place = await subject.makePlace();
+    const backend = await subject.open(place);
+    await backend.start([], node);
+    return new Programmed(subject, place, backend);
+  }
+
+  async put(name: string, parts: Partial<Service>, endpoints = 1): Promise<void> {
+    this.state.applyService(
+      service({ name, clusterIPs: { IPv4: `10.96.0.${name.charCodeAt(0)}` }, ...parts }),
+    );
+    const all = Array.from({ length: endpoints }, () => sliceEndpoint(`10.1.1.${name.charCodeAt(0)}`));
+    this.state.applySlice(slice(name, all, { service: name }));
+    await this.program(name);
+  }
+
+  async remove(name: string): Promise<void> {
+    this.state.removeService(serviceKey('shop', name));
+    await this.program(name);
+  }
+
+  /** The Service that owns the shared address, by the statuses of the others; undefined if none has lost it. */
+  owner(): string | undefined {
+    const held = ['a', 'b', 'c'].flatMap((name) => {
+      const status = this.statuses.get('IPv4', `shop/${name}/tcp/`);
+      return status?.state === 'degraded' ? (status.held ?? []) : [];
+    });
+    const [owner, ...others] = new Set(held.map(({ holder }) => holder));
+    expect(others).toEqual([]);
+    return owner;
+  }
+
+  close(): Promise<void> | undefined {
+    return this.backend.close?.();
+  }
+
+  private async program(name: string): Promise<void> {
+    const changes = this.table.update(this.state, [serviceKey('shop', name)], FORWARDING);
+    const result = await this.backend.apply(changes, node);
+    expect(result).toMatchObject({ failed: [], conflicts: [] });
+    this.outcomes.record(changes, result);
+    expect(await this.subject.snapshot(this.place)).toEqual(await this.fresh());
+  }
+
+  private async fresh(): Promise<unknown> {
+    const place = await this.subject.makePlace();
+    const backend = await this.subject.open(place);
+    const entries = [...ForwardingTable.of(this.state, FORWARDING).entries()];
+    await backend.start(entries, node);
+    await backend.close?.();
+    return this.subject.snapshot(place);
+  }
+}
+
+describe.each([
+  ['nftables', nftablesSubject('IPv4')],
+  ['iptables', iptablesSubject('IPv4')],
+  ['ipvs', ipvsSubject('IPv4')],
+  ['userspace', userspaceSubject('IPv4')],
+] as const)('in %s mode an address that several Services request', (_, subject) => {
+  let programmed: Programmed<unknown>;
+  beforeEach(async () => {
+    programmed = await Programmed.start(subject as BackendSubject<unknown>);
+  });
+  afterEach(() => programmed.close());
+
+  it('belongs to the one whose cluster IP it is, which may come last and have no endpoint', async () => {
+    await programmed.put('a', { ...external, createdAt: 1 });
+    await programmed.put('b', { ...balanced, createdAt: 2 });
+    expect(programmed.owner()).toBe('shop/b');
+    await programmed.put('c', { clusterIPs: { IPv4: SHARED }, createdAt: 3 }, 0);
+    expect(programmed.owner()).toBe('shop/c');
+    await programmed.remove('c');
+    expect(programmed.owner()).toBe('shop/b');
+  });
+
+  it('goes to the next when its owner leaves or loses its endpoints, and comes back with them', async () => {
+    await programmed.put('c', { ...external, createdAt: 1 });
+    await programmed.put('a', { ...external, createdAt: 2 });
+    await programmed.put('b', { ...external, createdAt: 3 });
+    expect(programmed.owner()).toBe('shop/c');
+    await programmed.put('c', { ...external, createdAt: 1 }, 0);
+    expect(programmed.owner()).toBe('shop/a');
+    await programmed.put('c', { ...external, createdAt: 1 });
+    expect(programmed.owner()).toBe('shop/c');
+    await programmed.remove('c');
+    expect(programmed.owner()).toBe('shop/a');
+    await programmed.remove('b');
+    expect(programmed.owner()).toBeUndefined();
+  });
 });

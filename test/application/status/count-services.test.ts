@@ -1,6 +1,5 @@
 import { CountServices } from '../../../src/application/status/count-services.js';
 import type { RowFilter, ServiceRow } from '../../../src/application/status/service-row.js';
-import { timeText } from '../../../src/domain/model/time-text.js';
 import { rawService, rawSlice } from '../../support/objects.js';
 import { SeenCluster } from '../../support/seen-cluster.js';
 
@@ -14,7 +13,8 @@ const sliceOf = (service: string, ...addresses: readonly string[]) =>
     { name: `${service}-1`, labels: { 'kubernetes.io/service-name': service } },
   );
 
-function cluster(): SeenCluster {
+/** @param hasTwin whether there is a Service with the cluster IP of `b` */
+function cluster(hasTwin = false): SeenCluster {
   const seen = new SeenCluster();
   seen.aside.add('10.1.1.2:8080');
   return seen.deliver(
@@ -22,19 +22,11 @@ function cluster(): SeenCluster {
       named('a', '10.96.7.1'),
       named('b', '10.96.7.2'),
       named('c', '10.96.7.3'),
-      named('twin', '10.96.7.2'),
+      ...(hasTwin ? [named('twin', '10.96.7.2')] : []),
       rawService({ clusterIP: 'None' }, { metadata: { ...NAME, name: 'headless' } }),
     ],
     [sliceOf('a', '10.1.1.1', '10.1.1.2'), sliceOf('b', '10.1.1.3'), sliceOf('twin', '10.1.1.4')],
   );
-}
-
-/** `twin` has lost its frontend to `b`. */
-function clusterWithHeldFrontend(): SeenCluster {
-  const seen = cluster();
-  const held = [{ frontend: '10.96.7.2:80/TCP', holder: 'shop/b' }];
-  seen.statuses.set('IPv4', 'shop/twin/tcp/', { state: 'degraded', since: timeText(1), reason: 'it', held });
-  return seen;
 }
 
 const never = new AbortController().signal;
@@ -50,12 +42,12 @@ describe('CountServices', () => {
   });
 
   it('counts frontends that other Services hold, and their Services as without endpoints if they have no other', async () => {
-    const seen = clusterWithHeldFrontend();
+    const seen = cluster(true);
     expect(await counted(seen)).toEqual({ withoutEndpoints: 2, held: 1, aside: 1 });
   });
 
   it('agrees with the list of Services, to which its numbers lead', async () => {
-    const seen = clusterWithHeldFrontend();
+    const seen = cluster(true);
     const rows: ServiceRow[] = [];
     for await (const portion of seen.list.rows(ALL)) rows.push(...portion);
     const sum = (of: (row: ServiceRow) => number | undefined) =>

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { FrontendConflicts } from '../../../src/application/status/frontend-conflicts.js';
-import { heldFrontendText } from '../../../src/application/words/held-words.js';
+import { serviceOf } from '../../../src/domain/model/service-port-name.js';
 
 const clash = (frontend: string, holder: string, loser: string) => ({ frontend, holder, loser });
 const key = (name: string): string => `shop/${name}/tcp/`;
 const clashOf = (frontend: string, holder: string, loser: string) => clash(frontend, key(holder), key(loser));
 const lostBy = (conflicts: FrontendConflicts, name: string) =>
-  conflicts.lostBy(key(name)).map(heldFrontendText);
+  conflicts.lostBy(key(name)).map(({ frontend, owner }) => `${frontend} is held by ${serviceOf(owner)}`);
 
 describe('FrontendConflicts', () => {
   it('knows what each loser goes without, and whose it is', () => {

@@ -52,6 +52,7 @@ class Reported {
     inSync: false,
     pending: { serviceCount: 0 },
     keptFor: [] as string[],
+    unreadFor: [] as string[],
     unremoved: [] as string[],
   };
   private readonly report = new ReportStatus(
@@ -145,33 +146,15 @@ describe('ReportStatus', () => {
       ['IPv4: 1 service port fails'],
     ],
     [
-      'another Service holds a frontend',
+      'the node lacks what a service port needs',
       ({ statuses }) =>
         statuses.set('IPv4', 'a/c/tcp/', {
           state: 'degraded',
           since: timeText(START),
-          reason: '10.96.0.1:80/TCP is held by a/b',
-          held: [{ frontend: '10.96.0.1:80/TCP', holder: 'a/b' }],
+          reason: '127.0.0.1:30080 is in use',
+          limitedBy: 'node',
         }),
-      ['IPv4: 1 service port is degraded (other Services hold 1 of their frontends)'],
-    ],
-    [
-      'a note of the backend makes one degraded',
-      ({ statuses }) =>
-        statuses.set('IPv4', 'a/c/tcp/', { state: 'degraded', since: timeText(START), reason: 'no maglev' }),
       ['IPv4: 1 service port is degraded'],
-    ],
-    [
-      'an object is ignored',
-      ({ reports }) => reports.report('Service', 'a/d', ['no port'], false),
-      ['1 object is ignored'],
-    ],
-    [
-      'several objects are ignored',
-      ({ reports }) => {
-        for (const name of ['a/d', 'a/e']) reports.report('Service', name, ['no port'], false);
-      },
-      ['2 objects are ignored'],
     ],
     [
       'syncs fail',
@@ -210,7 +193,10 @@ describe('ReportStatus', () => {
     ],
     [
       'not everything could be read',
-      ({ loop }) => loop.keptFor.push('a.yaml:7: broken'),
+      ({ loop }) => {
+        loop.keptFor.push('a.yaml:7: broken');
+        loop.unreadFor.push('a.yaml:7: broken');
+      },
       ['rules that no object explains are kept until everything has been readable once'],
     ],
     [
@@ -232,6 +218,66 @@ describe('ReportStatus', () => {
     const reported = Reported.serving();
     change(reported);
     expect(reported.status).toMatchObject({ state: 'degraded', reasons });
+    expect(parseAnswer(JSON.stringify(reported.status), statusAnswer)).toEqual(reported.status);
+  });
+
+  it.each<[string, (reported: Reported) => void, readonly string[]]>([
+    [
+      'another Service holds a frontend',
+      ({ statuses }) =>
+        statuses.set('IPv4', 'a/c/tcp/', {
+          state: 'degraded',
+          since: timeText(START),
+          reason: '10.96.0.1:80/TCP is held by a/b',
+          held: [{ frontend: '10.96.0.1:80/TCP', holder: 'a/b' }],
+        }),
+      ['IPv4: 1 service port is degraded (other Services hold 1 of their frontends)'],
+    ],
+    [
+      'a note of the backend makes one degraded',
+      ({ statuses }) =>
+        statuses.set('IPv4', 'a/c/tcp/', { state: 'degraded', since: timeText(START), reason: 'no maglev' }),
+      ['IPv4: 1 service port is degraded'],
+    ],
+    [
+      'its mode cannot serve a service port',
+      ({ statuses }) =>
+        statuses.set('IPv4', 'a/c/tcp/', {
+          state: 'failed',
+          since: timeText(START),
+          reason: 'SCTP',
+          attempts: 1,
+          limitedBy: 'mode',
+        }),
+      ['IPv4: 1 service port fails'],
+    ],
+    [
+      'an object has invalid parts',
+      ({ reports }) =>
+        reports.report('Service', 'a/d', ['spec.externalIPs[0] "x" is not an IP address'], true),
+      ['1 object has parts that are ignored'],
+    ],
+    [
+      'an object is ignored',
+      ({ reports }) => reports.report('Service', 'a/d', ['no port'], false),
+      ['1 object is ignored'],
+    ],
+    [
+      'several objects are ignored',
+      ({ reports }) => {
+        for (const name of ['a/d', 'a/e']) reports.report('Service', name, ['no port'], false);
+      },
+      ['2 objects are ignored'],
+    ],
+    [
+      'invalid objects at the start may be what unexplained rules are for',
+      ({ loop }) => loop.keptFor.push('a.yaml:7: broken'),
+      ['rules that no object explains are kept until everything has been readable once'],
+    ],
+  ])('is good, with a warning, when %s', (_, change, warnings) => {
+    const reported = Reported.serving();
+    change(reported);
+    expect(reported.status).toMatchObject({ state: 'good', reasons: [], warnings });
     expect(parseAnswer(JSON.stringify(reported.status), statusAnswer)).toEqual(reported.status);
   });
 

@@ -39,6 +39,9 @@ export class Bench {
   readonly sync: Sync;
   readonly loop: SyncLoop;
 
+  /** Services that were there at some time. */
+  private readonly known = new Set<string>();
+
   /** What the source cannot read. */
   readonly unread: string[] = [];
   /** What it delivered and is not valid. */
@@ -77,9 +80,11 @@ export class Bench {
     return this;
   }
 
-  /** Adds or changes a Service without telling the loop. */
+  /** Adds or changes a Service without telling the loop. The first has the cluster IP 10.96.7.1, the next 10.96.7.2, … */
   put(name: string, parts: Partial<Service> = {}): void {
-    this.state.applyService(service({ name, ...parts }));
+    this.known.add(name);
+    const number = [...this.known].indexOf(name) + 1;
+    this.state.applyService(service({ name, clusterIPs: { IPv4: `10.96.7.${number}` }, ...parts }));
   }
 
   /** The Service has these endpoints, as by an event. */

@@ -18,7 +18,8 @@ beforeEach(() => {
   clock = new FakeClock(1_000);
   statuses = new ServiceStatuses();
   logger = new MemoryLogger();
-  outcomes = new ServicePortOutcomes('IPv4', { entry: () => pay.entry }, statuses, clock, logger);
+  const table = { entry: () => pay.entry, ownerOf: () => undefined, reservedFor: () => undefined };
+  outcomes = new ServicePortOutcomes('IPv4', table, statuses, clock, logger);
 });
 
 const warnings = () => logger.at('warn').map(({ facts }) => facts.reason);
@@ -54,6 +55,7 @@ it('of service ports that lack something besides rules are degraded until it is 
     state: 'degraded',
     since: timeText(2_000),
     reason: 'no port',
+    limitedBy: 'node',
   });
   clock.advance(1_000);
   outcomes.lacking(pay.key, 'no port');

@@ -25,5 +25,9 @@ it('a port that is served otherwise than asked for is an event, once for each re
       'node n1 serves tcp/http (IPv4) otherwise than asked for: mode iptables cannot choose by maglev',
     ],
     ['ServicePortDegraded', 'node n1 serves tcp/http (IPv4) otherwise than asked for: another one'],
+    [
+      'FrontendConflict',
+      'node n1 serves tcp/http (IPv4) otherwise than asked for: 10.96.0.1:80/TCP is held by shop/other',
+    ],
   ]);
 });

@@ -78,6 +78,23 @@ describe('endpoints of slices (docs/spec/model.md §3.3)', () => {
     ]);
   });
 
+  it('ignores addresses that no endpoint may have, by name', () => {
+    const { value, problems } = read({
+      endpoints: [
+        { addresses: ['127.0.0.1'] },
+        { addresses: ['169.254.169.254'] },
+        { addresses: ['239.0.0.1'] },
+        { addresses: ['10.244.1.5'] },
+      ],
+    });
+    expect(value?.ports[0]?.endpoints.map(({ address }) => address)).toEqual(['10.244.1.5']);
+    expect(problems).toEqual([
+      'endpoints[0].addresses[0] "127.0.0.1" is loopback; ignored',
+      'endpoints[1].addresses[0] "169.254.169.254" is link-local; ignored',
+      'endpoints[2].addresses[0] "239.0.0.1" is multicast; ignored',
+    ]);
+  });
+
   it('reads IPv6', () => {
     const { value } = read({ addressType: 'IPv6', endpoints: [{ addresses: ['FD00::0:5'] }] });
     expect(value).toMatchObject({ family: 'IPv6', ports: [{ endpoints: [{ address: 'fd00::5' }] }] });

@@ -49,6 +49,19 @@ describe('readEndpoints', () => {
     ]);
   });
 
+  it('ignores addresses that no endpoint may have, by name', () => {
+    const addresses = [{ ip: '::1' }, { ip: '10.244.1.5' }];
+    const { value, problems } = readEndpoints(
+      { metadata, subsets: [{ addresses, notReadyAddresses: [{ ip: '0.0.0.0' }], ports: [{ port: 80 }] }] },
+      'n1',
+    );
+    expect(value?.map(({ ports }) => ports[0]!.endpoints.map(endpointPlace))).toEqual([['10.244.1.5:80']]);
+    expect(problems).toEqual([
+      'subsets[0].addresses[0].ip "::1" is loopback; ignored',
+      'subsets[0].notReadyAddresses[0].ip "0.0.0.0" is unspecified; ignored',
+    ]);
+  });
+
   it('gives slices names that no real slice can have', () => {
     const { value } = readEndpoints({ metadata, subsets: [{ addresses: [{ ip: '10.0.0.1' }] }] }, '');
     expect(value?.[0]?.name).not.toMatch(/^[a-z0-9.-]+$/);

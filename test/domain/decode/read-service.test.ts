@@ -150,6 +150,36 @@ describe('properties of Services (docs/spec/model.md §2.2)', () => {
     ]);
   });
 
+  it('external and load-balancer IPs that no Service may have are ignored by name', () => {
+    const { value, problems } = read(
+      { externalIPs: ['127.0.0.1', '0.0.0.0', 'ff05::2', '192.0.2.1', '255.255.255.255', '169.254.1.1'] },
+      { status: { loadBalancer: { ingress: [{ ip: '::1' }, { ip: '239.1.2.3' }, { ip: '192.0.2.2' }] } } },
+    );
+    expect(value?.externalIPs).toEqual(addresses('192.0.2.1', '169.254.1.1'));
+    expect(value?.loadBalancerIPs).toEqual(addresses('192.0.2.2'));
+    expect(problems).toEqual([
+      'spec.externalIPs[0] "127.0.0.1" is loopback; ignored',
+      'spec.externalIPs[1] "0.0.0.0" is unspecified; ignored',
+      'spec.externalIPs[2] "ff05::2" is multicast; ignored',
+      'spec.externalIPs[4] "255.255.255.255" is broadcast; ignored',
+      'status.loadBalancer.ingress[0].ip "::1" is loopback; ignored',
+      '… and 1 more problems',
+    ]);
+  });
+
+  it.each([
+    ['2026-05-04T12:02:11Z', 1777896131, []],
+    [undefined, undefined, []],
+    [null, undefined, []],
+    ['yesterday', undefined, ['metadata.creationTimestamp "yesterday" is not an RFC 3339 time; ignored']],
+  ])('created at %j: %s', (creationTimestamp, seconds, expected) => {
+    const { value, notes } = readService({
+      metadata: { namespace: 'shop', name: 'cart', creationTimestamp },
+      spec: { clusterIP: '10.96.7.1' },
+    });
+    expect([value?.createdAt, notes]).toEqual([seconds, expected]);
+  });
+
   it.each([
     [{ ip: '203.0.113.9' }, ['203.0.113.9']],
     [{ ip: '203.0.113.9', ipMode: 'VIP' }, ['203.0.113.9']],

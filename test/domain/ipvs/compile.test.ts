@@ -209,11 +209,11 @@ describe('external addresses', () => {
     expect(servers).toContain('-A -t 192.0.2.11:443 -s rr');
   });
 
-  it('that are external IP and load-balancer IP at once are one virtual server with the members of both', () => {
+  it('that are external IP and load-balancer IP at once are load-balancer IPs, so that source ranges hold', () => {
     const twice: Sample = [{ ...WEB, externalIPs: [address('203.0.113.80')] }, WEB_ENDPOINTS];
     const { servers, members } = tablesOf([twice]);
     expect(servers.filter((line) => line.startsWith('-A -t 203.0.113.80:443'))).toHaveLength(1);
-    expect(members['KUBE-EXTERNAL-IP-LOCAL']).toEqual(['203.0.113.80,tcp:443']);
+    expect(members['KUBE-EXTERNAL-IP-LOCAL'] ?? []).toEqual([]);
     expect(members['KUBE-LOAD-BALANCER']).toEqual(['203.0.113.80,tcp:443']);
   });
 

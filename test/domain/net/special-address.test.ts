@@ -1,5 +1,5 @@
 import { parseAddress } from '../../../src/domain/net/address.js';
-import { specialRange } from '../../../src/domain/net/special-address.js';
+import { specialRange, unreachableRange, unservableRange } from '../../../src/domain/net/special-address.js';
 
 it.each([
   ['0.0.0.0', 'unspecified'],
@@ -20,4 +20,25 @@ it.each([
   ['ff05::2', undefined],
 ])('%s is %s', (text, range) => {
   expect(specialRange(parseAddress(text)!)).toBe(range);
+});
+
+it.each([
+  ['0.0.0.0', 'unspecified', 'unspecified'],
+  ['::', 'unspecified', 'unspecified'],
+  ['127.0.0.1', 'loopback', 'loopback'],
+  ['::1', 'loopback', 'loopback'],
+  ['::ffff:127.0.0.1', 'loopback', 'loopback'],
+  ['255.255.255.255', 'broadcast', 'broadcast'],
+  ['224.0.0.251', 'multicast', 'multicast'],
+  ['239.255.255.255', 'multicast', 'multicast'],
+  ['ff05::2', 'multicast', 'multicast'],
+  ['169.254.169.254', undefined, 'link-local'],
+  ['fe80::1', undefined, 'link-local'],
+  ['223.255.255.255', undefined, undefined],
+  ['240.0.0.1', undefined, undefined],
+  ['22.4.0.1', undefined, undefined],
+  ['2001:db8::1', undefined, undefined],
+])('%s is %s for a Service, %s for an endpoint', (text, ofService, ofEndpoint) => {
+  expect(unservableRange(parseAddress(text)!)).toBe(ofService);
+  expect(unreachableRange(parseAddress(text)!)).toBe(ofEndpoint);
 });

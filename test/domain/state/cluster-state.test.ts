@@ -1,3 +1,4 @@
+import { parseAddress } from '../../../src/domain/net/address.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { service, slice, sliceEndpoint } from '../../support/samples.js';
@@ -38,6 +39,18 @@ describe('Services in ClusterState', () => {
     expect(state.applyService(both)).toEqual(['IPv4', 'IPv6']);
     expect(state.removeService('shop/cart')).toEqual(['IPv4', 'IPv6']);
   });
+});
+
+it('Services with external IPs are counted', () => {
+  const external = service({ externalIPs: [parseAddress('192.0.2.1')!] });
+  state.applyService(external);
+  state.applyService({ ...external, affinitySeconds: 1 });
+  state.applyService(service({ ...external, name: 'pay' }));
+  expect(state.externalIPServices).toBe(2);
+  state.applyService(service({ name: 'pay' }));
+  state.leaveService('shop/cart', 'headless');
+  state.removeService('shop/cart');
+  expect(state.externalIPServices).toBe(0);
 });
 
 describe('Services that are left alone', () => {

@@ -16,7 +16,11 @@ export function expectedOutcome(
   localAddresses: ReadonlySet<string>,
 ): Expected {
   const { destination, source } = packet;
-  const clusterIPs = new Set(entries.map(({ frontends }) => frontends[0]!.address));
+  const clusterIPs = new Set(
+    entries.flatMap(({ frontends }) =>
+      frontends.flatMap(({ kind, address }) => (kind === 'cluster-ip' ? address : [])),
+    ),
+  );
   const toClusterIP = clusterIPs.has(destination);
   const found = frontendOf(entries, node, packet, localAddresses);
   if (!found) {

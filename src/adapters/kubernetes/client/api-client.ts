@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { request as httpRequest, type ClientRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { LARGEST_ANSWER } from '../../../application/answers/parse-answer.js';
@@ -99,7 +100,12 @@ export class ApiClient {
     const url = urlOf(request, server);
     if (this.rate && !request.continued) this.observer.waited({ method, host: url.host }, waited);
     const name = `${method} ${cutText(String(url))}${proxy ? ` through the proxy ${proxy}` : ''}`;
-    const exchange = new HttpExchange(name, this.timeouts, this.clock);
+    const { observer } = this;
+    const exchange = new HttpExchange(name, this.timeouts, this.clock, (address, port) =>
+      observer.connecting?.(address, port),
+    );
+    // The attempt of an address that needs no lookup is over before the socket can be watched.
+    if (!proxy && isIP(bareHost(url)) !== 0) observer.connecting?.(bareHost(url), portOf(url));
     const sentAt = this.clock.now();
     const observe = (code: string): void =>
       this.observer.answered({ code, method, host: url.host }, (this.clock.now() - sentAt) / 1000);
@@ -158,6 +164,15 @@ export class ApiClient {
   close(): void {
     this.credentials.close();
   }
+}
+
+/** Without the brackets of IPv6. */
+function bareHost({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function portOf({ port, protocol }: URL): number {
+  return port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port);
 }
 
 function nameOf({ method = 'GET', path }: ApiRequest): string {

@@ -13,6 +13,8 @@ export interface ApiObserver {
   answered(request: AnsweredRequest, seconds: number): void;
   /** The rate limit delayed a request by this time. */
   waited(request: Omit<AnsweredRequest, 'code'>, seconds: number): void;
+  /** A connection is opened to this address: that of the API server, or of a proxy on the way. */
+  connecting?(address: string, port: number): void;
 }
 
 export const SILENT_OBSERVER: ApiObserver = { answered() {}, waited() {} };

@@ -19,6 +19,8 @@ export class HttpExchange {
     private readonly name: string,
     private readonly timeouts: ApiTimeouts,
     private readonly clock: Clock,
+    /** Called with each address to which a connection is opened. */
+    private readonly connecting?: (address: string, port: number) => void,
   ) {}
 
   /** Resolves when the response begins. Throws ApiConnectionError, and the signal's reason when it is aborted. */
@@ -45,6 +47,7 @@ export class HttpExchange {
         // The kernel's probes detect a peer that disappeared.
         socket.setKeepAlive(true, this.timeouts.keepAlive);
         const secure = 'encrypted' in socket;
+        if (!sent.reusedSocket) this.reportAddresses(socket);
         if (sent.reusedSocket || (!secure && !socket.connecting)) connected();
         else socket.once(secure ? 'secureConnect' : 'connect', connected);
       });
@@ -61,6 +64,19 @@ export class HttpExchange {
       timer?.cancel();
       if (giveUp) signal.removeEventListener('abort', giveUp);
     });
+  }
+
+  /** Each attempt is reported, and the connection in the end: of an address that needs no lookup the attempt is over by now. */
+  private reportAddresses(socket: Socket): void {
+    const { connecting } = this;
+    if (!connecting) return;
+    const connected = (): void => {
+      const { remoteAddress, remotePort } = socket;
+      if (remoteAddress !== undefined && remotePort !== undefined) connecting(remoteAddress, remotePort);
+    };
+    socket.on('connectionAttempt', (address: string, port: number) => connecting(address, port));
+    if (socket.connecting) socket.once('connect', connected);
+    else connected();
   }
 
   /** The body of the response. */

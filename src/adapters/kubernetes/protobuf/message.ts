@@ -141,9 +141,11 @@ const time: Message = message({ 1: field('seconds', 'int64', { wireType: VARINT 
 /** The largest time of a Date, in seconds from 1970. */
 const LAST_SECOND = 8_640_000_000_000;
 
-function readTime(reader: WireReader): string {
+/** Undefined for Go's zero time, which JSON has as null: events and bookmarks have it for the creation. */
+function readTime(reader: WireReader): string | undefined {
   const { seconds = 0 } = readNested(reader, time, {}) as { seconds?: number };
   if (Math.abs(seconds) > LAST_SECOND) throw reader.error(`an impossible time, ${seconds},`);
+  if (seconds === 0) return undefined;
   return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 }
 

@@ -35,6 +35,7 @@ const objectMeta = message({
   1: text('name'),
   3: text('namespace'),
   6: text('resourceVersion'),
+  8: timestamp('creationTimestamp'),
   9: timestamp('deletionTimestamp'),
   11: entries('labels', [SERVICE_NAME_LABEL, SERVICE_PROXY_NAME_LABEL, HEADLESS_LABEL, ZONE_LABEL]),
   12: entries('annotations', [

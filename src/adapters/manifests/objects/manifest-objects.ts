@@ -4,6 +4,7 @@ import type { RawObject } from '../../../domain/decode/fields.js';
 import { quote } from '../../../domain/decode/problem.js';
 import type { Allocations } from '../../../domain/validation/allocations.js';
 import { annotationDoubts } from '../../../domain/validation/annotations.js';
+import { deprecationDoubts } from '../../../domain/validation/deprecations.js';
 import { isObject, type FieldProblem } from '../../../domain/validation/schema.js';
 import { mayExist } from './known-kinds.js';
 import { checkObject, isNamespaced, isRead, meantKind, type CheckedObject } from './manifest-kinds.js';
@@ -127,7 +128,10 @@ export class ManifestObjects {
     const digest = problems.length === 0 ? digestOf(object) : undefined;
     if (digest !== undefined) this.objects.push({ key, kind, object, digest });
     if (digest !== undefined && this.allocations)
-      for (const { field, what } of annotationDoubts(kind, object as RawObject))
+      for (const { field, what } of [
+        ...annotationDoubts(kind, object as RawObject),
+        ...deprecationDoubts(kind, object as RawObject),
+      ])
         this.doubts.push({
           key,
           subject: subjectOf(key),

@@ -50,6 +50,29 @@ describe('ApiObserver', () => {
     for (const seconds of waits) expect(seconds).toBeGreaterThanOrEqual(0);
   });
 
+  it('hears where connections are opened, also those that fail, of addresses and of names', async () => {
+    const { port, protocol } = new URL(server.url);
+    const used: string[] = [];
+    const observer = {
+      answered: () => undefined,
+      waited: () => undefined,
+      connecting: (address: string, to: number) => void used.push(`${address} ${to}`),
+    };
+    const asks = async (host: string): Promise<readonly string[]> => {
+      used.length = 0;
+      const master = `${protocol}//${host}:${port}`;
+      const asking = new ApiClient({ master }, new CountingClock(), { observer });
+      await asking.json({ path: '/api/v1/services' }).catch(() => undefined);
+      asking.close();
+      return used;
+    };
+    expect(await asks('127.0.0.1')).toContain(`127.0.0.1 ${port}`);
+    expect(await asks('localhost')).toContain(`127.0.0.1 ${port}`);
+    await server.close();
+    expect(await asks('127.0.0.1')).toContain(`127.0.0.1 ${port}`);
+    expect(await asks('localhost')).toContain(`127.0.0.1 ${port}`);
+  });
+
   it('hears nothing of a request that the caller gave up', async () => {
     server.faults.delay = 300;
     const abort = new AbortController();

@@ -16,6 +16,7 @@ const metadata = {
   name: 'web',
   namespace: 'shop',
   resourceVersion: '5',
+  creationTimestamp: '2026-10-01T08:30:00Z',
   deletionTimestamp: '2026-11-22T17:06:43Z',
   labels: {
     'kubernetes.io/service-name': 'web',

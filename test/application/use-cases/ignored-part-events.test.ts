@@ -1,6 +1,6 @@
-import { annotationEvents } from '../../../src/application/use-cases/annotation-events.js';
+import { ignoredPartEvents } from '../../../src/application/use-cases/ignored-part-events.js';
 import type { ClusterEvent } from '../../../src/application/ports/event-recorder.js';
-import { rawService } from '../../support/objects.js';
+import { rawService, rawSlice } from '../../support/objects.js';
 import { Bench } from './bench.js';
 
 let posted: ClusterEvent[];
@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 
 it('an annotation that is not understood is an event on the Service, once until it changes', () => {
-  const { events } = new Bench({ ignoredParts: annotationEvents(recorder) });
+  const { events } = new Bench({ ignoredParts: ignoredPartEvents(recorder) });
   const apply = (annotations: object) =>
     events.applied('Service', rawService({}, { metadata: { namespace: 'shop', name: 'cart', annotations } }));
   const wrong = { 'kube-proxy-ts/load-balancing': 'maglv' };
@@ -29,4 +29,23 @@ it('an annotation that is not understood is an event on the Service, once until 
   expect(posted).toHaveLength(1);
   apply(wrong);
   expect(posted).toHaveLength(2);
+});
+
+it('an address that no Service or endpoint may have is an event on the Service', () => {
+  const { events } = new Bench({ ignoredParts: ignoredPartEvents(recorder) });
+  events.applied('Service', rawService({ externalIPs: ['127.0.0.1', '192.0.2.1'] }));
+  events.applied('EndpointSlice', rawSlice({ endpoints: [{ addresses: ['169.254.169.254'] }] }));
+  expect(posted).toMatchObject([
+    {
+      reason: 'FieldIgnored',
+      note: 'Service shop/cart: spec.externalIPs[0] "127.0.0.1" is loopback; ignored',
+    },
+    {
+      reason: 'FieldIgnored',
+      regarding: { kind: 'Service', namespace: 'shop', name: 'cart' },
+      note: expect.stringMatching(
+        /^EndpointSlice shop\/\S+: endpoints\[0\]\.addresses\[0\] "169\.254\.169\.254" is link-local; ignored$/,
+      ),
+    },
+  ]);
 });
