@@ -2,6 +2,9 @@ import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 
+const METHOD = 'kube-proxy-ts/load-balancing';
+const WEIGHTS = 'kube-proxy-ts/weight';
+
 export type FrontendKind = 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
 
 export interface ExpectedFrontend {
@@ -16,6 +19,8 @@ export interface ExpectedEndpoint {
   readonly address: string;
   readonly port: number;
   readonly isLocal: boolean;
+  /** As compared with others of its list. */
+  readonly weight: number;
 }
 
 /** What docs/spec/model.md asks for one port of a Service in one family, worked out from the objects alone. */
@@ -26,6 +31,10 @@ export interface ExpectedPort {
   readonly frontends: readonly ExpectedFrontend[];
   readonly cluster: readonly ExpectedEndpoint[];
   readonly local: readonly ExpectedEndpoint[];
+  /** Of those of the lists that would be chosen from, those of weight 0, where others have more. */
+  readonly weightless: Readonly<Record<'cluster' | 'local', readonly ExpectedEndpoint[]>>;
+  /** How endpoints are chosen, as the Service asks for; `random` unless it does. */
+  readonly method: string;
   /** All, in any condition. */
   readonly known: readonly ExpectedEndpoint[];
   /** Those that may keep their connections: ready, or not yet done with what they have. */
@@ -120,6 +129,8 @@ function portsOf(
   family: IpFamily,
 ): readonly ExpectedPort[] {
   const asked = spec as ServiceSpec;
+  const annotations = (metadata.annotations ?? {}) as Readonly<Record<string, string>>;
+  const weights = JSON.parse(annotations[WEIGHTS] ?? '{}') as Readonly<Record<string, number>>;
   const ofFamily = (addresses: readonly string[] = []) =>
     addresses.filter((address) => familyOf(address) === family);
   const [clusterIP] = ofFamily(asked.clusterIPs ?? [asked.clusterIP!]);
@@ -140,14 +151,16 @@ function portsOf(
       ...balancers.map(at('load-balancer-ip')),
       ...(nodePort > 0 ? [{ kind: 'node-port' as const, port: nodePort, protocol }] : []),
     ];
-    const all = endpointsOf(slices, name, protocol, family, node);
-    const { cluster, local, hasAny } = selected(all, node);
+    const all = endpointsOf(slices, name, protocol, family, node, weights);
+    const { cluster, local, hasAny, weightless } = selected(all, node);
     return {
       key: `${metadata.namespace}/${metadata.name}${name === '' ? '' : `:${name}`}/${protocol}`,
       family,
       frontends,
       cluster,
       local,
+      weightless,
+      method: annotations[METHOD] ?? 'random',
       known: all,
       serving: all.filter(({ isReady, serves }) => isReady || serves),
       hasAny,
@@ -178,6 +191,7 @@ function endpointsOf(
   protocol: string,
   family: IpFamily,
   node: ExpectedNode,
+  weights: Readonly<Record<string, number>>,
 ): readonly JudgedEndpoint[] {
   const found = new Map<string, JudgedEndpoint>();
   for (const slice of slices) {
@@ -199,6 +213,7 @@ function endpointsOf(
           address,
           port,
           isLocal: nodeName === node.name,
+          weight: weights[address] ?? 1,
           isReady: ready,
           serves: serving,
           isTerminating: terminating,
@@ -221,5 +236,19 @@ function selected(all: readonly JudgedEndpoint[], node: ExpectedNode) {
     ready.length > 0 ? ready.filter(({ zones }) => !byZone || zones.includes(node.zone)) : draining;
   const here = (endpoints: readonly JudgedEndpoint[]) => endpoints.filter(({ isLocal }) => isLocal);
   const local = here(ready).length > 0 ? here(ready) : here(draining);
-  return { cluster, local, hasAny: ready.length > 0 || draining.length > 0 };
+  const hasAny = ready.length > 0 || draining.length > 0;
+  const lists = { cluster: byWeight(cluster), local: byWeight(local) };
+  return {
+    cluster: lists.cluster.chosen,
+    local: lists.local.chosen,
+    weightless: { cluster: lists.cluster.weightless, local: lists.local.weightless },
+    hasAny,
+  };
+}
+
+/** Where all have weight 0, all count alike (docs/load-balancing.md). */
+function byWeight(list: readonly JudgedEndpoint[]) {
+  const chosen = list.filter(({ weight }) => weight > 0);
+  if (chosen.length === 0) return { chosen: list.map((one) => ({ ...one, weight: 1 })), weightless: [] };
+  return { chosen, weightless: list.filter(({ weight }) => weight === 0) };
 }

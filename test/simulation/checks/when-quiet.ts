@@ -5,6 +5,7 @@ import { staleFlow } from './flows.js';
 import { wrongOnLoopback } from './loopback-node-ports.js';
 import { wrongAtOtherAddresses } from './node-addresses.js';
 import { missingServer, surplusAddress } from './service-addresses.js';
+import { missingWeightless, wrongShare } from './shares.js';
 import { wrongAtUnusedAddress } from './unused-addresses.js';
 import type { Violation } from './violation.js';
 import { untruthOf } from './what-it-says.js';
@@ -128,6 +129,8 @@ export class WhenQuiet {
       this.simulation.everyCommit.presentProblem([this.simulation.mode]) ??
       missingAffinity(this.simulation) ??
       missingServer(this.simulation) ??
+      wrongShare(this.simulation) ??
+      missingWeightless(this.simulation) ??
       surplusAddress(this.simulation) ??
       wrongOnLoopback(this.simulation) ??
       wrongAtOtherAddresses(this.simulation) ??

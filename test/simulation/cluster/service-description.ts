@@ -1,3 +1,4 @@
+import type { BalancingMethod } from '../../../src/domain/balancing/balancing.js';
 import type { Plan } from '../schedule/plan.js';
 import type { Random } from '../world/random.js';
 
@@ -12,6 +13,8 @@ export interface PodDescription {
   readonly condition: Condition;
   /** The zone for which it is hinted. */
   readonly zone?: 'a' | 'b';
+  /** What `kube-proxy-ts/weight` of its Service says. */
+  readonly weight?: number;
 }
 
 /** A Service and its endpoints in a few words, from which its objects follow. */
@@ -29,6 +32,8 @@ export interface ServiceDescription {
   readonly hasRanges: boolean;
   /** Over how many slices its endpoints are spread. */
   readonly slices: number;
+  /** Of `kube-proxy-ts/load-balancing`. */
+  readonly method?: BalancingMethod | undefined;
 }
 
 const POLICIES = ['Cluster', 'Cluster', 'Cluster', 'Local'];
@@ -38,9 +43,10 @@ const LETTERS: Readonly<Record<Condition, string>> = { ready: '', unready: 'n', 
 
 /** As arguments of a step. */
 export function describe(service: ServiceDescription): readonly string[] {
-  const { number, type, ports, pods, externalLocal, internalLocal, affinity, hasRanges, slices } = service;
-  const pod = ({ number: name, isLocal, condition, zone }: PodDescription) =>
-    `${isLocal ? '' : 'o'}${name}${LETTERS[condition]}${zone ? `z${zone}` : ''}`;
+  const { number, type, ports, pods, externalLocal, internalLocal, affinity, hasRanges, slices, method } =
+    service;
+  const pod = ({ number: name, isLocal, condition, zone, weight }: PodDescription) =>
+    `${isLocal ? '' : 'o'}${name}${LETTERS[condition]}${zone ? `z${zone}` : ''}${weight === undefined ? '' : `w${weight}`}`;
   return [
     `number=${number}`,
     `type=${type}`,
@@ -51,6 +57,7 @@ export function describe(service: ServiceDescription): readonly string[] {
     ...(affinity > 0 ? [`affinity=${affinity}`] : []),
     ...(hasRanges ? ['ranges'] : []),
     ...(slices === 1 ? [] : [`slices=${slices}`]),
+    ...(method === undefined ? [] : [`method=${method}`]),
   ];
 }
 
@@ -68,17 +75,21 @@ export function parseDescription(args: readonly string[]): ServiceDescription {
     affinity: Number(given.get('affinity') ?? 0),
     hasRanges: given.has('ranges'),
     slices: Number(given.get('slices') ?? 1),
+    ...(given.has('method') && { method: given.get('method') as BalancingMethod }),
   };
 }
 
 function parsePod(text: string): PodDescription {
-  const [, other, number, letter = '', zone] = /^(o?)(\d+)([ntd]?)(?:z([ab]))?$/.exec(text)!;
+  const [, other, number, letter = '', zone, weight] = /^(o?)(\d+)([ntd]?)(?:z([ab]))?(?:w(\d+))?$/.exec(
+    text,
+  )!;
   const condition = (Object.keys(LETTERS) as Condition[]).find((name) => LETTERS[name] === letter)!;
   return {
     number: Number(number),
     isLocal: other === '',
     condition,
     ...(zone && { zone: zone as 'a' | 'b' }),
+    ...(weight !== undefined && { weight: Number(weight) }),
   };
 }
 

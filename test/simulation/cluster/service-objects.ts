@@ -1,3 +1,4 @@
+import { BALANCING_ANNOTATION, WEIGHT_ANNOTATION } from '../../../src/domain/decode/balancing-annotations.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 import type { PodDescription, ServiceDescription } from './service-description.js';
@@ -35,6 +36,7 @@ export function serviceObject(
   families: readonly IpFamily[],
 ): ApiObject {
   const { number, type, ports, externalLocal, internalLocal, affinity, hasRanges } = description;
+  const annotations = annotationsOf(description, families);
   const own = (kind: 'service' | 'external' | 'balancer') =>
     families.map((family) => `${PREFIXES[family][kind]}${number}`);
   const isExposed = type === 'nodeport' || type === 'balancer';
@@ -78,7 +80,21 @@ export function serviceObject(
     type === 'balancer'
       ? { loadBalancer: { ingress: own('balancer').map((ip) => ({ ip, ipMode: 'VIP' })) } }
       : { loadBalancer: {} };
-  return { apiVersion: 'v1', kind: 'Service', metadata: { namespace, name }, spec, status };
+  const metadata = { namespace, name, ...(Object.keys(annotations).length > 0 && { annotations }) };
+  return { apiVersion: 'v1', kind: 'Service', metadata, spec, status };
+}
+
+function annotationsOf(
+  { pods, method }: ServiceDescription,
+  families: readonly IpFamily[],
+): Readonly<Record<string, string>> {
+  const weights = families.flatMap((family) =>
+    pods.flatMap((pod) => (pod.weight === undefined ? [] : [[addressOf(pod, family), pod.weight] as const])),
+  );
+  return {
+    ...(method !== undefined && { [BALANCING_ANNOTATION]: method }),
+    ...(weights.length > 0 && { [WEIGHT_ANNOTATION]: JSON.stringify(Object.fromEntries(weights)) }),
+  };
 }
 
 /** Its EndpointSlices. */
@@ -107,9 +123,14 @@ export function sliceObjects(
   );
 }
 
-function endpointOf({ number, isLocal, condition, zone }: PodDescription, family: IpFamily): object {
+function addressOf({ number, isLocal }: PodDescription, family: IpFamily): string {
+  return `${PREFIXES[family][isLocal ? 'here' : 'elsewhere']}${number}`;
+}
+
+function endpointOf(pod: PodDescription, family: IpFamily): object {
+  const { isLocal, condition, zone } = pod;
   return {
-    addresses: [`${PREFIXES[family][isLocal ? 'here' : 'elsewhere']}${number}`],
+    addresses: [addressOf(pod, family)],
     nodeName: isLocal ? THIS_NODE : 'node-2',
     conditions: {
       ready: condition === 'ready',

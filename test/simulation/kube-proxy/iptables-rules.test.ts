@@ -2,10 +2,20 @@ import type { ExpectedEndpoint, ExpectedPort } from '../checks/expected-ports.js
 import { iptablesRules } from './iptables-rules.js';
 import { servedPort } from './served-port.js';
 
-const NOWHERE = { known: [], serving: [], sourceRanges: [], healthCheckNodePort: 0, nodeAddress: '' };
+const NOWHERE = {
+  weightless: { cluster: [], local: [] },
+  method: 'random',
+  known: [],
+  serving: [],
+  sourceRanges: [],
+  healthCheckNodePort: 0,
+  nodeAddress: '',
+};
 
 function served(key: string, address: string, endpoint: string) {
-  const endpoints: readonly ExpectedEndpoint[] = [{ address: endpoint, port: 8080, isLocal: true }];
+  const endpoints: readonly ExpectedEndpoint[] = [
+    { address: endpoint, port: 8080, isLocal: true, weight: 1 },
+  ];
   const port: ExpectedPort = {
     ...NOWHERE,
     key,

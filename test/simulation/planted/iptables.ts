@@ -13,6 +13,12 @@ const PLACE = {
 /** In what mode iptables writes, and how. */
 export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
+    name: 'weights-are-counted-once',
+    file: PLACE.endpoints,
+    original: '    left -= weight;\n',
+    fault: '    left -= 1;\n',
+  },
+  {
     name: 'rejections-end-before-there-are-rules',
     file: PLACE.script,
     original:

@@ -15,6 +15,12 @@ export const MODEL_FAULTS: readonly PlantedFault[] = [
     fault: '  return endpoint.terminating;',
   },
   {
+    name: 'endpoints-of-weight-0-are-chosen',
+    file: 'src/domain/selection/select-endpoints.ts',
+    original: '    return left.length > 0 ? left : list;',
+    fault: '    return left.length > 1 ? left : list;',
+  },
+  {
     name: 'one-zone-hint-decides',
     file: 'src/domain/selection/select-endpoints.ts',
     original: '      if (hints(endpoint).length === 0) return false;',

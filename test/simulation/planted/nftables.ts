@@ -28,6 +28,12 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
     fault: '',
   },
   {
+    name: 'slots-ignore-weights',
+    file: 'src/domain/balancing/turns.ts',
+    original: 'const weight = weights[place]!;',
+    fault: 'const weight = greatest;',
+  },
+  {
     name: 'relayed-node-ports-are-rejected',
     file: 'src/domain/forwarding/rejected-protocols.ts',
     original: "loopbackNodePorts === 'relayed' ? ALL_BUT_RELAYED : PROTOCOLS",

@@ -17,6 +17,20 @@ export const OTHER_MODES_FAULTS: readonly PlantedFault[] = [
     modes: ['ipvs'],
   },
   {
+    name: 'endpoints-drain-only-where-another-one-has-weight-1',
+    file: PLACE.servers,
+    original: '(reals?.get(realServerKey(one))?.weight ?? 0) > 0)',
+    fault: 'reals?.get(realServerKey(one))?.weight === 1)',
+    modes: ['ipvs'],
+  },
+  {
+    name: 'endpoints-of-weight-0-are-removed',
+    file: PLACE.compile,
+    original: 'const kept = [...(weightless?.[which] ?? []), ...',
+    fault: 'const kept = [...',
+    modes: ['ipvs'],
+  },
+  {
     name: 'known-servers-are-not-changed',
     file: PLACE.servers,
     original: 'else if (!sameService(present.server, server))',
@@ -40,8 +54,8 @@ export const OTHER_MODES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'virtual-servers-ignore-policy-local',
     file: PLACE.compile,
-    original: "const list = policy === 'Local' && local.length > 0 ? local : cluster;",
-    fault: 'const list = cluster.length > 0 ? cluster : local;',
+    original: "const which = policy === 'Local' && local?.length ? 'local' : 'cluster';",
+    fault: "const which = 'cluster';",
     modes: ['ipvs'],
   },
   {

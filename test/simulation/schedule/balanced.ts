@@ -1,0 +1,73 @@
+import { BALANCING_METHODS, type BalancingMethod } from '../../../src/domain/balancing/balancing.js';
+import {
+  describe,
+  parseDescription,
+  type PodDescription,
+  type ServiceDescription,
+} from '../cluster/service-description.js';
+import { Random } from '../world/random.js';
+import { MODES, type Mode } from '../world/settings.js';
+import type { Schedule, Step } from './schedule.js';
+
+/** In one world in so many, Services ask how endpoints are chosen, and give them weights. */
+const ONE_BALANCED_IN = 3;
+/** One change in so many is also one of the method, or of a weight. */
+const ONE_CHANGE_IN = 3;
+/** Undefined: none, which is 1. */
+const WEIGHTS = [undefined, 2, 3, 5];
+/**
+ * What each mode can do so that a check of all endpoints sees it: in nftables mode `maglev-source` leads each client to one of them, in
+ * iptables mode a Service that asks for more than `random` is degraded.
+ */
+const METHODS: Readonly<Record<Mode, readonly BalancingMethod[]>> = {
+  nftables: ['random', 'round-robin', 'maglev'],
+  iptables: ['random'],
+  ipvs: BALANCING_METHODS,
+  userspace: BALANCING_METHODS,
+};
+
+/** Steps in which others serve, who do not know weights: there none is 0, so that all lead to the same endpoints. */
+const OF_OTHERS = ['kube-proxy', 'go-back', 'former-version', 'former-version-again'];
+/** Steps with the description of a Service, and where in their arguments its name is. */
+const NAMES: Readonly<Record<string, number>> = { put: 0, 'take-over': 1 };
+
+type Choice = Pick<ServiceDescription, 'method'> & { readonly weights: Map<string, number | undefined> };
+
+/**
+ * The same with methods of balancing and weights, for some of the seeds. They are drawn from numbers of their own, so that all else in a
+ * world is as it would be without them.
+ */
+export function balanced({ settings, steps }: Schedule): Schedule {
+  const random = new Random(settings.seed).fork();
+  if (!random.isOneIn(ONE_BALANCED_IN)) return { settings, steps };
+  const weights = steps.some(({ name }) => OF_OTHERS.includes(name)) ? WEIGHTS : [...WEIGHTS, 0, 0];
+  const modes = MODES.filter(
+    (mode) => mode === settings.mode || steps.some(({ args }) => args.includes(mode)),
+  );
+  const methods = BALANCING_METHODS.filter((method) => modes.every((mode) => METHODS[mode].includes(method)));
+  const anyMethod = () => random.pick([undefined, undefined, ...methods]);
+  const choices = new Map<string, Choice>();
+  const change = (step: Step): Step => {
+    const at = NAMES[step.name];
+    if (at === undefined) return step;
+    const [before, name, rest] = [step.args.slice(0, at), step.args[at]!, step.args.slice(at + 1)];
+    const known = choices.get(name);
+    const former = known ?? { method: anyMethod(), weights: new Map<string, number | undefined>() };
+    const method = known && random.isOneIn(ONE_CHANGE_IN) ? anyMethod() : former.method;
+    const choice: Choice = { method, weights: former.weights };
+    choices.set(name, choice);
+    const described = parseDescription(rest);
+    const pods = described.pods.map((pod) => {
+      const place = `${pod.isLocal} ${pod.number}`;
+      if (!choice.weights.has(place) || random.isOneIn(ONE_CHANGE_IN * 2))
+        choice.weights.set(place, random.pick(weights));
+      const { weight: _, ...plain } = pod as PodDescription;
+      const weight = choice.weights.get(place);
+      return weight === undefined ? plain : { ...plain, weight };
+    });
+    // What is no part of a description stays.
+    const others = rest.filter((arg) => !describe(described).includes(arg));
+    return { ...step, args: [...before, name, ...describe({ ...described, method, pods }), ...others] };
+  };
+  return { settings, steps: steps.map(change) };
+}
