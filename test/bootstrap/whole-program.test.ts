@@ -13,6 +13,7 @@ import { composeProxy } from '../../src/bootstrap/proxy.js';
 import { StandInApiServer } from '../support/api-server/api-server.js';
 import { writeKubeconfig } from '../support/api-server/kubeconfig.js';
 import type { ApiObject } from '../support/api-server/object-store.js';
+import { RELEASES } from '../support/api-server/release.js';
 
 /** The program as it is put together, but for the kernel, the servers and the time: an API server, and a backend in memory. */
 
@@ -125,6 +126,22 @@ function putService(number: number, endpoint = number): void {
   });
 }
 
+/** Both kinds that clusters keep of endpoints. */
+function putServiceWithEndpoints(number: number): void {
+  putService(number);
+  api.put({
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { name: `web-${number}` },
+    subsets: [{ addresses: [{ ip: `10.244.0.${number}` }], ports: [{ port: 8080 }] }],
+  });
+}
+
+function putHeadlessService(name: string): void {
+  const spec = { clusterIP: 'None', clusterIPs: ['None'], ports: [{ port: 80 }] };
+  api.put({ apiVersion: 'v1', kind: 'Service', metadata: { name }, spec });
+}
+
 function removeService(number: number): void {
   api.remove('v1', 'Service', { name: `web-${number}` });
   api.remove('discovery.k8s.io/v1', 'EndpointSlice', { name: `web-${number}` });
@@ -187,6 +204,51 @@ describe('the API server', () => {
     await writeFile(token, 'stand-in-token');
     await until(() => parts.readiness.verdict().ready);
     expect([programmed(), ...reported()]).toEqual([['web-1'], undefined, undefined]);
+  });
+
+  it.each(RELEASES)(
+    'of Kubernetes %s: its Services are programmed, and changes followed',
+    async (version) => {
+      api.version = version;
+      api.put(node(['192.0.2.4']));
+      for (const number of [1, 2]) putServiceWithEndpoints(number);
+      putHeadlessService('headless');
+      await start();
+      await until(() => String(programmed()) === 'web-1,web-2');
+      putHeadlessService('late-headless');
+      putServiceWithEndpoints(3);
+      removeService(1);
+      await until(() => String(programmed()) === 'web-2,web-3' && endpoints('web-3').length === 1);
+      expect([endpoints('web-2'), endpoints('web-3')]).toEqual([['10.244.0.2:8080'], ['10.244.0.3:8080']]);
+      expect(
+        logger.lines.filter(({ level, message }) => level !== 'debug' && /API server failed/.test(message)),
+      ).toEqual([]);
+    },
+  );
+
+  it('is upgraded release by release, and downgraded again: every change arrives, and nothing else changes', async () => {
+    api.version = RELEASES[0];
+    api.put(node(['192.0.2.4']));
+    putServiceWithEndpoints(1);
+    await start();
+    await until(() => String(programmed()) === 'web-1');
+    let number = 1;
+    for (const version of [...RELEASES.slice(1), ...RELEASES.toReversed()]) {
+      backend.take();
+      api.version = version;
+      api.disconnectWatches();
+      putHeadlessService(`headless-${++number}`);
+      putServiceWithEndpoints(number);
+      await until(() => endpoints(`web-${number}`)[0] === `10.244.0.${number}:8080`, 5 * MINUTE);
+      // A resource that was absent is requested again within ten minutes.
+      await letPass(number === 2 ? 11 * MINUTE : MINUTE / 2);
+      expect(programmed()).toHaveLength(number);
+      expect(endpoints('web-1')).toEqual(['10.244.0.1:8080']);
+      // Where another kind has the endpoints, all are compared.
+      const isSameKind = version !== '1.20' && number > 2;
+      const changed = new Set(backend.take().flatMap(({ keys }) => keys));
+      if (isSameKind) expect(changed).toEqual(new Set([`default/web-${number}/tcp/`]));
+    }
   });
 
   it('does not get asked ever faster while it is down', async () => {

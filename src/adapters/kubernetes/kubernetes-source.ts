@@ -105,8 +105,8 @@ export class KubernetesSource implements ClusterSource {
   }
 
   private onAbsent(kind: ResourceKind, sink: ObjectSink): void {
-    if (kind !== 'EndpointSlice') sink.synced(kind);
-    else if (!this.running.has('Endpoints')) this.reflect('Endpoints', sink);
+    if (kind === 'EndpointSlice') this.reflect('Endpoints', sink);
+    else sink.synced(kind);
   }
 
   private async leaveEndpoints(): Promise<void> {
