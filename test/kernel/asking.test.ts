@@ -304,20 +304,20 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
     await until('everything is programmed', idleNow);
     const { stdout } = await ask('status');
     expect(stdout).toMatch(
-      /^node1: good\n {2}warning: IPv4: 1 service port is degraded \(other Services hold 1 of their frontends\)\n {2}warning: 1 object is ignored\n/,
+      /^node1: good\n {2}warning: IPv4: 1 service port is degraded \(1 of their frontends belong to others\)\n {2}warning: 1 object is ignored\n/,
     );
     expect(stdout).toMatch(
-      /^ {2}degraded: default\/zrival\/tcp\/http \(IPv4\) .*: 172\.30\.20\.6:80\/TCP is held by default\/web:http$/m,
+      /^ {2}degraded: default\/zrival\/tcp\/http \(IPv4\) .*: 172\.30\.20\.6:80\/TCP belongs to default\/web:http$/m,
     );
     expect(stdout).toMatch(/^ {2}ignored: .*Service default\/bad: /m);
     expect(await ask('explain', 'default/zrival')).toMatchObject({
       exitCode: 1,
       stdout: expect.stringContaining(
-        'cluster-ip 172.30.20.6:80 (Cluster): held by default/web:http, packets go to its 2 endpoints 10.244.1.11:8080, 10.244.1.12:8080\n',
+        'cluster-ip 172.30.20.6:80 (Cluster): belongs to default/web:http, packets go to its 2 endpoints 10.244.1.11:8080, 10.244.1.12:8080\n',
       ) as string,
     });
     const failing = await ask('services', '--failing');
-    expect(failing.stdout).toMatch(/zrival .* held .*172\.30\.20\.6:80\/TCP is held by default\/web:http/);
+    expect(failing.stdout).toMatch(/zrival .* held .*172\.30\.20\.6:80\/TCP belongs to default\/web:http/);
     expect((await node.get('http://127.0.0.1:10256/healthz')).status).toBe(200);
     expect((await node.get('http://127.0.0.1:10256/readyz')).status).toBe(200);
     expect((await ask('explain', 'default/bad')).stdout).toMatch(

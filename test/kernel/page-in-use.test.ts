@@ -87,7 +87,8 @@ describe('the overview', () => {
     expect(row).toMatch(/held\s+shop\/twin/);
     await open('#/service/shop/twin');
     await page.getByText('As a list').click();
-    const fate = 'held by shop/cart:http, packets go to its 2 endpoints 10.244.2.11:8080, 10.244.2.12:8080';
+    const fate =
+      'belongs to shop/cart:http, packets go to its 2 endpoints 10.244.2.11:8080, 10.244.2.12:8080';
     await page.getByRole('listitem').filter({ hasText: fate }).waitFor();
   });
 });

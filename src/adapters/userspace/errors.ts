@@ -31,7 +31,7 @@ export class PortClaimError extends NamedError {
 
 /** Another service port has it. */
 export function portTaken(claim: PortClaim, protocol: Protocol, owner: ServicePortKey): PortClaimError {
-  return new PortClaimError(claim, protocol, `it is ${heldBy({ holder: serviceOf(owner) })}`);
+  return new PortClaimError(claim, protocol, `it ${heldBy({ holder: serviceOf(owner) })}`);
 }
 
 /** The system does not give it. */

@@ -24,7 +24,7 @@ import { asideFinding, findingsOf, forwardingFinding } from './findings.js';
 import { explainedFrontend, stopped, unusedReason } from './reasons.js';
 
 /** Why no endpoint of a service port is used. */
-const NOT_REACHED = 'other Services hold all its frontends';
+const NOT_REACHED = 'all its frontends belong to other Services';
 
 /** Use case ExplainPort: what becomes of one service port, from the objects of the cluster and the statuses. */
 export class ExplainPort {

@@ -3,19 +3,19 @@ import { endpointPlace } from '../../domain/model/endpoint.js';
 import type { HeldFrontend } from '../status/port-status.js';
 import { counted } from './counted.js';
 
-/* A frontend that another Service holds: on terminals and on the page alike. */
+/* A frontend that belongs to another Service: on terminals and on the page alike. */
 
 /** How many endpoints are named. */
 const MOST = 3;
 
-/** `held by shop/dns:udp`. */
+/** `belongs to shop/dns:udp`. */
 export function heldBy({ holder, port }: Pick<HeldFrontend, 'holder' | 'port'>): string {
-  return `held by ${holder}${port === undefined ? '' : `:${port}`}`;
+  return `belongs to ${holder}${port === undefined ? '' : `:${port}`}`;
 }
 
-/** `10.96.0.10:53/UDP is held by shop/dns:udp`. */
-export function heldFrontendText(held: HeldFrontend): string {
-  return `${held.frontend} is ${heldBy(held)}`;
+/** `10.96.0.10:53/UDP belongs to shop/dns:udp`. */
+function heldFrontendText(held: HeldFrontend): string {
+  return `${held.frontend} ${heldBy(held)}`;
 }
 
 /** The frontends of a service port that others hold, the first few by name. */
@@ -23,14 +23,14 @@ export function heldFrontendsText(held: readonly HeldFrontend[]): string {
   const more = held.length - MOST;
   return [
     ...held.slice(0, MOST).map(heldFrontendText),
-    ...(more > 0 ? [`so ${more === 1 ? 'is' : 'are'} ${counted(more, 'more frontend')}`] : []),
+    ...(more > 0 ? [`${counted(more, 'more frontend')} of others`] : []),
   ].join('; ');
 }
 
 /** What follows the number of degraded service ports. Empty if all their frontends are their own. @param count frontends */
 export function heldCountWords(count: number): string {
   if (count === 0) return '';
-  return ` (other Services hold ${count} of their frontends)`;
+  return ` (${count} of their frontends belong to others)`;
 }
 
 /** Where packets to a frontend go that another Service holds. @param frontend the holder's */

@@ -371,7 +371,7 @@ describe('claims', () => {
     expect(failed).toEqual([
       {
         key: second.key,
-        reason: expect.stringContaining(`it is held by ${serviceOf(first.key)}`),
+        reason: expect.stringContaining(`it belongs to ${serviceOf(first.key)}`),
         limitedBy: 'node',
       },
     ]);
@@ -380,7 +380,7 @@ describe('claims', () => {
     expect(still).toEqual([
       {
         key: third.key,
-        reason: expect.stringContaining(`it is held by ${serviceOf(second.key)}`),
+        reason: expect.stringContaining(`it belongs to ${serviceOf(second.key)}`),
         limitedBy: 'node',
       },
     ]);

@@ -116,7 +116,7 @@ it('compares with nobody when nobody answers', () => {
 it('names the nodes on which it is degraded, or rules of another program are in its way', () => {
   const lost = explanationOf([
     portOf({
-      status: { state: 'degraded', since: timeText(0), reason: '10.96.0.1:80/TCP is held by shop/other' },
+      status: { state: 'degraded', since: timeText(0), reason: '10.96.0.1:80/TCP belongs to shop/other' },
     }),
   ]);
   const reason = 'a rule of another program, in inet guard f: drop';
@@ -124,7 +124,7 @@ it('names the nodes on which it is degraded, or rules of another program are in 
   const stopped = { ...usual, kernel: { obstacles } };
   expect(compare(usual, lost, stopped)).toMatchObject({ asked: 3, alike: 1, different: [] });
   expect(text(usual, lost, stopped)).toBe(`shop/cart: programmed alike on 1 of 3 nodes
-degraded: node-2 (IPv4 port http TCP: 10.96.0.1:80/TCP is held by shop/other)
+degraded: node-2 (IPv4 port http TCP: 10.96.0.1:80/TCP belongs to shop/other)
 degraded: node-3 (from node to 10.96.0.1:80/TCP: dropped, ${reason})
 `);
 });

@@ -15,17 +15,17 @@ const row = (name: string, parts: Partial<ServiceRow> = {}): ServiceRow =>
 
 it('says where another Service holds a frontend', () => {
   const sum = new ServicesSum();
-  const held = row('web', { state: 'degraded', held: 1, reason: 'f is held by shop/a' });
+  const held = row('web', { state: 'degraded', held: 1, reason: 'f belongs to shop/a' });
   sum.add('node-1', { services: [held], unknown: [] });
   const [line] = clusterServicesLines(sum.result()).slice(1);
-  expect(written(line!)).toContain('0/1         on: node-1 (held: f is held by shop/a)');
+  expect(written(line!)).toContain('0/1         on: node-1 (held: f belongs to shop/a)');
 });
 
 it('adds up the Services of nodes, and says where one is not as it should be', () => {
   const sum = new ServicesSum();
   const untyped = row('pay', { state: 'failed', reason: 'no room' });
   sum.add('node-1', { services: [row('web'), { ...untyped, type: undefined }], unknown: [] });
-  sum.add('node-2', { services: [row('web', { reason: 'f is held by shop/a' }), row('pay')], unknown: [] });
+  sum.add('node-2', { services: [row('web', { reason: 'f belongs to shop/a' }), row('pay')], unknown: [] });
   sum.add('node-3', { services: [row('web'), row('pay', { state: 'pending' })], unknown: [] });
   const { services, unknown } = sum.result();
   expect(unknown).toEqual([]);
@@ -48,7 +48,7 @@ it('adds up the Services of nodes, and says where one is not as it should be', (
       frontends: ['10.96.0.1:80'],
       listed: 3,
       programmed: 2,
-      others: [{ node: 'node-2', state: 'programmed', reason: 'f is held by shop/a' }],
+      others: [{ node: 'node-2', state: 'programmed', reason: 'f belongs to shop/a' }],
     },
   ]);
 });

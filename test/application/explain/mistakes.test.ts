@@ -235,13 +235,15 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
   it('a frontend that another Service holds, and one that the kernel refuses', async () => {
     const cluster = new SeenCluster().deliver([rawService()], [rawSlice()]);
     const findings = async () => (await cluster.explain.service('shop/cart')).families[0]!.ports[0]!.findings;
-    const reason = '10.96.7.1:80/TCP is held by shop/other';
+    const reason = '10.96.7.1:80/TCP belongs to shop/other';
     const held = [{ frontend: '10.96.7.1:80/TCP', holder: 'shop/other' }];
     cluster.statuses.set('IPv4', 'shop/cart/tcp/', { state: 'degraded', since: timeText(1), reason, held });
     expect(await findings()).toEqual([{ kind: 'degraded', isFault: true, text: reason }]);
     const [port] = (await cluster.explain.service('shop/cart')).families[0]!.ports;
-    expect(port!.frontends).toMatchObject([{ outcome: 'held', reason: 'held by shop/other' }]);
-    expect(port!.endpoints).toMatchObject([{ used: false, reason: 'other Services hold all its frontends' }]);
+    expect(port!.frontends).toMatchObject([{ outcome: 'held', reason: 'belongs to shop/other' }]);
+    expect(port!.endpoints).toMatchObject([
+      { used: false, reason: 'all its frontends belong to other Services' },
+    ]);
     cluster.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'failed',
       since: timeText(1),
@@ -270,7 +272,9 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
     const loser = rawService({}, { metadata: { namespace: 'shop', name: 'twin' } });
     const cluster = new SeenCluster().deliver([other, loser], named);
     const [port] = (await cluster.explain.service('shop/twin')).families[0]!.ports;
-    expect(port!.frontends).toMatchObject([{ outcome: 'held', reason: `held by shop/cart:http, ${fate}` }]);
+    expect(port!.frontends).toMatchObject([
+      { outcome: 'held', reason: `belongs to shop/cart:http, ${fate}` },
+    ]);
   });
 
   it('a Service that is held back because its slice may be in what could not be read', async () => {

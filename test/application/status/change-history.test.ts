@@ -136,7 +136,7 @@ describe('ChangeHistory', () => {
     await bench.clock.advanceAsync(1000);
     expect(history.changes(['shop/b']).changes.at(-1)).toMatchObject({
       result: 'degraded',
-      reason: '10.96.7.1:80/TCP is held by shop/a',
+      reason: '10.96.7.1:80/TCP belongs to shop/a',
     });
   });
 

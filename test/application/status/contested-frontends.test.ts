@@ -4,6 +4,7 @@ import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table
 import type { Service } from '../../../src/domain/model/service.js';
 import { serviceKey } from '../../../src/domain/model/service-port-name.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
+import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import type { BackendSubject } from '../../../src/testing/contract/backend-subject.js';
 import { sampleNode } from '../../../src/testing/contract/sample-services.js';
@@ -73,6 +74,10 @@ class Programmed<Place> {
     return owner;
   }
 
+  snapshot(): unknown {
+    return this.subject.snapshot(this.place);
+  }
+
   close(): Promise<void> | undefined {
     return this.backend.close?.();
   }
@@ -130,5 +135,25 @@ describe.each([
     expect(programmed.owner()).toBe('shop/a');
     await programmed.remove('b');
     expect(programmed.owner()).toBeUndefined();
+  });
+
+  it('that is an external IP and a load-balancer IP of one Service has the rules of the latter, so that source ranges hold', async () => {
+    const restricted = {
+      ...balanced,
+      type: 'LoadBalancer',
+      sourceRanges: [parseCidr('198.51.100.0/24')!],
+    } as const;
+    const rules = async (parts: Partial<Service>): Promise<unknown> => {
+      const one = await Programmed.start(subject as BackendSubject<unknown>);
+      await one.put('a', parts);
+      const snapshot = await one.snapshot();
+      await one.close();
+      return snapshot;
+    };
+    expect(await rules({ ...restricted, ...external })).toEqual(await rules(restricted));
+    // Of two Services, too.
+    await programmed.put('a', { ...external, createdAt: 1 });
+    await programmed.put('b', { ...restricted, createdAt: 2 });
+    expect(programmed.owner()).toBe('shop/b');
   });
 });

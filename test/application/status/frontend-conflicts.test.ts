@@ -6,14 +6,14 @@ const clash = (frontend: string, holder: string, loser: string) => ({ frontend, 
 const key = (name: string): string => `shop/${name}/tcp/`;
 const clashOf = (frontend: string, holder: string, loser: string) => clash(frontend, key(holder), key(loser));
 const lostBy = (conflicts: FrontendConflicts, name: string) =>
-  conflicts.lostBy(key(name)).map(({ frontend, owner }) => `${frontend} is held by ${serviceOf(owner)}`);
+  conflicts.lostBy(key(name)).map(({ frontend, owner }) => `${frontend} belongs to ${serviceOf(owner)}`);
 
 describe('FrontendConflicts', () => {
   it('knows what each loser goes without, and whose it is', () => {
     const conflicts = new FrontendConflicts();
     const clashes = [clashOf('f', 'a', 'b'), clashOf('g', 'a', 'b')];
     expect([...conflicts.update([key('a'), key('b')], clashes)].sort()).toEqual([key('a'), key('b')]);
-    expect(lostBy(conflicts, 'b')).toEqual(['f is held by shop/a', 'g is held by shop/a']);
+    expect(lostBy(conflicts, 'b')).toEqual(['f belongs to shop/a', 'g belongs to shop/a']);
     expect(lostBy(conflicts, 'a')).toEqual([]);
   });
 
@@ -25,7 +25,7 @@ describe('FrontendConflicts', () => {
       clashOf('h', 'a', 'd'),
     ]);
     expect([...conflicts.update([key('a')], [])].sort()).toEqual(['a', 'b', 'd'].map(key));
-    expect([lostBy(conflicts, 'b'), lostBy(conflicts, 'd')]).toEqual([['g is held by shop/c'], []]);
+    expect([lostBy(conflicts, 'b'), lostBy(conflicts, 'd')]).toEqual([['g belongs to shop/c'], []]);
     expect([...conflicts.update([key('b')], [])].sort()).toEqual(['b', 'c'].map(key));
     expect([lostBy(conflicts, 'b'), conflicts.isEmpty]).toEqual([[], true]);
   });
@@ -51,7 +51,7 @@ describe('FrontendConflicts', () => {
           conflicts.update([key(name)], clashes);
           for (const [each, all] of claims) {
             const lost = all.filter((frontend) => claimantsOf(frontend)[0] !== each);
-            const texts = lost.map((frontend) => `${frontend} is held by shop/${claimantsOf(frontend)[0]}`);
+            const texts = lost.map((frontend) => `${frontend} belongs to shop/${claimantsOf(frontend)[0]}`);
             expect([...lostBy(conflicts, each)].sort()).toEqual(texts.sort());
           }
         }

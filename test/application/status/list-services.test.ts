@@ -148,10 +148,10 @@ describe('ListServices', () => {
     one.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'degraded',
       since: timeText(1),
-      reason: '10.96.7.1:80/TCP is held by a/b',
+      reason: '10.96.7.1:80/TCP belongs to a/b',
       held: [{ frontend: '10.96.7.1:80/TCP', holder: 'a/b' }],
     });
-    expect(await state()).toEqual([['degraded', '10.96.7.1:80/TCP is held by a/b']]);
+    expect(await state()).toEqual([['degraded', '10.96.7.1:80/TCP belongs to a/b']]);
     expect(await keys(one, { failing: true })).toEqual(['shop/cart']);
     one.deliver([], [sliceOf('shop', 'cart', '10.1.1.1')]);
     expect((await rows(one))[0]!.held).toBeUndefined();
@@ -159,7 +159,7 @@ describe('ListServices', () => {
     one.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'degraded',
       since: timeText(1),
-      reason: '10.96.7.1:80/TCP is held by a/b',
+      reason: '10.96.7.1:80/TCP belongs to a/b',
       held: [{ frontend: '10.96.7.1:80/TCP', holder: 'a/b' }],
     });
     expect(await rows(one)).toMatchObject([{ state: 'degraded', held: 1, endpoints: { used: 0, known: 1 } }]);

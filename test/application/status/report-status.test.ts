@@ -228,10 +228,10 @@ describe('ReportStatus', () => {
         statuses.set('IPv4', 'a/c/tcp/', {
           state: 'degraded',
           since: timeText(START),
-          reason: '10.96.0.1:80/TCP is held by a/b',
+          reason: '10.96.0.1:80/TCP belongs to a/b',
           held: [{ frontend: '10.96.0.1:80/TCP', holder: 'a/b' }],
         }),
-      ['IPv4: 1 service port is degraded (other Services hold 1 of their frontends)'],
+      ['IPv4: 1 service port is degraded (1 of their frontends belong to others)'],
     ],
     [
       'a note of the backend makes one degraded',
@@ -405,7 +405,7 @@ ${lines.join('')}  watch Service: connected, 3 objects, last news 3725 s ago
 
   it('names what is degraded', () => {
     const reported = Reported.serving();
-    const reason = '10.96.0.1:80/TCP is held by a/b';
+    const reason = '10.96.0.1:80/TCP belongs to a/b';
     const held = [{ frontend: '10.96.0.1:80/TCP', holder: 'a/b' }];
     reported.statuses.set('IPv4', 'a/c/tcp/', { state: 'degraded', since: timeText(START), reason, held });
     expect(reported.status.families[0]!.degraded).toMatchObject([{ key: 'a/c/tcp/', held }]);

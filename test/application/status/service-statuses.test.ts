@@ -34,15 +34,15 @@ describe('ServiceStatuses', () => {
 
   it('counts what is degraded as programmed, and names it', () => {
     const statuses = new ServiceStatuses();
-    statuses.set('IPv4', 'a/b/tcp/', { state: 'degraded', since: timeText(1), reason: 'f is held by a/c' });
+    statuses.set('IPv4', 'a/b/tcp/', { state: 'degraded', since: timeText(1), reason: 'f belongs to a/c' });
     expect(statuses.counts('IPv4')).toEqual({ programmed: 1, degraded: 1, failed: 0 });
     expect(statuses.degradations('IPv4')).toEqual([
-      { key: 'a/b/tcp/', reason: 'f is held by a/c', since: timeText(1) },
+      { key: 'a/b/tcp/', reason: 'f belongs to a/c', since: timeText(1) },
     ]);
     expect(statuses.failures('IPv4')).toEqual([]);
     statuses.set('IPv4', 'a/b/tcp/', { state: 'failed', since: timeText(2), reason: 'no', attempts: 1 });
     expect(statuses.counts('IPv4')).toEqual({ programmed: 0, degraded: 0, failed: 1 });
-    statuses.set('IPv4', 'a/b/tcp/', { state: 'degraded', since: timeText(3), reason: 'f is held by a/c' });
+    statuses.set('IPv4', 'a/b/tcp/', { state: 'degraded', since: timeText(3), reason: 'f belongs to a/c' });
     statuses.remove('IPv4', 'a/b/tcp/');
     expect(statuses.degradations('IPv4')).toEqual([]);
   });

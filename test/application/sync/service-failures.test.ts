@@ -255,7 +255,7 @@ describe('a frontend that two services claim', () => {
     expect(status(bench, 'b')).toEqual({
       state: 'degraded',
       since: timeText(START),
-      reason: `10.96.7.1:80/TCP is held by ${serviceOf(keyOf('a'))}`,
+      reason: `10.96.7.1:80/TCP belongs to ${serviceOf(keyOf('a'))}`,
       held: [{ frontend: '10.96.7.1:80/TCP', holder: serviceOf(keyOf('a')) }],
     });
     expect(bench.logger.at('warn')).toHaveLength(1);
@@ -271,7 +271,7 @@ describe('a frontend that two services claim', () => {
     expect(status(bench, 'b')).toMatchObject({
       state: 'degraded',
       since: timeText(START + 1000),
-      reason: `10.96.7.1:80/TCP is held by ${serviceOf(keyOf('a'))}`,
+      reason: `10.96.7.1:80/TCP belongs to ${serviceOf(keyOf('a'))}`,
     });
     bench.backend.conflicts.length = 0;
     bench.remove('a');

@@ -25,7 +25,7 @@ beforeEach(() => {
 const warnings = () => logger.at('warn').map(({ facts }) => facts.reason);
 
 it('of service ports that stay degraded are logged when the reason is another one', () => {
-  const reasons = { f: 'f is held by shop/cart', g: 'g is held by shop/cart' };
+  const reasons = { f: 'f belongs to shop/cart', g: 'g belongs to shop/cart' };
   outcomes.record([cart, pay], { written: 0, failed: [], conflicts: [clash('f')] });
   clock.advance(1_000);
   outcomes.record([pay], { written: 0, failed: [], conflicts: [clash('f')] });
@@ -60,7 +60,7 @@ it('of service ports that lack something besides rules are degraded until it is 
   clock.advance(1_000);
   outcomes.lacking(pay.key, 'no port');
   outcomes.record([pay], { written: 0, failed: [], conflicts: [clash('f')] });
-  const both = 'f is held by shop/cart; no port';
+  const both = 'f belongs to shop/cart; no port';
   expect(statuses.get('IPv4', pay.key)).toMatchObject({
     state: 'degraded',
     since: timeText(2_000),

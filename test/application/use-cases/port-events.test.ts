@@ -18,7 +18,7 @@ it('a port that is served otherwise than asked for is an event, once for each re
   degraded('mode iptables cannot choose by maglev');
   degraded('mode iptables cannot choose by maglev');
   degraded('another one');
-  degraded('10.96.0.1:80/TCP is held by shop/other', true);
+  degraded('10.96.0.1:80/TCP belongs to shop/other', true);
   expect(posted.map(({ reason, note }) => [reason, note])).toEqual([
     [
       'ServicePortDegraded',
@@ -27,7 +27,7 @@ it('a port that is served otherwise than asked for is an event, once for each re
     ['ServicePortDegraded', 'node n1 serves tcp/http (IPv4) otherwise than asked for: another one'],
     [
       'FrontendConflict',
-      'node n1 serves tcp/http (IPv4) otherwise than asked for: 10.96.0.1:80/TCP is held by shop/other',
+      'node n1 serves tcp/http (IPv4) otherwise than asked for: 10.96.0.1:80/TCP belongs to shop/other',
     ],
   ]);
 });

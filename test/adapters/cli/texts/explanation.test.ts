@@ -20,7 +20,7 @@ const full: Explanation = {
         {
           port: 'http',
           protocol: 'TCP',
-          status: { state: 'degraded', since: AT, reason: '10.96.0.1:80/TCP is held by a/b' },
+          status: { state: 'degraded', since: AT, reason: '10.96.0.1:80/TCP belongs to a/b' },
           frontends: [
             {
               kind: 'cluster-ip',
@@ -28,7 +28,7 @@ const full: Explanation = {
               port: 80,
               policy: 'Cluster',
               outcome: 'held',
-              reason: 'held by a/b',
+              reason: 'belongs to a/b',
             },
             {
               kind: 'node-port',
@@ -63,7 +63,7 @@ const full: Explanation = {
             },
           ],
           findings: [
-            { kind: 'degraded', isFault: true, text: '10.96.0.1:80/TCP is held by a/b' },
+            { kind: 'degraded', isFault: true, text: '10.96.0.1:80/TCP belongs to a/b' },
             { kind: 'other-zones', isFault: false, text: '1 ready endpoint is hinted for zone b' },
           ],
           affinitySeconds: 60,
@@ -102,8 +102,8 @@ describe('explanationText', () => {
     expect(explanationText(full)).toBe(`shop/cart
   problem: EndpointSlice shop/cart-abcde: endpoints[1] has no address
   IPv4, changes wait for the next sync
-    port http TCP: degraded since 2026-05-04T10:00:00.000Z: 10.96.0.1:80/TCP is held by a/b
-      cluster-ip 10.96.0.1:80 (Cluster): held by a/b
+    port http TCP: degraded since 2026-05-04T10:00:00.000Z: 10.96.0.1:80/TCP belongs to a/b
+      cluster-ip 10.96.0.1:80 (Cluster): belongs to a/b
       node-port 30080 (Local): drop, the policy is Local
       endpoint 10.1.1.1:8080: used, on this node, ready, for zones a b, for nodes n1
       endpoint 10.1.1.2:8080: not used, not ready, terminating, still serving
