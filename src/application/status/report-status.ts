@@ -5,7 +5,7 @@ import { said } from '../words/said.js';
 import type { ProxyHealth } from '../health/proxy-health.js';
 import type { Clock } from '../ports/clock.js';
 import type { ResourceKind, SourceStatus } from '../ports/cluster-source.js';
-import type { ObjectReports } from '../use-cases/object-reports.js';
+import { isAboutObject, type ObjectReports } from '../use-cases/object-reports.js';
 import { heldCountWords } from '../words/held-words.js';
 import { isNodeProblem, type TroubledPort } from './port-status.js';
 import type { FamilyStatus, ProxyStatus, WatchStatus } from './proxy-status.js';
@@ -118,7 +118,7 @@ export class ReportStatus {
       }),
       ...said(
         unreadable > 0 && counted(unreadable, 'object cannot be read', 'objects cannot be read'),
-        this.loops.some(({ unreadFor }) => unreadFor.length > 0) && KEPT,
+        this.loops.some(({ unreadFor }) => !unreadFor.every(isAboutObject)) && KEPT,
         ...stale.map(({ kind, reason }) => `${kind}: ${reason}`),
         ...this.source.obstacles(),
         refused !== undefined && `the edited configuration is not in force: ${refused}`,
@@ -130,7 +130,9 @@ export class ReportStatus {
   /** Problems of objects, with a count: their owners can fix them, and the node is none the worse. */
   private objectWarnings(families: readonly FamilyStatus[]): readonly string[] {
     const { ignored, partlyIgnored } = this.reports;
-    const isKept = this.loops.some(({ keptFor, unreadFor }) => keptFor.length > 0 && unreadFor.length === 0);
+    const isKept = this.loops.some(
+      ({ keptFor, unreadFor }) => keptFor.length > 0 && unreadFor.every(isAboutObject),
+    );
     return [
       ...families.flatMap(({ family, failed, degraded }) =>
         portTexts(family, failed, degraded, (...port) => !isNodeProblem(...port)),

@@ -19,7 +19,7 @@ const UNREADABLE = 'unreadable';
 const KINDS = ['Service', 'EndpointSlice', 'Node', 'ServiceCIDR', UNREADABLE];
 
 /** Whether a problem of the source is about one object that it names. Otherwise any number of objects may be concerned. */
-function isAboutObject(problem: string): boolean {
+export function isAboutObject(problem: string): boolean {
   return NAMED.test(problem);
 }
 

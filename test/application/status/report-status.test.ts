@@ -271,7 +271,10 @@ describe('ReportStatus', () => {
     ],
     [
       'invalid objects at the start may be what unexplained rules are for',
-      ({ loop }) => loop.keptFor.push('a.yaml:7: broken'),
+      ({ loop }) => {
+        loop.keptFor.push('Service a/d: no port', 'a.yaml:7: Service a/e: no port');
+        loop.unreadFor.push('a.yaml:7: Service a/e: no port');
+      },
       ['rules that no object explains are kept until everything has been readable once'],
     ],
   ])('is good, with a warning, when %s', (_, change, warnings) => {
