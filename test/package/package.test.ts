@@ -39,6 +39,17 @@ describe('the packed package, in another program', () => {
     ).toEqual([]);
   });
 
+  it('loads of client-node only what is small and runs on every Node', async () => {
+    const scripts = (await installed.files()).filter((file) => /^lib\/.*\.js$/.test(file));
+    const texts = await Promise.all(scripts.map((file) => readFile(`${installed.root}/${file}`, 'utf8')));
+    const loaded = texts.flatMap((text) =>
+      [...text.matchAll(/(?:\bfrom|\bimport\()\s*['"](@kubernetes\/client-node[^'"]*)/g)].map(
+        ([, name]) => name,
+      ),
+    );
+    expect([...new Set(loaded)]).toEqual(['@kubernetes/client-node/dist/types.js']);
+  });
+
   it('has no type of the injection library in its own', async () => {
     const types = (await installed.files()).filter((file) => file.endsWith('.d.ts'));
     const texts = await Promise.all(types.map((file) => readFile(`${installed.root}/${file}`, 'utf8')));
