@@ -32,23 +32,43 @@ export function withTableOwners(entries: readonly ForwardingEntry[]): readonly F
 
 /** What a Service with these entries needs; undefined if it needs no table. */
 export function slotDemand(entries: readonly ForwardingEntry[]): SlotDemand | undefined {
-  let slots = 0;
-  let longest = 0;
-  const tables: number[] = [];
-  for (const { key, balancing, endpoints, affinitySeconds } of entries) {
-    if (!balancing) continue;
-    for (const which of ['cluster', 'local'] as const) {
-      const list = endpoints[which];
-      if (!list || (balancing.tables?.[which] ?? key) !== key) continue;
-      const count = slotCount(list, balancing, affinitySeconds > 0);
-      if (count === undefined) continue;
-      slots += count;
-      longest = Math.max(longest, list.length);
-      tables.push(tableNumber(key, which));
-    }
-  }
+  const tables = entries.flatMap(ownTables);
   if (tables.length === 0) return undefined;
-  return { slots, tables, obstacle: obstacleTo(tables, longest) };
+  const numbers = tables.map(({ number }) => number);
+  const longest = tables.reduce((most, { endpoints }) => Math.max(most, endpoints), 0);
+  return { slots: slotsIn(tables), tables: numbers, obstacle: obstacleTo(numbers, longest) };
+}
+
+/** How many slots the tables that the entry owns have together. */
+export function ownSlots(entry: ForwardingEntry): number {
+  return entry.balancing ? slotsIn(ownTables(entry)) : 0;
+}
+
+interface OwnTable {
+  readonly number: number;
+  readonly slots: number;
+  readonly endpoints: number;
+}
+
+const NO_TABLES: readonly OwnTable[] = [];
+const known = new WeakMap<ForwardingEntry, readonly OwnTable[]>();
+
+function ownTables(entry: ForwardingEntry): readonly OwnTable[] {
+  if (!entry.balancing) return NO_TABLES;
+  return getOrMake(known, entry, () => {
+    const { key, endpoints, balancing, affinitySeconds } = entry;
+    return (['cluster', 'local'] as const).flatMap((name): readonly OwnTable[] => {
+      const list = endpoints[name];
+      if (!list || (balancing!.tables?.[name] ?? key) !== key) return NO_TABLES;
+      const slots = slotCount(list, balancing!, affinitySeconds > 0);
+      if (slots === undefined) return NO_TABLES;
+      return [{ number: tableNumber(key, name), slots, endpoints: list.length }];
+    });
+  });
+}
+
+function slotsIn(tables: readonly OwnTable[]): number {
+  return tables.reduce((sum, { slots }) => sum + slots, 0);
 }
 
 function obstacleTo(tables: readonly number[], longest: number): string | undefined {

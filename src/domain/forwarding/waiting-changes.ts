@@ -3,6 +3,7 @@ import { append } from '../model/grouped.js';
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../model/service-port-name.js';
 import { frontendPlace, type ForwardingEntry } from './forwarding-entry.js';
 import type { ForwardingChange } from './forwarding-table.js';
+import { ownSlots } from './slot-tables.js';
 
 /** Elements of rules, about, that are handed out together. nftables mode programs them in about 10 ms of processor time. */
 const WEIGHT_AT_ONCE = 2_000;
@@ -162,5 +163,6 @@ function weightOf({ former, entry }: ForwardingChange): number {
 }
 
 function weightOfEntry(entry: ForwardingEntry | undefined): number {
-  return entry ? entry.frontends.length * (1 + entry.endpoints.reachable.length) : 0;
+  // A slot takes half as long as the element of an endpoint.
+  return entry ? entry.frontends.length * (1 + entry.endpoints.reachable.length) + ownSlots(entry) / 2 : 0;
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
 import { WaitingChanges } from '../../../src/domain/forwarding/waiting-changes.js';
+import { endpoint } from '../../support/samples.js';
 import { serviceOf, servicePortKey } from '../../../src/domain/model/service-port-name.js';
 
 /** As far as portions depend on it. */
@@ -90,6 +91,19 @@ describe('WaitingChanges', () => {
       expect(names(waiting.take())).toEqual(expected);
     }
     expect(waiting.empty).toBe(true);
+  });
+
+  it('with tables of slots count as so many elements as well', () => {
+    const endpoints = Array.from({ length: 2 }, (_, index) => endpoint(`10.244.1.${index}`));
+    const hashed = (service: string, port: number): ForwardingEntry => ({
+      ...large(service, 'p', port, 2),
+      endpoints: { cluster: endpoints, reachable: endpoints } as never,
+      balancing: { method: 'maglev', isWeighted: false },
+    });
+    waiting = new WaitingChanges(2_000);
+    waiting.add([added(hashed('a', 1)), added(hashed('b', 2)), ...ports('c', 3, 3)]);
+    expect(names(waiting.take())).toEqual(['c:p3', 'c:p4', 'c:p5', 'a:p']);
+    expect(names(waiting.take())).toEqual(['b:p']);
   });
 
   it('of one service port become one, from what was programmed to what is wanted last', () => {
