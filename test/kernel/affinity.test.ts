@@ -10,10 +10,10 @@ const viaClusterIP: Frontend = { dst: '172.30.20.2', port: 80 };
 const lasting: Frontend = { dst: '172.30.20.3', port: 80 };
 const viaNodePort: Frontend = { dst: '198.51.100.11', port: 30182 };
 
-function objects(endpoints: readonly string[]): string {
+function objects(endpoints: readonly string[], affinitySeconds = timeoutSeconds): string {
   const ports = [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, nodePort: 30182 }] as const;
   return clusterObjects([
-    { name: 'sticky', clusterIP: viaClusterIP.dst, ports, affinitySeconds: timeoutSeconds, endpoints },
+    { name: 'sticky', clusterIP: viaClusterIP.dst, ports, affinitySeconds, endpoints },
     {
       name: 'lasting',
       clusterIP: lasting.dst,
@@ -107,6 +107,20 @@ describe('session affinity', () => {
     const before = await askAll(viaClusterIP);
     await proxy.change(objects(backends.map(({ address }) => address).reverse()));
     expect(await askAll(viaClusterIP)).toEqual(before);
+  });
+
+  // Kernels before 6.12 do not take a new timeout for an element from a program; they do from a packet.
+  it('a new timeout holds for known clients from their next connection on, longer as well as shorter', async () => {
+    const endpoints = backends.map(({ address }) => address);
+    const names = await askAll(viaClusterIP);
+    await proxy.change(objects(endpoints, 600));
+    expect(await askAll(viaClusterIP)).toEqual(names);
+    await sleep(timeoutSeconds * 1000 + 500);
+    expect(await askAll(viaClusterIP)).toEqual(names);
+    await proxy.change(objects(endpoints));
+    expect(await askAll(viaClusterIP)).toEqual(names);
+    await sleep(timeoutSeconds * 1000 + 500);
+    expect(await askAll(viaClusterIP)).not.toEqual(names);
   });
 
   it('counts the timeout from the last new connection, and lets clients move after it', async () => {

@@ -1,4 +1,5 @@
 import { hostPort } from '../../domain/net/address.js';
+import type { FlowPlace } from '../../domain/conntrack/flow-place.js';
 import type { ClientFlow } from '../../domain/conntrack/flow.js';
 import type { ConnectionActivity } from '../../domain/conntrack/silence.js';
 import { protocolOfNumber } from '../../domain/model/protocol-number.js';
@@ -153,9 +154,14 @@ export class FlowReader implements SeenFlow, ClientFlow, ConnectionActivity {
     return buffer.compare(buffer, seen.address, seen.addressEnd, sent.address, sent.addressEnd) !== 0;
   }
 
-  get replySource(): string {
+  get endpoint(): Required<FlowPlace> {
     const { source } = this.replies;
-    return hostPort(this.addressOf(source), this.portOf(source));
+    return { address: this.addressOf(source), port: this.portOf(source) };
+  }
+
+  get replySource(): string {
+    const { address, port } = this.endpoint;
+    return hostPort(address, port);
   }
 
   /**

@@ -28,10 +28,12 @@ import { ConnectionLooks, FoundInKernel } from './connection-looks.js';
 import { FlowDeletion } from './flow-deletion.js';
 import type { FlowReader } from './flow-reader.js';
 import type { DumpQuery } from './dump-filter.js';
-import { showsAny, TableWalk } from './table-walk.js';
+import { firstEndpoint, TableWalk } from './table-walk.js';
 
 /** How often an interrupted dump is restarted (docs/spec/conntrack.md §5). */
 const ATTEMPTS = 5;
+/** How many connections are asked for by their endpoints before the kernel counts as unable. */
+const PROBES = 2;
 
 /**
  * The kernel's table over ctnetlink, in the network namespace of this process. A sweep streams a dump that the kernel
@@ -185,9 +187,9 @@ export class NetlinkConntrack implements Conntrack {
   }
 
   /**
-   * Kernels from 5.8 on, before 5.15.5 and 5.16, compare what a filter says of replies with zeros, and show nothing. This asks for
-   * the connections of a protocol in both ways, and only for the first of them. A connection that begins or ends meanwhile
-   * does no harm: then the filter counts as wrong, and everything is compared here.
+   * Kernels from 5.8 on, before 5.15.5 and 5.16, compare what a filter says of replies with zeros, and show nothing. So one connection that
+   * there is gets asked for by its endpoint. If it ends in between, the next one is; then the filter counts as wrong, which does no harm:
+   * everything is compared here.
    */
   private async probeEndpointFilter(
     family: IpFamily,
@@ -195,10 +197,19 @@ export class NetlinkConntrack implements Conntrack {
     signal: AbortSignal,
   ): Promise<void> {
     if (this.filtersByEndpoint !== undefined || !this.kernelFilters) return;
-    const hasAny = (end: DumpQuery['end']): Promise<boolean> =>
-      this.withSocket((socket) => showsAny(socket, family, { protocol, end, replied: undefined }, signal));
-    if (await hasAny('endpoint')) this.filtersByEndpoint = true;
-    else if ((await hasAny('destination')) && !(await hasAny('endpoint'))) this.filtersByEndpoint = false;
+    const first = (query: Pick<DumpQuery, 'end'> & FlowPlace): Promise<FlowPlace | undefined> =>
+      this.withSocket((socket) =>
+        firstEndpoint(socket, family, { ...query, protocol, replied: undefined }, signal),
+      );
+    for (let attempt = 1; attempt <= PROBES; attempt++) {
+      const place = await first({ end: 'destination' });
+      if (!place) return;
+      if (await first({ ...place, end: 'endpoint' })) {
+        this.filtersByEndpoint = true;
+        return;
+      }
+    }
+    this.filtersByEndpoint = false;
   }
 
   private open(): NetlinkSocket {

@@ -1,3 +1,4 @@
+import type { FlowPlace } from '../../domain/conntrack/flow-place.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { KernelReply } from '../netlink/message-reader.js';
 import { MessageWriter } from '../netlink/message-writer.js';
@@ -67,19 +68,26 @@ export class TableWalk {
   }
 }
 
-/** Whether the kernel, asked for what the query wants, shows any such flow. Reads no more than that takes; the socket is of no use afterwards. */
-export async function showsAny(
+/**
+ * The endpoint of the first flow that the kernel shows when it is asked for what the query wants; undefined if it shows none. Reads no
+ * more than that takes; the socket is of no use afterwards.
+ */
+export async function firstEndpoint(
   socket: NetlinkSocket,
   family: IpFamily,
   query: DumpQuery,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<FlowPlace | undefined> {
   const enough = new AbortController();
+  let first: FlowPlace | undefined;
   const walk = new TableWalk(
     socket,
     family,
     query,
-    () => enough.abort(),
+    (flow) => {
+      first ??= flow.endpoint;
+      enough.abort();
+    },
     async () => {},
     AbortSignal.any([signal, enough.signal]),
   );
@@ -88,5 +96,5 @@ export async function showsAny(
   } catch (error) {
     if (!enough.signal.aborted || signal.aborted) throw error;
   }
-  return walk.examined > 0;
+  return first;
 }
