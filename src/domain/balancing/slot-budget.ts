@@ -12,12 +12,15 @@ export const BYTES_OF_SLOT = 80;
 /** The greatest table four times, and 32 times: 5 and 42 MB of the kernel's memory. */
 export const SLOT_LIMITS: SlotLimits = { ofService: 65_536, ofNode: 524_288 };
 
+/** After every time. */
+const UNKNOWN_TIME = Number.MAX_SAFE_INTEGER;
+
 /** The tables of slots that a Service needs. */
 export interface SlotDemand {
   readonly slots: number;
   /** The numbers of its tables, each once. */
   readonly tables: readonly number[];
-  /** When the Service was created, in seconds since the epoch; missing: before all that are known. */
+  /** When the Service was created, in seconds since the epoch; missing: after all that are known. */
   readonly createdAt?: number | undefined;
   /** Why it gets none, whatever room there is. */
   readonly obstacle?: string | undefined;
@@ -119,7 +122,7 @@ export class SlotBudget {
 
   /** Those without a demand come last. */
   private inOrder(): readonly ServiceKey[] {
-    const ageOf = (service: ServiceKey) => this.demands.get(service)?.createdAt ?? 0;
+    const ageOf = (service: ServiceKey) => this.demands.get(service)?.createdAt ?? UNKNOWN_TIME;
     const all = [...this.demands.keys()].sort((a, b) => ageOf(a) - ageOf(b) || (a < b ? -1 : 1));
     return [...all, ...[...this.denied.keys()].filter((service) => !this.demands.has(service))];
   }

@@ -36,7 +36,8 @@ export function slotDemand(entries: readonly ForwardingEntry[]): SlotDemand | un
   if (tables.length === 0) return undefined;
   const numbers = tables.map(({ number }) => number);
   const longest = tables.reduce((most, { endpoints }) => Math.max(most, endpoints), 0);
-  return { slots: slotsIn(tables), tables: numbers, obstacle: obstacleTo(numbers, longest) };
+  const createdAt = entries[0]?.createdAt;
+  return { slots: slotsIn(tables), tables: numbers, createdAt, obstacle: obstacleTo(numbers, longest) };
 }
 
 /** How many slots the tables that the entry owns have together. */

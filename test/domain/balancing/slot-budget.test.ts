@@ -38,6 +38,16 @@ describe('the budget of slots', () => {
     expect(budget.reason('a/young')).toContain('80 slots are needed, and older Services use up the 250');
   });
 
+  it('puts Services whose age is not known last, by name', () => {
+    const unknown = { slots: 100, tables: [1] };
+    const budget = budgetOf({
+      'a/b': { ...unknown, tables: [2] },
+      'a/a': unknown,
+      'z/old': demand(100, 1_700_000_000, 3),
+    });
+    expect(denied(budget, ['a/a', 'a/b', 'z/old'])).toEqual(['a/b']);
+  });
+
   it('returns when there is room, and reports whose decision has changed', () => {
     const budget = budgetOf({ 'a/a': demand(100, 1, 1), 'a/b': demand(100, 2, 2), 'a/c': demand(100, 3, 3) });
     expect(denied(budget, ['a/a', 'a/b', 'a/c'])).toEqual(['a/c']);

@@ -42,10 +42,11 @@ describe('tables of slots', () => {
 
 describe('the room for tables of slots', () => {
   /** Services with this many ports, each with endpoints of its own, which need 16,381 slots. */
-  function add(state: ClusterState, name: string, ports: number): void {
+  function add(state: ClusterState, name: string, ports: number, createdAt?: number): void {
     const names = Array.from({ length: ports }, (_, index) => `p${index}`);
     const own = { name, clusterIPs: { IPv4: `10.96.0.${name.length}` }, balancingMethod: 'maglev' } as const;
-    state.applyService(service({ ...own, ports: names.map(port) }));
+    const age = createdAt === undefined ? {} : { createdAt };
+    state.applyService(service({ ...own, ...age, ports: names.map(port) }));
     names.forEach((each, index) =>
       state.applySlice(
         slice(
@@ -74,6 +75,14 @@ describe('the room for tables of slots', () => {
     // Other modes have no such tables.
     const elsewhere = ForwardingTable.of(state, FORWARDING);
     expect(balancedOf(elsewhere, 'many')).toEqual(new Set(['maglev']));
+  });
+
+  it('is first for the oldest Services', () => {
+    const state = new ClusterState();
+    const names = Array.from({ length: 9 }, (_, index) => `s${index}`);
+    for (const name of names) add(state, name, 4, 1_800_000_000 - Number(name.slice(1)));
+    const table = ForwardingTable.of(state, CONTEXT);
+    expect(names.filter((name) => !balancedOf(table, name).has('maglev'))).toEqual(['s0']);
   });
 
   it('is limited for the node; a Service gets its tables back with the change that makes room', () => {
