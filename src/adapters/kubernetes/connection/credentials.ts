@@ -156,12 +156,13 @@ async function authenticate(config: KubeConfig, user: User | null, options: Requ
   try {
     await config.applyToHTTPSOptions(options);
   } catch (error) {
-    const reason = errorMessage(error).trim();
     const { syscall = 'spawn' } = error as NodeJS.ErrnoException;
-    if (command === undefined || reason.includes(command) || !syscall.startsWith('spawn')) throw error;
-    const isOfContent = error instanceof SyntaxError || error instanceof TypeError;
-    const problem = isOfContent ? 'printed no ExecCredential' : `failed${reason && `: ${reason}`}`;
-    throw new Error(`the exec plugin ${command} ${problem}`, { cause: error });
+    if (command === undefined || !syscall.startsWith('spawn')) throw error;
+    if (error instanceof SyntaxError || error instanceof TypeError)
+      throw new Error(`the exec plugin ${command} printed no ExecCredential`, { cause: error });
+    const reason = errorMessage(error).trim();
+    if (reason.includes(command)) throw error;
+    throw new Error(`the exec plugin ${command} failed${reason && `: ${reason}`}`, { cause: error });
   }
   if (command !== undefined && !options.cert && !(options.headers as OutgoingHttpHeaders).Authorization)
     throw new Error(`the exec plugin ${command} printed neither a token nor a certificate`);

@@ -134,7 +134,7 @@ describe('identification', () => {
   });
 
   it('by an exec plugin that prints something else is an error that does not repeat it', async () => {
-    const kubeconfig = await writeKubeconfig(api, { exec: { command: 'echo', args: ['secret'] } });
+    const kubeconfig = await writeKubeconfig(api, { exec: { command: 'echo', args: ['echo secret'] } });
     const failure = clientOf({ kubeconfig }).access();
     await expect(failure).rejects.toThrow(/the exec plugin echo printed no ExecCredential/);
     await expect(failure).rejects.not.toThrow(/secret/);
