@@ -1,5 +1,7 @@
 import { serviceKey, serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { MessageRate } from '../message-rate.js';
+import type { Clock } from '../ports/clock.js';
 import type { EventRecorder, EventSubject } from '../ports/event-recorder.js';
 import type { DegradedStatus, FailedStatus } from '../status/port-status.js';
 
@@ -26,13 +28,16 @@ export function failedPortEvents(
 
 /**
  * Records an event on the Service when one of its ports is programmed otherwise than requested, as where its address belongs to
- * another Service.
+ * another Service. Not too often for one Service: it may have very many ports.
  */
 export function degradedPortEvents(
   events: EventRecorder,
   nodeName: string,
+  clock: Pick<Clock, 'steady'>,
 ): (family: IpFamily, key: ServicePortKey, status: DegradedStatus) => void {
+  const rate = new MessageRate(clock);
   return (family, key, { reason, held }) => {
+    if (!rate.admit(serviceOf(key))) return;
     const { regarding, port } = placeOf(key);
     events.record({
       regarding,

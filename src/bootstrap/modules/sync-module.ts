@@ -13,10 +13,10 @@ import type { ReadingModule } from '../parts/reading-parts.js';
 
 /** What is known of the syncs of all families: statuses, history, health, metrics. */
 export const syncModule = {
-  statuses: ({ eventRecorder, commandLine }) =>
+  statuses: ({ eventRecorder, commandLine, clock }) =>
     new ServiceStatuses(
       failedPortEvents(eventRecorder, commandLine.nodeName),
-      degradedPortEvents(eventRecorder, commandLine.nodeName),
+      degradedPortEvents(eventRecorder, commandLine.nodeName, clock),
     ),
   syncHistory: ({ clock }) => new SyncHistory(clock),
   remainingRules: () => new RemainingRules(),
