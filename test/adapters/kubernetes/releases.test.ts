@@ -1,6 +1,6 @@
 import { readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slice.js';
 import { RELEASES } from '../../support/api-server/release.js';
-import { listsOf, node, service, slice, until, useServedSource } from './harness.js';
+import { listsOf, node, service, slice, until, useServedSource, versionChecksOf } from './harness.js';
 
 const SERVICES = '/api/v1/services';
 const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
@@ -254,6 +254,16 @@ describe('resources', () => {
     served.api.version = '1.33';
     served.api.remove('networking.k8s.io/v1', 'ServiceCIDR', { name: 'kubernetes' });
     await until(() => sink.names('ServiceCIDR').length === 0);
+  });
+
+  it('that are absent after a downgrade are not asked for the version of the storage', async () => {
+    await served.open('protobuf', '1.33');
+    const { sink } = await served.startSynced();
+    served.api.put(cidr);
+    await until(() => sink.names('ServiceCIDR').length === 1);
+    served.api.version = '1.31';
+    served.api.disconnectWatches();
+    await until(() => versionChecksOf(served.api).some(({ status }) => status === 200));
   });
 
   it('that were listed and are forbidden now are a failure', async () => {

@@ -105,7 +105,7 @@ export class Reflector implements CheckedKind {
   }
 
   get newest(): string {
-    return this.versions.newest;
+    return this.state === 'absent' ? '' : this.versions.newest;
   }
 
   listAgain(): void {

@@ -12,7 +12,7 @@ import { isOlder } from './rewind-detector.js';
 /** A kind as the check sees it. */
 export interface CheckedKind {
   readonly resource: Resource;
-  /** The newest version that the server has sent; "" before the first. */
+  /** The newest version that the server has sent; "" before the first, and while it does not have the kind. */
   readonly newest: string;
   /** The storage was restored: what is known may be wrong, whatever its version. */
   listAgain(): void;
