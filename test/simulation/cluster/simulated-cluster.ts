@@ -216,7 +216,9 @@ export class SimulatedCluster {
     if (!there) return false;
     const { apiVersion: _version, kind: _kind, metadata: known, ...present } = there;
     return (
-      isDeepStrictEqual(present, content) && isDeepStrictEqual(known.labels ?? {}, metadata.labels ?? {})
+      isDeepStrictEqual(present, content) &&
+      isDeepStrictEqual(known.labels ?? {}, metadata.labels ?? {}) &&
+      isDeepStrictEqual(known.annotations ?? {}, metadata.annotations ?? {})
     );
   }
 
