@@ -1,7 +1,8 @@
 import { getOrMake } from '../model/get-or-make.js';
+import { flatText } from '../model/flat-text.js';
 import { append } from '../model/grouped.js';
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../model/service-port-name.js';
-import { frontendPlace, type ForwardingEntry } from './forwarding-entry.js';
+import type { ForwardingEntry } from './forwarding-entry.js';
 import type { ForwardingChange } from './forwarding-table.js';
 import { ownSlots } from './slot-tables.js';
 
@@ -148,13 +149,29 @@ function index(change: ForwardingChange, byFrontend: Map<string, ForwardingChang
   for (const frontend of frontendsOf(change)) append(byFrontend, frontend, change);
 }
 
-/** Those that the service port had, and those that it gets. */
-function frontendsOf({ former, entry }: ForwardingChange): ReadonlySet<string> {
-  return new Set([...placesOf(former), ...placesOf(entry)]);
+/** Those that the service port had, and those that it gets; nearly always the same ones. */
+function frontendsOf({ former, entry }: ForwardingChange): readonly string[] {
+  if (!former || !entry || haveSameFrontends(former, entry)) return placesOf(entry ?? former);
+  return [...new Set([...placesOf(former), ...placesOf(entry)])];
 }
 
+function haveSameFrontends({ frontends }: ForwardingEntry, { frontends: others }: ForwardingEntry): boolean {
+  return (
+    frontends.length === others.length &&
+    frontends.every(({ address, port }, index) => {
+      const other = others[index]!;
+      return address === other.address && port === other.port;
+    })
+  );
+}
+
+const NO_PLACES: readonly string[] = [];
+
 function placesOf(entry: ForwardingEntry | undefined): readonly string[] {
-  return entry?.frontends.map((frontend) => `${frontendPlace(frontend)}/${entry.name.protocol}`) ?? [];
+  if (!entry) return NO_PLACES;
+  return entry.frontends.map(({ address = '', port }) =>
+    flatText(address, '/', String(port), entry.name.protocol),
+  );
 }
 
 /** About as many elements of rules as the change concerns: those before, or those after. */
@@ -163,6 +180,8 @@ function weightOf({ former, entry }: ForwardingChange): number {
 }
 
 function weightOfEntry(entry: ForwardingEntry | undefined): number {
+  if (!entry) return 0;
+  const { frontends, endpoints, sourceRanges } = entry;
   // A slot takes half as long as the element of an endpoint.
-  return entry ? entry.frontends.length * (1 + entry.endpoints.reachable.length) + ownSlots(entry) / 2 : 0;
+  return frontends.length * (1 + endpoints.reachable.length + sourceRanges.length) + ownSlots(entry) / 2;
 }

@@ -71,6 +71,17 @@ describe('ServiceHandler', () => {
         'Service shop/cart: spec.ports has 3 ports on 4 addresses, 3 with a node port: 15 frontends, more than --service-frontends-limit=12',
       ]);
     });
+
+    it('is one with too many source ranges for its load-balancer frontends, too', () => {
+      const ranges = Array.from({ length: 32_769 }, (_, index) => `100.64.${index >> 8}.${index & 255}/32`);
+      const status = { loadBalancer: { ingress: [{ ip: '192.0.2.9' }] } };
+      apply({ ports: ports(2), loadBalancerSourceRanges: ranges.slice(1) }, { status });
+      expect(bench.reports.rejected).toEqual([]);
+      apply({ ports: ports(2), loadBalancerSourceRanges: ranges }, { status });
+      expect(bench.reports.rejected).toEqual([
+        'Service shop/cart: spec.loadBalancerSourceRanges has 32769 ranges for 2 ports on 1 load-balancer IPs: 65538 in all, more than 65536',
+      ]);
+    });
   });
 
   it('removes what is deleted; deleting something unknown is not a change', () => {

@@ -19,6 +19,7 @@ function entry(service: string, name: string, ...ports: readonly number[]): Forw
       outcome: 'forward',
     })),
     endpoints: { reachable: [] },
+    sourceRanges: [],
   } as unknown as ForwardingEntry;
 }
 
