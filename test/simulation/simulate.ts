@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import * as process from 'node:process';
 import { parseArgs } from 'node:util';
 import type { Violation } from './checks/violation.js';
-import { balanced } from './schedule/balanced.js';
+import { balanced, ejecting } from './schedule/balanced.js';
 import { modeOf, randomSchedule } from './schedule/random-schedule.js';
 import { parseSchedule, scheduleText, type Schedule } from './schedule/schedule.js';
 import { shrunk } from './schedule/shrink.js';
@@ -57,8 +57,12 @@ function optionsIn(argv: readonly string[]) {
 
 function* schedulesOf({ schedule, seed, ...range }: Options): Generator<Schedule> {
   if (schedule) for (const file of schedule) yield parseSchedule(readFileSync(file, 'utf8'));
-  else if (seed !== undefined) yield balanced(randomSchedule(Number(seed)));
-  else for (const next of seedsOf(range)) yield balanced(randomSchedule(next));
+  else if (seed !== undefined) yield scheduleOf(Number(seed));
+  else for (const next of seedsOf(range)) yield scheduleOf(next);
+}
+
+function scheduleOf(seed: number): Schedule {
+  return ejecting(balanced(randomSchedule(seed)));
 }
 
 function* seedsOf(range: Omit<Options, 'schedule' | 'seed'>): Generator<number> {

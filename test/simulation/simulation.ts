@@ -78,6 +78,8 @@ export class Simulation {
   silencedAt = -Infinity;
   /** Until when others may have written rules last, in simulated milliseconds. */
   othersWroteAt = -Infinity;
+  /** Endpoints that fell silent, so that lists may lack them. */
+  readonly mayBeEjected = new Set<string>();
   /** Addresses that the node had when a process ended, and has lost when the next one begins. */
   readonly lostUnseen = new Set<string>();
   /** Those that it had when the last process ended. */

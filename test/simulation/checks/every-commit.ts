@@ -3,7 +3,7 @@ import type { Simulation } from '../simulation.js';
 import type { Mode } from '../world/settings.js';
 import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';
 import { repairedUntil } from './budgets.js';
-import { actualFate, isAllowed, isAsUnanswered } from './fate.js';
+import { actualFate, isAllowed, isAsUnanswered, lacksOnly } from './fate.js';
 import { promisesNothing } from './modes.js';
 import { probedFrontends, type ProbedFrontend } from './probes.js';
 import { RemovedEndpoints } from './removed-endpoints.js';
@@ -107,6 +107,7 @@ export class EveryCommit {
         const allowed = allowedFates();
         // Of the rules of two modes, whichever see a packet first answer it.
         if (modes.length > 1 && !isQuiet && isAsUnanswered(fate, allowed)) continue;
+        if (!isQuiet && lacksOnly(fate, allowed, this.simulation.mayBeEjected)) continue;
         if (!modes.some((mode) => isAllowed(fate, allowed, mode, client, isQuiet))) {
           if (this.isOpenUntilIpvsEnds(service, frontend, modes)) continue;
           // A virtual server that waits for its last connections refuses what rules would drop (docs/life-cycle.md).

@@ -87,6 +87,17 @@ export function isAllowed(
   return places.length > 0 ? places.every((place) => known.has(place)) : known.size === 0;
 }
 
+/** Whether it is a fate that is allowed, but for endpoints at these addresses. */
+export function lacksOnly(fate: Fate, allowed: ReadonlySet<Fate>, addresses: ReadonlySet<string>): boolean {
+  if (addresses.size === 0) return false;
+  const without = (one: Fate): Fate => {
+    const [endpoints = '', ...sticky] = one.split('; ');
+    const left = endpoints.split(', ').filter((place) => !addresses.has(place.split(' ')[0]!));
+    return [left.join(', '), ...sticky].join('; ');
+  };
+  return [...allowed].some((one) => without(one) === fate);
+}
+
 /** Whether no connection is made, and none would have been by some allowed fate. */
 export function isAsUnanswered(fate: Fate, allowed: ReadonlySet<Fate>): boolean {
   return placesOf(fate).length === 0 && [...allowed].some((one) => placesOf(one).length === 0);

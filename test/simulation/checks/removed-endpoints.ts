@@ -51,11 +51,12 @@ export class RemovedEndpoints {
   }
 
   /**
-   * Of two modes either may answer, and in mode userspace the process does. What is refused in the middle has its former rules again, in
+   * Ejected endpoints come back. Of two modes either may answer, and in mode userspace the process does. What is refused in the middle has its former rules again, in
    * modes that write in several steps (docs/recovery.md).
    */
   private goesOnlyOn(): boolean {
-    const { history, mode, modes, refusedSince, settledBy, world } = this.simulation;
+    const { history, mayBeEjected, mode, modes, refusedSince, settledBy, world } = this.simulation;
+    if (mayBeEjected.size > 0) return false;
     if (history.mayGoBack(world.proxy === settledBy ? 'same' : 'other')) return false;
     return modes.size === 1 && mode !== 'userspace' && (mode === 'nftables' || refusedSince === Infinity);
   }

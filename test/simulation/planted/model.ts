@@ -21,6 +21,13 @@ export const MODEL_FAULTS: readonly PlantedFault[] = [
     fault: '    return left.length > 1 ? left : list;',
   },
   {
+    name: 'ejected-endpoints-stay-ejected',
+    file: 'src/domain/failover/port-failover.ts',
+    original: 'if (!answered && now < until) continue;',
+    fault: 'if (!answered) continue;',
+    modes: ['nftables', 'iptables', 'ipvs'],
+  },
+  {
     name: 'one-zone-hint-decides',
     file: 'src/domain/selection/select-endpoints.ts',
     original: '      if (hints(endpoint).length === 0) return false;',

@@ -33,6 +33,29 @@ const NAMES: Readonly<Record<string, number>> = { put: 0, 'take-over': 1 };
 
 type Choice = Pick<ServiceDescription, 'method'> & { readonly weights: Map<string, number | undefined> };
 
+/** In one world in so many, silent endpoints are ejected. */
+const ONE_EJECTING_IN = 6;
+/** Milliseconds from when an endpoint falls silent. */
+const UNTIL_EJECTED = 5_000;
+
+/** The same with silent endpoints that are ejected, for some of the seeds: one falls silent before each time that all is to be quiet. */
+export function ejecting({ settings, steps }: Schedule): Schedule {
+  const random = new Random(settings.seed).fork().fork();
+  const isPossible = settings.mode !== 'userspace' && steps.every(({ name }) => !OF_OTHERS.includes(name));
+  if (!isPossible || !random.isOneIn(ONE_EJECTING_IN)) return { settings, steps };
+  let later = 0;
+  return {
+    settings: { ...settings, arguments: [...settings.arguments, '--eject-silent-endpoints'] },
+    steps: steps.flatMap((step) => {
+      const silence = { at: step.at + later, name: 'silence', args: [] };
+      const isSettled = step.name === 'settle';
+      if (isSettled) later += UNTIL_EJECTED;
+      const moved = { ...step, at: step.at + later };
+      return isSettled ? [silence, moved] : [moved];
+    }),
+  };
+}
+
 /**
  * The same with methods of balancing and weights, for some of the seeds. They are drawn from numbers of their own, so that all else in a
  * world is as it would be without them.

@@ -14,6 +14,7 @@ import { programFault } from './program-faults.js';
 import { relabel } from './relabel.js';
 import { clock, restart } from './restarts.js';
 import { serviceRanges } from './service-ranges.js';
+import { silence } from './silence.js';
 import { put, remove, takeOver } from './users.js';
 
 /** The program is started. */
@@ -58,6 +59,7 @@ export const STEPS: readonly StepKind[] = [
   serviceRanges,
   formerVersionAgain,
   formerVersion,
+  silence,
 ];
 
 const BY_NAME = new Map(STEPS.map((kind) => [kind.name, kind]));

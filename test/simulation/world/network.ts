@@ -28,6 +28,8 @@ export class Network {
   private readonly listeners = new Map<string, Listener>();
   private readonly sockets = new Set<SimulatedSocket>();
   private nextPort = 40_000;
+  /** Addresses at which nobody answers. */
+  readonly silentHosts = new Set<string>();
 
   constructor(
     private readonly scheduler: Scheduler,
@@ -57,7 +59,7 @@ export class Network {
     const remote = /^[\d.:a-f]+$/.test(host) ? host : '127.0.0.1';
     const near = new SimulatedSocket(owner, { local: ['127.0.0.1', from], remote: [remote, port] }, this);
     near.connecting = true;
-    if (weather.newConnections === 'silent') {
+    if (weather.newConnections === 'silent' || this.silentHosts.has(remote)) {
       owner.onEnd(() => near.vanish());
       return near;
     }

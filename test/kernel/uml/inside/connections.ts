@@ -227,6 +227,27 @@ export function connectionTests(node: IpvsNode): void {
     await node.proxy.change(node.objects());
   });
 
+  it('has no client refused that sh leads to an endpoint of weight 0', async () => {
+    const to = { ...PATIENT, what: 'http', dst: '172.30.20.42', port: 80 } as const;
+    // One of both is the one that the client is led to by its address.
+    for (const [index, { address }] of node.backends.entries()) {
+      const service = {
+        ...{
+          name: 'by-source',
+          clusterIP: to.dst,
+          endpoints: node.backends.map((backend) => backend.address),
+        },
+        annotations: { [SCHEDULER_ANNOTATION]: 'sh', [WEIGHT_ANNOTATION]: JSON.stringify({ [address]: 0 }) },
+        ports: [{ name: 'http', protocol: 'TCP', port: to.port, targetPort: 8080 } as const],
+      };
+      await node.proxy.change(clusterObjects([service]));
+      expect(await ownServers()).toEqual(['-A -t 172.30.20.42:80 -s sh -b sh-fallback']);
+      const { name } = node.backends[1 - index]!;
+      expect(await askTimes(2, node.testbed.pod, to)).toEqual([name, name]);
+    }
+    await node.proxy.change(node.objects());
+  });
+
   it('keeps the connections of an endpoint of weight 0, and of one that is removed from others with weights', async () => {
     const [tcp, udp] = [
       { ...PATIENT, what: 'http', dst: '172.30.20.41', port: 80 },
