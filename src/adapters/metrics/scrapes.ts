@@ -1,6 +1,7 @@
 import type { EjectSilentEndpoints } from '../../application/failover/eject-silent-endpoints.js';
 import type { SourceStatus } from '../../application/ports/cluster-source.js';
 import type { ReportedLoop } from '../../application/status/report-status.js';
+import { isNodeProblem } from '../../application/status/port-status.js';
 import type { ServiceStatuses } from '../../application/status/service-statuses.js';
 import { BYTES_OF_SLOT, SLOT_LIMITS } from '../../domain/balancing/slot-budget.js';
 import { ASIDE_REASONS, RETURN_REASONS } from '../../domain/failover/port-failover.js';
@@ -12,7 +13,7 @@ import type { OWN_METRICS } from './own-metric-table.js';
 
 type Own = MetricSet<typeof OWN_METRICS>;
 
-/** Service ports by state. The numbers are maintained elsewhere; nothing is counted here. */
+/** Service ports by state. The numbers are maintained elsewhere; only those that fail are looked at. */
 export function showServicePorts(
   own: Own,
   { family, pending }: Pick<ReportedLoop, 'family' | 'pending'>,
@@ -20,8 +21,10 @@ export function showServicePorts(
 ): void {
   const { programmed, degraded, failed } = statuses.counts(family);
   own.set('servicePorts', { ip_family: family, state: 'programmed' }, programmed - degraded);
-  own.set('servicePorts', { ip_family: family, state: 'degraded' }, degraded);
-  own.set('servicePorts', { ip_family: family, state: 'failed' }, failed);
+  // The node is not the cause of those that this mode never serves.
+  const refused = statuses.failures(family).filter((port) => isNodeProblem('failed', port)).length;
+  own.set('servicePorts', { ip_family: family, state: 'degraded' }, degraded + failed - refused);
+  own.set('servicePorts', { ip_family: family, state: 'failed' }, refused);
   // So that the counter is there before there is anything to count: the first increase is seen as one.
   own.count('driftFound', { ip_family: family }, 0);
   own.set('servicesWaiting', { ip_family: family }, pending.serviceCount);

@@ -422,7 +422,9 @@ describe('what is looked up for each scrape', () => {
   it('service ports by state, and how fresh each kind is', async () => {
     const statuses = new ServiceStatuses();
     statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: timeText(1) });
-    statuses.set('IPv4', 'a/c/tcp/', { state: 'failed', since: timeText(1), reason: 'no', attempts: 1 });
+    const failed = { state: 'failed', since: timeText(1), reason: 'no', attempts: 1 } as const;
+    statuses.set('IPv4', 'a/c/tcp/', failed);
+    statuses.set('IPv4', 'a/d/sctp/', { ...failed, limitedBy: 'mode' });
     const metrics = made();
     let connected = true;
     const status = { kind: 'Service', synced: true, objects: 1, lastActivity: clock.now() - 2_500 } as const;
@@ -447,7 +449,7 @@ describe('what is looked up for each scrape', () => {
       );
     expect(await own()).toEqual({
       'kubeproxy_service_ports{ip_family="IPv4",state="programmed"}': 1,
-      'kubeproxy_service_ports{ip_family="IPv4",state="degraded"}': 0,
+      'kubeproxy_service_ports{ip_family="IPv4",state="degraded"}': 1,
       'kubeproxy_service_ports{ip_family="IPv4",state="failed"}': 1,
       'kubeproxy_services_waiting{ip_family="IPv4"}': 2,
       'kubeproxy_watch_connected{kind="Service"}': 1,
