@@ -151,6 +151,7 @@ describe('commands about the configuration', () => {
     expect(await sysctl('netfilter/nf_conntrack_tcp_timeout_established')).toBe('7200');
     expect(await sysctl('netfilter/nf_conntrack_tcp_timeout_close_wait')).toBe('90');
     expect(await sysctl('ipv4/conf/all/route_localnet')).toBe('1');
+    expect(await sysctl('netfilter/nf_conntrack_acct')).toBe('1');
     expect(await iptablesRules()).not.toContain('KUBE');
   });
 

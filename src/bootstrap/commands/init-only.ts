@@ -1,6 +1,8 @@
+import { NetlinkConntrack } from '../../adapters/conntrack/netlink-conntrack.js';
 import type { EventRecorder } from '../../application/ports/event-recorder.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
+import { protocolsToReset } from '../family/served-family.js';
 import { setUpHost } from '../node/host-setup.js';
 import { chooseMode } from '../modes/choose-mode.js';
 
@@ -18,6 +20,7 @@ export async function initOnly(asked: CommandLine, logger: Logger): Promise<numb
   try {
     setUpHost(commandLine, NO_EVENTS, logger);
     await mode.setUp?.();
+    if (protocolsToReset(mode, commandLine.configuration).includes('SCTP')) countPackets(logger);
   } finally {
     await mode.close();
   }
@@ -26,4 +29,13 @@ export async function initOnly(asked: CommandLine, logger: Logger): Promise<numb
     'initialized; exiting because of --init-only',
   );
   return 0;
+}
+
+/** Whether there will be a Service of SCTP is not known here, and the proxy itself may not be able to set it later. */
+function countPackets(logger: Logger): void {
+  try {
+    new NetlinkConntrack().countPackets();
+  } catch (error) {
+    logger.warn({ error }, 'packets of SCTP associations will not be counted');
+  }
 }

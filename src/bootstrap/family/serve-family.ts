@@ -8,7 +8,7 @@ import { ReconcileConntrack } from '../../application/use-cases/reconcile-conntr
 import { ResetDeadConnections } from '../../application/use-cases/reset-dead-connections.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import type { FamilyParts } from '../parts/proxy-parts.js';
-import type { ServedFamily } from './served-family.js';
+import { protocolsToReset, type ServedFamily } from './served-family.js';
 
 const PROTOCOLS = ['UDP', 'TCP', 'SCTP'] as const;
 
@@ -39,12 +39,9 @@ function conntrackReconcilers(parts: FamilyParts): readonly ReconcileConntrack[]
 
 function deadConnectionResets(parts: FamilyParts): readonly ResetDeadConnections[] {
   const { family, conntrack, metrics, clock, mode, commandLine } = parts;
-  // In mode userspace the proxy itself holds the connections, and closes them.
-  const isWanted = commandLine.configuration.resetDeadConnections && mode.name !== 'userspace';
-  if (!conntrack || !isWanted) return [];
+  if (!conntrack) return [];
   const logger = parts.logger.child({ caller: 'reset-dead-connections' });
-  // IPVS deletes a real server of SCTP with its associations.
-  return (mode.holder ? (['TCP'] as const) : (['TCP', 'SCTP'] as const)).map(
+  return protocolsToReset(mode, commandLine.configuration).map(
     (protocol) => new ResetDeadConnections(family, protocol, conntrack, metrics, clock, logger, mode.holder),
   );
 }

@@ -1,3 +1,5 @@
+import type { ConnectionHolder } from '../../application/ports/node/connection-holder.js';
+import type { WatchedProtocol } from '../../application/ports/node/conntrack.js';
 import type { ServiceHealthChecks } from '../../application/health/service-health-checks.js';
 import type { LocalhostLookup } from '../../application/localhost/localhost-lookup.js';
 import type { LocalhostNodePorts } from '../../application/localhost/localhost-node-ports.js';
@@ -22,4 +24,15 @@ export interface ServedFamily {
 
 export function localhostLookup(served: readonly ServedFamily[]): LocalhostLookup {
   return (family, key) => served.find((one) => one.family === family)?.localhostNodePorts?.placeOf(key);
+}
+
+/** The protocols whose connections to dead endpoints this program resets. */
+export function protocolsToReset(
+  { name, holder }: { readonly name: string; readonly holder?: ConnectionHolder },
+  { resetDeadConnections }: { readonly resetDeadConnections: boolean },
+): readonly WatchedProtocol[] {
+  // In mode userspace the proxy itself holds the connections, and closes them.
+  if (!resetDeadConnections || name === 'userspace') return [];
+  // IPVS deletes a real server of SCTP with its associations.
+  return holder ? ['TCP'] : ['TCP', 'SCTP'];
 }

@@ -3,6 +3,7 @@ import type { World } from '../world/world.js';
 
 const SYSCTLS: Readonly<Record<string, string>> = {
   'net/netfilter/nf_conntrack_max': '262144',
+  'net/netfilter/nf_conntrack_acct': '0',
   'net/netfilter/nf_conntrack_tcp_timeout_established': '432000',
   'net/netfilter/nf_conntrack_tcp_timeout_close_wait': '60',
   'net/netfilter/nf_conntrack_tcp_be_liberal': '0',
