@@ -9,9 +9,6 @@ export interface FlowQuery extends FlowPlace {
   readonly unreplied: boolean;
 }
 
-/** The endpoints that no longer serve a frontend: those known by `ip:port`, or all it had. */
-export type RemovedBackends = ReadonlySet<string> | 'all';
-
 /**
  * The frontends whose flows may be stale since the last reconciliation, each with the endpoints that no longer serve it.
  */
