@@ -17,6 +17,7 @@ import { informerTable } from './server/informers.js';
 import { measureServed } from './server/measure.js';
 import { servedTable } from './server/report.js';
 import { leastOfEach } from './statistics.js';
+import { storeResults } from './stored-results.js';
 import { tenantsTable } from './tenants/report.js';
 import { ejectionTable } from './traffic/ejection.js';
 import { measureTraffic, trafficTable } from './traffic/measure.js';
@@ -183,6 +184,8 @@ const { values, positionals } = parseArgs({
     fleet: { type: 'string' },
     /** For how long each attack of `tenants` lasts. */
     seconds: { type: 'string', default: '20' },
+    /** Store the results of a mode, which documents show, in bench/results. */
+    store: { type: 'boolean', default: false },
     /** Measure mode ipvs on the kernel of this machine, not on a separate one. */
     here: { type: 'boolean', default: false },
   },
@@ -259,5 +262,6 @@ for (const { mode, sizes } of instead ? [] : plan) {
     console.error(`measuring ${mode}: ${services} services of ${endpoints} endpoints …`);
     rows.push(await measure(mode, services, endpoints, runs));
   }
+  if (values.store) storeResults(mode, rows, runs);
   console.log(plan.length > 1 ? `\n${mode}\n\n${table(rows)}` : table(rows));
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: builds the program and the measurements, and runs them on this Node and on the newer one of the tests; with
- * `--this-node` on this one only. Only Node's own modules until the set-up has run.
+ * `npm run bench`: builds the program and the measurements, and runs them on this Node and on that of the image; with `--this-node`
+ * on this one only, with `--store`, which stores the results for documents, on that of the image only. Only Node's own modules until the set-up has run.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -62,7 +62,9 @@ await build({
 const newer = thisNodeOnly
   ? ''
   : execFileSync('sh', ['scripts/newer-node.sh', '24'], { cwd: root, encoding: 'utf8' }).trim();
-for (const node of [process.execPath, ...(newer ? [`${newer}/node`] : [])]) {
+const isStored = words.includes('--store');
+if (isStored && !newer) throw new Error('--store needs the Node of the image: run scripts/setup.sh tests');
+for (const node of [...(isStored ? [] : [process.execPath]), ...(newer ? [`${newer}/node`] : [])]) {
   console.log(`Node ${execFileSync(node, ['--version'], { encoding: 'utf8' })}`);
   const { status } = spawnSync(node, ['build/bench/main.js', ...options], { cwd: root, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);

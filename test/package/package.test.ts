@@ -143,8 +143,7 @@ describe('the packed package, in another program', () => {
         const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, target]) => target!);
         return (
           links
-            // Sources stay in the repository; the package has their types.
-            .filter((target) => !/^[a-z]+:|^\.\.\/src\//.test(target))
+            .filter((target) => !/^[a-z]+:/.test(target))
             .filter((target) => !existsSync(join(installed.root, dirname(page), target)))
             .map((target) => `${page}: ${target}`)
         );
