@@ -4,9 +4,9 @@ import type { StepKind } from '../schedule/step-kind.js';
 
 /** As many unanswered connections make an endpoint a suspect (docs/failover.md). */
 const CONNECTIONS = 3;
-/** Milliseconds: until it answers again, and until it has returned from the ejection that began before. */
+/** Milliseconds: until it answers again, and until it has returned, if it was ejected before, from the longest ejection. */
 const SILENT = 20_000;
-const RETURNED = 60_000;
+const RETURNED = 330_000;
 
 /** An endpoint of TCP falls silent, while clients connect to it and the node does; it may be ejected for half a minute. */
 export const silence: StepKind = {
@@ -22,6 +22,7 @@ export const silence: StepKind = {
     const [endpoint] = port.cluster;
     const { address } = endpoint!;
     const { network, scheduler, fate, machine } = world;
+    if (mayBeEjected.has(address)) return;
     network.silentHosts.add(address);
     mayBeEjected.add(address);
     scheduler.after(SILENT, () => network.silentHosts.delete(address), fate);
