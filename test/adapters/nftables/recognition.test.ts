@@ -279,5 +279,6 @@ function strayKey(family: IpFamily, { key }: SetDefinition, text: string): strin
   const last = key.at(-1);
   if (last === 'port') return [...words.slice(0, -1), '61234'].join(' . ');
   if (last === 'priority') return [...words.slice(0, -1), '7fff:fff0'].join(' . ');
+  if (last === 'slot') return [...words.slice(0, -1), '4000000000'].join(' . ');
   return [...words.slice(0, -1), family === 'IPv6' ? 'fd00:99::99' : '203.0.113.199'].join(' . ');
 }
