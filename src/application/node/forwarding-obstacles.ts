@@ -120,12 +120,12 @@ export class ForwardingObstacles {
   ): Promise<readonly ForwardingObstacle[]> {
     const { forwarding, routes, addresses } = this.sources;
     const off = forwarding.disabledBy(family);
-    const own = new Set(addresses.list());
-    const isElsewhere = ({ address }: Endpoint): boolean => !own.has(address);
-    const isOnNode = (endpoint: Endpoint): boolean => endpoint.isLocal && isElsewhere(endpoint);
     const devices = new Set<string>();
     let lookups = 0;
     try {
+      const own = new Set(addresses.list());
+      const isElsewhere = ({ address }: Endpoint): boolean => !own.has(address);
+      const isOnNode = (endpoint: Endpoint): boolean => endpoint.isLocal && isElsewhere(endpoint);
       for (const { endpoints, localEndpoints } of entries) {
         if (off !== undefined) {
           if (endpoints.reachable.some(isElsewhere))

@@ -20,14 +20,16 @@ let forwarding: MemoryForwarding;
 let routes: MemoryRoutes;
 let cluster: SeenCluster;
 let obstacles: ForwardingObstacles;
+let listAddresses: () => readonly string[];
 
 beforeEach(() => {
+  listAddresses = () => ['192.0.2.4', '127.0.0.1'];
   clock = new FakeClock();
   logger = new MemoryLogger();
   forwarding = new MemoryForwarding();
   routes = new MemoryRoutes(ROUTES);
   cluster = new SeenCluster();
-  const sources = { forwarding, routes, addresses: { list: () => ['192.0.2.4', '127.0.0.1'] } };
+  const sources = { forwarding, routes, addresses: { list: () => listAddresses() } };
   obstacles = new ForwardingObstacles(cluster.loops, sources, clock, logger);
 });
 
@@ -99,6 +101,18 @@ describe('a bridge whose packets meet no rules', () => {
     expect(await found()).toEqual([]);
     expect(routes.lookups).toBeLessThanOrEqual(16);
   });
+});
+
+it('is unknown, and no failure, while the addresses of the node cannot be read', async () => {
+  serve(['10.2.0.7', 'n2']);
+  forwarding.off.set('IPv4', OFF);
+  const readable = listAddresses;
+  listAddresses = () => {
+    throw new Error('looking for the device kube-ipvs0 was refused');
+  };
+  expect(await found()).toEqual([]);
+  listAddresses = readable;
+  expect(await found()).toEqual([expect.stringContaining(OFF)]);
 });
 
 it('is checked again for those who ask, at most once a second, and once a minute for the log', async () => {
