@@ -13,6 +13,9 @@ import { CT_GET, CT_NEW, CTA, PROTOINFO, PROTOINFO_TCP, TCP_MAXACK_SET } from '.
 import type { FlowDeletion } from './flow-deletion.js';
 import { FlowReader } from './flow-reader.js';
 
+/** Bytes of a packet of SCTP that only acknowledges: the IP header, the common header and a SACK. A slow reader may send one at any time. */
+const ACKNOWLEDGEMENT = { IPv4: 48, IPv6: 68 } as const;
+
 /** Connections asked for together: a few milliseconds' work, and far fewer answers than the receive buffer holds. */
 const AT_ONCE = 64;
 
@@ -25,8 +28,9 @@ export class FoundInKernel implements FoundConnection {
   readonly protocol: Protocol;
   /** Attributes of a request. */
   readonly identity: Buffer;
-  /** Of SCTP, as of the last look: packets of each direction, and whether the endpoint's is not the last. */
+  /** Of SCTP, as of the last look: packets of each direction, bytes of the client, and whether it waits for an answer. */
   private sent = 0;
+  private bytesSent = 0;
   private answered = 0;
   private isUnacknowledged = false;
 
@@ -45,12 +49,15 @@ export class FoundInKernel implements FoundConnection {
   }
 
   /** What counted packets tell, where the kernel has no flags that do. */
-  count({ packetsSent = 0, packetsAnswered = 0 }: FlowReader): ConnectionActivity {
-    const sent = packetsSent > this.sent;
+  count({ packetsSent = 0, packetsAnswered = 0, bytesSent = 0, family }: FlowReader): ConnectionActivity {
+    const packets = packetsSent - this.sent;
+    const sent = packets > 0;
     const answered = packetsAnswered > this.answered;
+    const asks = sent && bytesSent - this.bytesSent !== packets * ACKNOWLEDGEMENT[family];
     if (answered) this.isUnacknowledged = false;
-    else if (sent) this.isUnacknowledged = true;
+    else if (asks) this.isUnacknowledged = true;
     this.sent = packetsSent;
+    this.bytesSent = bytesSent;
     this.answered = packetsAnswered;
     return { sent, answered, unacknowledged: this.isUnacknowledged };
   }

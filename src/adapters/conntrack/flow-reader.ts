@@ -48,6 +48,8 @@ export class FlowReader implements SeenFlow, ClientFlow, ConnectionActivity {
   /** Packets of the client, and of the endpoint; undefined if the kernel does not count them, or does not say. */
   packetsSent: number | undefined;
   packetsAnswered: number | undefined;
+  /** Bytes of the client's packets. */
+  bytesSent: number | undefined;
   private buffer: Buffer = NOTHING;
   private kernelId = 0;
   /** Of a TCP connection, of each direction. */
@@ -73,7 +75,7 @@ export class FlowReader implements SeenFlow, ClientFlow, ConnectionActivity {
     const { original, replies } = this;
     this.buffer = bytes;
     this.replied = this.closed = this.offloaded = false;
-    this.bytes = this.packetsSent = this.packetsAnswered = undefined;
+    this.bytes = this.bytesSent = this.packetsSent = this.packetsAnswered = undefined;
     this.kernelId = this.originalFlags = this.replyFlags = 0;
     this.idAt = this.zone = -1;
     original.clear();
@@ -98,6 +100,8 @@ export class FlowReader implements SeenFlow, ClientFlow, ConnectionActivity {
           break;
         case CTA.COUNTERS_ORIG:
           this.packetsSent = this.readCounters();
+          // The kernel writes this direction first.
+          this.bytesSent = this.bytes;
           break;
         case CTA.COUNTERS_REPLY:
           this.packetsAnswered = this.readCounters();

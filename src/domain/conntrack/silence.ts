@@ -6,7 +6,7 @@ export interface ConnectionActivity {
   readonly sent: boolean;
   /** The endpoint sent something, if only an acknowledgement. */
   readonly answered: boolean;
-  /** TCP: data of the client, or its end, waits for an acknowledgement. SCTP: the client sent something after the endpoint's last packet. */
+  /** TCP: data of the client, or its end, waits for an acknowledgement. SCTP: after the endpoint's last packet the client sent more than acknowledgements. */
   readonly unacknowledged: boolean;
 }
 
@@ -24,8 +24,9 @@ export interface ConnectionActivity {
  * client that sends only keepalives is left alone: they cannot be told from the window updates of one that reads slowly what it
  * has long got; and it finds out by itself, which is what keepalives are for.
  *
- * Of SCTP the kernel shows packets, but not what is in them. What a client sends while its endpoint has been quiet for seconds is data, a
- * heartbeat or the beginning of a new association: each is acknowledged at once by a kernel that lives.
+ * Of SCTP the kernel shows packets and their sizes, but not their contents. While the endpoint has been quiet for seconds, its client sends data,
+ * heartbeats or the beginning of a new association, all of which a living kernel acknowledges at once. It may also send a mere
+ * acknowledgement, by which a slow reader offers room again; that one has a size of its own and calls for no answer.
  */
 export type Silence = 'answered' | 'quiet' | 'asked' | 'silent';
 

@@ -1,6 +1,7 @@
 import { NetlinkFlowEvents } from '../../../../src/adapters/conntrack/events/netlink-flow-events.js';
 import { NetlinkConntrack } from '../../../../src/adapters/conntrack/netlink-conntrack.js';
 import { NETLINK_NETFILTER } from '../../../../src/adapters/netlink/protocol.js';
+import type { WatchedProtocol } from '../../../../src/application/ports/node/conntrack.js';
 import type { ConnectionActivity } from '../../../../src/domain/conntrack/silence.js';
 import type { SeenFlow } from '../../../../src/domain/traffic/seen-flow.js';
 import { HandTime, KernelUnderTest } from '../kernel-under-test.js';
@@ -104,14 +105,16 @@ describe('looks of the program at connections', () => {
   const everything = [{}];
 
   /** Established connections to an endpoint, found; and what a look at them tells, by client. */
-  async function watched(clients: number) {
+  async function watched(clients: number, protocol: WatchedProtocol = 'TCP') {
     const { connections, conntrack, ...rest } = machine();
+    connections.sysctls.set('nf_conntrack_acct', 1);
     for (let client = 1; client <= clients; client++) {
-      connections.open(tcp(client), to('10.244.1.5'));
-      connections.answer(connections.find(tcp(client))!);
-      connections.send(connections.find(tcp(client))!);
+      const tuple = { ...tcp(client), protocol: IPPROTO[protocol] };
+      connections.open(tuple, to('10.244.1.5'));
+      connections.answer(connections.find(tuple)!);
+      connections.send(connections.find(tuple)!);
     }
-    const { found } = await conntrack.find('IPv4', 'TCP', everything, () => true, never);
+    const { found } = await conntrack.find('IPv4', protocol, everything, () => true, never);
     const look = async (isDead: (look: ConnectionActivity) => boolean = () => false) => {
       const told: (ConnectionActivity | undefined)[] = [];
       const outcome = await conntrack.look(
@@ -166,6 +169,23 @@ describe('looks of the program at connections', () => {
     connections.answer(connection);
     expect((await look()).told).toEqual([{ sent: false, answered: true, unacknowledged: false }]);
     expect((await look()).told).toEqual([{ ...nothing, unacknowledged: false }]);
+  });
+
+  it('of SCTP do not take a mere acknowledgement for something that wants an answer', async () => {
+    const { connections, look } = await watched(1, 'SCTP');
+    const connection = connections.find({ ...tcp(1), protocol: IPPROTO.SCTP })!;
+    const nothing = { sent: false, answered: false, unacknowledged: false };
+    const [ACKNOWLEDGEMENT, SHORT_HEARTBEAT, SMALLEST_DATA] = [48, 44, 52];
+    expect((await look()).told).toEqual([nothing]);
+    for (let count = 0; count < 3; count++) connections.send(connection, ACKNOWLEDGEMENT);
+    expect((await look()).told).toEqual([{ ...nothing, sent: true }]);
+    expect((await look()).told).toEqual([nothing]);
+    for (const bytes of [ACKNOWLEDGEMENT, SMALLEST_DATA]) connections.send(connection, bytes);
+    expect((await look()).told).toEqual([{ sent: true, answered: false, unacknowledged: true }]);
+    connections.answer(connection);
+    expect((await look()).told).toEqual([{ ...nothing, answered: true }]);
+    connections.send(connection, SHORT_HEARTBEAT);
+    expect((await look()).told).toEqual([{ sent: true, answered: false, unacknowledged: true }]);
   });
 
   it('remove what is dead, and say what is gone, closed or another one by now', async () => {
