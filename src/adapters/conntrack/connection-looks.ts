@@ -15,6 +15,8 @@ import { FlowReader } from './flow-reader.js';
 
 /** Bytes of a packet of SCTP that only acknowledges: the IP header, the common header and a SACK. A slow reader may send one at any time. */
 const ACKNOWLEDGEMENT = { IPv4: 48, IPv6: 68 } as const;
+/** At so many looks without an answer. At more, they are heartbeats that happen to have this size. */
+const MOST_ACKNOWLEDGEMENTS = 4;
 
 /** Connections asked for together: a few milliseconds' work, and far fewer answers than the receive buffer holds. */
 const AT_ONCE = 64;
@@ -33,6 +35,8 @@ export class FoundInKernel implements FoundConnection {
   private bytesSent = 0;
   private answered = 0;
   private isUnacknowledged = false;
+  /** Looks since the last answer that saw nothing but acknowledgements. */
+  private acknowledgements = 0;
 
   constructor(flow: FlowReader) {
     ({
@@ -53,9 +57,11 @@ export class FoundInKernel implements FoundConnection {
     const packets = packetsSent - this.sent;
     const sent = packets > 0;
     const answered = packetsAnswered > this.answered;
-    const asks = sent && bytesSent - this.bytesSent !== packets * ACKNOWLEDGEMENT[family];
-    if (answered) this.isUnacknowledged = false;
-    else if (asks) this.isUnacknowledged = true;
+    const acknowledges = bytesSent - this.bytesSent === packets * ACKNOWLEDGEMENT[family];
+    if (answered) this.acknowledgements = 0;
+    else if (sent && acknowledges) this.acknowledgements++;
+    const asks = sent && (!acknowledges || this.acknowledgements > MOST_ACKNOWLEDGEMENTS);
+    this.isUnacknowledged = !answered && (asks || this.isUnacknowledged);
     this.sent = packetsSent;
     this.bytesSent = bytesSent;
     this.answered = packetsAnswered;

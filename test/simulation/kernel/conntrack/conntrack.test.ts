@@ -188,6 +188,17 @@ describe('looks of the program at connections', () => {
     expect((await look()).told).toEqual([{ sent: true, answered: false, unacknowledged: true }]);
   });
 
+  it('of SCTP take packets of that size for heartbeats when they go on and on', async () => {
+    const { connections, look } = await watched(1, 'SCTP');
+    const connection = connections.find({ ...tcp(1), protocol: IPPROTO.SCTP })!;
+    const unacknowledged: (boolean | undefined)[] = [];
+    for (let count = 0; count < 6; count++) {
+      connections.send(connection, 48);
+      unacknowledged.push((await look()).told[0]?.unacknowledged);
+    }
+    expect(unacknowledged).toEqual([false, false, false, false, true, true]);
+  });
+
   it('remove what is dead, and say what is gone, closed or another one by now', async () => {
     const { connections, look } = await watched(300);
     for (const client of [1, 2, 3]) connections.remove(connections.find(tcp(client))!);
