@@ -141,12 +141,10 @@ describe('the packed package, in another program', () => {
       pages.map(async (page) => {
         const text = await readFile(join(installed.root, page), 'utf8');
         const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, target]) => target!);
-        return (
-          links
-            .filter((target) => !/^[a-z]+:/.test(target))
-            .filter((target) => !existsSync(join(installed.root, dirname(page), target)))
-            .map((target) => `${page}: ${target}`)
-        );
+        return links
+          .filter((target) => !/^[a-z]+:/.test(target))
+          .filter((target) => !existsSync(join(installed.root, dirname(page), target)))
+          .map((target) => `${page}: ${target}`);
       }),
     );
     expect(pages).toContain('README.md');

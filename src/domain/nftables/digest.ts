@@ -1,13 +1,24 @@
 import { weightOf } from '../balancing/balancing.js';
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../model/endpoint.js';
+import { getOrMake } from '../model/get-or-make.js';
 import { mixed } from '../model/text-hash.js';
 import { LISTS } from './slots-part.js';
 
 /** To be changed with everything that lets the same entry be compiled into other elements. */
-const COMPILED_AS = 'elements 1';
+const COMPILED_AS = 'elements 2';
 /** The same of those that are not chosen at random with equal chances. */
 const SLOTS_AS = 'slots 2';
+
+/** What the digests of all frontends of an entry begin with, and those of its load-balancer IPs. */
+interface SharedDigests {
+  readonly ofAll: number;
+  /** Undefined where it has none. */
+  readonly ofLoadBalancer: number | undefined;
+}
+
+/** Each is computed once: an entry may have 20,000 frontends, and each of them depends on the addresses of all. */
+const shared = new WeakMap<ForwardingEntry, SharedDigests>();
 
 /**
  * A number that differs, in practice, whenever the elements of a frontend differ, its own and those that it shares: what its own
@@ -15,29 +26,40 @@ const SLOTS_AS = 'slots 2';
  * that they are compiled from. It has 53 bits, as many as a number holds.
  */
 export function digestOf(entry: ForwardingEntry, { kind, address, port, policy, outcome }: Frontend): number {
-  const { name, frontends, endpoints, balancing } = entry;
+  const { ofAll, ofLoadBalancer } = getOrMake(shared, entry, () => sharedDigests(entry));
+  const hash = new Hash();
+  hash.addDigest(ofAll);
+  for (const text of [kind, address ?? '', policy, outcome]) hash.add(text);
+  hash.addNumber(port);
+  if (kind === 'load-balancer-ip') hash.addDigest(ofLoadBalancer!);
+  return hash.value;
+}
+
+function sharedDigests(entry: ForwardingEntry): SharedDigests {
+  const { name, frontends, endpoints, balancing, sourceRanges } = entry;
   const hash = new Hash();
   hash.add(COMPILED_AS);
   for (const text of [name.namespace, name.name, name.port, name.protocol]) hash.add(text);
-  for (const text of [kind, address ?? '', policy, outcome]) hash.add(text);
-  hash.addNumber(port);
   hash.addNumber(entry.affinitySeconds);
   hash.addNumber(endpoints.hasAny ? 1 : 0);
   hash.addEndpoints(endpoints.cluster ?? []);
   hash.addEndpoints(endpoints.local ?? []);
   hash.addEndpoints(endpoints.reachable.filter(({ isLocal }) => isLocal));
-  hash.addList(frontends, (other) => (other.kind === 'cluster-ip' ? other.address! : ''));
+  hash.addList(frontends, (frontend) => (frontend.kind === 'cluster-ip' ? frontend.address! : ''));
   if (balancing) {
     hash.add(SLOTS_AS);
     hash.add(balancing.method);
-    for (const name of LISTS) hash.add(balancing.tables?.[name] ?? '');
+    for (const list of LISTS) hash.add(balancing.tables?.[list] ?? '');
     hash.addWeights([...(endpoints.cluster ?? []), ...(endpoints.local ?? [])]);
   }
-  if (kind !== 'load-balancer-ip') return hash.value;
-  hash.addNumber(entry.sourceRangesCoverNode ? 1 : 0);
-  hash.addList(entry.sourceRanges, (range) => `${range.address}/${range.prefixLength}`);
-  hash.addList(frontends, (other) => (other.kind === kind ? other.address! : ''));
-  return hash.value;
+  const ofAll = hash.value;
+  const loadBalancers = frontends.filter(({ kind }) => kind === 'load-balancer-ip');
+  if (loadBalancers.length === 0) return { ofAll, ofLoadBalancer: undefined };
+  const more = new Hash();
+  more.addNumber(entry.sourceRangesCoverNode ? 1 : 0);
+  more.addList(sourceRanges, (range) => `${range.address}/${range.prefixLength}`);
+  more.addList(loadBalancers, ({ address }) => address!);
+  return { ofAll, ofLoadBalancer: more.value };
 }
 
 const TWO_TO_32 = 2 ** 32;
@@ -66,6 +88,12 @@ class Hash {
     this.one = Math.imul(this.one ^ number, 0x01000193);
     this.other = Math.imul(this.other ^ number, 0x5bd1e995);
     this.other ^= this.other >>> 15;
+  }
+
+  /** A digest, which has more bits than `addNumber` takes. */
+  addDigest(digest: number): void {
+    this.addNumber(digest % TWO_TO_32);
+    this.addNumber(Math.floor(digest / TWO_TO_32));
   }
 
   addList<T>(list: readonly T[], textOf: (member: T) => string): void {

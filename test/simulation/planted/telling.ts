@@ -5,7 +5,7 @@ export const TELLING_FAULTS: readonly PlantedFault[] = [
   {
     name: 'metrics-call-what-is-programmed-failed',
     file: 'src/adapters/metrics/scrapes.ts',
-    original: "state: 'failed' }, failed);",
+    original: "state: 'failed' }, refused);",
     fault: "state: 'failed' }, programmed);",
   },
   {

@@ -103,7 +103,9 @@ class Difference implements SingleRulesOrder {
     this.present = new Map(
       saved.map(({ name, chains }) => [name, new Map(chains.map((chain) => [chain.name, chain.rules]))]),
     );
-    const surplus = new Set([...(this.present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
+    // Rules of a table that is not put right may still lead to them.
+    const chains = this.tables.includes(OWNED_TABLE) ? this.present.get(OWNED_TABLE)?.keys() : undefined;
+    const surplus = new Set([...(chains ?? [])].filter(isOfService));
     this.surplus = surplus;
     this.owned = surplus.size > 0 ? this.differingChains(surplus) : allChains(desired);
     this.held = surplus.size > 0 ? this.heldChains(isOfService) : new Map();
