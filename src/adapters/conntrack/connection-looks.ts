@@ -16,7 +16,7 @@ import { FlowReader } from './flow-reader.js';
 /** Bytes of a packet of SCTP that only acknowledges: the IP header, the common header and a SACK. A slow reader may send one at any time. */
 const ACKNOWLEDGEMENT = { IPv4: 48, IPv6: 68 } as const;
 /** At so many looks without an answer. At more, they are heartbeats that happen to have this size. */
-const MOST_ACKNOWLEDGEMENTS = 4;
+const MOST_ACKNOWLEDGEMENTS = 2;
 
 /** Connections asked for together: a few milliseconds' work, and far fewer answers than the receive buffer holds. */
 const AT_ONCE = 64;
