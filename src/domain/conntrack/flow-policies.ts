@@ -1,6 +1,6 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { endpointPlace } from '../model/endpoint.js';
-import { cidrContains, cidrText } from '../net/cidr.js';
+import { cidrContains, cidrText, type Cidr } from '../net/cidr.js';
 import type { ClientFlow } from './flow.js';
 import { NODE_PORT, type FrontendAddress } from './frontend-map.js';
 
@@ -27,7 +27,7 @@ export class FlowPolicies {
     return (
       this.isOtherExternally(other) ||
       before.internalPolicyLocal !== after.internalPolicyLocal ||
-      String(before.sourceRanges.map(cidrText)) !== String(after.sourceRanges.map(cidrText)) ||
+      !areSame(before.sourceRanges, after.sourceRanges) ||
       (after.sourceRanges.length > 0 && kindsText(before) !== kindsText(after))
     );
   }
@@ -67,6 +67,15 @@ export class FlowPolicies {
     this.localPlaces ??= new Set(this.entry.localEndpoints.map(endpointPlace));
     return this.localPlaces.has(place);
   }
+}
+
+/** Ranges of the same version of a Service are the same objects: there may be thousands, and its endpoints may change often. */
+function areSame(some: readonly Cidr[], others: readonly Cidr[]): boolean {
+  const isSame = (range: Cidr, index: number): boolean => {
+    const other = others[index]!;
+    return range === other || cidrText(range) === cidrText(other);
+  };
+  return some.length === others.length && some.every(isSame);
 }
 
 /** The endpoint is the client itself, which is always masqueraded. */
