@@ -14,6 +14,9 @@ import { loadKubeconfig, type LoadedKubeconfig } from './kubeconfig.js';
 /** How long a proxy may take to reach the API server. Milliseconds. */
 const PROXY_TIMEOUT = 10_000;
 
+/** What no HTTP header may contain. */
+const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
+
 /** What a request needs to reach the API server and authenticate. */
 export interface Access {
   readonly server: URL;
@@ -96,6 +99,7 @@ export class Credentials {
       if (tokenFile) Object.assign(user ?? {}, { token: await tokenIn(tokenFile) });
       forgetAgents(config);
       await authenticate(config, user, options);
+      requireSendable(options.headers as OutgoingHttpHeaders | undefined);
       tls = tlsOf(options, cluster.caFile, user?.certFile);
     } catch (error) {
       // The library keeps even a credential that it could not use.
@@ -166,6 +170,12 @@ async function authenticate(config: KubeConfig, user: User | null, options: Requ
   }
   if (command !== undefined && !options.cert && !(options.headers as OutgoingHttpHeaders).Authorization)
     throw new Error(`the exec plugin ${command} printed neither a token nor a certificate`);
+}
+
+/** Node rejects such a header only when a request is made, too late to ask an exec plugin again. */
+function requireSendable({ Authorization }: OutgoingHttpHeaders = {}): void {
+  if (UNSENDABLE.test(String(Authorization)))
+    throw new Error('the token has a character that is not allowed in an HTTP header');
 }
 
 /** Throws when they are not PEM or do not belong together, as they may while somebody writes them. */

@@ -313,6 +313,10 @@ describe('credentials that are not there yet', () => {
       () => plugin(`echo '{"status":{}}'`, /printed neither a token nor a certificate/),
     ],
     [
+      'an exec plugin that prints a token with a control character at first',
+      () => plugin(`echo '{"status":{"token":"stand-in\\u0001token"}}'`, /the token has a character .* header/),
+    ],
+    [
       'an exec plugin that prints a broken certificate at first',
       () =>
         plugin(
