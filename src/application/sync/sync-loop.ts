@@ -209,11 +209,11 @@ export class SyncLoop {
     this.verifier.schedule();
   }
 
-  /** The sync left something to the next one. */
+  /** The sync left something to the next one. A turn of the event loop lets changes in that have arrived meanwhile. */
   private goOn(since: number): void {
     this.waitingSince = since;
     this.observer.queued(this.family);
-    this.schedule(0);
+    this.schedule(1);
   }
 
   private async attempt(changes: DequeuedChanges, start: number, since: number): Promise<boolean> {

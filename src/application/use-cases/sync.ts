@@ -56,8 +56,8 @@ interface Programmed {
 export class Sync {
   readonly table: ForwardingTable;
   private readonly waiting = new WaitingChanges();
-  /** Services that have changed while changes of theirs waited. */
-  private readonly changedAgain = new Set<ServiceKey>();
+  /** Services that have changed, and whose entries have not been computed since. */
+  private readonly uncomputed = new Set<ServiceKey>();
   private readonly outcomes: ServicePortOutcomes;
   private started = false;
   /** The node of the last call of the backend. */
@@ -104,8 +104,8 @@ export class Sync {
 
   /** Whether changes of this Service, or of any, are left for the next call of `program`. */
   isBehind(service?: ServiceKey): boolean {
-    if (service === undefined) return !this.waiting.empty || this.changedAgain.size > 0;
-    return this.waiting.includes(service) || this.changedAgain.has(service);
+    if (service === undefined) return !this.waiting.empty || this.uncomputed.size > 0;
+    return this.waiting.includes(service) || this.uncomputed.has(service);
   }
 
   /**
@@ -183,7 +183,7 @@ export class Sync {
     const services = keepUnexplained ? [...all].filter((service) => this.isExplained(service)) : all;
     this.table.update(this.state, services, forwarding);
     this.waiting.takeAll();
-    this.changedAgain.clear();
+    this.uncomputed.clear();
     const result = await this.backend.start([...this.table.entries()], network, { keepUnexplained, signal });
     this.network = network;
     this.started = true;
@@ -218,7 +218,7 @@ export class Sync {
   private async applyChanges({ services, everyService }: DequeuedChanges, call: Call): Promise<Programmed> {
     const { network, forwarding } = call;
     const all = everyService ? this.allServices() : this.coalesced(services);
-    if (everyService) this.changedAgain.clear();
+    if (everyService) this.uncomputed.clear();
     const concerned = this.sawEverything ? all : [...all].filter((service) => this.isExplained(service));
     const ofServices = everyService ? undefined : services;
     this.waiting.add(failedRemovals(this.table, this.statuses, this.family, ofServices));
@@ -233,13 +233,13 @@ export class Sync {
   }
 
   /**
-   * These Services, and those that changed again before, without those of which changes still wait: their entries are computed when
-   * these are programmed, once, however often they change meanwhile.
+   * These Services, and those left before, as far as their entries are computed now (`WaitingChanges.due`). Those of the others are computed
+   * in a later call, once, however often they change meanwhile.
    */
   private coalesced(services: Iterable<ServiceKey>): readonly ServiceKey[] {
-    for (const service of services) this.changedAgain.add(service);
-    const due = [...this.changedAgain].filter((service) => !this.waiting.includes(service));
-    for (const service of due) this.changedAgain.delete(service);
+    for (const service of services) this.uncomputed.add(service);
+    const due = this.waiting.due(this.uncomputed, (service) => this.table.entriesOf(service));
+    for (const service of due) this.uncomputed.delete(service);
     return due;
   }
 

@@ -45,6 +45,25 @@ export class WaitingChanges {
     return this.byService.has(service);
   }
 
+  /**
+   * Of these Services, those whose entries are computed next: none of which changes wait, all small ones, and of the large ones the first,
+   * about as many as fit into a portion, and at least one. So the computing is divided as the programming is.
+   */
+  due(
+    services: Iterable<ServiceKey>,
+    entriesOf: (service: ServiceKey) => readonly ForwardingEntry[],
+  ): readonly ServiceKey[] {
+    let room = this.weightAtOnce;
+    return [...services].filter((service) => {
+      if (this.includes(service)) return false;
+      const weight = entriesOf(service).reduce((sum, entry) => sum + weightOfEntry(entry), 0);
+      if (weight <= this.weightAtOnce * LIGHT_PART) return true;
+      if (room < weight && room < this.weightAtOnce) return false;
+      room -= weight;
+      return true;
+    });
+  }
+
   /** Of two changes of one service port, the later one counts. */
   add(changes: readonly ForwardingChange[]): void {
     for (const change of changes) {

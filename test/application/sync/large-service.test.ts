@@ -42,7 +42,7 @@ describe('a Service with very many ports', () => {
     bench.change('small');
     release();
     expect(bench.loop.isWaiting('shop/big')).toBe(true);
-    await bench.settle();
+    await bench.clock.advanceAsync(10);
     // Portions follow each other without the pause that is between syncs.
     expect(sizes(bench)).toEqual(['apply small*1 big*1999', 'apply big*1002']);
     expect([bench.loop.isWaiting('shop/big'), bench.loop.inSync]).toEqual([false, true]);
@@ -60,7 +60,7 @@ describe('a Service with very many ports', () => {
     }
     sizes(bench);
     release();
-    await bench.settle();
+    await bench.clock.advanceAsync(10);
     // The rest of the first version, and all of the last.
     expect(sizes(bench)).toHaveLength(2 + 3);
     expect([bench.loop.isWaiting('shop/big'), bench.loop.inSync]).toEqual([false, true]);
@@ -77,10 +77,10 @@ describe('a Service with very many ports', () => {
     await bench.settle();
     expect(bench.loop.isWaiting('shop/big')).toBe(true);
     release();
-    await bench.settle();
+    await bench.clock.advanceAsync(10);
     expect(bench.observer.reports.slice(1).map(({ programmingLatencies }) => programmingLatencies)).toEqual([
       [0.3],
-      [0.5],
+      [0.501],
     ]);
   });
 
@@ -103,7 +103,7 @@ describe('a Service with very many ports', () => {
         .sort(),
     );
     bench.remove('big');
-    await bench.settle();
+    await bench.clock.advanceAsync(10);
     expect([bench.backend.programmed.size, bench.sync.table.size, bench.loop.inSync]).toEqual([0, 0, true]);
   });
 
@@ -127,7 +127,40 @@ describe('a Service with very many ports', () => {
     sizes(bench);
     bench.moveTo('x');
     release();
-    await bench.settle();
+    await bench.clock.advanceAsync(10);
     expect(sizes(bench)).toEqual(['apply big*5000 small*1']);
+  });
+
+  it('lets a change pass between its portions that arrives while they are programmed', async () => {
+    const bench = await new Bench().begin('small');
+    bench.change('big', { ports: ports(5000) });
+    await bench.settle();
+    expect(sizes(bench)).toEqual(['start small*1', 'apply big*2000']);
+    bench.change('small');
+    await bench.clock.advanceAsync(10);
+    expect(sizes(bench)).toEqual(['apply small*1 big*1999', 'apply big*1001']);
+  });
+});
+
+describe('many large Services that change at once', () => {
+  const names = Array.from({ length: 10 }, (_, index) => `big-${index}`);
+
+  it('are computed in parts, each once, and a change that arrives meanwhile comes with the next part', async () => {
+    const bench = new Bench();
+    for (const name of names) bench.put(name, { ports: ports(1000) });
+    await bench.begin('small');
+    sizes(bench);
+    const computed = jest.spyOn(bench.sync.table, 'update');
+    for (const name of names) bench.change(name, { ports: ports(999) });
+    await bench.settle();
+    expect(computed.mock.calls.map(([, services]) => [...services])).toEqual([['shop/big-0', 'shop/big-1']]);
+    bench.change('small');
+    expect(bench.loop.isWaiting('shop/big-9')).toBe(true);
+    await bench.clock.advanceAsync(1);
+    expect([...computed.mock.calls[1]![1]]).toEqual(['shop/big-2', 'shop/big-3', 'shop/small']);
+    await bench.clock.advanceAsync(20);
+    const services = computed.mock.calls.flatMap(([, each]) => [...each]);
+    expect(services.sort()).toEqual([...names, 'small'].map((name) => `shop/${name}`).sort());
+    expect([bench.loop.inSync, bench.sync.table.size]).toEqual([true, 9991]);
   });
 });
