@@ -314,7 +314,8 @@ describe('credentials that are not there yet', () => {
     ],
     [
       'an exec plugin that prints a token with a control character at first',
-      () => plugin(`echo '{"status":{"token":"stand-in\\u0001token"}}'`, /the token has a character .* header/),
+      () =>
+        plugin(`echo '{"status":{"token":"stand-in\\u0001token"}}'`, /the token has a character .* header/),
     ],
     [
       'an exec plugin that prints a broken certificate at first',
