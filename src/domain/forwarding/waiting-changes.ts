@@ -75,6 +75,7 @@ export class WaitingChanges {
       const earlier = present.changes.get(change.key);
       const waiting = earlier ? { ...change, former: earlier.former } : change;
       present.changes.set(change.key, waiting);
+      if (earlier && earlier === this.postponed) this.postponed = waiting;
       this.weigh(service, present, weightOf(waiting) - (earlier ? weightOf(earlier) : 0));
       if (this.byFrontend) index(waiting, this.byFrontend);
     }

@@ -1,4 +1,5 @@
 import { serviceOf } from '../../../src/domain/model/service-port-name.js';
+import { parseAddress } from '../../../src/domain/net/address.js';
 import { Bench, START } from './bench.js';
 
 const ports = (count: number, first = 1) =>
@@ -65,6 +66,30 @@ describe('a Service with very many ports', () => {
     expect(sizes(bench)).toHaveLength(2 + 3);
     expect([bench.loop.isWaiting('shop/big'), bench.loop.inSync]).toEqual([false, true]);
     expect(bench.backend.programmed.size).toBe(5992);
+  });
+
+  it('delays no other Service when it loses an address while it waits', async () => {
+    const bench = await new Bench().begin('small', 'other');
+    const externalIPs = [parseAddress('192.0.2.99')!];
+    const pods = (count: number) =>
+      Array.from({ length: count }, (_, index) => `10.1.${index >> 8}.${index & 255}`);
+    bench.put('big', { externalIPs, createdAt: 9 });
+    bench.setEndpoints('big', ...pods(1500));
+    await bench.settle();
+    const release = bench.backend.hold();
+    bench.setEndpoints('big', ...pods(1499));
+    bench.change('other');
+    await bench.settle();
+    bench.setEndpoints('older', '10.2.0.1');
+    bench.change('older', { externalIPs, createdAt: 1 });
+    sizes(bench);
+    release();
+    await bench.clock.advanceAsync(10);
+    expect(sizes(bench)).toEqual(['apply big*1 older*1']);
+    bench.change('small');
+    await bench.clock.advanceAsync(10);
+    expect(sizes(bench)).toEqual(['apply small*1']);
+    expect(bench.loop.inSync).toBe(true);
   });
 
   it('waits until its last portion is programmed, and so do the times of its changes', async () => {

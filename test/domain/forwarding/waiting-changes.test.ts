@@ -111,6 +111,16 @@ describe('WaitingChanges', () => {
     expect(waiting.empty).toBe(true);
   });
 
+  it('that are larger than a portion keep their turn when another change takes their place', () => {
+    const [before, after] = [large('big', 'x', 1, 1_000), large('big', 'x', 1, 999)];
+    waiting.add([added(before), added(entry('v0', 'x', 100))]);
+    expect(names(waiting.take())).toEqual(['v0:x']);
+    waiting.add([replaced(before, after), added(entry('v1', 'x', 101))]);
+    expect(waiting.take()).toEqual([added(after)]);
+    expect(names(waiting.take())).toEqual(['v1:x']);
+    expect(waiting.empty).toBe(true);
+  });
+
   it('with tables of slots count as so many elements as well', () => {
     const endpoints = Array.from({ length: 2 }, (_, index) => endpoint(`10.244.1.${index}`));
     const hashed = (service: string, port: number): ForwardingEntry => ({
@@ -173,6 +183,7 @@ describe('WaitingChanges', () => {
     service: fc.constantFrom('a', 'b', 'c'),
     name: fc.constantFrom('p1', 'p2', 'p3', 'p4', 'p5', 'p6'),
     port: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
+    endpoints: fc.nat(3),
   });
 
   it('reach the table that all of them make, never apart from what shares a frontend with them', () => {
@@ -202,8 +213,8 @@ describe('WaitingChanges', () => {
           expect(at(programmed)).toEqual(at(table));
         };
         for (const batch of batches) {
-          for (const { service, name, port } of batch) {
-            const wanted = port === undefined ? undefined : entry(service, name, port);
+          for (const { service, name, port, endpoints } of batch) {
+            const wanted = port === undefined ? undefined : large(service, name, port, endpoints);
             const key = entry(service, name).key;
             const former = table.get(key);
             if (wanted) table.set(key, wanted);
