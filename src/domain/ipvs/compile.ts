@@ -168,10 +168,10 @@ class ServicePortCompiler {
     const which = policy === 'Local' && local?.length ? 'local' : 'cluster';
     const list = this.entry.endpoints[which] ?? [];
     const areWeightless = list.some(({ weight }) => weight === 0);
-    const chosen = areWeightless ? list.map(({ address, port }) => ({ address, port })) : list;
+    const chosen = areWeightless ? list.map((endpoint) => ({ ...endpoint, weight: 1 })) : list;
     const kept = [...(weightless?.[which] ?? []), ...(aside?.[which] ?? [])];
     if (kept.length === 0) return chosen;
-    return sortedOnce([...list, ...kept.map((endpoint) => ({ ...endpoint, weight: 0 }))]);
+    return sortedOnce([...chosen, ...kept.map((endpoint) => ({ ...endpoint, weight: 0 }))]);
   }
 
   /** Keeps this node, whose source would be the load-balancer IP itself, out of a load balancer with source ranges. */

@@ -321,19 +321,33 @@ describe('endpoints of weight 0', () => {
   });
 });
 
-it('endpoints that are ejected keep their connections as real servers of weight 0', () => {
-  const endpoints = [1, 2].map((last) => endpoint(`10.244.1.${last}`));
-  const [entry] = forwardService(
-    service({ ejectSilentEndpoints: true }),
-    () => endpoints,
-    FORWARDING,
-    () => new Set(['10.244.1.2:8080']),
-  );
-  const [{ served }] = compileIpvs(entry!, OPTIONS) as [IpvsPart];
-  expect(served!.endpoints.map(({ address, weight }) => [address, weight])).toEqual([
-    ['10.244.1.1', undefined],
-    ['10.244.1.2', 0],
-  ]);
+describe('endpoints that are ejected', () => {
+  /** With the second of these endpoints ejected. */
+  const realServers = (weight?: number) => {
+    const endpoints = [1, 2].map((last) =>
+      endpoint(`10.244.1.${last}`, weight === undefined ? {} : { weight }),
+    );
+    const [entry] = forwardService(
+      service({ ejectSilentEndpoints: true }),
+      () => endpoints,
+      FORWARDING,
+      () => new Set(['10.244.1.2:8080']),
+    );
+    const [{ served }] = compileIpvs(entry!, OPTIONS) as [IpvsPart];
+    return serverLines([served!]).slice(1);
+  };
+  const expected = [
+    '-a -t 10.96.7.1:80 -r 10.244.1.1:8080 -m -w 1',
+    '-a -t 10.96.7.1:80 -r 10.244.1.2:8080 -m -w 0',
+  ];
+
+  it('keep their connections as real servers of weight 0', () => {
+    expect(realServers()).toEqual(expected);
+  });
+
+  it('leave others of weight 0 with weight 1, where all have weight 0', () => {
+    expect(realServers(0)).toEqual(expected);
+  });
 });
 
 describe('a frontend that two services claim', () => {
