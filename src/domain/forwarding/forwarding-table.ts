@@ -133,9 +133,10 @@ export class ForwardingTable {
     for (const key of due) {
       const service = state.service(key);
       const counts = state.endpointCounts(key, family);
-      const endpoints = service?.ports.reduce(
+      const served = service?.clusterIPs[family] === undefined ? undefined : service;
+      const endpoints = served?.ports.reduce(
         (sum, port) =>
-          sum + frontendCount(service, port) * counts({ port: port.name, protocol: port.protocol }),
+          sum + frontendCount(served, port) * counts({ port: port.name, protocol: port.protocol }),
         0,
       );
       this.endpoints.request(key, endpoints ?? 0);

@@ -5,7 +5,10 @@ import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table
 import { readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slice.js';
 import { readService } from '../../../src/domain/decode/read-service.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
+import { parseAddress } from '../../../src/domain/net/address.js';
+import type { Service } from '../../../src/domain/model/service.js';
 import { rawService, rawSlice } from '../../support/objects.js';
+import { service, slice, sliceEndpoint } from '../../support/samples.js';
 
 const LIMITS = { ofService: 1_024, ofNode: 4_096, small: 128 };
 const CONTEXT: ForwardingContext = {
@@ -128,6 +131,24 @@ describe('a Service with more endpoints than it may have', () => {
     );
     expect([...table.entries()]).toEqual([...fresh.table.entries()]);
   });
+});
+
+it('Services without a cluster IP of the family take nothing of what others may have', () => {
+  const externalIPs = Array.from({ length: 79 }, (_, index) => parseAddress(`192.0.2.${index + 1}`)!);
+  const state = new ClusterState();
+  const table = new ForwardingTable();
+  const add = (name: string, clusterIPs: Service['clusterIPs']) => {
+    state.applyService(service({ name, clusterIPs, externalIPs }));
+    const endpoints = Array.from({ length: 500 }, (_, index) =>
+      sliceEndpoint(`10.1.${index >> 8}.${index & 255}`),
+    );
+    state.applySlice(slice(`${name}-1`, endpoints, { service: name }));
+    table.update(state, [`shop/${name}`], CONTEXT);
+  };
+  add('served', { IPv4: '10.96.0.1' });
+  for (let number = 1; number <= 16; number++) add(`other-${number}`, { IPv6: `fd00::${number}` });
+  table.update(state, ['shop/served'], CONTEXT);
+  expect(table.entriesOf('shop/served').map(({ endpoints }) => endpoints.reachable.length)).toEqual([500]);
 });
 
 it('a slice of 20,000 ports and 1,000 endpoints keeps its addresses once', () => {
