@@ -340,7 +340,7 @@ describe("this node's Node object", () => {
     failure.catch((error: Error) => (reason = error.message));
     await letPass(4 * MINUTE + 50 * SECOND);
     expect(reason).toBe('');
-    await until(() => reason !== '', 15 * SECOND);
+    await until(() => reason !== '');
     expect(reason).toBe('timeout waiting for PodCIDR allocation on node "node1"');
     expect(syncs()).toEqual([]);
   });

@@ -59,7 +59,9 @@ export interface ForwardingEntry {
   readonly mostEndpoints?: number;
 }
 
+/** A choice of endpoints for which the budget of slots has no space: the Service is balanced at random instead. */
 export interface DeniedBalancing {
+  /** The choice that the Service requests. */
   readonly balancing: Balancing;
   /** Missing where another port of the Service has it. */
   readonly reason?: string | undefined;
