@@ -34,6 +34,9 @@ export class GuideFailure extends Error {
   }
 }
 
+/** How long a loop (`until …`) is repeated until it prints what the page shows: a node in good state may have a change to write. */
+const REPEATED_MS = 20_000;
+
 /** Ends each step's part of both streams; the number is the exit code. A command of a guide never prints it. */
 const MARK = /␞(\d+)\n/;
 
@@ -115,12 +118,16 @@ export class GuideShell {
 
   private async step(step: Step): Promise<Outcome> {
     this.ran.add(step.place);
-    this.commands.write(`${step.command}\0`);
-    const outcome = await this.outcome(step);
-    if (outcome.exitCode !== 0) throw new GuideFailure(step, `ended with ${outcome.exitCode}`, outcome);
-    if (step.shown !== undefined && !shows(step.shown, outcome.stdout))
-      throw new GuideFailure(step, `does not print what the page shows:\n${step.shown}\nbut:`, outcome);
-    return outcome;
+    const { shown } = step;
+    const deadline = Date.now() + (step.command.startsWith('until ') ? REPEATED_MS : 0);
+    for (;;) {
+      this.commands.write(`${step.command}\0`);
+      const outcome = await this.outcome(step);
+      if (outcome.exitCode !== 0) throw new GuideFailure(step, `ended with ${outcome.exitCode}`, outcome);
+      if (shown === undefined || shows(shown, outcome.stdout)) return outcome;
+      if (Date.now() > deadline)
+        throw new GuideFailure(step, `does not print what the page shows:\n${shown}\nbut:`, outcome);
+    }
   }
 
   private async outcome(step: Step): Promise<Outcome> {
