@@ -7,10 +7,9 @@ import {
   type ManifestFindings,
 } from '../manifests/validate-manifests.js';
 import type { Asked } from './command-line/subcommands.js';
-import { formatted, jsonLine } from './output/formatted.js';
+import { formatted } from './output/formatted.js';
 import { print } from './output/print.js';
 import { inToneOf } from './output/tones.js';
-import { sarif } from './output/sarif.js';
 
 /** Stands for standard input. */
 const INPUT = '-';
@@ -18,9 +17,8 @@ const INPUT = '-';
 /**
  * Reports what in the manifests would be ignored, and what may not be meant: 1 when something would be ignored, otherwise 0. Changes
  * nothing.
- * @param version of this program
  */
-export async function validate({ request }: Asked<'validate'>, version: string): Promise<number> {
+export async function validate({ request }: Asked<'validate'>): Promise<number> {
   const { paths, output } = request;
   const input = { file: '<stdin>', read: () => text(process.stdin) };
   const found = await validateManifests(
@@ -28,9 +26,7 @@ export async function validate({ request }: Asked<'validate'>, version: string):
     shownPath,
     paths.includes(INPUT) ? input : undefined,
   );
-  await print(
-    output === 'sarif' ? jsonLine(sarif(found.findings, version)) : formatted(output, found, textOf),
-  );
+  await print(formatted(output, found, textOf));
   return found.findings.some(({ severity }) => severity === 'error') ? 1 : 0;
 }
 

@@ -1,7 +1,7 @@
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { completeCommandLine, type Asked, type CommandLine } from '../configuration/command-line.js';
 import { ConfigurationError, EarlyExit } from '../configuration/errors.js';
-import { PROGRAM_VERSION, thisVersion } from '../version.js';
+import { thisVersion } from '../version.js';
 import { print } from '../../adapters/cli/output/print.js';
 import { UsageError } from '../../adapters/cli/usage-error.js';
 import { flagFields } from '../configuration/flags/flags.js';
@@ -55,10 +55,7 @@ const subcommands: {
   },
   compare: async () => (await import('./compare.js')).compare,
   inspect: async () => (await import('../migration/inspect.js')).inspect,
-  validate: async () => {
-    const { validate } = await import('../../adapters/cli/validate.js');
-    return (asked) => validate(asked, PROGRAM_VERSION);
-  },
+  validate: async () => (await import('../../adapters/cli/validate.js')).validate,
 };
 
 /** Undefined where a command line cannot be understood, as somebody writes it yet. */

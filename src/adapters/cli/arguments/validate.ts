@@ -1,10 +1,5 @@
-import { Option } from 'commander';
 import { UsageError } from '../usage-error.js';
-import { colorOption, OUTPUT_FORMATS, subcommand, type OutputFormat } from '../command-line/subcommand.js';
-
-export interface ValidateOptions {
-  readonly output?: OutputFormat | 'sarif';
-}
+import { outputOptions, subcommand, type OutputOptions } from '../command-line/subcommand.js';
 
 /** Which files and folders to check. */
 export const validate = subcommand({
@@ -13,13 +8,8 @@ export const validate = subcommand({
   description:
     'Report what in these manifests is invalid, by file, line and field, and what does not fit together, without changing anything.',
   usage: 'PATH|-... [flags]',
-  options: [
-    new Option('-o, --output <format>', 'How to print it; sarif for code review.')
-      .choices([...OUTPUT_FORMATS, 'sarif'])
-      .default('text'),
-    colorOption,
-  ],
-  request(paths, { output = 'text' }: ValidateOptions) {
+  options: outputOptions,
+  request(paths, { output }: OutputOptions) {
     if (paths.length === 0)
       throw new UsageError(
         'validate takes the files and folders to check, or - for standard input, got none',
