@@ -251,14 +251,7 @@ it.each([
 );
 
 it('takes every argument that applies beside the file', async () => {
-  const extraArgs = [
-    '-v=2',
-    '--v=2',
-    '--logging-format=json',
-    '--page',
-    '--page=false',
-    '--nft-transport=cli',
-  ];
+  const extraArgs = ['-v=2', '--v=2', '--logging-format=json', '--page', '--page=false'];
   const { command } = daemonSet(await render({ extraArgs })).spec!.template.spec!.containers[0]!;
   expect(command!.slice(3)).toEqual(extraArgs);
 });

@@ -183,7 +183,7 @@ describe('the command line', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(commandsOnly).toMatch(/^Ask the proxy of this node:\n +status/m);
     const { stdout } = await run(['help', 'flags']);
-    for (const flag of ['manifests', 'once', 'nft-transport', 'config', 'cleanup', 'master', 'proxy-mode']) {
+    for (const flag of ['manifests', 'once', 'config', 'cleanup', 'master', 'proxy-mode']) {
       expect(stdout).toContain(`--${flag} `);
     }
   });
@@ -459,14 +459,12 @@ describe('what it reports about itself', () => {
 });
 
 describe('ways into the kernel', () => {
-  it('nftables needs no nft, not even where it was asked for', async () => {
+  it('nftables mode needs no nft', async () => {
     const file = await manifest('objects.yaml', clusterObjects([web]));
-    const { exitCode, stderr } = await run(
-      [...identity, '--once', '--nft-transport', 'cli', '--manifests', file],
-      { env: { PATH: '/nonexistent' } },
-    );
+    const { exitCode, stderr } = await run([...identity, '--once', '--manifests', file], {
+      env: { PATH: '/nonexistent' },
+    });
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-    expect(stderr).toContain('Flag --nft-transport has been deprecated');
     expect(await elements('set cluster-ips')).toEqual(['172.30.20.6']);
   });
 

@@ -82,15 +82,6 @@ describe('commands and our own flags', () => {
     expect(earlyExit('--help').output).toMatch(/^ +validate /m);
   });
 
-  it('takes the former transports, and warns that they have no effect', () => {
-    expect(parse(['--nft-transport=cli']).warnings).toEqual([
-      'Flag --nft-transport has been deprecated, rules of mode nftables are always written over netlink',
-    ]);
-    expect(usageError('--nft-transport=x').message).toContain(
-      'expected one of auto, netlink, cli, found "x"',
-    );
-  });
-
   it('keeps what concerns the API server and the files', () => {
     expect(
       parse([

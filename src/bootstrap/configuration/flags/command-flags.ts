@@ -1,7 +1,7 @@
 import { field, type ValuesOf } from '../schema/field.js';
 import { ipPort } from '../types/address-types.js';
 import { pathArray } from '../types/list-types.js';
-import { bool, int32, oneOf, text, versionRequest } from '../types/scalar-types.js';
+import { bool, int32, text, versionRequest } from '../types/scalar-types.js';
 
 const NO_EFFECT = 'Accepted without effect.';
 
@@ -28,11 +28,6 @@ export const commandFlags = {
   once: field(bool, {
     flag: 'once',
     help: 'Program everything once, leave the rules in place and exit; with top: show one interval and exit.',
-  }),
-  nftTransport: field(oneOf('auto', 'netlink', 'cli'), {
-    flag: 'nft-transport',
-    help: NO_EFFECT,
-    deprecated: 'rules of mode nftables are always written over netlink',
   }),
   scrapeBindAddress: field(ipPort, {
     flag: 'scrape-bind-address',

@@ -17,7 +17,7 @@ const GROUPS: readonly (readonly [heading: string, names: RegExp])[] = [
   ['The process and its log:', /^(oom-score-adj|v|logging-format|log-.*-split-stream)$/],
   [
     'Accepted without effect:',
-    /^(config-sync-period|log-flush-frequency|log-.*-buffer-size|vmodule|machine-id-file|boot-id-file|nft-transport|cleanup-ipvs|resource-container)$/,
+    /^(config-sync-period|log-flush-frequency|log-.*-buffer-size|vmodule|machine-id-file|boot-id-file|cleanup-ipvs|resource-container)$/,
   ],
 ];
 

@@ -147,7 +147,6 @@ describe('flags (docs/spec/configuration.md §2)', () => {
     const own = [
       'manifests',
       'once',
-      'nft-transport',
       'scrape-bind-address',
       'proxy-port-range',
       'udp-timeout',
