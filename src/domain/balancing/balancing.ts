@@ -15,7 +15,7 @@ export type BalancingMethod = (typeof BALANCING_METHODS)[number];
 /** Where a Service asks for something else than equal chances. */
 export interface Balancing {
   readonly method: BalancingMethod;
-  /** Endpoints have weights. */
+  /** A list that the service port chooses from is weighted. */
   readonly isWeighted: boolean;
   /** The ports of the Service whose tables of slots this one shares. Missing: it has its own. */
   readonly tables?: TableOwners;
@@ -36,6 +36,12 @@ export const MAX_WEIGHT = 1000;
  */
 export function weightOf({ weight = 1 }: Pick<Endpoint, 'weight'>): number {
   return weight === 0 ? 1 : weight;
+}
+
+/** Whether the endpoints of a list have different weights. */
+export function isWeightedList(list: readonly Endpoint[]): boolean {
+  const [first] = list;
+  return first !== undefined && list.some((endpoint) => weightOf(endpoint) !== weightOf(first));
 }
 
 /** Whether the choice is by a hash of the client. */

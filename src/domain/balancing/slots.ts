@@ -1,7 +1,7 @@
 import { endpointPlace, type Endpoint } from '../model/endpoint.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 import { textHash } from '../model/text-hash.js';
-import { isHashed, weightOf, type Balancing, type TableOwners } from './balancing.js';
+import { isHashed, isWeightedList, weightOf, type Balancing, type TableOwners } from './balancing.js';
 import { maglevTable } from './maglev-table.js';
 import { turns, turnsOfPeriod } from './turns.js';
 
@@ -34,7 +34,11 @@ const tables = new WeakMap<readonly Endpoint[], Map<string, Slots>>();
  * All nodes with the same list have the same slots.
  * @param isPrime as many slots as one of TABLE_SIZES, whatever would do
  */
-export function slotsOf(list: readonly Endpoint[], balancing: Balancing, isPrime = false): Slots | undefined {
+export function slotsOf(
+  list: readonly Endpoint[],
+  balancing: Pick<Balancing, 'method'>,
+  isPrime = false,
+): Slots | undefined {
   const size = slotCount(list, balancing, isPrime);
   if (size === undefined) return undefined;
   const key = `${size} ${isHashed(balancing.method) || isPrime}`;
@@ -48,12 +52,12 @@ export function slotsOf(list: readonly Endpoint[], balancing: Balancing, isPrime
 /** How many there are. Costs a walk through the list, where `slotsOf` makes a table. */
 export function slotCount(
   list: readonly Endpoint[],
-  { method, isWeighted }: Balancing,
+  { method }: Pick<Balancing, 'method'>,
   isPrime = false,
 ): number | undefined {
   if (list.length < 2) return undefined;
   const isTable = isPrime || isHashed(method);
-  if (!isTable && !isWeighted) return undefined;
+  if (!isTable && !isWeightedList(list)) return undefined;
   const weights = list.map(weightOf);
   return (isTable ? undefined : shortPeriod(weights)) ?? tableSize(weights, isHashed(method));
 }
@@ -63,7 +67,12 @@ function shortPeriod(weights: readonly number[]): number | undefined {
   return period <= LONGEST_PERIOD ? period : undefined;
 }
 
-function made(list: readonly Endpoint[], { method }: Balancing, isPrime: boolean, size: number): Slots {
+function made(
+  list: readonly Endpoint[],
+  { method }: Pick<Balancing, 'method'>,
+  isPrime: boolean,
+  size: number,
+): Slots {
   const weights = list.map(weightOf);
   const isTable = isPrime || isHashed(method) || shortPeriod(weights) === undefined;
   return isTable ? maglevTable(slotNames(list), weights, size) : firstTurns(weights, size);
@@ -92,7 +101,10 @@ export interface SlotShare {
 }
 
 /** The share of new connections that each endpoint of the list gets, by its place in the list. */
-export function slotShares(list: readonly Endpoint[], balancing: Balancing): readonly SlotShare[] {
+export function slotShares(
+  list: readonly Endpoint[],
+  balancing: Pick<Balancing, 'method'>,
+): readonly SlotShare[] {
   const slots = slotsOf(list, balancing);
   if (!slots) return list.map(() => ({ slots: 1, of: list.length }));
   const counts = new Uint32Array(list.length);

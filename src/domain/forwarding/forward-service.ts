@@ -1,4 +1,4 @@
-import { methodOfScheduler, type Balancing } from '../balancing/balancing.js';
+import { isWeightedList, methodOfScheduler, type Balancing } from '../balancing/balancing.js';
 import type { Endpoint, PortIdentity } from '../model/endpoint.js';
 import { NOBODY_ASIDE, type StepsAside } from '../failover/steps-aside.js';
 import { servicePortKey } from '../model/service-port-name.js';
@@ -132,11 +132,10 @@ function forwardPort(
   };
 }
 
-function balancingOf(service: Service, { reachable }: EndpointSelection): Balancing | undefined {
+function balancingOf(service: Service, { cluster = [], local = [] }: EndpointSelection): Balancing | undefined {
   const { scheduler, balancingMethod: asked } = service;
   const method = asked ?? (scheduler === undefined ? undefined : methodOfScheduler(scheduler)) ?? 'random';
-  const [first] = reachable;
-  const isWeighted = reachable.some(({ weight = 1 }) => weight !== (first!.weight ?? 1));
+  const isWeighted = isWeightedList(cluster) || isWeightedList(local);
   return method === 'random' && !isWeighted ? undefined : { method, isWeighted };
 }
 

@@ -8,7 +8,7 @@ import { LISTS } from './slots-part.js';
 /** To be changed with everything that lets the same entry be compiled into other elements. */
 const COMPILED_AS = 'elements 2';
 /** The same of those that are not chosen at random with equal chances. */
-const SLOTS_AS = 'slots 2';
+const SLOTS_AS = 'slots 3';
 
 /** What the digests of all frontends of an entry begin with, and those of its load-balancer IPs. */
 interface SharedDigests {

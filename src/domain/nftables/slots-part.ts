@@ -132,7 +132,6 @@ export class SlotsPart implements TablePart {
       this.number === other.number &&
       this.isPrime === other.isPrime &&
       this.balancing.method === other.balancing.method &&
-      this.balancing.isWeighted === other.balancing.isWeighted &&
       makesSameTable(this.endpoints, other.endpoints)
     );
   }

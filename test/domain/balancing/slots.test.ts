@@ -23,10 +23,10 @@ const isPrime = (number: number): boolean => {
 describe('the slots of a choice', () => {
   it('are none where a number for each endpoint does', () => {
     const list = endpoints(undefined, undefined, undefined);
-    expect(slotsOf(list, { method: 'random', isWeighted: false })).toBeUndefined();
-    expect(slotsOf(list, { method: 'round-robin', isWeighted: false })).toBeUndefined();
-    expect(slotsOf(endpoints(7), { method: 'maglev', isWeighted: true })).toBeUndefined();
-    expect(slotShares(list, { method: 'random', isWeighted: false })).toEqual([
+    expect(slotsOf(list, { method: 'random' })).toBeUndefined();
+    expect(slotsOf(list, { method: 'round-robin' })).toBeUndefined();
+    expect(slotsOf(endpoints(7), { method: 'maglev' })).toBeUndefined();
+    expect(slotShares(list, { method: 'random' })).toEqual([
       { slots: 1, of: 3 },
       { slots: 1, of: 3 },
       { slots: 1, of: 3 },
@@ -35,9 +35,9 @@ describe('the slots of a choice', () => {
 
   it('meet weights exactly where their period is short, evenly mixed', () => {
     const list = endpoints(20, 10, 10);
-    const slots = slotsOf(list, { method: 'round-robin', isWeighted: true })!;
+    const slots = slotsOf(list, { method: 'round-robin' })!;
     expect(Array.from(slots)).toEqual([0, 0, 1, 2]);
-    expect(slotShares(list, { method: 'random', isWeighted: true })).toEqual([
+    expect(slotShares(list, { method: 'random' })).toEqual([
       { slots: 2, of: 4 },
       { slots: 1, of: 4 },
       { slots: 1, of: 4 },
@@ -46,7 +46,7 @@ describe('the slots of a choice', () => {
 
   it('are those of a table where the period is long, every share within one percent of itself', () => {
     const weights = [1000, 999, 500];
-    const shares = slotShares(endpoints(...weights), { method: 'random', isWeighted: true });
+    const shares = slotShares(endpoints(...weights), { method: 'random' });
     shares.forEach(({ slots, of }, place) => {
       const exact = weights[place]! / 2499;
       expect(Math.abs(slots / of - exact) / exact).toBeLessThan(0.01);
@@ -54,14 +54,14 @@ describe('the slots of a choice', () => {
   });
 
   it('count endpoints alike that all have weight 0', () => {
-    expect(slotShares(endpoints(0, 0), { method: 'random', isWeighted: true })).toEqual([
+    expect(slotShares(endpoints(0, 0), { method: 'random' })).toEqual([
       { slots: 1, of: 2 },
       { slots: 1, of: 2 },
     ]);
   });
 
   it('are the same for the same list on another node', () => {
-    const balancing = { method: 'maglev', isWeighted: true } as const;
+    const balancing = { method: 'maglev' } as const;
     expect(slotsOf(endpoints(1, 2, 3), balancing)).toEqual(slotsOf(endpoints(1, 2, 3), balancing));
   });
 
@@ -86,12 +86,12 @@ describe('the slots of a choice', () => {
       endpoints(...Array.from({ length: 4000 }, (_, at) => 1 + (at % 10))),
     ])
       for (const method of ['random', 'maglev'] as const)
-        for (const { slots } of slotShares(list, { method, isWeighted: true }))
+        for (const { slots } of slotShares(list, { method }))
           expect(slots).toBeGreaterThan(0);
   });
 
   it('do not depend on the port, unless it differs between endpoints', () => {
-    const balancing = { method: 'maglev', isWeighted: false } as const;
+    const balancing = { method: 'maglev' } as const;
     const list = endpoints(1, 1, 1);
     const elsewhere = list.map((endpoint) => ({ ...endpoint, port: 9090 }));
     expect(slotsOf(elsewhere, balancing)).toEqual(slotsOf(list, balancing));

@@ -69,7 +69,8 @@ describe('an endpoint of weight 0', () => {
       externalPolicyLocal: true,
       ports: [{ name: '', protocol: 'TCP', port: 80, nodePort: 30080 }],
     } as const;
-    const { endpoints } = forward(parts, [local, one]);
+    const { endpoints, balancing } = forward(parts, [local, one]);
+    expect(balancing).toBeUndefined();
     expect(places(endpoints.cluster)).toEqual([one.address]);
     expect(places(endpoints.local)).toEqual([local.address]);
     expect(places(endpoints.reachable)).toEqual([local.address, one.address]);

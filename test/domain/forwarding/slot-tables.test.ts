@@ -1,5 +1,8 @@
 import { SLOT_LIMITS } from '../../../src/domain/balancing/slot-budget.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
+import { slotDemand } from '../../../src/domain/forwarding/slot-tables.js';
+import { compileNftables } from '../../../src/domain/nftables/compile.js';
+import { SLOTS } from '../../../src/domain/nftables/layout/sets.js';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
@@ -38,6 +41,28 @@ describe('tables of slots', () => {
     ]);
     expect(owners({ ports }, { a: list(3), b: list(3) })).toEqual([undefined, undefined]);
   });
+});
+
+it('a list has a table if its own weights differ, whatever other lists of the port have', () => {
+  const zone = 'z1';
+  const near = list(2).map((each) => ({ ...each, zoneHints: [zone] }));
+  const here = [1, 5].map((weight) =>
+    endpoint(`10.245.0.${weight}`, { isLocal: true, zoneHints: ['z2'], weight }),
+  );
+  const lists: Readonly<Record<string, ReturnType<typeof list>>> = { a: near, b: [...near, ...here] };
+  const external = { externalPolicyLocal: true, balancingMethod: 'round-robin' } as const;
+  const entries = forwardService(
+    service({ ...external, ports: [port('a'), port('b')].map((each) => ({ ...each, nodePort: 30_080 })) }),
+    ({ port: name }) => lists[name]!,
+    { ...CONTEXT, topology: { ...CONTEXT.topology, zone } },
+  );
+  const slots = entries.flatMap((entry) =>
+    compileNftables(entry)
+      .filter(({ shared }) => shared === SLOTS)
+      .map(({ elements }) => elements.length),
+  );
+  expect(slots).toEqual([6]);
+  expect(slotDemand(entries)!.slots).toBe(6);
 });
 
 describe('the room for tables of slots', () => {
