@@ -94,8 +94,8 @@ export class ApiClient {
     if (!request.continued) await this.rate?.take(request.signal ?? NEVER);
     request.signal?.throwIfAborted();
     const waited = (this.clock.now() - requestedAt) / 1000;
-    const access = this.credentials.current();
-    const { server, proxy, options } = await unlessAborted(access, request.signal ?? NEVER);
+    const access = await unlessAborted(this.credentials.current(), request.signal ?? NEVER);
+    const { server, proxy, options } = access;
     const method = request.method ?? 'GET';
     const url = urlOf(request, server);
     if (this.rate && !request.continued) this.observer.waited({ method, host: url.host }, waited);
@@ -124,7 +124,7 @@ export class ApiClient {
       const contentType = response.headers['content-type'] ?? '';
       return { contentType, body: exchange.body(response) };
     }
-    if (status === 401) this.credentials.renew();
+    if (status === 401) this.credentials.renew(access);
     throw await exchange.failure(response);
   }
 

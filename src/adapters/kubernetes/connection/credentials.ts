@@ -35,6 +35,8 @@ export class Credentials {
   private loadedFrom: string | undefined;
   private access: Promise<Access> | undefined;
   private readAt = 0;
+  /** Those that were read since the last renewal. */
+  private valid = new WeakSet<Access>();
   private agent: HttpAgent | undefined;
   private agentIdentity = '';
   private readonly plugins: ExecPlugins;
@@ -74,8 +76,13 @@ export class Credentials {
     this.access = undefined;
   }
 
-  /** The server rejected the credentials: reads everything and runs exec plugins again for the next request. */
-  renew(): void {
+  /**
+   * The server rejected these credentials: reads everything and runs exec plugins again for the next request. Does nothing if they were
+   * replaced already: several requests may be rejected at the same time.
+   */
+  renew(rejected: Access): void {
+    if (!this.valid.has(rejected)) return;
+    this.valid = new WeakSet();
     this.loaded = undefined;
     this.access = undefined;
   }
@@ -88,6 +95,7 @@ export class Credentials {
   }
 
   private async read(): Promise<Access> {
+    const { valid } = this;
     const { config, tokenFile } = await this.load();
     const { kubeconfig } = this.connection;
     const cluster = config.getCurrentCluster()!;
@@ -118,11 +126,13 @@ export class Credentials {
       const agent = cluster.proxyUrl ? (options.agent as HttpAgent) : newAgent(server, tls);
       this.replaceAgent(agent, identity);
     }
-    return {
+    const access: Access = {
       server,
       ...(cluster.proxyUrl && { proxy: new URL(cluster.proxyUrl).host }),
       options: { agent: this.agent, headers: { ...options.headers }, auth: options.auth ?? null },
     };
+    valid.add(access);
+    return access;
   }
 
   /** Loads the configuration again when its file has changed. */

@@ -133,6 +133,30 @@ describe('identification', () => {
     expect(await readFile(join(folder, 'runs'), 'utf8')).toBe('\n\n');
   });
 
+  it('by an exec plugin that runs again once, however many requests with its credential are rejected', async () => {
+    const kubeconfig = await writeKubeconfig(api, { exec: { command: './plugin' } });
+    const folder = dirname(kubeconfig);
+    const credential = JSON.stringify({ status: { token: 'stand-in-token' } });
+    await writeFile(
+      join(folder, 'plugin'),
+      `#!/bin/sh\ncd ${folder} && echo >> runs && echo '${credential}'\n`,
+    );
+    await chmod(join(folder, 'plugin'), 0o755);
+    const credentials = new Credentials({ kubeconfig }, new CountingClock(), 0, 30_000);
+    const runs = async () => (await readFile(join(folder, 'runs'), 'utf8')).length;
+    const [first, second] = [await credentials.current(), await credentials.current()];
+    credentials.renew(first);
+    const renewed = await credentials.current();
+    credentials.renew(second);
+    credentials.renew(first);
+    await credentials.current();
+    expect(await runs()).toBe(2);
+    credentials.renew(renewed);
+    await credentials.current();
+    expect(await runs()).toBe(3);
+    credentials.close();
+  });
+
   it('by an exec plugin that prints something else is an error that does not repeat it', async () => {
     const kubeconfig = await writeKubeconfig(api, { exec: { command: 'echo', args: ['echo secret'] } });
     const failure = clientOf({ kubeconfig }).access();
