@@ -49,8 +49,7 @@ const kubeproxy: NamedPage = {
       `.SH ${roff(group.replace(/:$/, '').toUpperCase())}`,
       ...(subcommands as readonly GroupedForm[])
         .filter((one) => !one.isHidden && (one.group ?? COMMAND_GROUPS[0]) === group)
-        .flatMap((one) => commandLines(one.name === cluster.name ? { ...one, options: [] } : one)),
-      ...(group === 'Ask all nodes:' ? paragraph('What it takes stands in kubectl-kubeproxy(1).') : []),
+        .flatMap(commandLines),
     ]),
   ],
   seeAlso: ['kubectl-kubeproxy(1)', 'kube-proxy-ts(8)'],
@@ -64,7 +63,7 @@ const plugin: NamedPage = {
   body: [
     '.SH DESCRIPTION',
     ...paragraph(cluster.description),
-    ...paragraph('It is what kubectl runs as kubectl kubeproxy, and the same as kubeproxy cluster.'),
+    ...paragraph('kubectl runs it as kubectl kubeproxy.'),
     ...paragraph(EXIT_CODES),
     '.SH FLAGS OF ALL COMMANDS',
     ...(cluster.options ?? []).flatMap(optionLines),

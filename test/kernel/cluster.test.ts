@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { askCluster } from '../../src/adapters/cli/cluster/ask-cluster.js';
+import { NO_TERMINAL, PLUGIN } from '../../src/adapters/cli/output/reader.js';
 import { parseCommandLine, type Asked } from '../../src/bootstrap/configuration/command-line.js';
 import { StandInApiServer } from '../support/api-server/api-server.js';
 import { writeKubeconfig } from '../support/api-server/kubeconfig.js';
@@ -66,10 +67,14 @@ it('asks real proxies', async () => {
     const kubeconfig = await writeKubeconfig(api);
     const cluster = (...args: readonly string[]): Promise<number> => {
       stdout = '';
-      const asked = parseCommandLine(['cluster', ...args, '--kubeconfig', kubeconfig], {
-        readFile: () => '',
-        hostname: () => 'laptop',
-      });
+      const asked = parseCommandLine(
+        [...args, '--kubeconfig', kubeconfig],
+        {
+          readFile: () => '',
+          hostname: () => 'laptop',
+        },
+        { ...NO_TERMINAL, program: PLUGIN },
+      );
       return askCluster(asked as Asked<'cluster'>, 60_000);
     };
     expect(await cluster('status')).toBe(0);

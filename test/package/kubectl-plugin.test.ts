@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { builtProxy } from '../support/program/built-proxy.js';
 
-it('is `kubeproxy cluster`, also through a link in the PATH', async () => {
+it('queries all nodes, also through a link in the PATH', async () => {
   await builtProxy();
   const folder = await mkdtemp(join(tmpdir(), 'plugin-'));
   try {

@@ -1,7 +1,8 @@
 import { UsageError } from '../../../src/adapters/cli/usage-error.js';
-import { failure, parse } from './support.js';
+import { failure, parse, parsePlugin } from './support.js';
 
 const usageError = (...argv: readonly string[]) => failure(UsageError, () => parse(argv)).message;
+const pluginError = (...argv: readonly string[]) => failure(UsageError, () => parsePlugin(argv)).message;
 const access = {
   proxyNamespace: 'kube-system',
   selector:
@@ -9,9 +10,9 @@ const access = {
   parallel: 20,
 };
 
-describe('cluster', () => {
+describe('the plugin for kubectl', () => {
   it('finds the proxies where DaemonSets usually are', () => {
-    expect(parse(['cluster', 'status']).request).toEqual({
+    expect(parsePlugin(['status']).request).toEqual({
       name: 'cluster',
       question: { kind: 'status', words: ['status', '-o', 'json'], services: [], to: '' },
       access,
@@ -42,15 +43,12 @@ describe('cluster', () => {
       access: { proxyNamespace: 'net', selector: 'app=proxy', context: 'prod', parallel: 5 },
       output: 'json',
     };
-    expect(parse(['cluster', ...options, 'explain', 'shop/cart']).request).toEqual(asked);
-    expect(parse(['cluster', 'explain', 'shop/cart', ...options]).request).toEqual(asked);
+    expect(parsePlugin([...options, 'explain', 'shop/cart']).request).toEqual(asked);
+    expect(parsePlugin(['explain', 'shop/cart', ...options]).request).toEqual(asked);
   });
 
   it.each([
-    [
-      [],
-      'a command is missing: status, services, explain, trace, diff, history, top, dump, migrate or validate',
-    ],
+    [[], 'a command is missing: status, services, explain, trace, diff, history, top, dump or migrate'],
     [['nodes'], 'unknown command "nodes"'],
     [['staus'], 'unknown command "staus"; did you mean status?'],
     [['status', 'now'], '"kubeproxy status" does not take any arguments, got [now]'],
@@ -61,11 +59,11 @@ describe('cluster', () => {
       'explain of all nodes takes Services, got 10.96.0.1; kubeproxy explain on a node takes addresses',
     ],
   ])('does not take %j', (operands, message) => {
-    expect(usageError('cluster', ...operands)).toBe(message);
+    expect(pluginError(...operands)).toBe(message);
   });
 
   const asked = (...argv: readonly string[]): unknown => {
-    const { request } = parse(['cluster', ...argv]);
+    const { request } = parsePlugin([...argv]);
     return request.name === 'cluster' ? request.question.words.join(' ') : request;
   };
 
@@ -79,16 +77,15 @@ describe('cluster', () => {
     );
     expect(asked('diff', 'shop/cart')).toBe('diff shop/cart -o json');
     expect(asked('history')).toBe('history -o json');
-    expect(parse(['cluster', 'explain', 'cart:http', 'a/web', '-n', 'shop']).request).toMatchObject({
+    expect(parsePlugin(['explain', 'cart:http', 'a/web', '-n', 'shop']).request).toMatchObject({
       question: { services: [{ service: 'shop/cart', port: 'http' }, { service: 'a/web' }] },
     });
     expect(asked('top')).toBe('top --once -o json');
     expect(asked('top', 'shop/cart', '--sort', 'new')).toBe('top shop/cart --sort new --once -o json');
     expect(asked('dump', '--to', 'bundle')).toBe('dump');
-    expect(parse(['cluster', 'dump', '--to', 'bundle']).request).toMatchObject({
+    expect(parsePlugin(['dump', '--to', 'bundle']).request).toMatchObject({
       question: { to: 'bundle' },
     });
-    expect(asked('validate', 'a', 'b')).toEqual({ name: 'validate', paths: ['a', 'b'], output: 'text' });
   });
 
   it.each([
@@ -101,16 +98,19 @@ describe('cluster', () => {
     [['trace', '--to', '10.96.0.1:80'], 'trace takes --from SOURCE and --to'],
     [['diff', 'Cart'], 'diff takes names as NAME'],
     [['dump'], 'dump takes --to FOLDER'],
-    [['validate'], 'validate takes the files and folders to check'],
     [['explain', 'shop/cart', '-o', 'name'], '-o name is for status, services, history, not for explain'],
-    [['validate', 'a', '-o', 'name'], '-o name is for status, services, history, not for validate'],
+    [['validate', 'a'], 'unknown command "validate"'],
     [['services', '--watch'], 'unknown flag: --watch'],
   ])('says what is wrong with %j', (argv, message) => {
-    expect(usageError('cluster', ...argv)).toContain(message);
+    expect(pluginError(...argv)).toContain(message);
+  });
+
+  it('is no command of the program', () => {
+    expect(usageError('cluster', 'status')).toContain('unknown command "cluster"');
   });
 
   it.each(['0', '-1', 'many', '10000'])('does not ask %s at a time', (number) => {
-    expect(usageError('cluster', 'status', `--parallel=${number}`)).toMatch(/whole number from 1 to 9999/);
+    expect(pluginError('status', `--parallel=${number}`)).toMatch(/whole number from 1 to 9999/);
   });
 });
 

@@ -3,7 +3,7 @@ import { EarlyExit } from '../../../src/bootstrap/configuration/errors.js';
 import { UsageError } from '../../../src/adapters/cli/usage-error.js';
 import { fieldsOf } from '../../../src/bootstrap/configuration/schema/field.js';
 import { schema } from '../../../src/bootstrap/configuration/schema/schema.js';
-import { configurationError, failure, HEADER, parse, parseFile } from './support.js';
+import { configurationError, failure, HEADER, parse, parseFile, parsePlugin } from './support.js';
 
 const usageError = (...argv: readonly string[]) => failure(UsageError, () => parse(argv));
 const earlyExit = (...argv: readonly string[]) => failure(EarlyExit, () => parse(argv));
@@ -275,8 +275,6 @@ describe('flag syntax', () => {
     [['status'], 'auto'],
     [['status', '--color=always'], 'always'],
     [['services', '--color', 'never'], 'never'],
-    [['cluster', '--color=never', 'status'], 'never'],
-    [['cluster', 'top', '--color=never'], 'never'],
     [['validate', 'x', '--color=never'], 'never'],
     [[], 'auto'],
   ])('knows from %j that colors are shown: %s', (argv, color) => {
@@ -287,7 +285,8 @@ describe('flag syntax', () => {
     expect(parse(['services', '-w', '-o', 'name']).request).toMatchObject({ watch: true, output: 'name' });
     expect(parse(['history', '--watch']).request).toMatchObject({ watch: true });
     expect(parse(['status', '-w']).request).toMatchObject({ watch: true });
-    expect(parse(['cluster', 'status', '-w', '-o', 'name']).request).toMatchObject({
+    expect(parsePlugin(['status', '--color=never']).color).toBe('never');
+    expect(parsePlugin(['status', '-w', '-o', 'name']).request).toMatchObject({
       ...{ watch: true, output: 'name' },
       question: { words: ['status', '-o', 'json'] },
     });
@@ -358,9 +357,10 @@ describe('--help and --version', () => {
     const { output, code } = earlyExit('--help');
     expect(code).toBe(0);
     expect(output).toMatch(/^Usage: kubeproxy \[COMMAND\] \[flags\]\n/);
-    expect(output).toMatch(/Ask the proxy of this node:\n {2}status .*\n(.*\n)*Ask all nodes:\n {2}cluster /);
+    expect(output).toMatch(/Ask the proxy of this node:\n {2}status .*/);
     expect(output).not.toContain('--proxy-mode');
     expect(output).toContain('kubeproxy help flags');
+    expect(output).toContain('kubectl kubeproxy --help');
     expect(earlyExit('help').output).toBe(output);
   });
 
@@ -390,15 +390,15 @@ describe('--help and --version', () => {
     expect(output).toContain('--probe');
     expect(output).not.toContain('--proxy-mode');
     expect(earlyExit('help', 'explain').output).toBe(output);
-    const { output: ofAllNodes } = earlyExit('cluster', 'explain', '--help');
-    expect(ofAllNodes).toMatch(/^Usage: kubeproxy cluster explain NAME\.\.\. /);
+    const { output: ofAllNodes } = failure(EarlyExit, () => parsePlugin(['explain', '--help']));
+    expect(ofAllNodes).toMatch(/^Usage: kubectl kubeproxy explain NAME\.\.\. /);
     expect(ofAllNodes).toMatch(/Of all these commands:\n {2}--proxy-namespace/);
     expect(ofAllNodes).not.toContain('--probe');
     expect(usageError('help', 'exlpain').message).toBe('unknown command "exlpain"; did you mean explain?');
   });
 
   it.each([92, 100, 200])('is wrapped to %i columns', (width) => {
-    for (const argv of [['--help'], ['help', 'flags'], ['trace', '--help'], ['cluster', '--help']]) {
+    for (const argv of [['--help'], ['help', 'flags'], ['trace', '--help']]) {
       const { output } = failure(EarlyExit, () =>
         completeCommandLine(argv, {}, { program: 'kubeproxy', width }),
       );
@@ -408,7 +408,7 @@ describe('--help and --version', () => {
 
   it('names the program as it was called', () => {
     const reader = { program: 'kubectl kubeproxy', width: 100 };
-    const asked = (...argv: readonly string[]) => completeCommandLine(['cluster', ...argv], {}, reader);
+    const asked = (...argv: readonly string[]) => completeCommandLine(argv, {}, reader);
     expect(failure(EarlyExit, () => asked('--help')).output).toMatch(/^Usage: kubectl kubeproxy COMMAND/);
     expect(failure(UsageError, () => asked('services', '--fialing'))).toMatchObject({
       asked: 'kubectl kubeproxy services',

@@ -1,14 +1,14 @@
 import { UsageError } from '../../../src/adapters/cli/usage-error.js';
-import { failure, parse } from './support.js';
+import { failure, parsePlugin } from './support.js';
 
 const usageError = (...argv: readonly string[]) =>
-  failure(UsageError, () => parse(['cluster', 'migrate', ...argv])).message;
+  failure(UsageError, () => parsePlugin(['migrate', ...argv])).message;
 
 it('reads what a migration is asked for', () => {
   const args = ['--to', 'nftables', '--check', '--nodes', 'b,a', '--node-selector', 'zone=z,pool==p'];
   const more = ['--expect', 'other-ports,unknown', '--expect', 'hairpin-elsewhere', '--image', 'i:1'];
   const checks = ['--health-check', 'one', '--health-check', 'two', '--timeout', '30', '--label', 'proxy'];
-  expect(parse(['cluster', 'migrate', ...args, ...more, ...checks]).request).toMatchObject({
+  expect(parsePlugin(['migrate', ...args, ...more, ...checks]).request).toMatchObject({
     name: 'migrate',
     migration: {
       to: 'nftables',
@@ -29,7 +29,7 @@ it('reads what a migration is asked for', () => {
 it.each([
   [[], 'migrate takes --to MODE or --to kube-proxy'],
   [['--to', 'userspace'], /Allowed choices are iptables, ipvs, nftables, kube-proxy/],
-  [['--to', 'ipvs', 'now'], '"kubeproxy cluster migrate" does not take any arguments, got [now]'],
+  [['--to', 'ipvs', 'now'], '"kubectl kubeproxy migrate" does not take any arguments, got [now]'],
   [
     ['--to', 'ipvs', '--expect', 'ports'],
     /there is no known difference "ports"; there are other-ports, .*, unknown$/,

@@ -1,17 +1,21 @@
+import { NO_TERMINAL, PLUGIN, type Reader } from '../../../src/adapters/cli/output/reader.js';
 import { parseCommandLine, type CommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { ConfigurationError } from '../../../src/bootstrap/configuration/errors.js';
 
 export const HEADER = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
 
 /** Parses the arguments; the file that `--config f` names holds `file`. */
-export function parse(argv: readonly string[], file = ''): CommandLine {
-  return parseCommandLine(argv, {
-    readFile: (path) => {
-      if (path !== 'f') throw new Error(`ENOENT: no such file, open '${path}'`);
-      return file;
-    },
-    hostname: () => 'Host-1',
-  });
+export function parse(argv: readonly string[], file = '', reader?: Reader): CommandLine {
+  const readFile = (path: string): string => {
+    if (path !== 'f') throw new Error(`ENOENT: no such file, open '${path}'`);
+    return file;
+  };
+  return parseCommandLine(argv, { readFile, hostname: () => 'Host-1' }, reader);
+}
+
+/** Parses the arguments of the plugin for kubectl. */
+export function parsePlugin(argv: readonly string[]): CommandLine {
+  return parse(argv, '', { ...NO_TERMINAL, program: PLUGIN });
 }
 
 /** Parses a configuration file given by its body. */

@@ -1,5 +1,6 @@
 import type { MigrationReport } from '../../../src/application/migration/migration-report.js';
 import { CannotAskError } from '../../../src/adapters/cli/asking/cannot-ask-error.js';
+import { NO_TERMINAL, PLUGIN } from '../../../src/adapters/cli/output/reader.js';
 import { parseCommandLine, type Asked } from '../../../src/bootstrap/configuration/command-line.js';
 import { migrate } from '../../../src/bootstrap/migration/migrate.js';
 import { different, equal } from '../../application/migration/cluster-in-memory.js';
@@ -21,10 +22,14 @@ beforeEach(async () => {
 afterEach(() => cluster.close());
 
 function run(...args: readonly string[]): Promise<number> {
-  const asked = parseCommandLine(['cluster', 'migrate', ...args, '--kubeconfig', kubeconfig], {
-    readFile: () => '',
-    hostname: () => 'laptop',
-  });
+  const asked = parseCommandLine(
+    ['migrate', ...args, '--kubeconfig', kubeconfig],
+    {
+      readFile: () => '',
+      hostname: () => 'laptop',
+    },
+    { ...NO_TERMINAL, program: PLUGIN },
+  );
   return migrate(asked as Asked<'migrate'>);
 }
 

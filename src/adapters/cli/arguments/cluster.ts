@@ -15,7 +15,6 @@ import {
   type WatchOptions,
 } from '../command-line/subcommand.js';
 import { migrate, migrationOf, type MigrationQuestion } from '../migration/migrate-arguments.js';
-import { validate } from './validate.js';
 
 /** How the proxies of a cluster are found and asked. */
 export interface ClusterAccess {
@@ -36,14 +35,13 @@ export interface MigrateRequest extends OutputOptions {
   readonly access: ClusterAccess;
 }
 
-/** Asks the proxies of all nodes. */
+/** The plugin for kubectl: queries the proxies of all nodes. */
 export const cluster = subcommand({
   name: 'cluster',
-  group: 'Ask all nodes:',
   description:
-    'Ask the proxies of all nodes, through the API server and with your own kubeconfig and rights. validate asks nobody, and is the same as without cluster.',
+    'Query the proxies of all nodes, through the API server and with your own kubeconfig and rights.',
   usage: 'COMMAND [flags]',
-  commands: [...QUESTION_FORMS, migrate, { ...validate, options: [] }],
+  commands: [...QUESTION_FORMS, migrate],
   options: [
     new Option('--proxy-namespace <namespace>', 'The namespace of the pods of the proxies.').default(
       'kube-system',
@@ -60,14 +58,13 @@ export const cluster = subcommand({
     const { proxyNamespace, selector, parallel, context, output, watch } = options;
     if (output === 'name' && kind !== '' && !LISTS.includes(kind as QuestionKind))
       throw new UsageError(`-o name is for ${LISTS.join(', ')}, not for ${kind}`);
-    if (kind === 'validate') return { name: kind, ...validate.request(rest, options) } as const;
     const access: ClusterAccess = { proxyNamespace, selector, parallel, context };
     if (kind === 'migrate') {
       const migration: MigrateRequest = { name: kind, migration: migrationOf(rest, options), access, output };
       return migration;
     }
     if (!CLUSTER_QUESTIONS.includes(kind as never))
-      throw new UsageError(`a command is missing: ${CLUSTER_QUESTIONS.join(', ')}, migrate or validate`);
+      throw new UsageError(`a command is missing: ${CLUSTER_QUESTIONS.join(', ')} or migrate`);
     return { question: questionOf(operands, options), access, output, watch };
   },
 });

@@ -1,4 +1,4 @@
-import { cluster, type MigrateRequest } from '../arguments/cluster.js';
+import type { cluster, MigrateRequest } from '../arguments/cluster.js';
 import { complete, completion } from '../arguments/completion.js';
 import { compare } from '../arguments/compare.js';
 import { diff } from '../arguments/diff.js';
@@ -15,7 +15,7 @@ import { trace } from '../arguments/trace.js';
 import { version } from '../arguments/version.js';
 import { validate } from '../arguments/validate.js';
 
-/** All subcommands, in the order of `--help`. */
+/** All subcommands, in the order of `--help`. The plugin for kubectl has those of `cluster` instead. */
 export const subcommands = [
   status,
   services,
@@ -26,7 +26,6 @@ export const subcommands = [
   top,
   dump,
   version,
-  cluster,
   plan,
   compare,
   inspect,
@@ -39,7 +38,10 @@ type RequestOf<One> =
   One extends Subcommand<infer Name, never, infer Asked> ? { readonly name: Name } & Asked : never;
 
 /** What the program is asked to do; `run` when no subcommand is named. */
-export type Request = { readonly name: 'run' } | RequestOf<(typeof subcommands)[number]> | MigrateRequest;
+export type Request =
+  | { readonly name: 'run' }
+  | RequestOf<(typeof subcommands)[number] | typeof cluster>
+  | MigrateRequest;
 
 /** What a subcommand is asked to do. */
 export type RequestFor<Name extends Request['name']> = Extract<Request, { readonly name: Name }>;

@@ -1,11 +1,6 @@
 import type { Option } from 'commander';
 import type { CommandForm } from '../command-line/subcommand.js';
 
-/** A command, with those below it. */
-export interface CompletedCommand extends CommandForm {
-  readonly commands?: readonly CommandForm[];
-}
-
 /** What may stand in a place of a command line. */
 export interface Candidates {
   readonly words: readonly string[];
@@ -21,23 +16,21 @@ const SERVICES: Candidates = { words: [], takesServices: true };
  */
 export function candidates(
   written: readonly string[],
-  commands: readonly CompletedCommand[],
+  commands: readonly CommandForm[],
   flags: readonly string[],
 ): Candidates {
   const current = written.at(-1) ?? '';
   const before = written.slice(0, -1);
   const command = firstOf(commands, before);
-  const below = command?.commands && firstOf(command.commands, before);
-  const options = [...(command?.options ?? []), ...(below?.options ?? [])];
+  const options = command?.options ?? [];
   const asked = options.find((option) => isOf(option, before.at(-1)));
-  if (asked?.required && asked.description.includes('Service as NAME') && !command!.commands) return SERVICES;
+  if (asked?.required && asked.description.includes('Service as NAME')) return SERVICES;
   if (asked?.required) return starting(current, asked.argChoices ?? []);
   if (current.startsWith('-'))
     return starting(current, [...options.flatMap(({ long }) => long ?? []), ...flags, '--help']);
   if (!command) return starting(current, namesOf(commands));
-  if (command.commands && !below) return starting(current, namesOf(command.commands));
-  const { usage } = below ?? command;
-  if (!command.commands && usage.includes('NAME')) return SERVICES;
+  const { usage } = command;
+  if (usage.includes('NAME')) return SERVICES;
   return starting(current, /^[a-z]+(\|[a-z]+)+$/.test(usage) ? usage.split('|') : []);
 }
 
@@ -46,10 +39,7 @@ function starting(current: string, words: readonly string[]): Candidates {
 }
 
 /** The command that comes first in these words. */
-function firstOf<Form extends CommandForm>(
-  commands: readonly Form[],
-  words: readonly string[],
-): Form | undefined {
+function firstOf(commands: readonly CommandForm[], words: readonly string[]): CommandForm | undefined {
   const word = words.find((one) => commands.some(({ name }) => name === one));
   return commands.find(({ name }) => name === word);
 }

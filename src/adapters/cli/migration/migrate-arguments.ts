@@ -66,7 +66,7 @@ export const migrate: CommandForm<'migrate'> = {
 
 /** The migration in these arguments. @throws UsageError */
 export function migrationOf(operands: readonly string[], options: object): MigrationQuestion {
-  refuseOperands(operands, 'kubeproxy cluster migrate');
+  refuseOperands(operands, 'kubectl kubeproxy migrate');
   const {
     to,
     check = false,

@@ -6,5 +6,8 @@ export interface Reader {
   readonly width: number;
 }
 
+/** The name of the plugin for kubectl. */
+export const PLUGIN = 'kubectl kubeproxy';
+
 /** Somebody without a terminal. */
 export const NO_TERMINAL: Reader = { program: 'kubeproxy', width: 100 };

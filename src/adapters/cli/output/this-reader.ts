@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path';
 import type { Reader } from './reader.js';
-import { NO_TERMINAL } from './reader.js';
+import { NO_TERMINAL, PLUGIN } from './reader.js';
 
 /** Who started this process. */
 export function thisReader(): Reader {
@@ -8,7 +8,7 @@ export function thisReader(): Reader {
   const called = basename(path, extname(path));
   const { columns } = process.stdout;
   return {
-    program: called === 'kubectl-kubeproxy' ? 'kubectl kubeproxy' : called || NO_TERMINAL.program,
+    program: called === 'kubectl-kubeproxy' ? PLUGIN : called || NO_TERMINAL.program,
     width: columns > 0 ? columns : NO_TERMINAL.width,
   };
 }

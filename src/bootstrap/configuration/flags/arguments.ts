@@ -5,8 +5,9 @@ import {
   type CommandForm,
   type Subcommand,
 } from '../../../adapters/cli/command-line/subcommand.js';
+import { cluster } from '../../../adapters/cli/arguments/cluster.js';
 import { subcommands, type Request } from '../../../adapters/cli/command-line/subcommands.js';
-import { NO_TERMINAL, type Reader } from '../../../adapters/cli/output/reader.js';
+import { NO_TERMINAL, PLUGIN, type Reader } from '../../../adapters/cli/output/reader.js';
 import type { ColorChoice } from '../../../adapters/cli/output/tones.js';
 import { UsageError } from '../../../adapters/cli/usage-error.js';
 import { nearestName } from '../../../domain/validation/nearest-name.js';
@@ -19,9 +20,6 @@ export interface ParsedArguments {
   readonly flags: ReadonlyMap<string, unknown>;
   readonly color: ColorChoice;
 }
-
-/** The command of all nodes, whose commands are those of the plugin for kubectl. */
-const PLUGIN = 'kubectl kubeproxy';
 
 /**
  * Reads the arguments after the program's name.
@@ -45,21 +43,24 @@ class CommandLineProgram {
   constructor(private readonly reader: Reader) {
     const name = reader.program;
     this.program = this.described(
-      new Command(name === PLUGIN ? 'kubeproxy' : name),
+      new Command(name),
       'Programs the services of a Kubernetes cluster into the kernel of a node, as kube-proxy does: without a command, as the proxy of this node.',
     )
       .usage('[COMMAND] [flags]')
-      .addHelpText('after', `\nThe flags of the proxy: ${name} help flags`)
+      .addHelpText(
+        'after',
+        `\nThe flags of the proxy: ${name} help flags\nAll nodes of a cluster: ${PLUGIN} --help`,
+      )
       .action((operands: readonly string[]) => this.run(operands));
     this.asked = this.program;
     for (const option of flagOptions(this.flags)) this.program.addOption(option.hideHelp());
-    for (const one of subcommands) this.add(one as AnySubcommand);
+    for (const one of this.isPlugin() ? [cluster] : subcommands) this.add(one as AnySubcommand);
     this.addHelp();
   }
 
   parse(argv: readonly string[]): ParsedArguments {
     try {
-      this.program.parse(attachValues(argv), { from: 'user' });
+      this.program.parse(attachValues(this.isPlugin() ? [cluster.name, ...argv] : argv), { from: 'user' });
     } catch (error) {
       if (error instanceof UsageError) throw new UsageError(error.message, this.pathOf(this.asked));
       if (!(error instanceof CommanderError)) throw error;
@@ -170,7 +171,11 @@ class CommandLineProgram {
     const names: string[] = [];
     for (let one: Command | null = command; one; one = one.parent) names.unshift(one.name());
     const path = names.join(' ');
-    return this.reader.program === PLUGIN ? path.replace(/^kubeproxy cluster/, PLUGIN) : path;
+    return this.isPlugin() ? path.replace(`${PLUGIN} ${cluster.name}`, PLUGIN) : path;
+  }
+
+  private isPlugin(): boolean {
+    return this.reader.program === PLUGIN;
   }
 
   private explained({ code, message }: CommanderError): string {

@@ -6,6 +6,7 @@ import type { NodeBundle } from '../../../../src/application/cluster/node-bundle
 import type { ClusterStatus } from '../../../../src/application/cluster/cluster-status.js';
 import { askCluster } from '../../../../src/adapters/cli/cluster/ask-cluster.js';
 import { BundleFolder, BundleFolderError } from '../../../../src/adapters/cli/dump/bundle-folder.js';
+import { NO_TERMINAL, PLUGIN } from '../../../../src/adapters/cli/output/reader.js';
 import { parseCommandLine, type Asked } from '../../../../src/bootstrap/configuration/command-line.js';
 import { StandInApiServer } from '../../../support/api-server/api-server.js';
 import type { ContainerCommand, Executed } from '../../../support/api-server/container-commands.js';
@@ -36,12 +37,16 @@ afterEach(() => api.close());
 const names = Array.from({ length: 30 }, (_, index) => `node-${index + 1}`);
 const prints = (value: unknown, exitCode = 0): Executed => ({ exitCode, stdout: JSON.stringify(value) });
 
-/** Runs `kubeproxy cluster …` and answers its exit code. */
+/** Runs `kubectl kubeproxy …` and answers its exit code. */
 function cluster(...args: readonly string[]): Promise<number> {
-  const asked = parseCommandLine(['cluster', ...args, '--kubeconfig', kubeconfig], {
-    readFile: () => '',
-    hostname: () => 'laptop',
-  });
+  const asked = parseCommandLine(
+    [...args, '--kubeconfig', kubeconfig],
+    {
+      readFile: () => '',
+      hostname: () => 'laptop',
+    },
+    { ...NO_TERMINAL, program: PLUGIN },
+  );
   return askCluster(asked as Asked<'cluster'>, timeout);
 }
 

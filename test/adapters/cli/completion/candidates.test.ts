@@ -5,23 +5,15 @@ const found = (...written: readonly string[]) => candidates(written, subcommands
 
 it.each([
   [['st'], ['status']],
-  [['cluster', 'di'], ['diff']],
-  [
-    ['cluster', '-l', 'app=x', 'diff', '--pro'],
-    ['--proxy-namespace', '--proxy-mode'],
-  ],
   [['services', '--f'], ['--failing']],
   [['services', '-o', 'j'], ['json']],
   [
-    ['cluster', 'status', '--color', 'a'],
+    ['status', '--color', 'a'],
     ['auto', 'always'],
   ],
   [['trace', '--colo'], ['--color']],
   [['status', '--wa'], ['--watch']],
-  [['cluster', 'status', '--wa'], ['--watch']],
   [['diff', '--wa'], ['--watch']],
-  [['cluster', 'services', '--wa'], []],
-  [['cluster', 'diff', '--wa'], []],
   [['history', '-o', 'n'], ['name']],
   [['diff', '-o', 'n'], []],
   [['trace', '--names'], ['--namespace']],
@@ -32,7 +24,6 @@ it.each([
   [['completion', 'z'], ['zsh']],
   [['--proxy-m'], ['--proxy-mode']],
   [['services', '-n', 'sh'], []],
-  [['cluster', 'trace', '--to', ''], []],
   [['trace', '--from', ''], []],
 ])('%j may end with %j', (written, words) => {
   expect(found(...written)).toEqual({ words, takesServices: false });
@@ -51,8 +42,4 @@ it.each(['explain', 'services', 'diff', 'history', 'top'])('%s takes names of Se
 
 it('the destination of a trace may be a Service', () => {
   expect(found('trace', '--to', 'sh')).toEqual({ words: [], takesServices: true });
-});
-
-it('all nodes are not asked for names at a prompt', () => {
-  expect(found('cluster', 'explain', 'sh')).toEqual({ words: [], takesServices: false });
 });
