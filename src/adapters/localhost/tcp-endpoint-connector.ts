@@ -14,15 +14,20 @@ export class TcpEndpointConnector implements EndpointConnector {
   attempt(
     { address, port }: { address: string; port: number },
     milliseconds: number,
+    signal: AbortSignal,
   ): Promise<AttemptOutcome> {
     return new Promise((resolve) => {
+      if (signal.aborted) return resolve('impossible');
       const socket = connect({ host: address, port });
       const end = (outcome: AttemptOutcome): void => {
         late.cancel();
+        signal.removeEventListener('abort', aborted);
         socket.destroy();
         resolve(outcome);
       };
+      const aborted = (): void => end('impossible');
       const late = this.clock.after(milliseconds, () => end('unanswered'));
+      signal.addEventListener('abort', aborted);
       socket.once('connect', () => end('answered'));
       socket.on('error', ({ code = '' }: NodeJS.ErrnoException) =>
         end(ANSWERS.has(code) ? 'answered' : SILENCES.has(code) ? 'unanswered' : 'impossible'),

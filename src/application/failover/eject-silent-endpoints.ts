@@ -61,8 +61,8 @@ export class EjectSilentEndpoints implements Asides {
     /** Why no silent endpoint can step aside in this mode, for people; then nothing is counted. */
     private readonly incapable?: string,
   ) {
-    this.ownConnects = new OwnConnects(connector, clock, () => {
-      if (this.counting) this.look();
+    this.ownConnects = new OwnConnects(connector, clock, (port) => {
+      if (this.counting) this.look([port]);
     });
   }
 
@@ -78,7 +78,7 @@ export class EjectSilentEndpoints implements Asides {
         for (const { key, entry } of changes) {
           const port = familyPortKey({ family, key });
           if (entry?.ejectsSilentEndpoints) this.entries.set(port, entry);
-          else if (this.entries.delete(port)) this.forget(port);
+          else if (this.entries.delete(port)) this.forget({ family, key });
         }
         if (this.entries.size === 0) this.stopCounting();
         else if (!this.counting && !this.isStopped) this.startCounting();
@@ -122,6 +122,7 @@ export class EjectSilentEndpoints implements Asides {
   /** Idempotent. */
   stop(): void {
     this.isStopped = true;
+    this.ownConnects.stop();
     this.stopCounting();
   }
 
@@ -151,20 +152,21 @@ export class EjectSilentEndpoints implements Asides {
     });
   }
 
-  private look(): void {
+  /** @param ports those to judge; missing: all that have something to judge */
+  private look(ports?: Iterable<FamilyPortKey>): void {
     const { traffic, recompute } = this.targets();
     const counted = traffic.counted();
     if (!counted) return;
     this.reports.blind(blindness(counted.facts));
     const isReliable = this.isReliable(counted.facts);
-    // All others have nothing to judge.
-    for (const port of new Set([...counted.ports.keys(), ...this.failovers.keys()])) {
+    for (const port of ports ?? new Set([...counted.ports.keys(), ...this.failovers.keys()])) {
       const entry = this.entries.get(port);
       if (!entry) continue;
       const steps = this.judge(port, entry, counted.ports.get(port), isReliable);
       for (const step of steps) this.reports.stepped(entry, step);
       if (steps.length > 0) recompute(entry.family, serviceOf(entry.key));
     }
+    this.ownConnects.start();
   }
 
   private judge(
@@ -176,7 +178,7 @@ export class EjectSilentEndpoints implements Asides {
     const known = this.failovers.get(port);
     const isDoubted = traffic !== undefined && hasUnanswered(traffic);
     if (!isDoubted && (known?.isIdle ?? true)) {
-      this.forget(port);
+      this.forget(entry);
       return [];
     }
     const failover = getOrMake(this.failovers, port, () => new PortFailover());
@@ -188,13 +190,13 @@ export class EjectSilentEndpoints implements Asides {
       isReliable,
     };
     const steps = failover.look(sight);
-    for (const place of failover.toTry(sight)) void this.ownConnects.begin(entry, place);
+    this.ownConnects.request(entry, failover.toTry(sight));
     return steps;
   }
 
-  private forget(port: FamilyPortKey): void {
-    this.failovers.delete(port);
-    this.ownConnects.forget(port);
+  private forget(entry: Pick<ForwardingEntry, 'family' | 'key'>): void {
+    this.failovers.delete(familyPortKey(entry));
+    this.ownConnects.forget(entry);
   }
 
   private isReliable({ complete, timesLost }: CountingFacts): boolean {

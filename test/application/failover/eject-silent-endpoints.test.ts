@@ -185,6 +185,29 @@ it('leaves an endpoint where it is that this node can connect to, whatever clien
   expect(reachable()).toEqual([SECOND, THIRD]);
 });
 
+it('looks at all ports that are counted once a second, and after an attempt only at its own', async () => {
+  let looks = 0;
+  const counted = () => {
+    const found = watchers.counted()!;
+    const ports = new Map(found.ports);
+    const keys = ports.keys.bind(ports);
+    ports.keys = () => {
+      looks++;
+      return keys();
+    };
+    return { ...found, ports };
+  };
+  const traffic = { keepCounting: watchers.keepCounting.bind(watchers), counted };
+  const reports = new EjectionReports('node1', events, logger);
+  ejection = new EjectSilentEndpoints(() => ({ traffic, recompute: program }), reports, connector, clock);
+  outcome = 'answered';
+  program();
+  for (const place of [FIRST, SECOND]) kernel.begin(seenFlow(++lastFlow, { replySource: place }));
+  await clock.advanceAsync(4_500);
+  expect(attempts.length).toBeGreaterThan(0);
+  expect(looks).toBe(4);
+});
+
 it('does not try to connect by SCTP, and needs two clients instead', async () => {
   wish = { ...ON, ports: [{ name: '', protocol: 'SCTP', port: 80, nodePort: 0 }] };
   program();

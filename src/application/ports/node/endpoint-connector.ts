@@ -8,6 +8,11 @@ export interface EndpointConnector {
   /**
    * Tries once, and closes the connection at once. Never rejects.
    * @param milliseconds how long an answer may take
+   * @param signal ends the attempt when it is aborted; then it is `impossible`, unless it was over before
    */
-  attempt(endpoint: Pick<Endpoint, 'address' | 'port'>, milliseconds: number): Promise<AttemptOutcome>;
+  attempt(
+    endpoint: Pick<Endpoint, 'address' | 'port'>,
+    milliseconds: number,
+    signal: AbortSignal,
+  ): Promise<AttemptOutcome>;
 }
