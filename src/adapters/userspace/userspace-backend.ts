@@ -23,7 +23,7 @@ import type { PortRange } from '../../domain/userspace/port-range.js';
 import { compilePortals } from '../../domain/userspace/portals.js';
 import { proxiedFlows } from '../../domain/userspace/proxied-flows.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
-import { proxied, type ProxiedPort } from '../../domain/userspace/walk/proxied-port.js';
+import { proxied, type ProxiedPort } from '../../domain/userspace/proxied-port.js';
 import { ANY_HOST } from '../iptables/restore/owned-chains.js';
 import type { IptablesBackendOptions } from '../iptables/iptables-driver.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';

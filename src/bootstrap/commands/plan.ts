@@ -5,6 +5,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Asked } from '../configuration/command-line.js';
 import { chooseMode } from '../modes/choose-mode.js';
 import { complain, print } from '../../adapters/cli/output/print.js';
+import { ModeRules } from '../../diagnostics/bootstrap/mode-rules.js';
 import { planDifference } from './plan-difference.js';
 import { readObjects } from './read-objects.js';
 
@@ -15,7 +16,7 @@ import { readObjects } from './read-objects.js';
  */
 export async function plan(asked: Asked<'plan'>, logger: Logger, timeout?: number): Promise<number> {
   const { commandLine, mode } = await chooseMode(asked, logger);
-  const planner = await mode.planner();
+  const planner = await new ModeRules(commandLine.configuration, logger).planner();
   const families = supportedFamilies();
   const planned = chosenFamilies(asked.request.family, families);
   const options = { families, ...(timeout !== undefined && { timeout }) };

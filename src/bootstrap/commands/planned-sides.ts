@@ -8,6 +8,7 @@ import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { withMode } from '../configuration/proxy-configuration.js';
 import { chooseMode } from '../modes/choose-mode.js';
+import { ModeRules } from '../../diagnostics/bootstrap/mode-rules.js';
 import { otherMachine } from '../node/other-machine.js';
 import { readObjects } from './read-objects.js';
 
@@ -38,13 +39,14 @@ export async function plannedSides(
   isHere: boolean,
   logger: Logger,
 ): Promise<PlannedSides> {
-  const { commandLine, mode: chosen } = await chooseMode(inMode(asked, mode), logger);
+  const { commandLine } = await chooseMode(inMode(asked, mode), logger);
+  const rules = new ModeRules(commandLine.configuration, logger);
   const options = isHere ? { families: IP_FAMILIES } : otherMachine(logger).options;
   return readObjects(commandLine, options, logger, async ({ state, contexts, problems, container }) => {
     const families: FamilySides = {};
     for (const family of IP_FAMILIES) {
-      const tracer = await chosen.tracer(family);
-      if (!tracer.planned) throw ComparisonError.userspace(`the plan of mode ${chosen.name}`);
+      const tracer = rules.tracer(family);
+      if (!tracer.planned) throw ComparisonError.userspace(`the plan of mode ${rules.mode}`);
       const { forwarding, network } = contexts.of(family, true);
       const table = ForwardingTable.of(state, forwarding);
       families[family] = await tracer.planned(table.entries(), network);

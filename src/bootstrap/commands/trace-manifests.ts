@@ -8,12 +8,13 @@ import { IP_FAMILIES } from '../../domain/net/ip-family.js';
 import type { Asked } from '../configuration/command-line.js';
 import { chooseMode } from '../modes/choose-mode.js';
 import { withTracing } from '../modules/tracing.js';
+import { ModeRules } from '../../diagnostics/bootstrap/mode-rules.js';
 import { otherMachine } from '../node/other-machine.js';
 import { readObjects } from './read-objects.js';
 
 /** Reads the manifests once, and answers from them. Objects that are ignored are named on standard error. */
 export async function traceManifests(asked: Asked<'trace'>, logger: Logger): Promise<number> {
-  const { commandLine, mode } = await chooseMode(asked, logger);
+  const { commandLine } = await chooseMode(asked, logger);
   const { here, options } = otherMachine(logger);
   return readObjects(commandLine, options, logger, async ({ state, contexts, problems, container }) => {
     for (const problem of problems) complain(`ignored: ${problem}`);
@@ -25,7 +26,7 @@ export async function traceManifests(asked: Asked<'trace'>, logger: Logger): Pro
       container.parts,
       tables,
       here,
-      (family) => mode.tracer(family),
+      new ModeRules(commandLine.configuration, logger),
       (packets) =>
         answerRequest(
           asked.request,

@@ -14,6 +14,7 @@ export function backendMode(name: ProxyMode, backends: readonly Backend[]): Open
   }
   return {
     name,
+    isEmbedded: true,
     families: [...byFamily.keys()],
     means: { backends: backends.map(({ mode }) => mode) },
     backend: ({ family }) => byFamily.get(family)!,

@@ -2,15 +2,12 @@ import { IPTABLES_OWNED_CHAINS, ownedAlone } from '../../adapters/iptables/resto
 import { judgeFirewall, removableChains } from '../../adapters/iptables/restore/firewall-chain.js';
 import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader, type CounterMaker } from '../../adapters/iptables/detection/iptables-host.js';
-import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import { Nfacct } from '../../adapters/iptables/detection/nfacct.js';
 import { holdsIpvsRules, IPVS_OWNED_CHAINS } from '../../adapters/ipvs/clean-up/owned-chains.js';
 import { routesLocalnet } from '../../adapters/sysctl/route-localnet.js';
 import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { Planner } from '../../application/ports/planner.js';
-import type { Tracer } from '../../application/ports/tracer.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { FIREWALL } from '../../domain/iptables/chain-names.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
@@ -28,10 +25,6 @@ const FIREWALL_STAYS =
 /** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */
 export class IptablesMode implements Mode {
   readonly name = 'iptables';
-  /** For tracers, so that they do not wait for what is written, nor that for them. Which tools these are is found out once. */
-  private readonly reader = new IptablesTool();
-  /** For tracers: as it was when the first packet was followed. */
-  private host: Promise<IptablesHost> | undefined;
 
   /** @param localhostNodePorts node ports answer on 127.0.0.1, which the kernel must be told */
   constructor(
@@ -70,25 +63,12 @@ export class IptablesMode implements Mode {
       variantMix,
       packetCounters,
       backend,
-      tracer: (family) => this.tracer(family),
       setUp: async () => {
         if (this.localhostNodePorts && families.includes('IPv4'))
           ensureSysctl('net/ipv4/conf/all/route_localnet', '1');
       },
       close,
     };
-  }
-
-  async planner(): Promise<Planner> {
-    return new IptablesPlanner(await this.readHost());
-  }
-
-  async tracer(family: IpFamily): Promise<Tracer> {
-    const { IptablesTracer } = await import('../../adapters/iptables/trace/iptables-tracer.js');
-    return new IptablesTracer(
-      () => (this.host ??= this.readHost()),
-      (signal) => this.reader.save(family, signal),
-    );
   }
 
   cleanUp(successor?: Successor): Promise<readonly string[]> {
@@ -101,20 +81,19 @@ export class IptablesMode implements Mode {
     };
     return removeFromIptables(removable, successor?.iptables, this.logger);
   }
+}
 
-  /** The tools and the kernel of this machine; where there are none, such as are common now. Changes nothing. */
-  private async readHost(): Promise<IptablesHost> {
-    const tool = new IptablesTool();
-    const counters = openCounters();
-    const identify = () => tool.identify().catch(() => ({ randomFully: true }));
-    try {
-      const asked = { identify, lackingMatches: () => Promise.resolve([]) };
-      const host = new IptablesHostReader(asked, onlyLooking(counters), this.logger);
-      return await host.read('IPv4');
-    } finally {
-      counters?.close();
-      tool.close();
-    }
+/** The tools and the kernel of this machine; where there are none, those that are common now. Changes nothing. */
+export async function readIptablesHost(logger: Logger): Promise<IptablesHost> {
+  const tool = new IptablesTool();
+  const counters = openCounters();
+  const identify = () => tool.identify().catch(() => ({ randomFully: true }));
+  try {
+    const asked = { identify, lackingMatches: () => Promise.resolve([]) };
+    return await new IptablesHostReader(asked, onlyLooking(counters), logger).read('IPv4');
+  } finally {
+    counters?.close();
+    tool.close();
   }
 }
 

@@ -1,13 +1,11 @@
 import { cleanUpScripts } from '../../adapters/iptables/restore/clean-up-scripts.js';
 import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
-import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import type { IptablesObserver } from '../../adapters/iptables/iptables-observer.js';
 import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
 import { IPVS_OWNED_CHAINS } from '../../adapters/ipvs/clean-up/owned-chains.js';
 import { IpvsDriver, type IpvsKernel } from '../../adapters/ipvs/ipvs-driver.js';
 import { cleanUpIpvs } from '../../adapters/ipvs/clean-up/clean-up-ipvs.js';
-import { IpvsPlanner } from '../../adapters/ipvs/ipvs-planner.js';
 import { retireIpvs } from '../../adapters/ipvs/clean-up/retire-ipvs.js';
 import { ensureIpvsSysctls } from '../../adapters/ipvs/host/ipvs-sysctls.js';
 import { loadModules } from '../../adapters/ipvs/host/kernel-modules.js';
@@ -19,8 +17,6 @@ import { servedByIptables } from '../../adapters/ipvs/host/served-by-iptables.js
 import { SetTable } from '../../adapters/ipvs/tables/set-table.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { Planner } from '../../application/ports/planner.js';
-import type { Tracer } from '../../application/ports/tracer.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { EXTERNAL_SERVICES } from '../../domain/iptables/chain-names.js';
@@ -30,15 +26,14 @@ import { openIptables, removeFromIptables, type IptablesAccess } from './iptable
 import { Attempts } from './attempts.js';
 import type { Mode, OpenMode, OpenPurpose, Successor } from './open-mode.js';
 
-const DEFAULT_SCHEDULER = 'rr';
+/** The scheduler where the configuration names none, as with kube-proxy. */
+export const DEFAULT_SCHEDULER = 'rr';
 
 /** Mode ipvs: virtual servers of the kernel, with sets and a few iptables rules around them. */
 export class IpvsMode implements Mode {
   readonly name = 'ipvs';
   private readonly scheduler: string;
   private readonly excluded: readonly Cidr[];
-  /** For tracers, so that they do not wait for what is written, nor that for them. Which tools these are is found out once. */
-  private readonly reader = new IptablesTool();
 
   constructor(
     private readonly settings: Configuration['ipvs'],
@@ -52,7 +47,7 @@ export class IpvsMode implements Mode {
     const { logger, scheduler } = this;
     const serves = purpose === 'serve';
     if (serves) await loadModules(['ip_vs'], logger);
-    const kernel = openKernel();
+    const kernel = openIpvsKernel();
     let iptables: IptablesAccess | undefined;
     try {
       if (serves) await requireIpvs(kernel.servers, kernel.sets, scheduler);
@@ -68,7 +63,6 @@ export class IpvsMode implements Mode {
         holder: {
           giveUp: async (family, endpoint, frontends) => drivers.get(family)?.giveUp(endpoint, frontends),
         },
-        tracer: (family) => this.tracer(family),
         setUp: async () => {
           ensureIpvsSysctls({ strictArp: this.settings.strictARP }, logger);
           await this.setTimeouts(kernel.servers);
@@ -85,18 +79,9 @@ export class IpvsMode implements Mode {
     }
   }
 
-  async planner(): Promise<Planner> {
-    return Promise.resolve(new IpvsPlanner(this.scheduler));
-  }
-
-  async tracer(family: IpFamily): Promise<Tracer> {
-    const { IpvsTracer } = await import('../../adapters/ipvs/trace/ipvs-tracer.js');
-    return new IpvsTracer(family, this.scheduler, () => ({ ...openKernel(), tables: this.reader }));
-  }
-
   async cleanUp(successor?: Successor): Promise<readonly string[]> {
     const { logger } = this;
-    const kernel = openKernel();
+    const kernel = openIpvsKernel();
     const clock = new SystemClock();
     const unseen = new Set<string>();
     const removeRules = async (family: IpFamily): Promise<void> => {
@@ -199,7 +184,7 @@ interface KernelAccess {
   close(): void;
 }
 
-function openKernel(): KernelAccess {
+export function openIpvsKernel(): KernelAccess {
   const servers = new NetlinkVirtualServers();
   const addresses = new NetlinkServiceAddresses();
   const sets = new IpSetTool();

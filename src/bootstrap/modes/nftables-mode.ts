@@ -3,13 +3,10 @@ import { kernelTrial } from '../../adapters/nftables/kernel-trial.js';
 import { NetlinkNftTransport } from '../../adapters/nftables/netlink/netlink-transport.js';
 import { isWithoutNfTables } from '../../adapters/nftables/netlink/read/list-chains.js';
 import { NftablesDriver } from '../../adapters/nftables/nftables-driver.js';
-import { NftablesPlanner } from '../../adapters/nftables/nftables-planner.js';
 import { rejectedPackets } from '../../adapters/nftables/rejected-packets.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { Planner } from '../../application/ports/planner.js';
-import type { Tracer } from '../../application/ports/tracer.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { BackendParts } from '../parts/reading-parts.js';
@@ -59,21 +56,8 @@ export class NftablesMode implements Mode {
       means: {},
       rejectedPackets,
       backend,
-      tracer: (family) => this.tracer(family),
       close: () => transports.close(),
     };
-  }
-
-  planner(): Promise<Planner> {
-    return Promise.resolve(new NftablesPlanner());
-  }
-
-  async tracer(family: IpFamily): Promise<Tracer> {
-    const { NftablesTracer } = await import('../../adapters/nftables/nftables-tracer.js');
-    return new NftablesTracer(async (signal) => {
-      const { readActualWalk } = await import('../../adapters/nftables/netlink/trace/actual-walk.js');
-      return readActualWalk(family, signal);
-    });
   }
 
   async cleanUp(): Promise<readonly string[]> {

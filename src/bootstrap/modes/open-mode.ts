@@ -2,9 +2,8 @@ import type { VariantMix } from '../../adapters/iptables/detection/variant-mix.j
 import type { PacketCounters, RejectedPackets } from '../../adapters/metrics/prometheus-metrics.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { Backend } from '../../application/ports/backend.js';
-import type { Planner } from '../../application/ports/planner.js';
 import type { ConnectionHolder } from '../../application/ports/node/connection-holder.js';
-import type { Tracer } from '../../application/ports/tracer.js';
+import type { ProxyPorts } from '../../domain/userspace/proxied-port.js';
 import type { ServicePortFlows } from '../../domain/conntrack/service-port-flows.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ProxyMode } from '../configuration/schema/schema.js';
@@ -32,8 +31,10 @@ export interface OpenMode {
   readonly flows?: (entry: ForwardingEntry) => ServicePortFlows | undefined;
   /** What holds connections beside the table of tracked ones. Missing where that alone does, or the proxy itself. */
   readonly holder?: ConnectionHolder;
-  /** Follows packets through its rules of a family. Missing where an embedding program brings its own backends. */
-  readonly tracer?: (family: IpFamily) => Promise<Tracer>;
+  /** The sockets of the proxy, in userspace mode only. */
+  readonly proxyPorts?: (family: IpFamily) => ProxyPorts;
+  /** Its backends are those of an embedding program: only that knows their rules. */
+  readonly isEmbedded?: true;
   /**
    * Sets what the mode needs of the machine besides rules: sysctls. To be called before the first rule, after all that may end
    * a start. Missing where it needs nothing. Idempotent.
@@ -56,7 +57,7 @@ export interface Successor {
 /** What a mode is opened for. */
 export type OpenPurpose = 'serve' | 'compare';
 
-/** A mode as a whole: what can be opened, and what can be planned or removed without opening. */
+/** A mode as a whole: what can be opened, and what can be removed without opening. */
 export interface Mode {
   readonly name: ProxyMode;
   /**
@@ -64,10 +65,6 @@ export interface Mode {
    * @param purpose `compare`: its backends are only asked for differences
    */
   open(purpose?: OpenPurpose): Promise<OpenMode>;
-  /** Looks at this machine as far as the rules depend on it, and changes nothing there. */
-  planner(): Promise<Planner>;
-  /** Follows packets through its rules of a family. Opens nothing before rules of the kernel are asked for. */
-  tracer(family: IpFamily): Promise<Tracer>;
   /**
    * Removes everything that this mode makes. Finding nothing is fine. Rejects when something could not be removed.
    * @param successor the mode that serves instead: what is its own stays, and connections may take their time to end

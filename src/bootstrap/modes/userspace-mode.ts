@@ -1,19 +1,14 @@
 import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
-import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import { FloodGuard } from '../../adapters/process/flood-guard.js';
 import { readHostNetwork } from '../../adapters/userspace/host-network.js';
 import { raiseOpenFileLimit } from '../../adapters/userspace/open-file-limit.js';
 import { hostAddress, listenAddresses } from '../../adapters/userspace/proxy-addresses.js';
 import { removePortals } from '../../adapters/userspace/remove-portals.js';
-import type { ProxyPorts } from '../../adapters/userspace/trace/userspace-tracer.js';
 import { UserspaceBackend, type RulesBackendFactory } from '../../adapters/userspace/userspace-backend.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { Planner } from '../../application/ports/planner.js';
-import type { Tracer } from '../../application/ports/tracer.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { parsePortRange } from '../../domain/userspace/port-range.js';
-import { ConfigurationError } from '../configuration/errors.js';
 import type { Configuration } from '../configuration/schema/schema.js';
 import type { BackendParts } from '../parts/reading-parts.js';
 import { openIptables, withEachVariant } from './iptables-access.js';
@@ -24,8 +19,6 @@ type Settings = Pick<Configuration, 'bindAddress' | 'portRange' | 'udpIdleTimeou
 /** Mode userspace: iptables leads connections to this process, which passes them on to the endpoints. */
 export class UserspaceMode implements Mode {
   readonly name = 'userspace';
-  /** For tracers, so that they do not wait for what is written, nor that for them. Which tools these are is found out once. */
-  private readonly reader = new IptablesTool();
 
   constructor(
     private readonly settings: Settings,
@@ -63,11 +56,10 @@ export class UserspaceMode implements Mode {
       means: { ...iptables.means, bindAddress },
       variantMix: iptables.variantMix,
       backend,
-      tracer: (family) =>
-        this.tracer(family, {
-          proxiedAt: (protocol, port) => backends.get(family)?.proxiedAt(protocol, port),
-          proxyPortOf: (key) => backends.get(family)?.proxyPortOf(key),
-        }),
+      proxyPorts: (family) => ({
+        proxiedAt: (protocol, port) => backends.get(family)?.proxiedAt(protocol, port),
+        proxyPortOf: (key) => backends.get(family)?.proxyPortOf(key),
+      }),
       flows: (entry) => backends.get(entry.family)?.udpFlows(entry),
       close: async () => {
         await Promise.all([...backends.values()].map((backend) => backend.close()));
@@ -75,25 +67,6 @@ export class UserspaceMode implements Mode {
         await iptables.close();
       },
     };
-  }
-
-  planner(): Promise<Planner> {
-    const problem =
-      'plan does not support mode userspace: its rules contain ports that are chosen when it runs';
-    return Promise.reject(new ConfigurationError('failed validate', [problem]));
-  }
-
-  /** @param ports those of a proxy that runs; none, where there is none */
-  async tracer(family: IpFamily, ports?: ProxyPorts): Promise<Tracer> {
-    const { NO_PROXY_PORTS, UserspaceTracer } =
-      await import('../../adapters/userspace/trace/userspace-tracer.js');
-    const readAddress = async () => ({
-      listen: listenAddresses(this.settings.bindAddress, [family]).get(family),
-      host: await this.hostAddress(family),
-    });
-    return new UserspaceTracer(ports ?? NO_PROXY_PORTS, readAddress, (signal) =>
-      this.reader.save(family, signal),
-    );
   }
 
   private async hostAddress(family: IpFamily): Promise<string | undefined> {

@@ -11,7 +11,7 @@ import type { TracePackets } from '../../application/trace/trace-packets.js';
 import { tracePackets, type FamilyRules } from '../../application/trace/traced-node.js';
 import type { Packet } from '../../domain/trace/packet.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
-import type { Mode } from '../modes/open-mode.js';
+import type { ModeRules } from '../../diagnostics/bootstrap/mode-rules.js';
 import type { ReadingParts } from '../parts/reading-parts.js';
 
 /** A family and its forwarding table, as a sync loop has both. */
@@ -44,19 +44,17 @@ export async function withTracing<Result>(
   parts: ReadingParts,
   tables: readonly FamilyTable[],
   addresses: LocalAddresses,
-  tracer: Mode['tracer'],
+  rules: Pick<ModeRules, 'tracer'>,
   use: (packets: TracePackets) => Promise<Result>,
   asides?: Asides,
 ): Promise<Result> {
   const { state, contexts } = parts;
   const explained = explainAddress(parts, tables, asides?.asideTimes);
-  const families = await Promise.all(
-    tables.map(async (one): Promise<FamilyRules> => ({
-      network: contexts.of(one.family, false).network,
-      tracer: await tracer(one.family),
-      entries: () => one.table.entries(),
-    })),
-  );
+  const families = tables.map((one): FamilyRules => ({
+    network: contexts.of(one.family, false).network,
+    tracer: rules.tracer(one.family),
+    entries: () => one.table.entries(),
+  }));
   const routes = new NetlinkRoutes();
   const isForwarded = modeInForce(parts.commandLine.configuration) !== 'userspace';
   const forwarding = isForwarded ? new KernelForwarding() : undefined;

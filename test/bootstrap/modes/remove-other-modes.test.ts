@@ -31,8 +31,6 @@ function mode(name: Mode['name'], outcome: () => readonly string[] = () => []): 
   return {
     name,
     open: () => Promise.reject(new Error('not asked for')),
-    planner: () => Promise.reject(new Error('not asked for')),
-    tracer: () => Promise.reject(new Error('not asked for')),
     cleanUp: async (successor?: Successor) => {
       removed.push({ name, isPatient: successor?.signal.aborted === false });
       return Promise.resolve(outcome());

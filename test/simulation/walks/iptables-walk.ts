@@ -8,7 +8,7 @@ import { walkIpvs } from '../../../src/domain/ipvs/walk/ipvs-walk.js';
 import type { WalkedServer } from '../../../src/domain/ipvs/walk/walked-server.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
-import type { ProxiedPort } from '../../../src/domain/userspace/walk/proxied-port.js';
+import type { ProxiedPort } from '../../../src/domain/userspace/proxied-port.js';
 import { walkProxied } from '../../../src/domain/userspace/walk/proxied-walk.js';
 import { serverAt } from '../kernel/ipvs/virtual-server.js';
 import type { Machine } from '../kernel/machine.js';

@@ -3,19 +3,11 @@ import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entr
 import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
 import { walkWithDevices } from '../../../domain/iptables/walk/known-devices.js';
 import { SavedRules, type OwnChains } from '../../../domain/iptables/walk/saved-rules.js';
-import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
 import { USERSPACE_BASE_RULES } from '../../../domain/userspace/base-rules.js';
 import type { ProxyAddress } from '../../../domain/userspace/proxy-address.js';
 import { userspaceDesiredWalk } from '../../../domain/userspace/walk/desired-walk.js';
-import type { FindProxiedPort } from '../../../domain/userspace/walk/proxied-port.js';
+import type { ProxyPorts } from '../../../domain/userspace/proxied-port.js';
 import { walkProxied } from '../../../domain/userspace/walk/proxied-walk.js';
-
-/** The sockets of a process that serves. */
-export interface ProxyPorts {
-  readonly proxiedAt: FindProxiedPort;
-  /** Undefined while the service port has none. */
-  readonly proxyPortOf: (key: ServicePortKey) => number | undefined;
-}
 
 /** Those of a process that does not serve. */
 export const NO_PROXY_PORTS: ProxyPorts = {

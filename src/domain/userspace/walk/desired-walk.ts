@@ -7,7 +7,7 @@ import { ConcernedEntries } from '../../trace/concerned-entries.js';
 import { USERSPACE_BASE_RULES } from '../base-rules.js';
 import { compilePortals } from '../portals.js';
 import type { ProxyAddress } from '../proxy-address.js';
-import { proxied, type ProxiedPort } from './proxied-port.js';
+import { proxied, type ProxiedPort } from '../proxied-port.js';
 import { walkProxied } from './proxied-walk.js';
 
 /**

@@ -8,7 +8,7 @@ import type { TracedEnding } from '../../trace/traced-ending.js';
 import { shareOf, withStep } from '../../walk/course.js';
 import { localTo } from '../../walk/local-addresses.js';
 import { shareText } from '../../walk/turn.js';
-import type { FindProxiedPort, ProxiedPort } from './proxied-port.js';
+import type { FindProxiedPort, ProxiedPort } from '../proxied-port.js';
 
 /**
  * Sends a packet, the first of its connection, through the portals, and on through the process to which they lead. The process

@@ -1,0 +1,86 @@
+import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
+import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
+import { IptablesTracer } from '../../adapters/iptables/trace/iptables-tracer.js';
+import { IpvsPlanner } from '../../adapters/ipvs/ipvs-planner.js';
+import { IpvsTracer } from '../../adapters/ipvs/trace/ipvs-tracer.js';
+import { readActualWalk } from '../../adapters/nftables/netlink/trace/actual-walk.js';
+import { NftablesPlanner } from '../../adapters/nftables/nftables-planner.js';
+import { NftablesTracer } from '../../adapters/nftables/nftables-tracer.js';
+import { readHostNetwork } from '../../adapters/userspace/host-network.js';
+import { hostAddress, listenAddresses } from '../../adapters/userspace/proxy-addresses.js';
+import { UserspaceTracer } from '../../adapters/userspace/trace/userspace-tracer.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { Planner } from '../../application/ports/planner.js';
+import type { Tracer } from '../../application/ports/tracer.js';
+import { ConfigurationError } from '../../bootstrap/configuration/errors.js';
+import { modeInForce, type ProxyConfiguration } from '../../bootstrap/configuration/proxy-configuration.js';
+import type { ProxyMode } from '../../bootstrap/configuration/schema/schema.js';
+import { readIptablesHost } from '../../bootstrap/modes/iptables-mode.js';
+import { DEFAULT_SCHEDULER, openIpvsKernel } from '../../bootstrap/modes/ipvs-mode.js';
+import type { OpenMode } from '../../bootstrap/modes/open-mode.js';
+import type { IptablesHost } from '../../domain/iptables/compile/options.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { ProxyPorts } from '../../domain/userspace/proxied-port.js';
+
+/** The sockets of a process that does not serve. */
+const NO_PROXY_PORTS: ProxyPorts = { proxiedAt: () => undefined, proxyPortOf: () => undefined };
+
+/** The rules of the mode of a configuration: as they are planned, and as packets pass through them. Changes nothing. */
+export class ModeRules {
+  readonly mode: ProxyMode;
+  /** A tool of its own: reading does not wait for what the proxy writes. Which variant it is, is found out once. */
+  private readonly tables = new IptablesTool();
+  /** As it was when the first packet was traced. */
+  private host: Promise<IptablesHost> | undefined;
+
+  /** @param running the proxy that runs here; left out: none */
+  constructor(
+    private readonly configuration: ProxyConfiguration,
+    private readonly logger: Logger,
+    private readonly running?: Pick<OpenMode, 'proxyPorts'>,
+  ) {
+    this.mode = modeInForce(configuration);
+  }
+
+  /** Reads what the rules depend on of this machine. */
+  async planner(): Promise<Planner> {
+    switch (this.mode) {
+      case 'nftables':
+        return new NftablesPlanner();
+      case 'iptables':
+        return new IptablesPlanner(await readIptablesHost(this.logger));
+      case 'ipvs':
+        return new IpvsPlanner(this.scheduler);
+      case 'userspace':
+        throw new ConfigurationError('failed validate', [
+          'plan does not support mode userspace: its rules contain ports that are chosen when it runs',
+        ]);
+    }
+  }
+
+  /** Opens nothing before rules of the kernel are read. */
+  tracer(family: IpFamily): Tracer {
+    const readTables = (signal?: AbortSignal) => this.tables.save(family, signal);
+    switch (this.mode) {
+      case 'nftables':
+        return new NftablesTracer((signal) => readActualWalk(family, signal));
+      case 'iptables':
+        return new IptablesTracer(() => (this.host ??= readIptablesHost(this.logger)), readTables);
+      case 'ipvs':
+        return new IpvsTracer(family, this.scheduler, () => ({ ...openIpvsKernel(), tables: this.tables }));
+      case 'userspace':
+        return new UserspaceTracer(
+          this.running?.proxyPorts?.(family) ?? NO_PROXY_PORTS,
+          async () => ({
+            listen: listenAddresses(this.configuration.bindAddress, [family]).get(family),
+            host: hostAddress(family, await readHostNetwork(this.logger)),
+          }),
+          readTables,
+        );
+    }
+  }
+
+  private get scheduler(): string {
+    return this.configuration.ipvs.scheduler || DEFAULT_SCHEDULER;
+  }
+}
