@@ -22,7 +22,7 @@ import type { ProxyParts } from '../parts/proxy-parts.js';
 import { fullVersion, PROGRAM_VERSION } from '../version.js';
 
 /** What the proxy tells about itself and its Services. */
-export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Routes {
+export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress, startTime: number): Routes {
   const { commandLine, live, state, source, clusterEvents, served, ejection, mode } = parts;
   const { forwardingObstacles: obstacles } = parts;
   const { statuses, reports, syncHistory: history, changeHistory, remainingRules, health, clock } = parts;
@@ -64,7 +64,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress): Rout
       node: process.version,
       kernel: release(),
     },
-    startedAt: timeText(clock.now()),
+    startedAt: timeText(startTime),
   };
   const news = {
     status: () => source.status(),

@@ -6,10 +6,11 @@ import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
 import { ScrapeServer } from '../../adapters/metrics/scrape-server.js';
 import { splitHostPort } from '../../domain/net/listen-address.js';
 import { isMetricsOnLoopback } from '../configuration/page-setting.js';
+import { loadDiagnostics } from '../diagnostics.js';
 import { ownsLoopbackNodePorts } from '../node/node-settings.js';
 import type { Module, ProxyParts } from '../parts/proxy-parts.js';
 import { metricsRoutes } from './metrics-routes.js';
-import { withPage } from './with-page.js';
+import { diagnosticRoutes } from './diagnostic-routes.js';
 
 /** The servers that answer for the proxy. */
 export const serverModule = {
@@ -38,7 +39,10 @@ export const serverModule = {
     const { configuration, nodeName } = parts.commandLine;
     const { metricsBindAddress, enableProfiling: profiling } = configuration;
     if (metricsBindAddress === '') return undefined;
-    const routes = withPage(parts.metricsRoutes, parts.commandLine);
+    const own = diagnosticRoutes(parts, async (all, startTime) =>
+      (await loadDiagnostics()).debugRoutes(all, startTime),
+    );
+    const routes = { ...parts.metricsRoutes, ...own };
     return new MetricsServer({
       routes,
       profiling,

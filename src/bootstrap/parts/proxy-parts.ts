@@ -44,7 +44,7 @@ export interface ProxyParts extends ReadingParts {
   readonly trafficMetrics: TrafficMetrics | undefined;
   /** Undefined where the source delivers every Service. */
   readonly serviceLookup: ServiceLookup | undefined;
-  /** What the metrics server answers, except profiles. */
+  /** What the metrics server answers as kube-proxy's does, except profiles. */
   readonly metricsRoutes: Routes;
   readonly metricsServer: MetricsServer | undefined;
   readonly scrapeServer: ScrapeServer | undefined;

@@ -3,6 +3,7 @@ import type { ProxyStatus } from '../../../src/application/status/proxy-status.j
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { backendMode } from '../../../src/bootstrap/embedding/backend-mode.js';
 import { composeProxy } from '../../../src/bootstrap/proxy.js';
+import { debugRoutes } from '../../../src/diagnostics/bootstrap/debug-routes.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
@@ -19,7 +20,7 @@ it.each(['1.36', '1.37', '1.38'])('the status names the release to behave as: %s
   const { parts } = composeProxy(commandLine, mode, new MemoryLogger(), {
     source: () => new ScriptedSource(),
   });
-  served = await Served.start(parts.metricsRoutes);
+  served = await Served.start(debugRoutes(parts, parts.clock.now()));
   expect(await (await served.get('/debug/status')).json()).toMatchObject({
     versions: { kubernetes: `v${release}.0` },
   });
@@ -36,7 +37,7 @@ it('the status warns of rules of the other variant of iptables, and is good all 
   const { parts } = composeProxy(commandLine, mode, new MemoryLogger(), {
     source: () => new ScriptedSource(),
   });
-  served = await Served.start(parts.metricsRoutes);
+  served = await Served.start(debugRoutes(parts, parts.clock.now()));
   const status = (await (await served.get('/debug/status')).json()) as ProxyStatus;
   expect(status.warnings).toEqual(['there are rules of iptables-legacy']);
   expect(status.reasons.join()).not.toContain('legacy');
