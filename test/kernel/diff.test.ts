@@ -21,8 +21,8 @@ async function flags(mode: string, ...services: readonly TestService[]): Promise
   return ['--proxy-mode', mode, ...identity, '--manifests', file];
 }
 
-const plan = async (mode: string, ...services: readonly TestService[]): Promise<Ended> =>
-  node.run(['plan', '--diff', ...(await flags(mode, ...services))]);
+const plan = async (mode: string, service: TestService, more: readonly string[] = []): Promise<Ended> =>
+  node.run(['diff', ...more, ...(await flags(mode, service))]);
 
 const damages = {
   nftables: {
@@ -76,7 +76,7 @@ describe.each(['nftables', 'iptables'] as const)('in mode %s', (mode) => {
   const damage = (): Promise<string> => node.namespace.run([...tool], `${input.join('\n')}\n`);
   const ruleset = (): Promise<string> => node.namespace.run(['nft', 'list', 'ruleset']);
 
-  it('plan --diff tells what would change, and changes nothing', async () => {
+  it('compares the kernel with manifests, and changes nothing', async () => {
     const once = await node.run(['--once', ...(await flags(mode, web))]);
     expect(once.exitCode).toBe(0);
     expect(await plan(mode, web)).toMatchObject({ exitCode: 0, stdout: '' });
@@ -89,6 +89,15 @@ describe.each(['nftables', 'iptables'] as const)('in mode %s', (mode) => {
     expect(told.filter((line) => !line.startsWith('    + '))).toEqual([]);
     expect(coming.stdout).toContain('\n  default/other:http\n');
     expect(coming.stdout).not.toContain('default/web');
+    const named = await plan(mode, other, ['other:http', '-o', 'json']);
+    expect(named.exitCode).toBe(1);
+    const { families } = JSON.parse(named.stdout) as DifferenceReport;
+    expect(families.flatMap(({ lines: all }) => all.map(({ servicePort }) => servicePort))).toContain(
+      'default/other:http',
+    );
+    const unknown = await plan(mode, other, ['default/web']);
+    expect(unknown).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(unknown.stderr).toContain('default/web: the plan has no such Service\n');
 
     await damage();
     const { exitCode, stdout } = await plan(mode, web);

@@ -52,6 +52,18 @@ export function unknownDifference(family: IpFamily, problem: string): FamilyDiff
   return { family, lines: [], omitted: 0, problem };
 }
 
+/** Only the lines of the service ports that are meant. */
+export function linesOf(
+  { mode, families }: DifferenceReport,
+  isMeant: (service: ServiceKey, port: string) => boolean,
+): DifferenceReport {
+  const passes = ({ servicePort = '' }: RuleDifference): boolean => {
+    const { service, port } = parseDisplayName(servicePort);
+    return isMeant(service, port);
+  };
+  return { mode, families: families.map((one) => ({ ...one, lines: one.lines.filter(passes) })) };
+}
+
 /** Neither a difference nor a problem. */
 export function isNone({ families }: DifferenceReport): boolean {
   return families.every(({ lines, problem }) => lines.length === 0 && problem === undefined);

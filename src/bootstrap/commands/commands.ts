@@ -23,7 +23,7 @@ const subcommands: {
   services: async () => (await asking()).services,
   explain: async () => (await asking()).explain,
   trace: async () => (await import('./trace.js')).trace,
-  diff: async () => (await asking()).diff,
+  diff: async () => (await import('./diff.js')).diff,
   history: async () => (await asking()).history,
   top: async () => (await asking()).top,
   dump: async () => (await asking()).dump,
@@ -70,7 +70,15 @@ function addressIn(words: readonly string[]): string | undefined {
 }
 
 /** Those that read the manifests that are named. */
-const READERS: readonly Request['name'][] = ['run', 'plan', 'compare', 'inspect', 'trace', 'validate'];
+const READERS: readonly Request['name'][] = [
+  'run',
+  'plan',
+  'diff',
+  'compare',
+  'inspect',
+  'trace',
+  'validate',
+];
 
 /** What this command line asks for. */
 export async function chosenCommand(commandLine: CommandLine): Promise<Command> {

@@ -7,6 +7,7 @@ import { allModes } from '../modes/choose-mode.js';
 export { initOnly } from './init-only.js';
 export { once } from './once.js';
 export { plan } from './plan.js';
+export { plannedDiff } from './planned-diff.js';
 export { run } from './run.js';
 export { traceManifests } from './trace-manifests.js';
 

@@ -6,29 +6,23 @@ import type { Asked } from '../configuration/command-line.js';
 import { chooseMode } from '../modes/choose-mode.js';
 import { complain, print } from '../../adapters/cli/output/print.js';
 import { ModeRules } from '../../diagnostics/bootstrap/mode-rules.js';
-import { planDifference } from './plan-difference.js';
 import { readObjects } from './read-objects.js';
 
 /**
- * Prints the rules that a sync would write, in the language of the mode's tool, or with --diff what it would change. Reads the
- * source once; changes nothing. 0 when all objects are in it, and with --diff nothing differs; otherwise 1, with the objects that are
- * not in it on standard error. Throws when nothing comes from the API server for `timeout` milliseconds.
+ * Prints the rules that a sync would write, in the language of the mode's tool. Reads the source once; changes nothing. 0 when all
+ * objects are in it; otherwise 1, with the others on standard error. Throws when nothing comes from the API server for `timeout`
+ * milliseconds.
  */
 export async function plan(asked: Asked<'plan'>, logger: Logger, timeout?: number): Promise<number> {
-  const { commandLine, mode } = await chooseMode(asked, logger);
+  const { commandLine } = await chooseMode(asked, logger);
   const planner = await new ModeRules(commandLine.configuration, logger).planner();
   const families = supportedFamilies();
   const planned = chosenFamilies(asked.request.family, families);
   const options = { families, ...(timeout !== undefined && { timeout }) };
   return readObjects(commandLine, options, logger, async (read) => {
-    const { diff } = asked.request;
-    const text = diff
-      ? await planDifference(mode, read, planned, asked.manifests.length > 0)
-      : planFamilies(read.state, read.contexts, planned, planner);
-    await print(text);
+    await print(planFamilies(read.state, read.contexts, planned, planner));
     for (const reason of read.problems) complain(`not planned: ${reason}`);
-    const differs = diff && text !== '';
-    return read.problems.length === 0 && !differs ? 0 : 1;
+    return read.problems.length === 0 ? 0 : 1;
   });
 }
 

@@ -116,9 +116,10 @@ describe('the plugin for kubectl', () => {
 
 describe('diff', () => {
   it('takes Services, or none', () => {
-    expect(parse(['diff']).request).toEqual({ name: 'diff', services: [], output: 'text' });
+    expect(parse(['diff']).request).toEqual({ name: 'diff', isPlanned: false, services: [], output: 'text' });
     expect(parse(['diff', 'shop/cart', '-o', 'yaml']).request).toEqual({
       name: 'diff',
+      isPlanned: false,
       services: [{ service: 'shop/cart' }],
       output: 'yaml',
     });
@@ -126,11 +127,9 @@ describe('diff', () => {
     expect(usageError('diff', '-n', 'shop')).toBe('diff takes -n for the names that follow it, and got none');
   });
 
-  it('is a way to plan, too', () => {
-    expect(parse(['plan', '--diff', '--family', 'ipv6']).request).toEqual({
-      name: 'plan',
-      diff: true,
-      family: 'IPv6',
-    });
+  it('takes a planned side', () => {
+    expect(parse(['diff', '--plan', 'web']).request).toMatchObject({ isPlanned: true });
+    expect(parse(['diff', '--manifests', 'x', 'web'])).toMatchObject({ manifests: ['x'] });
+    expect(usageError('plan', '--diff')).toBe('unknown flag: --diff');
   });
 });

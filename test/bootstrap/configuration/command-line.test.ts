@@ -41,18 +41,18 @@ describe('commands and our own flags', () => {
   });
 
   it('finds plan before and after flags', () => {
-    expect(parse(['plan', '--once']).request).toEqual({ name: 'plan', diff: false });
-    expect(parse(['--once', 'plan'])).toMatchObject({ request: { name: 'plan', diff: false }, once: true });
+    expect(parse(['plan', '--once']).request).toEqual({ name: 'plan' });
+    expect(parse(['--once', 'plan'])).toMatchObject({ request: { name: 'plan' }, once: true });
     expect(parse(['--manifests', 'plan'])).toMatchObject({ request: { name: 'run' }, manifests: ['plan'] });
   });
 
   it('plans one family where that is asked for, and knows no other command that takes one', () => {
     expect(parse(['plan', '--proxy-mode', 'iptables', '--family', 'ipv6', '--once'])).toMatchObject({
-      request: { name: 'plan', diff: false, family: 'IPv6' },
+      request: { name: 'plan', family: 'IPv6' },
       once: true,
     });
-    expect(parse(['plan', '--family=ipv4']).request).toEqual({ name: 'plan', diff: false, family: 'IPv4' });
-    expect(parse(['plan']).request).toEqual({ name: 'plan', diff: false });
+    expect(parse(['plan', '--family=ipv4']).request).toEqual({ name: 'plan', family: 'IPv4' });
+    expect(parse(['plan']).request).toEqual({ name: 'plan' });
     expect(usageError('plan', '--family=ipx').message).toMatch(/--family.*ipv4, ipv6/);
     expect(usageError('--family=ipv4').message).toContain('unknown flag: --family');
   });

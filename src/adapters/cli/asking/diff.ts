@@ -1,5 +1,9 @@
-import { differenceAnswer } from '../../../application/difference/difference-report.js';
-import { isNone, type DifferenceReport } from '../../../application/difference/difference-report.js';
+import {
+  differenceAnswer,
+  isNone,
+  linesOf,
+  type DifferenceReport,
+} from '../../../application/difference/difference-report.js';
 import { differenceLines, watchedDifferenceLines, type WatchedDifference } from '../texts/difference.js';
 import { parseDisplayName } from '../../../domain/model/service-port-name.js';
 import type { OutputFormat } from '../command-line/subcommand.js';
@@ -63,7 +67,7 @@ async function watchDifference(
 
 async function compare(proxy: RunningProxy, found: FoundServices): Promise<DifferenceReport> {
   const told = await proxy.ask(`/debug/diff?${found.parameters.toString()}`, differenceAnswer, COMPARISON);
-  return ofServices(told, found);
+  return linesOf(told, (service, port) => found.hasPort(service, port));
 }
 
 function toldOf({ families }: DifferenceReport): readonly ServiceAndPort[] {
@@ -74,19 +78,4 @@ function toldOf({ families }: DifferenceReport): readonly ServiceAndPort[] {
 function refuseUnknown({ families }: DifferenceReport): void {
   const problems = families.flatMap(({ problem }) => problem ?? []);
   if (problems.length > 0) throw new CannotAskError(`the proxy cannot compare: ${problems.join('; ')}`);
-}
-
-/** Only what concerns the ports that were asked for. */
-function ofServices({ mode, families }: DifferenceReport, found: FoundServices): DifferenceReport {
-  const isMeant = (servicePort = ''): boolean => {
-    const { service, port } = parseDisplayName(servicePort);
-    return found.hasPort(service, port);
-  };
-  return {
-    mode,
-    families: families.map((one) => ({
-      ...one,
-      lines: one.lines.filter(({ servicePort }) => isMeant(servicePort)),
-    })),
-  };
 }

@@ -95,10 +95,18 @@ export function aboutServices<Name extends string>(name: Name, description: stri
     description,
     usage: '[NAME...] [flags]',
     options: [...namespaceOptions, ...more],
-    request: (operands, { namespace, output, watch }: NamespaceOptions & OutputOptions & WatchOptions) => {
-      if (namespace !== undefined && operands.length === 0)
-        throw new UsageError(`${name} takes -n for the names that follow it, and got none`);
-      return { services: serviceNames(name, operands, namespace), output, watch };
-    },
+    request: (operands, options: NamespaceOptions & OutputOptions & WatchOptions) =>
+      servicesIn(name, operands, options),
   });
+}
+
+/** The Services that operands name, and how to print the answer about them. @throws UsageError */
+export function servicesIn(
+  name: string,
+  operands: readonly string[],
+  { namespace, output, watch }: NamespaceOptions & OutputOptions & WatchOptions,
+) {
+  if (namespace !== undefined && operands.length === 0)
+    throw new UsageError(`${name} takes -n for the names that follow it, and got none`);
+  return { services: serviceNames(name, operands, namespace), output, watch };
 }

@@ -18,7 +18,7 @@ export function textOf<T extends string = string>(name = 'string'): ValueType<T>
 export const text = textOf();
 
 /** A text of which only these words are taken, also by the parser. */
-export function oneOf<T extends string>(first: T, ...others: readonly T[]): ValueType<T> {
+function oneOf<T extends string>(first: T, ...others: readonly T[]): ValueType<T> {
   const words = [first, ...others];
   const parse = (value: unknown): T => {
     const word = words.find((candidate) => candidate === value);
