@@ -1,3 +1,4 @@
+import { byAge } from '../model/service.js';
 import type { ServiceKey } from '../model/service-port-name.js';
 
 /** How many slots there may be in one IP family. */
@@ -11,9 +12,6 @@ export const BYTES_OF_SLOT = 80;
 
 /** The greatest table four times, and 32 times: 5 and 42 MB of the kernel's memory. */
 export const SLOT_LIMITS: SlotLimits = { ofService: 65_536, ofNode: 524_288 };
-
-/** After every time. */
-const UNKNOWN_TIME = Number.MAX_SAFE_INTEGER;
 
 /** The tables of slots that a Service needs. */
 export interface SlotDemand {
@@ -122,8 +120,7 @@ export class SlotBudget {
 
   /** Those without a demand come last. */
   private inOrder(): readonly ServiceKey[] {
-    const ageOf = (service: ServiceKey) => this.demands.get(service)?.createdAt ?? UNKNOWN_TIME;
-    const all = [...this.demands.keys()].sort((a, b) => ageOf(a) - ageOf(b) || (a < b ? -1 : 1));
+    const all = [...this.demands.keys()].sort(byAge((service) => this.demands.get(service)!.createdAt));
     return [...all, ...[...this.denied.keys()].filter((service) => !this.demands.has(service))];
   }
 

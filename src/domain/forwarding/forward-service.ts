@@ -132,7 +132,10 @@ function forwardPort(
   };
 }
 
-function balancingOf(service: Service, { cluster = [], local = [] }: EndpointSelection): Balancing | undefined {
+function balancingOf(
+  service: Service,
+  { cluster = [], local = [] }: EndpointSelection,
+): Balancing | undefined {
   const { scheduler, balancingMethod: asked } = service;
   const method = asked ?? (scheduler === undefined ? undefined : methodOfScheduler(scheduler)) ?? 'random';
   const isWeighted = isWeightedList(cluster) || isWeightedList(local);

@@ -139,7 +139,8 @@ export class ForwardingTable {
           sum + frontendCount(served, port) * counts({ port: port.name, protocol: port.protocol }),
         0,
       );
-      this.endpoints.request(key, endpoints ?? 0);
+      const least = served ? frontendsOf(served) : 0;
+      this.endpoints.request(key, { endpoints: endpoints ?? 0, least, createdAt: service?.createdAt });
     }
     for (const key of this.endpoints.decide()) due.add(key);
     return due;
@@ -155,8 +156,7 @@ export class ForwardingTable {
     const limit = this.endpoints.limitOf(key);
     if (limit === undefined)
       return forwardService(service, state.endpointsByPort(key, family), context, this.stepsAside);
-    const frontends = service.ports.reduce((sum, port) => sum + frontendCount(service, port), 0);
-    const most = Math.max(1, Math.floor(limit / frontends));
+    const most = Math.max(1, Math.floor(limit / frontendsOf(service)));
     const counts = state.endpointCounts(key, family);
     const entries = forwardService(
       service,
@@ -212,6 +212,10 @@ export class ForwardingTable {
       external: external + (entry.externalPolicyLocal ? step : 0),
     };
   }
+}
+
+function frontendsOf(service: Service): number {
+  return service.ports.reduce((sum, port) => sum + frontendCount(service, port), 0);
 }
 
 function frontendCount({ externalIPs, loadBalancerIPs }: Service, { nodePort }: ServicePortSpec): number {

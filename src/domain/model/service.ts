@@ -2,7 +2,7 @@ import type { BalancingMethod } from '../balancing/balancing.js';
 import type { Address } from '../net/address.js';
 import type { Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
-import type { Protocol } from './service-port-name.js';
+import type { Protocol, ServiceKey } from './service-port-name.js';
 
 /** The parts of a Service that the proxy uses: validated, canonical, both families (docs/spec/model.md §2). */
 export interface Service {
@@ -46,4 +46,15 @@ export interface ServicePortSpec {
   readonly nodePort: number;
   /** The name that the port has in the pods; missing where it is a number. */
   readonly targetName?: string;
+}
+
+/** After every time. */
+const UNKNOWN_TIME = Number.MAX_SAFE_INTEGER;
+
+/** Sorts Services by `Service.createdAt`, the oldest first and those without one last, then by key. */
+export function byAge(
+  createdAt: (service: ServiceKey) => number | undefined,
+): (one: ServiceKey, other: ServiceKey) => number {
+  const ageOf = (service: ServiceKey) => createdAt(service) ?? UNKNOWN_TIME;
+  return (one, other) => ageOf(one) - ageOf(other) || (one < other ? -1 : 1);
 }

@@ -1,5 +1,10 @@
 import fc from 'fast-check';
-import { EndpointBudget, endpointsNote } from '../../../src/domain/forwarding/endpoint-budget.js';
+import {
+  ENDPOINT_LIMITS,
+  EndpointBudget,
+  endpointsNote,
+  type EndpointDemand,
+} from '../../../src/domain/forwarding/endpoint-budget.js';
 import type { ForwardingContext } from '../../../src/domain/forwarding/forward-service.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import { readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slice.js';
@@ -19,39 +24,87 @@ const CONTEXT: ForwardingContext = {
 };
 
 describe('what a Service may have', () => {
-  it('is limited only where it has more, and less where many do', () => {
+  const demand = (endpoints: number, createdAt?: number, least = 1) => ({ endpoints, least, createdAt });
+
+  it('is limited only where it has more', () => {
     const budget = new EndpointBudget(LIMITS);
-    budget.request('a', 2_000);
-    budget.request('b', 600);
+    budget.request('a', demand(2_000));
+    budget.request('b', demand(600));
     expect([budget.decide(), budget.limitOf('a'), budget.limitOf('b')]).toEqual([[], 1_024, undefined]);
-    for (const more of ['c', 'd', 'e']) budget.request(more, 2_000);
-    expect(budget.decide()).toEqual(['a', 'b', 'c', 'd', 'e']);
-    expect(['a', 'b', 'e'].map((service) => budget.limitOf(service))).toEqual([512, 512, 512]);
-    budget.request('e', 0);
-    expect(budget.decide()).toEqual(['a', 'b', 'c', 'd']);
-    expect(['a', 'b', 'e'].map((service) => budget.limitOf(service))).toEqual([1_024, undefined, undefined]);
   });
 
-  it('depends on the present Services alone, never on the order of events; small ones are not touched', () => {
+  it('is all of it for an older Service, whatever younger ones have, and a part for these', () => {
+    const budget = new EndpointBudget(LIMITS);
+    const young = Array.from({ length: 40 }, (_, index) => `a${index}`);
+    for (const service of young) budget.request(service, demand(1_024, 100));
+    budget.request('old', demand(1_024, 50));
+    budget.decide();
+    expect(budget.limitOf('old')).toBeUndefined();
+    const limits = young.sort().map((service) => budget.limitOf(service) ?? 1_024);
+    expect(limits.slice(0, 10)).toEqual([1_024, 1_024, 128, 64, 64, 64, 64, 64, 64, 64]);
+    expect(limits).toEqual([...limits].sort((one, other) => other - one));
+    expect(limits.reduce((sum, limit) => sum + limit, 1_024)).toBeLessThanOrEqual(LIMITS.ofNode);
+  });
+
+  it('is never less than one endpoint for each frontend', () => {
+    const budget = new EndpointBudget(LIMITS);
+    for (let index = 0; index < 8; index++) budget.request(`a${index}`, demand(1_024, index));
+    budget.request('many', demand(1_024, 100, 300));
+    budget.decide();
+    expect(budget.limitOf('many')).toBe(300);
+  });
+
+  it('changes for younger Services only when an older one changes by more than a little', () => {
+    const budget = new EndpointBudget(LIMITS);
+    ['a', 'b', 'c', 'd'].forEach((service, age) => budget.request(service, demand(1_000, age)));
+    expect(budget.decide()).toEqual(['d']);
+    budget.request('b', demand(1_001, 1));
+    expect(budget.decide()).toEqual([]);
+    budget.request('b', demand(0, 1));
+    expect(budget.decide()).toEqual(['d']);
+    expect(budget.limitOf('d')).toBeUndefined();
+  });
+
+  it('depends on the present Services alone, never on the order of events, and for none on a younger one', () => {
     const request = fc.record({
       service: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz'),
       endpoints: fc.nat(3_000),
+      createdAt: fc.option(fc.nat(5), { nil: undefined }),
+      least: fc.nat(3),
     });
     fc.assert(
       fc.property(fc.array(request, { maxLength: 80 }), (requests) => {
         const budget = new EndpointBudget(LIMITS);
-        for (const { service, endpoints } of requests) {
-          budget.request(service, endpoints);
-          budget.decide();
+        const seen = new Map<string, number>();
+        const granted = (service: string, from: EndpointBudget, endpoints: number) =>
+          from.limitOf(service) ?? endpoints;
+        const present = new Map<string, EndpointDemand>();
+        for (const { service, ...parts } of requests) {
+          budget.request(service, parts);
+          present.set(service, parts);
+          const changed = [service, ...budget.decide()];
+          for (const each of changed) seen.set(each, granted(each, budget, present.get(each)!.endpoints));
         }
-        const present = new Map(requests.map(({ service, endpoints }) => [service, endpoints]));
+        const byAge = [...present].sort(
+          ([a, one], [b, other]) => (one.createdAt ?? 1e9) - (other.createdAt ?? 1e9) || (a < b ? -1 : 1),
+        );
         const fresh = new EndpointBudget(LIMITS);
-        for (const [service, endpoints] of [...present].reverse()) fresh.request(service, endpoints);
+        for (const [service, parts] of [...present].reverse()) fresh.request(service, parts);
         fresh.decide();
-        for (const [service, endpoints] of present) {
-          expect(budget.limitOf(service)).toBe(fresh.limitOf(service));
-          if (endpoints <= LIMITS.small) expect(budget.limitOf(service)).toBeUndefined();
+        const older = new EndpointBudget(LIMITS);
+        let ofLarge = 0;
+        for (const [service, parts] of byAge) {
+          const { endpoints } = parts;
+          const limit = budget.limitOf(service);
+          expect(seen.get(service)).toBe(granted(service, budget, endpoints));
+          expect(limit).toBe(fresh.limitOf(service));
+          older.request(service, parts);
+          older.decide();
+          expect(limit).toBe(older.limitOf(service));
+          if (endpoints <= LIMITS.small) expect(limit).toBeUndefined();
+          else ofLarge += limit ?? endpoints;
         }
+        expect(ofLarge).toBeLessThanOrEqual(LIMITS.ofNode);
       }),
     );
   });
@@ -90,7 +143,7 @@ describe('a Service with more endpoints than it may have', () => {
     const entries = [...table.entries()];
     const [first, ...others] = entries;
     expect(endpointsNote(first!)).toBe(
-      'its Service has too many endpoints for its frontends; each port uses at most 65',
+      'its Service, alone or with older ones, has too many endpoints for its frontends; each port uses at most 65',
     );
     expect(others.map(endpointsNote).filter((note) => note !== undefined)).toEqual([]);
     for (const { endpoints, knownEndpoints } of entries) {
@@ -133,22 +186,48 @@ describe('a Service with more endpoints than it may have', () => {
   });
 });
 
-it('Services without a cluster IP of the family take nothing of what others may have', () => {
+describe('of Services with 500 endpoints and 80 frontends', () => {
   const externalIPs = Array.from({ length: 79 }, (_, index) => parseAddress(`192.0.2.${index + 1}`)!);
-  const state = new ClusterState();
-  const table = new ForwardingTable();
-  const add = (name: string, clusterIPs: Service['clusterIPs']) => {
-    state.applyService(service({ name, clusterIPs, externalIPs }));
+  let state: ClusterState;
+  let table: ForwardingTable;
+  beforeEach(() => {
+    state = new ClusterState();
+    table = new ForwardingTable();
+  });
+  const add = (name: string, clusterIPs: Service['clusterIPs'], createdAt: number) => {
+    state.applyService(service({ name, clusterIPs, externalIPs, createdAt }));
     const endpoints = Array.from({ length: 500 }, (_, index) =>
       sliceEndpoint(`10.1.${index >> 8}.${index & 255}`),
     );
     state.applySlice(slice(`${name}-1`, endpoints, { service: name }));
     table.update(state, [`shop/${name}`], CONTEXT);
   };
-  add('served', { IPv4: '10.96.0.1' });
-  for (let number = 1; number <= 16; number++) add(`other-${number}`, { IPv6: `fd00::${number}` });
-  table.update(state, ['shop/served'], CONTEXT);
-  expect(table.entriesOf('shop/served').map(({ endpoints }) => endpoints.reachable.length)).toEqual([500]);
+  const used = (name: string) =>
+    table.entriesOf(`shop/${name}`).map(({ endpoints }) => endpoints.reachable.length);
+
+  it('those without a cluster IP of the family take nothing of what others may have', () => {
+    add('served', { IPv4: '10.96.0.1' }, 1_000);
+    for (let number = 1; number <= 30; number++) add(`other-${number}`, { IPv6: `fd00::${number}` }, 0);
+    table.update(state, ['shop/served'], CONTEXT);
+    expect(used('served')).toEqual([500]);
+  });
+
+  it('the oldest keep all their endpoints, and the youngest is limited', () => {
+    for (let number = 1; number <= 30; number++) add(`a${number}`, { IPv4: `10.96.1.${number}` }, 1_000);
+    add('served', { IPv4: '10.96.0.1' }, 10);
+    expect([used('served'), used('a1'), used('a9')]).toEqual([[500], [500], [25]]);
+    const programmed = [...table.entries()].reduce(
+      (sum, { endpoints }) => sum + 80 * endpoints.reachable.length,
+      0,
+    );
+    expect(programmed).toBeLessThanOrEqual(ENDPOINT_LIMITS.ofNode);
+    state.removeService('shop/a1');
+    const changed = table.update(state, ['shop/a1'], CONTEXT).map(({ key }) => key);
+    expect(changed.length).toBeGreaterThan(1);
+    const fresh = ForwardingTable.of(state, CONTEXT);
+    for (const name of ['served', 'a2', 'a9'])
+      expect(table.entriesOf(`shop/${name}`)).toEqual(fresh.entriesOf(`shop/${name}`));
+  });
 });
 
 it('a slice of 20,000 ports and 1,000 endpoints keeps its addresses once', () => {
