@@ -1,50 +1,97 @@
 import type { Clock } from './ports/clock.js';
+import type { Logger } from './ports/logger.js';
 
-/** So many messages about one object may follow each other. */
-const AT_ONCE = 5;
-/** Milliseconds until one more may follow. */
-const PERIOD = 60_000;
-/** With more objects than this, those without a recent message are forgotten. */
-const MOST_KNOWN = 1_000;
-
-/** The messages about one object: as a moment, the time at which all of AT_ONCE may be sent again. */
-interface Sent {
-  readonly restedAt: number;
-  /** Messages since the last one that was sent. */
-  readonly suppressed: number;
+/** So many messages may follow each other, and one more after each period, in milliseconds. */
+interface Limit {
+  readonly atOnce: number;
+  readonly period: number;
 }
 
-/** Limits the rate of messages about each object, so that its owner cannot flood the log or the API server's events. */
-export class MessageRate {
-  private readonly sent = new Map<string, Sent>();
+const OF_OBJECT: Limit = { atOnce: 5, period: 60_000 };
+const OF_NAMESPACE: Limit = { atOnce: 100, period: 6_000 };
+const OF_ALL: Limit = { atOnce: 500, period: 1_000 };
 
-  constructor(private readonly clock: Pick<Clock, 'steady'>) {}
+/** How often the number of messages beyond the limits of a namespace and of all is logged, in milliseconds. */
+const COUNTED_EVERY = 60_000;
+
+/**
+ * Limits the rate of messages about each object, about those of each namespace, and about all, so that nobody who may write objects
+ * can flood the log or the API server's events.
+ */
+export class MessageRate {
+  /** Messages that were not sent since the last one about the object that was. */
+  private readonly suppressed = new Map<string, number>();
+  private readonly objects = new Meter(OF_OBJECT);
+  private readonly namespaces = new Meter(OF_NAMESPACE);
+  private readonly all = new Meter(OF_ALL);
+  private more = 0;
+  private loggedAt = -Infinity;
+
+  /** @param logger gets the number of messages beyond the limits of a namespace and of all, once a minute at most; missing: nobody does */
+  constructor(
+    private readonly clock: Pick<Clock, 'steady'>,
+    private readonly logger?: Pick<Logger, 'warn'>,
+  ) {}
 
   /**
-   * Counts a message about an object. Returns undefined if it may not be sent; otherwise facts for the message: how many before it
-   * were not sent, if any.
+   * Counts a message about an object, named `namespace/name` with or without its kind. Returns undefined if it may not be sent; otherwise
+   * facts for the message: how many before it about the same object were not sent, if any.
    */
   admit(object: string): { readonly suppressed?: number } | undefined {
     const now = this.clock.steady();
-    const { restedAt, suppressed } = this.sent.get(object) ?? { restedAt: 0, suppressed: 0 };
-    const next = Math.max(now, restedAt) + PERIOD;
-    const isAdmitted = next - now <= AT_ONCE * PERIOD;
-    this.sent.delete(object);
-    this.sent.set(
-      object,
-      isAdmitted ? { restedAt: next, suppressed: 0 } : { restedAt, suppressed: suppressed + 1 },
-    );
-    if (this.sent.size > MOST_KNOWN) this.forgetRested(now);
+    const namespace = object.split('/', 1)[0]!;
+    const suppressed = this.suppressed.get(object) ?? 0;
+    if (!this.objects.hasRoom(object, now)) {
+      this.suppressed.set(object, suppressed + 1);
+      return undefined;
+    }
+    const isAdmitted = this.namespaces.hasRoom(namespace, now) && this.all.hasRoom('', now);
+    if (!isAdmitted) this.more++;
+    this.logMore(now);
     if (!isAdmitted) return undefined;
+    this.objects.count(object, now, (rested) => this.suppressed.delete(rested));
+    this.namespaces.count(namespace, now);
+    this.all.count('', now);
+    this.suppressed.delete(object);
     return suppressed > 0 ? { suppressed } : {};
   }
 
-  private forgetRested(now: number): void {
-    for (const [object, { restedAt }] of this.sent) if (restedAt <= now) this.sent.delete(object);
-    // Objects with the oldest messages, where all have recent ones.
-    for (const object of this.sent.keys()) {
-      if (this.sent.size <= MOST_KNOWN) return;
-      this.sent.delete(object);
-    }
+  private logMore(now: number): void {
+    const { more } = this;
+    if (more === 0 || now - this.loggedAt < COUNTED_EVERY) return;
+    this.loggedAt = now;
+    this.more = 0;
+    this.logger?.warn(
+      { more },
+      'more messages about other objects were not logged; `kubeproxy status` lists the problems',
+    );
+  }
+}
+
+/** With more names than this, those are forgotten of which all messages may be sent again. The limit of all keeps the others below it. */
+const MOST_KNOWN = 1_000;
+
+/** Messages by name: as a moment, the time at which as many may be sent again as at the beginning. */
+class Meter {
+  private readonly restedAt = new Map<string, number>();
+
+  constructor(private readonly limit: Limit) {}
+
+  hasRoom(name: string, now: number): boolean {
+    return this.next(name, now) - now <= this.limit.atOnce * this.limit.period;
+  }
+
+  count(name: string, now: number, forgotten: (name: string) => void = () => {}): void {
+    this.restedAt.set(name, this.next(name, now));
+    if (this.restedAt.size <= MOST_KNOWN) return;
+    for (const [known, restedAt] of this.restedAt)
+      if (restedAt <= now) {
+        this.restedAt.delete(known);
+        forgotten(known);
+      }
+  }
+
+  private next(name: string, now: number): number {
+    return Math.max(now, this.restedAt.get(name) ?? 0) + this.limit.period;
   }
 }

@@ -27,7 +27,7 @@ export class ServicePortOutcomes {
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {
-    this.rate = new MessageRate(clock);
+    this.rate = new MessageRate(clock, logger);
     this.deviations = new Deviations(table);
   }
 

@@ -34,7 +34,7 @@ export class ObjectReports {
     /** What the source itself rejects, and so did not deliver: `place: Kind namespace/name: reason`. */
     private readonly unread: () => readonly string[] = () => [],
   ) {
-    this.rate = new MessageRate(clock);
+    this.rate = new MessageRate(clock, logger);
   }
 
   /**
