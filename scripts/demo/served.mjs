@@ -14,7 +14,7 @@ const FRONTEND = /^(?:(?<host>[\d.]+):)?(?<port>\d+)\/TCP$/;
 export async function askServed(page) {
   try {
     const [{ services }, { ignored }] = await Promise.all([
-      json(`${page}debug/service-list`),
+      json(`${page}debug/services`),
       json(`${page}debug/status`),
     ]);
     return { targets: services.sort((a, b) => rank(a) - rank(b)).flatMap(targetsOf), ignored };

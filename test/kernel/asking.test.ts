@@ -196,7 +196,7 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
       await until(
         'the endpoint is programmed',
         async () =>
-          (await node.get(`${metrics}/debug/services/default/web`)).body.includes(`"${address}"`) &&
+          (await node.get(`${metrics}/debug/explain?subject=default/web`)).body.includes(`"${address}"`) &&
           (await idleNow()),
       );
     }
@@ -285,7 +285,7 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
     await until(
       'both endpoints are programmed',
       async () =>
-        (await node.get(`${metrics}/debug/services/default/web`)).body.includes('"10.244.1.12"') &&
+        (await node.get(`${metrics}/debug/explain?subject=default/web`)).body.includes('"10.244.1.12"') &&
         (await idleNow()),
     );
     expect((await ask('explain', 'default/web')).stdout).not.toContain('probe');

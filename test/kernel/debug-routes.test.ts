@@ -10,7 +10,6 @@ import { Testbed } from '../support/testbed/testbed.js';
 /** Our own routes, and the page. */
 const OWN = [
   '/debug/status',
-  '/debug/service-list',
   '/debug/endpoints',
   '/debug/service-counts',
   '/debug/diff',

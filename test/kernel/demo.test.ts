@@ -136,7 +136,7 @@ describe('npm start', () => {
     await demo.answers('10.96.0.93:80', ['refused']);
 
     const explained = async (name: string): Promise<string> =>
-      (await fetch(`${page}debug/services/broken/${name}`)).text();
+      (await fetch(`${page}debug/explain?subject=broken/${name}`)).text();
     expect(await explained('login')).toContain('the policy is Local, and no endpoint on this node is usable');
     expect(await explained('search')).toContain('no EndpointSlice has a port named http (they have: web)');
     const explain = /ip netns exec (\S+) bin\/kubeproxy explain login/.exec(shown);

@@ -96,7 +96,7 @@ const asideIn = ({ services }: ServiceList): Record<string, number> =>
 
 /** As the proxy itself tells it: to start a program for each look costs twenty times as much. */
 async function aside(): Promise<Record<string, number>> {
-  const { body } = await testbed.node.get('http://127.0.0.1:10249/debug/service-list');
+  const { body } = await testbed.node.get('http://127.0.0.1:10249/debug/services');
   return asideIn(JSON.parse(body) as ServiceList);
 }
 

@@ -52,9 +52,9 @@ describe('what the page asks for', () => {
     const requests = requestsFromNow();
     await open('#/services');
     await until('it has asked for changes', async () => (requests.get('/debug/sync') ?? 0) >= 3);
-    expect(requests.get('/debug/service-list')).toBe(1);
+    expect(requests.get('/debug/services')).toBe(1);
     await served.place(pageObjects('10.244.2.15'));
-    await until('it has asked for the list', async () => requests.get('/debug/service-list') === 2);
+    await until('it has asked for the list', async () => requests.get('/debug/services') === 2);
 
     await page.evaluate(() => {
       Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });

@@ -47,7 +47,7 @@ let environment: NodeJS.ProcessEnv;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'completion-'));
   served = await Served.start({
-    '/debug/service-list': (_, response) => {
+    '/debug/services': (_, response) => {
       const services = [row('default', 'web'), row('shop', 'cart'), row('shop', 'web')];
       response.end(JSON.stringify({ services, unknown: [] }));
     },

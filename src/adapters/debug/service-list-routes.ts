@@ -5,12 +5,12 @@ import { JSON_TYPE } from '../http/plain-response.js';
 import type { Routes } from '../http/router.js';
 
 /**
- * `/debug/service-list?namespace=&name=&name=&failing=true&without-endpoints=true`: a `ServiceList`, written portion by
+ * `/debug/services?namespace=&name=&name=&failing=true&without-endpoints=true`: a `ServiceList`, written portion by
  * portion while it is made. 200 also if names are unknown.
  */
 export function serviceListRoutes(list: ListServices): Routes {
   return {
-    '/debug/service-list': async ({ parameters }, response) => {
+    '/debug/services': async ({ parameters }, response) => {
       response.writeHead(200, { 'Content-Type': JSON_TYPE, 'X-Content-Type-Options': 'nosniff' });
       try {
         await pipeline(jsonOf(list, filterOf(parameters)), response);

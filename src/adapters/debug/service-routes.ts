@@ -1,9 +1,8 @@
 import type { ExplainAddress } from '../../application/explain/explain-address.js';
 import type { Explain } from '../../application/explain/explain.js';
 import { parseSubject } from '../../application/explain/subject.js';
-import type { ReportStatus } from '../../application/status/report-status.js';
 import { respondJson } from '../http/plain-response.js';
-import type { Handler, Query, Routes } from '../http/router.js';
+import type { Handler, Routes } from '../http/router.js';
 
 /** How much of the delivered events is programmed. */
 export interface SyncState {
@@ -15,23 +14,15 @@ export interface SyncState {
   readonly changes: number;
 }
 
-const SERVICES = '/debug/services/';
-
 /**
- * Our own: `/debug/sync` shows whether everything is programmed, `/debug/services` what is not,
- * `/debug/services/NAMESPACE/NAME` what the proxy does for one Service and why, and `/debug/explain?subject=` the same for a
- * Service, an address or a port. 404, with the explanation, for what is not known. Times are RFC 3339.
+ * Our own: `/debug/sync` shows whether everything is programmed, `/debug/explain?subject=` what the proxy does for a Service, an
+ * address or a port, and why. 404, with the explanation, for what is not known. Times are RFC 3339.
  */
 export function serviceRoutes(
   explain: Explain,
   addresses: ExplainAddress,
-  report: Pick<ReportStatus, 'status'>,
   syncState: () => SyncState,
 ): Routes {
-  const overview: Handler = (_, response) => {
-    const { families, ignored } = report.status();
-    respondJson(response, 200, { families, rejected: ignored });
-  };
   const service = async (key: string, response: Parameters<Handler>[1]): Promise<void> => {
     const explanation = await explain.service(key);
     const found = explanation.known || explanation.problems.length > 0;
@@ -39,12 +30,7 @@ export function serviceRoutes(
   };
   return {
     '/debug/sync': (_, response) => respondJson(response, 200, syncState()),
-    '/debug/services': overview,
-    [SERVICES]: (query, response) =>
-      query.path === SERVICES
-        ? overview(query, response)
-        : service(query.path.slice(SERVICES.length), response),
-    '/debug/explain': ({ parameters }: Query, response) => {
+    '/debug/explain': ({ parameters }, response) => {
       const text = parameters.get('subject') ?? '';
       const subject = parseSubject(text);
       if (!subject)

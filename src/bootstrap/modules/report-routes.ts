@@ -82,7 +82,7 @@ export function reportRoutes(parts: ProxyParts, addresses: ExplainAddress, start
   };
   const report = new ReportStatus(facts, loops, news, statuses, reports, history, health, clock);
   return {
-    ...serviceRoutes(explain, addresses, report, () => ({
+    ...serviceRoutes(explain, addresses, () => ({
       idle: !source.delivering && loops.every((loop) => loop.inSync),
       appliedEvents: clusterEvents.eventCount,
       changes: changeHistory.total,

@@ -30,7 +30,7 @@ interface Listed {
 }
 
 async function listed(query: string): Promise<Listed> {
-  const response = await served.get(`/debug/service-list${query}`);
+  const response = await served.get(`/debug/services${query}`);
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
   return (await response.json()) as Listed;
 }
@@ -62,7 +62,7 @@ describe('serviceListRoutes', () => {
 
   it('stop for a client that is gone', async () => {
     const abort = new AbortController();
-    const answer = served.get('/debug/service-list', { signal: abort.signal });
+    const answer = served.get('/debug/services', { signal: abort.signal });
     abort.abort();
     await expect(answer).rejects.toThrow();
     expect(served.logger.lines).toEqual([]);

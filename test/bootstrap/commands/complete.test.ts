@@ -15,7 +15,7 @@ beforeAll(async () => {
     state: 'pending',
   };
   const list = JSON.stringify({ services: [row], unknown: [] });
-  served = await Served.start({ '/debug/service-list': (_, response) => void response.end(list) });
+  served = await Served.start({ '/debug/services': (_, response) => void response.end(list) });
 });
 afterAll(() => served.stop());
 

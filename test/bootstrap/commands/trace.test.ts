@@ -142,7 +142,7 @@ describe('kubeproxy trace --from pod/NAME', () => {
         asked.push(parameters);
         response.writeHead(500).end('{"error":"enough"}');
       },
-      '/debug/services/': (_, response) =>
+      '/debug/explain': (_, response) =>
         void response.end(
           JSON.stringify({ ...web, families: [ports('10.96.0.1', 'IPv4'), ports('fd00:96::1', 'IPv6')] }),
         ),

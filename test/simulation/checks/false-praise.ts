@@ -52,7 +52,7 @@ export async function falsePraise(
   if (state === 'good' && inSync) return everyCommit.presentProblem([simulation.mode]);
   // The list says what of the present mode is written; that packets may meet rules of another one until these are removed, the status has said.
   if (simulation.modes.size > 1) return undefined;
-  const list = await ask(world, METRICS, '/debug/service-list').catch(() => undefined);
+  const list = await ask(world, METRICS, '/debug/services').catch(() => undefined);
   if (list?.status !== 200) return undefined;
   const { services } = JSON.parse(list.body) as ServiceList;
   // The list is about the ports that a Service has; that rules of a former one may stay the status has said.

@@ -30,7 +30,7 @@ export async function untruthOf(
   if (ready.status !== 200) return `/readyz says ${ready.status}: ${ready.body}`;
   const healthy = await ask(world, HEALTH, '/healthz');
   if (healthy.status !== 200) return `/healthz says ${healthy.status}: ${healthy.body}`;
-  const { services } = JSON.parse((await ask(world, METRICS, '/debug/service-list')).body) as ServiceList;
+  const { services } = JSON.parse((await ask(world, METRICS, '/debug/services')).body) as ServiceList;
   const listed = new Map(services.map((row) => [`${row.namespace}/${row.name}`, row]));
   for (const service of history.services) {
     const ports = history.current(service);

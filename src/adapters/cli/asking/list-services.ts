@@ -47,7 +47,7 @@ function request(
   if (namespace !== undefined) parameters.set('namespace', namespace);
   if (failing) parameters.set('failing', 'true');
   if (withoutEndpoints) parameters.set('without-endpoints', 'true');
-  return proxy.ask(`/debug/service-list?${parameters.toString()}`, servicesAnswer);
+  return proxy.ask(`/debug/services?${parameters.toString()}`, servicesAnswer);
 }
 
 /** At least one portion, even of no names. */

@@ -29,11 +29,7 @@ export async function complete(
 /** In full, as they are unique. None if no proxy answers: an error would stand in the middle of a command line. */
 async function namesAt(bindAddress: string): Promise<readonly string[]> {
   try {
-    const { services } = await RunningProxy.at(bindAddress).ask(
-      '/debug/service-list',
-      servicesAnswer,
-      PATIENCE,
-    );
+    const { services } = await RunningProxy.at(bindAddress).ask('/debug/services', servicesAnswer, PATIENCE);
     return services.map(({ namespace, name }) => `${namespace}/${name}`);
   } catch (error) {
     if (error instanceof CannotAskError) return [];

@@ -23,7 +23,7 @@ export async function collectBundle(proxy: RunningProxy, now: number): Promise<N
     collectedAt: timeText(now),
     parts: {
       status,
-      services: await partOf(proxy.ask('/debug/service-list', servicesAnswer)),
+      services: await partOf(proxy.ask('/debug/services', servicesAnswer)),
       diff: await partOf(proxy.ask('/debug/diff', differenceAnswer, COMPARISON)),
       history: await partOf(proxy.ask('/debug/history', historyAnswer)),
       configz: await partOf(proxy.ask('/configz', configuration)),

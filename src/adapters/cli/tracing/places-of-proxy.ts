@@ -10,7 +10,10 @@ export function placesOfProxy(proxy: RunningProxy): PlacesOf {
     const places: ClusterPlace[] = [];
     const { keys } = await findServices(proxy, [{ service }]);
     for (const key of keys) {
-      const { families } = await proxy.ask(`/debug/services/${key}`, serviceExplanation);
+      const { families } = await proxy.ask(
+        `/debug/explain?${new URLSearchParams({ subject: key }).toString()}`,
+        serviceExplanation,
+      );
       for (const { family, ports } of families)
         for (const { port, protocol, frontends } of ports)
           for (const { kind, address, port: number } of frontends)

@@ -77,7 +77,7 @@ const changeOf = (servicePort: string) => ({
 });
 
 const nothing: Routes = {
-  '/debug/service-list': list,
+  '/debug/services': list,
   '/debug/diff': json({ mode: 'nftables', families: [{ family: 'IPv4', lines: [], omitted: 0 }] }),
   '/debug/history': json({ changes: [], total: 7 }),
   '/debug/traffic': json({ ...facts, services: [] }),

@@ -80,7 +80,7 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
   [
     'services',
     [],
-    '/debug/service-list',
+    '/debug/services',
     {
       services: [
         {

@@ -70,7 +70,7 @@ beforeEach(async () => {
   };
   served = await Served.start({
     '/debug/sync': answers(() => sync),
-    '/debug/service-list': answers(({ parameters }) => ({
+    '/debug/services': answers(({ parameters }) => ({
       services: rows,
       unknown: parameters.has('name', 'nobody') ? [{ name: 'nobody', reason: 'there is none' }] : [],
     })),
@@ -95,7 +95,7 @@ const end = (): boolean => process.emit('SIGINT');
 it('shows Services that change, and asks for the list only when something may have changed', async () => {
   const watching = run('services');
   await until('nothing has changed', async () => askedFor('/debug/sync') >= 2);
-  expect(askedFor('/debug/service-list')).toBe(1);
+  expect(askedFor('/debug/services')).toBe(1);
   rows = [row('web', 'failed'), row('new')];
   sync = { idle: true, appliedEvents: 2, changes: 1 };
   await until('what has changed is shown', async () => printed.stdout.split('\n').length > 6);
@@ -117,7 +117,7 @@ it('shows Services that change, and asks for the list only when something may ha
 it('asks a former version, which has no sign, for the list each time', async () => {
   sync = { idle: true, appliedEvents: 1 };
   const watching = run('services', '-o', 'name');
-  await until('it is asked again', async () => askedFor('/debug/service-list') >= 2);
+  await until('it is asked again', async () => askedFor('/debug/services') >= 2);
   end();
   expect(await watching).toBe(0);
   expect(printed.stdout).toBe('service/cart\nservice/web\n');

@@ -5,7 +5,7 @@ import { queryOf } from '../place.js';
 /** A `ProxyStatus`. */
 export const STATUS = 'debug/status';
 /** A `ServiceList` of everything. */
-export const SERVICE_LIST = 'debug/service-list';
+export const SERVICE_LIST = 'debug/services';
 /** `ServiceCounts`. */
 export const SERVICE_COUNTS = 'debug/service-counts';
 /** Whether everything delivered is programmed, and how many events were: cheap to ask for. */
@@ -18,7 +18,7 @@ export function endpointsWith(parts: readonly string[]): string {
 
 /** An `Explanation`. */
 export function explanationOf(namespace: string, name: string): string {
-  return `debug/services/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+  return `debug/explain${queryOf({ subject: `${namespace}/${name}` })}`;
 }
 
 /** A `History`, of one Service or of all. */
