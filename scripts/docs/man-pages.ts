@@ -1,6 +1,6 @@
 import { Help, type Option } from 'commander';
 import { cluster } from '../../src/adapters/cli/arguments/cluster.js';
-import { COMMAND_GROUPS, type CommandForm } from '../../src/adapters/cli/command-line/subcommand.js';
+import { COMMAND_GROUPS, type CommandForm } from '../../src/adapters/cli/subcommand.js';
 import { subcommands } from '../../src/adapters/cli/command-line/subcommands.js';
 import { flagOptions } from '../../src/bootstrap/configuration/flags/flag-option.js';
 

@@ -1,50 +1,37 @@
+import { printError } from '../adapters/cli/print-error.js';
+import { thisReader } from '../adapters/cli/reader.js';
+import { UsageError } from '../adapters/cli/usage-error.js';
 import { ManifestPathError } from '../adapters/manifests/manifest-errors.js';
-import { ManifestFiles } from '../adapters/manifests/files/manifest-files.js';
 import { exitAtOnce } from '../adapters/process/exit-at-once.js';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
-import type { Logger } from '../application/ports/logger.js';
 import { errorMessage } from '../application/error-message.js';
-import { ComparisonError } from '../application/compare/comparison-error.js';
-import { CannotTraceError } from '../application/trace/trace-packets.js';
-import { CANNOT_ASK, CannotAskError } from '../adapters/cli/asking/cannot-ask-error.js';
-import { chosenCommand, readsManifests } from './commands/commands.js';
-import { DumpError } from '../adapters/compare/dump-sides.js';
-import { BundleFolderError } from '../adapters/cli/dump/bundle-folder.js';
-import { thisReader } from '../adapters/cli/output/this-reader.js';
-import { chooseColors } from '../adapters/cli/output/tones.js';
-import { complain } from '../adapters/cli/output/print.js';
-import { QueriesError } from '../adapters/cli/tracing/queries-error.js';
+import type { Logger } from '../application/ports/logger.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from './configuration/command-line.js';
 import { EarlyExit } from './configuration/errors.js';
-import { UsageError } from '../adapters/cli/usage-error.js';
+import { needsSubcommands } from './configuration/flags/arguments.js';
 import { flagValues } from './configuration/flags/flags.js';
 import { logSettings } from './configuration/log-settings.js';
-
-/** Errors of whoever asks, whose message says all. */
-const FOR_PEOPLE = [
-  ManifestPathError,
-  CannotAskError,
-  CannotTraceError,
-  QueriesError,
-  BundleFolderError,
-  DumpError,
-  ComparisonError,
-];
+import { loadDiagnostics } from './diagnostics.js';
 
 /** Runs the program and returns its exit code. The order is that of docs/spec/configuration.md §1. */
 async function main(argv: readonly string[]): Promise<number> {
   const logger = PinoLogger.open({ verbosity: 0, format: 'text' });
   try {
-    const commandLine = completeCommandLine(argv, {}, thisReader());
-    chooseColors(commandLine.color);
+    const reader = thisReader();
+    const commands = needsSubcommands(argv, reader) ? await (await loadDiagnostics()).commands() : undefined;
+    const commandLine = completeCommandLine(argv, {}, reader, commands?.subcommandsOf(reader.program));
     logger.adjust(logSettings(commandLine.configuration));
     for (const warning of commandLine.warnings) logger.warn({}, warning);
     if (commandLine.configuration.logging.verbosity >= 1) logFlags(commandLine, logger);
     validateCommandLine(commandLine);
-    // Before anything of this machine is touched.
-    if (readsManifests(commandLine)) ManifestFiles.open(commandLine.manifests);
-    const command = await chosenCommand(commandLine);
-    return await command(commandLine, logger);
+    if (commandLine.writeConfigTo !== '')
+      return await (
+        await import('./commands/write-configuration.js')
+      ).writeConfiguration(commandLine, logger);
+    if (commandLine.request.name !== 'run') return await commands!.runCommand(commandLine, logger);
+    // Loaded now: --help and a wrong command line need none of it.
+    const { runProxy } = await import('./commands/commands.js');
+    return await runProxy(commandLine, logger);
   } catch (error) {
     return explainFailure(error, logger);
   }
@@ -62,11 +49,11 @@ function explainFailure(error: unknown, logger: Logger): number {
     return error.code;
   }
   if (error instanceof UsageError) {
-    complain(error.sentence);
-    complain(`See "${error.asked} --help".`);
-  } else if (FOR_PEOPLE.some((kind) => error instanceof kind)) complain(`Error: ${errorMessage(error)}`);
+    printError(error.sentence);
+    printError(`See "${error.asked} --help".`);
+  } else if (error instanceof ManifestPathError) printError(`Error: ${errorMessage(error)}`);
   else logger.error({ error }, 'command failed');
-  return error instanceof CannotAskError ? CANNOT_ASK : 1;
+  return 1;
 }
 
 // The clock's timers do not keep the process alive, and it must live until `main` returns.

@@ -3,36 +3,16 @@ import { KernelForwarding } from '../adapters/rtnetlink/kernel-forwarding.js';
 import { NetlinkRoutes } from '../adapters/rtnetlink/netlink-routes.js';
 import { ForwardingObstacles } from '../application/node/forwarding-obstacles.js';
 import type { Logger } from '../application/ports/logger.js';
-import type { IpFamily } from '../domain/net/ip-family.js';
 import type { CommandLine } from './configuration/command-line.js';
 import { serveFamily } from './family/serve-family.js';
 import { Container } from './injection/container.js';
 import { runningParts } from './life-cycle/running-parts.js';
-import { clusterModule } from './modules/cluster-module.js';
-import { eventsModule } from './modules/events-module.js';
 import { failoverModule } from './modules/failover-module.js';
-import { nodeModule } from './modules/node-module.js';
-import { processModule } from './modules/process-module.js';
 import { serverModule } from './modules/server-module.js';
-import { syncModule } from './modules/sync-module.js';
 import { trafficModule } from './modules/traffic-module.js';
 import type { OpenMode } from './modes/open-mode.js';
 import type { Module, ProxyParts } from './parts/proxy-parts.js';
-import type { ReadingModule, ReadingParts } from './parts/reading-parts.js';
-
-/** Puts together what reads objects and serves nothing. */
-export function composeReader(
-  commandLine: CommandLine,
-  families: readonly IpFamily[],
-  logger: Logger,
-  replacements: ReadingModule = {},
-): Container<ReadingParts> {
-  return Container.create<ReadingParts>({
-    ...readingModules(commandLine, families, logger),
-    served: () => [],
-    ...replacements,
-  });
-}
+import { readingModules } from './reader.js';
 
 /**
  * Puts the parts of a proxy together. Nothing runs yet.
@@ -80,14 +60,4 @@ export function composeProxy(
     ...replacements,
   });
   return container;
-}
-
-function readingModules(commandLine: CommandLine, families: readonly IpFamily[], logger: Logger) {
-  return {
-    ...processModule(commandLine, families, logger),
-    ...clusterModule,
-    ...nodeModule,
-    ...eventsModule,
-    ...syncModule,
-  };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { manPages } from '../../scripts/docs/man-pages.js';
 import { cluster } from '../../src/adapters/cli/arguments/cluster.js';
-import type { CommandForm } from '../../src/adapters/cli/command-line/subcommand.js';
+import type { CommandForm } from '../../src/adapters/cli/subcommand.js';
 import { subcommands } from '../../src/adapters/cli/command-line/subcommands.js';
 import { flagFields } from '../../src/bootstrap/configuration/flags/flags.js';
 

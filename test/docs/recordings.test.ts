@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
-import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
+import { parseCommand } from '../support/command-line.js';
 
 const page = readFileSync('docs/recordings.md', 'utf8');
 const names = readdirSync('docs/casts').map((file) => file.replace(/\.cast$/, ''));
@@ -55,7 +55,7 @@ describe.each(names)('%s', (name) => {
     for (const command of commands) {
       const [program, ...words] = command.split(' ');
       if (program === 'kubeproxy')
-        parseCommandLine(words, {
+        parseCommand(words, {
           readFile: (file) => readFileSync(`scripts/casts/${file}`, 'utf8'),
           hostname: () => 'node-17',
         });

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { askCluster } from '../../src/adapters/cli/cluster/ask-cluster.js';
-import { NO_TERMINAL, PLUGIN } from '../../src/adapters/cli/output/reader.js';
-import { parseCommandLine, type Asked } from '../../src/bootstrap/configuration/command-line.js';
+import { NO_TERMINAL, PLUGIN } from '../../src/adapters/cli/reader.js';
 import { StandInApiServer } from '../support/api-server/api-server.js';
 import { writeKubeconfig } from '../support/api-server/kubeconfig.js';
 import { putNodes } from '../support/api-server/simulated-nodes.js';
@@ -13,6 +12,7 @@ import { statusOf } from '../support/program/status.js';
 import { Namespace } from '../support/program/in-namespace.js';
 import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
 import { Host } from '../support/testbed/host.js';
+import { parseCommand } from '../support/command-line.js';
 
 const web: TestService = {
   name: 'web',
@@ -67,7 +67,7 @@ it('asks real proxies', async () => {
     const kubeconfig = await writeKubeconfig(api);
     const cluster = (...args: readonly string[]): Promise<number> => {
       stdout = '';
-      const asked = parseCommandLine(
+      const asked = parseCommand(
         [...args, '--kubeconfig', kubeconfig],
         {
           readFile: () => '',
@@ -75,7 +75,7 @@ it('asks real proxies', async () => {
         },
         { ...NO_TERMINAL, program: PLUGIN },
       );
-      return askCluster(asked as Asked<'cluster'>, 60_000);
+      return askCluster(asked, 60_000);
     };
     expect(await cluster('status')).toBe(0);
     expect(stdout).toMatch(/^node-1 +good +\S+ +nftables +yes +- +0 +0$/m);

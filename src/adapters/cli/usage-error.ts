@@ -18,3 +18,14 @@ export class UsageError extends NamedError {
     return message.startsWith(name) ? `${asked} ${message.slice(name.length)}` : `${asked}: ${message}`;
   }
 }
+
+/**
+ * For what takes none. Empty ones are ignored, as kube-proxy does.
+ * @param command as the message names it
+ * @throws UsageError
+ */
+export function refuseOperands(operands: readonly string[], command = 'kube-proxy'): void {
+  if (operands.some((operand) => operand !== '')) {
+    throw new UsageError(`"${command}" does not take any arguments, got [${operands.join(' ')}]`);
+  }
+}

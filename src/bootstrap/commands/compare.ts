@@ -1,6 +1,7 @@
 import type { ComparedSide } from '../../adapters/cli/arguments/compare.js';
 import { formatted } from '../../adapters/cli/output/formatted.js';
-import { complain, print } from '../../adapters/cli/output/print.js';
+import { printError } from '../../adapters/cli/print-error.js';
+import { print } from '../../adapters/cli/output/print.js';
 import { comparisonLines, type ComparisonResult } from '../../adapters/cli/texts/comparison.js';
 import { dumpSides } from '../../adapters/compare/dump-sides.js';
 import { kernelSides } from '../../adapters/compare/kernel-sides.js';
@@ -14,7 +15,7 @@ import type { ComparedNode } from '../../domain/compare/clients.js';
 import { rangeOf } from '../../domain/net/address-ranges.js';
 import { parseCidr } from '../../domain/net/cidr.js';
 import { familyOf, IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import type { Asked } from '../configuration/command-line.js';
+import type { Asked } from '../../diagnostics/bootstrap/asked.js';
 import { NodeAddresses } from '../node/local-addresses.js';
 import { plannedSides, type KnownNode } from './planned-sides.js';
 
@@ -22,7 +23,7 @@ import { plannedSides, type KnownNode } from './planned-sides.js';
 export async function compare(asked: Asked<'compare'>, logger: Logger): Promise<number> {
   const { sides, expected, output } = asked.request;
   const [one, other] = [await readSide(sides[0], asked, logger), await readSide(sides[1], asked, logger)];
-  for (const problem of new Set([...one.problems, ...other.problems])) complain(`ignored: ${problem}`);
+  for (const problem of new Set([...one.problems, ...other.problems])) printError(`ignored: ${problem}`);
   const node = one.node ?? other.node ?? machine(logger);
   const compared = compareFamilies(
     [one.families, other.families],

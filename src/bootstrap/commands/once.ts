@@ -6,7 +6,7 @@ import { allModes, chooseMode } from '../modes/choose-mode.js';
 import { removeOtherModes } from '../modes/remove-other-modes.js';
 import { LifeCycle } from '../life-cycle/life-cycle.js';
 import { composeProxy } from '../proxy.js';
-import { complain } from '../../adapters/cli/output/print.js';
+import { printError } from '../../adapters/cli/print-error.js';
 
 /**
  * Syncs once, removes the rules of other modes and leaves its own: 0 when everything is programmed and nothing else
@@ -47,8 +47,8 @@ export async function once(asked: CommandLine, logger: Logger, timeout = LISTING
     ];
     const leftovers = await removeOtherModes(loops, allModes(commandLine, logger), mode);
     const left = [...leftovers.left, ...leftovers.failed];
-    for (const reason of reasons) complain(`not programmed: ${reason}`);
-    for (const reason of left) complain(`not removed: ${reason}`);
+    for (const reason of reasons) printError(`not programmed: ${reason}`);
+    for (const reason of left) printError(`not removed: ${reason}`);
     return reasons.length + left.length === 0 ? 0 : 1;
   } finally {
     await life.stop();

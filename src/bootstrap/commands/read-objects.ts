@@ -8,7 +8,7 @@ import type { Container } from '../injection/container.js';
 import { LifeCycle } from '../life-cycle/life-cycle.js';
 import { addressesPart, sourcePart } from '../life-cycle/running-parts.js';
 import type { ReadingModule, ReadingParts } from '../parts/reading-parts.js';
-import { composeReader } from '../proxy.js';
+import { composeReader } from '../reader.js';
 
 /** All objects of the source, and what follows from them for this node. */
 export interface ReadObjects {

@@ -13,9 +13,8 @@ import type { KubernetesVersion } from './levels.js';
 import { loggingProblems } from './logging-validation.js';
 import { withMode, withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
 import { schema, type Configuration } from './schema/schema.js';
-import type { Reader } from '../../adapters/cli/output/reader.js';
-import type { ColorChoice } from '../../adapters/cli/output/tones.js';
-import type { Request } from '../../adapters/cli/command-line/subcommands.js';
+import type { Reader } from '../../adapters/cli/reader.js';
+import type { AnySubcommand, ColorChoice, Request } from '../../adapters/cli/subcommand.js';
 import { validationProblems } from './validation.js';
 
 /** Beside the ports of kube-proxy, 10249 and 10256. */
@@ -41,9 +40,6 @@ export interface CommandLine extends CommandFlags {
   readonly warnings: readonly string[];
 }
 
-/** A command line that asks for this subcommand. */
-export type Asked<Name> = CommandLine & { readonly request: Extract<Request, { readonly name: Name }> };
-
 /** How the outside is read to complete a configuration; on this machine, what is not given. */
 export interface CommandLineDependencies {
   /** @throws any error when the file cannot be read */
@@ -63,8 +59,9 @@ export function parseCommandLine(
   argv: readonly string[],
   dependencies: Partial<CommandLineDependencies> = {},
   reader?: Reader,
+  subcommands?: readonly AnySubcommand[],
 ): CommandLine {
-  const commandLine = completeCommandLine(argv, dependencies, reader);
+  const commandLine = completeCommandLine(argv, dependencies, reader, subcommands);
   validateCommandLine(commandLine);
   return commandLine;
 }
@@ -78,9 +75,10 @@ export function completeCommandLine(
   argv: readonly string[],
   replacements: Partial<CommandLineDependencies> = {},
   reader?: Reader,
+  subcommands?: readonly AnySubcommand[],
 ): CommandLine {
   const dependencies = { ...THIS_MACHINE, ...replacements };
-  const { request, flags, color } = parseArguments(argv, reader);
+  const { request, flags, color } = parseArguments(argv, reader, subcommands);
   const options = fromFlags(commandFlags, flags);
   answerVersion(options.version, fromFlags({ asked: schema.kubernetesVersion }, flags).asked);
 
@@ -104,7 +102,7 @@ export function completeCommandLine(
     request,
     color,
     argv,
-    manifests: request.name === 'validate' ? request.paths.filter((path) => path !== '-') : options.manifests,
+    manifests: request.manifests ?? options.manifests,
     scrapeBindAddress: withPort(options.scrapeBindAddress, SCRAPE_PORT),
     nodeName: nodeName(asked, dependencies),
     version: options.version === 'false' ? fullVersion(asked.kubernetesVersion) : options.version,

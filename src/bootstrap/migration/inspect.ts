@@ -13,7 +13,7 @@ import type { InspectedComparison, Inspection } from '../../domain/migration/ins
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { compareFamilies } from '../commands/compare.js';
 import { plannedSides } from '../commands/planned-sides.js';
-import type { Asked } from '../configuration/command-line.js';
+import type { Asked } from '../../diagnostics/bootstrap/asked.js';
 import { withMode } from '../configuration/proxy-configuration.js';
 import { chooseMode } from '../modes/choose-mode.js';
 import { readNodeFacts } from './read-node-facts.js';

@@ -3,7 +3,8 @@ import type { MigrationQuestion } from '../../adapters/cli/migration/migrate-arg
 import { migrationLines } from '../../adapters/cli/migration/migration-lines.js';
 import { ShellCheck } from '../../adapters/cli/migration/shell-check.js';
 import { formatted } from '../../adapters/cli/output/formatted.js';
-import { complain, print } from '../../adapters/cli/output/print.js';
+import { printError } from '../../adapters/cli/print-error.js';
+import { print } from '../../adapters/cli/output/print.js';
 import { untilUserEnds } from '../../adapters/cli/watching/until-user-ends.js';
 import { ApiCluster } from '../../adapters/kubernetes/migration/api-cluster.js';
 import { DaemonSets } from '../../adapters/kubernetes/migration/daemon-sets.js';
@@ -12,7 +13,7 @@ import { SystemClock } from '../../adapters/process/system-clock.js';
 import { migrationExit, type MigrationReport } from '../../application/migration/migration-report.js';
 import { Migration } from '../../application/migration/migration.js';
 import { MigrationError } from '../../domain/migration/migration-error.js';
-import type { Asked } from '../configuration/command-line.js';
+import type { Asked } from '../../diagnostics/bootstrap/asked.js';
 import { readSettings } from './read-settings.js';
 
 /**
@@ -26,7 +27,7 @@ export async function migrate(asked: Asked<'migrate'>): Promise<number> {
     const report = await untilUserEnds(({ signal }) => {
       signal.addEventListener('abort', () => {
         isStopped = true;
-        complain('stopping: a node that is being moved goes back first');
+        printError('stopping: a node that is being moved goes back first');
       });
       return askApiServer(() => migrated(asked, question, signal));
     });
@@ -34,12 +35,12 @@ export async function migrate(asked: Asked<'migrate'>): Promise<number> {
     return migrationExit(report);
   } catch (error) {
     if (isStopped) {
-      complain('stopped; no node was changed');
+      printError('stopped; no node was changed');
       return 1;
     }
     if (!(error instanceof MigrationError)) throw error;
-    complain(`Error: ${error.message}`);
-    for (const command of error.commands) complain(`  ${command}`);
+    printError(`Error: ${error.message}`);
+    for (const command of error.commands) printError(`  ${command}`);
     return 1;
   }
 }
@@ -71,7 +72,7 @@ async function migrated(
       inspector,
       healthChecks: healthChecks.map((command) => new ShellCheck(command)),
       clock,
-      told: (node, step) => complain(`${node}: ${step}`),
+      told: (node, step) => printError(`${node}: ${step}`),
     },
   );
   return question.check ? migration.check(signal) : migration.run(signal);

@@ -7,8 +7,8 @@ import { ComparisonError } from '../../../src/application/compare/comparison-err
 import type { ComparisonResult } from '../../../src/adapters/cli/texts/comparison.js';
 import { compare } from '../../../src/bootstrap/commands/compare.js';
 import { usePrinted } from '../../support/program/use-printed.js';
-import { parseCommandLine, type Asked } from '../../../src/bootstrap/configuration/command-line.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { parseCommand } from '../../support/command-line.js';
 
 const scenarios = fileURLToPath(new URL('../../conformance/scenarios', import.meta.url));
 const scenario = `${scenarios}/nodeport-local-policy`;
@@ -29,8 +29,8 @@ afterEach(async () => {
 });
 
 function run(...args: readonly string[]): Promise<number> {
-  const asked = parseCommandLine(['compare', ...args], { readFile: () => '', hostname: () => 'unused' });
-  return compare(asked as Asked<'compare'>, new MemoryLogger());
+  const asked = parseCommand(['compare', ...args], { readFile: () => '', hostname: () => 'unused' });
+  return compare(asked, new MemoryLogger());
 }
 
 const iptables = `${scenario}/expected/iptables/iptables-1.txt`;

@@ -1,6 +1,6 @@
-import { chosenCommand } from '../../../src/bootstrap/commands/commands.js';
-import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
+import { runCommand } from '../../../src/diagnostics/bootstrap/commands.js';
 import type { PinoLogger } from '../../../src/adapters/process/pino-logger.js';
+import { parseCommand } from '../../support/command-line.js';
 import { Served } from '../../support/http/served.js';
 import { usePrinted } from '../../support/program/use-printed.js';
 
@@ -20,9 +20,8 @@ beforeAll(async () => {
 afterAll(() => served.stop());
 
 async function completed(flags: readonly string[], ...words: readonly string[]): Promise<string> {
-  const commandLine = parseCommandLine(['__complete', ...flags, '--', ...words]);
-  const command = await chosenCommand(commandLine);
-  expect(await command(commandLine, undefined as unknown as PinoLogger)).toBe(0);
+  const commandLine = parseCommand(['__complete', ...flags, '--', ...words]);
+  expect(await runCommand(commandLine, undefined as unknown as PinoLogger)).toBe(0);
   return printed.stdout;
 }
 

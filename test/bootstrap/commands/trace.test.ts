@@ -6,14 +6,14 @@ import type { TraceAnswer } from '../../../src/application/trace/answer.js';
 import { CannotTraceError } from '../../../src/application/trace/trace-packets.js';
 import { CannotAskError } from '../../../src/adapters/cli/asking/cannot-ask-error.js';
 import { QueriesError } from '../../../src/adapters/cli/tracing/queries-error.js';
-import { trace } from '../../../src/bootstrap/commands/trace.js';
+import { trace } from '../../../src/diagnostics/bootstrap/trace.js';
 import { usePrinted } from '../../support/program/use-printed.js';
-import { parseCommandLine, type Asked } from '../../../src/bootstrap/configuration/command-line.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { StandInApiServer } from '../../support/api-server/api-server.js';
 import { ClusterRole } from '../../support/api-server/cluster-role.js';
 import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
 import { Served } from '../../support/http/served.js';
+import { parseCommand } from '../../support/command-line.js';
 
 const scenario = fileURLToPath(new URL('../../conformance/scenarios/session-affinity', import.meta.url));
 const manifests = ['--manifests', `${scenario}/objects-1.yaml`, '--hostname-override', 'node1'];
@@ -30,11 +30,11 @@ afterEach(async () => {
 
 /** Runs the command over the manifests, and returns its exit code. */
 function run(...args: readonly string[]): Promise<number> {
-  const asked = parseCommandLine(['trace', ...args], {
+  const asked = parseCommand(['trace', ...args], {
     readFile: () => '',
     hostname: () => 'unused',
   });
-  return trace(asked as Asked<'trace'>, new MemoryLogger());
+  return trace(asked, new MemoryLogger());
 }
 
 describe('kubeproxy trace --manifests', () => {

@@ -1,3 +1,4 @@
+import type { RequestFor } from '../../../src/adapters/cli/command-line/subcommands.js';
 import { UsageError } from '../../../src/adapters/cli/usage-error.js';
 import { failure, parse, parsePlugin } from './support.js';
 
@@ -63,7 +64,7 @@ describe('the plugin for kubectl', () => {
   });
 
   const asked = (...argv: readonly string[]): unknown => {
-    const { request } = parsePlugin([...argv]);
+    const request = parsePlugin([...argv]).request as RequestFor<'cluster'>;
     return request.name === 'cluster' ? request.question.words.join(' ') : request;
   };
 

@@ -1,3 +1,4 @@
+import { subcommandsOf } from '../../../src/adapters/cli/command-line/subcommands.js';
 import { completeCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { EarlyExit } from '../../../src/bootstrap/configuration/errors.js';
 import { UsageError } from '../../../src/adapters/cli/usage-error.js';
@@ -400,7 +401,7 @@ describe('--help and --version', () => {
   it.each([92, 100, 200])('is wrapped to %i columns', (width) => {
     for (const argv of [['--help'], ['help', 'flags'], ['trace', '--help']]) {
       const { output } = failure(EarlyExit, () =>
-        completeCommandLine(argv, {}, { program: 'kubeproxy', width }),
+        completeCommandLine(argv, {}, { program: 'kubeproxy', width }, subcommandsOf('kubeproxy')),
       );
       expect(output.split('\n').filter((line) => line.length > width)).toEqual([]);
     }
@@ -408,7 +409,8 @@ describe('--help and --version', () => {
 
   it('names the program as it was called', () => {
     const reader = { program: 'kubectl kubeproxy', width: 100 };
-    const asked = (...argv: readonly string[]) => completeCommandLine(argv, {}, reader);
+    const asked = (...argv: readonly string[]) =>
+      completeCommandLine(argv, {}, reader, subcommandsOf(reader.program));
     expect(failure(EarlyExit, () => asked('--help')).output).toMatch(/^Usage: kubectl kubeproxy COMMAND/);
     expect(failure(UsageError, () => asked('services', '--fialing'))).toMatchObject({
       asked: 'kubectl kubeproxy services',

@@ -1,16 +1,22 @@
-import { NO_TERMINAL, PLUGIN, type Reader } from '../../../src/adapters/cli/output/reader.js';
+import { subcommandsOf } from '../../../src/adapters/cli/command-line/subcommands.js';
+import { NO_TERMINAL, PLUGIN, type Reader } from '../../../src/adapters/cli/reader.js';
 import { parseCommandLine, type CommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { ConfigurationError } from '../../../src/bootstrap/configuration/errors.js';
 
 export const HEADER = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
 
 /** Parses the arguments; the file that `--config f` names holds `file`. */
-export function parse(argv: readonly string[], file = '', reader?: Reader): CommandLine {
+export function parse(argv: readonly string[], file = '', reader: Reader = NO_TERMINAL): CommandLine {
   const readFile = (path: string): string => {
     if (path !== 'f') throw new Error(`ENOENT: no such file, open '${path}'`);
     return file;
   };
-  return parseCommandLine(argv, { readFile, hostname: () => 'Host-1' }, reader);
+  return parseCommandLine(
+    argv,
+    { readFile, hostname: () => 'Host-1' },
+    reader,
+    subcommandsOf(reader.program),
+  );
 }
 
 /** Parses the arguments of the plugin for kubectl. */

@@ -1,12 +1,12 @@
 import type { MigrationReport } from '../../../src/application/migration/migration-report.js';
 import { CannotAskError } from '../../../src/adapters/cli/asking/cannot-ask-error.js';
-import { NO_TERMINAL, PLUGIN } from '../../../src/adapters/cli/output/reader.js';
-import { parseCommandLine, type Asked } from '../../../src/bootstrap/configuration/command-line.js';
+import { NO_TERMINAL, PLUGIN } from '../../../src/adapters/cli/reader.js';
 import { migrate } from '../../../src/bootstrap/migration/migrate.js';
 import { different, equal } from '../../application/migration/cluster-in-memory.js';
 import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
 import { usePrinted } from '../../support/program/use-printed.js';
 import { ClusterWithPods, installed } from './cluster-with-pods.js';
+import { parseCommand } from '../../support/command-line.js';
 
 let cluster: ClusterWithPods;
 let kubeconfig: string;
@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => cluster.close());
 
 function run(...args: readonly string[]): Promise<number> {
-  const asked = parseCommandLine(
+  const asked = parseCommand(
     ['migrate', ...args, '--kubeconfig', kubeconfig],
     {
       readFile: () => '',
@@ -30,7 +30,7 @@ function run(...args: readonly string[]): Promise<number> {
     },
     { ...NO_TERMINAL, program: PLUGIN },
   );
-  return migrate(asked as Asked<'migrate'>);
+  return migrate(asked);
 }
 
 it('a check prints one table, and changes nothing', async () => {

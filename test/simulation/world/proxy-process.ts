@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { CLibrary } from '../../../src/adapters/process/c-library.js';
-import { chosenCommand } from '../../../src/bootstrap/commands/commands.js';
+import { runProxy } from '../../../src/bootstrap/commands/commands.js';
 import {
   completeCommandLine,
   validateCommandLine,
@@ -88,8 +88,7 @@ export class ProxyProcess {
         hostname: () => world.settings.nodeName,
       });
       validateCommandLine(commandLine);
-      const command = await chosenCommand(commandLine);
-      const code = await command(commandLine, logger as unknown as PinoLogger);
+      const code = await runProxy(commandLine, logger as unknown as PinoLogger);
       if (!this.life.isAlive) return;
       this.remains = remainsOf(world, this);
       this.exited(code);

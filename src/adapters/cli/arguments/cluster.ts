@@ -13,7 +13,7 @@ import {
   subcommand,
   type OutputOptions,
   type WatchOptions,
-} from '../command-line/subcommand.js';
+} from '../command-line/options.js';
 import { migrate, migrationOf, type MigrationQuestion } from '../migration/migrate-arguments.js';
 
 /** How the proxies of a cluster are found and asked. */

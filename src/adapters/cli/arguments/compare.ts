@@ -1,10 +1,9 @@
 import { Option } from 'commander';
 import { SIDE_MODES, type SideMode } from '../../../domain/compare/side.js';
 import { ComparisonError } from '../../../application/compare/comparison-error.js';
-import { UsageError } from '../usage-error.js';
+import { UsageError, refuseOperands } from '../usage-error.js';
 import { expectOption, refuseUnknownDifferences } from '../command-line/expected-differences.js';
-import { refuseOperands } from '../command-line/operands.js';
-import { outputOptions, subcommand, type OutputFormat } from '../command-line/subcommand.js';
+import { outputOptions, subcommand, type OutputFormat } from '../command-line/options.js';
 
 /** The mode of a plan; undefined: as configured. */
 export type PlannedMode = SideMode | undefined;

@@ -1,5 +1,5 @@
 import { UsageError } from '../usage-error.js';
-import { subcommand } from '../command-line/subcommand.js';
+import { subcommand } from '../command-line/options.js';
 
 /** The shells that are known. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;

@@ -7,7 +7,7 @@ import {
   watchOption,
   type OutputOptions,
   type WatchOptions,
-} from '../command-line/subcommand.js';
+} from '../command-line/options.js';
 
 /** Of what to show the differences, and whether from the rules of a running proxy or from those of a plan. */
 export const diff = subcommand({

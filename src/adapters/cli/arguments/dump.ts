@@ -1,7 +1,6 @@
 import { Option } from 'commander';
-import { UsageError } from '../usage-error.js';
-import { refuseOperands } from '../command-line/operands.js';
-import { subcommand } from '../command-line/subcommand.js';
+import { UsageError, refuseOperands } from '../usage-error.js';
+import { subcommand } from '../command-line/options.js';
 
 /** Where to write a support bundle: a folder, or standard output. */
 export const dump = subcommand({

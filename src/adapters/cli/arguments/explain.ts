@@ -7,7 +7,7 @@ import {
   type NamespaceOptions,
   type ServiceName,
 } from '../command-line/service-names.js';
-import { outputOptions, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import { outputOptions, subcommand, type OutputOptions } from '../command-line/options.js';
 
 export interface ExplainOptions extends NamespaceOptions, OutputOptions {
   readonly probe?: boolean;

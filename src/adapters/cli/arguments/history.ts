@@ -1,4 +1,4 @@
-import { aboutServices, listOutputOptions, watchOption } from '../command-line/subcommand.js';
+import { aboutServices, listOutputOptions, watchOption } from '../command-line/options.js';
 
 /** Whose changes to show. */
 export const history = aboutServices(

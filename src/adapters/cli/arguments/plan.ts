@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import { refuseOperands } from '../command-line/operands.js';
-import { colorOption, subcommand } from '../command-line/subcommand.js';
+import { refuseOperands } from '../usage-error.js';
+import { colorOption, subcommand } from '../command-line/options.js';
 
 const FAMILIES = { ipv4: 'IPv4', ipv6: 'IPv6' } as const;
 

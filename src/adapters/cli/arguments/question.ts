@@ -9,7 +9,8 @@ import { history } from './history.js';
 import type { ServiceName } from '../command-line/service-names.js';
 import { services } from './services.js';
 import { status } from './status.js';
-import { outputOptions, watchOption, type CommandForm } from '../command-line/subcommand.js';
+import type { CommandForm } from '../subcommand.js';
+import { outputOptions, watchOption } from '../command-line/options.js';
 import { top } from './top.js';
 import { trace } from './trace.js';
 

@@ -7,7 +7,7 @@ import {
   watchOption,
   type OutputOptions,
   type WatchOptions,
-} from '../command-line/subcommand.js';
+} from '../command-line/options.js';
 
 /** Which Services to list. */
 export const services = subcommand({

@@ -1,11 +1,11 @@
-import { refuseOperands } from '../command-line/operands.js';
+import { refuseOperands } from '../usage-error.js';
 import {
   outputOptions,
   subcommand,
   watchOption,
   type OutputOptions,
   type WatchOptions,
-} from '../command-line/subcommand.js';
+} from '../command-line/options.js';
 
 /** How the proxy is. */
 export const status = subcommand({

@@ -3,7 +3,7 @@ import { parseDuration } from '../../../application/words/duration.js';
 import { TRAFFIC_ORDERS, type TrafficOrder } from '../../../domain/traffic/traffic-report.js';
 import { UsageError } from '../usage-error.js';
 import { namespaceOptions, serviceNames } from '../command-line/service-names.js';
-import { outputOptions, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import { outputOptions, subcommand, type OutputOptions } from '../command-line/options.js';
 
 const SHORTEST = 100;
 const LONGEST = 60_000;

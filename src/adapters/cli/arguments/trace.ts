@@ -9,9 +9,8 @@ import {
   type TraceQuery,
   type TraceSource,
 } from '../../../domain/trace/query.js';
-import { UsageError } from '../usage-error.js';
-import { refuseOperands } from '../command-line/operands.js';
-import { outputOptions, subcommand, type OutputFormat } from '../command-line/subcommand.js';
+import { UsageError, refuseOperands } from '../usage-error.js';
+import { outputOptions, subcommand, type OutputFormat } from '../command-line/options.js';
 
 export interface TraceOptions {
   readonly from?: string;

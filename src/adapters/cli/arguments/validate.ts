@@ -1,5 +1,5 @@
 import { UsageError } from '../usage-error.js';
-import { outputOptions, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import { outputOptions, subcommand, type OutputOptions } from '../command-line/options.js';
 
 /** Which files and folders to check. */
 export const validate = subcommand({
@@ -16,6 +16,6 @@ export const validate = subcommand({
       );
     if (paths.includes(''))
       throw new UsageError('validate got an empty path; give existing files or folders');
-    return { paths, output };
+    return { paths, output, manifests: paths.filter((path) => path !== '-') };
   },
 });

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import { refuseOperands } from '../command-line/operands.js';
-import { outputOptions, subcommand, type OutputOptions } from '../command-line/subcommand.js';
+import { refuseOperands } from '../usage-error.js';
+import { outputOptions, subcommand, type OutputOptions } from '../command-line/options.js';
 
 export interface VersionOptions extends OutputOptions {
   readonly client?: boolean;

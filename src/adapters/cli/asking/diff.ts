@@ -6,7 +6,7 @@ import {
 } from '../../../application/difference/difference-report.js';
 import { differenceLines, watchedDifferenceLines, type WatchedDifference } from '../texts/difference.js';
 import { parseDisplayName } from '../../../domain/model/service-port-name.js';
-import type { OutputFormat } from '../command-line/subcommand.js';
+import type { OutputFormat } from '../command-line/options.js';
 import type { Asked } from '../command-line/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';

@@ -1,7 +1,7 @@
 import { serviceOf } from '../../../domain/model/service-port-name.js';
 import { historyAnswer, type ChangeEntry } from '../../../application/status/change-entry.js';
 import { changedServices, historyLines } from '../texts/history.js';
-import type { OutputFormat } from '../command-line/subcommand.js';
+import type { OutputFormat } from '../command-line/options.js';
 import type { Asked } from '../command-line/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';

@@ -1,6 +1,6 @@
 import { statusAnswer, type ProxyStatus } from '../../../application/status/proxy-status.js';
 import { proxyStatusLines } from '../texts/proxy-status.js';
-import type { OutputFormat } from '../command-line/subcommand.js';
+import type { OutputFormat } from '../command-line/options.js';
 import type { Asked } from '../command-line/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';

@@ -7,10 +7,11 @@ import type { Asked } from '../command-line/subcommands.js';
 import { CannotAskError } from '../asking/cannot-ask-error.js';
 import { complainOf } from '../asking/unknown-service.js';
 import { formatted } from '../output/formatted.js';
-import { complain, print } from '../output/print.js';
+import { printError } from '../print-error.js';
+import { print } from '../output/print.js';
 import { noAnswerLines } from '../texts/cluster/grouped-nodes.js';
 import type { ClusterAccess } from '../arguments/cluster.js';
-import type { OutputFormat } from '../command-line/subcommand.js';
+import type { OutputFormat } from '../command-line/options.js';
 import { untilUserEnds } from '../watching/until-user-ends.js';
 import { watch } from '../watching/watch.js';
 import type { ClusterQuestion } from '../arguments/question.js';
@@ -94,7 +95,7 @@ async function tell(
 }
 
 function complainOfNodes({ unknown }: Told): void {
-  for (const problem of unknown) complain(`not known: ${problem}`);
+  for (const problem of unknown) printError(`not known: ${problem}`);
 }
 
 /** The exit code is that of the last answers. */

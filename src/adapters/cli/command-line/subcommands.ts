@@ -1,4 +1,5 @@
-import type { cluster, MigrateRequest } from '../arguments/cluster.js';
+import { cluster, type MigrateRequest } from '../arguments/cluster.js';
+import { PLUGIN } from '../reader.js';
 import { complete, completion } from '../arguments/completion.js';
 import { compare } from '../arguments/compare.js';
 import { diff } from '../arguments/diff.js';
@@ -9,13 +10,13 @@ import { inspect } from '../migration/inspect-arguments.js';
 import { plan } from '../arguments/plan.js';
 import { services } from '../arguments/services.js';
 import { status } from '../arguments/status.js';
-import type { Subcommand } from './subcommand.js';
+import type { AnySubcommand, Subcommand } from '../subcommand.js';
 import { top } from '../arguments/top.js';
 import { trace } from '../arguments/trace.js';
 import { version } from '../arguments/version.js';
 import { validate } from '../arguments/validate.js';
 
-/** All subcommands, in the order of `--help`. The plugin for kubectl has those of `cluster` instead. */
+/** All subcommands, in the order of `--help`. */
 export const subcommands = [
   status,
   services,
@@ -34,16 +35,18 @@ export const subcommands = [
   complete,
 ] as const;
 
+/** Those of the program with this name: the plugin for kubectl has one, whose own commands it offers. */
+export function subcommandsOf(program: string): readonly AnySubcommand[] {
+  return (program === PLUGIN ? [cluster] : subcommands) as readonly AnySubcommand[];
+}
+
 type RequestOf<One> =
   One extends Subcommand<infer Name, never, infer Asked> ? { readonly name: Name } & Asked : never;
 
-/** What the program is asked to do; `run` when no subcommand is named. */
-export type Request =
-  | { readonly name: 'run' }
-  | RequestOf<(typeof subcommands)[number] | typeof cluster>
-  | MigrateRequest;
-
 /** What a subcommand is asked to do. */
+export type Request = RequestOf<(typeof subcommands)[number] | typeof cluster> | MigrateRequest;
+
+/** What the subcommand of this name is asked to do. */
 export type RequestFor<Name extends Request['name']> = Extract<Request, { readonly name: Name }>;
 
 /** A command line that asks for this subcommand, as far as commands read it. */

@@ -1,5 +1,5 @@
 import type { Option } from 'commander';
-import type { CommandForm } from '../command-line/subcommand.js';
+import type { CommandForm } from '../subcommand.js';
 
 /** What may stand in a place of a command line. */
 export interface Candidates {

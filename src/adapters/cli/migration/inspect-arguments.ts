@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { SIDE_MODES, type SideMode } from '../../../domain/compare/side.js';
-import { refuseOperands } from '../command-line/operands.js';
-import { outputOptions, subcommand, type OutputFormat } from '../command-line/subcommand.js';
+import { refuseOperands } from '../usage-error.js';
+import { outputOptions, subcommand, type OutputFormat } from '../command-line/options.js';
 
 export interface InspectOptions {
   readonly plan?: SideMode;

@@ -3,9 +3,8 @@ import { SIDE_MODES } from '../../../domain/compare/side.js';
 import type { Destination } from '../../../domain/migration/proxy-daemon-set.js';
 import { UNKNOWN } from '../../../domain/migration/verdict.js';
 import { expectOption, refuseUnknownDifferences } from '../command-line/expected-differences.js';
-import { refuseOperands } from '../command-line/operands.js';
-import type { CommandForm } from '../command-line/subcommand.js';
-import { UsageError } from '../usage-error.js';
+import { refuseOperands, UsageError } from '../usage-error.js';
+import type { CommandForm } from '../subcommand.js';
 
 /** A migration, as it is asked for. */
 export interface MigrationQuestion {

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { printable, printableJson } from '../../process/quote.js';
 import { cutText } from '../../../application/cut-text.js';
-import type { OutputFormat } from '../command-line/subcommand.js';
+import type { OutputFormat } from '../command-line/options.js';
 import { mapTexts } from './map-texts.js';
 
 /**

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { printable } from '../../process/quote.js';
 import { written } from './tones.js';
 
 /**
@@ -14,9 +13,4 @@ export async function print(lines: string): Promise<void> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
   }
-}
-
-/** Writes one line, without its end, to standard error. Whatever is in it, it stays one line and controls no terminal. */
-export function complain(line: string): void {
-  process.stderr.write(`${printable(line)}\n`);
 }

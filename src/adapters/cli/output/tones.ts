@@ -1,10 +1,6 @@
 import { styleText } from 'node:util';
 import { printableLines } from '../../process/quote.js';
-
-/** When colors are shown; `auto`: on a terminal, unless NO_COLOR is set. */
-export const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
-
-export type ColorChoice = (typeof COLOR_CHOICES)[number];
+import type { ColorChoice } from '../subcommand.js';
 
 /** Characters for private use, which begin a tone and end it: no text of others has them in it, since `printable` escapes them. */
 const COLORS = { '\ue000': 'green', '\ue001': 'yellow', '\ue002': 'red' } as const;

@@ -1,15 +1,13 @@
 import { Command, CommanderError, type Option } from 'commander';
-import { refuseOperands } from '../../../adapters/cli/command-line/operands.js';
+import { refuseOperands, UsageError } from '../../../adapters/cli/usage-error.js';
 import {
   COMMAND_GROUPS,
+  type AnySubcommand,
+  type ColorChoice,
   type CommandForm,
-  type Subcommand,
-} from '../../../adapters/cli/command-line/subcommand.js';
-import { cluster } from '../../../adapters/cli/arguments/cluster.js';
-import { subcommands, type Request } from '../../../adapters/cli/command-line/subcommands.js';
-import { NO_TERMINAL, PLUGIN, type Reader } from '../../../adapters/cli/output/reader.js';
-import type { ColorChoice } from '../../../adapters/cli/output/tones.js';
-import { UsageError } from '../../../adapters/cli/usage-error.js';
+  type Request,
+} from '../../../adapters/cli/subcommand.js';
+import { NO_TERMINAL, PLUGIN, type Reader } from '../../../adapters/cli/reader.js';
 import { nearestName } from '../../../domain/validation/nearest-name.js';
 import { EarlyExit } from '../errors.js';
 import { attachValues, flagOptions } from './flag-option.js';
@@ -23,11 +21,27 @@ export interface ParsedArguments {
 
 /**
  * Reads the arguments after the program's name.
+ * @param subcommands that may be among them; the plugin for kubectl has one, whose own commands it offers
  * @throws UsageError for unknown flags, malformed values and stray arguments
  * @throws EarlyExit with the usage for `--help`
  */
-export function parseArguments(argv: readonly string[], reader: Reader = NO_TERMINAL): ParsedArguments {
-  return new CommandLineProgram(reader).parse(argv);
+export function parseArguments(
+  argv: readonly string[],
+  reader: Reader = NO_TERMINAL,
+  subcommands: readonly AnySubcommand[] = [],
+): ParsedArguments {
+  return new CommandLineProgram(reader, subcommands).parse(argv);
+}
+
+/** Whether these arguments name a subcommand, or request help, which lists them. The proxy alone needs none. */
+export function needsSubcommands(argv: readonly string[], { program }: Reader): boolean {
+  if (program === PLUGIN) return true;
+  try {
+    return attachValues(argv).some((word) => /^([^-]|-h$|--help$)/.test(word));
+  } catch (error) {
+    if (error instanceof UsageError) return false;
+    throw error;
+  }
 }
 
 /** One parse of one command line. */
@@ -37,10 +51,16 @@ class CommandLineProgram {
   private color: ColorChoice = 'auto';
   private output = '';
   private readonly program: Command;
+  /** The one whose commands are those of the program. */
+  private readonly plugin: AnySubcommand | undefined;
   /** What was asked for, as far as it is known. */
   private asked: Command;
 
-  constructor(private readonly reader: Reader) {
+  constructor(
+    private readonly reader: Reader,
+    subcommands: readonly AnySubcommand[],
+  ) {
+    if (reader.program === PLUGIN) this.plugin = subcommands[0];
     const name = reader.program;
     this.program = this.described(
       new Command(name),
@@ -54,13 +74,13 @@ class CommandLineProgram {
       .action((operands: readonly string[]) => this.run(operands));
     this.asked = this.program;
     for (const option of flagOptions(this.flags)) this.program.addOption(option.hideHelp());
-    for (const one of this.isPlugin() ? [cluster] : subcommands) this.add(one as AnySubcommand);
+    for (const one of subcommands) this.add(one);
     this.addHelp();
   }
 
   parse(argv: readonly string[]): ParsedArguments {
     try {
-      this.program.parse(attachValues(this.isPlugin() ? [cluster.name, ...argv] : argv), { from: 'user' });
+      this.program.parse(attachValues(this.plugin ? [this.plugin.name, ...argv] : argv), { from: 'user' });
     } catch (error) {
       if (error instanceof UsageError) throw new UsageError(error.message, this.pathOf(this.asked));
       if (!(error instanceof CommanderError)) throw error;
@@ -74,7 +94,7 @@ class CommandLineProgram {
     const command = this.command(this.program, one, (operands, options) => {
       const [name] = operands;
       if (one.commands && name !== undefined) throw new UsageError(unknownCommand(name, command));
-      this.request = { name: one.name, ...one.request(operands, options) } as Request;
+      this.request = { name: one.name, ...one.request(operands, options) };
     }).helpGroup(one.group ?? COMMAND_GROUPS[0]);
     if (!one.commands)
       command.addHelpText(
@@ -84,7 +104,7 @@ class CommandLineProgram {
     for (const below of one.commands ?? [])
       this.command(command, below, (operands, options) => {
         const request = one.request([below.name, ...operands], { ...options, ...command.opts() });
-        this.request = { name: one.name, ...request } as Request;
+        this.request = { name: one.name, ...request };
       });
   }
 
@@ -171,11 +191,7 @@ class CommandLineProgram {
     const names: string[] = [];
     for (let one: Command | null = command; one; one = one.parent) names.unshift(one.name());
     const path = names.join(' ');
-    return this.isPlugin() ? path.replace(`${PLUGIN} ${cluster.name}`, PLUGIN) : path;
-  }
-
-  private isPlugin(): boolean {
-    return this.reader.program === PLUGIN;
+    return this.plugin ? path.replace(`${PLUGIN} ${this.plugin.name}`, PLUGIN) : path;
   }
 
   private explained({ code, message }: CommanderError): string {
@@ -190,11 +206,6 @@ class CommandLineProgram {
     for (let one: Command | null = this.asked; one; one = one.parent) options.push(...one.options);
     return options.flatMap(({ long }) => long ?? []);
   }
-}
-
-/** Whose options are of a type that the command line itself does not know. */
-interface AnySubcommand extends Omit<Subcommand<string, never, object>, 'request'> {
-  request(operands: readonly string[], options: object): object;
 }
 
 function unknownCommand(name: string, command: Command): string {

@@ -1,19 +1,19 @@
-import { parseCommandLine } from '../../../../src/bootstrap/configuration/command-line.js';
 import { diff } from '../../../../src/adapters/cli/asking/diff.js';
 import { explain } from '../../../../src/adapters/cli/asking/explain.js';
 import { history } from '../../../../src/adapters/cli/asking/history.js';
 import { services } from '../../../../src/adapters/cli/asking/services.js';
 import { status } from '../../../../src/adapters/cli/asking/status.js';
 import { top } from '../../../../src/adapters/cli/top/top.js';
-import { trace } from '../../../../src/bootstrap/commands/trace.js';
+import { trace } from '../../../../src/diagnostics/bootstrap/trace.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { Served } from '../../../support/http/served.js';
 import { nightly } from '../../../support/nightly.js';
 import { usePrinted } from '../../../support/program/use-printed.js';
-import { complain } from '../../../../src/adapters/cli/output/print.js';
+import { printError } from '../../../../src/adapters/cli/print-error.js';
 import { chooseColors } from '../../../../src/adapters/cli/output/tones.js';
 import { withEachTextForged, withoutColors } from './forged-texts.js';
 import { wholeAnswers, type AskingName } from './whole-answers.js';
+import { parseCommand } from '../../../support/command-line.js';
 
 const commands = { diff, explain, history, services, status, top, trace } satisfies Record<
   AskingName,
@@ -49,7 +49,7 @@ function asking(
   output = 'wide',
 ): (answer: unknown) => Promise<unknown> {
   const argv = [name, ...args, '-o', output, '--metrics-bind-address', served.address];
-  const commandLine = parseCommandLine(argv, { readFile: () => '', hostname: () => 'node1' });
+  const commandLine = parseCommand(argv, { readFile: () => '', hostname: () => 'node1' });
   const command = commands[name] as (asked: object, logger: object) => Promise<number>;
   return async (answer) => {
     body = JSON.stringify(answer) ?? '';
@@ -58,7 +58,7 @@ function asking(
       return await command(commandLine, new MemoryLogger());
     } catch (error) {
       // As the program does.
-      complain((error as Error).message);
+      printError((error as Error).message);
       return (error as Error).name;
     }
   };

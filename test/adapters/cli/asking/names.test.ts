@@ -6,9 +6,9 @@ import { diff } from '../../../../src/adapters/cli/asking/diff.js';
 import { history } from '../../../../src/adapters/cli/asking/history.js';
 import { services } from '../../../../src/adapters/cli/asking/services.js';
 import { top } from '../../../../src/adapters/cli/top/top.js';
-import { parseCommandLine } from '../../../../src/bootstrap/configuration/command-line.js';
 import { Served } from '../../../support/http/served.js';
 import { usePrinted } from '../../../support/program/use-printed.js';
+import { parseCommand } from '../../../support/command-line.js';
 
 const commands = { diff, history, services, top } as const;
 
@@ -87,7 +87,7 @@ async function run(routes: Routes, name: keyof typeof commands, ...args: readonl
   await served?.stop();
   served = await Served.start(routes);
   const argv = [name, ...args, '--metrics-bind-address', served.address];
-  const commandLine = parseCommandLine(argv, { readFile: () => '', hostname: () => 'node1' });
+  const commandLine = parseCommand(argv, { readFile: () => '', hostname: () => 'node1' });
   return (commands[name] as (asked: typeof commandLine) => Promise<number>)(commandLine);
 }
 

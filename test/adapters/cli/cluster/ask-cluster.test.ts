@@ -6,8 +6,7 @@ import type { NodeBundle } from '../../../../src/application/cluster/node-bundle
 import type { ClusterStatus } from '../../../../src/application/cluster/cluster-status.js';
 import { askCluster } from '../../../../src/adapters/cli/cluster/ask-cluster.js';
 import { BundleFolder, BundleFolderError } from '../../../../src/adapters/cli/dump/bundle-folder.js';
-import { NO_TERMINAL, PLUGIN } from '../../../../src/adapters/cli/output/reader.js';
-import { parseCommandLine, type Asked } from '../../../../src/bootstrap/configuration/command-line.js';
+import { NO_TERMINAL, PLUGIN } from '../../../../src/adapters/cli/reader.js';
 import { StandInApiServer } from '../../../support/api-server/api-server.js';
 import type { ContainerCommand, Executed } from '../../../support/api-server/container-commands.js';
 import { writeKubeconfig } from '../../../support/api-server/kubeconfig.js';
@@ -18,6 +17,7 @@ import { withEachTextForged } from '../asking/forged-texts.js';
 import { wholeAnswers } from '../asking/whole-answers.js';
 import { explanationOf, portOf, statusOf } from '../../../application/cluster/samples.js';
 import { timeText } from '../../../../src/domain/model/time-text.js';
+import { parseCommand } from '../../../support/command-line.js';
 
 /** Milliseconds that a node may take here: no test may fail because the machine is slow. */
 let timeout: number;
@@ -39,7 +39,7 @@ const prints = (value: unknown, exitCode = 0): Executed => ({ exitCode, stdout: 
 
 /** Runs `kubectl kubeproxy …` and answers its exit code. */
 function cluster(...args: readonly string[]): Promise<number> {
-  const asked = parseCommandLine(
+  const asked = parseCommand(
     [...args, '--kubeconfig', kubeconfig],
     {
       readFile: () => '',
@@ -47,7 +47,7 @@ function cluster(...args: readonly string[]): Promise<number> {
     },
     { ...NO_TERMINAL, program: PLUGIN },
   );
-  return askCluster(asked as Asked<'cluster'>, timeout);
+  return askCluster(asked, timeout);
 }
 
 /** What a node answers, by its name; the others are good. */

@@ -1,4 +1,5 @@
-import { complain, print } from '../../../../src/adapters/cli/output/print.js';
+import { printError } from '../../../../src/adapters/cli/print-error.js';
+import { print } from '../../../../src/adapters/cli/output/print.js';
 
 afterEach(() => jest.restoreAllMocks());
 
@@ -39,6 +40,6 @@ it('writes nothing that controls a terminal', async () => {
   jest.spyOn(process.stdout, 'write').mockImplementation(keep);
   jest.spyOn(process.stderr, 'write').mockImplementation(keep);
   await print('one\u001b[2J\n\u009btwo\n');
-  complain('zone \u001b[1A\nb');
+  printError('zone \u001b[1A\nb');
   expect(written).toEqual(['one\\x1b[2J\n\\u009btwo\n', 'zone \\x1b[1A\\nb\n']);
 });

@@ -7,10 +7,10 @@ import { diff } from '../../../../src/adapters/cli/asking/diff.js';
 import { history } from '../../../../src/adapters/cli/asking/history.js';
 import { services } from '../../../../src/adapters/cli/asking/services.js';
 import { status } from '../../../../src/adapters/cli/asking/status.js';
-import { parseCommandLine, type Asked } from '../../../../src/bootstrap/configuration/command-line.js';
 import { Served } from '../../../support/http/served.js';
 import { usePrinted } from '../../../support/program/use-printed.js';
 import { until } from '../../../support/until.js';
+import { parseCommand } from '../../../support/command-line.js';
 
 const printed = usePrinted();
 let served: Served;
@@ -85,8 +85,8 @@ const commands = { diff, history, services, status } as const;
 
 function run(name: keyof typeof commands, ...args: readonly string[]): Promise<number> {
   const argv = [name, '-w', ...args, '--metrics-bind-address', served.address];
-  const commandLine = parseCommandLine(argv, { readFile: () => '', hostname: () => 'node1' });
-  return (commands[name] as (asked: typeof commandLine) => Promise<number>)(commandLine as Asked<never>);
+  const commandLine = parseCommand(argv, { readFile: () => '', hostname: () => 'node1' });
+  return (commands[name] as (asked: typeof commandLine) => Promise<number>)(commandLine);
 }
 
 const askedFor = (path: string): number => asked.filter((one) => one === path).length;

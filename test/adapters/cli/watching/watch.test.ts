@@ -1,5 +1,5 @@
 import { restAfterCostly, watch, type Watched } from '../../../../src/adapters/cli/watching/watch.js';
-import type { OutputFormat } from '../../../../src/adapters/cli/command-line/subcommand.js';
+import type { OutputFormat } from '../../../../src/adapters/cli/command-line/options.js';
 import { usePrinted } from '../../../support/program/use-printed.js';
 
 interface Item {

@@ -1,6 +1,18 @@
 import { basename, extname } from 'node:path';
-import type { Reader } from './reader.js';
-import { NO_TERMINAL, PLUGIN } from './reader.js';
+
+/** Who reads what a command prints. */
+export interface Reader {
+  /** The program, as it was called. */
+  readonly program: string;
+  /** Columns of the terminal. */
+  readonly width: number;
+}
+
+/** The name of the plugin for kubectl. */
+export const PLUGIN = 'kubectl kubeproxy';
+
+/** Somebody without a terminal. */
+export const NO_TERMINAL: Reader = { program: 'kubeproxy', width: 100 };
 
 /** Who started this process. */
 export function thisReader(): Reader {

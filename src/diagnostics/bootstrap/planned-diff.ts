@@ -1,5 +1,6 @@
 import { formatted } from '../../adapters/cli/output/formatted.js';
-import { complain, print } from '../../adapters/cli/output/print.js';
+import { print } from '../../adapters/cli/output/print.js';
+import { printError } from '../../adapters/cli/print-error.js';
 import { nameText, type ServiceName } from '../../adapters/cli/command-line/service-names.js';
 import { differenceLines } from '../../adapters/cli/texts/difference.js';
 import { UsageError } from '../../adapters/cli/usage-error.js';
@@ -8,10 +9,10 @@ import { isNone, linesOf, type DifferenceReport } from '../../application/differ
 import { plannedDifference } from '../../application/difference/planned-difference.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { parseDisplayName } from '../../domain/model/service-port-name.js';
-import type { Asked } from '../configuration/command-line.js';
-import { chooseMode } from '../modes/choose-mode.js';
-import type { Mode } from '../modes/open-mode.js';
-import { readObjects, type ReadObjects } from './read-objects.js';
+import type { Asked } from './asked.js';
+import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
+import type { Mode } from '../../bootstrap/modes/open-mode.js';
+import { readObjects, type ReadObjects } from '../../bootstrap/commands/read-objects.js';
 
 /**
  * Prints what a start with these flags would change in the kernel. Reads the source once, and the kernel; changes nothing. 1 when
@@ -27,9 +28,9 @@ export async function plannedDiff(asked: Asked<'diff'>, logger: Logger): Promise
     const all = await differences(mode, read, asked.manifests.length > 0);
     const report = services.length === 0 ? all : linesOf(all, (...port) => services.some(isNamed(...port)));
     await print(formatted(output, report, differenceLines));
-    for (const reason of read.problems) complain(`not planned: ${reason}`);
+    for (const reason of read.problems) printError(`not planned: ${reason}`);
     const unknown = services.filter((name) => !isKnown(name, read, report));
-    for (const name of unknown) complain(`${nameText(name)}: the plan has no such Service`);
+    for (const name of unknown) printError(`${nameText(name)}: the plan has no such Service`);
     return isNone(report) && read.problems.length === 0 && unknown.length === 0 ? 0 : 1;
   });
 }

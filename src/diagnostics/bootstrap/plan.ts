@@ -2,11 +2,12 @@ import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { planFamilies } from '../../application/use-cases/plan.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { Asked } from '../configuration/command-line.js';
-import { chooseMode } from '../modes/choose-mode.js';
-import { complain, print } from '../../adapters/cli/output/print.js';
-import { ModeRules } from '../../diagnostics/bootstrap/mode-rules.js';
-import { readObjects } from './read-objects.js';
+import type { Asked } from './asked.js';
+import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
+import { print } from '../../adapters/cli/output/print.js';
+import { printError } from '../../adapters/cli/print-error.js';
+import { ModeRules } from './mode-rules.js';
+import { readObjects } from '../../bootstrap/commands/read-objects.js';
 
 /**
  * Prints the rules that a sync would write, in the language of the mode's tool. Reads the source once; changes nothing. 0 when all
@@ -21,7 +22,7 @@ export async function plan(asked: Asked<'plan'>, logger: Logger, timeout?: numbe
   const options = { families, ...(timeout !== undefined && { timeout }) };
   return readObjects(commandLine, options, logger, async (read) => {
     await print(planFamilies(read.state, read.contexts, planned, planner));
-    for (const reason of read.problems) complain(`not planned: ${reason}`);
+    for (const reason of read.problems) printError(`not planned: ${reason}`);
     return read.problems.length === 0 ? 0 : 1;
   });
 }

@@ -1,23 +1,23 @@
-import { complain } from '../../adapters/cli/output/print.js';
+import { printError } from '../../adapters/cli/print-error.js';
 import { podsOfCluster } from '../../adapters/cli/cluster/pods-of-cluster.js';
 import { answerRequest } from '../../adapters/cli/tracing/answer-request.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ClusterPlace } from '../../application/trace/named-destination.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES } from '../../domain/net/ip-family.js';
-import type { Asked } from '../configuration/command-line.js';
-import { chooseMode } from '../modes/choose-mode.js';
-import { withTracing } from '../modules/tracing.js';
-import { ModeRules } from '../../diagnostics/bootstrap/mode-rules.js';
-import { otherMachine } from '../node/other-machine.js';
-import { readObjects } from './read-objects.js';
+import type { Asked } from './asked.js';
+import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
+import { withTracing } from '../../bootstrap/modules/tracing.js';
+import { ModeRules } from './mode-rules.js';
+import { otherMachine } from '../../bootstrap/node/other-machine.js';
+import { readObjects } from '../../bootstrap/commands/read-objects.js';
 
 /** Reads the manifests once, and answers from them. Objects that are ignored are named on standard error. */
 export async function traceManifests(asked: Asked<'trace'>, logger: Logger): Promise<number> {
   const { commandLine } = await chooseMode(asked, logger);
   const { here, options } = otherMachine(logger);
   return readObjects(commandLine, options, logger, async ({ state, contexts, problems, container }) => {
-    for (const problem of problems) complain(`ignored: ${problem}`);
+    for (const problem of problems) printError(`ignored: ${problem}`);
     const tables = IP_FAMILIES.map((family) => ({
       family,
       table: ForwardingTable.of(state, contexts.of(family, true).forwarding),

@@ -4,7 +4,7 @@ import { askProxy } from '../../adapters/cli/tracing/ask-proxy.js';
 import { placesOfProxy } from '../../adapters/cli/tracing/places-of-proxy.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { KnownPod, NamedPod } from '../../application/trace/named-pod.js';
-import type { Asked } from '../configuration/command-line.js';
+import type { Asked } from './asked.js';
 
 /**
  * Prints what becomes of packets. With manifests they are followed here, otherwise by the proxy running on this node. 1 if a query
@@ -12,7 +12,7 @@ import type { Asked } from '../configuration/command-line.js';
  */
 export async function trace(asked: Asked<'trace'>, logger: Logger): Promise<number> {
   const { request, manifests, configuration } = asked;
-  if (manifests.length > 0) return (await import('./composing.js')).traceManifests(asked, logger);
+  if (manifests.length > 0) return (await import('./trace-manifests.js')).traceManifests(asked, logger);
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   return answerRequest(request, askProxy(proxy, request.rules), placesOfProxy(proxy), (named) =>
     podsOf(asked, named),

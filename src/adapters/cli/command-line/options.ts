@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { UsageError } from '../usage-error.js';
-import { COLOR_CHOICES } from '../output/tones.js';
+import { COLOR_CHOICES, type Subcommand } from '../subcommand.js';
 import { namespaceOptions, serviceNames, type NamespaceOptions } from './service-names.js';
 
 /** The forms in which a command can print what it lists. `wide` is `text` with more columns. */
@@ -8,41 +8,6 @@ export const OUTPUT_FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
 
 /** `name`: only for what lists objects, `service/web`. */
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number] | 'name';
-
-/** How a command reads on the command line. */
-export interface CommandForm<Name extends string = string> {
-  readonly name: Name;
-  /** One or two sentences for `--help`. */
-  readonly description: string;
-  /** What follows the name, such as `NAMESPACE/NAME [flags]`. */
-  readonly usage: string;
-  /** Options of this command alone. */
-  readonly options?: readonly Option[];
-  /** It is for programs, and no help names it. */
-  readonly isHidden?: true;
-}
-
-/** The headings of `--help`, under which subcommands stand. */
-export const COMMAND_GROUPS = ['Ask the proxy of this node:', 'Without a proxy:', 'Help:'] as const;
-
-/** One subcommand of the program. It takes all flags of the program as well. */
-export interface Subcommand<
-  Name extends string,
-  Options extends object,
-  Asked extends object,
-> extends CommandForm<Name> {
-  /** Missing: the first. */
-  readonly group?: (typeof COMMAND_GROUPS)[number];
-  /** Commands below this one, which take its options, too. Their name is the first operand of `request`. */
-  readonly commands?: readonly CommandForm[];
-  /**
-   * What is asked for, besides the name.
-   * @param operands the arguments that are not options
-   * @param options the values of `options`, by name in camel case
-   * @throws UsageError
-   */
-  request(operands: readonly string[], options: Options): Asked;
-}
 
 /** The subcommand itself; the type of what it asks for follows from it. */
 export function subcommand<Name extends string, Options extends object, Asked extends object>(

@@ -1,0 +1,53 @@
+import type { Option } from 'commander';
+
+/** How a command reads on the command line. */
+export interface CommandForm<Name extends string = string> {
+  readonly name: Name;
+  /** One or two sentences for `--help`. */
+  readonly description: string;
+  /** What follows the name, such as `NAMESPACE/NAME [flags]`. */
+  readonly usage: string;
+  /** Options of this command alone. */
+  readonly options?: readonly Option[];
+  /** It is for programs, and no help names it. */
+  readonly isHidden?: true;
+}
+
+/** The headings of `--help`, under which subcommands stand. */
+export const COMMAND_GROUPS = ['Ask the proxy of this node:', 'Without a proxy:', 'Help:'] as const;
+
+/** One subcommand of the program. It takes all flags of the program as well. */
+export interface Subcommand<
+  Name extends string,
+  Options extends object,
+  Asked extends object,
+> extends CommandForm<Name> {
+  /** Missing: the first. */
+  readonly group?: (typeof COMMAND_GROUPS)[number];
+  /** Commands below this one, which take its options, too. Their name is the first operand of `request`. */
+  readonly commands?: readonly CommandForm[];
+  /**
+   * What is asked for, besides the name.
+   * @param operands the arguments that are not options
+   * @param options the values of `options`, by name in camel case
+   * @throws UsageError
+   */
+  request(operands: readonly string[], options: Options): Asked;
+}
+
+/** A subcommand, whatever its options are. */
+export interface AnySubcommand extends Omit<Subcommand<string, never, object>, 'request'> {
+  request(operands: readonly string[], options: object): object;
+}
+
+/** What a command line asks for: `run`, or what the subcommand of this name made of its arguments. */
+export interface Request {
+  readonly name: string;
+  /** Files and folders, instead of those of `--manifests`. */
+  readonly manifests?: readonly string[];
+}
+
+/** When colors are shown; `auto`: on a terminal, unless NO_COLOR is set. */
+export const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
+
+export type ColorChoice = (typeof COLOR_CHOICES)[number];
