@@ -1,4 +1,3 @@
-import type { ClientVersion } from '../adapters/cli/asking/version.js';
 import type { KubernetesVersion } from './configuration/levels.js';
 
 /** The version of this program: that of its package. */
@@ -40,7 +39,7 @@ export function rawVersion(version: KubernetesVersion): string {
 }
 
 /** @param kubernetes the release as which it behaves, in full */
-export function thisVersion(kubernetes: string): ClientVersion {
+export function thisVersion(kubernetes: string) {
   return {
     program: PROGRAM_VERSION,
     kubernetes,

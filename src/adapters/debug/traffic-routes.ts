@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { ConntrackUnavailableError } from '../../application/ports/node/conntrack.js';
+import { TooManyWatchersError, type TrafficWatch } from '../../application/traffic/traffic-watchers.js';
+import { trafficBetween } from '../../domain/traffic/traffic-between.js';
 import {
-  TooManyWatchersError,
-  type TrafficWatch,
-  type TrafficWatchers,
-} from '../../application/traffic/traffic-watchers.js';
-import { TRAFFIC_ORDERS, type TrafficQuery } from '../../domain/traffic/traffic-report.js';
+  TRAFFIC_ORDERS,
+  type TrafficQuery,
+  type TrafficReport,
+} from '../../domain/traffic/traffic-report.js';
 import { clientLeft } from '../http/client-left.js';
 import { respond, TEXT_TYPE } from '../http/plain-response.js';
 import type { Query, Routes } from '../http/router.js';
@@ -16,6 +17,14 @@ const SECOND = 1_000;
 /** In seconds. */
 const SHORTEST = 0.1;
 const LONGEST = 60;
+
+type Watch = TrafficWatch<TrafficQuery, TrafficReport>;
+
+/** Who counts connections while somebody watches. */
+interface Watchers {
+  /** @throws TooManyWatchersError, ConntrackUnavailableError */
+  watch(makeReport: typeof trafficBetween): Watch;
+}
 
 /** What a request for traffic asks for. */
 interface TrafficRequest {
@@ -29,7 +38,7 @@ interface TrafficRequest {
  * until the client leaves. Parameters: `interval` in seconds (1), `once` for one report of an interval, after the counting is
  * complete; `namespace`, `service` (repeatable), `sort`, `limit`.
  */
-export function trafficRoutes(watchers: Pick<TrafficWatchers, 'watch'>): Routes {
+export function trafficRoutes(watchers: Watchers): Routes {
   return {
     '/debug/traffic': async (query, response) => {
       const asked = readRequest(query);
@@ -47,16 +56,16 @@ export function trafficRoutes(watchers: Pick<TrafficWatchers, 'watch'>): Routes 
   };
 }
 
-function tryWatch(watchers: Pick<TrafficWatchers, 'watch'>): TrafficWatch | Error {
+function tryWatch(watchers: Watchers): Watch | Error {
   try {
-    return watchers.watch();
+    return watchers.watch(trafficBetween);
   } catch (error) {
     if (error instanceof TooManyWatchersError || error instanceof ConntrackUnavailableError) return error;
     throw error;
   }
 }
 
-async function stream(watch: TrafficWatch, asked: TrafficRequest, response: ServerResponse): Promise<void> {
+async function stream(watch: Watch, asked: TrafficRequest, response: ServerResponse): Promise<void> {
   const signal = clientLeft(response);
   response.writeHead(200, {
     'Content-Type': LINES_TYPE,

@@ -1,6 +1,5 @@
 import type { EjectSilentEndpoints } from '../../application/failover/eject-silent-endpoints.js';
 import type { SourceStatus } from '../../application/ports/cluster-source.js';
-import type { ReportedLoop } from '../../application/status/report-status.js';
 import { isNodeProblem } from '../../application/status/port-status.js';
 import type { ServiceStatuses } from '../../application/status/service-statuses.js';
 import { BYTES_OF_SLOT, SLOT_LIMITS } from '../../domain/balancing/slot-budget.js';
@@ -16,7 +15,7 @@ type Own = MetricSet<typeof OWN_METRICS>;
 /** Service ports by state. The numbers are maintained elsewhere; only those that fail are looked at. */
 export function showServicePorts(
   own: Own,
-  { family, pending }: Pick<ReportedLoop, 'family' | 'pending'>,
+  { family, pending }: { readonly family: IpFamily; readonly pending: { readonly serviceCount: number } },
   statuses: ServiceStatuses,
 ): void {
   const { programmed, degraded, failed } = statuses.counts(family);

@@ -4,9 +4,6 @@ import { NamedError } from '../../domain/model/named-error.js';
 /** An answer is not what was asked for: no JSON, of another shape, or too large for what it says. */
 export class AnswerError extends NamedError {}
 
-/** Bytes of the largest answer that is read. A list of 100,000 Services has half of that. */
-export const LARGEST_ANSWER = 64 * 1024 * 1024;
-
 /** What may be inside of what. */
 const DEEPEST = 32;
 

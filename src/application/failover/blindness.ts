@@ -1,4 +1,4 @@
-import type { CountingFacts } from '../../domain/traffic/traffic-report.js';
+import type { CountingFacts } from '../../domain/traffic/counting-facts.js';
 import { said } from '../words/said.js';
 
 /** Which silent endpoints are never seen on this machine, and why, for people. */

@@ -6,7 +6,7 @@ import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { wholeLists } from '../../domain/selection/select-endpoints.js';
 import { familyPortKey, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
-import type { CountingFacts } from '../../domain/traffic/traffic-report.js';
+import type { CountingFacts } from '../../domain/traffic/counting-facts.js';
 import type { PortTraffic } from '../../domain/traffic/traffic-table.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';

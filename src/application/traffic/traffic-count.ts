@@ -2,7 +2,7 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import { endpointPlace } from '../../domain/model/endpoint.js';
 import { nextShift, shiftFor, type TrafficLoad } from '../../domain/traffic/sample.js';
 import { ServiceFrontends, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
-import type { CountingFacts } from '../../domain/traffic/traffic-report.js';
+import type { CountingFacts } from '../../domain/traffic/counting-facts.js';
 import { snapshotOf, type TrafficSnapshot } from '../../domain/traffic/traffic-snapshot.js';
 import { TrafficTable, type PortTraffic } from '../../domain/traffic/traffic-table.js';
 import { delay } from '../delay.js';

@@ -1,6 +1,6 @@
-import { trafficBetween } from '../../domain/traffic/traffic-between.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { FamilyPortKey } from '../../domain/traffic/service-frontends.js';
-import type { CountingFacts, TrafficQuery, TrafficReport } from '../../domain/traffic/traffic-report.js';
+import type { CountingFacts } from '../../domain/traffic/counting-facts.js';
 import type { TrafficSnapshot } from '../../domain/traffic/traffic-snapshot.js';
 import type { PortTraffic } from '../../domain/traffic/traffic-table.js';
 import { delay } from '../delay.js';
@@ -22,8 +22,20 @@ export class TooManyWatchersError extends NamedError {
   }
 }
 
+/**
+ * Makes a report of the traffic between two snapshots.
+ * @param entries all service ports, with traffic or without
+ */
+export type MakeReport<Query, Report> = (
+  before: TrafficSnapshot,
+  after: TrafficSnapshot,
+  query: Query,
+  facts: CountingFacts,
+  entries: Iterable<ForwardingEntry>,
+) => Report;
+
 /** One who watches the traffic. */
-export interface TrafficWatch {
+export interface TrafficWatch<Query, Report> {
   /**
    * Resolves when the counting is complete; what was counted before is then no part of a report.
    * @throws the signal's reason
@@ -33,7 +45,7 @@ export interface TrafficWatch {
    * Waits for so many milliseconds, and reports what happened since the last report, or since it came.
    * @throws the signal's reason
    */
-  next(query: TrafficQuery, milliseconds: number, signal: AbortSignal): Promise<TrafficReport>;
+  next(query: Query, milliseconds: number, signal: AbortSignal): Promise<Report>;
   /** Idempotent. */
   leave(): void;
 }
@@ -49,7 +61,7 @@ export interface Counted {
 
 /** Those who watch the traffic. Connections are counted only while there are any, and for some seconds after. */
 export class TrafficWatchers {
-  private readonly present = new Set<TrafficWatch>();
+  private readonly present = new Set<symbol>();
   private stopped = false;
   /** For what counting goes on though nobody watches. */
   private readonly keepers = new Map<symbol, KeptFor>();
@@ -64,12 +76,15 @@ export class TrafficWatchers {
   ) {}
 
   /** @throws TooManyWatchersError, ConntrackUnavailableError */
-  watch(): TrafficWatch {
+  watch<Query, Report>(makeReport: MakeReport<Query, Report>): TrafficWatch<Query, Report> {
     if (this.stopped) throw new Error('the proxy is stopping');
     if (this.present.size >= MOST_WATCHERS) throw new TooManyWatchersError();
     const count = this.running();
     let before: TrafficSnapshot = count.snapshot();
-    const watch: TrafficWatch = {
+    const watcher = Symbol('watcher');
+    this.present.add(watcher);
+    this.choosePace();
+    return {
       complete: async (signal) => {
         while (!count.facts().complete) {
           await delay(this.clock, CHECK_EVERY, signal);
@@ -81,15 +96,12 @@ export class TrafficWatchers {
         await delay(this.clock, milliseconds, signal);
         signal.throwIfAborted();
         const after = count.snapshot();
-        const report = trafficBetween(before, after, query, count.facts(), count.entries());
+        const report = makeReport(before, after, query, count.facts(), count.entries());
         before = after;
         return report;
       },
-      leave: () => this.leave(watch),
+      leave: () => this.leave(watcher),
     };
-    this.present.add(watch);
-    this.choosePace();
-    return watch;
   }
 
   /**
@@ -132,8 +144,8 @@ export class TrafficWatchers {
     return (this.count = count);
   }
 
-  private leave(watch: TrafficWatch): void {
-    if (this.present.delete(watch)) this.lingerIfUnused();
+  private leave(watcher: symbol): void {
+    if (this.present.delete(watcher)) this.lingerIfUnused();
   }
 
   /** While nobody is left, it goes on as before. */

@@ -1,4 +1,4 @@
-import type { CountingFacts } from '../../domain/traffic/traffic-report.js';
+import type { CountingFacts } from '../../domain/traffic/counting-facts.js';
 import { said } from './said.js';
 
 /** Which connections cannot be seen, and what to do; how the others were counted, unless all were. On terminals and on the page. */

@@ -5,7 +5,7 @@ import type { AddressRange } from '../net/address-ranges.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { hex, readNetworkHalf } from '../nftables/kernel/bytes.js';
 import type { Expression } from '../nftables/kernel/expression.js';
-import { ADDRESSES } from '../nftables/kernel/packet-bytes.js';
+import { ADDRESSES } from '../nftables/layout/rule.js';
 import type {
   KernelElement,
   KernelRule,

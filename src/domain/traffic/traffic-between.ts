@@ -2,9 +2,9 @@ import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { timeText } from '../model/time-text.js';
 import type { TrafficTotals } from './endpoint-traffic.js';
 import { familyPortKey } from './service-frontends.js';
+import type { CountingFacts } from './counting-facts.js';
 import {
   endpointUses,
-  type CountingFacts,
   type EndpointReport,
   type PortReport,
   type TrafficNumbers,

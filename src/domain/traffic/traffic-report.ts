@@ -1,6 +1,7 @@
 import { endpointPlace } from '../model/endpoint.js';
 import { asideOf, type EndpointSelection } from '../selection/select-endpoints.js';
 import { fields, flag, list, number, optional, text, time, word, type Checked } from '../shapes/shape.js';
+import { countingFacts } from './counting-facts.js';
 import { family, protocol } from '../shapes/net-shapes.js';
 
 /** What lists of traffic can be sorted by, the most first. */
@@ -63,31 +64,10 @@ const portReport = fields({
   endpoints: list(endpointReport),
 });
 
-/** How what is reported was counted. */
-export type CountingFacts = Checked<typeof counting>;
-const counting = {
-  /** The first walk through the kernel's table is over. Until then connections are missing. */
-  complete: flag,
-  /** How much of that table the first walk has read: 0 to 1. */
-  readShare: number,
-  /** One in so many connections was counted, and the numbers multiplied; 1 for all. */
-  sampledOneIn: number,
-  /** Since the counting began: how often the kernel's events came faster than they were read, so that some were lost. */
-  timesLost: number,
-  /** Connections that the kernel tracks, of Services or not. */
-  tracked: number,
-  /** The kernel counts bytes (nf_conntrack_acct). */
-  countsBytes: flag,
-  /** The kernel tracks connections of Services: in mode ipvs only while net.ipv4.vs.conntrack is 1. */
-  tracksServices: flag,
-  /** Packets of pods to a dead endpoint on their own bridge leave no trace in the kernel's table. Missing: they do. */
-  hidesDeadOnBridges: optional(flag),
-};
-
 /** The traffic of an interval: a line of the answer to `/debug/traffic`. */
 export type TrafficReport = ReturnType<typeof trafficAnswer>;
 export const trafficAnswer = fields({
-  ...counting,
+  ...countingFacts,
   /** Its end. */
   time,
   /** Its length. */

@@ -17,7 +17,7 @@ let failure: Error | undefined;
 let calls: string[];
 
 /** Reports numbered from 1, as fast as they are asked for. */
-function watch(): TrafficWatch {
+function watch(): TrafficWatch<TrafficQuery, TrafficReport> {
   if (refusal) throw refusal;
   present++;
   let time = 0;

@@ -1,4 +1,5 @@
-import { AnswerError, LARGEST_ANSWER, parseAnswer } from '../../../src/application/answers/parse-answer.js';
+import { LARGEST_RESPONSE } from '../../../src/adapters/http/largest-response.js';
+import { AnswerError, parseAnswer } from '../../../src/application/answers/parse-answer.js';
 import { anything, fields, text } from '../../../src/domain/shapes/shape.js';
 
 const parsed = (json: string) => parseAnswer(json, anything);
@@ -33,7 +34,7 @@ it('may be a list of 100,000 Services', () => {
     ...{ namespace: 'shop', name: 'cart', type: 'ClusterIP', frontends: ['10.96.0.2:80/TCP'] },
     ...{ endpoints: { used: 1, known: 1 }, state: 'programmed' },
   };
-  expect(100_000 * JSON.stringify(row).length).toBeLessThan(LARGEST_ANSWER);
+  expect(100_000 * JSON.stringify(row).length).toBeLessThan(LARGEST_RESPONSE);
 });
 
 it.each(['[', '\\"[', '\\\\', '{'.repeat(40), '\\"'.repeat(3)])(

@@ -1,6 +1,7 @@
 import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
 import { TrafficCount } from '../../../src/application/traffic/traffic-count.js';
 import { TrafficMetrics } from '../../../src/application/traffic/traffic-metrics.js';
+import { trafficBetween } from '../../../src/domain/traffic/traffic-between.js';
 import { TrafficWatchers } from '../../../src/application/traffic/traffic-watchers.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryFlowEvents } from '../../support/traffic/memory-flow-events.js';
@@ -27,7 +28,7 @@ it('are counted all the time, whoever watches and leaves', async () => {
   const metrics = new TrafficMetrics(watchers, 10, logger);
   expect(metrics.values()).toEqual([]);
   metrics.start();
-  watchers.watch().leave();
+  watchers.watch(trafficBetween).leave();
   await clock.advanceAsync(60_000);
   for (let id = 0; id < 4; id++) events.begin(seenFlow(id));
   events.end(3);

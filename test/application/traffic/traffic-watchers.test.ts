@@ -6,6 +6,7 @@ import {
   type TrafficWatch,
 } from '../../../src/application/traffic/traffic-watchers.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import { trafficBetween } from '../../../src/domain/traffic/traffic-between.js';
 import type { TrafficQuery, TrafficReport } from '../../../src/domain/traffic/traffic-report.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryFlowEvents } from '../../support/traffic/memory-flow-events.js';
@@ -50,7 +51,7 @@ afterEach(async () => {
 
 /** The next report of an interval in which this happens. */
 async function next(
-  watch: TrafficWatch,
+  watch: TrafficWatch<TrafficQuery, TrafficReport>,
   happens = (): void => {},
   milliseconds = 1_000,
 ): Promise<TrafficReport> {
@@ -68,7 +69,7 @@ it('counts only while somebody watches, and a little longer', async () => {
   events.begin(seenFlow(1));
   await clock.advanceAsync(60_000);
   expect([events.isOpen, events.walks]).toEqual([false, 0]);
-  const [first, second] = [watchers.watch(), watchers.watch()];
+  const [first, second] = [watchers.watch(trafficBetween), watchers.watch(trafficBetween)];
   expect(events.isOpen).toBe(true);
   first.leave();
   first.leave();
@@ -76,7 +77,7 @@ it('counts only while somebody watches, and a little longer', async () => {
   expect(events.isOpen).toBe(true);
   second.leave();
   await clock.advanceAsync(4_900);
-  const back = watchers.watch();
+  const back = watchers.watch(trafficBetween);
   await clock.advanceAsync(60_000);
   expect(events.isOpen).toBe(true);
   back.leave();
@@ -90,7 +91,7 @@ it('counts only while somebody watches, and a little longer', async () => {
 it('counts without a watcher where that is asked for', async () => {
   watchers.keepCounting('numbers');
   expect(events.isOpen).toBe(true);
-  watchers.watch().leave();
+  watchers.watch(trafficBetween).leave();
   await clock.advanceAsync(60_000);
   expect(events.isOpen).toBe(true);
 });
@@ -106,7 +107,7 @@ it('walks seldom while only evidence is asked for, and at once when more is, or 
   events.room = Infinity;
   await clock.advanceAsync(5_000);
   expect(events.walks).toBe(3);
-  const watch = watchers.watch();
+  const watch = watchers.watch(trafficBetween);
   expect(watchers.counted()!.facts.complete).toBe(false);
   const complete = watch.complete(leaving.signal);
   await clock.advanceAsync(1_000);
@@ -124,23 +125,23 @@ it('walks seldom while only evidence is asked for, and at once when more is, or 
 });
 
 it('has no more than eight watchers, who share what is counted', async () => {
-  const eight = Array.from({ length: 8 }, () => watchers.watch());
-  expect(() => watchers.watch()).toThrow(TooManyWatchersError);
+  const eight = Array.from({ length: 8 }, () => watchers.watch(trafficBetween));
+  expect(() => watchers.watch(trafficBetween)).toThrow(TooManyWatchersError);
   eight[0]!.leave();
-  expect(() => watchers.watch()).not.toThrow();
+  expect(() => watchers.watch(trafficBetween)).not.toThrow();
   await clock.advanceAsync(500);
   expect(events.walks).toBe(1);
 });
 
 it('does not watch where connections cannot be heard of, until they can', () => {
   events.unavailable = new ConntrackUnavailableError('no permission');
-  expect(() => watchers.watch()).toThrow(ConntrackUnavailableError);
+  expect(() => watchers.watch(trafficBetween)).toThrow(ConntrackUnavailableError);
   events.unavailable = undefined;
-  expect(() => watchers.watch()).not.toThrow();
+  expect(() => watchers.watch(trafficBetween)).not.toThrow();
 });
 
 it('reports to each watcher what happened in its own interval', async () => {
-  const [one, other] = [watchers.watch(), watchers.watch()];
+  const [one, other] = [watchers.watch(trafficBetween), watchers.watch(trafficBetween)];
   const whole = other.next(everything, 2_000, leaving.signal);
   const first = await next(one, () => events.begin(seenFlow(1)));
   expect(first.services).toMatchObject([{ open: 1, new: 1 }]);
@@ -152,7 +153,7 @@ it('reports to each watcher what happened in its own interval', async () => {
 it('is complete after a walk through all connections, which takes pauses', async () => {
   for (let id = 0; id < 5_000; id++) events.begin(seenFlow(id));
   events.foundAtOnce = 100;
-  const watch = watchers.watch();
+  const watch = watchers.watch(trafficBetween);
   let isComplete = false;
   void watch.complete(leaving.signal).then(() => (isComplete = true));
   const early = await next(watch, () => events.change(seenFlow(0)), 100);
@@ -173,13 +174,13 @@ it('is complete after a walk through all connections, which takes pauses', async
 it('walks once in a second, however long a walk takes', async () => {
   for (let id = 0; id < 5_000; id++) events.begin(seenFlow(id));
   events.foundAtOnce = 1_000;
-  watchers.watch();
+  watchers.watch(trafficBetween);
   await clock.advanceAsync(9_999);
   expect(events.walks).toBe(10);
 });
 
 it('reads events often enough that little room is enough for them, and before each report', async () => {
-  const watch = watchers.watch();
+  const watch = watchers.watch(trafficBetween);
   events.room = 10;
   for (let time = 0; time < 20; time++) {
     for (let id = 0; id < 10; id++) events.begin(seenFlow(10 * time + id));
@@ -191,7 +192,7 @@ it('reads events often enough that little room is enough for them, and before ea
 
 it('takes the answer that came just before the end for an answer, though a walk misses both', async () => {
   events.begin(seenFlow(1));
-  const watch = watchers.watch();
+  const watch = watchers.watch(trafficBetween);
   await clock.advanceAsync(990);
   events.change(seenFlow(1, { replied: true }));
   events.end(1);
@@ -201,13 +202,13 @@ it('takes the answer that came just before the end for an answer, though a walk 
 it('has read no more than all, also of a table that shrinks meanwhile', async () => {
   for (let id = 0; id < 2_000; id++) events.begin(seenFlow(id));
   events.foundAtOnce = 1_000;
-  const watch = watchers.watch();
+  const watch = watchers.watch(trafficBetween);
   for (let id = 0; id < 1_999; id++) events.end(id);
   expect(await next(watch, undefined, 10)).toMatchObject({ complete: false, readShare: 1 });
 });
 
 it('says that events were lost, and finds what they told by the next walk', async () => {
-  const watch = watchers.watch();
+  const watch = watchers.watch(trafficBetween);
   events.begin(seenFlow(0));
   await clock.advanceAsync(3_000);
   events.room = 2;
@@ -225,7 +226,7 @@ it('says that events were lost, and finds what they told by the next walk', asyn
 
 it('forgets connections whose end nobody tells', async () => {
   for (let id = 0; id < 3; id++) events.begin(seenFlow(id));
-  const watch = watchers.watch();
+  const watch = watchers.watch(trafficBetween);
   expect(await openIn(next(watch))).toEqual([3]);
   for (let id = 0; id < 3; id++) events.end(id, false);
   expect(await openIn(next(watch, undefined, 2_000))).toEqual([0]);
@@ -234,7 +235,7 @@ it('forgets connections whose end nobody tells', async () => {
 it('walks again five seconds after a walk that failed, and says why', async () => {
   events.faults.push(new Error('listing tracked connections: EBUSY'));
   events.begin(seenFlow(1));
-  const watch = watchers.watch();
+  const watch = watchers.watch(trafficBetween);
   expect(await next(watch)).toMatchObject({ complete: false });
   await clock.advanceAsync(3_900);
   expect(events.walks).toBe(1);
@@ -246,7 +247,7 @@ it('walks again five seconds after a walk that failed, and says why', async () =
 });
 
 it('keeps what it knows while walks fail', async () => {
-  const watch = watchers.watch();
+  const watch = watchers.watch(trafficBetween);
   expect(await openIn(next(watch, () => events.begin(seenFlow(1))))).toEqual([1]);
   events.faults.push(...Array.from({ length: 3 }, () => new Error('EBUSY')));
   events.end(1, false);
@@ -255,7 +256,7 @@ it('keeps what it knows while walks fail', async () => {
 });
 
 it('follows the services', async () => {
-  const watch = watchers.watch();
+  const watch = watchers.watch(trafficBetween);
   await next(watch);
   entries = [];
   events.begin(seenFlow(1));
@@ -266,7 +267,7 @@ it('follows the services', async () => {
 });
 
 it('goes on while the wall clock is set back', async () => {
-  const watch = watchers.watch();
+  const watch = watchers.watch(trafficBetween);
   await next(watch);
   clock.set(-86_400_000);
   entries = [];
@@ -285,14 +286,14 @@ describe('a sample', () => {
 
   it('is taken of a large table from the start, and comes near the truth', async () => {
     for (let id = 0; id < count; id++) events.begin(seenFlow(id, { hash: (id * 0x9e3779b1) >>> 0 }));
-    const watch = watchers.watch();
+    const watch = watchers.watch(trafficBetween);
     const report = await next(watch);
     expect(report.sampledOneIn).toBe(4);
     expect(Math.abs(report.services[0]!.open - count)).toBeLessThan(count / 50);
   });
 
   it('is taken when events come too fast, and given up after ten quiet seconds', async () => {
-    const watch = watchers.watch();
+    const watch = watchers.watch(trafficBetween);
     await next(watch);
     const storm = (): void => {
       for (let id = 0; id < 20_000; id++) events.begin(seenFlow(id, { hash: (id * 0x9e3779b1) >>> 0 }));
@@ -312,7 +313,7 @@ describe('a sample', () => {
 
   it('becomes larger step by step, each after ten quiet seconds', async () => {
     const flow = seenFlow(1, { hash: 0, replied: true });
-    watchers.watch();
+    watchers.watch(trafficBetween);
     const second = async (count: number): Promise<number> => {
       for (let told = 0; told < count; told++) events.change(flow);
       await clock.advanceAsync(1_000);
@@ -333,14 +334,14 @@ describe('a sample', () => {
     const storm = (count: number): void => {
       for (let told = 0; told < count; told++) events.change(flow);
     };
-    const watch = watchers.watch();
+    const watch = watchers.watch(trafficBetween);
     await next(watch, () => storm(19_000));
     for (let second = 0; second < 12; second++)
       expect(await next(watch, () => storm(4_750))).toMatchObject({ sampledOneIn: 4 });
   });
 
   it('is not taken of what gathered while the process was held up', async () => {
-    const watch = watchers.watch();
+    const watch = watchers.watch(trafficBetween);
     meanwhile = () => {
       for (let id = 0; id < 20_000; id++) events.begin(seenFlow(id));
       clock.advance(9_000);
@@ -354,11 +355,11 @@ describe('a sample', () => {
 
 it('ends with the reason of the signal', async () => {
   events.faults.push(new Error('EBUSY'));
-  const watch = watchers.watch();
+  const watch = watchers.watch(trafficBetween);
   const waiting = [watch.next(everything, 1_000, leaving.signal), watch.complete(leaving.signal)];
   leaving.abort(new Error('gone'));
   for (const each of waiting) await expect(each).rejects.toThrow('gone');
   watch.leave();
   await watchers.stop();
-  expect(() => watchers.watch()).toThrow('stopping');
+  expect(() => watchers.watch(trafficBetween)).toThrow('stopping');
 });

@@ -1,4 +1,5 @@
-import { AnswerError, LARGEST_ANSWER, parseAnswer } from '../../../application/answers/parse-answer.js';
+import { AnswerError, parseAnswer } from '../../../application/answers/parse-answer.js';
+import { LARGEST_RESPONSE } from '../../http/largest-response.js';
 import type { Shape } from '../../../domain/shapes/shape.js';
 import { cutText } from '../../../application/cut-text.js';
 import { hostPort } from '../../../domain/net/address.js';
@@ -90,7 +91,7 @@ export class RunningProxy {
         throw new CannotAskError(
           `the proxy at ${place} refuses: ${cutText((await bodyOf(response)).trim(), SHOWN)}`,
         );
-      for await (const line of limitedLines(response.body, LARGEST_ANSWER)) {
+      for await (const line of limitedLines(response.body, LARGEST_RESPONSE)) {
         clearTimeout(timer);
         yield parseAnswer(line, shape);
         timer = expire(silence);
@@ -136,7 +137,7 @@ async function bodyOf(response: Response): Promise<string> {
   let [body, size] = ['', 0];
   for await (const piece of response.body ?? []) {
     size += piece.length;
-    if (size > LARGEST_ANSWER) throw new Error(`the answer has more than ${LARGEST_ANSWER} bytes`);
+    if (size > LARGEST_RESPONSE) throw new Error(`the answer has more than ${LARGEST_RESPONSE} bytes`);
     body += decoder.decode(piece, { stream: true });
   }
   return body;

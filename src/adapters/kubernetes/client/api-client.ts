@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { request as httpRequest, type ClientRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { LARGEST_ANSWER } from '../../../application/answers/parse-answer.js';
+import { LARGEST_RESPONSE } from '../../http/largest-response.js';
 import { cutText } from '../../../application/cut-text.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { Connection } from '../connection/connection.js';
@@ -153,8 +153,8 @@ export class ApiClient {
     let size = 0;
     await body.read(this.silence, (piece) => {
       size += piece.length;
-      if (size > LARGEST_ANSWER)
-        throw new ApiProtocolError(nameOf(request), `the response has more than ${LARGEST_ANSWER} bytes`);
+      if (size > LARGEST_RESPONSE)
+        throw new ApiProtocolError(nameOf(request), `the response has more than ${LARGEST_RESPONSE} bytes`);
       pieces.push(piece);
     });
     return Buffer.concat(pieces).toString('utf8');

@@ -1,5 +1,6 @@
 import { WebSocket, type ClientOptions } from 'ws';
-import { AnswerError, LARGEST_ANSWER } from '../../../application/answers/parse-answer.js';
+import { AnswerError } from '../../../application/answers/parse-answer.js';
+import { LARGEST_RESPONSE } from '../../http/largest-response.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { ApiClient } from '../client/api-client.js';
 import { ApiConnectionError, ApiProtocolError } from '../client/api-error.js';
@@ -66,11 +67,11 @@ export class PodExec {
       const socket = new WebSocket(url, PROTOCOLS, {
         ...options,
         perMessageDeflate: false,
-        maxPayload: LARGEST_ANSWER,
+        maxPayload: LARGEST_RESPONSE,
       });
       let size = 0;
       const tooLarge = (): void => {
-        reject(new AnswerError(`it has more than ${LARGEST_ANSWER} bytes`));
+        reject(new AnswerError(`it has more than ${LARGEST_RESPONSE} bytes`));
         socket.terminate();
       };
       const giveUp = (): void => {
@@ -87,7 +88,7 @@ export class PodExec {
       });
       socket.on('message', (data: Buffer) => {
         size += data.length;
-        if (size > LARGEST_ANSWER) tooLarge();
+        if (size > LARGEST_RESPONSE) tooLarge();
         else channels[data[0] ?? -1]?.push(data.subarray(1));
       });
       socket.on('error', (error: NodeJS.ErrnoException) => {

@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { PROTOCOL_NUMBERS } from '../../model/protocol-number.js';
 import { ipv4Number, ipv4Text } from '../../net/ipv4-number.js';
 import type { Packet } from '../../trace/packet.js';
+import { ADDRESSES } from '../layout/rule.js';
 import { networkHalf, networkWord, readNetworkWord } from './bytes.js';
 
 /** An ephemeral port, as clients use them. */
@@ -15,8 +16,6 @@ export interface Headers {
 }
 
 const TRANSPORT_LENGTHS = { TCP: 20, UDP: 8, SCTP: 12 } as const;
-/** Offsets of the addresses in the network header. */
-export const ADDRESSES = { IPv4: { saddr: 12, daddr: 16 }, IPv6: { saddr: 8, daddr: 24 } } as const;
 
 /** The headers of the first packet of a connection. */
 export function headersOf(packet: Packet): Headers {

@@ -4,7 +4,8 @@ import { hostPort } from '../../net/address.js';
 import { formatPriority } from '../layout/priority.js';
 import { hex, readHostWord, readNetworkHalf } from './bytes.js';
 import type { Expression, KernelVerdict } from './expression.js';
-import { ADDRESSES, addressText } from './packet-bytes.js';
+import { ADDRESSES } from '../layout/rule.js';
+import { addressText } from './packet-bytes.js';
 import type { KernelRule } from './ruleset.js';
 
 /** What a register holds, in words. */

@@ -1,3 +1,5 @@
+/** Offsets of the addresses in the network header, which rules load by them. */
+export const ADDRESSES = { IPv4: { saddr: 12, daddr: 16 }, IPv6: { saddr: 8, daddr: 24 } } as const;
 /**
  * The rules that the nftables backend writes, as plain values. They are sent as netlink expressions, and printed as
  * what these mean. Only what the backend needs is here.

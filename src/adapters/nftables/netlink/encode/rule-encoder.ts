@@ -1,14 +1,14 @@
 import { addressBits } from '../../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
-import { ADDRESSES } from '../../../../domain/nftables/kernel/packet-bytes.js';
 import { safeNetwork } from '../../../../domain/nftables/text/network.js';
-import type {
-  Comparison,
-  DrawnNumber,
-  Key,
-  KeyField,
-  Rule,
-  Statement,
+import {
+  ADDRESSES,
+  type Comparison,
+  type DrawnNumber,
+  type Key,
+  type KeyField,
+  type Rule,
+  type Statement,
 } from '../../../../domain/nftables/layout/rule.js';
 import {
   safeComment,

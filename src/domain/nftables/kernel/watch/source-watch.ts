@@ -7,7 +7,7 @@ import { hex } from '../bytes.js';
 import { hashesPort } from '../draws.js';
 import type { Expression } from '../expression.js';
 import type { ListedRule } from '../listed-rule.js';
-import { ADDRESSES } from '../packet-bytes.js';
+import { ADDRESSES } from '../../layout/rule.js';
 import type { KernelElement, KernelSet } from '../ruleset.js';
 import {
   INTERFACE_NAME_LENGTH,
