@@ -86,8 +86,7 @@ describe('the slots of a choice', () => {
       endpoints(...Array.from({ length: 4000 }, (_, at) => 1 + (at % 10))),
     ])
       for (const method of ['random', 'maglev'] as const)
-        for (const { slots } of slotShares(list, { method }))
-          expect(slots).toBeGreaterThan(0);
+        for (const { slots } of slotShares(list, { method })) expect(slots).toBeGreaterThan(0);
   });
 
   it('do not depend on the port, unless it differs between endpoints', () => {

@@ -1,6 +1,6 @@
 import { Course, type CourseState } from '../../walk/course.js';
 import { TABLE_NAME } from '../layout/table.js';
-import type { Headers } from './packet-bytes.js';
+import type { Headers } from './headers.js';
 import type { KernelTable } from './ruleset.js';
 
 /** A packet in flight through the rules of the kernel. */

@@ -8,7 +8,7 @@ import { localTo } from '../../walk/local-addresses.js';
 import type { FindElement } from './elements.js';
 import { KernelCourse } from './kernel-course.js';
 import { ListedChains, policyOf, type ListedRule } from './listed-rule.js';
-import { headersOf } from './packet-bytes.js';
+import { headersOf } from './headers.js';
 import type { Devices } from './register-values.js';
 import { RuleRun, type Watching } from './rule-run.js';
 import type { KernelChain, KernelHook, KernelRuleset, KernelTable } from './ruleset.js';

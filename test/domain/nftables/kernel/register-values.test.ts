@@ -5,7 +5,7 @@ import {
   metaValue,
 } from '../../../../src/domain/nftables/kernel/register-values.js';
 import { KernelCourse } from '../../../../src/domain/nftables/kernel/kernel-course.js';
-import { headersOf } from '../../../../src/domain/nftables/kernel/packet-bytes.js';
+import { headersOf } from '../../../../src/domain/nftables/kernel/headers.js';
 import type { Packet } from '../../../../src/domain/trace/packet.js';
 import { startOf, type HookName } from '../../../../src/domain/walk/course.js';
 

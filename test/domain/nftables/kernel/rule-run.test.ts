@@ -1,7 +1,7 @@
 import { isEffective, type Expression } from '../../../../src/domain/nftables/kernel/expression.js';
 import { KernelCourse } from '../../../../src/domain/nftables/kernel/kernel-course.js';
 import { ListedChains, ListedRule } from '../../../../src/domain/nftables/kernel/listed-rule.js';
-import { headersOf } from '../../../../src/domain/nftables/kernel/packet-bytes.js';
+import { headersOf } from '../../../../src/domain/nftables/kernel/headers.js';
 import { RuleRun } from '../../../../src/domain/nftables/kernel/rule-run.js';
 import type { KernelElement, KernelTable } from '../../../../src/domain/nftables/kernel/ruleset.js';
 import { TABLE_NAME } from '../../../../src/domain/nftables/layout/table.js';

@@ -1,4 +1,5 @@
-import { addressText, headersOf, readdressed } from '../../../../src/domain/nftables/kernel/packet-bytes.js';
+import { headersOf, readdressed } from '../../../../src/domain/nftables/kernel/headers.js';
+import { addressText } from '../../../../src/domain/nftables/kernel/packet-bytes.js';
 import type { Packet } from '../../../../src/domain/trace/packet.js';
 
 const v4: Packet = {
