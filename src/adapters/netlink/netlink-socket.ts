@@ -29,7 +29,7 @@ const ARRIVAL = 'SIGURG';
 /** The kernel fills at most 32 KiB into a datagram of a dump. */
 const RECEIVE_LENGTH = 64 * 1024;
 /** Requests of at least this size are sent on another thread: the kernel works on them for milliseconds. */
-const BACKGROUND_LENGTH = 256 * 1024;
+const BACKGROUND_LENGTH = 64 * 1024;
 /** The part of the send buffer that the kernel uses itself, rounded up generously. */
 const SEND_MARGIN = 4096;
 

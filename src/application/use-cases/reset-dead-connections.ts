@@ -8,7 +8,7 @@ import {
   type ConnectionActivity,
 } from '../../domain/conntrack/silence.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import { endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
+import { endpointPlace, lackedBy, type Endpoint } from '../../domain/model/endpoint.js';
 import { append } from '../../domain/model/grouped.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -125,12 +125,10 @@ export class ResetDeadConnections implements ForwardingListener {
     if (after) this.entries.set(key, after);
     else this.entries.delete(key);
     if (!before && this.gone.size === 0) return;
-    if (before?.flowEligibleEndpoints === after?.flowEligibleEndpoints) return;
-    const serving = new Set(after?.flowEligibleEndpoints.map(endpointPlace));
-    for (const place of serving) this.gone.delete(`${key} ${place}`);
-    if (before)
-      for (const endpoint of before.flowEligibleEndpoints)
-        if (!serving.has(endpointPlace(endpoint))) this.watch(before, endpoint);
+    const [former, serving] = [before?.flowEligibleEndpoints ?? [], after?.flowEligibleEndpoints ?? []];
+    if (former === serving) return;
+    for (const endpoint of lackedBy(former, serving)) this.gone.delete(`${key} ${endpointPlace(endpoint)}`);
+    for (const endpoint of lackedBy(serving, former)) this.watch(before!, endpoint);
   }
 
   private watch(entry: ForwardingEntry, endpoint: Endpoint): void {

@@ -2,7 +2,7 @@ import type { ServicePortKey } from '../model/service-port-name.js';
 import { isTranslated, type ClientFlow, type Flow } from './flow.js';
 import { FrontendOwners, frontendText, NODE_PORT, type FrontendAddress } from './frontend-map.js';
 import { SuspectFlows } from './suspect-flows.js';
-import type { ServicePortFlows } from './service-port-flows.js';
+import { lostPlaces, type ServicePortFlows } from './service-port-flows.js';
 
 /** Why a flow must be removed. */
 export type StaleReason =
@@ -61,7 +61,7 @@ export class DesiredFlows {
     for (const frontend of before?.frontends ?? [])
       if (!kept.has(frontendText(frontend))) suspects.add(frontend, before!.endpoints);
     const had = new Set(before?.frontends.map(frontendText));
-    const removed = [...(before?.endpoints ?? [])].filter((endpoint) => !after?.endpoints.has(endpoint));
+    const removed = before ? lostPlaces(before.endpoints, after?.endpoints) : [];
     const wasRejected = before?.endpoints.size === 0 && after !== undefined && after.endpoints.size > 0;
     const policies = before?.policies &&
       after?.policies && { before: before.policies, after: after.policies };

@@ -44,10 +44,25 @@ export function sharedWith(before: readonly Endpoint[], endpoints: readonly Endp
   return equal === before.length && equal === endpoints.length ? before : shared;
 }
 
-/** For sorting, and for walks through sorted lists. Most of a list stays as it is, so equal ones are told without their texts. */
+/**
+ * For sorting, and for walks through sorted lists: the order of `ip:port`, nearly always without making these texts, as lists may be long.
+ * Both are of one IP family.
+ */
 export function comparePlaces(one: Endpoint, other: Endpoint): number {
   if (samePlace(one, other)) return 0;
-  return endpointPlace(one) < endpointPlace(other) ? -1 : 1;
+  // A port follows the shorter address, and decides.
+  const isBeginning = one.address.startsWith(other.address) || other.address.startsWith(one.address);
+  if (isBeginning) return endpointPlace(one) < endpointPlace(other) ? -1 : 1;
+  return one.address < other.address ? -1 : 1;
+}
+
+/** The endpoints of a sorted list that another sorted list lacks, whatever their states. */
+export function lackedBy(other: readonly Endpoint[], list: readonly Endpoint[]): readonly Endpoint[] {
+  let at = 0;
+  return list.filter((endpoint) => {
+    while (at < other.length && comparePlaces(other[at]!, endpoint) < 0) at++;
+    return at === other.length || !samePlace(other[at]!, endpoint);
+  });
 }
 
 function samePlace(one: Endpoint, other: Endpoint): boolean {
@@ -78,20 +93,18 @@ function sameTexts(one: readonly string[], other: readonly string[]): boolean {
  */
 export function sortedOnce(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   if (isSortedOnce(endpoints)) return endpoints;
-  const byPlace = new Map<string, Endpoint>();
-  for (const endpoint of endpoints) {
-    const place = endpointPlace(endpoint);
-    if (!endpoint.terminating || !byPlace.has(place)) byPlace.set(place, endpoint);
+  const once: Endpoint[] = [];
+  for (const endpoint of endpoints.toSorted(comparePlaces)) {
+    const last = once.at(-1);
+    if (!last || !samePlace(last, endpoint)) once.push(endpoint);
+    else if (!endpoint.terminating) once[once.length - 1] = endpoint;
   }
-  return [...byPlace].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint);
+  // Unlike a list that grows, this has no spare room.
+  return once.slice();
 }
 
 function isSortedOnce(endpoints: readonly Endpoint[]): boolean {
-  let last = '';
-  return endpoints.every((endpoint) => {
-    const place = endpointPlace(endpoint);
-    const isNext = last < place;
-    last = place;
-    return isNext;
-  });
+  return endpoints.every(
+    (endpoint, index) => index === 0 || comparePlaces(endpoints[index - 1]!, endpoint) < 0,
+  );
 }

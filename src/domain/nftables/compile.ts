@@ -1,4 +1,5 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
+import { endpointNumbers, hasLongList, type EndpointNumbers } from './endpoint-numbers.js';
 import { FrontendPart } from './frontend-part.js';
 import type { Protocol } from '../model/service-port-name.js';
 import { CLUSTER_IPS, HAIRPIN_CONNECTIONS } from './layout/sets.js';
@@ -16,10 +17,15 @@ export function compileNftables(
   former: NftablesServicePortRules = [],
   rejected: readonly Protocol[] = [],
 ): NftablesServicePortRules {
-  const frontends = entry.frontends.map((frontend) => new FrontendPart(entry, frontend));
+  const numbers = hasLongList(entry) ? endpointNumbers(entry, numbersIn(former)) : undefined;
+  const frontends = entry.frontends.map((frontend) => new FrontendPart(entry, frontend, numbers));
   const parts: readonly TablePart[] = frontends.length > 1 ? eachOnce(frontends) : frontends;
   // Unlike a list that grows, the result of this has no spare room: it is kept for every service port.
   return parts.concat(takenOver([...sharedParts(entry, rejected), ...tables(entry, frontends)], former));
+}
+
+function numbersIn(rules: NftablesServicePortRules): EndpointNumbers | undefined {
+  return rules.find((part) => part instanceof FrontendPart)?.longNumbers;
 }
 
 /** What the service port may share with others. */

@@ -3,6 +3,7 @@ import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.j
 import type { Endpoint } from '../model/endpoint.js';
 import { getOrMake } from '../model/get-or-make.js';
 import { mixed } from '../model/text-hash.js';
+import { chosenFrom, type EndpointNumbers } from './endpoint-numbers.js';
 import { LISTS } from './slots-part.js';
 
 /** To be changed with everything that lets the same entry be compiled into other elements. */
@@ -25,13 +26,37 @@ const shared = new WeakMap<ForwardingEntry, SharedDigests>();
  * element carries, so that a later process can tell the frontend's rules without reading or compiling them. It is made of all
  * that they are compiled from. It has 53 bits, as many as a number holds.
  */
-export function digestOf(entry: ForwardingEntry, { kind, address, port, policy, outcome }: Frontend): number {
+export function digestOf(
+  entry: ForwardingEntry,
+  { kind, address, port, policy, outcome }: Frontend,
+  numbers?: EndpointNumbers,
+): number {
   const { ofAll, ofLoadBalancer } = getOrMake(shared, entry, () => sharedDigests(entry));
   const hash = new Hash();
   hash.addDigest(ofAll);
+  const ofOrder = numbers && getOrMake(orders, numbers, () => digestOfOrder(entry, numbers));
+  if (ofOrder) hash.addDigest(ofOrder);
   for (const text of [kind, address ?? '', policy, outcome]) hash.add(text);
   hash.addNumber(port);
   if (kind === 'load-balancer-ip') hash.addDigest(ofLoadBalancer!);
+  return hash.value;
+}
+
+/** Of lists whose endpoints are numbered in another order than theirs, which an entry does not show. */
+const orders = new WeakMap<EndpointNumbers, number>();
+
+/** 0 if all are in the order of the entry's lists. */
+function digestOfOrder(entry: ForwardingEntry, { lists }: EndpointNumbers): number {
+  const others = LISTS.filter((name) => {
+    const list = chosenFrom(entry, name);
+    return lists[name].some((endpoint, index) => endpoint !== list[index]);
+  });
+  if (others.length === 0) return 0;
+  const hash = new Hash();
+  for (const name of others) {
+    hash.add(name);
+    hash.addEndpoints(lists[name]);
+  }
   return hash.value;
 }
 

@@ -5,11 +5,17 @@ import {
   type Frontend,
 } from '../forwarding/forwarding-entry.js';
 import { frontendName } from '../forwarding/frontend-name.js';
-import { endpointPlace, type Endpoint } from '../model/endpoint.js';
+import type { Endpoint } from '../model/endpoint.js';
 import { flatText } from '../model/flat-text.js';
 import { addressBits, type Cidr } from '../net/cidr.js';
 import { digestOf } from './digest.js';
-import { endpointIds, namedNumbers } from './endpoint-ids.js';
+import {
+  chosenFrom,
+  endpointNumbers,
+  namedNumbers,
+  type EndpointIds,
+  type EndpointNumbers,
+} from './endpoint-numbers.js';
 import { frontendComment } from './frontend-names.js';
 import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './layout/keys.js';
 import { FIRST_NUMBER } from './layout/node-rules.js';
@@ -18,13 +24,19 @@ import { RESTRICTED_FRONTENDS, setsOf, sourcesSet } from './layout/sets.js';
 import { sourcesStructure, structuresOfClass, type Structure } from './layout/structure.js';
 import type { SetDefinition } from './layout/table.js';
 import { classNumber, type TrafficClass } from './layout/traffic-class.js';
-import { chosenFrom, slotsOfList, tableText, type ListName } from './slots-part.js';
+import { slotsOfList, tableText, type ListName } from './slots-part.js';
 import type { ElementChanges, PlacedElement, TablePart } from './state/service-port-rules.js';
 
-type Ids = ReadonlyMap<string, number>;
-type NumberedLists = ReadonlyMap<SetDefinition, ReadonlyMap<string, Endpoint>>;
+/** The endpoints of a list: those that positions lead to, and those that slots lead to, by number. */
+interface NumberedList {
+  readonly inOrder: readonly Endpoint[];
+  readonly named: ReadonlyMap<string, Endpoint>;
+}
+
+const NO_NAMES: ReadonlyMap<string, Endpoint> = new Map();
 
 const NO_SOURCES = new Map<string, never>();
+const NO_ENDPOINTS: ReadonlySet<never> = new Set();
 
 /** One of the ways that packets to a frontend go: by its class in a map, and the list that the class picks from. */
 interface Way {
@@ -47,9 +59,11 @@ interface Way {
 export class FrontendPart implements TablePart {
   readonly key: string;
 
+  /** @param longNumbers the numbers of its endpoints, if they are many; otherwise these are made when they are needed, too */
   constructor(
     private readonly entry: ForwardingEntry,
     private readonly source: Frontend,
+    readonly longNumbers?: EndpointNumbers,
   ) {
     const { address, port } = source;
     const protocolPort = [entry.name.protocol.toLowerCase(), port];
@@ -72,15 +86,15 @@ export class FrontendPart implements TablePart {
   }
 
   get ids(): readonly string[] | undefined {
-    if (this.entry.affinitySeconds === 0) return undefined;
-    return Array.from(endpointIds(this.entry).values(), formatPriority);
+    const { ids } = this.numbers;
+    return ids && [...ids.values()];
   }
 
   get listed(): readonly PlacedElement[] {
     const { key, source, entry } = this;
     const sets = setsOf(this.variant);
     const comment = frontendComment(entry.name);
-    const digest = digestOf(entry, source);
+    const digest = digestOf(entry, source, this.longNumbers);
     const elements: PlacedElement[] = [];
     if (source.outcome === 'reject') elements.push(placed(sets.noEndpoints, key, undefined, comment, digest));
     if (source.outcome === 'drop')
@@ -96,42 +110,56 @@ export class FrontendPart implements TablePart {
   }
 
   get elements(): readonly PlacedElement[] {
-    const elements = this.listed.slice();
-    const ways = this.ways();
-    const ids = this.entry.affinitySeconds > 0 ? endpointIds(this.entry) : undefined;
-    for (const way of ways) {
-      const set = ids ? way.stickyList : way.list;
-      elements.push(...this.leading(way));
-      this.forEachNumber(way, (number, endpoint) =>
-        elements.push(this.numberedElement(set, number, endpoint, ids)),
+    const { ids } = this.numbers;
+    const elements = this.besidesEndpoints;
+    for (const [set, { inOrder, named }] of this.numberedLists()) {
+      inOrder.forEach((endpoint, position) =>
+        elements.push(this.numberedElement(set, numberText(position), endpoint, ids)),
       );
+      for (const [number, endpoint] of named) elements.push(this.numberedElement(set, number, endpoint, ids));
     }
-    if (ids) this.identify(ways, ids, elements);
+    for (const endpoint of this.identified()) elements.push(this.idElement(endpoint, ids!));
     return elements;
   }
 
   /** Passes over endpoints that stay, without a text for them: of a long list few change. */
   changesFrom(former: TablePart): ElementChanges | undefined {
     if (!(former instanceof FrontendPart)) return undefined;
-    if (this.entry.affinitySeconds > 0 || former.entry.affinitySeconds > 0) return undefined;
     const [removed, added] = [former.besidesEndpoints, this.besidesEndpoints];
-    const [before, after] = [former.numberedBySet(), this.numberedBySet()];
-    const without = (
-      part: FrontendPart,
-      lists: NumberedLists,
-      others: NumberedLists,
-      to: PlacedElement[],
-    ) => {
-      for (const [set, list] of lists)
-        for (const [number, endpoint] of list)
-          if (!samePlace(others.get(set)?.get(number), endpoint))
-            to.push(part.numberedElement(set, number, endpoint));
-    };
-    without(former, before, after, removed);
-    without(this, after, before, added);
+    former.without(this, removed);
+    this.without(former, added);
     return { removed, added };
   }
 
+  /** Adds the elements of its endpoints that the other one does not have. */
+  private without(other: FrontendPart, elements: PlacedElement[]): void {
+    const [{ ids }, { ids: otherIds }] = [this.numbers, other.numbers];
+    const isSame = (one: Endpoint, another: Endpoint | undefined): boolean =>
+      one === another
+        ? ids?.get(one) === otherIds?.get(one)
+        : samePlace(one, another) && ids?.get(one) === otherIds?.get(another!);
+    const others = other.numberedLists();
+    for (const [set, { inOrder, named }] of this.numberedLists()) {
+      const list = others.get(set);
+      inOrder.forEach((endpoint, position) => {
+        if (!isSame(endpoint, list?.inOrder[position]))
+          elements.push(this.numberedElement(set, numberText(position), endpoint, ids));
+      });
+      for (const [number, endpoint] of named)
+        if (!isSame(endpoint, list?.named.get(number)))
+          elements.push(this.numberedElement(set, number, endpoint, ids));
+    }
+    const identified = other.identified();
+    for (const endpoint of this.identified())
+      if (!identified.has(endpoint) || ids!.get(endpoint) !== otherIds!.get(endpoint))
+        elements.push(this.idElement(endpoint, ids!));
+  }
+
+  private get numbers(): EndpointNumbers {
+    return this.longNumbers ?? endpointNumbers(this.entry);
+  }
+
+  /** All elements but those of endpoints. */
   private get besidesEndpoints(): PlacedElement[] {
     return [...this.listed, ...this.ways().flatMap((way) => this.leading(way))];
   }
@@ -146,31 +174,42 @@ export class FrontendPart implements TablePart {
     return elements;
   }
 
-  private numberedBySet(): NumberedLists {
+  private numberedLists(): ReadonlyMap<SetDefinition, NumberedList> {
+    const { ids, lists } = this.numbers;
     return new Map(
-      this.ways().map((way) => {
-        const numbered = new Map<string, Endpoint>();
-        this.forEachNumber(way, (number, endpoint) => numbered.set(number, endpoint));
-        return [way.list, numbered];
+      this.ways().map(({ name, list, stickyList }) => {
+        const endpoints = lists[name];
+        const hasTable = slotsOfList(this.entry, name) !== undefined;
+        // With a table, the first is what packets get that are on their way while it changes.
+        const inOrder = hasTable && !ids ? endpoints.slice(0, 1) : endpoints;
+        return [
+          ids ? stickyList : list,
+          { inOrder, named: hasTable ? byName(chosenFrom(this.entry, name)) : NO_NAMES },
+        ];
       }),
     );
   }
 
-  /** Numbers the endpoints of a list. */
-  private forEachNumber({ name }: Way, take: (number: string, endpoint: Endpoint) => void): void {
-    const endpoints = chosenFrom(this.entry, name);
-    const hasTable = slotsOfList(this.entry, name) !== undefined;
-    // With a table, the first is what packets get that are on their way while it changes.
-    const inOrder =
-      hasTable && this.entry.affinitySeconds === 0 ? Math.min(1, endpoints.length) : endpoints.length;
-    for (let position = 0; position < inOrder; position++) take(numberText(position), endpoints[position]!);
-    if (hasTable) namedNumbers(endpoints).forEach((number, place) => take(number, endpoints[place]!));
+  /** A number leads to an id with affinity, otherwise to an address. */
+  private numberedElement(
+    set: SetDefinition,
+    number: string,
+    endpoint: Endpoint,
+    ids?: EndpointIds,
+  ): PlacedElement {
+    return placed(set, flatText(this.key, ' . ', number), ids ? ids.get(endpoint)! : addressValue(endpoint));
   }
 
-  /** A number leads to an id with affinity, otherwise to an address. */
-  private numberedElement(set: SetDefinition, number: string, endpoint: Endpoint, ids?: Ids): PlacedElement {
-    const value = ids ? formatPriority(ids.get(endpointPlace(endpoint))!) : addressValue(endpoint);
-    return placed(set, flatText(this.key, ' . ', number), value);
+  /** With affinity: the endpoints that ids lead to. */
+  private identified(): ReadonlySet<Endpoint> {
+    if (this.entry.affinitySeconds === 0) return NO_ENDPOINTS;
+    return new Set(this.ways().flatMap(({ endpoints }) => endpoints));
+  }
+
+  /** The address of the endpoint with that id. */
+  private idElement(endpoint: Endpoint, ids: EndpointIds): PlacedElement {
+    const { affinityEndpoints } = setsOf(this.variant);
+    return placed(affinityEndpoints, `${this.key} . ${ids.get(endpoint)!}`, addressValue(endpoint));
   }
 
   private get variant(): FrontendVariant {
@@ -222,17 +261,6 @@ export class FrontendPart implements TablePart {
     return { variant, kind, count, affinitySeconds, ...chosen, slots };
   }
 
-  /** With affinity: the address of the endpoint with each id. */
-  private identify(ways: readonly Way[], ids: Ids, elements: PlacedElement[]): void {
-    const { affinityEndpoints } = setsOf(this.variant);
-    const lists = ways.map(({ endpoints }) => endpoints).reverse();
-    const byPlace = new Map(lists.flat().map((endpoint) => [endpointPlace(endpoint), endpoint]));
-    for (const [place, endpoint] of byPlace) {
-      const key = `${this.key} . ${formatPriority(ids.get(place)!)}`;
-      elements.push(placed(affinityEndpoints, key, addressValue(endpoint)));
-    }
-  }
-
   /**
    * The ranges that may reach a load-balancer IP, each once; none if all may. A virtual address may itself be the source of the
    * node's own packets, so ranges that cover the node admit it.
@@ -251,8 +279,12 @@ export class FrontendPart implements TablePart {
   }
 }
 
-function samePlace(one: Endpoint | undefined, other: Endpoint): boolean {
-  return one?.address === other.address && one.port === other.port;
+function byName(list: readonly Endpoint[]): ReadonlyMap<string, Endpoint> {
+  return new Map(namedNumbers(list).map((number, place) => [number, list[place]!]));
+}
+
+function samePlace(one: Endpoint, other: Endpoint | undefined): boolean {
+  return one.address === other?.address && one.port === other.port;
 }
 
 function addressValue({ address, port }: Endpoint): string {

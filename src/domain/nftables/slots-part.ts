@@ -5,12 +5,11 @@ import { makesSameTable } from '../forwarding/slot-tables.js';
 import type { Endpoint } from '../model/endpoint.js';
 import { flatText } from '../model/flat-text.js';
 import { getOrMake } from '../model/get-or-make.js';
-import { namedNumbers } from './endpoint-ids.js';
+import { chosenFrom, namedNumbers } from './endpoint-numbers.js';
 import { formatPriority } from './layout/priority.js';
 import { SLOTS } from './layout/sets.js';
 import type { Structure } from './layout/structure.js';
 import type { SetElement } from './layout/table.js';
-import { MAX_AFFINITY_ENDPOINTS } from './layout/traffic-class.js';
 import type { ElementChanges, PlacedElement, TablePart } from './state/service-port-rules.js';
 
 const NO_STRUCTURES: readonly Structure[] = [];
@@ -20,17 +19,6 @@ const NO_ELEMENTS: readonly PlacedElement[] = [];
 export type ListName = keyof TableOwners;
 
 export const LISTS: readonly ListName[] = ['cluster', 'local'];
-
-/** The endpoints of a list that can be chosen: with session affinity their number is limited. */
-export function chosenFrom(
-  { endpoints, affinitySeconds }: ForwardingEntry,
-  name: ListName,
-): readonly Endpoint[] {
-  const list = endpoints[name] ?? [];
-  return affinitySeconds > 0 && list.length > MAX_AFFINITY_ENDPOINTS
-    ? list.slice(0, MAX_AFFINITY_ENDPOINTS)
-    : list;
-}
 
 const counts = new WeakMap<ForwardingEntry, Map<ListName, number | undefined>>();
 

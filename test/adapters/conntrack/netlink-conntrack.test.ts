@@ -193,7 +193,8 @@ const port53: FlowQuery = { ...udp, port: 53, address: '10.96.0.10' };
 it('shows what the flow says, and removes what is picked', async () => {
   const kernel = new ScriptedKernel([{ flows: 3 }]);
   const shown: unknown[] = [];
-  const result = await conntrackOf(kernel).sweep(
+  const conntrack = conntrackOf(kernel);
+  const result = await conntrack.sweep(
     'IPv4',
     port53,
     ({ destination, destinationPort, replySource }) => {
@@ -205,7 +206,26 @@ it('shows what the flow says, and removes what is picked', async () => {
   expect(result).toEqual({ examined: 3, deleted: 1 });
   expect(shown[0]).toEqual({ destination: '10.96.0.10', destinationPort: 53, replySource: '10.0.0.1:1' });
   expect(kernel.sent.map(({ type }) => type)).toEqual([CT_GET, CT_DELETE]);
+  await conntrack.close();
   expect(kernel.open.size).toBe(0);
+});
+
+it('uses its sockets again, except for those of a call that failed', async () => {
+  const kernel = new ScriptedKernel([
+    { flows: 1 },
+    { flows: 1 },
+    { flows: 1, recvErrno: ENOBUFS! },
+    { flows: 1 },
+  ]);
+  const conntrack = conntrackOf(kernel);
+  const sweep = () => conntrack.sweep('IPv4', udp, all, never);
+  await sweep();
+  await sweep();
+  expect([kernel.opened, kernel.open.size]).toEqual([2, 2]);
+  await sweep();
+  expect([kernel.opened, kernel.open.size]).toEqual([2, 0]);
+  await sweep();
+  expect([kernel.opened, kernel.open.size]).toEqual([4, 2]);
 });
 
 it('restarts an interrupted dump, five attempts in all, and keeps what it removed', async () => {
@@ -285,8 +305,9 @@ describe('a search for connections to endpoints', () => {
     const conntrack = conntrackOf(kernel);
     const { problem, found } = await find(conntrack);
     expect([problem, found.length]).toEqual([undefined, 2]);
-    expect([filtered(kernel), kernel.opened, kernel.open.size]).toEqual([[true, true, true, true], 3, 0]);
+    expect([filtered(kernel), kernel.opened, kernel.open.size]).toEqual([[true, true, true, true], 3, 1]);
     expect((await find(conntrack)).found).toHaveLength(1);
+    expect(kernel.opened).toBe(3);
     expect(kernel.sent).toHaveLength(6);
   });
 

@@ -3,8 +3,7 @@ import type { NftTransport } from '../../../src/adapters/nftables/transport.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { endpointIds } from '../../../src/domain/nftables/endpoint-ids.js';
-import { formatPriority } from '../../../src/domain/nftables/layout/priority.js';
+import { endpointIds } from '../../../src/domain/nftables/endpoint-numbers.js';
 import { AFFINITY } from '../../../src/domain/nftables/layout/sets.js';
 import type { SetElement } from '../../../src/domain/nftables/layout/table.js';
 import { sampleNode } from '../../../src/testing/contract/sample-services.js';
@@ -24,7 +23,7 @@ function sticky(family: IpFamily, endpoints: number): ForwardingEntry {
 /** What the kernel remembers: these clients of each endpoint. */
 function memoryOf(entry: ForwardingEntry, clients: readonly string[]): SetElement[] {
   return [...endpointIds(entry).values()].flatMap((id) =>
-    clients.map((client) => ({ key: `${formatPriority(id)} . ${client}` })),
+    clients.map((client) => ({ key: `${id} . ${client}` })),
   );
 }
 

@@ -116,9 +116,12 @@ describe('the digest of a frontend', () => {
         compileNftables(sampleEntry(family, 'one', each)).flatMap((part) => part.elements.map(withoutDigest)),
       ),
     );
-    const all = createHash('sha256').update(JSON.stringify(elements)).digest('hex').slice(0, 16);
+    const all = createHash('sha256')
+      .update(JSON.stringify(elements.map((element) => JSON.stringify(element)).sort()))
+      .digest('hex')
+      .slice(0, 16);
     // Does this fail because other elements are compiled? Change COMPILED_AS in digest.ts, and only then this.
-    expect(all).toBe('54f91ef471c4a1ff');
+    expect(all).toBe('e234d9f208ba53f8');
   });
 });
 

@@ -1,7 +1,6 @@
 import { everyKind, variant } from '../../../src/testing/contract/sample-sets.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
-import { endpointIds } from '../../../src/domain/nftables/endpoint-ids.js';
-import { formatPriority } from '../../../src/domain/nftables/layout/priority.js';
+import { endpointIds } from '../../../src/domain/nftables/endpoint-numbers.js';
 import { NftablesAdoptedRules } from '../../../src/domain/nftables/state/adopted-rules.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import { IdsInUse } from '../../../src/domain/nftables/state/ids-in-use.js';
@@ -33,7 +32,7 @@ describe('ids in use', () => {
 describe('the desired state', () => {
   const three = variant('IPv4', 'sticky', { nodePort: 30_000, external: true });
   const two = variant('IPv4', 'sticky', { nodePort: 30_000, external: true, endpoints: 2 });
-  const idsOf = (entry: typeof three) => Array.from(endpointIds(entry).values(), formatPriority).sort();
+  const idsOf = (entry: typeof three) => [...endpointIds(entry).values()].sort();
 
   it('has the ids of endpoints with session affinity, and tells of those that go from all frontends', () => {
     const desired = new NftablesDesiredState();

@@ -1,0 +1,118 @@
+import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
+import { endpointPlace, type Endpoint } from '../model/endpoint.js';
+import { getOrMake } from '../model/get-or-make.js';
+import { textHash } from '../model/text-hash.js';
+import { slotNames } from '../balancing/slots.js';
+import { FIRST_NUMBER } from './layout/node-rules.js';
+import { formatPriority } from './layout/priority.js';
+import { FIRST_NAMED, MAX_AFFINITY_ENDPOINTS } from './layout/traffic-class.js';
+import type { ListName } from './slots-part.js';
+
+const ID_SPAN = 0x7ffffffe;
+/** Below the priority `root`. */
+const NAMED_SPAN = 0x3fffffff;
+/** Lists with at least as many endpoints keep the numbers of those that stay: 1,000 of 10,000 come in 20 ms instead of 60 ms. */
+const LONG = 512;
+
+const numbered = new WeakMap<readonly Endpoint[], readonly string[]>();
+
+/**
+ * The numbers of the endpoints of a list, in its order, to which slots lead. A number depends on what the endpoint is called in tables,
+ * so it stays the same when others come and go. Kept as long as the list.
+ */
+export function namedNumbers(list: readonly Endpoint[]): readonly string[] {
+  return getOrMake(numbered, list, () => {
+    const taken = new Set<number>();
+    return slotNames(list).map((name) =>
+      formatPriority(FIRST_NAMED + free(textHash(name), NAMED_SPAN, taken)),
+    );
+  });
+}
+
+/** The first number from the hash on that is not taken, below the span; it is taken from then on. */
+function free(hash: number, span: number, taken: Set<number>): number {
+  let offset = hash % span;
+  while (taken.has(offset)) offset = (offset + 1) % span;
+  taken.add(offset);
+  return offset;
+}
+
+/** The ids of endpoints, as elements have them, by endpoint as the entry has it. */
+export type EndpointIds = ReadonlyMap<Endpoint, string>;
+
+/**
+ * A number for each endpoint of a service port with session affinity. It depends only on the names, so it stays the same when other
+ * endpoints change and after restarts. Two endpoints of one service port never share a number; if hashes collide, the later endpoint by
+ * text gets the next number.
+ */
+export function endpointIds({ key, endpoints: { cluster = [], local = [] } }: ForwardingEntry): EndpointIds {
+  const endpoints = [...new Set([...cluster, ...local])];
+  const hashes = endpoints.map((endpoint) => textHash(`${key} ${endpointPlace(endpoint)}`) % ID_SPAN);
+  const collide = new Set(hashes).size < hashes.length;
+  const offsets = collide ? withoutCollisions(endpoints, hashes) : hashes;
+  return new Map(
+    endpoints.map((endpoint, index) => [endpoint, formatPriority(FIRST_NUMBER + offsets[index]!)]),
+  );
+}
+
+function withoutCollisions(endpoints: readonly Endpoint[], hashes: readonly number[]): readonly number[] {
+  const hashOf = new Map(endpoints.map((endpoint, index) => [endpointPlace(endpoint), hashes[index]!]));
+  const taken = new Set<number>();
+  const offsets = new Map(
+    [...hashOf.keys()].sort().map((place) => [place, free(hashOf.get(place)!, ID_SPAN, taken)]),
+  );
+  return endpoints.map((endpoint) => offsets.get(endpointPlace(endpoint))!);
+}
+
+/** The endpoints of a list that can be chosen: with session affinity their number is limited. */
+export function chosenFrom(
+  { endpoints, affinitySeconds }: ForwardingEntry,
+  name: ListName,
+): readonly Endpoint[] {
+  const list = endpoints[name] ?? [];
+  return affinitySeconds > 0 && list.length > MAX_AFFINITY_ENDPOINTS
+    ? list.slice(0, MAX_AFFINITY_ENDPOINTS)
+    : list;
+}
+
+/** How the endpoints of an entry are numbered: by their positions in these lists, and with session affinity by id. */
+export interface EndpointNumbers {
+  readonly lists: Readonly<Record<ListName, readonly Endpoint[]>>;
+  /** Without session affinity there are none. */
+  readonly ids: EndpointIds | undefined;
+}
+
+/** @param former of the entry before, if its lists were long */
+export function endpointNumbers(entry: ForwardingEntry, former?: EndpointNumbers): EndpointNumbers {
+  const listOf = (name: ListName): readonly Endpoint[] => {
+    const list = chosenFrom(entry, name);
+    return former && list.length >= LONG ? withNumbersOf(former.lists[name], list) : list;
+  };
+  return {
+    lists: { cluster: listOf('cluster'), local: listOf('local') },
+    ids: entry.affinitySeconds > 0 ? endpointIds(entry) : undefined,
+  };
+}
+
+/** Whether the numbers of its endpoints are kept: they cost memory, and without them a change of few endpoints costs time. */
+export function hasLongList({ endpoints: { cluster, local } }: ForwardingEntry): boolean {
+  return (cluster?.length ?? 0) >= LONG || (local?.length ?? 0) >= LONG;
+}
+
+/**
+ * The list in an order in which the endpoints that were in the former one have the positions that they had; others fill the positions
+ * that are left. If none are, as the list is shorter now, the last endpoints of the former list fill them.
+ */
+function withNumbersOf(former: readonly Endpoint[], list: readonly Endpoint[]): readonly Endpoint[] {
+  const rest = new Set(list);
+  const kept = former.slice(0, list.length).map((endpoint) => (rest.delete(endpoint) ? endpoint : undefined));
+  const byPlace = new Map(Array.from(rest, (endpoint) => [endpointPlace(endpoint), endpoint]));
+  kept.forEach((endpoint, position) => {
+    const changed = endpoint ? undefined : byPlace.get(endpointPlace(former[position]!));
+    if (!changed) return;
+    kept[position] = changed;
+    rest.delete(changed);
+  });
+  const others = rest.values();
+  return Array.from(list, (_, position) => kept[position] ?? others.next().value!);
+}
