@@ -32,14 +32,13 @@ export interface PortIdentity {
  * sorted. A change concerns few endpoints: what stays needs no memory of its own, and is found equal at once.
  */
 export function sharedWith(before: readonly Endpoint[], endpoints: readonly Endpoint[]): readonly Endpoint[] {
-  let at = 0;
   let equal = 0;
-  const shared = endpoints.map((endpoint) => {
-    while (at < before.length && comparePlaces(before[at]!, endpoint) < 0) at++;
-    const earlier = before[at];
-    if (!earlier || !sameEndpoint(earlier, endpoint)) return endpoint;
+  const shared = endpoints.slice();
+  forEachPlace(endpoints, before, (position, found) => {
+    const earlier = before[found];
+    if (!earlier || !sameEndpoint(earlier, endpoints[position]!)) return;
     equal++;
-    return earlier;
+    shared[position] = earlier;
   });
   return equal === before.length && equal === endpoints.length ? before : shared;
 }
@@ -56,13 +55,28 @@ export function comparePlaces(one: Endpoint, other: Endpoint): number {
   return one.address < other.address ? -1 : 1;
 }
 
+/** Walks through a sorted list, with the position of each endpoint in another sorted list, whatever its state; -1 if that lacks it. */
+export function forEachPlace(
+  list: readonly Endpoint[],
+  other: readonly Endpoint[],
+  take: (position: number, otherPosition: number) => void,
+): void {
+  let at = 0;
+  for (let position = 0; position < list.length; position++) {
+    const endpoint = list[position]!;
+    while (at < other.length && other[at] !== endpoint && comparePlaces(other[at]!, endpoint) < 0) at++;
+    const found = other[at];
+    take(position, found === endpoint || (found && samePlace(found, endpoint)) ? at : -1);
+  }
+}
+
 /** The endpoints of a sorted list that another sorted list lacks, whatever their states. */
 export function lackedBy(other: readonly Endpoint[], list: readonly Endpoint[]): readonly Endpoint[] {
-  let at = 0;
-  return list.filter((endpoint) => {
-    while (at < other.length && comparePlaces(other[at]!, endpoint) < 0) at++;
-    return at === other.length || !samePlace(other[at]!, endpoint);
+  const lacked: Endpoint[] = [];
+  forEachPlace(list, other, (position, found) => {
+    if (found < 0) lacked.push(list[position]!);
   });
+  return lacked;
 }
 
 function samePlace(one: Endpoint, other: Endpoint): boolean {

@@ -1,10 +1,10 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
-import { endpointNumbers, hasLongList, type EndpointNumbers } from './endpoint-numbers.js';
+import { endpointNumbers, hasLongList, LISTS, type EndpointNumbers } from './endpoint-numbers.js';
 import { FrontendPart } from './frontend-part.js';
 import type { Protocol } from '../model/service-port-name.js';
 import { CLUSTER_IPS, HAIRPIN_CONNECTIONS } from './layout/sets.js';
 import { rejectedNodePort, SharedPart } from './shared-part.js';
-import { LISTS, SlotsPart, slotsPart } from './slots-part.js';
+import { SlotsPart, slotsPart } from './slots-part.js';
 import type { NftablesServicePortRules, TablePart } from './state/service-port-rules.js';
 
 /**

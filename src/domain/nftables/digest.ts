@@ -3,8 +3,7 @@ import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.j
 import type { Endpoint } from '../model/endpoint.js';
 import { getOrMake } from '../model/get-or-make.js';
 import { mixed } from '../model/text-hash.js';
-import { chosenFrom, type EndpointNumbers } from './endpoint-numbers.js';
-import { LISTS } from './slots-part.js';
+import { LISTS, type EndpointNumbers } from './endpoint-numbers.js';
 
 /** To be changed with everything that lets the same entry be compiled into other elements. */
 const COMPILED_AS = 'elements 2';
@@ -19,7 +18,7 @@ interface SharedDigests {
 }
 
 /** Each is computed once: an entry may have 20,000 frontends, and each of them depends on the addresses of all. */
-const shared = new WeakMap<ForwardingEntry, SharedDigests>();
+const shared = new WeakMap<ForwardingEntry | EndpointNumbers, SharedDigests>();
 
 /**
  * A number that differs, in practice, whenever the elements of a frontend differ, its own and those that it shares: what its own
@@ -31,44 +30,23 @@ export function digestOf(
   { kind, address, port, policy, outcome }: Frontend,
   numbers?: EndpointNumbers,
 ): number {
-  const { ofAll, ofLoadBalancer } = getOrMake(shared, entry, () => sharedDigests(entry));
+  const { ofAll, ofLoadBalancer } = getOrMake(shared, numbers ?? entry, () => sharedDigests(entry, numbers));
   const hash = new Hash();
   hash.addDigest(ofAll);
-  const ofOrder = numbers && getOrMake(orders, numbers, () => digestOfOrder(entry, numbers));
-  if (ofOrder) hash.addDigest(ofOrder);
   for (const text of [kind, address ?? '', policy, outcome]) hash.add(text);
   hash.addNumber(port);
   if (kind === 'load-balancer-ip') hash.addDigest(ofLoadBalancer!);
   return hash.value;
 }
 
-/** Of lists whose endpoints are numbered in another order than theirs, which an entry does not show. */
-const orders = new WeakMap<EndpointNumbers, number>();
-
-/** 0 if all are in the order of the entry's lists. */
-function digestOfOrder(entry: ForwardingEntry, { lists }: EndpointNumbers): number {
-  const others = LISTS.filter((name) => {
-    const list = chosenFrom(entry, name);
-    return lists[name].some((endpoint, index) => endpoint !== list[index]);
-  });
-  if (others.length === 0) return 0;
-  const hash = new Hash();
-  for (const name of others) {
-    hash.add(name);
-    hash.addEndpoints(lists[name]);
-  }
-  return hash.value;
-}
-
-function sharedDigests(entry: ForwardingEntry): SharedDigests {
+function sharedDigests(entry: ForwardingEntry, numbers: EndpointNumbers | undefined): SharedDigests {
   const { name, frontends, endpoints, balancing, sourceRanges } = entry;
   const hash = new Hash();
   hash.add(COMPILED_AS);
   for (const text of [name.namespace, name.name, name.port, name.protocol]) hash.add(text);
   hash.addNumber(entry.affinitySeconds);
   hash.addNumber(endpoints.hasAny ? 1 : 0);
-  hash.addEndpoints(endpoints.cluster ?? []);
-  hash.addEndpoints(endpoints.local ?? []);
+  for (const name of LISTS) hash.addEndpoints(endpoints[name] ?? [], numbers?.lists[name].order);
   hash.addEndpoints(endpoints.reachable.filter(({ isLocal }) => isLocal));
   hash.addList(frontends, (frontend) => (frontend.kind === 'cluster-ip' ? frontend.address! : ''));
   if (balancing) {
@@ -126,8 +104,10 @@ class Hash {
     this.addNumber(list.length);
   }
 
-  addEndpoints(list: readonly Endpoint[]): void {
-    for (const { address, port } of list) {
+  /** @param order of the first ones, if it is another than that of the list */
+  addEndpoints(list: readonly Endpoint[], order: readonly Endpoint[] = []): void {
+    for (let position = 0; position < list.length; position++) {
+      const { address, port } = order[position] ?? list[position]!;
       this.add(address);
       this.addNumber(port);
     }

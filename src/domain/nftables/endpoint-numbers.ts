@@ -1,12 +1,17 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
-import { endpointPlace, type Endpoint } from '../model/endpoint.js';
+import { endpointPlace, forEachPlace, lackedBy, type Endpoint } from '../model/endpoint.js';
 import { getOrMake } from '../model/get-or-make.js';
 import { textHash } from '../model/text-hash.js';
-import { slotNames } from '../balancing/slots.js';
+import type { TableOwners } from '../balancing/balancing.js';
+import { slotCount, slotNames } from '../balancing/slots.js';
 import { FIRST_NUMBER } from './layout/node-rules.js';
 import { formatPriority } from './layout/priority.js';
 import { FIRST_NAMED, MAX_AFFINITY_ENDPOINTS } from './layout/traffic-class.js';
-import type { ListName } from './slots-part.js';
+
+/** The lists of endpoints of a service port. */
+export type ListName = keyof TableOwners;
+
+export const LISTS: readonly ListName[] = ['cluster', 'local'];
 
 const ID_SPAN = 0x7ffffffe;
 /** Below the priority `root`. */
@@ -75,18 +80,40 @@ export function chosenFrom(
     : list;
 }
 
-/** How the endpoints of an entry are numbered: by their positions in these lists, and with session affinity by id. */
+const counts = new WeakMap<ForwardingEntry, Map<ListName, number | undefined>>();
+
+/** How many slots the table of the list has; undefined if it needs none. With affinity, a class number has room for primes only. */
+export function slotsOfList(entry: ForwardingEntry, name: ListName): number | undefined {
+  const { balancing, affinitySeconds } = entry;
+  if (!balancing) return undefined;
+  return getOrMake(
+    getOrMake(counts, entry, () => new Map<ListName, number | undefined>()),
+    name,
+    () => slotCount(chosenFrom(entry, name), balancing, affinitySeconds > 0),
+  );
+}
+
+/** How the endpoints of an entry are numbered: by their positions in an order of each list, and with session affinity by id. */
 export interface EndpointNumbers {
-  readonly lists: Readonly<Record<ListName, readonly Endpoint[]>>;
+  readonly lists: Readonly<Record<ListName, NumberedList>>;
   /** Without session affinity there are none. */
   readonly ids: EndpointIds | undefined;
 }
 
+export interface NumberedList {
+  /** Those that can be chosen, sorted. */
+  readonly list: readonly Endpoint[];
+  /** The same in the order of their numbers. */
+  readonly order: readonly Endpoint[];
+}
+
 /** @param former of the entry before, if its lists were long */
 export function endpointNumbers(entry: ForwardingEntry, former?: EndpointNumbers): EndpointNumbers {
-  const listOf = (name: ListName): readonly Endpoint[] => {
+  const listOf = (name: ListName): NumberedList => {
     const list = chosenFrom(entry, name);
-    return former && list.length >= LONG ? withNumbersOf(former.lists[name], list) : list;
+    const isInOrder = entry.affinitySeconds > 0 || slotsOfList(entry, name) === undefined;
+    const before = isInOrder && list.length >= LONG ? former?.lists[name] : undefined;
+    return { list, order: before ? orderAfter(before, list) : list };
   };
   return {
     lists: { cluster: listOf('cluster'), local: listOf('local') },
@@ -100,19 +127,21 @@ export function hasLongList({ endpoints: { cluster, local } }: ForwardingEntry):
 }
 
 /**
- * The list in an order in which the endpoints that were in the former one have the positions that they had; others fill the positions
- * that are left. If none are, as the list is shorter now, the last endpoints of the former list fill them.
+ * An order of the list in which the endpoints that were in the former one have the positions that they had. Others fill the positions
+ * that are left; if none are, as the list is shorter now, the last endpoints of the former order do.
  */
-function withNumbersOf(former: readonly Endpoint[], list: readonly Endpoint[]): readonly Endpoint[] {
-  const rest = new Set(list);
-  const kept = former.slice(0, list.length).map((endpoint) => (rest.delete(endpoint) ? endpoint : undefined));
-  const byPlace = new Map(Array.from(rest, (endpoint) => [endpointPlace(endpoint), endpoint]));
-  kept.forEach((endpoint, position) => {
-    const changed = endpoint ? undefined : byPlace.get(endpointPlace(former[position]!));
-    if (!changed) return;
-    kept[position] = changed;
-    rest.delete(changed);
+function orderAfter(former: NumberedList, list: readonly Endpoint[]): readonly Endpoint[] {
+  const renewed = new Map<Endpoint, Endpoint | undefined>();
+  const others: Endpoint[] = [];
+  forEachPlace(list, former.list, (position, before) => {
+    const [earlier, endpoint] = [former.list[before], list[position]!];
+    if (!earlier) others.push(endpoint);
+    else if (earlier !== endpoint) renewed.set(earlier, endpoint);
   });
-  const others = rest.values();
-  return Array.from(list, (_, position) => kept[position] ?? others.next().value!);
+  for (const gone of lackedBy(list, former.list)) renewed.set(gone, undefined);
+  if (renewed.size === 0 && others.length === 0) return former.order;
+  const order = former.order.map((endpoint) => (renewed.has(endpoint) ? renewed.get(endpoint) : endpoint));
+  for (const last of order.splice(list.length)) if (last) others.push(last);
+  let next = 0;
+  return Array.from(list, (_, position) => order[position] ?? others[next++]!);
 }

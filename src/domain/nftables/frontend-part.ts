@@ -5,7 +5,7 @@ import {
   type Frontend,
 } from '../forwarding/forwarding-entry.js';
 import { frontendName } from '../forwarding/frontend-name.js';
-import type { Endpoint } from '../model/endpoint.js';
+import { forEachPlace, sortedOnce, type Endpoint } from '../model/endpoint.js';
 import { flatText } from '../model/flat-text.js';
 import { addressBits, type Cidr } from '../net/cidr.js';
 import { digestOf } from './digest.js';
@@ -15,6 +15,8 @@ import {
   namedNumbers,
   type EndpointIds,
   type EndpointNumbers,
+  slotsOfList,
+  type ListName,
 } from './endpoint-numbers.js';
 import { frontendComment } from './frontend-names.js';
 import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './layout/keys.js';
@@ -24,19 +26,19 @@ import { RESTRICTED_FRONTENDS, setsOf, sourcesSet } from './layout/sets.js';
 import { sourcesStructure, structuresOfClass, type Structure } from './layout/structure.js';
 import type { SetDefinition } from './layout/table.js';
 import { classNumber, type TrafficClass } from './layout/traffic-class.js';
-import { slotsOfList, tableText, type ListName } from './slots-part.js';
+import { tableText } from './slots-part.js';
 import type { ElementChanges, PlacedElement, TablePart } from './state/service-port-rules.js';
 
-/** The endpoints of a list: those that positions lead to, and those that slots lead to, by number. */
-interface NumberedList {
+/** The endpoints of a list: those that positions lead to, and those that slots lead to, sorted, with their numbers. */
+interface Numbered {
   readonly inOrder: readonly Endpoint[];
-  readonly named: ReadonlyMap<string, Endpoint>;
+  readonly named: readonly Endpoint[];
+  readonly numbers: readonly string[];
 }
 
-const NO_NAMES: ReadonlyMap<string, Endpoint> = new Map();
+const NOTHING: Numbered = { inOrder: [], named: [], numbers: [] };
 
 const NO_SOURCES = new Map<string, never>();
-const NO_ENDPOINTS: ReadonlySet<never> = new Set();
 
 /** One of the ways that packets to a frontend go: by its class in a map, and the list that the class picks from. */
 interface Way {
@@ -112,13 +114,15 @@ export class FrontendPart implements TablePart {
   get elements(): readonly PlacedElement[] {
     const { ids } = this.numbers;
     const elements = this.besidesEndpoints;
-    for (const [set, { inOrder, named }] of this.numberedLists()) {
+    for (const [set, { inOrder, named, numbers }] of this.numbered()) {
       inOrder.forEach((endpoint, position) =>
         elements.push(this.numberedElement(set, numberText(position), endpoint, ids)),
       );
-      for (const [number, endpoint] of named) elements.push(this.numberedElement(set, number, endpoint, ids));
+      named.forEach((endpoint, index) =>
+        elements.push(this.numberedElement(set, numbers[index]!, endpoint, ids)),
+      );
     }
-    for (const endpoint of this.identified()) elements.push(this.idElement(endpoint, ids!));
+    for (const endpoint of this.identified) elements.push(this.idElement(endpoint, ids!));
     return elements;
   }
 
@@ -135,24 +139,24 @@ export class FrontendPart implements TablePart {
   private without(other: FrontendPart, elements: PlacedElement[]): void {
     const [{ ids }, { ids: otherIds }] = [this.numbers, other.numbers];
     const isSame = (one: Endpoint, another: Endpoint | undefined): boolean =>
-      one === another
-        ? ids?.get(one) === otherIds?.get(one)
-        : samePlace(one, another) && ids?.get(one) === otherIds?.get(another!);
-    const others = other.numberedLists();
-    for (const [set, { inOrder, named }] of this.numberedLists()) {
-      const list = others.get(set);
+      another !== undefined && samePlace(one, another) && ids?.get(one) === otherIds?.get(another);
+    const others = other.numbered();
+    for (const [set, { inOrder, named, numbers }] of this.numbered()) {
+      const before = others.get(set) ?? NOTHING;
       inOrder.forEach((endpoint, position) => {
-        if (!isSame(endpoint, list?.inOrder[position]))
+        if (!isSame(endpoint, before.inOrder[position]))
           elements.push(this.numberedElement(set, numberText(position), endpoint, ids));
       });
-      for (const [number, endpoint] of named)
-        if (!isSame(endpoint, list?.named.get(number)))
-          elements.push(this.numberedElement(set, number, endpoint, ids));
+      forEachPlace(named, before.named, (index, found) => {
+        const number = numbers[index]!;
+        if (number !== before.numbers[found] || !isSame(named[index]!, before.named[found]))
+          elements.push(this.numberedElement(set, number, named[index]!, ids));
+      });
     }
-    const identified = other.identified();
-    for (const endpoint of this.identified())
-      if (!identified.has(endpoint) || ids!.get(endpoint) !== otherIds!.get(endpoint))
-        elements.push(this.idElement(endpoint, ids!));
+    const [identified, before] = [this.identified, other.identified];
+    forEachPlace(identified, before, (index, found) => {
+      if (!isSame(identified[index]!, before[found])) elements.push(this.idElement(identified[index]!, ids!));
+    });
   }
 
   private get numbers(): EndpointNumbers {
@@ -174,18 +178,17 @@ export class FrontendPart implements TablePart {
     return elements;
   }
 
-  private numberedLists(): ReadonlyMap<SetDefinition, NumberedList> {
+  /** Its lists, each by the set that has it. */
+  private numbered(): ReadonlyMap<SetDefinition, Numbered> {
     const { ids, lists } = this.numbers;
     return new Map(
-      this.ways().map(({ name, list, stickyList }) => {
-        const endpoints = lists[name];
-        const hasTable = slotsOfList(this.entry, name) !== undefined;
+      this.ways().map((way) => {
+        const { list, order } = lists[way.name];
+        const set = ids ? way.stickyList : way.list;
+        if (slotsOfList(this.entry, way.name) === undefined) return [set, { ...NOTHING, inOrder: order }];
         // With a table, the first is what packets get that are on their way while it changes.
-        const inOrder = hasTable && !ids ? endpoints.slice(0, 1) : endpoints;
-        return [
-          ids ? stickyList : list,
-          { inOrder, named: hasTable ? byName(chosenFrom(this.entry, name)) : NO_NAMES },
-        ];
+        const inOrder = ids ? order : order.slice(0, 1);
+        return [set, { inOrder, named: list, numbers: namedNumbers(list) }];
       }),
     );
   }
@@ -200,10 +203,10 @@ export class FrontendPart implements TablePart {
     return placed(set, flatText(this.key, ' . ', number), ids ? ids.get(endpoint)! : addressValue(endpoint));
   }
 
-  /** With affinity: the endpoints that ids lead to. */
-  private identified(): ReadonlySet<Endpoint> {
-    if (this.entry.affinitySeconds === 0) return NO_ENDPOINTS;
-    return new Set(this.ways().flatMap(({ endpoints }) => endpoints));
+  /** With affinity: the endpoints that ids lead to, sorted. */
+  private get identified(): readonly Endpoint[] {
+    if (this.entry.affinitySeconds === 0) return [];
+    return sortedOnce(this.ways().flatMap(({ endpoints }) => endpoints));
   }
 
   /** The address of the endpoint with that id. */
@@ -279,12 +282,8 @@ export class FrontendPart implements TablePart {
   }
 }
 
-function byName(list: readonly Endpoint[]): ReadonlyMap<string, Endpoint> {
-  return new Map(namedNumbers(list).map((number, place) => [number, list[place]!]));
-}
-
-function samePlace(one: Endpoint, other: Endpoint | undefined): boolean {
-  return one.address === other?.address && one.port === other.port;
+function samePlace(one: Endpoint, other: Endpoint): boolean {
+  return one === other || (one.address === other.address && one.port === other.port);
 }
 
 function addressValue({ address, port }: Endpoint): string {

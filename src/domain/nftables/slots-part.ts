@@ -1,11 +1,10 @@
-import type { Balancing, TableOwners } from '../balancing/balancing.js';
-import { slotCount, slotsOf, tableNumber, type Slots } from '../balancing/slots.js';
+import type { Balancing } from '../balancing/balancing.js';
+import { slotsOf, tableNumber, type Slots } from '../balancing/slots.js';
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { makesSameTable } from '../forwarding/slot-tables.js';
 import type { Endpoint } from '../model/endpoint.js';
 import { flatText } from '../model/flat-text.js';
-import { getOrMake } from '../model/get-or-make.js';
-import { chosenFrom, namedNumbers } from './endpoint-numbers.js';
+import { chosenFrom, namedNumbers, slotsOfList, type ListName } from './endpoint-numbers.js';
 import { formatPriority } from './layout/priority.js';
 import { SLOTS } from './layout/sets.js';
 import type { Structure } from './layout/structure.js';
@@ -14,24 +13,6 @@ import type { ElementChanges, PlacedElement, TablePart } from './state/service-p
 
 const NO_STRUCTURES: readonly Structure[] = [];
 const NO_ELEMENTS: readonly PlacedElement[] = [];
-
-/** The lists of endpoints of a service port. */
-export type ListName = keyof TableOwners;
-
-export const LISTS: readonly ListName[] = ['cluster', 'local'];
-
-const counts = new WeakMap<ForwardingEntry, Map<ListName, number | undefined>>();
-
-/** How many slots the table of the list has; undefined if it needs none. With affinity, a class number has room for primes only. */
-export function slotsOfList(entry: ForwardingEntry, name: ListName): number | undefined {
-  const { balancing, affinitySeconds } = entry;
-  if (!balancing) return undefined;
-  return getOrMake(
-    getOrMake(counts, entry, () => new Map<ListName, number | undefined>()),
-    name,
-    () => slotCount(chosenFrom(entry, name), balancing, affinitySeconds > 0),
-  );
-}
 
 /** The number of the list's table, as an element has it. */
 export function tableText({ key, balancing }: ForwardingEntry, name: ListName): string {

@@ -48,7 +48,8 @@ export class NetlinkNftTransport implements NftTransport {
 
   private constructor(
     private readonly channel: NetlinkChannel,
-    private readonly openSocket: () => NetlinkSocket,
+    /** Kept open: to close a socket waits for nf_tables to free what a transaction removed. */
+    private readonly selecting: NetlinkChannel,
   ) {}
 
   /** Throws NetlinkUnavailableError or NetlinkSystemError if netlink is unavailable. */
@@ -57,7 +58,7 @@ export class NetlinkNftTransport implements NftTransport {
       error instanceof NftCommitError || error instanceof NetlinkRequestError;
     const channel = new NetlinkChannel(openSocket, isAnswer);
     channel.open();
-    return new NetlinkNftTransport(channel, openSocket);
+    return new NetlinkNftTransport(channel, new NetlinkChannel(openSocket, isAnswer));
   }
 
   commit(family: IpFamily, operations: readonly Operation[]): Promise<number | undefined> {
@@ -103,7 +104,7 @@ export class NetlinkNftTransport implements NftTransport {
     return found;
   }
 
-  /** With a socket of its own, so that no commit waits for it. */
+  /** With the other socket, so that no commit waits for it. */
   async select(
     family: IpFamily,
     set: SetDefinition,
@@ -111,10 +112,8 @@ export class NetlinkNftTransport implements NftTransport {
     signal?: AbortSignal,
   ): Promise<readonly string[]> {
     const reader = new ElementReader(setLayout(family, set), passes);
-    await NetlinkChannel.during(this.openSocket, (channel) =>
-      channel.runExclusive((conversation) =>
-        listElements(askerOf(conversation, familyNumber(family), signal), set, reader),
-      ),
+    await this.selecting.runExclusive((conversation) =>
+      listElements(askerOf(conversation, familyNumber(family), signal), set, reader),
     );
     return [...reader.elements.keys()];
   }
@@ -123,8 +122,8 @@ export class NetlinkNftTransport implements NftTransport {
     return this.channel.runExclusive(readGeneration);
   }
 
-  close(): Promise<void> {
-    return this.channel.close();
+  async close(): Promise<void> {
+    await Promise.all([this.channel.close(), this.selecting.close()]);
   }
 
   private async commitOn(
