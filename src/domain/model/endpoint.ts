@@ -66,7 +66,7 @@ export function forEachPlace(
     const endpoint = list[position]!;
     while (at < other.length && other[at] !== endpoint && comparePlaces(other[at]!, endpoint) < 0) at++;
     const found = other[at];
-    take(position, found === endpoint || (found && samePlace(found, endpoint)) ? at : -1);
+    take(position, found === endpoint || (found && samePlace(found, endpoint)) ? at++ : -1);
   }
 }
 
