@@ -8,7 +8,6 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 /** A file of the source, its path relative to the repository. */
 export interface SourceFile {
   readonly path: string;
-  readonly folder: string;
   /** The files of the source that it imports, types included. */
   readonly imports: readonly string[];
 }
@@ -27,7 +26,7 @@ function readSourceFile(path: string): SourceFile {
     .preProcessFile(text)
     .importedFiles.filter(({ fileName }) => fileName.startsWith('.'))
     .map(({ fileName }) => sourceOf(relative('.', join(folder, fileName))));
-  return { path, folder, imports };
+  return { path, imports };
 }
 
 /** What an import of a `.js` file means. */

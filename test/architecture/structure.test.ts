@@ -1,17 +1,8 @@
 import { importCircles, readSource, type SourceFile } from './source-tree.js';
 
-const FILES_PER_FOLDER = 15;
-
 let source: readonly SourceFile[];
 beforeAll(() => {
   source = readSource();
-});
-
-it(`no folder has more than ${FILES_PER_FOLDER} files`, () => {
-  const folders = new Set(source.map(({ folder }) => folder));
-  const sizeOf = (folder: string): number => source.filter((file) => file.folder === folder).length;
-  const large = [...folders].filter((folder) => sizeOf(folder) > FILES_PER_FOLDER);
-  expect(large).toEqual([]);
 });
 
 it('no file imports itself by way of others, not even for types', () => {
@@ -21,7 +12,6 @@ it('no file imports itself by way of others, not even for types', () => {
 describe('circles of imports', () => {
   const file = (path: string, ...imports: readonly string[]): SourceFile => ({
     path,
-    folder: '',
     imports,
   });
 
