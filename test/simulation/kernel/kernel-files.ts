@@ -1,14 +1,9 @@
 import { ADDRESSES } from '../world/settings.js';
+import { systemError } from '../world/files.js';
 import type { World } from '../world/world.js';
+import type { Connections } from './conntrack/connections.js';
 
 const SYSCTLS: Readonly<Record<string, string>> = {
-  'net/netfilter/nf_conntrack_max': '262144',
-  'net/netfilter/nf_conntrack_acct': '0',
-  'net/netfilter/nf_conntrack_tcp_timeout_established': '432000',
-  'net/netfilter/nf_conntrack_tcp_timeout_close_wait': '60',
-  'net/netfilter/nf_conntrack_tcp_be_liberal': '0',
-  'net/netfilter/nf_conntrack_udp_timeout': '30',
-  'net/netfilter/nf_conntrack_udp_timeout_stream': '120',
   'net/ipv4/conf/all/route_localnet': '0',
   'net/ipv4/conf/lo/route_localnet': '0',
   'net/ipv4/conf/eth0/route_localnet': '0',
@@ -37,4 +32,17 @@ export function mountKernelFiles({ files, settings }: World): void {
   files.put('/proc/self/mountinfo', '');
   files.put('/run/xtables.lock', '');
   if (settings.families.includes('IPv6')) files.put('/proc/net/if_inet6', `${ADDRESSES.IPv6.node}\n`);
+}
+
+/** The settings of connection tracking, which hold as soon as they are written. */
+export function mountConntrackFiles({ files }: World, { sysctls }: Connections): void {
+  for (const name of sysctls.keys())
+    files.mount(`/proc/sys/net/netfilter/${name}`, {
+      read: () => `${sysctls.get(name)}\n`,
+      write: (data) => {
+        const value = Number(data.toString().trim());
+        if (!Number.isInteger(value)) throw systemError('EINVAL', 'write', name);
+        sysctls.set(name, value);
+      },
+    });
 }

@@ -15,7 +15,7 @@ import { ConntrackProtocol } from './conntrack/conntrack-protocol.js';
 import { Generic } from './generic.js';
 import { IpvsFamily } from './ipvs/ipvs-family.js';
 import { VirtualServers } from './ipvs/virtual-servers.js';
-import { mountKernelFiles } from './kernel-files.js';
+import { mountConntrackFiles, mountKernelFiles } from './kernel-files.js';
 import { Netfilter } from './netfilter.js';
 import { ENOENT } from './netlink/numbers.js';
 import type { NetlinkProtocol } from './netlink-protocol.js';
@@ -93,6 +93,7 @@ export class Machine {
       after: (milliseconds: number, run: () => void) => scheduler.after(milliseconds, run, world.fate),
     };
     this.connections = new Connections(time);
+    mountConntrackFiles(world, this.connections);
     this.conntrack = new ConntrackProtocol(
       this.connections,
       time,
