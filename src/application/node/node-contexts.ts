@@ -56,8 +56,11 @@ export interface NodeSettings {
   readonly listeners?: readonly OwnListener[];
 }
 
-/** So many addresses of API servers are remembered in a family: those to which connections were opened last. */
-const MOST_API_SERVERS = 16;
+/**
+ * So many addresses of API servers are remembered, those to which connections were opened last: 256 of each family, which is more than a DNS
+ * answer of 4,096 bytes has. So all that the name of an API server stands for stay reserved, whichever is used at the moment.
+ */
+const MOST_API_SERVERS = 512;
 
 /** What each family's forwarding depends on besides Services: the Node, the service ranges and the local addresses. */
 export class NodeContexts {

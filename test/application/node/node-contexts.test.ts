@@ -72,9 +72,22 @@ describe('NodeContexts', () => {
       'node port 10256/TCP': 'health',
       '192.0.2.9:6443/TCP': 'the API server that this proxy uses',
     });
-    for (let port = 1; port <= 16; port++) all.usesApiServer('192.0.2.9', port);
-    expect(all.usesApiServer('192.0.2.9', 6443)).toBe(true);
     expect(contexts().of('IPv4', true).forwarding.reserved).toBeUndefined();
+  });
+
+  it('reserves all addresses of an API server that has as many as DNS can tell, but no endless number', () => {
+    const all = contexts();
+    const use = (from: number, count: number) =>
+      Array.from({ length: count }, (_, index) => {
+        const [high, low] = [(from + index) >> 8, (from + index) & 255];
+        return [`198.18.${high}.${low}`, `fd00::${high}:${low + 1}`].map((to) => all.usesApiServer(to, 6443));
+      }).flat();
+    use(0, 256);
+    expect(use(0, 256)).not.toContain(true);
+    expect(Object.keys(all.of('IPv4', true).forwarding.reserved!)).toHaveLength(256);
+    use(1_000, 1_000);
+    expect(Object.keys(all.of('IPv4', true).forwarding.reserved!)).toHaveLength(256);
+    expect(use(0, 1)).toEqual([true, true]);
   });
 
   it('reserves the addresses of the Node where the local ones cannot be read', () => {
