@@ -1,6 +1,7 @@
 import type { StepsAside } from '../../domain/failover/steps-aside.js';
 import type { ForwardingContext } from '../../domain/forwarding/forward-service.js';
 import { ForwardingTable, type ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import { UncomputedServices } from '../../domain/forwarding/uncomputed-services.js';
 import { WaitingChanges } from '../../domain/forwarding/waiting-changes.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
@@ -57,7 +58,7 @@ export class Sync {
   readonly table: ForwardingTable;
   private readonly waiting = new WaitingChanges();
   /** Services that have changed, and whose entries have not been computed since. */
-  private readonly uncomputed = new Set<ServiceKey>();
+  private readonly uncomputed: UncomputedServices;
   private readonly outcomes: ServicePortOutcomes;
   private started = false;
   /** The node of the last call of the backend. */
@@ -80,6 +81,7 @@ export class Sync {
     private readonly ignored: () => readonly string[] = () => [],
   ) {
     this.table = new ForwardingTable(stepsAside);
+    this.uncomputed = new UncomputedServices(state, this.family, (service) => this.table.entriesOf(service));
     this.outcomes = new ServicePortOutcomes(this.family, this.table, statuses, clock, logger);
   }
 
@@ -104,8 +106,8 @@ export class Sync {
 
   /** Whether changes of this Service, or of any, are left for the next call of `program`. */
   isBehind(service?: ServiceKey): boolean {
-    if (service === undefined) return !this.waiting.empty || this.uncomputed.size > 0;
-    return this.waiting.includes(service) || this.uncomputed.has(service);
+    if (service === undefined) return !this.waiting.empty || !this.uncomputed.empty;
+    return this.waiting.includes(service) || this.uncomputed.includes(service);
   }
 
   /**
@@ -217,12 +219,9 @@ export class Sync {
 
   private async applyChanges({ services, everyService }: DequeuedChanges, call: Call): Promise<Programmed> {
     const { network, forwarding } = call;
-    const all = everyService ? this.allServices() : this.coalesced(services);
-    if (everyService) this.uncomputed.clear();
-    const concerned = this.sawEverything ? all : [...all].filter((service) => this.isExplained(service));
     const ofServices = everyService ? undefined : services;
     this.waiting.add(failedRemovals(this.table, this.statuses, this.family, ofServices));
-    this.waiting.add(this.table.update(this.state, concerned, forwarding));
+    this.waiting.add(everyService ? this.computeAll(forwarding) : this.computeNext(services, forwarding));
     const before = this.network;
     const depend = before && network !== before && this.backend.rulesDependOn?.(before, network);
     const due = depend || everyService ? this.waiting.takeAll() : this.waiting.take();
@@ -232,20 +231,32 @@ export class Sync {
     return { result: await this.apply(changed, call), changed };
   }
 
-  /**
-   * These Services, and those left before, as far as their entries are computed now (`WaitingChanges.due`). Those of the others are computed
-   * in a later call, once, however often they change meanwhile.
-   */
-  private coalesced(services: Iterable<ServiceKey>): readonly ServiceKey[] {
-    for (const service of services) this.uncomputed.add(service);
-    const due = this.waiting.due(this.uncomputed, (service) => this.table.entriesOf(service));
-    for (const service of due) this.uncomputed.delete(service);
-    return due;
+  private computeAll(context: ForwardingContext): readonly ForwardingChange[] {
+    this.uncomputed.clear();
+    return this.table.update(
+      this.state,
+      [...this.allServices()].filter((key) => this.isExplained(key)),
+      context,
+    );
+  }
+
+  /** Computes what is due of these Services, and of those left before. The others follow in a later call, once, however often they change meanwhile. */
+  private computeNext(
+    services: Iterable<ServiceKey>,
+    context: ForwardingContext,
+  ): readonly ForwardingChange[] {
+    for (const service of services)
+      if (this.isExplained(service)) this.uncomputed.add(service);
+      else this.uncomputed.delete(service);
+    const parts = this.uncomputed.take((service) => this.waiting.includes(service));
+    const { changes, limited } = this.table.updateParts(this.state, parts, context);
+    for (const service of limited) this.uncomputed.add(service);
+    return changes;
   }
 
   /** Endpoints of a Service without slices may be in what could not be read; if it has rules, it keeps them. */
   private isExplained(key: ServiceKey): boolean {
-    if (this.state.hasSlices(key, this.family) || this.table.has(key)) return true;
+    if (this.sawEverything || this.state.hasSlices(key, this.family) || this.table.has(key)) return true;
     const service = this.state.service(key);
     return !service || (this.started && !mayKeepRulesOf(this.backend, service));
   }

@@ -142,6 +142,14 @@ function balancingOf(
   return method === 'random' && !isWeighted ? undefined : { method, isWeighted };
 }
 
+/** How many frontends the port has, in one family at most. */
+export function frontendCount(
+  { externalIPs, loadBalancerIPs }: Service,
+  { nodePort }: ServicePortSpec,
+): number {
+  return 1 + externalIPs.length + loadBalancerIPs.length + (nodePort === 0 ? 0 : 1);
+}
+
 /** Written out: with a spread it takes half as much memory again. */
 function frontend(
   kind: Frontend['kind'],

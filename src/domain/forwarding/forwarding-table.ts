@@ -10,7 +10,7 @@ import type { ClusterState } from '../state/cluster-state.js';
 import type { Service, ServicePortSpec } from '../model/service.js';
 import { EndpointBudget } from './endpoint-budget.js';
 import { findEntry } from './find-entry.js';
-import { forwardService, type ForwardingContext } from './forward-service.js';
+import { forwardService, frontendCount, type ForwardingContext } from './forward-service.js';
 import type { ForwardingEntry, Frontend } from './forwarding-entry.js';
 import { FrontendClaims } from './frontend-claims.js';
 import { balanced, slotDemand } from './slot-tables.js';
@@ -23,12 +23,44 @@ export interface ForwardingChange {
   readonly former?: ForwardingEntry | undefined;
 }
 
+/** Ports of a Service whose entries are computed together. */
+export interface ServicePart {
+  readonly service: ServiceKey;
+  /** Missing: all of them. */
+  readonly portion?: PortPortion;
+}
+
+/**
+ * Some ports of a Service, as it is now. After all its portions its entries are those of its ports. While only some have been computed, none of its
+ * entries may have a table of slots, as ports share these.
+ */
+export interface PortPortion {
+  readonly ports: readonly ServicePortSpec[];
+  /** Of the entries that go, or that entries of the ports replace. */
+  readonly replaced: ReadonlySet<ServicePortKey>;
+  /** The Service may have another number of endpoints than when its other portions were computed. */
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+}
+
+/** Of one Service: by key as long as only some of its ports have been computed since it changed. */
+type Entries = readonly ForwardingEntry[] | Map<ServicePortKey, ForwardingEntry>;
+
+/** A Service whose entries were computed, or some of them. */
+interface Computed {
+  /** The entries before. */
+  readonly former: readonly ForwardingEntry[];
+  /** Missing: all that the Service has. */
+  readonly entries?: readonly ForwardingEntry[];
+  readonly isLast?: boolean;
+}
+
 /**
  * The forwarding table of one family: an entry for each service port, kept up to date by what changed. Every backend,
  * plan and explain read it.
  */
 export class ForwardingTable {
-  private readonly entriesByService = new Map<ServiceKey, readonly ForwardingEntry[]>();
+  private readonly entriesByService = new Map<ServiceKey, Entries>();
   private readonly budget = new SlotBudget();
   private readonly endpoints = new EndpointBudget();
   private readonly claims = new FrontendClaims((key) => this.entry(key));
@@ -55,7 +87,7 @@ export class ForwardingTable {
   }
 
   *entries(): Iterable<ForwardingEntry> {
-    for (const entries of this.entriesByService.values()) yield* entries;
+    for (const entries of this.entriesByService.values()) yield* entries.values();
   }
 
   /** Services that have entries. */
@@ -69,12 +101,14 @@ export class ForwardingTable {
   }
 
   entry(key: ServicePortKey): ForwardingEntry | undefined {
-    return findEntry(this.entriesOf(serviceOf(key)), key);
+    const entries = this.entriesByService.get(serviceOf(key)) ?? NO_ENTRIES;
+    return entries instanceof Map ? entries.get(key) : findEntry(entries, key);
   }
 
   /** Entries of all ports of a Service. */
   entriesOf(service: ServiceKey): readonly ForwardingEntry[] {
-    return this.entriesByService.get(service) ?? NO_ENTRIES;
+    const entries = this.entriesByService.get(service) ?? NO_ENTRIES;
+    return entries instanceof Map ? [...entries.values()] : entries;
   }
 
   /** The tables of slots of these entries. */
@@ -102,105 +136,151 @@ export class ForwardingTable {
     services: Iterable<ServiceKey>,
     context: ForwardingContext,
   ): readonly ForwardingChange[] {
-    const formerEntries = new Map<ServiceKey, readonly ForwardingEntry[]>();
+    const due = new Set(services);
+    for (const key of due) this.countEndpoints(state, key, context);
+    for (const key of this.endpoints.decide()) due.add(key);
+    const parts = Array.from(due, (service): ServicePart => ({ service }));
+    return this.compute(state, parts, context);
+  }
+
+  /**
+   * As `update`, but of parts of Services. Those that may have another number of endpoints by now are not computed again: they
+   * are returned as `limited`.
+   * @param parts at most one of each Service
+   */
+  updateParts(
+    state: ClusterState,
+    parts: readonly ServicePart[],
+    context: ForwardingContext,
+  ): { readonly changes: readonly ForwardingChange[]; readonly limited: readonly ServiceKey[] } {
+    const begun = new Set(parts.flatMap((part) => (part.portion?.isFirst === false ? [] : part.service)));
+    for (const key of begun) this.countEndpoints(state, key, context);
+    const limited = this.endpoints.decide().filter((key) => !begun.has(key));
+    return { changes: this.compute(state, parts, context), limited };
+  }
+
+  private compute(
+    state: ClusterState,
+    parts: readonly ServicePart[],
+    context: ForwardingContext,
+  ): readonly ForwardingChange[] {
+    const computed = new Map<ServiceKey, Computed>();
     const affected = new Set<ServicePortKey>();
     this.claims.reserve(context.reserved, affected);
-    for (const key of this.withLimited(state, services, context)) {
-      const former = this.entriesOf(key);
+    for (const { service: key, portion } of parts) {
       const service = state.service(key);
-      if (service?.clusterIPs[context.family] === undefined && former.length === 0) continue;
-      const entries = service ? this.forwarded(state, key, service, context) : NO_ENTRIES;
-      formerEntries.set(key, former);
-      this.put(key, entries);
+      if (service?.clusterIPs[context.family] === undefined && !this.has(key)) continue;
+      const ports = portion?.ports ?? service?.ports ?? [];
+      const entries = service ? this.forwarded(state, key, service, ports, context) : NO_ENTRIES;
+      const former = portion ? this.putPortion(key, portion, entries) : this.put(key, entries);
+      computed.set(key, portion ? { former, entries, isLast: portion.isLast } : { former });
+      this.countChanged(former, entries);
       this.claims.replace(former, entries, affected);
-      if (context.usesSlots) this.budget.request(key, slotDemand(entries));
+      if (context.usesSlots && (portion?.isLast ?? true))
+        this.budget.request(key, slotDemand(this.entriesOf(key)));
     }
     for (const key of this.budget.decide())
-      if (!formerEntries.has(key)) formerEntries.set(key, this.entriesOf(key));
-    const changes = [...formerEntries].flatMap(([key, former]) => this.changesOf(key, former));
-    for (const key of new Set(Array.from(affected, serviceOf)))
-      if (!formerEntries.has(key)) changes.push(...this.grant(key, affected));
+      if (!computed.has(key)) computed.set(key, { former: this.entriesOf(key) });
+    const changes = [...computed].flatMap(([key, each]) => this.changesOf(key, each));
+    for (const [key, { entries = this.entriesOf(key) }] of computed)
+      for (const entry of entries) affected.delete(entry.key);
+    for (const key of new Set(Array.from(affected, serviceOf))) changes.push(...this.grant(key, affected));
     return changes;
   }
 
-  /** These Services, and those that may have another number of endpoints now. */
-  private withLimited(
-    state: ClusterState,
-    services: Iterable<ServiceKey>,
-    { family }: ForwardingContext,
-  ): ReadonlySet<ServiceKey> {
-    const due = new Set(services);
-    for (const key of due) {
-      const service = state.service(key);
-      const counts = state.endpointCounts(key, family);
-      const served = service?.clusterIPs[family] === undefined ? undefined : service;
-      const endpoints = served?.ports.reduce(
-        (sum, port) =>
-          sum + frontendCount(served, port) * counts({ port: port.name, protocol: port.protocol }),
-        0,
-      );
-      const least = served ? frontendsOf(served) : 0;
-      this.endpoints.request(key, { endpoints: endpoints ?? 0, least, createdAt: service?.createdAt });
-    }
-    for (const key of this.endpoints.decide()) due.add(key);
-    return due;
+  private countEndpoints(state: ClusterState, key: ServiceKey, { family }: ForwardingContext): void {
+    const service = state.service(key);
+    const counts = state.endpointCounts(key, family);
+    const served = service?.clusterIPs[family] === undefined ? undefined : service;
+    const endpoints = served?.ports.reduce(
+      (sum, port) => sum + frontendCount(served, port) * counts({ port: port.name, protocol: port.protocol }),
+      0,
+    );
+    const least = served ? frontendsOf(served) : 0;
+    this.endpoints.request(key, { endpoints: endpoints ?? 0, least, createdAt: service?.createdAt });
   }
 
   private forwarded(
     state: ClusterState,
     key: ServiceKey,
     service: Service,
+    ports: readonly ServicePortSpec[],
     context: ForwardingContext,
   ): readonly ForwardingEntry[] {
     const { family } = context;
     const limit = this.endpoints.limitOf(key);
+    const part = ports === service.ports ? service : { ...service, ports };
     if (limit === undefined)
-      return forwardService(service, state.endpointsByPort(key, family), context, this.stepsAside);
+      return forwardService(part, state.endpointsByPort(key, family), context, this.stepsAside);
     const most = Math.max(1, Math.floor(limit / frontendsOf(service)));
     const counts = state.endpointCounts(key, family);
-    const entries = forwardService(
-      service,
-      state.endpointsByPort(key, family, most),
-      context,
-      this.stepsAside,
-    );
+    const entries = forwardService(part, state.endpointsByPort(key, family, most), context, this.stepsAside);
     return entries.map((entry, index) => {
       const knownEndpoints = counts(entry.name);
-      return index === 0 ? { ...entry, knownEndpoints, mostEndpoints: most } : { ...entry, knownEndpoints };
+      const isFirst = ports[index] === service.ports[0];
+      return isFirst ? { ...entry, knownEndpoints, mostEndpoints: most } : { ...entry, knownEndpoints };
     });
   }
 
-  private put(key: ServiceKey, entries: readonly ForwardingEntry[]): void {
+  /** Returns the former entries. */
+  private put(key: ServiceKey, entries: readonly ForwardingEntry[]): readonly ForwardingEntry[] {
     const former = this.entriesOf(key);
-    for (const previous of former) this.countLacking(previous, -1);
-    for (const entry of entries) this.countLacking(entry, 1);
-    this.count += entries.length - former.length;
     if (entries.length > 0) this.entriesByService.set(key, entries);
     else this.entriesByService.delete(key);
+    return former;
+  }
+
+  /** Returns the former entries of the portion. */
+  private putPortion(
+    key: ServiceKey,
+    { replaced }: PortPortion,
+    entries: readonly ForwardingEntry[],
+  ): readonly ForwardingEntry[] {
+    const present = this.entriesByService.get(key) ?? NO_ENTRIES;
+    const byKey = present instanceof Map ? present : new Map(present.map((entry) => [entry.key, entry]));
+    const former = Array.from(replaced, (each) => byKey.get(each)!);
+    // Those that are replaced go to the end: after the last portion all are in the order of the ports.
+    for (const each of replaced) byKey.delete(each);
+    for (const entry of entries) byKey.set(entry.key, entry);
+    this.entriesByService.set(key, byKey);
+    return former;
   }
 
   /** Gives these entries of a Service the frontends that they own by now. */
   private grant(key: ServiceKey, affected: ReadonlySet<ServicePortKey>): readonly ForwardingChange[] {
-    const former = this.entriesOf(key);
-    const entries = former.map((entry) => (affected.has(entry.key) ? this.claims.granted(entry) : entry));
-    this.entriesByService.set(key, entries);
-    return entries.flatMap((entry, index) =>
-      entry === former[index] ? [] : [{ key: entry.key, entry, former: former[index] }],
-    );
+    const changes: ForwardingChange[] = [];
+    const granted = (entry: ForwardingEntry): ForwardingEntry => {
+      if (!affected.has(entry.key)) return entry;
+      const present = this.claims.granted(entry);
+      if (present !== entry) changes.push({ key: entry.key, entry: present, former: entry });
+      return present;
+    };
+    const present = this.entriesByService.get(key) ?? NO_ENTRIES;
+    if (present instanceof Map) for (const [each, entry] of present) present.set(each, granted(entry));
+    else this.put(key, present.map(granted));
+    return changes;
   }
 
-  /** Balances the entries of a Service as there is room, and gives them the frontends that they own. */
-  private changesOf(key: ServiceKey, former: readonly ForwardingEntry[]): readonly ForwardingChange[] {
-    const entries = balanced(this.entriesOf(key), this.budget.reason(key)).map((entry) =>
-      this.claims.granted(entry),
-    );
-    if (entries.length > 0) this.entriesByService.set(key, entries);
+  /** Balances the computed entries as there is room, and gives them the frontends that they own. */
+  private changesOf(key: ServiceKey, computed: Computed): readonly ForwardingChange[] {
+    const { former, entries = balanced(this.entriesOf(key), this.budget.reason(key)), isLast } = computed;
+    const granted = entries.map((entry) => this.claims.granted(entry));
+    const present = this.entriesByService.get(key);
+    if (!(present instanceof Map)) this.put(key, granted);
+    else for (const entry of granted) present.set(entry.key, entry);
+    if (isLast) this.put(key, this.entriesOf(key));
     const changes: ForwardingChange[] = former.flatMap((previous) =>
-      findEntry(entries, previous.key) ? [] : [{ key: previous.key, entry: undefined, former: previous }],
+      findEntry(granted, previous.key) ? [] : [{ key: previous.key, entry: undefined, former: previous }],
     );
-    for (const entry of entries)
+    for (const entry of granted)
       changes.push({ key: entry.key, entry, former: findEntry(former, entry.key) });
     return changes;
+  }
+
+  private countChanged(former: readonly ForwardingEntry[], entries: readonly ForwardingEntry[]): void {
+    for (const previous of former) this.countLacking(previous, -1);
+    for (const entry of entries) this.countLacking(entry, 1);
+    this.count += entries.length - former.length;
   }
 
   private countLacking(entry: ForwardingEntry, step: number): void {
@@ -216,10 +296,6 @@ export class ForwardingTable {
 
 function frontendsOf(service: Service): number {
   return service.ports.reduce((sum, port) => sum + frontendCount(service, port), 0);
-}
-
-function frontendCount({ externalIPs, loadBalancerIPs }: Service, { nodePort }: ServicePortSpec): number {
-  return 1 + externalIPs.length + loadBalancerIPs.length + (nodePort === 0 ? 0 : 1);
 }
 
 const NO_ENTRIES: readonly ForwardingEntry[] = [];

@@ -7,9 +7,9 @@ import type { ForwardingChange } from './forwarding-table.js';
 import { ownSlots } from './slot-tables.js';
 
 /** Elements of rules, about, that are handed out together. nftables mode programs them in about 10 ms of processor time. */
-const WEIGHT_AT_ONCE = 2_000;
+export const WEIGHT_AT_ONCE = 2_000;
 /** A Service whose changes weigh more than this part of a portion comes after the others. */
-const LIGHT_PART = 1 / 8;
+export const LIGHT_PART = 1 / 8;
 
 interface ServiceChanges {
   readonly changes: Map<ServicePortKey, ForwardingChange>;
@@ -43,25 +43,6 @@ export class WaitingChanges {
   /** Whether changes of the Service wait. */
   includes(service: ServiceKey): boolean {
     return this.byService.has(service);
-  }
-
-  /**
-   * Of these Services, those whose entries are computed next: none of which changes wait, all small ones, and of the large ones the first,
-   * about as many as fit into a portion, and at least one. So the computing is divided as the programming is.
-   */
-  due(
-    services: Iterable<ServiceKey>,
-    entriesOf: (service: ServiceKey) => readonly ForwardingEntry[],
-  ): readonly ServiceKey[] {
-    let room = this.weightAtOnce;
-    return [...services].filter((service) => {
-      if (this.includes(service)) return false;
-      const weight = entriesOf(service).reduce((sum, entry) => sum + weightOfEntry(entry), 0);
-      if (weight <= this.weightAtOnce * LIGHT_PART) return true;
-      if (room < weight && room < this.weightAtOnce) return false;
-      room -= weight;
-      return true;
-    });
   }
 
   /** Of two changes of one service port, the later one counts. */
@@ -199,7 +180,8 @@ function weightOf({ former, entry }: ForwardingChange): number {
   return Math.max(weightOfEntry(former), weightOfEntry(entry), 1);
 }
 
-function weightOfEntry(entry: ForwardingEntry | undefined): number {
+/** About as many elements of rules as the entry has. */
+export function weightOfEntry(entry: ForwardingEntry | undefined): number {
   if (!entry) return 0;
   const { frontends, endpoints, sourceRanges } = entry;
   // A slot takes half as long as the element of an endpoint.

@@ -39,13 +39,14 @@ describe('a Service with very many ports', () => {
     bench.change('big', { ports: ports(5000) });
     bench.change('other');
     await bench.settle();
-    expect(sizes(bench)).toEqual(['apply other*1 big*1999']);
+    expect(sizes(bench)).toEqual(['apply big*250 other*1']);
     bench.change('small');
     release();
     expect(bench.loop.isWaiting('shop/big')).toBe(true);
-    await bench.clock.advanceAsync(10);
+    await bench.clock.advanceAsync(20);
     // Portions follow each other without the pause that is between syncs.
-    expect(sizes(bench)).toEqual(['apply small*1 big*1999', 'apply big*1002']);
+    const others = Array.from({ length: 18 }, () => 'apply big*250');
+    expect(sizes(bench)).toEqual(['apply big*250 small*1', ...others]);
     expect([bench.loop.isWaiting('shop/big'), bench.loop.inSync]).toEqual([false, true]);
     expect(bench.backend.programmed.size).toBe(5002);
   });
@@ -61,9 +62,9 @@ describe('a Service with very many ports', () => {
     }
     sizes(bench);
     release();
-    await bench.clock.advanceAsync(10);
-    // The rest of the first version, and all of the last.
-    expect(sizes(bench)).toHaveLength(2 + 3);
+    await bench.clock.advanceAsync(30);
+    // All of the last version.
+    expect(sizes(bench)).toHaveLength(24);
     expect([bench.loop.isWaiting('shop/big'), bench.loop.inSync]).toEqual([false, true]);
     expect(bench.backend.programmed.size).toBe(5992);
   });
@@ -102,11 +103,10 @@ describe('a Service with very many ports', () => {
     await bench.settle();
     expect(bench.loop.isWaiting('shop/big')).toBe(true);
     release();
-    await bench.clock.advanceAsync(10);
-    expect(bench.observer.reports.slice(1).map(({ programmingLatencies }) => programmingLatencies)).toEqual([
-      [0.3],
-      [0.501],
-    ]);
+    await bench.clock.advanceAsync(20);
+    const latencies = bench.observer.reports.slice(1).map(({ programmingLatencies }) => programmingLatencies);
+    expect(latencies).toHaveLength(12);
+    expect([latencies[0], latencies.slice(1).flat()]).toEqual([[0.3], [0.511]]);
   });
 
   it('is reached, whatever comes in between and fails', async () => {
@@ -128,7 +128,7 @@ describe('a Service with very many ports', () => {
         .sort(),
     );
     bench.remove('big');
-    await bench.clock.advanceAsync(10);
+    await bench.clock.advanceAsync(20);
     expect([bench.backend.programmed.size, bench.sync.table.size, bench.loop.inSync]).toEqual([0, 0, true]);
   });
 
@@ -153,17 +153,17 @@ describe('a Service with very many ports', () => {
     bench.moveTo('x');
     release();
     await bench.clock.advanceAsync(10);
-    expect(sizes(bench)).toEqual(['apply big*5000 small*1']);
+    expect(sizes(bench)).toEqual(['apply small*1 big*5000']);
   });
 
   it('lets a change pass between its portions that arrives while they are programmed', async () => {
     const bench = await new Bench().begin('small');
     bench.change('big', { ports: ports(5000) });
     await bench.settle();
-    expect(sizes(bench)).toEqual(['start small*1', 'apply big*2000']);
+    expect(sizes(bench)).toEqual(['start small*1', 'apply big*250']);
     bench.change('small');
-    await bench.clock.advanceAsync(10);
-    expect(sizes(bench)).toEqual(['apply small*1 big*1999', 'apply big*1001']);
+    await bench.clock.advanceAsync(1);
+    expect(sizes(bench)).toEqual(['apply big*250 small*1']);
   });
 });
 
@@ -172,20 +172,38 @@ describe('many large Services that change at once', () => {
 
   it('are computed in parts, each once, and a change that arrives meanwhile comes with the next part', async () => {
     const bench = new Bench();
-    for (const name of names) bench.put(name, { ports: ports(1000) });
+    const endpoints = Array.from({ length: 999 }, (_, index) => `10.1.${index >> 8}.${index & 255}`);
+    for (const name of names) {
+      bench.put(name);
+      bench.setEndpoints(name, ...endpoints);
+    }
     await bench.begin('small');
     sizes(bench);
-    const computed = jest.spyOn(bench.sync.table, 'update');
-    for (const name of names) bench.change(name, { ports: ports(999) });
+    const computed = jest.spyOn(bench.sync.table, 'updateParts');
+    const calls = () => computed.mock.calls.map(([, parts]) => parts.map(({ service }) => service));
+    for (const name of names) bench.change(name);
     await bench.settle();
-    expect(computed.mock.calls.map(([, services]) => [...services])).toEqual([['shop/big-0', 'shop/big-1']]);
+    expect(calls()).toEqual([['shop/big-0', 'shop/big-1']]);
     bench.change('small');
     expect(bench.loop.isWaiting('shop/big-9')).toBe(true);
     await bench.clock.advanceAsync(1);
-    expect([...computed.mock.calls[1]![1]]).toEqual(['shop/big-2', 'shop/big-3', 'shop/small']);
+    expect(calls()[1]).toEqual(['shop/big-2', 'shop/big-3', 'shop/small']);
     await bench.clock.advanceAsync(20);
-    const services = computed.mock.calls.flatMap(([, each]) => [...each]);
-    expect(services.sort()).toEqual([...names, 'small'].map((name) => `shop/${name}`).sort());
-    expect([bench.loop.inSync, bench.sync.table.size]).toEqual([true, 9991]);
+    expect(calls().flat().sort()).toEqual([...names, 'small'].map((name) => `shop/${name}`).sort());
+    expect([bench.loop.inSync, bench.sync.table.size]).toEqual([true, 11]);
+  });
+
+  it('are computed in parts when they are new, too', async () => {
+    const bench = await new Bench().begin('small');
+    sizes(bench);
+    const endpoints = Array.from({ length: 1500 }, (_, index) => `10.1.${index >> 8}.${index & 255}`);
+    for (const name of names) {
+      bench.put(name);
+      bench.setEndpoints(name, ...endpoints);
+    }
+    await bench.settle();
+    await bench.clock.advanceAsync(20);
+    expect(sizes(bench)).toEqual(names.map((name) => `apply ${name}*1`));
+    expect(bench.loop.inSync).toBe(true);
   });
 });

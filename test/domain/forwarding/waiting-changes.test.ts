@@ -55,23 +55,6 @@ describe('WaitingChanges', () => {
     expect([waiting.empty, waiting.take()]).toEqual([true, []]);
   });
 
-  it('decide what is computed next: nothing that waits, all that is small, and of the large as much as a portion', () => {
-    const entries = new Map(
-      [large('a', 'x', 1, 4), large('b', 'x', 2, 1), large('c', 'x', 3, 30), entry('small', 'x', 4)].map(
-        (each) => [each.name.name, [each]],
-      ),
-    );
-    const due = (...services: readonly string[]) =>
-      waiting.due(
-        services.map((name) => `shop/${name}` as const),
-        (service) => entries.get(service.slice('shop/'.length)) ?? [],
-      );
-    expect(due('a', 'b', 'c', 'small', 'new')).toEqual(['shop/a', 'shop/b', 'shop/small', 'shop/new']);
-    expect(due('c', 'a', 'small')).toEqual(['shop/c', 'shop/small']);
-    waiting.add([added(entry('a', 'x', 1))]);
-    expect(due('a', 'c')).toEqual(['shop/c']);
-  });
-
   it('of a large Service come in portions, after those of the others', () => {
     waiting.add(ports('big', 20));
     waiting.add([added(entry('small', 'x', 80))]);
