@@ -14,7 +14,6 @@ export const SECTIONS = [
       'docs/guides/from-kube-router.md',
       'docs/guides/from-cilium.md',
       'docs/guides/rolling-out.md',
-      'docs/migrating.md',
       'docs/guides/sizing.md',
       'docs/guides/upgrade.md',
       'docs/guides/going-back.md',

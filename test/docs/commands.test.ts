@@ -6,7 +6,7 @@ import { subcommands } from '../../src/adapters/cli/command-line/subcommands.js'
 const page = readFileSync(fileURLToPath(new URL('../../docs/commands.md', import.meta.url)), 'utf8');
 
 /** Those that ask nobody are described with the program's other commands. */
-const ASKING_NOBODY = ['plan', 'compare', 'inspect', 'validate', 'completion', '__complete'];
+const ASKING_NOBODY = ['plan', 'compare', 'validate', 'completion', '__complete'];
 
 it('docs/commands.md has a section and a line with exit codes for every command that asks', () => {
   const asking = subcommands.map(({ name }) => name).filter((name) => !ASKING_NOBODY.includes(name));
@@ -18,8 +18,8 @@ it('docs/commands.md has a section and a line with exit codes for every command 
     );
 });
 
-it('docs/commands.md has a line with exit codes for everything that all nodes can be asked, and for migrate', () => {
+it('docs/commands.md has a line with exit codes for everything that all nodes can be asked', () => {
   const section = page.slice(page.indexOf('## `kubectl kubeproxy`'));
   const rows = [...section.matchAll(/^\| `(\w+)[^`]*` \| .* \| .*\d.* \|$/gm)].map(([, name]) => name);
-  expect(rows.sort()).toEqual([...CLUSTER_QUESTIONS, 'migrate'].sort());
+  expect(rows.sort()).toEqual([...CLUSTER_QUESTIONS].sort());
 });

@@ -28,7 +28,7 @@ describe(page, () => {
       before = guide.cluster.written();
       const clients = await guide.clients(cart, cartFromOutside);
       await guide.section(steps, 'Prepare');
-      await guide.section(steps, 'Look first');
+      await guide.section(steps, 'Compare first');
       await guide.runsOn();
       await guide.section(steps, 'The first node');
       await guide.runsOn('clnode1');

@@ -26,7 +26,7 @@ async function isAsPlanned(mode: string): Promise<void> {
   expect((await commands.run([...identity(mode), '--once'])).exitCode).toBe(0);
   const equal = await compare(mode);
   expect(equal.stdout).toMatch(
-    new RegExp(`^IPv4: kernel \\(${mode}\\) and plan \\(${mode}\\): \\d+ classes`),
+    new RegExp(`^IPv4: kernel \\(${mode}\\) and plan \\(${mode}\\): \\d+ classes`, 'm'),
   );
   if (equal.exitCode !== 0) throw new Error(equal.stdout);
 }

@@ -1,5 +1,5 @@
 import { nftablesSide } from '../../domain/compare/nftables-side.js';
-import type { Side, SideMode } from '../../domain/compare/side.js';
+import type { Side } from '../../domain/compare/side.js';
 import { ipvsSide, tablesSide } from '../../domain/compare/tables-side.js';
 import { proxyTables } from '../../domain/iptables/text/proxy-tables.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
@@ -27,8 +27,6 @@ import { ToolMissingError } from '../tools/errors.js';
 import { savedRules } from './saved-rules.js';
 
 export interface KernelSidesOptions {
-  /** Only rules of this one: what is left of others serves no new connection. */
-  readonly mode?: SideMode | undefined;
   /** Without rules of programs that are no service proxies, which a plan does not have either. */
   readonly proxiesOnly?: boolean;
   /** Virtual servers in these networks are of others. */
@@ -42,14 +40,13 @@ export interface KernelSidesOptions {
  */
 export async function kernelSides(
   families: readonly IpFamily[],
-  { mode, proxiesOnly = false, excluded = [] }: KernelSidesOptions = {},
+  { proxiesOnly = false, excluded = [] }: KernelSidesOptions = {},
 ): Promise<FamilySides> {
-  const mayBe = (one: SideMode) => mode === undefined || mode === one;
   const sides: FamilySides = {};
   for (const family of families)
     sides[family] =
-      (mayBe('ipvs') ? await ipvsIn(family, proxiesOnly, excluded) : undefined) ??
-      (mayBe('nftables') ? await nftablesIn(family, proxiesOnly) : undefined) ??
+      (await ipvsIn(family, proxiesOnly, excluded)) ??
+      (await nftablesIn(family, proxiesOnly)) ??
       (await tablesIn(family, proxiesOnly));
   return sides;
 }

@@ -2,8 +2,11 @@ import type { Fate, Outcome } from '../../domain/compare/outcome.js';
 import { hostPort } from '../../domain/net/address.js';
 import type { Packet } from '../../domain/trace/packet.js';
 
+/** Where a packet goes. */
+export type Destination = Pick<Packet, 'destination' | 'destinationPort' | 'protocol'>;
+
 /** `10.96.0.10:80/TCP`. */
-export function destinationText({ destination, destinationPort, protocol }: Packet): string {
+export function destinationText({ destination, destinationPort, protocol }: Destination): string {
   return `${hostPort(destination, destinationPort)}/${protocol}`;
 }
 

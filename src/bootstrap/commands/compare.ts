@@ -7,45 +7,101 @@ import { dumpSides } from '../../adapters/compare/dump-sides.js';
 import { kernelSides } from '../../adapters/compare/kernel-sides.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
-import { exitCode, familyReport } from '../../application/compare/comparison-report.js';
+import { exitCode, familyReport, type FamilyReport } from '../../application/compare/comparison-report.js';
 import { ComparisonError } from '../../application/compare/comparison-error.js';
 import type { FamilySides } from '../../application/compare/family-sides.js';
+import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ComparedNode } from '../../domain/compare/clients.js';
 import { rangeOf } from '../../domain/net/address-ranges.js';
-import { parseCidr } from '../../domain/net/cidr.js';
+import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { familyOf, IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Asked } from '../../diagnostics/bootstrap/asked.js';
+import { chooseMode } from '../modes/choose-mode.js';
 import { NodeAddresses } from '../node/local-addresses.js';
-import { plannedSides, type KnownNode } from './planned-sides.js';
-
-/** Prints what two sets of rules do differently. 0 if nothing, 1 if something, 2 if something is not known. */
-export async function compare(asked: Asked<'compare'>, logger: Logger): Promise<number> {
-  const { sides, expected, output } = asked.request;
-  const [one, other] = [await readSide(sides[0], asked, logger), await readSide(sides[1], asked, logger)];
-  for (const problem of new Set([...one.problems, ...other.problems])) printError(`ignored: ${problem}`);
-  const node = one.node ?? other.node ?? machine(logger);
-  const compared = compareFamilies(
-    [one.families, other.families],
-    node,
-    asked.configuration.clusterCIDR,
-    new Set(expected),
-  );
-  const names = [nameOf(sides[0]), nameOf(sides[1])] as const;
-  await print(formatted(output, { sides: names, ...compared }, comparisonLines));
-  return exitCode(compared.families);
-}
+import { readNodeRules } from '../node/read-node-rules.js';
+import { inMode, plannedSides, type KnownNode } from './planned-sides.js';
 
 /**
- * Compares each family that both sides have.
- * @param expected names of known differences that do not count
- * @throws ComparisonError if there is no such family
+ * Prints what two sets of rules do differently, and the rules that the kernel has if it is a side. 0 if nothing differs, 1 if something
+ * does or the planned mode cannot run here, 2 if something is not understood.
  */
-export function compareFamilies(
+export async function compare(asked: Asked<'compare'>, logger: Logger): Promise<number> {
+  const { sides, output } = asked.request;
+  const [one, other] = sides;
+  const node = sides.some(isKernel) ? await readNodeRules(excludedBy(asked)) : undefined;
+  if (!other) {
+    await print(formatted(output, { node }, comparisonLines));
+    return 0;
+  }
+  const plan = sides.find(({ kind }) => kind === 'plan');
+  const isLive = node !== undefined && plan !== undefined;
+  const obstacle = isLive ? await obstacleTo(plan, asked, logger) : undefined;
+  let compared = await compareSides([one, other], asked, logger);
+  // A Service may have changed between the two sides.
+  if (isLive && compared.families.some(hasUnexplained))
+    compared = await compareSides([one, other], asked, logger);
+  for (const problem of compared.problems) printError(`ignored: ${problem}`);
+  const result: ComparisonResult = {
+    ...(node && { node }),
+    ...(obstacle !== undefined && { obstacle }),
+    sides: [nameOf(one), nameOf(other)],
+    ...compared,
+  };
+  await print(formatted(output, result, comparisonLines));
+  return obstacle === undefined ? exitCode(compared.families) : 1;
+}
+
+function hasUnexplained({ differences }: FamilyReport): boolean {
+  return differences.some(({ known }) => known === undefined);
+}
+
+type Compared = Pick<Required<ComparisonResult>, 'families' | 'notes' | 'problems'>;
+
+async function compareSides(
+  sides: readonly [ComparedSide, ComparedSide],
+  asked: Asked<'compare'>,
+  logger: Logger,
+): Promise<Compared> {
+  const one = await readSide(sides[0], asked, logger);
+  const other = await readSide(sides[1], asked, logger);
+  const { families, notes } = compareFamilies(
+    [one.families, other.families],
+    one.node ?? other.node ?? machine(logger),
+    asked,
+  );
+  return {
+    families,
+    notes: [...notes, ...new Set([...one.notes, ...other.notes])],
+    problems: [...new Set([...one.problems, ...other.problems])],
+  };
+}
+
+/** Why the planned mode cannot run on this machine. */
+async function obstacleTo(
+  plan: ComparedSide,
+  asked: Asked<'compare'>,
+  logger: Logger,
+): Promise<string | undefined> {
+  const { mode } = await chooseMode(plan.kind === 'plan' ? inMode(asked, plan.mode) : asked, logger);
+  try {
+    await (await mode.open('compare')).close();
+    return undefined;
+  } catch (error) {
+    return errorMessage(error);
+  }
+}
+
+/** The networks whose virtual servers belong to other programs. */
+function excludedBy({ configuration }: Asked<'compare'>): readonly Cidr[] {
+  return configuration.ipvs.excludeCIDRs.flatMap((text) => parseCidr(text) ?? []);
+}
+
+/** Compares each family that both sides have. @throws ComparisonError if there is no such family */
+function compareFamilies(
   [one, other]: readonly [FamilySides, FamilySides],
   node: KnownNode,
-  clusterCIDRs: readonly string[],
-  expected: ReadonlySet<string>,
+  { request: { expected, limit }, configuration }: Asked<'compare'>,
 ): Pick<ComparisonResult, 'families' | 'notes'> {
   const compared = IP_FAMILIES.filter((family) => one[family] && other[family]);
   if (compared.length === 0)
@@ -54,7 +110,12 @@ export function compareFamilies(
     );
   return {
     families: compared.map((family) =>
-      familyReport([one[family]!, other[family]!], comparedNode(node, clusterCIDRs, family), expected),
+      familyReport(
+        [one[family]!, other[family]!],
+        comparedNode(node, configuration.clusterCIDR, family),
+        new Set(expected),
+        limit,
+      ),
     ),
     notes: [
       `the node's own addresses are taken to be ${node.localAddresses.join(', ')}`,
@@ -70,14 +131,21 @@ interface ReadSide {
   /** Where the side tells. */
   readonly node?: KnownNode;
   readonly problems: readonly string[];
+  readonly notes: readonly string[];
 }
 
 async function readSide(side: ComparedSide, asked: Asked<'compare'>, logger: Logger): Promise<ReadSide> {
   switch (side.kind) {
     case 'kernel':
-      return { families: await kernelSides(supportedFamilies()), problems: [] };
+      return {
+        families: await kernelSides(supportedFamilies(), {
+          proxiesOnly: asked.request.proxiesOnly,
+          excluded: asked.request.proxiesOnly ? excludedBy(asked) : [],
+        }),
+        ...{ problems: [], notes: [] },
+      };
     case 'dump':
-      return { families: dumpSides(side.paths), problems: [] };
+      return { families: dumpSides(side.paths), problems: [], notes: [] };
     case 'plan':
       return plannedSides(asked, side.mode, asked.request.sides.some(isKernel), logger);
   }

@@ -2,6 +2,7 @@ import type { PlannedMode } from '../../adapters/cli/arguments/compare.js';
 import { ComparisonError } from '../../application/compare/comparison-error.js';
 import type { FamilySides } from '../../application/compare/family-sides.js';
 import type { Logger } from '../../application/ports/logger.js';
+import { methodOfScheduler } from '../../domain/balancing/balancing.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
@@ -23,8 +24,8 @@ export interface PlannedSides {
   readonly families: FamilySides;
   readonly node: KnownNode;
   readonly problems: readonly string[];
-  /** The IPVS schedulers that Services ask for, sorted. */
-  readonly schedulers: readonly string[];
+  /** What the comparison of rules does not show, for people. */
+  readonly notes: readonly string[];
 }
 
 /**
@@ -56,16 +57,22 @@ export async function plannedSides(
       families,
       node: { localAddresses, podCIDRs: state.node?.podCIDRs ?? [] },
       problems,
-      schedulers: schedulersOf(state),
+      notes: schedulerNotes(state, rules.mode),
     };
   });
 }
 
-function inMode(asked: CommandLine, mode: PlannedMode): CommandLine {
+/** The command line with this mode; undefined: the configured one. */
+export function inMode(asked: CommandLine, mode: PlannedMode): CommandLine {
   return mode === undefined ? asked : { ...asked, configuration: withMode(asked.configuration, mode) };
 }
 
-function schedulersOf(state: ClusterState): readonly string[] {
-  const asked = [...state.serviceKeys()].flatMap((key) => state.service(key)?.scheduler ?? []);
-  return [...new Set(asked)].sort();
+/** Schedulers that Services request, and that the mode does not have. */
+function schedulerNotes(state: ClusterState, mode: string): readonly string[] {
+  if (mode === 'ipvs') return [];
+  const requested = new Set([...state.serviceKeys()].flatMap((key) => state.service(key)?.scheduler ?? []));
+  return [...requested]
+    .filter((name) => mode !== 'nftables' || methodOfScheduler(name) === undefined)
+    .sort()
+    .map((name) => `Services request the scheduler ${name}: mode ${mode} chooses at random`);
 }

@@ -38,7 +38,6 @@ const commands: { readonly [Name in Request['name']]: () => Promise<Command<Name
     const { askCluster } = await import('../../adapters/cli/cluster/ask-cluster.js');
     return (asked) => askCluster(asked);
   },
-  migrate: async () => (await import('../../bootstrap/migration/migrate.js')).migrate,
   version: async () => {
     const { version } = await asking();
     return (asked) => version(asked, thisVersion(asked.version));
@@ -61,7 +60,6 @@ const commands: { readonly [Name in Request['name']]: () => Promise<Command<Name
       );
   },
   compare: async () => (await import('../../bootstrap/commands/compare.js')).compare,
-  inspect: async () => (await import('../../bootstrap/migration/inspect.js')).inspect,
   validate: async () => (await import('../../adapters/cli/validate.js')).validate,
 };
 
@@ -78,7 +76,7 @@ function addressIn(words: readonly string[]): string | undefined {
 }
 
 /** Those that read the manifests of the command line. */
-const READERS: readonly Request['name'][] = ['plan', 'diff', 'compare', 'inspect', 'trace', 'validate'];
+const READERS: readonly Request['name'][] = ['plan', 'diff', 'compare', 'trace', 'validate'];
 
 /** Errors whose message says all that the user needs. */
 const FOR_PEOPLE = [

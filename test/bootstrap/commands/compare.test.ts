@@ -127,8 +127,8 @@ it('refuses what cannot be compared', async () => {
   const other = join(folder, 'other.txt');
   await writeFile(other, 'nonsense');
   await expect(run('--dump', other, '--dump', iptables)).rejects.toThrow(DumpError);
-  expect(() => run('--kernel')).toThrow(
-    'compare takes two of --kernel, --plan [MODE] and --dump FILE[,FILE...]',
+  expect(() => run('--plan')).toThrow(
+    'compare takes two of --kernel, --plan [MODE] and --dump FILE[,FILE...], or --kernel alone',
   );
   expect(() => run('--plan', 'magic', '--kernel')).toThrow(
     '--plan takes iptables, ipvs, nftables or nothing',

@@ -49,7 +49,7 @@ describe('the plugin for kubectl', () => {
   });
 
   it.each([
-    [[], 'a command is missing: status, services, explain, trace, diff, history, top, dump or migrate'],
+    [[], 'a command is missing: status, services, explain, trace, diff, history, top, dump, compare'],
     [['nodes'], 'unknown command "nodes"'],
     [['staus'], 'unknown command "staus"; did you mean status?'],
     [['status', 'now'], '"kubeproxy status" does not take any arguments, got [now]'],

@@ -57,7 +57,7 @@ export function looseCommands(text: string): readonly string[] {
 }
 
 /** Sets a variable to what runs no command, or defines a function. */
-const CANNOT_FAIL = /^(?:export )?\w+=(?:"[^"`(]*"|[^\s"`(]*)(?:\s+#.*)?$|^\w+\(\) \{.*\}$/;
+const CANNOT_FAIL = /^(?:export )?\w+=(?:"[^"`(]*"|[^\s"`(]*)(?:\s+#.*)?$|^\w+\(\) \{[^]*\}$/;
 
 interface Part {
   readonly kind: 'title' | 'sh' | 'shown';

@@ -3,7 +3,7 @@ import { SIDE_MODES, type SideMode } from '../../../domain/compare/side.js';
 import { ComparisonError } from '../../../application/compare/comparison-error.js';
 import { UsageError, refuseOperands } from '../usage-error.js';
 import { expectOption, refuseUnknownDifferences } from '../command-line/expected-differences.js';
-import { outputOptions, subcommand, type OutputFormat } from '../command-line/options.js';
+import { outputOptions, positiveNumber, subcommand, type OutputFormat } from '../command-line/options.js';
 
 /** The mode of a plan; undefined: as configured. */
 export type PlannedMode = SideMode | undefined;
@@ -14,8 +14,13 @@ export type ComparedSide =
   | { readonly kind: 'plan'; readonly mode: PlannedMode }
   | { readonly kind: 'dump'; readonly paths: readonly string[] };
 
+/** One or two: of the kernel alone, only the rules that it has are listed. */
+type ComparedSides = readonly [ComparedSide, ComparedSide] | readonly [{ readonly kind: 'kernel' }];
+
 export interface CompareOptions {
   readonly kernel?: boolean;
+  readonly proxiesOnly?: boolean;
+  readonly limit?: number;
   readonly plan?: readonly (string | true)[] | true;
   readonly dump?: readonly string[];
   readonly expect?: readonly string[];
@@ -26,10 +31,14 @@ export const compare = subcommand({
   name: 'compare',
   group: 'Without a proxy:',
   description:
-    'Compare what two sets of rules do with the packets of every client to every Service: those of the kernel, of plans, of saved dumps. 0: equal; 1: something differs; 2: nothing does, but something is not understood.',
+    'Compare what two sets of rules do with the packets of every client to every Service: those of the kernel, of plans, of saved dumps. With --kernel alone, list the rules that any service proxy has left on this node. 0: equal; 1: something differs, or the planned mode cannot run here; 2: nothing differs, but something is not understood.',
   usage: 'two of --kernel, --plan [MODE], --dump FILE[,FILE...] [flags]',
   options: [
-    new Option('--kernel', 'What the kernel has now, whichever proxy wrote it. Needs root.'),
+    new Option('--kernel', 'The rules of the kernel, whichever proxy wrote them. Needs root.'),
+    new Option(
+      '--proxies-only',
+      'Ignore rules of the kernel that belong to no service proxy: a plan does not have them either.',
+    ),
     new Option(
       '--plan [mode]',
       `What this program would write, from the API server or --manifests: ${SIDE_MODES.join(', ')}; the configured mode without one. Twice: two plans.`,
@@ -41,22 +50,29 @@ export const compare = subcommand({
     expectOption(
       'Known differences that do not count, by name, separated by commas; docs/compare.md lists them. Repeatable.',
     ),
+    new Option('--limit <number>', 'How many differences to list.').argParser(positiveNumber),
     ...outputOptions,
   ],
-  request(operands, { kernel = false, plan, dump = [], expect = [], output }: CompareOptions) {
+  request(operands, options: CompareOptions) {
+    const { kernel = false, plan, dump = [], expect = [], proxiesOnly = false, limit, output } = options;
     refuseOperands(operands, 'kubeproxy compare');
     const sides: readonly ComparedSide[] = [
       ...(kernel ? [{ kind: 'kernel' } as const] : []),
       ...dump.map((paths) => ({ kind: 'dump', paths: paths.split(',') }) as const),
       ...plansOf(plan).map((mode) => ({ kind: 'plan', mode: modeOf(mode) }) as const),
     ];
-    const [one, other, ...more] = sides;
-    if (!one || !other || more.length > 0)
-      throw new UsageError('compare takes two of --kernel, --plan [MODE] and --dump FILE[,FILE...]');
     refuseUnknownDifferences(expect);
-    return { sides: [one, other] as const, expected: expect, output };
+    return { sides: comparedSides(sides), expected: expect, proxiesOnly, limit, output };
   },
 });
+
+function comparedSides([one, other, ...more]: readonly ComparedSide[]): ComparedSides {
+  if (one?.kind === 'kernel' && !other) return [one];
+  if (one && other && more.length === 0) return [one, other];
+  throw new UsageError(
+    'compare takes two of --kernel, --plan [MODE] and --dump FILE[,FILE...], or --kernel alone',
+  );
+}
 
 function plansOf(plan: CompareOptions['plan']): readonly (string | true)[] {
   return plan === undefined ? [] : plan === true ? [true] : plan;

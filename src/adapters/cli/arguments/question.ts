@@ -1,7 +1,9 @@
-import type { Option } from 'commander';
+import { Option } from 'commander';
 import type { NamedPod } from '../../../application/trace/named-pod.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { SIDE_MODES } from '../../../domain/compare/side.js';
 import { UsageError } from '../usage-error.js';
+import { expectOption, refuseUnknownDifferences } from '../command-line/expected-differences.js';
 import { diff } from './diff.js';
 import { dump } from './dump.js';
 import { explain } from './explain.js';
@@ -10,7 +12,7 @@ import type { ServiceName } from '../command-line/service-names.js';
 import { services } from './services.js';
 import { status } from './status.js';
 import type { CommandForm } from '../subcommand.js';
-import { outputOptions, watchOption } from '../command-line/options.js';
+import { outputOptions, positiveNumber, subcommand, watchOption } from '../command-line/options.js';
 import { top } from './top.js';
 import { trace } from './trace.js';
 
@@ -57,6 +59,20 @@ const QUESTIONS = {
       'Collect what the proxies say about themselves, for those who are to help, into a folder for each node.',
     usage: '--to FOLDER [flags]',
   },
+  compare: subcommand({
+    name: 'compare',
+    description:
+      'Compare the kernel of each node with the rules that this program would write there in a mode: the check before a roll-out. Runs a pod on each node for it, which is deleted afterwards, and changes nothing else. Ends with 0 when nothing differs but what is expected, 1 when something differs or a node could not be compared, 2 when something is not understood.',
+    usage: '--proxy-mode MODE [NODE...] [flags]',
+    options: [
+      new Option('--proxy-mode <mode>', `The mode to compare with: ${SIDE_MODES.join(', ')}.`),
+      new Option('--node-selector <labels>', 'Only nodes with these labels.'),
+      expectOption('Known differences to accept, by name; docs/compare.md lists them. Repeatable.'),
+      new Option('--image <image>', 'The image of this program, where no DaemonSet runs it yet.'),
+      new Option('--timeout <seconds>', 'How long one node may take.').default(120).argParser(positiveNumber),
+    ],
+    request: comparisonOf,
+  }),
 } as const satisfies Readonly<Record<string, CommandForm>>;
 
 export type QuestionKind = keyof typeof QUESTIONS;
@@ -87,6 +103,19 @@ export interface ClusterQuestion {
   readonly services: readonly ServiceName[];
   /** The folder for what is dumped. */
   readonly to: string;
+  readonly comparison?: ComparisonQuestion;
+}
+
+/** Which nodes to compare, and how. */
+export interface ComparisonQuestion {
+  /** By name; none: all. */
+  readonly nodes: readonly string[];
+  readonly nodeSelector?: string | undefined;
+  /** Names of known differences. */
+  readonly expected: readonly string[];
+  readonly image?: string | undefined;
+  /** Milliseconds for one node. */
+  readonly timeout: number;
 }
 
 /** The values of the options of a question, by name in camel case. */
@@ -106,11 +135,30 @@ export function questionOf(
     if (to === '') throw new UsageError('dump takes --to FOLDER, a new folder to write to');
     return { kind, words: [kind], services: [], to: String(to) };
   }
+  if (kind === 'compare') {
+    const comparison = comparisonOf(rest, options as never);
+    const expected = comparison.expected.flatMap((each) => ['--expect', each]);
+    const words = [kind, '--kernel', '--proxies-only', '--limit', '200', ...expected, '-o', 'json'];
+    return { kind, words, services: [], to: '', comparison };
+  }
   const once = kind === 'top' ? ['--once'] : [];
   const sender = kind === 'trace' ? senderOf(trace.request(rest, options)) : undefined;
   const flags = flagsOf(kind, sender ? { ...options, from: undefined } : options);
   const words = [kind, ...rest, ...flags, ...once, '-o', 'json'];
   return { kind, words, ...(sender && { sender }), services: [], to: '' };
+}
+
+interface ComparisonOptions extends Pick<ComparisonQuestion, 'nodeSelector' | 'image' | 'timeout'> {
+  readonly expect?: readonly string[];
+}
+
+/** @throws UsageError */
+function comparisonOf(
+  nodes: readonly string[],
+  { expect = [], nodeSelector, image, timeout }: ComparisonOptions,
+): ComparisonQuestion {
+  refuseUnknownDifferences(expect);
+  return { nodes, nodeSelector, image, expected: expect, timeout: timeout * 1000 };
 }
 
 /** What a node's own command asks for otherwise. @throws UsageError */

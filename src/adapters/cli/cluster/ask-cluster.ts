@@ -3,6 +3,8 @@ import { podAddress } from '../../../application/trace/named-pod.js';
 import type { ClusterStatus } from '../../../application/cluster/cluster-status.js';
 import type { FoundProxies, NodeProxies } from '../../../application/ports/node-proxies.js';
 import type { UnknownName } from '../../../application/status/service-row.js';
+import { SIDE_MODES, type SideMode } from '../../../domain/compare/side.js';
+import { UsageError } from '../usage-error.js';
 import type { Asked } from '../command-line/subcommands.js';
 import { CannotAskError } from '../asking/cannot-ask-error.js';
 import { complainOf } from '../asking/unknown-service.js';
@@ -18,7 +20,7 @@ import type { ClusterQuestion } from '../arguments/question.js';
 import { explainServices } from './explain-services.js';
 import { questions } from './questions.js';
 import { watchedNodes } from './watched-nodes.js';
-import { openProxyPods } from './open-proxy-pods.js';
+import { openComparisonPods, openProxyPods } from './open-proxy-pods.js';
 import { exitCode, type AskNodes, type Told } from './told.js';
 import { podsOfCluster } from './pods-of-cluster.js';
 import { askApiServer } from './user-api-client.js';
@@ -35,12 +37,22 @@ const REST = 5_000;
  * @throws CannotAskError when no proxy can be found
  */
 export async function askCluster(asked: Asked<'cluster'>, timeout?: number): Promise<number> {
+  const { comparison } = asked.request.question;
+  if (!comparison) return askWith(asked, () => openProxyPods(asked), timeout);
+  return untilUserEnds(({ signal }) => askWith(asked, () => openComparisonPods(asked, comparison, signal)));
+}
+
+async function askWith(
+  asked: Asked<'cluster'>,
+  open: () => Promise<NodeProxies>,
+  timeout?: number,
+): Promise<number> {
   const { question, output, watch: isWatched } = asked.request;
   const { kind } = question;
   // What it needs is made before anybody is asked.
   const first = await questions[kind](question);
   const words = await wordsOf(asked);
-  const pods = await askApiServer(() => openProxyPods(asked));
+  const pods = await askApiServer(open);
   const ask: AskNodes = (put, words) => tell(put, words, pods, asked, timeout);
   if (isWatched) return watchStatus(async () => ask(await questions.status(question), words), output);
   if (kind === 'explain') return explain(question, ask, output);
@@ -117,10 +129,18 @@ async function watchStatus(ask: () => Promise<Told>, output: OutputFormat): Prom
  */
 async function wordsOf(asked: Asked<'cluster'>): Promise<readonly string[]> {
   const { question, access } = asked.request;
-  const { words, sender } = question;
+  const { words, sender, comparison } = question;
+  if (comparison) return [...words, '--plan', modeOf(asked)];
   if (!sender) return words;
   const known = await podsOfCluster(asked, access.context)(sender.from);
   return [...words, '--from', podAddress(sender.from, known, sender.family).text];
+}
+
+/** @throws UsageError */
+function modeOf({ configuration }: Asked<'cluster'>): SideMode {
+  const mode = SIDE_MODES.find((one) => one === configuration.mode);
+  if (mode) return mode;
+  throw new UsageError(`compare takes --proxy-mode ${SIDE_MODES.join(', ')}`, 'kubectl kubeproxy compare');
 }
 
 async function find(pods: NodeProxies, access: ClusterAccess): Promise<FoundProxies> {

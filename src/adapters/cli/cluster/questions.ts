@@ -1,6 +1,11 @@
 import type { QuestionKind, ClusterQuestion } from '../arguments/question.js';
 import { traceAnswer } from '../../../application/trace/answer.js';
 import { both } from '../../../domain/shapes/shape.js';
+import {
+  clusterComparison,
+  comparisonExit,
+  nodeComparison,
+} from '../../../application/cluster/cluster-comparison.js';
 import { clusterDifferences, shortened } from '../../../application/cluster/cluster-differences.js';
 import { compareExplanations } from '../../../application/cluster/cluster-explanation.js';
 import { HistorySum } from '../../../application/cluster/cluster-history.js';
@@ -14,6 +19,7 @@ import { historyAnswer } from '../../../application/status/change-entry.js';
 import { aboutUnknown, servicesAnswer } from '../../../application/status/service-row.js';
 import { COMPARISON } from '../asking/running-proxy.js';
 import { objectName } from '../output/object-name.js';
+import { clusterComparisonLines } from '../texts/cluster/comparison.js';
 import { clusterDifferencesLines } from '../texts/cluster/differences.js';
 import { clusterExplanationLines } from '../texts/cluster/explanation.js';
 import { clusterServicesLines } from '../texts/cluster/services.js';
@@ -121,6 +127,17 @@ export const questions: {
       result: (answers, silent) => sumTraffic(answers, answers.length + silent.length),
       lines: clusterTrafficLines,
       exitCode: () => 0,
+    }),
+
+  /** 0 when nothing differs but what is expected, 1 when something does, 2 when something is not understood. */
+  compare: ({ comparison }) =>
+    question({
+      timeout: comparison!.timeout,
+      shape: nodeComparison,
+      keep: (answer) => answer,
+      result: clusterComparison,
+      lines: clusterComparisonLines,
+      exitCode: comparisonExit,
     }),
 
   dump: async ({ to }) => question(await dumpQuestion(to)),

@@ -11,12 +11,11 @@ export function expectOption(description: string): Option {
   );
 }
 
-/** @param others names that mean something besides known differences @throws UsageError for any other */
-export function refuseUnknownDifferences(names: readonly string[], others: readonly string[] = []): void {
-  const known = [...KNOWN, ...others];
+/** @throws UsageError */
+export function refuseUnknownDifferences(names: readonly string[]): void {
   for (const name of names)
-    if (!known.includes(name))
+    if (!KNOWN.includes(name))
       throw new UsageError(
-        `there is no known difference ${JSON.stringify(name)}; there are ${known.join(', ')}`,
+        `there is no known difference ${JSON.stringify(name)}; there are ${KNOWN.join(', ')}`,
       );
 }

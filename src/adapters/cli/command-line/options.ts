@@ -1,4 +1,4 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../usage-error.js';
 import { COLOR_CHOICES, type Subcommand } from '../subcommand.js';
 import { namespaceOptions, serviceNames, type NamespaceOptions } from './service-names.js';
@@ -51,6 +51,12 @@ export interface WatchOptions {
 /** The value of `outputOption`. */
 export interface OutputOptions {
   readonly output: OutputFormat;
+}
+
+/** For options that count. @throws InvalidArgumentError */
+export function positiveNumber(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('it must be a whole number from 1 to 9999.');
 }
 
 /** About the Services of these names, or about all if none is given. @param more options besides the namespace */

@@ -1,4 +1,4 @@
-import { cluster, type MigrateRequest } from '../arguments/cluster.js';
+import { cluster } from '../arguments/cluster.js';
 import { PLUGIN } from '../reader.js';
 import { complete, completion } from '../arguments/completion.js';
 import { compare } from '../arguments/compare.js';
@@ -6,7 +6,6 @@ import { diff } from '../arguments/diff.js';
 import { dump } from '../arguments/dump.js';
 import { explain } from '../arguments/explain.js';
 import { history } from '../arguments/history.js';
-import { inspect } from '../migration/inspect-arguments.js';
 import { plan } from '../arguments/plan.js';
 import { services } from '../arguments/services.js';
 import { status } from '../arguments/status.js';
@@ -29,7 +28,6 @@ export const subcommands = [
   version,
   plan,
   compare,
-  inspect,
   validate,
   completion,
   complete,
@@ -44,7 +42,7 @@ type RequestOf<One> =
   One extends Subcommand<infer Name, never, infer Asked> ? { readonly name: Name } & Asked : never;
 
 /** What a subcommand is asked to do. */
-export type Request = RequestOf<(typeof subcommands)[number] | typeof cluster> | MigrateRequest;
+export type Request = RequestOf<(typeof subcommands)[number] | typeof cluster>;
 
 /** What the subcommand of this name is asked to do. */
 export type RequestFor<Name extends Request['name']> = Extract<Request, { readonly name: Name }>;
@@ -59,6 +57,8 @@ export interface Asked<Name extends Request['name']> {
   readonly master?: string;
   readonly configuration: {
     readonly metricsBindAddress: string;
+    /** Empty: not configured. */
+    readonly mode: string;
     readonly clientConnection: { readonly kubeconfig: string };
   };
 }

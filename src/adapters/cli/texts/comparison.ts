@@ -4,18 +4,28 @@ import type {
   ReportedDifference,
   ReportedUnknown,
 } from '../../../application/compare/comparison-report.js';
-import { destinationText } from '../../../application/compare/fate-words.js';
+import { destinationText, type Destination } from '../../../application/compare/fate-words.js';
+import type { NodeRules } from '../../../domain/compare/node-rules.js';
 import { counted } from '../../../application/words/counted.js';
 import type { Step } from '../../../domain/trace/trace.js';
 
 /** Everything that was compared. */
 export interface ComparisonResult {
+  /** The rules that service proxies have left on this node; only if the kernel is a side. */
+  readonly node?: NodeRules;
+  /** Why the planned mode cannot run on this node. */
+  readonly obstacle?: string;
   /** What the sides are, for people. */
   readonly sides: readonly [string, string];
   readonly families: readonly FamilyReport[];
   /** Assumptions, and what is left out; for people. */
   readonly notes: readonly string[];
+  /** Objects that are not in a plan, and why. */
+  readonly problems: readonly string[];
 }
+
+/** What is printed: of the kernel alone, only its rules. */
+type Printed = ComparisonResult | Pick<ComparisonResult, 'node'>;
 
 /** Of a Service, as many differences are shown. */
 const SHOWN = 5;
@@ -23,13 +33,26 @@ const SHOWN = 5;
 const UNKNOWN_SHOWN = 10;
 
 /** For people. @param isWide everything, with the way of each packet */
-export function comparisonLines(
-  { sides, families, notes }: ComparisonResult,
-  isWide: boolean,
-): readonly string[] {
+export function comparisonLines(result: Printed, isWide: boolean): readonly string[] {
+  const lines = result.node ? nodeLines(result.node) : [];
+  if (!('sides' in result)) return lines;
+  const { sides, families, notes, obstacle } = result;
   return [
+    ...lines,
+    ...(obstacle === undefined ? [] : [`the planned mode cannot run here: ${obstacle}`]),
     ...families.flatMap((report) => familyLines(report, sides, isWide)),
     ...notes.map((note) => `note: ${note}`),
+  ];
+}
+
+function nodeLines({ kernel, iptables, rules, schedulers, unseen }: NodeRules): readonly string[] {
+  return [
+    `kernel:   ${kernel}`,
+    `iptables: ${iptables}`,
+    ...rules.map(({ place, family, count }) => `rules:    ${place} (${family}): ${count}`),
+    ...(rules.length === 0 ? ['rules:    none'] : []),
+    ...(schedulers.length > 0 ? [`schedulers in use: ${schedulers.join(', ')}`] : []),
+    ...unseen,
   ];
 }
 
@@ -103,7 +126,15 @@ function differenceLines(
 }
 
 /** Who sends it where. */
-export function packetWords({ packet, otherPorts, client, remembered, classes }: ReportedDifference): string {
+export function packetWords({
+  packet,
+  otherPorts,
+  client,
+  remembered,
+  classes,
+}: Omit<ReportedDifference, 'packet' | 'outcomes' | 'steps' | 'service'> & {
+  readonly packet: Destination;
+}): string {
   const again = remembered === undefined ? '' : `, again after it was sent to ${remembered}`;
   const more = classes > 1 ? `, and ${counted(classes - 1, 'other class', 'other classes')} of clients` : '';
   const port = otherPorts ? ', as to every port that no rule names' : '';

@@ -29,10 +29,10 @@ export function listPods({ namespace, labelSelector, fieldSelector }: Selection)
         );
 }
 
-/** Nodes on which proxies can run: those with Linux. */
-export function listLinuxNodes(): BuildPage {
-  return ({ limit, next }) =>
-    coreRequests.listNode(undefined, undefined, next, undefined, 'kubernetes.io/os!=windows', limit);
+/** Nodes on which proxies can run: those with Linux. @param selector of labels that they have besides */
+export function listLinuxNodes(selector?: string): BuildPage {
+  const labels = ['kubernetes.io/os!=windows', ...(selector ? [selector] : [])].join(',');
+  return ({ limit, next }) => coreRequests.listNode(undefined, undefined, next, undefined, labels, limit);
 }
 
 export function listDaemonSets(namespace: string, labelSelector: string): BuildPage {

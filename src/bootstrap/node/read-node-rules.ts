@@ -6,17 +6,17 @@ import { NetlinkVirtualServers } from '../../adapters/ipvs/kernel/netlink-virtua
 import { NetlinkError } from '../../adapters/netlink/errors.js';
 import { listChainsOfTables } from '../../adapters/nftables/netlink/read/list-chains.js';
 import { errorMessage } from '../../application/error-message.js';
-import type { FoundRules, NodeFacts } from '../../domain/migration/node-facts.js';
+import type { FoundRules, NodeRules } from '../../domain/compare/node-rules.js';
 import { cidrContains, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES } from '../../domain/net/ip-family.js';
 import { TABLE_NAME } from '../../domain/nftables/layout/table.js';
 import { withEachVariant } from '../modes/iptables-access.js';
 
 /**
- * Looks at this machine and changes nothing. What cannot be looked for is told.
+ * Reads the rules that any service proxy has left on this machine, and changes nothing.
  * @param excluded virtual servers in these networks are of others
  */
-export async function readNodeFacts(excluded: readonly Cidr[]): Promise<Omit<NodeFacts, 'obstacle'>> {
+export async function readNodeRules(excluded: readonly Cidr[]): Promise<NodeRules> {
   const rules: FoundRules[] = [];
   const unseen = [...(await addIptables(rules))];
   for (const family of IP_FAMILIES) {
