@@ -167,7 +167,7 @@ export class IptablesDriver
   }
 
   get hasOwnRemains(): boolean {
-    return this.deletions.reasons.length > 0;
+    return this.deletions.areLeft;
   }
 
   /** @param tables what is put right; missing: all */
@@ -277,11 +277,11 @@ export class IptablesDriver
   private async remove(removal: RestoreScript, held: TablesDifference['held']): Promise<number> {
     try {
       const written = await this.send(removal);
-      this.deletions.held(held);
+      this.deletions.found(held);
       return written;
     } catch (error) {
       if (!(error instanceof RefusedError || error instanceof IptablesTemporaryError)) throw error;
-      this.deletions.failed(error.message);
+      this.deletions.found(held, error.message);
       return 0;
     }
   }

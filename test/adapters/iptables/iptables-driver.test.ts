@@ -47,6 +47,32 @@ async function started(count = 5): Promise<Backend> {
 
 const nat = (chain: string) => iptables.chain('IPv4', 'nat', chain);
 
+describe('a chain that no service port has', () => {
+  const unused = 'KUBE-SVC-AAAAAAAAAAAAAAAA';
+  const load = (...lines: string[]) => iptables.tamper('IPv4', ['*nat', ...lines, 'COMMIT', ''].join('\n'));
+  const warnings = () => logger.at('warn').map(({ facts }) => (facts as { reason?: string }).reason);
+
+  it('is a pending deletion with the rule of another program that leads to it', async () => {
+    load(`:${unused} - [0:0]`, ':OTHER - [0:0]', `-A OTHER -j ${unused}`);
+    const backend = await started(1);
+    const reason = `chain ${unused} of table nat is used by the rule of another program \`-A OTHER -j ${unused}'; delete that rule`;
+    expect([backend.unremoved, warnings()]).toEqual([[reason], [reason]]);
+  });
+
+  it('is none where the tool fails: that is logged, once, and tried again', async () => {
+    load(`:${unused} - [0:0]`);
+    const message = 'another program holds the lock';
+    iptables.refuse((line) => (line.startsWith('-X') ? message : undefined));
+    const backend = await started(1);
+    expect((await backend.verify('full')).removedOwnRemains).toBe(true);
+    expect([backend.unremoved, nat(unused)]).toEqual([[], []]);
+    expect(warnings()).toEqual([expect.stringContaining(message)]);
+    iptables.refuse(() => undefined);
+    await backend.verify('full');
+    expect(nat(unused)).toBeUndefined();
+  });
+});
+
 describe('start', () => {
   it('writes everything in one restore', async () => {
     for (let number = 1; number <= 3; number++) services.set(number);

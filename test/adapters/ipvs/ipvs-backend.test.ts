@@ -14,6 +14,31 @@ beforeEach(() => {
 
 const started = (...lists: (readonly ForwardingEntry[])[]) => start(node, backend, lists.flat());
 
+describe('chains of iptables mode', () => {
+  const chains = { svc: 'KUBE-SVC-AAAAAAAAAAAAAAAA', ext: 'KUBE-EXT-AAAAAAAAAAAAAAAA' };
+  const load = (...lines: string[]) =>
+    node.iptables.tamper('IPv4', ['*nat', ...lines, 'COMMIT', ''].join('\n'));
+  const nodePort = `-A KUBE-NODEPORTS -p tcp -m tcp --dport 30080 -j ${chains.ext}`;
+
+  it('are no pending deletions while its node ports lead to them, and go with these', async () => {
+    load(':KUBE-NODEPORTS - [0:0]', `:${chains.svc} - [0:0]`, `:${chains.ext} - [0:0]`);
+    load(`-A ${chains.ext} -j ${chains.svc}`, nodePort);
+    await started([entryOf('a')]);
+    expect([backend.unremoved, node.logger.at('warn')]).toEqual([[], []]);
+    expect(node.rules('nat', chains.ext)).toEqual([]);
+    load(':KUBE-NODEPORTS - [0:0]', '-X KUBE-NODEPORTS');
+    await backend.verify('full');
+    expect([node.rules('nat', chains.ext), node.rules('nat', chains.svc)]).toEqual([undefined, undefined]);
+  });
+
+  it('are pending deletions while a rule of another program leads to them', async () => {
+    load(':KUBE-NODEPORTS - [0:0]', ':OTHER - [0:0]', `:${chains.ext} - [0:0]`);
+    load(nodePort, `-A OTHER -j ${chains.ext}`);
+    await started([entryOf('a')]);
+    expect(backend.unremoved).toEqual([expect.stringContaining(`\`-A OTHER -j ${chains.ext}'`)]);
+  });
+});
+
 describe('the order of things', () => {
   it('is members, rules, virtual servers, addresses when a service comes; the other way round when it goes', async () => {
     await started([]);

@@ -1,39 +1,37 @@
 import type { Logger } from '../../../application/ports/logger.js';
-import { OWNED_TABLE, type RuleText } from '../../../domain/iptables/table.js';
+import { OWNED_TABLE } from '../../../domain/iptables/table.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { TablesDifference } from './tables-difference.js';
 
-/** Why unused chains of a family cannot be removed, as found last. Each reason is logged when it appears. */
+/** The unused chains of a family that could not be removed, as found last. Each reason is logged when it appears. */
 export class PendingDeletions {
   private current: readonly string[] = [];
+  private logged: readonly string[] = [];
+  /** Some chains stay, whatever the reason. */
+  areLeft = false;
 
   constructor(
     private readonly family: IpFamily,
     private readonly logger: Logger,
   ) {}
 
+  /** For people: the rules of other programs that lead to such chains. */
   get reasons(): readonly string[] {
     return this.current;
   }
 
-  /** @param chains those that remain, each with the rule of another program that leads to it */
-  held(chains: ReadonlyMap<string, RuleText>): void {
-    this.replace(
-      Array.from(
-        chains,
-        ([chain, rule]) =>
-          `chain ${chain} of table ${OWNED_TABLE} is used by the rule of another program \`${rule}'; delete that rule`,
-      ),
+  /** @param failure why nothing at all could be removed, for the log alone: it may succeed the next time */
+  found(held: TablesDifference['held'], failure?: string): void {
+    this.areLeft = held.size > 0 || failure !== undefined;
+    this.current = Array.from(held).flatMap(([chain, rule]) =>
+      rule === undefined
+        ? []
+        : `chain ${chain} of table ${OWNED_TABLE} is used by the rule of another program \`${rule}'; delete that rule`,
     );
-  }
-
-  failed(reason: string): void {
-    this.replace([reason]);
-  }
-
-  private replace(reasons: readonly string[]): void {
+    const reasons = failure === undefined ? this.current : [...this.current, failure];
     for (const reason of reasons)
-      if (!this.current.includes(reason))
+      if (!this.logged.includes(reason))
         this.logger.warn({ family: this.family, reason }, 'cannot remove unused chains; will retry');
-    this.current = reasons;
+    this.logged = reasons;
   }
 }

@@ -10,6 +10,7 @@ import { OWNED_TABLE, type Chain, type RuleText, type TableName } from '../../..
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
 import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
 import { fillShared, removeChains, writeChains } from './chain-lines.js';
+import { IPTABLES_OWNED_CHAINS, isOwned } from './owned-chains.js';
 import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
 import { singleRules, type RuleStep, type SingleRules, type SingleRulesOrder } from './single-rules.js';
@@ -34,8 +35,11 @@ export interface TablesDifference {
   readonly repair: RestoreScript;
   /** Removes chains of services that are gone. Nothing of ours leads to them once `repair` is applied. */
   readonly removal: RestoreScript;
-  /** Those of these chains that cannot be removed, each with the rule of another program that leads to it. They are emptied. */
-  readonly held: ReadonlyMap<string, RuleText>;
+  /**
+   * Those of these chains that cannot be removed, each with the rule of another program that leads to it. They are emptied. Undefined
+   * where only rules of mode iptables do, which go with that mode.
+   */
+  readonly held: ReadonlyMap<string, RuleText | undefined>;
   /** `repair` deletes rules from shared chains by their text. Where another program wrote them, iptables may not read its own text. */
   readonly deletesByText: boolean;
   /** `repair` writes shared chains anew that are there: with all their rules, also those that need no repair. */
@@ -92,7 +96,7 @@ class Difference implements SingleRulesOrder {
   private rejected: ReadonlySet<string> | undefined;
   /** Chains of service ports that none has any more. */
   private readonly surplus: ReadonlySet<string>;
-  readonly held: ReadonlyMap<string, RuleText>;
+  readonly held: TablesDifference['held'];
 
   constructor(
     private readonly desired: DesiredTables,
@@ -189,16 +193,17 @@ class Difference implements SingleRulesOrder {
   }
 
   /** Nothing of ours leads to a surplus chain once everything else is right. */
-  private heldChains(isOfService: (name: string) => boolean): ReadonlyMap<string, RuleText> {
-    const held = new Map<string, RuleText>();
+  private heldChains(isOfService: (name: string) => boolean): TablesDifference['held'] {
+    const held = new Map<string, RuleText | undefined>();
     const { baseRules } = this.desired;
     const own = new Set([...baseRules.chains, ...baseRules.shared].map(({ name }) => name));
     for (const [name, rules] of this.present.get(OWNED_TABLE)!) {
       if (own.has(name) || isOfService(name)) continue;
+      const isForeign = !isOwned(IPTABLES_OWNED_CHAINS, OWNED_TABLE, name);
       for (const rule of rules) {
         const target = TARGET.exec(rule)?.[1];
-        if (target !== undefined && this.surplus.has(target) && !held.has(target))
-          held.set(target, `-A ${name} ${rule}`);
+        if (target !== undefined && this.surplus.has(target))
+          held.set(target, held.get(target) ?? (isForeign ? `-A ${name} ${rule}` : undefined));
       }
     }
     return held;
