@@ -1,6 +1,5 @@
-import { execa, type ResultPromise } from 'execa';
-import { readFile, writeFile } from 'node:fs/promises';
 import { bundleStandIn, ServedNode, type StandInBundle } from '../support/program/served-node.js';
+import { ApiRelay } from '../support/program/api-relay.js';
 import { Command } from '../support/program/command.js';
 import {
   serviceObjects,
@@ -15,17 +14,6 @@ const SERVER_PORT = 6443;
 const NODE = '198.51.100.11';
 /** Nothing is there: who is led there gets no answer. */
 const NOWHERE = '10.244.9.9';
-
-/** Passes connections on, as a load balancer before the API server does. */
-const RELAY = `
-const { connect, createServer } = require('node:net');
-const [address, port, to] = process.argv.slice(1);
-createServer((client) => {
-  const server = connect(Number(to), '127.0.0.1');
-  for (const [one, other] of [[client, server], [server, client]])
-    one.on('error', () => other.destroy()).on('close', () => other.destroy()).pipe(other);
-}).listen(Number(port), address);
-`;
 
 const service = (name: string, number: number, parts: Partial<TestService>, port = 80): TestService => ({
   name,
@@ -46,7 +34,7 @@ const THIEVES = [
 
 let bundle: StandInBundle;
 let served: ServedNode;
-let relay: ResultPromise;
+let relay: ApiRelay;
 let proxy: Command | undefined;
 
 beforeAll(async () => {
@@ -63,31 +51,15 @@ afterAll(async () => {
 });
 afterEach(async () => {
   if (proxy?.running) await proxy.stop('SIGKILL');
-  relay.kill('SIGKILL');
-  await relay.catch(() => undefined);
+  await relay.stop();
 });
-
-/** The kubeconfig leads to the server through the relay. */
-async function relayed(kubeconfig: string): Promise<void> {
-  const config = JSON.parse(await readFile(kubeconfig, 'utf8')) as {
-    clusters: [{ cluster: Record<string, unknown> }];
-  };
-  const { cluster } = config.clusters[0];
-  const { port } = new URL(String(cluster.server));
-  cluster.server = `https://${SERVER}:${SERVER_PORT}`;
-  delete cluster['certificate-authority'];
-  cluster['insecure-skip-tls-verify'] = true;
-  await writeFile(kubeconfig, JSON.stringify(config));
-  const words = ['netns', 'exec', served.namespace.name, process.execPath, '-e', RELAY];
-  relay = execa('ip', [...words, SERVER, String(SERVER_PORT), port]);
-}
 
 it.each(['nftables', 'iptables'])(
   'in %s mode no Service takes the API server, the health port or the cluster IP of another',
   async (mode) => {
     const { node, api } = served;
     const kubeconfig = await served.renew();
-    await relayed(kubeconfig);
+    relay = await ApiRelay.start(served.namespace.name, kubeconfig, { address: SERVER, port: SERVER_PORT });
     const put = (services: readonly TestService[]): Promise<void> =>
       api.ask('put', services.flatMap(serviceObjects) as never);
     await api.ask('put', [testNode, testServiceCidr] as never);

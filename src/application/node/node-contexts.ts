@@ -133,6 +133,7 @@ export class NodeContexts {
     const { settings, state } = this;
     const node = state.node;
     const nodeAddresses = selectNodeAddresses(node?.ips ?? [], settings.bindAddress);
+    const named = settings.namesNodeAddresses ? ownAddresses(this.localAddresses.list(), family) : undefined;
     return {
       forwarding: {
         family,
@@ -142,7 +143,7 @@ export class NodeContexts {
         ...(settings.everyEndpoint && { everyEndpoint: true }),
         ...(settings.ejectSilentEndpoints && { ejectSilentEndpoints: true }),
         ...(settings.usesSlots && { usesSlots: true }),
-        ...this.reserved(family, Object.values(nodeAddresses.addresses)),
+        ...this.reserved(family, Object.values(nodeAddresses.addresses), named),
       },
       network: {
         family,
@@ -150,16 +151,21 @@ export class NodeContexts {
         masqueradeBit: settings.masqueradeBit,
         masqueradeAll: settings.masqueradeAll,
         ...this.nodePorts(family, expandNodePortAddresses(settings.nodePortAddresses, nodeAddresses)),
-        ...(settings.namesNodeAddresses && {
-          nodeAddresses: ownAddresses(this.localAddresses.list(), family),
-        }),
+        ...(named && { nodeAddresses: named }),
         serviceCIDRs: serviceRanges(state.serviceCidrObjects(), family),
       },
     };
   }
 
-  /** @param known of the Node object, in case that the local addresses cannot be read */
-  private reserved(family: IpFamily, known: readonly string[]): Pick<ForwardingContext, 'reserved'> {
+  /**
+   * @param known of the Node object, in case that the local addresses cannot be read
+   * @param nodeAddresses `ReservedPlaces.nodeAddresses`
+   */
+  private reserved(
+    family: IpFamily,
+    known: readonly string[],
+    nodeAddresses: readonly string[] | undefined,
+  ): Pick<ForwardingContext, 'reserved'> {
     const { listeners = [], localhostNodePorts = false } = this.settings;
     let localAddresses = known;
     try {
@@ -175,6 +181,7 @@ export class NodeContexts {
       apiServers: [...this.apiServers.values()],
       localAddresses,
       localhostNodePorts: localhostNodePorts && family === 'IPv4',
+      nodeAddresses,
     });
     const former = this.cached.get(family)?.context.forwarding.reserved;
     if (Object.keys(reserved).length === 0) return {};

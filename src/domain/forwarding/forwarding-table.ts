@@ -63,7 +63,7 @@ export class ForwardingTable {
   private readonly entriesByService = new Map<ServiceKey, Entries>();
   private readonly budget = new SlotBudget();
   private readonly endpoints = new EndpointBudget();
-  private readonly claims = new FrontendClaims((key) => this.entry(key));
+  private readonly claims = new FrontendClaims(this);
   private count = 0;
   private lacking = { internal: 0, external: 0 };
 

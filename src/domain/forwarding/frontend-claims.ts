@@ -22,10 +22,15 @@ const TIME_DIGITS = 12;
 /** Sorts after every time. */
 const NO_TIME = '~';
 
+interface Entries {
+  entry(key: ServicePortKey): ForwardingEntry | undefined;
+  entries(): Iterable<ForwardingEntry>;
+}
+
 /**
  * Which service port owns each frontend of a family. Anyone who may create a Service can ask for any external IP, so the kind of
  * the address counts first: a cluster IP, then a load-balancer IP, then an external IP. A reserved frontend belongs to no Service
- * but one whose cluster IP it is. Of one kind a Service with endpoints comes
+ * but one whose cluster IP it is; the same holds for all ports of a reserved address. Of one kind a Service with endpoints comes
  * before one without, then the older one, then the first by namespace and name. A Service without a creation time counts as
  * younger than all others.
  */
@@ -33,8 +38,8 @@ export class FrontendClaims {
   private readonly claims = new Claims();
   private reserved: ReservedFrontends = NOTHING_RESERVED;
 
-  /** @param entryOf the entry of a claimant, as it is now */
-  constructor(private readonly entryOf: (key: ServicePortKey) => ForwardingEntry | undefined) {}
+  /** @param table the entries of all claimants, as they are now */
+  constructor(private readonly table: Entries) {}
 
   /**
    * Replaces the claims of a Service's ports. Costs what they request, however many others request the same.
@@ -70,35 +75,39 @@ export class FrontendClaims {
   }
 
   /**
-   * Replaces the reserved frontends. Costs what is reserved, and what those request that request the same.
+   * Replaces the reserved frontends. Costs what is reserved, and what those request that request the same; with other reserved
+   * addresses, a look at all entries.
    * @param affected as in `replace`
    */
   reserve(reserved: ReservedFrontends | undefined, affected: Set<ServicePortKey>): void {
     const { reserved: before } = this;
     const after = reserved ?? NOTHING_RESERVED;
     if (after === before) return;
+    this.reserved = after;
+    this.noteAtAddresses(changedAddresses(before, after), affected);
     for (const name of Object.keys(before))
       if (!Object.hasOwn(after, name)) noteOthers(RESERVED, this.claims.release(name, RESERVED), affected);
     for (const name of Object.keys(after)) {
+      if (isAddress(name)) continue;
       const rank = this.rankOf((frontend, { name: { protocol } }) => {
         return frontendName(frontend.address, frontend.port, protocol) === name;
       });
       noteOthers(RESERVED, this.claims.claim(name, RESERVED, true, rank), affected);
     }
-    this.reserved = after;
   }
 
   /** What is at a frontend instead of a Service, for people; undefined if it is not reserved. */
   reservedFor(protocol: Protocol, { address, port }: Pick<Frontend, 'address' | 'port'>): string | undefined {
-    return this.reserved[frontendName(address, port, protocol)];
+    return this.reserved[frontendName(address, port, protocol)] ?? this.reserved[address ?? ''];
   }
 
   /** The entry with the frontends that it owns, of all that it requests. */
   granted(entry: ForwardingEntry): ForwardingEntry {
     const requested = requestedFrontends(entry);
-    const owns = (frontend: Frontend): boolean => this.ownerOf(entry.name.protocol, frontend) === entry.key;
-    if (this.claims.isContested && !requested.every(owns))
-      return { ...entry, frontends: requested.filter(owns), requested };
+    const owns = (frontend: Frontend): boolean =>
+      !this.isAtReservedAddress(frontend) &&
+      (!this.claims.isContested || this.ownerOf(entry.name.protocol, frontend) === entry.key);
+    if (!requested.every(owns)) return { ...entry, frontends: requested.filter(owns), requested };
     if (requested === entry.frontends) return entry;
     const { requested: frontends, ...rest } = entry;
     return { ...rest, frontends: frontends! };
@@ -110,14 +119,32 @@ export class FrontendClaims {
     { address, port }: Pick<Frontend, 'address' | 'port'>,
   ): ServicePortKey | undefined {
     const owner = this.claims.holder(frontendName(address, port, protocol));
-    return owner === RESERVED ? undefined : owner;
+    if (owner === undefined || owner === RESERVED) return undefined;
+    const isGranted = this.reserved[address ?? ''] === undefined || this.isClusterIP(owner, address);
+    return isGranted ? owner : undefined;
+  }
+
+  private isClusterIP(owner: ServicePortKey, address: string | undefined): boolean {
+    const [clusterIP] = requestedFrontends(this.table.entry(owner)!);
+    return clusterIP?.address === address;
+  }
+
+  private isAtReservedAddress({ kind, address }: Frontend): boolean {
+    return kind !== 'cluster-ip' && this.reserved[address ?? ''] !== undefined;
+  }
+
+  private noteAtAddresses(addresses: ReadonlySet<string>, affected: Set<ServicePortKey>): void {
+    if (addresses.size === 0) return;
+    for (const entry of this.table.entries())
+      if (requestedFrontends(entry).some(({ address }) => addresses.has(address ?? '')))
+        affected.add(entry.key);
   }
 
   /** Sorts the claimants of a frontend. */
   private rankOf(isIt: (frontend: Frontend, entry: ForwardingEntry) => boolean): RankOf {
     return (claimant) => {
       if (claimant === RESERVED) return String(KINDS.reserved);
-      const entry = this.entryOf(claimant)!;
+      const entry = this.table.entry(claimant)!;
       const { kind, outcome } = requestedFrontends(entry).find((frontend) => isIt(frontend, entry))!;
       const { name, createdAt } = entry;
       const time = createdAt === undefined ? NO_TIME : String(createdAt).padStart(TIME_DIGITS, '0');
@@ -128,6 +155,18 @@ export class FrontendClaims {
 }
 
 const NOTHING_RESERVED: ReservedFrontends = {};
+
+function changedAddresses(before: ReservedFrontends, after: ReservedFrontends): ReadonlySet<string> {
+  const changed = [...Object.keys(before), ...Object.keys(after)].filter(
+    (name) => isAddress(name) && Object.hasOwn(before, name) !== Object.hasOwn(after, name),
+  );
+  return new Set(changed);
+}
+
+/** All others are names of frontends. */
+function isAddress(name: string): boolean {
+  return !name.includes('/');
+}
 
 /** Those whose frontend came or went, besides the one that changed. */
 function noteOthers(

@@ -5,7 +5,7 @@ import { frontendName } from './frontend-name.js';
 
 /**
  * Frontends that no Service gets, except as its own cluster IP, because the proxy itself depends on what is there: by name, with
- * what that is, for people.
+ * what that is, for people. The text of an address stands for all its ports.
  */
 export type ReservedFrontends = Readonly<Record<string, string>>;
 
@@ -30,7 +30,15 @@ export interface ReservedPlaces {
   readonly localAddresses: readonly string[];
   /** Node ports are served on loopback addresses, too. */
   readonly localhostNodePorts: boolean;
+  /**
+   * IPVS mode: the addresses that the node has. Any other address that a Service takes becomes one of the node, with all its ports.
+   * Missing: a Service takes single ports.
+   */
+  readonly nodeAddresses?: readonly string[] | undefined;
 }
+
+const API_SERVER = 'the API server that this proxy uses';
+const API_SERVER_ADDRESS = `${API_SERVER} (IPVS mode: with all ports of the address)`;
 
 /** Whether it listens on all addresses of the machine. */
 export function isEverywhere({ address }: OwnListener): boolean {
@@ -40,13 +48,16 @@ export function isEverywhere({ address }: OwnListener): boolean {
 /** Those of one family. A listener on an unspecified address is reached at all addresses of the machine, and by node ports. */
 export function reservedFrontends(
   family: IpFamily,
-  { listeners, apiServers, localAddresses, localhostNodePorts }: ReservedPlaces,
+  { listeners, apiServers, localAddresses, localhostNodePorts, nodeAddresses }: ReservedPlaces,
 ): ReservedFrontends {
   const reserved: Record<string, string> = {};
-  const reserve = (address: string, port: number, name: string): void => {
+  const ofFamily = (address: string): string | undefined => {
     const parsed = parseAddress(address);
-    if (parsed?.family === family && isOwnAddress(parsed))
-      reserved[frontendName(parsed.text, port, 'TCP')] = name;
+    return parsed?.family === family && isOwnAddress(parsed) ? parsed.text : undefined;
+  };
+  const reserve = (address: string, port: number, name: string): void => {
+    const text = ofFamily(address);
+    if (text !== undefined) reserved[frontendName(text, port, 'TCP')] = name;
   };
   for (const own of listeners) {
     const { address, port, name } = own;
@@ -55,6 +66,10 @@ export function reservedFrontends(
     if (listener && (localhostNodePorts || !isLoopback(listener)))
       reserved[frontendName(undefined, port, 'TCP')] = name;
   }
-  for (const { address, port } of apiServers) reserve(address, port, 'the API server that this proxy uses');
+  for (const { address, port } of apiServers) {
+    reserve(address, port, API_SERVER);
+    const text = ofFamily(address);
+    if (text !== undefined && nodeAddresses?.includes(text) === false) reserved[text] = API_SERVER_ADDRESS;
+  }
   return reserved;
 }

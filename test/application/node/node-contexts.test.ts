@@ -90,6 +90,15 @@ describe('NodeContexts', () => {
     expect(use(0, 1)).toEqual([true, true]);
   });
 
+  it('in IPVS mode reserves the address of the API server as long as the node does not have it', () => {
+    const all = contexts({ namesNodeAddresses: true });
+    all.usesApiServer('192.0.2.9', 6443);
+    const names = () => Object.keys(all.of('IPv4', true).forwarding.reserved ?? {});
+    expect(names()).toEqual(['192.0.2.9:6443/TCP', '192.0.2.9']);
+    local = [...local, '192.0.2.9'];
+    expect(names()).toEqual(['192.0.2.9:6443/TCP']);
+  });
+
   it('reserves the addresses of the Node where the local ones cannot be read', () => {
     state.applyNode(node(['192.0.2.4']));
     const unreadable = {

@@ -208,6 +208,50 @@ describe('A reserved frontend', () => {
   });
 });
 
+describe('A reserved address', () => {
+  const reserved = { '192.0.2.99': 'the API server', '192.0.2.99:443/TCP': 'the API server' };
+  const kindsOf = (table: ForwardingTable) =>
+    Object.fromEntries(
+      [...table.entries()].map(({ name, frontends }) => [name.name, frontends.map(({ kind }) => kind)]),
+    );
+
+  it('is no external IP and load-balancer IP with any port or protocol, but may be a cluster IP', () => {
+    const state = new ClusterState();
+    const udp = { name: '', protocol: 'UDP', port: 53, nodePort: 30053 } as const;
+    state.applyService(service({ name: 'a', externalIPs: ips('192.0.2.99', '192.0.2.98') }));
+    state.applyService(
+      service({
+        name: 'b',
+        clusterIPs: { IPv4: '10.96.0.2' },
+        loadBalancerIPs: ips('192.0.2.99'),
+        ports: [udp],
+      }),
+    );
+    state.applyService(service({ name: 'c', clusterIPs: { IPv4: '192.0.2.99' } }));
+    const table = ForwardingTable.of(state, { ...FORWARDING, reserved });
+    expect(kindsOf(table)).toEqual({
+      a: ['cluster-ip', 'external-ip'],
+      b: ['cluster-ip', 'node-port'],
+      c: ['cluster-ip'],
+    });
+    expect(table.ownerOf('TCP', { address: '192.0.2.99', port: 80 })).toBe('shop/c/tcp/');
+    const dns = { address: '192.0.2.99', port: 53 };
+    expect([table.ownerOf('UDP', dns), table.reservedFor('UDP', dns)]).toEqual([undefined, 'the API server']);
+  });
+
+  it('goes from its Services and comes back with the next change of any Service', () => {
+    const state = new ClusterState();
+    state.applyService(service({ name: 'a', externalIPs: ips('192.0.2.99') }));
+    state.applyService(service({ name: 'b', clusterIPs: { IPv4: '10.96.0.2' } }));
+    const table = ForwardingTable.of(state, FORWARDING);
+    const changed = (context: typeof FORWARDING) =>
+      table.update(state, [], context).map(({ key, entry }) => [key, entry?.frontends.length]);
+    expect(changed({ ...FORWARDING, reserved })).toEqual([['shop/a/tcp/', 1]]);
+    expect(changed({ ...FORWARDING, reserved: { ...reserved } })).toEqual([]);
+    expect(changed(FORWARDING)).toEqual([['shop/a/tcp/', 2]]);
+  });
+});
+
 describe('A table with conflicts', () => {
   const NAMES = ['a', 'b', 'c', 'd'];
   const ADDRESSES = ['10.96.0.1', '10.96.0.2', '192.0.2.1'];

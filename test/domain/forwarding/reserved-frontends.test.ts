@@ -30,6 +30,16 @@ it('reserved are the ports of the proxy at all addresses of the machine, and the
   });
 });
 
+it('in IPVS mode all ports of an address of the API server are reserved, unless the node has that address', () => {
+  const server = 'the API server that this proxy uses (IPVS mode: with all ports of the address)';
+  const addressesOf = (family: 'IPv4' | 'IPv6', nodeAddresses: readonly string[]) =>
+    Object.entries(reservedFrontends(family, { ...PLACES, nodeAddresses })).filter(
+      ([name]) => !name.includes('/'),
+    );
+  expect(addressesOf('IPv4', ['192.0.2.1', '192.0.2.8'])).toEqual([['192.0.2.9', server]]);
+  expect(addressesOf('IPv6', [])).toEqual([['2001:db8::9', server]]);
+});
+
 it('a listener on loopback is kept from node ports where these are served there', () => {
   expect(reservedFrontends('IPv4', { ...PLACES, localhostNodePorts: true })).toMatchObject({
     'node port 10249/TCP': 'metrics',

@@ -1,8 +1,14 @@
 import { builtProxy } from '../../support/program/built-proxy.js';
+import { bundleStandIn } from '../../support/program/served-node.js';
 import { declareGuestTests, type GuestProgram } from './guest-tests.js';
 
 // Built here: what a guest builds is lost with it.
-const environment = { KUBEPROXY: await builtProxy(), NIGHTLY: process.env.NIGHTLY ?? '' };
+const standIn = await bundleStandIn();
+const environment = {
+  KUBEPROXY: await builtProxy(),
+  STAND_IN: standIn.file,
+  NIGHTLY: process.env.NIGHTLY ?? '',
+};
 const program = (name: string): GuestProgram => ({
   source: new URL(`./inside/${name}.ts`, import.meta.url),
   environment,
@@ -13,3 +19,4 @@ const wanted = process.env.GUEST_PROGRAMS?.split(',');
 await declareGuestTests(
   programs.filter(({ source }) => !wanted || wanted.some((name) => source.href.endsWith(`/${name}.ts`))),
 );
+await standIn.remove();

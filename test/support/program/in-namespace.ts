@@ -1,7 +1,7 @@
 import { execa, type ResultPromise } from 'execa';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { bundle } from './bundle.js';
 import { runToEnd } from './run-to-end.js';
@@ -62,6 +62,11 @@ export class DriverBundle<Handlers extends object = never> {
     const file = join(folder, 'driver.mjs');
     await bundle(source, file);
     return new DriverBundle(folder, file);
+  }
+
+  /** One that another process made, which removes it. */
+  static at<Handlers extends object>(file: string): DriverBundle<Handlers> {
+    return new DriverBundle<Handlers>(dirname(file), file);
   }
 
   async remove(): Promise<void> {

@@ -1,3 +1,4 @@
+import './api-server-address.js';
 import { after, before, describe } from 'node:test';
 import { nightly } from '../../../support/nightly.js';
 import { connectionTests, modeTests } from './connections.js';
