@@ -22,7 +22,8 @@ import { readObjects, type ReadObjects } from '../../bootstrap/commands/read-obj
  */
 export async function plannedDiff(asked: Asked<'diff'>, logger: Logger): Promise<number> {
   const { services, output, watch } = asked.request;
-  if (watch) throw new UsageError('diff watches a running proxy, not a plan: leave out --watch');
+  if (watch)
+    throw new UsageError('diff watches a running proxy, not a plan: leave out --watch', 'kubeproxy diff');
   const { commandLine, mode } = await chooseMode(asked, logger);
   return readObjects(commandLine, { families: supportedFamilies() }, logger, async (read) => {
     const all = await differences(mode, read, asked.manifests.length > 0);

@@ -92,6 +92,9 @@ describe('the plugin for kubectl', () => {
   it.each([
     [['status', '--failing'], 'unknown flag: --failing'],
     [['services', '--from', 'node'], 'unknown flag: --from'],
+    [['diff', '--plan'], 'unknown flag: --plan'],
+    [['compare', '--expect', 'nothing'], 'there is no known difference "nothing"'],
+    [['compare', '--timeout', '0'], 'whole number from 1 to 9999'],
     [
       ['services', '../x'],
       'services takes names as NAME or NAMESPACE/NAME, with :PORT for one port, got "../x"',

@@ -43,7 +43,8 @@ const QUESTIONS = {
   diff: {
     ...diff,
     description:
-      'Show what the kernel of each node has otherwise than its proxy wants it: - is there and should not be, + should be there.',
+      "Compare the kernel's rules on each node with the desired rules of its proxy: - unexpected, + missing.",
+    options: without(diff, '--plan'),
   },
   history: {
     ...history,
