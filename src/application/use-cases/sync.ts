@@ -220,8 +220,11 @@ export class Sync {
   private async applyChanges({ services, everyService }: DequeuedChanges, call: Call): Promise<Programmed> {
     const { network, forwarding } = call;
     const ofServices = everyService ? undefined : services;
-    this.waiting.add(failedRemovals(this.table, this.statuses, this.family, ofServices));
-    this.waiting.add(everyService ? this.computeAll(forwarding) : this.computeNext(services, forwarding));
+    const removals = failedRemovals(this.table, this.statuses, this.family, ofServices);
+    const changes = everyService ? this.computeAll(forwarding) : this.computeNext(services, forwarding);
+    // Only now, as what waits is not computed again: a removal is retried together with the port that replaces it.
+    this.waiting.add(removals);
+    this.waiting.add(changes);
     const before = this.network;
     const depend = before && network !== before && this.backend.rulesDependOn?.(before, network);
     const due = depend || everyService ? this.waiting.takeAll() : this.waiting.take();

@@ -165,6 +165,17 @@ describe('a service port that cannot be programmed', () => {
     expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a')]);
   });
 
+  it('that is refused its removal is tried again together with the port that takes its place', async () => {
+    const bench = await new Bench().begin('a', 'b');
+    for (const key of [keyOf('b'), `${keyOf('b')}http`]) bench.backend.poisoned.set(key, 'refused');
+    bench.change('b', { ports: [{ name: 'http', protocol: 'TCP', port: 80, nodePort: 0 }] });
+    await bench.settle();
+    bench.backend.take();
+    await bench.clock.advanceAsync(1000);
+    const retries = bench.backend.take().filter(({ method }) => method === 'apply');
+    expect(retries.map(({ keys }) => keys)).toEqual([[keyOf('b'), `${keyOf('b')}http`]]);
+  });
+
   it('that waits for its turn is tried again after a second, however often, and blamed for nothing', async () => {
     const bench = await new Bench().begin('a', 'b');
     const apply = jest.spyOn(bench.backend, 'apply').mockImplementation((changes) =>
