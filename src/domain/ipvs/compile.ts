@@ -128,6 +128,7 @@ class ServicePortCompiler {
     this.claim({
       key,
       frontend: key,
+      ...rankOf(frontend),
       served: this.served(frontend, address),
       ...(bound !== undefined && { bound }),
       members: bound === undefined ? members : [...members, `KUBE-IPVS-IPS ${bound}`],
@@ -141,6 +142,7 @@ class ServicePortCompiler {
     this.parts.set(part.key, {
       ...former,
       ...part,
+      ...(former && { rank: Math.min(former.rank ?? 0, part.rank ?? 0) }),
       members: [...(former?.members ?? []), ...part.members],
       rules: [...(former?.rules ?? []), ...part.rules],
     });
@@ -191,6 +193,15 @@ class ServicePortCompiler {
     const member = `${addressText(address)},${this.protocol}:${numberText('port', port, MAX_PORT)}`;
     return `${set} ${source === undefined ? member : `${member},${source}`}`;
   }
+}
+
+/**
+ * At one address and port, as where an external IP is an address of the node, other modes match the address before the node port, and
+ * only if there are endpoints.
+ */
+function rankOf({ address, outcome }: Frontend): Pick<IpvsPart, 'rank'> {
+  if (address === undefined) return { rank: 1 };
+  return outcome === 'reject' ? { rank: 2 } : {};
 }
 
 /** ipset prints a network of full length as its address. */

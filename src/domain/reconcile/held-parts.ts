@@ -7,6 +7,8 @@ export interface Part {
   readonly key: string;
   /** The frontend, in the form that people use: `10.96.0.10:53/UDP`. Undefined for parts that are the same for every holder. */
   readonly frontend?: string | undefined;
+  /** Of several that claim a part, the one with the lowest rank holds it, of one rank the first by key. Missing: 0. */
+  readonly rank?: number | undefined;
 }
 
 /** A part and its holder. */
@@ -57,7 +59,7 @@ export class HeldParts<P extends Part> {
     for (const part of parts ?? []) {
       const previous = former.get(part.key);
       former.delete(part.key);
-      if (!previous) this.claim({ owner, part }, switched);
+      if (previous?.rank !== part.rank || !previous) this.claim({ owner, part }, switched, previous);
       else if (!this.same(previous, part) && this.holder(part.key) === owner)
         switched({ owner, part: previous }, { owner, part });
     }
@@ -96,10 +98,14 @@ export class HeldParts<P extends Part> {
     return this.claims.allHold || this.holder(part.key) === owner;
   }
 
-  private claim(claimed: HeldPart<P>, switched: Switch<P>): void {
+  /** @param previous the part of that key that the owner had, which had another rank */
+  private claim(claimed: HeldPart<P>, switched: Switch<P>, previous?: P): void {
     const { owner, part } = claimed;
-    const { before, after } = this.claims.claim(part.key, owner, part.frontend !== undefined);
-    if (before !== after) switched(this.partOf(before, part.key), claimed);
+    const rankOf = (claimant: ServicePortKey) => String(this.partOf(claimant, part.key)?.part.rank ?? 0);
+    const { before, after } = this.claims.claim(part.key, owner, part.frontend !== undefined, rankOf);
+    if (before === after && after !== owner) return;
+    const former = before === owner && previous ? { owner, part: previous } : this.partOf(before, part.key);
+    switched(former, this.partOf(after, part.key));
   }
 
   private release(released: HeldPart<P>, switched: Switch<P>): void {
