@@ -85,17 +85,8 @@ function comparedNode(
     differences,
     unlisted: families.reduce((sum, { unlisted }) => sum + unlisted, 0),
     unknowns: [...unknowns],
-    notes: [
-      ...problems.map((problem) => `ignored: ${problem}`),
-      ...notes.filter(isOfInterest),
-      ...node.unseen,
-    ],
+    notes: [...problems.map((problem) => `ignored: ${problem}`), ...notes, ...node.unseen],
   };
-}
-
-/** The addresses of each node are its own. */
-function isOfInterest(note: string): boolean {
-  return !note.startsWith("the node's own addresses");
 }
 
 /** 0: nothing differs but what is expected. 1: something does. 2: nothing does, but something is not understood. */

@@ -37,10 +37,10 @@ export async function compare(asked: Asked<'compare'>, logger: Logger): Promise<
   const plan = sides.find(({ kind }) => kind === 'plan');
   const isLive = node !== undefined && plan !== undefined;
   const obstacle = isLive ? await obstacleTo(plan, asked, logger) : undefined;
-  let compared = await compareSides([one, other], asked, logger);
+  let compared = await readAndCompare([one, other], asked, logger);
   // A Service may have changed between the two sides.
   if (isLive && compared.families.some(hasUnexplained))
-    compared = await compareSides([one, other], asked, logger);
+    compared = await readAndCompare([one, other], asked, logger);
   for (const problem of compared.problems) printError(`ignored: ${problem}`);
   const result: ComparisonResult = {
     ...(node && { node }),
@@ -56,22 +56,20 @@ function hasUnexplained({ differences }: FamilyReport): boolean {
   return differences.some(({ known }) => known === undefined);
 }
 
-type Compared = Pick<Required<ComparisonResult>, 'families' | 'notes' | 'problems'>;
+type Compared = Pick<Required<ComparisonResult>, 'families' | 'localAddresses' | 'notes' | 'problems'>;
 
-async function compareSides(
+async function readAndCompare(
   sides: readonly [ComparedSide, ComparedSide],
   asked: Asked<'compare'>,
   logger: Logger,
 ): Promise<Compared> {
   const one = await readSide(sides[0], asked, logger);
   const other = await readSide(sides[1], asked, logger);
-  const { families, notes } = compareFamilies(
-    [one.families, other.families],
-    one.node ?? other.node ?? machine(logger),
-    asked,
-  );
+  const node = one.node ?? other.node ?? machine(logger);
+  const { families, notes } = compareFamilies([one.families, other.families], node, asked);
   return {
     families,
+    localAddresses: node.localAddresses,
     notes: [...notes, ...new Set([...one.notes, ...other.notes])],
     problems: [...new Set([...one.problems, ...other.problems])],
   };
@@ -117,12 +115,9 @@ function compareFamilies(
         limit,
       ),
     ),
-    notes: [
-      `the node's own addresses are taken to be ${node.localAddresses.join(', ')}`,
-      ...IP_FAMILIES.filter((family) => !compared.includes(family)).map(
-        (family) => `${family} is not compared: a side has no rules of it`,
-      ),
-    ],
+    notes: IP_FAMILIES.filter((family) => !compared.includes(family)).map(
+      (family) => `${family} is not compared: a side has no rules of it`,
+    ),
   };
 }
 

@@ -18,7 +18,9 @@ export interface ComparisonResult {
   /** What the sides are, for people. */
   readonly sides: readonly [string, string];
   readonly families: readonly FamilyReport[];
-  /** Assumptions, and what is left out; for people. */
+  /** The addresses that the node is assumed to have. */
+  readonly localAddresses: readonly string[];
+  /** What is left out; for people. */
   readonly notes: readonly string[];
   /** Objects that are not in a plan, and why. */
   readonly problems: readonly string[];
@@ -36,11 +38,12 @@ const UNKNOWN_SHOWN = 10;
 export function comparisonLines(result: Printed, isWide: boolean): readonly string[] {
   const lines = result.node ? nodeLines(result.node) : [];
   if (!('sides' in result)) return lines;
-  const { sides, families, notes, obstacle } = result;
+  const { sides, families, localAddresses, notes, obstacle } = result;
   return [
     ...lines,
     ...(obstacle === undefined ? [] : [`the planned mode cannot run here: ${obstacle}`]),
     ...families.flatMap((report) => familyLines(report, sides, isWide)),
+    `note: the node's own addresses are taken to be ${localAddresses.join(', ')}`,
     ...notes.map((note) => `note: ${note}`),
   ];
 }
