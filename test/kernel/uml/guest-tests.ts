@@ -62,6 +62,7 @@ async function runInGuest({
     const command = [
       ...[
         'env',
+        `--chdir=${process.cwd()}`,
         ...Object.entries({ ...ONE_PROCESSOR, ...environment }).map(([name, value]) => `${name}=${value}`),
       ],
       ...[process.execPath, '--test-reporter', reporter],
