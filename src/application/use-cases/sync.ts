@@ -41,6 +41,8 @@ export interface ProgramResult {
   readonly changed: readonly ForwardingChange[];
 }
 
+const NOTHING_APPLIED: ApplyResult = { written: 0, failed: [], conflicts: [] };
+
 /** What one call of the backend is made with. */
 type Call = FamilyContext & { readonly signal: AbortSignal | undefined };
 
@@ -229,6 +231,9 @@ export class Sync {
     const depend = before && network !== before && this.backend.rulesDependOn?.(before, network);
     const due = depend || everyService ? this.waiting.takeAll() : this.waiting.take();
     const changed = depend ? withEveryEntry(this.table, due) : due;
+    // What was computed just now is so large that it is programmed in the next call.
+    if (changed.length === 0 && !this.waiting.empty && network === before)
+      return { result: NOTHING_APPLIED, changed };
     this.network = network;
     this.listener?.programming?.(changed);
     return { result: await this.apply(changed, call), changed };

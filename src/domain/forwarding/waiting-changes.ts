@@ -19,8 +19,8 @@ interface ServiceChanges {
 /**
  * The queue of changes of the forwarding table that no backend has got yet. It is fair: they are handed out in portions, the small
  * changes first, in the order in which they came, then a part of the large ones, of each Service in turn. So a change does not
- * wait longer than one portion takes, whatever another Service does. A single change that is larger than a portion waits once
- * while there are others. Changes that concern one frontend, such as those of the port that loses it and of the one that gets it, are
+ * wait longer than one portion takes, whatever another Service does. A single change that is larger than a portion comes alone, and not in
+ * the turn in which it was computed; small changes pass it twice. Changes that concern one frontend, such as those of the port that loses it and of the one that gets it, are
  * never separated.
  */
 export class WaitingChanges {
@@ -29,8 +29,10 @@ export class WaitingChanges {
   /** Those with more than a part of a portion, in the order of their turns. */
   private readonly heavy = new Set<ServiceKey>();
   private weight = 0;
-  /** The large change that has let others pass. */
+  /** The large change that comes next, alone. */
   private postponed: ForwardingChange | undefined;
+  /** Small changes have passed it in the turn after its own. */
+  private wasPassed = false;
   /** Known while not all that waits fits into one portion; with changes among it that do not wait any more. */
   private byFrontend: Map<string, ForwardingChange[]> | undefined;
 
@@ -62,20 +64,17 @@ export class WaitingChanges {
     }
   }
 
-  /** The next portion. Costs what it hands out, and once what waits. */
+  /** The next portion. Costs what it hands out, and once what waits. It may be empty although changes wait: then a large one is the next. */
   take(): readonly ForwardingChange[] {
     if (this.weight <= this.weightAtOnce) return this.takeAll();
     this.byFrontend ??= indexed([...this.byService.values()]);
     const portion: ForwardingChange[] = [];
-    if (this.postponed) {
-      this.takeWithOthers(this.postponed, portion);
-      return portion;
-    }
     const end = this.weight - this.weightAtOnce;
-    for (const [service, { changes }] of this.byService) {
-      if (this.weight <= end) break;
-      if (this.heavy.has(service)) continue;
-      for (const change of changes.values()) this.takeWithOthers(change, portion);
+    if (!this.postponed || !this.wasPassed) this.takeLight(portion, end);
+    if (this.postponed) {
+      this.wasPassed = portion.length > 0;
+      if (!this.wasPassed) this.takeWithOthers(this.postponed, portion);
+      return portion;
     }
     for (const service of [...this.heavy]) {
       if (this.weight <= end) break;
@@ -91,16 +90,27 @@ export class WaitingChanges {
     this.weight = 0;
     this.byFrontend = undefined;
     this.postponed = undefined;
+    this.wasPassed = false;
     return all;
+  }
+
+  /** @param end the weight of all at which the portion is full */
+  private takeLight(portion: ForwardingChange[], end: number): void {
+    for (const [service, { changes }] of this.byService) {
+      if (this.weight <= end) break;
+      if (this.heavy.has(service)) continue;
+      for (const change of changes.values()) this.takeWithOthers(change, portion);
+    }
   }
 
   /** @param end the weight of all at which the portion is full */
   private takeOfHeavy(service: ServiceKey, portion: ForwardingChange[], end: number): void {
     for (const change of this.byService.get(service)?.changes.values() ?? []) {
-      if (portion.length > 0 && this.weight - weightOf(change) < end) {
-        if (weightOf(change) > this.weightAtOnce) this.postponed ??= change;
+      if (weightOf(change) > this.weightAtOnce) {
+        this.postponed ??= change;
         break;
       }
+      if (portion.length > 0 && this.weight - weightOf(change) < end) break;
       this.takeWithOthers(change, portion);
     }
     // The next turn is that of another Service.
