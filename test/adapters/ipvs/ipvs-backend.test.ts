@@ -131,6 +131,21 @@ describe('weights', () => {
     await backend.apply(changed(weighing({ '10.244.1.2': 9 })), network);
     expect(node.takeJournal()).toEqual(['set-real 10.96.0.1:80/TCP 10.244.1.2:8080 9']);
   });
+
+  it.each(['TCP', 'UDP', 'SCTP'] as const)(
+    'of 0 leave a real server of %s, which keeps its connections',
+    async (protocol) => {
+      node.servers.schedulers.add('wrr');
+      const ports = [{ name: '', protocol, port: 80, nodePort: 0 }];
+      const weighing = (weight: number) => entryOf('a', [1, 2], { ports, weights: { '10.244.1.2': weight } });
+      await started([weighing(4)]);
+      await backend.apply(changed(weighing(0)), network);
+      const steps = node.takeJournal();
+      expect(steps).toContain(`set-real 10.96.0.1:80/${protocol} 10.244.1.2:8080 0`);
+      expect(steps.filter((step) => step.startsWith('delete'))).toEqual([]);
+      expect(await backend.verify('full')).toMatchObject({ written: 0 });
+    },
+  );
 });
 
 describe('the addresses of the node', () => {

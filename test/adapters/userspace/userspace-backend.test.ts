@@ -387,6 +387,31 @@ describe('claims', () => {
     expect(targets('NODEPORT-HOST')).toHaveLength(1);
   });
 
+  it.each([
+    ['a', 'b'],
+    ['b', 'a'],
+  ])(
+    'serves an address of this machine beside a node port with its number, whichever comes first: %s, %s',
+    async (one, other) => {
+      const number = await freePort();
+      local = [HERE];
+      const ports = [{ name: '', protocol: 'TCP', port: number, nodePort: 0 }] as const;
+      const addressed = entry(one, { ...at('10.96.0.1'), ports, externalIPs: [parseAddress(HERE)!] });
+      const web = entry(other, { ...at('10.96.0.2'), ...port('TCP', number) });
+      const entries = one < other ? [addressed, web] : [web, addressed];
+      expect(await backend.start(entries, NODE)).toMatchObject({ failed: [] });
+      expect([targets('NODEPORT-CONTAINER').length, proxyPorts()]).toEqual([
+        1,
+        expect.objectContaining({ [HERE]: expect.any(Number) }),
+      ]);
+      for (const left of [web, undefined]) {
+        await expect(listening(number, HERE)).rejects.toThrow('EADDRINUSE');
+        await backend.apply([gone(left ? addressed : web)], NODE);
+      }
+      await listening(number, '0.0.0.0');
+    },
+  );
+
   it('passes a node port on with the write that takes it from a service that goes', async () => {
     const nodePort = await freePort();
     const first = entry('b', { ...at('10.96.0.1'), ...port('TCP', nodePort) });
