@@ -1,4 +1,3 @@
-import type { PortIdentity } from '../model/endpoint.js';
 import type { Protocol, ServiceKey, ServicePortKey } from '../model/service-port-name.js';
 import type { Service, ServicePortSpec } from '../model/service.js';
 import type { IpFamily } from '../net/ip-family.js';
@@ -26,7 +25,7 @@ interface Work {
 /**
  * The Services that have changed, and whose entries have not been computed since. They are handed out as `WaitingChanges` hands out
  * changes: the small ones together, of the large ones a portion of each in turn. A Service that changes in the middle of this begins again
- * with the ports that have waited longest, so that none of them waits for ever.
+ * with other ports, so that none of them waits for ever.
  */
 export class UncomputedServices {
   private readonly works = new Map<ServiceKey, Work>();
@@ -92,18 +91,24 @@ export class UncomputedServices {
     return { service, portion };
   }
 
-  /** About as many elements of rules as the Service has, or gets. */
+  /** About as many elements of rules as the Service has, or gets; of more than a portion it counts no further. */
   private weightOf(key: ServiceKey): number {
-    const present = this.entriesOf(key).reduce((sum, entry) => sum + weightOfEntry(entry), 0);
     const service = this.served(key);
-    if (!service) return present;
+    const present = this.sumOf(this.entriesOf(key), weightOfEntry);
+    if (!service || present > this.weightAtOnce) return present;
     const counts = this.state.endpointCounts(key, this.family);
-    const ranges = service.sourceRanges.length;
-    const coming = service.ports.reduce(
-      (sum, port) => sum + frontendCount(service, port) * (1 + counts(identityOf(port)) + ranges),
-      0,
-    );
+    const coming = this.sumOf(service.ports, (port) => {
+      const { name, protocol } = port;
+      const others = 1 + service.sourceRanges.length;
+      return frontendCount(service, port) * (counts({ port: name, protocol }) + others);
+    });
     return Math.max(present, coming);
+  }
+
+  private sumOf<Item>(items: readonly Item[], weightOf: (item: Item) => number): number {
+    let sum = 0;
+    for (const item of items) if ((sum += weightOf(item)) > this.weightAtOnce) break;
+    return sum;
   }
 
   /** Undefined if the Service is computed as a whole: with few ports, or where ports share tables of slots. */
@@ -162,10 +167,25 @@ interface PortGroup {
 }
 
 /**
- * First each entry that goes, then each port with those that it replaces. Whatever has a name or a frontend in common is in one group,
- * so that a frontend passes from one port to another at once.
+ * First each entry that goes, then each port that comes or moves, with the entries that it replaces, then the others. Whatever has a name or
+ * a frontend in common is in one group, so that a frontend passes from one port to another at once.
  */
 function* groups(
+  ports: readonly ServicePortSpec[],
+  entries: readonly ForwardingEntry[],
+): Generator<PortGroup, undefined> {
+  const { pairs, others } = paired(ports, entries);
+  const changed = ports.filter((_, index) => !pairs[index]);
+  if (others.length === 0) for (const port of changed) yield { ports: [port], entries: [] };
+  else yield* linked(changed, others);
+  for (const [index, port] of ports.entries()) {
+    const entry = pairs[index];
+    if (entry) yield { ports: [port], entries: [entry] };
+  }
+}
+
+/** Of ports and entries of which some may have a name or a frontend in common. */
+function* linked(
   ports: readonly ServicePortSpec[],
   entries: readonly ForwardingEntry[],
 ): Generator<PortGroup, undefined> {
@@ -175,9 +195,9 @@ function* groups(
     if (coming.has(placesOfEntry(entry))) replaced.push(entry);
     else yield { ports: [], entries: [entry] };
   const present = new Members(replaced, placesOfEntry);
-  for (const first of [...ports, ...replaced]) {
+  for (const first of [...ports.map(placesOfPort), ...replaced.map(placesOfEntry)]) {
     const group = { ports: [] as ServicePortSpec[], entries: [] as ForwardingEntry[] };
-    const found = ['key' in first ? placesOfEntry(first) : placesOfPort(first)];
+    const found = [first];
     for (let places = found.pop(); places; places = found.pop()) {
       const [newPorts, newEntries] = [coming.take(places), present.take(places)];
       group.ports.push(...newPorts);
@@ -186,6 +206,31 @@ function* groups(
     }
     if (group.ports.length + group.entries.length > 0) yield group;
   }
+}
+
+/** The entry of each port's name and frontends, which a port has that stays, and the other entries. Written for speed. */
+function paired(
+  ports: readonly ServicePortSpec[],
+  entries: readonly ForwardingEntry[],
+): {
+  readonly pairs: readonly (ForwardingEntry | undefined)[];
+  readonly others: readonly ForwardingEntry[];
+} {
+  const numbers = new Int32Array(PLACES);
+  for (const [index, entry] of entries.entries())
+    for (const place of placesOfEntry(entry).places) numbers[place] = index + 1;
+  const isPaired = new Uint8Array(entries.length);
+  const pairs = ports.map((port) => {
+    const { name, places } = placesOfPort(port);
+    const index = numbers[places[0]!]! - 1;
+    const entry = entries[index];
+    if (entry?.name.port !== name || !places.every((place) => [0, index + 1].includes(numbers[place]!)))
+      return undefined;
+    if (!placesOfEntry(entry).places.every((place) => places.includes(place))) return undefined;
+    isPaired[index] = 1;
+    return entry;
+  });
+  return { pairs, others: entries.filter((_, index) => !isPaired[index]) };
 }
 
 /** The key of a port within its Service, and its frontends. */
@@ -251,8 +296,4 @@ const PLACES = (2 * 3) << 16;
 /** A port of the Service's addresses, or of the node, as a number. */
 function placeOf(protocol: Protocol, port: number, ofNode = false): number {
   return ((PROTOCOLS[protocol] * 2 + Number(ofNode)) << 16) + port;
-}
-
-function identityOf({ name, protocol }: ServicePortSpec): PortIdentity {
-  return { port: name, protocol };
 }
