@@ -76,11 +76,11 @@ describe('a Service with very many ports', () => {
       Array.from({ length: count }, (_, index) => `10.1.${index >> 8}.${index & 255}`);
     bench.put('big', { externalIPs, createdAt: 9 });
     bench.setEndpoints('big', ...pods(1500));
-    await bench.settle();
+    await bench.clock.advanceAsync(5);
     const release = bench.backend.hold();
     bench.setEndpoints('big', ...pods(1499));
     bench.change('other');
-    await bench.settle();
+    await bench.clock.advanceAsync(5);
     bench.setEndpoints('older', '10.2.0.1');
     bench.change('older', { externalIPs, createdAt: 1 });
     sizes(bench);
