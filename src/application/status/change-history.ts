@@ -42,7 +42,7 @@ export class ChangeHistory implements Partial<SyncObserver> {
   }: ProgrammedChanges): void {
     const failures = new Set(failed);
     const now = this.clock.now();
-    const at = timeText(now);
+    const [at, event] = [timeText(now), timeText(now - sinceEvent)];
     if (everyService) this.add({ what: 'everything-programmed', family, at, steps: written, took: ms });
     for (const change of changed) {
       const hasFailed = failures.has(change.key);
@@ -57,7 +57,7 @@ export class ChangeHistory implements Partial<SyncObserver> {
         steps: written,
         servicePort: change.key,
         ...outcome,
-        event: timeText(now - sinceEvent),
+        event,
         ...(times?.[0] !== undefined && { trigger: timeText(times[0]) }),
         took: sinceEvent,
         endpoints: endpointsChange(change.former?.endpoints.reachable, change.entry?.endpoints.reachable),

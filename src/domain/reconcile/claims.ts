@@ -44,8 +44,7 @@ export class Claims {
   }
 
   holder(id: string): ServicePortKey | undefined {
-    const claimants = this.claimantsOf.get(id);
-    return typeof claimants === 'object' ? claimants.first : claimants;
+    return firstOf(this.claimantsOf.get(id));
   }
 
   /** Whether anything has several claimants. Cheap. */
@@ -63,10 +62,11 @@ export class Claims {
    * @param givesWay whether the claim of unexplained rules ends here
    */
   claim(id: string, owner: ServicePortKey, givesWay = true, rankOf = EQUAL_RANKS): ClaimChange {
-    const before = this.holder(id);
+    const present = this.claimantsOf.get(id);
+    const before = firstOf(present);
     if (isUnexplained(owner)) this.unexplained.add(id);
     else if (givesWay && this.unexplained.delete(id)) this.endUnexplained(id);
-    const claimants = this.claimantsOf.get(id);
+    const claimants = present === undefined ? undefined : this.claimantsOf.get(id);
     if (claimants === undefined) this.claimantsOf.set(id, owner);
     else if (typeof claimants === 'object') claimants.add(owner, rankOf(owner));
     else if (claimants !== owner) {
@@ -75,14 +75,17 @@ export class Claims {
       this.claimantsOf.set(id, several);
       this.contested++;
     }
-    return { before, after: this.holder(id) };
+    return { before, after: claimants === undefined ? owner : this.holder(id) };
   }
 
   release(id: string, owner: ServicePortKey): ClaimChange {
-    const before = this.holder(id);
     const claimants = this.claimantsOf.get(id);
-    if (claimants === owner) this.claimantsOf.delete(id);
-    else if (typeof claimants === 'object') {
+    if (claimants === owner) {
+      this.claimantsOf.delete(id);
+      return { before: owner, after: undefined };
+    }
+    const before = firstOf(claimants);
+    if (typeof claimants === 'object') {
       claimants.delete(owner);
       if (claimants.size < 2) {
         this.claimantsOf.set(id, claimants.first!);
@@ -105,4 +108,8 @@ export class Claims {
       this.gaveWay = true;
     }
   }
+}
+
+function firstOf(claimants: ServicePortKey | Claimants | undefined): ServicePortKey | undefined {
+  return typeof claimants === 'object' ? claimants.first : claimants;
 }
