@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import type { ResourceKind } from '../src/application/ports/cluster-source.js';
 import type { Encoding } from '../src/adapters/kubernetes/encoding/encoding.js';
-import { jsonEncoding } from '../src/adapters/kubernetes/json/json-encoding.js';
-import { protobufEncoding } from '../src/adapters/kubernetes/protobuf/protobuf-encoding.js';
+import { jsonEncoding } from '../src/adapters/kubernetes/encoding/json-encoding.js';
+import { protobufEncoding } from '../src/adapters/kubernetes/encoding/protobuf-encoding.js';
 import { encodeObject } from '../test/support/api-server/protobuf.js';
 import { endpointSlice, service } from './cluster.js';
 import { stored } from './stored.js';

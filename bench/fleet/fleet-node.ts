@@ -1,5 +1,4 @@
-import { ApiClient } from '../../src/adapters/kubernetes/client/api-client.js';
-import type { ApiObserver } from '../../src/adapters/kubernetes/client/api-observer.js';
+import { ApiClient, type ApiObserver } from '../../src/adapters/kubernetes/client/api-client.js';
 import { KubernetesSource } from '../../src/adapters/kubernetes/kubernetes-source.js';
 import { SystemClock } from '../../src/adapters/process/system-clock.js';
 import type { ObjectSink, ResourceKind } from '../../src/application/ports/cluster-source.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiObserver } from '../../src/adapters/kubernetes/client/api-observer.js';
+import type { ApiObserver } from '../../src/adapters/kubernetes/client/api-client.js';
 import { FleetNode } from './fleet-node.js';
 import type { ServerWork } from './fleet-server.js';
 import { ServerProcess } from './server-process.js';

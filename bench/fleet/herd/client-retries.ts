@@ -1,7 +1,10 @@
-import { ApiConnectionError, ApiError } from '../../../src/adapters/kubernetes/client/api-error.js';
-import { retryAfterOf } from '../../../src/adapters/kubernetes/client/retry-after.js';
-import { defaultReflectorTimings } from '../../../src/adapters/kubernetes/watch/reflector-timings.js';
-import { RetrySchedule } from '../../../src/adapters/kubernetes/watch/retry/retry-schedule.js';
+import {
+  ApiConnectionError,
+  ApiError,
+  retryAfterOf,
+} from '../../../src/adapters/kubernetes/client/api-error.js';
+import { defaultReflectorTimings } from '../../../src/adapters/kubernetes/watch/reflector.js';
+import { RetrySchedule } from '../../../src/adapters/kubernetes/watch/retries.js';
 
 /** When a client of a simulated server asks again. All in milliseconds. */
 export interface ClientRetries {

@@ -1,7 +1,5 @@
-import { ApiClient } from '../../adapters/kubernetes/client/api-client.js';
-import type { ApiObserver } from '../../adapters/kubernetes/client/api-observer.js';
+import { ApiClient, RequestRate, type ApiObserver } from '../../adapters/kubernetes/client/api-client.js';
 import { acceptedTypes } from '../../adapters/kubernetes/encoding/media-types.js';
-import { RequestRate } from '../../adapters/kubernetes/client/request-rate.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';

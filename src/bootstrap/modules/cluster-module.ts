@@ -1,5 +1,4 @@
-import type { ApiObserver } from '../../adapters/kubernetes/client/api-observer.js';
-import type { ApiClient } from '../../adapters/kubernetes/client/api-client.js';
+import type { ApiObserver, ApiClient } from '../../adapters/kubernetes/client/api-client.js';
 import { ManifestSource } from '../../adapters/manifests/manifest-source.js';
 import { ClusterEvents } from '../../application/use-cases/cluster-events.js';
 import { FamilyLoops } from '../../application/use-cases/object-handler.js';

@@ -1,6 +1,6 @@
 import { HealthServer } from '../../adapters/health/health-server.js';
 import { ServiceHealthServer } from '../../adapters/health/service-health-server.js';
-import { ApiServiceLookup } from '../../adapters/kubernetes/api-service-lookup.js';
+import { ApiServiceLookup } from '../../adapters/kubernetes/kubernetes-source.js';
 import { LocalhostRelay } from '../../adapters/localhost/localhost-relay.js';
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
 import { ScrapeServer } from '../../adapters/metrics/scrape-server.js';

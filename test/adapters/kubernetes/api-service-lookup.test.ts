@@ -1,4 +1,4 @@
-import { ApiServiceLookup } from '../../../src/adapters/kubernetes/api-service-lookup.js';
+import { ApiServiceLookup } from '../../../src/adapters/kubernetes/kubernetes-source.js';
 import { ApiClient, type ApiRequest } from '../../../src/adapters/kubernetes/client/api-client.js';
 import { readService } from '../../../src/domain/decode/read-service.js';
 import { StandInApiServer } from '../../support/api-server/api-server.js';

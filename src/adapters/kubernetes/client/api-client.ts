@@ -1,18 +1,15 @@
-import { isIP } from 'node:net';
 import { request as httpRequest, type ClientRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { LARGEST_RESPONSE } from '../../http/largest-response.js';
+import { isIP } from 'node:net';
 import { cutText } from '../../../application/cut-text.js';
+import { delay } from '../../../application/delay.js';
 import type { Clock } from '../../../application/ports/clock.js';
+import { LARGEST_RESPONSE } from '../../http/largest-response.js';
 import type { Connection } from '../connection/connection.js';
 import { Credentials, type Access } from '../connection/credentials.js';
 import { JSON_TYPE, PREFERRED_TYPES } from '../encoding/media-types.js';
 import { ApiProtocolError } from './api-error.js';
-import { SILENT_OBSERVER, type ApiObserver } from './api-observer.js';
-import { defaultApiTimeouts, type ApiTimeouts } from './api-timeouts.js';
-import { HttpExchange } from './http-exchange.js';
-import type { RequestRate } from './request-rate.js';
-import type { ResponseBody } from './response-body.js';
+import { defaultApiTimeouts, HttpExchange, type ApiTimeouts, type ResponseBody } from './http-exchange.js';
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -34,13 +31,32 @@ export interface ApiRequest {
 }
 
 /** A response with a status of 2xx. */
-export interface ApiResponse {
+interface ApiResponse {
   /** "" if it is missing. */
   readonly contentType: string;
   readonly body: ResponseBody;
 }
 
-export interface ApiClientOptions {
+/** One request to the API server and its outcome. */
+export interface AnsweredRequest {
+  /** The status code, or `<error>` without a response. */
+  readonly code: string;
+  readonly method: string;
+  /** `10.96.0.1:443`. */
+  readonly host: string;
+}
+
+/** Counts requests to the API server, for metrics. Calls are cheap and never throw. */
+export interface ApiObserver {
+  /** @param seconds until the response began, or the request failed */
+  answered(request: AnsweredRequest, seconds: number): void;
+  /** The rate limit delayed a request by this time. */
+  waited(request: Omit<AnsweredRequest, 'code'>, seconds: number): void;
+  /** A connection is opened to this address: that of the API server, or of a proxy on the way. */
+  connecting?(address: string, port: number): void;
+}
+
+interface ApiClientOptions {
   readonly timeouts?: Partial<ApiTimeouts>;
   /** Media types in which lists and watches are requested; protobuf, else JSON, by default. */
   readonly accept?: string;
@@ -48,6 +64,8 @@ export interface ApiClientOptions {
   readonly rate?: RequestRate;
   readonly observer?: ApiObserver;
 }
+
+const SILENT_OBSERVER: ApiObserver = { answered() {}, waited() {} };
 
 const NEVER = new AbortController().signal;
 
@@ -163,6 +181,40 @@ export class ApiClient {
   /** Closes idle connections and kills running exec plugins. Usable again afterwards. */
   close(): void {
     this.credentials.close();
+  }
+}
+
+/**
+ * Limits the rate of requests: `burst` at once, and `qps` per second on average (clientConnection.qps and burst). A token
+ * bucket refills steadily up to `burst`. Waiting requests put it into debt, so they proceed in order. A negative `qps` means
+ * no limit, as in kube-proxy.
+ */
+export class RequestRate {
+  private tokens: number;
+  private filledAt: number;
+
+  constructor(
+    private readonly qps: number,
+    private readonly burst: number,
+    private readonly clock: Clock,
+  ) {
+    this.tokens = this.capacity;
+    this.filledAt = clock.now();
+  }
+
+  private get capacity(): number {
+    return Math.max(1, this.burst);
+  }
+
+  /** Resolves when the request may be sent, or the signal is aborted. */
+  async take(signal: AbortSignal): Promise<void> {
+    if (this.qps <= 0) return;
+    const now = this.clock.now();
+    // A clock that was set back must not drain the bucket.
+    const seconds = Math.max(0, now - this.filledAt) / 1000;
+    this.tokens = Math.min(this.capacity, this.tokens + seconds * this.qps) - 1;
+    this.filledAt = now;
+    if (this.tokens < 0) await delay(this.clock, (-this.tokens / this.qps) * 1000, signal);
   }
 }
 

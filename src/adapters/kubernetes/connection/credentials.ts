@@ -5,12 +5,9 @@ import { Agent as HttpsAgent, type AgentOptions, type RequestOptions } from 'nod
 import { createSecureContext } from 'node:tls';
 import { errorMessage } from '../../../application/error-message.js';
 import type { Clock } from '../../../application/ports/clock.js';
-import { forgetAgents, type KubeConfig, type User } from './client-node.js';
-import { certificatesIn } from './certificate-authority.js';
+import { forgetAgents, type KubeConfig, type User, ExecPlugins } from './client-node.js';
+import { certificatesIn, loadKubeconfig, type LoadedKubeconfig } from './kubeconfig.js';
 import { CredentialsError, type Connection } from './connection.js';
-import { ExecPlugins } from './exec-plugins.js';
-import { loadKubeconfig, type LoadedKubeconfig } from './kubeconfig.js';
-
 /** How long a proxy may take to reach the API server. Milliseconds. */
 const PROXY_TIMEOUT = 10_000;
 

@@ -1,13 +1,20 @@
+import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { parse } from 'yaml';
 import { errorMessage } from '../../../application/error-message.js';
-import { certificatesIn } from './certificate-authority.js';
-import { emptyKubeConfig, preferData, prepareExecPlugin, useServer } from './client-node.js';
-import type { Cluster, KubeConfig, User } from './client-node.js';
+import {
+  emptyKubeConfig,
+  preferData,
+  prepareExecPlugin,
+  useServer,
+  type Cluster,
+  type KubeConfig,
+  type User,
+  type ExecPlugins,
+} from './client-node.js';
 import { KubeconfigError, type Connection } from './connection.js';
-import type { ExecPlugins } from './exec-plugins.js';
 import { proxyUrlOf, serverUrl } from './server-url.js';
 
 /** A loaded configuration. */
@@ -194,4 +201,22 @@ function requireCommand({ name, exec }: User, file: string): void {
 
 function decoded(base64: string): string {
   return Buffer.from(base64, 'base64').toString();
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
+
+/**
+ * The certificates in a PEM file. Unreadable ones are ignored, as in Go. Node would silently ignore all certificates after
+ * an unreadable one, and trust no server if there is none.
+ */
+export function certificatesIn(pem: string): readonly string[] {
+  return (pem.match(CERTIFICATE) ?? []).filter(isCertificate);
+}
+
+function isCertificate(block: string): boolean {
+  try {
+    return new X509Certificate(block).subject !== undefined;
+  } catch {
+    return false;
+  }
 }

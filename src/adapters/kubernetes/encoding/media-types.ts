@@ -1,5 +1,5 @@
-import { jsonEncoding } from '../json/json-encoding.js';
-import { protobufEncoding } from '../protobuf/protobuf-encoding.js';
+import { jsonEncoding } from './json-encoding.js';
+import { protobufEncoding } from './protobuf-encoding.js';
 import type { Encoding } from './encoding.js';
 
 export const JSON_TYPE = 'application/json';

@@ -4,12 +4,11 @@ import { LARGEST_RESPONSE } from '../../http/largest-response.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { ApiClient } from '../client/api-client.js';
 import { ApiConnectionError, ApiProtocolError } from '../client/api-error.js';
-import { defaultApiTimeouts } from '../client/api-timeouts.js';
-import { HttpExchange } from '../client/http-exchange.js';
+import { defaultApiTimeouts, HttpExchange } from '../client/http-exchange.js';
 import { exitCodeOf, type CommandOutcome } from './command-outcome.js';
 
 /** A container of a pod. */
-export interface ContainerReference {
+interface ContainerReference {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
@@ -20,7 +19,9 @@ const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
 
 /** The first byte of each message. */
 const STDOUT = 1;
+
 const STDERR = 2;
+
 const STATUS = 3;
 
 /** Runs commands in containers through the API server, as `kubectl exec` does, over WebSocket. One try each. */

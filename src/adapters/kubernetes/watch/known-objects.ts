@@ -1,6 +1,7 @@
 import type { ObjectReference } from '../../../application/ports/cluster-source.js';
 import type { Logger } from '../../../application/ports/logger.js';
 import { flatText } from '../../../domain/model/flat-text.js';
+import type { UnreadableObject } from '../encoding/encoding.js';
 
 /** Receives what changes. Called synchronously. */
 export interface ObjectListener {
@@ -70,7 +71,7 @@ export class KnownObjects {
 }
 
 /** The object's `namespace/name`; undefined when it has no name. */
-export function keyOf(object: unknown): string | undefined {
+function keyOf(object: unknown): string | undefined {
   return identityOf(object)?.key;
 }
 
@@ -86,4 +87,55 @@ function identityOf(object: unknown): { readonly key: string; readonly version: 
 function referenceOf(key: string): ObjectReference {
   const slash = key.indexOf('/');
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/**
+ * A whole list of a resource while it arrives. What was known and is not in it is deleted when it ends. It keeps nothing of the
+ * list, only the keys of what has not come yet: none of the first list.
+ */
+export class Replacement {
+  /** Known when the list began, and not in it so far. */
+  private missing: Set<string>;
+  /** An unreadable object without a name may be any of those that are known. */
+  private namesEverything = true;
+
+  constructor(
+    private readonly known: KnownObjects,
+    private readonly logger: Logger,
+  ) {
+    this.missing = new Set(known.keys());
+  }
+
+  add(object: unknown): void {
+    const key = this.known.apply(object);
+    if (key !== undefined) this.missing.delete(key);
+  }
+
+  /** The object was deleted while the list arrived. */
+  remove(object: unknown): void {
+    this.known.delete(object);
+  }
+
+  /** The list contains an object that cannot be decoded. Its last version stays. */
+  addUnreadable({ partial, problem }: UnreadableObject): void {
+    const key = keyOf(partial);
+    if (key === undefined) this.namesEverything = false;
+    else this.missing.delete(key);
+    this.logger.warn(
+      { object: key ?? 'without a readable name', problem },
+      'the API server sent an unreadable object; ignored; keeping the last valid version',
+    );
+  }
+
+  /** Everything comes again. */
+  restart(): void {
+    this.logger.debug({}, 'the list expired between pages; listing again without pages');
+    this.missing = new Set(this.known.keys());
+    this.namesEverything = true;
+  }
+
+  /** Everything has come. */
+  end(): void {
+    if (this.namesEverything) for (const key of this.missing) this.known.remove(key);
+  }
 }

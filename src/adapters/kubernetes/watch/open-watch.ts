@@ -1,7 +1,10 @@
-import { ApiProtocolError } from '../client/api-error.js';
-import type { ResponseBody } from '../client/response-body.js';
-import type { RawEvent, WatchDecoder } from '../encoding/encoding.js';
-import { checkEvent, type WatchEvent } from './watch-event.js';
+import { quote } from '../../../domain/decode/problem.js';
+import type { ApiClient } from '../client/api-client.js';
+import { ApiProtocolError, ApiError, retryAfterOf } from '../client/api-error.js';
+import type { ResponseBody } from '../client/http-exchange.js';
+import { readStatus, type RawEvent, type WatchDecoder } from '../encoding/encoding.js';
+import { encodingOf } from '../encoding/media-types.js';
+import type { Resource } from './resources.js';
 
 export interface WatchRequest {
   /** The resourceVersion after which events are sent; with initial events, the least that they must show. */
@@ -15,6 +18,45 @@ export interface WatchRequest {
   readonly signal: AbortSignal;
   /** Something arrived. */
   readonly onActivity: () => void;
+}
+
+/** An event of a watch. */
+export interface WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  readonly object: object;
+}
+
+/** Names the watch in errors. */
+export function watchName({ path }: Resource): string {
+  return `watch ${path}`;
+}
+
+/**
+ * Opens a watch; resolves when the server has accepted it. Throws what ApiClient throws. Reading the events throws that too,
+ * ApiError for an event ERROR, and ApiProtocolError for anything that is not an event.
+ */
+export async function openWatch(
+  client: ApiClient,
+  resource: Resource,
+  { from, initialEvents = false, lifetime, silence, signal, onActivity }: WatchRequest,
+): Promise<OpenWatch> {
+  const { path, labelSelector, fieldSelector } = resource;
+  const { contentType, body } = await client.open({
+    path,
+    query: {
+      labelSelector,
+      fieldSelector,
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion: from || undefined,
+      ...(initialEvents && { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }),
+      timeoutSeconds: Math.max(1, Math.ceil(lifetime / 1000)),
+    },
+    accept: client.accept,
+    signal,
+  });
+  const decoder = encodingOf(contentType).watchDecoder(resource.kind);
+  return new OpenWatch(body, decoder, watchName(resource), { silence, onActivity });
 }
 
 /** An open watch. Events are passed on as soon as they have arrived. */
@@ -66,4 +108,28 @@ export class OpenWatch {
       throw new ApiProtocolError(this.name, problem, { cause: error });
     }
   }
+}
+
+/** The resourceVersion after the event. Throws ApiProtocolError when it is missing. */
+export function versionOf({ type, object }: WatchEvent, request: string): string {
+  const version = (object as { metadata?: { resourceVersion?: unknown } }).metadata?.resourceVersion;
+  if (typeof version !== 'string')
+    throw new ApiProtocolError(request, `an event ${type} without resourceVersion`);
+  return version;
+}
+
+const TYPES: readonly string[] = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'];
+
+/** Throws ApiError for an event ERROR, ApiProtocolError for anything that is not an event. */
+export function checkEvent({ type, object }: RawEvent, request: string): WatchEvent {
+  if (typeof type !== 'string' || typeof object !== 'object' || object === null)
+    throw new ApiProtocolError(request, `an event without type or object (${quote({ type, object })})`);
+  if (type === 'ERROR') throw errorOf(object, request);
+  if (!TYPES.includes(type)) throw new ApiProtocolError(request, `an event of the unknown type "${type}"`);
+  return { type: type as WatchEvent['type'], object };
+}
+
+function errorOf(sent: object, request: string): ApiError {
+  const { code, reason, message, retryAfterSeconds } = readStatus(sent);
+  return new ApiError(request, code, reason, message, retryAfterOf(retryAfterSeconds));
 }

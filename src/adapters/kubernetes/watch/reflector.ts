@@ -3,23 +3,39 @@ import type { Clock } from '../../../application/ports/clock.js';
 import type { SourceState, SourceStatus } from '../../../application/ports/cluster-source.js';
 import type { Logger } from '../../../application/ports/logger.js';
 import type { ApiClient } from '../client/api-client.js';
-import { ApiError, ApiShortWatchError, ApiSilenceError } from '../client/api-error.js';
-import { FailureLog } from './failure-log.js';
+import { ApiError, ApiShortWatchError, ApiSilenceError, ApiProtocolError } from '../client/api-error.js';
 import { KnownObjects, type ObjectListener } from './known-objects.js';
-import type { WatchRequest } from './open-watch.js';
-import { Position } from './position.js';
-import type { ReflectorTimings } from './reflector-timings.js';
-import { ResourceReader } from './resource-reader.js';
+import { watchName, versionOf, type WatchRequest, type WatchEvent } from './open-watch.js';
+import { ResourceReader, type Listed } from './resource-reader.js';
 import type { Resource } from './resources.js';
-import { RetrySchedule } from './retry/retry-schedule.js';
-import type { CheckedKind, RewindCheck } from './rewind-check.js';
-import { isOlder, RewindDetector } from './rewind-detector.js';
-import type { Listed } from './streaming-list.js';
-import { versionOf, type WatchEvent } from './watch-event.js';
-import { watchName } from './watch-request.js';
+import { FailureLog, RetrySchedule } from './retries.js';
+import { isOlder, RewindDetector, type CheckedKind, type RewindCheck } from './rewind-check.js';
+
+/** Milliseconds, unless noted otherwise. */
+export const defaultReflectorTimings = {
+  /** Lists by a watch where the server offers it. */
+  streamLists: true,
+  /** Objects in a page of a list. */
+  pageSize: 500,
+  /** A watch is requested for a random time between these. */
+  watchMinimum: 300_000,
+  watchMaximum: 600_000,
+  /** A watch that received nothing for a random time between these may hang: bookmarks come about once a minute. */
+  silenceMinimum: 120_000,
+  silenceMaximum: 150_000,
+  /** A watch that ended earlier than this, without any event, counts as a failure; only one that lasts this long as a success. */
+  watchTooShort: 1_000,
+  backoff: { initial: 1_600, maximum: 60_000, resetAfter: 120_000 },
+  /** A resource that the server does not have is requested again after this and a random time up to as much again. */
+  absentRetry: 300_000,
+  /** A lasting failure is logged once in this time. */
+  warnEvery: 30_000,
+};
+
+export type ReflectorTimings = Readonly<typeof defaultReflectorTimings>;
 
 /** Receives what a reflector sees. Called synchronously. */
-export interface ReflectorListener extends ObjectListener {
+interface ReflectorListener extends ObjectListener {
   /** The initial list is complete. Once, and again after the resource was absent. */
   synced(): void;
   /** The cluster does not offer the resource, for now. Once, and again after it was listed. */
@@ -296,5 +312,44 @@ export class Reflector implements CheckedKind {
 
   private between(minimum: number, maximum: number): number {
     return Math.round(minimum + this.random() * (maximum - minimum));
+  }
+}
+
+/** From where a reflector goes on: with a watch, or else with a list. */
+export class Position {
+  /** The version to continue watching from; undefined: list first. */
+  version: string | undefined;
+  private from = '0';
+  private unreadableAt: string | undefined;
+
+  /** The version that a list must show at least: "0", whatever the server has in its cache; "", the newest. */
+  get listFrom(): string {
+    return this.from;
+  }
+
+  /** The version cannot be continued from: everything is listed from the storage. */
+  discard(): void {
+    this.from = '';
+    this.version = undefined;
+  }
+
+  /** Decides after a failure whether to continue watching or to list, and from which version. */
+  failed(error: Error): void {
+    const { version } = this;
+    if (version === undefined) {
+      if (error instanceof ApiError && (error.expired || error.fromTheFuture)) this.from = '';
+    } else if (error instanceof ApiError && (error.expired || error.fromTheFuture || error.code === 404)) {
+      this.listAfter(version);
+    } else if (error instanceof ApiProtocolError) {
+      // An event that is unreadable twice is skipped by listing.
+      if (this.unreadableAt === version) this.listAfter(version);
+      else this.unreadableAt = version;
+    }
+  }
+
+  /** A list that failed before from the same version asks for the newest. */
+  private listAfter(version: string): void {
+    this.from = this.from === version ? '' : version;
+    this.version = undefined;
   }
 }

@@ -1,6 +1,8 @@
-import { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.js';
-import type { AnsweredRequest } from '../../../../src/adapters/kubernetes/client/api-observer.js';
-import { RequestRate } from '../../../../src/adapters/kubernetes/client/request-rate.js';
+import {
+  ApiClient,
+  RequestRate,
+  type AnsweredRequest,
+} from '../../../../src/adapters/kubernetes/client/api-client.js';
 import { StandInApiServer } from '../../../support/api-server/api-server.js';
 import { writeKubeconfig } from '../../../support/api-server/kubeconfig.js';
 import { CountingClock } from '../harness.js';

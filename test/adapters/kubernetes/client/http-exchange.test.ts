@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { HttpExchange } from '../../../../src/adapters/kubernetes/client/http-exchange.js';
-import { defaultApiTimeouts } from '../../../../src/adapters/kubernetes/client/api-timeouts.js';
+import {
+  HttpExchange,
+  defaultApiTimeouts,
+} from '../../../../src/adapters/kubernetes/client/http-exchange.js';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
 
 const NEVER = new AbortController().signal;

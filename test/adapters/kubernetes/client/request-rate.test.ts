@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
-import { RequestRate } from '../../../../src/adapters/kubernetes/client/request-rate.js';
+import { RequestRate } from '../../../../src/adapters/kubernetes/client/api-client.js';
 
 const never = new AbortController().signal;
 

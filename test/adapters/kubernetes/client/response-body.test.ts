@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ApiSilenceError } from '../../../../src/adapters/kubernetes/client/api-error.js';
-import { ResponseBody } from '../../../../src/adapters/kubernetes/client/response-body.js';
+import { ResponseBody } from '../../../../src/adapters/kubernetes/client/http-exchange.js';
 import { CountingClock } from '../harness.js';
 
 let clock: CountingClock;

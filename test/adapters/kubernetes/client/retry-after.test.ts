@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { retryAfterOf } from '../../../../src/adapters/kubernetes/client/retry-after.js';
+import { retryAfterOf } from '../../../../src/adapters/kubernetes/client/api-error.js';
 
 it.each([
   ['1', 1000],

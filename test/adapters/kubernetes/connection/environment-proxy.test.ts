@@ -1,4 +1,4 @@
-import { environmentProxy } from '../../../../src/adapters/kubernetes/connection/environment-proxy.js';
+import { environmentProxy } from '../../../../src/adapters/kubernetes/connection/server-url.js';
 
 const PROXY = 'http://proxy.example:3128';
 

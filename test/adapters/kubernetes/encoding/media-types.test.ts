@@ -3,8 +3,8 @@ import {
   encodingOf,
   PREFERRED_TYPES,
 } from '../../../../src/adapters/kubernetes/encoding/media-types.js';
-import { jsonEncoding } from '../../../../src/adapters/kubernetes/json/json-encoding.js';
-import { protobufEncoding } from '../../../../src/adapters/kubernetes/protobuf/protobuf-encoding.js';
+import { jsonEncoding } from '../../../../src/adapters/kubernetes/encoding/json-encoding.js';
+import { protobufEncoding } from '../../../../src/adapters/kubernetes/encoding/protobuf-encoding.js';
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const JSON_TYPE = 'application/json';

@@ -1,4 +1,4 @@
-import { FailureLog } from '../../../../src/adapters/kubernetes/watch/failure-log.js';
+import { FailureLog } from '../../../../src/adapters/kubernetes/watch/retries.js';
 import { RecordingLogger } from '../harness.js';
 
 const PERIOD = 30_000;

@@ -3,7 +3,7 @@ import {
   ApiError,
   ApiProtocolError,
 } from '../../../../src/adapters/kubernetes/client/api-error.js';
-import { Position } from '../../../../src/adapters/kubernetes/watch/position.js';
+import { Position } from '../../../../src/adapters/kubernetes/watch/reflector.js';
 
 const expired = new ApiError('watch', 410, 'Expired', '');
 const refused = new ApiError('watch', 429, 'TooManyRequests', '', 1000);

@@ -1,5 +1,4 @@
-import { KnownObjects } from '../../../../src/adapters/kubernetes/watch/known-objects.js';
-import { Replacement } from '../../../../src/adapters/kubernetes/watch/replacement.js';
+import { KnownObjects, Replacement } from '../../../../src/adapters/kubernetes/watch/known-objects.js';
 import { RecordingLogger } from '../harness.js';
 
 const object = (name: string, resourceVersion = '1') => ({

@@ -1,4 +1,4 @@
-import type { ReflectorTimings } from '../../../../src/adapters/kubernetes/watch/reflector-timings.js';
+import type { ReflectorTimings } from '../../../../src/adapters/kubernetes/watch/reflector.js';
 import {
   SERVERS,
   listsOf,

@@ -1,6 +1,6 @@
 import { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.js';
 import { proxyResources, type Resource } from '../../../../src/adapters/kubernetes/watch/resources.js';
-import { defaultReflectorTimings } from '../../../../src/adapters/kubernetes/watch/reflector-timings.js';
+import { defaultReflectorTimings } from '../../../../src/adapters/kubernetes/watch/reflector.js';
 import { RewindCheck, type CheckedKind } from '../../../../src/adapters/kubernetes/watch/rewind-check.js';
 import { StandInApiServer } from '../../../support/api-server/api-server.js';
 import { writeKubeconfig } from '../../../support/api-server/kubeconfig.js';

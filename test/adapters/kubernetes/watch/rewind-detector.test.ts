@@ -1,4 +1,4 @@
-import { isOlder, RewindDetector } from '../../../../src/adapters/kubernetes/watch/rewind-detector.js';
+import { isOlder, RewindDetector } from '../../../../src/adapters/kubernetes/watch/rewind-check.js';
 
 let detector: RewindDetector;
 

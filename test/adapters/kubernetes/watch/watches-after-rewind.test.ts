@@ -1,6 +1,5 @@
 import { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.js';
-import { Reflector } from '../../../../src/adapters/kubernetes/watch/reflector.js';
-import { defaultReflectorTimings } from '../../../../src/adapters/kubernetes/watch/reflector-timings.js';
+import { Reflector, defaultReflectorTimings } from '../../../../src/adapters/kubernetes/watch/reflector.js';
 import { proxyResources } from '../../../../src/adapters/kubernetes/watch/resources.js';
 import { RewindCheck } from '../../../../src/adapters/kubernetes/watch/rewind-check.js';
 import { StandInApiServer, type RecordedRequest } from '../../../support/api-server/api-server.js';

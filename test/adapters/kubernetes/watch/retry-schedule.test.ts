@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { ApiConnectionError, ApiError } from '../../../../../src/adapters/kubernetes/client/api-error.js';
-import { defaultReflectorTimings } from '../../../../../src/adapters/kubernetes/watch/reflector-timings.js';
-import { RetrySchedule } from '../../../../../src/adapters/kubernetes/watch/retry/retry-schedule.js';
+import { ApiConnectionError, ApiError } from '../../../../src/adapters/kubernetes/client/api-error.js';
+import { defaultReflectorTimings } from '../../../../src/adapters/kubernetes/watch/reflector.js';
+import { RetrySchedule } from '../../../../src/adapters/kubernetes/watch/retries.js';
 
 const times = defaultReflectorTimings.backoff;
 const down = new ApiConnectionError('GET /', 'refused');

@@ -8,7 +8,7 @@ import {
 import { ZONE_LABEL } from '../../../domain/decode/read-node.js';
 import { SERVICE_PROXY_NAME_LABEL } from '../../../domain/decode/read-service.js';
 import { EJECT_ANNOTATION, SCHEDULER_ANNOTATION } from '../../../domain/decode/service-annotations.js';
-import { INITIAL_EVENTS_END } from '../encoding/encoding.js';
+import { INITIAL_EVENTS_END } from './encoding.js';
 import {
   bool,
   entries,
@@ -21,7 +21,7 @@ import {
   texts,
   timestamp,
   type Message,
-} from './message.js';
+} from './protobuf-message.js';
 
 /*
  * What `domain/decode` reads, with the field numbers of the generated.proto files of Kubernetes:

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Backoff } from '../../../../../src/adapters/kubernetes/watch/retry/backoff.js';
+import { Backoff } from '../../../../src/adapters/kubernetes/watch/retries.js';
 
 const times = { initial: 1_600, maximum: 60_000, resetAfter: 120_000 };
 

@@ -1,8 +1,8 @@
 import type { ResourceKind } from '../../../../src/application/ports/cluster-source.js';
 import type { Encoding, RawEvent } from '../../../../src/adapters/kubernetes/encoding/encoding.js';
-import { jsonEncoding } from '../../../../src/adapters/kubernetes/json/json-encoding.js';
-import { protobufEncoding } from '../../../../src/adapters/kubernetes/protobuf/protobuf-encoding.js';
-import { checkEvent } from '../../../../src/adapters/kubernetes/watch/watch-event.js';
+import { jsonEncoding } from '../../../../src/adapters/kubernetes/encoding/json-encoding.js';
+import { protobufEncoding } from '../../../../src/adapters/kubernetes/encoding/protobuf-encoding.js';
+import { checkEvent } from '../../../../src/adapters/kubernetes/watch/open-watch.js';
 import { readEndpointSlice } from '../../../../src/domain/decode/read-endpoint-slice.js';
 import { readEndpoints } from '../../../../src/domain/decode/read-endpoints.js';
 import { readNode } from '../../../../src/domain/decode/read-node.js';

@@ -1,5 +1,5 @@
 import type { ResourceKind } from '../../../../src/application/ports/cluster-source.js';
-import { protobufEncoding } from '../../../../src/adapters/kubernetes/protobuf/protobuf-encoding.js';
+import { protobufEncoding } from '../../../../src/adapters/kubernetes/encoding/protobuf-encoding.js';
 import { readEndpointSlice } from '../../../../src/domain/decode/read-endpoint-slice.js';
 import { readEndpoints } from '../../../../src/domain/decode/read-endpoints.js';
 import { readNode } from '../../../../src/domain/decode/read-node.js';

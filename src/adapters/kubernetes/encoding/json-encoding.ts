@@ -1,4 +1,11 @@
-import type { ListDecoder, ListMetadata } from '../encoding/encoding.js';
+import type { Encoding, ListDecoder, ListMetadata, RawEvent, WatchDecoder } from './encoding.js';
+
+/** Objects as JSON; a watch sends one document in each line. */
+export const jsonEncoding: Encoding = {
+  listDecoder: (kind) => new JsonListDecoder(`${kind}List`),
+  watchDecoder: () => new JsonWatchDecoder(),
+  status: (body) => (JSON.parse(body.toString('utf8')) as object | null) ?? {},
+};
 
 interface ListEnvelope {
   readonly kind?: unknown;
@@ -109,5 +116,61 @@ export class JsonListDecoder implements ListDecoder {
 
   private isItemsKey(): boolean {
     return String.fromCharCode(...this.lastString) === 'items';
+  }
+}
+
+const NEWLINE = 0x0a;
+
+/** An API object is at most 1.5 MiB in etcd; a much longer line is not one. Bytes. */
+const MAXIMUM_LINE = 32 * 1024 * 1024;
+
+const EMPTY = Buffer.alloc(0);
+
+/** Decodes the events of a watch: one JSON document in each line. */
+export class JsonWatchDecoder implements WatchDecoder {
+  /** Parts of an unfinished line. */
+  private parts: Buffer[] = [];
+  private length = 0;
+  /** What follows them and was not looked through. */
+  private rest: Buffer = EMPTY;
+
+  /** To be called when `next` has given everything before. */
+  push(piece: Buffer): void {
+    this.rest = piece;
+  }
+
+  /** The event in the next line; empty lines are skipped. Throws SyntaxError on one without end, too. */
+  next(): RawEvent | undefined {
+    for (let end = this.rest.indexOf(NEWLINE); end >= 0; end = this.rest.indexOf(NEWLINE)) {
+      const line = this.take(this.rest.subarray(0, end));
+      this.rest = this.rest.subarray(end + 1);
+      if (line.trim()) return parse(line);
+    }
+    this.keep();
+    return undefined;
+  }
+
+  private take(last: Buffer): string {
+    if (this.parts.length === 0) return last.toString('utf8');
+    const line = Buffer.concat([...this.parts, last]).toString('utf8');
+    this.parts = [];
+    this.length = 0;
+    return line;
+  }
+
+  private keep(): void {
+    if (this.rest.length === 0) return;
+    this.length += this.rest.length;
+    if (this.length > MAXIMUM_LINE) throw new SyntaxError(`a line is longer than ${MAXIMUM_LINE} bytes`);
+    this.parts.push(this.rest);
+    this.rest = EMPTY;
+  }
+}
+
+function parse(line: string): RawEvent {
+  try {
+    return (JSON.parse(line) as RawEvent | null) ?? {};
+  } catch (error) {
+    throw new SyntaxError(`it is not valid JSON (${JSON.stringify(line.slice(0, 80))})`, { cause: error });
   }
 }

@@ -19,7 +19,7 @@ type Form =
  * One field that is read: its name in JSON, and how its value is read. Plain data, because an event that comes after a while
  * finds nothing in the processor's caches: without a function for each field, decoding it takes a tenth less.
  */
-export interface Field {
+interface Field {
   readonly name: string;
   readonly form: Form;
   readonly wireType: number;
@@ -50,16 +50,25 @@ function field(
 
 /** A Go `string` with `omitempty`: always on the wire, in JSON only if it is not empty. */
 export const text = (name: string): Field => field(name, 'text');
+
 /** A Go `*string`: absent, or any value. */
 export const optionalText = (name: string): Field => field(name, 'optional text');
+
 export const texts = (name: string): Field => field(name, 'texts');
+
 export const bytes = (name: string): Field => field(name, 'bytes');
+
 export const int32 = (name: string): Field => field(name, 'int32', { wireType: VARINT });
+
 export const bool = (name: string): Field => field(name, 'bool', { wireType: VARINT });
+
 export const nested = (name: string, fields: Message): Field => field(name, 'nested', { fields });
+
 export const repeated = (name: string, fields: Message): Field => field(name, 'repeated', { fields });
+
 /** A `map<string, string>`, of which only these keys are read. */
 export const entries = (name: string, keys: readonly string[]): Field => field(name, 'entries', { keys });
+
 /** A `metav1.Time`, as RFC 3339 in whole seconds. */
 export const timestamp = (name: string): Field => field(name, 'timestamp');
 

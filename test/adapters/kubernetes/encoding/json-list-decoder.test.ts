@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { JsonListDecoder } from '../../../../src/adapters/kubernetes/json/json-list-decoder.js';
+import { JsonListDecoder } from '../../../../src/adapters/kubernetes/encoding/json-encoding.js';
 
 const KIND = '"kind":"ItemList",';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { JsonWatchDecoder } from '../../../../src/adapters/kubernetes/json/json-watch-decoder.js';
+import { JsonWatchDecoder } from '../../../../src/adapters/kubernetes/encoding/json-encoding.js';
 import { completedBy } from '../harness.js';
 
 it('gives what the lines hold, however they are cut, and keeps an unfinished one', () => {

@@ -1,18 +1,33 @@
 import type { ResourceKind } from '../../../application/ports/cluster-source.js';
 import {
   LARGEST_OBJECT,
+  type Encoding,
   type ListDecoder,
   type ListMetadata,
   type UnreadableObject,
-} from '../encoding/encoding.js';
-import { ByteQueue } from './byte-queue.js';
-import { MAGIC, RAW, TYPE_META, typeMeta } from './envelope.js';
-import { readMessage, type Message } from './message.js';
-import { anyObject, listMeta, objectMessages } from './objects.js';
-import { LENGTH_DELIMITED, VARINT, WireError, WireReader } from './wire-reader.js';
+  type RawEvent,
+  type WatchDecoder,
+} from './encoding.js';
+import { readMessage, bytes, message, nested, text, type Message } from './protobuf-message.js';
+import { statusMessage, anyObject, listMeta, objectMessages } from './protobuf-objects.js';
+import { WireError, WireReader, LENGTH_DELIMITED, VARINT } from './wire-reader.js';
+
+/** Objects as Kubernetes encodes them in protocol buffers; of each, only what `domain/decode` reads is decoded. */
+export const protobufEncoding: Encoding = {
+  listDecoder: (kind, onUnreadable) => new ProtobufListDecoder(kind, onUnreadable),
+  watchDecoder: (kind) => new ProtobufWatchDecoder(kind),
+  status: decodeStatus,
+};
+
+function decodeStatus(body: Buffer): object {
+  const { kind, raw } = openEnvelope(body);
+  if (kind !== 'Status') throw new WireError(`its kind is ${JSON.stringify(kind)}, not "Status"`);
+  return readMessage(new WireReader(raw), statusMessage);
+}
 
 /** Field numbers of every list. */
 const LIST_META = 1;
+
 const ITEMS = 2;
 
 /** A tag and a length, each at most ten bytes. */
@@ -31,7 +46,7 @@ interface Header {
  * the envelope and, inside its field `raw`, those of the list are taken from the stream one by one. Anything smaller is decoded
  * as a whole.
  */
-export class ProtobufListDecoder implements ListDecoder {
+class ProtobufListDecoder implements ListDecoder {
   private readonly queue = new ByteQueue();
   private begun = false;
   private kind = '';
@@ -154,4 +169,126 @@ function countVarints(bytes: Buffer): number {
   let count = 0;
   for (let at = 0; at < bytes.length && count < 2; at++) if (bytes[at]! < 0x80) count++;
   return count;
+}
+
+/** Each event is a frame: its length, big-endian, and a `metav1.WatchEvent`. Bytes. */
+const LENGTH_SIZE = 4;
+
+const rawExtension = message({ 1: bytes('raw') });
+
+const watchEvent = message({ 1: text('type'), 2: nested('object', rawExtension) });
+
+/** Decodes the events of a watch on objects of one kind. */
+class ProtobufWatchDecoder implements WatchDecoder {
+  private readonly queue = new ByteQueue();
+
+  constructor(private readonly kind: ResourceKind) {}
+
+  push(piece: Buffer): void {
+    this.queue.push(piece);
+  }
+
+  next(): RawEvent | undefined {
+    const frame = this.takeFrame();
+    return frame && this.decode(frame);
+  }
+
+  private takeFrame(): Buffer | undefined {
+    if (this.queue.length < LENGTH_SIZE) return undefined;
+    const length = this.queue.peek(LENGTH_SIZE).readUInt32BE();
+    if (length > LARGEST_OBJECT)
+      throw new WireError(`it has ${length} bytes; the limit is ${LARGEST_OBJECT}`);
+    return this.queue.take(LENGTH_SIZE + length)?.subarray(LENGTH_SIZE);
+  }
+
+  private decode(frame: Buffer): RawEvent {
+    const { type, object } = readMessage(new WireReader(frame), watchEvent) as {
+      type?: string;
+      object?: { raw?: Buffer };
+    };
+    if (!object?.raw) return { type };
+    const { kind, raw } = openEnvelope(object.raw);
+    const fields = kind === this.kind ? objectMessages[this.kind] : statusMessage;
+    if (kind !== this.kind && kind !== 'Status')
+      throw new WireError(`its object is of the kind ${JSON.stringify(kind)}, not "${this.kind}"`);
+    return { type, object: readMessage(new WireReader(raw), fields) };
+  }
+}
+
+/*
+ * A response, and the object of each event, is `k8s\0` and a `runtime.Unknown`
+ * (https://github.com/kubernetes/apimachinery/blob/master/pkg/runtime/generated.proto).
+ */
+
+/** What every object begins with. */
+const MAGIC = Buffer.from('k8s\0');
+
+/** Field numbers of `runtime.Unknown`. */
+const TYPE_META = 1;
+
+const RAW = 2;
+
+/** Kind of the object in an envelope. */
+const typeMeta: Message = message({ 2: text('kind') });
+
+const unknown = message({ [TYPE_META]: nested('typeMeta', typeMeta), [RAW]: bytes('raw') });
+
+/** An object whose fields are still encoded. */
+interface EncodedObject {
+  /** "" if it is missing. */
+  readonly kind: string;
+  readonly raw: Buffer;
+}
+
+/** Opens the envelope of an object. Throws WireError. */
+function openEnvelope(encoded: Buffer): EncodedObject {
+  if (!MAGIC.every((byte, index) => encoded[index] === byte))
+    throw new WireError('it does not begin with "k8s\\0"');
+  const envelope = readMessage(new WireReader(encoded, MAGIC.length), unknown);
+  const { typeMeta: { kind = '' } = {}, raw } = envelope as { typeMeta?: { kind?: string }; raw?: Buffer };
+  if (!raw) throw new WireError('the envelope is empty');
+  return { kind, raw };
+}
+
+const EMPTY: Buffer = Buffer.alloc(0);
+
+/** Bytes that have arrived and have not been read. Gives parts of any size, however they arrived. */
+class ByteQueue {
+  /** How many bytes wait. */
+  length = 0;
+  private head = EMPTY;
+  private tail: Buffer[] = [];
+
+  push(chunk: Buffer): void {
+    if (this.length === 0) this.head = chunk;
+    else this.tail.push(chunk);
+    this.length += chunk.length;
+  }
+
+  /** The first bytes, at least `size` of them unless fewer wait; they stay. */
+  peek(size: number): Buffer {
+    this.gather(Math.min(size, this.length));
+    return this.head;
+  }
+
+  /** Takes the first `size` bytes; undefined while there are fewer. */
+  take(size: number): Buffer | undefined {
+    if (size > this.length) return undefined;
+    this.gather(size);
+    const { head } = this;
+    this.length -= size;
+    // Most pieces are one event.
+    if (head.length === size) {
+      this.head = EMPTY;
+      return head;
+    }
+    this.head = head.subarray(size);
+    return head.subarray(0, size);
+  }
+
+  private gather(size: number): void {
+    if (this.head.length >= size) return;
+    this.head = Buffer.concat([this.head, ...this.tail]);
+    this.tail = [];
+  }
 }
