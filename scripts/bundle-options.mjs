@@ -54,13 +54,13 @@ export const bundleOptions = {
   logLevel: 'warning',
 };
 
-/** How the page for browsers is bundled (src/adapters/page/browser). */
+/** How the page for browsers is bundled (src/diagnostics/adapters/page/browser). */
 export const pageOptions = {
   bundle: true,
   entryPoints: [
-    { in: 'src/adapters/page/browser/main.tsx', out: 'page' },
-    { in: 'src/adapters/page/browser/page.css', out: 'page' },
-    { in: 'src/adapters/page/browser/index.html', out: 'index' },
+    { in: 'src/diagnostics/adapters/page/browser/main.tsx', out: 'page' },
+    { in: 'src/diagnostics/adapters/page/browser/page.css', out: 'page' },
+    { in: 'src/diagnostics/adapters/page/browser/index.html', out: 'index' },
   ],
   loader: { '.html': 'copy' },
   format: 'esm',

@@ -1,7 +1,7 @@
 import { Help, type Option } from 'commander';
-import { cluster } from '../../src/adapters/cli/arguments/cluster.js';
+import { cluster } from '../../src/diagnostics/adapters/cli/arguments/cluster.js';
 import { COMMAND_GROUPS, type CommandForm } from '../../src/adapters/cli/subcommand.js';
-import { subcommands } from '../../src/adapters/cli/command-line/subcommands.js';
+import { subcommands } from '../../src/diagnostics/adapters/cli/command-line/subcommands.js';
 import { flagOptions } from '../../src/bootstrap/configuration/flags/flag-option.js';
 
 /** A page, and where it is below the folder of all man pages. */

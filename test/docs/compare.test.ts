@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { KNOWN_DIFFERENCES } from '../../src/domain/compare/known-differences.js';
+import { KNOWN_DIFFERENCES } from '../../src/diagnostics/domain/compare/known-differences.js';
 
 it('docs/compare.md explains every known difference under its name', () => {
   const page = readFileSync(fileURLToPath(new URL('../../docs/compare.md', import.meta.url)), 'utf8');

@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { manPages } from '../../scripts/docs/man-pages.js';
-import { cluster } from '../../src/adapters/cli/arguments/cluster.js';
+import { cluster } from '../../src/diagnostics/adapters/cli/arguments/cluster.js';
 import type { CommandForm } from '../../src/adapters/cli/subcommand.js';
-import { subcommands } from '../../src/adapters/cli/command-line/subcommands.js';
+import { subcommands } from '../../src/diagnostics/adapters/cli/command-line/subcommands.js';
 import { flagFields } from '../../src/bootstrap/configuration/flags/flags.js';
 
 const pages = new Map(manPages('1.2.3').map(({ path, text }) => [path, text]));

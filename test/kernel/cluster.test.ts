@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
-import { askCluster } from '../../src/adapters/cli/cluster/ask-cluster.js';
+import { askCluster } from '../../src/diagnostics/adapters/cli/cluster/ask-cluster.js';
 import { NO_TERMINAL, PLUGIN } from '../../src/adapters/cli/reader.js';
 import { StandInApiServer } from '../support/api-server/api-server.js';
 import { writeKubeconfig } from '../support/api-server/kubeconfig.js';

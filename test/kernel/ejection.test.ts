@@ -1,6 +1,6 @@
-import type { Explanation } from '../../src/application/explain/explanation.js';
-import type { TraceAnswer } from '../../src/application/trace/answer.js';
-import type { ServiceList } from '../../src/application/status/service-row.js';
+import type { Explanation } from '../../src/diagnostics/application/explain/explanation.js';
+import type { TraceAnswer } from '../../src/diagnostics/application/trace/answer.js';
+import type { ServiceList } from '../../src/diagnostics/application/status/service-row.js';
 import { sampleOf } from '../support/nightly.js';
 import { Command } from '../support/program/command.js';
 import { ProxyProcess, type ModeName } from '../support/program/proxy-process.js';

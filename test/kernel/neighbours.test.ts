@@ -1,4 +1,4 @@
-import type { DifferenceReport } from '../../src/application/difference/difference-report.js';
+import type { DifferenceReport } from '../../src/diagnostics/application/difference/difference-report.js';
 import { sampleOf } from '../support/nightly.js';
 import { CommandNode } from '../support/program/command-node.js';
 import { DriverBundle, type Driver } from '../support/program/in-namespace.js';

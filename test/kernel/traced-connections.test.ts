@@ -1,4 +1,4 @@
-import type { TraceAnswer } from '../../src/application/trace/answer.js';
+import type { TraceAnswer } from '../../src/diagnostics/application/trace/answer.js';
 import { sampleOf } from '../support/nightly.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
 import { TraceCommand } from '../support/program/trace-command.js';

@@ -31,7 +31,7 @@ it('the chart says what the package says', () => {
 it.each([
   ['README.md', /^# (.*)$/m],
   ['site/.vitepress/config.mjs', /^ {2}title: '(.*)',$/m],
-  ['src/adapters/page/browser/index.html', /<title>(.*)<\/title>/],
+  ['src/diagnostics/adapters/page/browser/index.html', /<title>(.*)<\/title>/],
   ['deploy/chart/monitoring/dashboard.json', /^ {2}"title": "(.*)"/m],
   ['deploy/image/archive.mjs', /image\.title': '(.*)'/],
   ['deploy/debian/build.sh', /^name=(.*)$/m],

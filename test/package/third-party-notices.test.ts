@@ -44,7 +44,7 @@ describe('dist/THIRD-PARTY-NOTICES', () => {
   });
 
   it('has that of each package that the page imports', async () => {
-    const page = join(repository, 'src/adapters/page/browser');
+    const page = join(repository, 'src/diagnostics/adapters/page/browser');
     const files = (await readdir(page, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
     const texts = await Promise.all(files.map((file) => readFile(join(page, file), 'utf8')));
     const imported = texts.flatMap((text) =>

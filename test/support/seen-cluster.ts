@@ -1,10 +1,10 @@
-import { ExplainAddress } from '../../src/application/explain/explain-address.js';
-import { ExplainPort } from '../../src/application/explain/explain-port.js';
-import { Explain, type ExplainSources } from '../../src/application/explain/explain.js';
-import { UnservedServices } from '../../src/application/explain/unserved-services.js';
+import { ExplainAddress } from '../../src/diagnostics/application/explain/explain-address.js';
+import { ExplainPort } from '../../src/diagnostics/application/explain/explain-port.js';
+import { Explain, type ExplainSources } from '../../src/diagnostics/application/explain/explain.js';
+import { UnservedServices } from '../../src/diagnostics/application/explain/unserved-services.js';
 import type { LocalhostLookup } from '../../src/application/localhost/localhost-lookup.js';
 import type { ServiceLookup } from '../../src/application/ports/service-lookup.js';
-import { ListServices } from '../../src/application/status/list-services.js';
+import { ListServices } from '../../src/diagnostics/application/status/list-services.js';
 import { ServiceStatuses } from '../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../src/application/status/sync-history.js';
 import { ServicePortOutcomes } from '../../src/application/sync/service-port-outcomes.js';

@@ -1,4 +1,4 @@
-import type { Profiler } from '../debug/pprof/profiler.js';
+import type { Profiler } from '../pprof/profiler.js';
 import { byOwnName } from '../http/by-own-name.js';
 import { HttpListener, type ListenOptions } from '../http/http-listener.js';
 import { route, type Routes } from '../http/router.js';
@@ -44,8 +44,8 @@ export class MetricsServer {
 
   private async profile(): Promise<Routes> {
     const [{ Profiler }, { pprofRoutes }] = await Promise.all([
-      import('../debug/pprof/profiler.js'),
-      import('../debug/pprof/pprof-routes.js'),
+      import('../pprof/profiler.js'),
+      import('../pprof/pprof-routes.js'),
     ]);
     this.profiler = new Profiler();
     await this.profiler.start();

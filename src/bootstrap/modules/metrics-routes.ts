@@ -1,7 +1,7 @@
-import { configurationRoutes } from '../../adapters/debug/configuration-routes.js';
-import { logFlagRoutes } from '../../adapters/debug/log-flag-routes.js';
-import { pingRoutes } from '../../adapters/debug/ping-routes.js';
-import { zpageRoutes } from '../../adapters/debug/zpage-routes.js';
+import { configurationRoutes } from '../../adapters/zpages/configuration-routes.js';
+import { logFlagRoutes } from '../../adapters/zpages/log-flag-routes.js';
+import { pingRoutes } from '../../adapters/zpages/ping-routes.js';
+import { zpageRoutes } from '../../adapters/zpages/zpage-routes.js';
 import type { Routes } from '../../adapters/http/router.js';
 import { HealthSlis } from '../../adapters/metrics/health-slis.js';
 import { metricsRoutes as routesOfMetrics } from '../../adapters/metrics/metrics-routes.js';

@@ -1,17 +1,17 @@
-import { CANNOT_ASK, CannotAskError } from '../../adapters/cli/asking/cannot-ask-error.js';
-import { subcommandsOf, type Request } from '../../adapters/cli/command-line/subcommands.js';
-import { BundleFolderError } from '../../adapters/cli/dump/bundle-folder.js';
-import { print } from '../../adapters/cli/output/print.js';
-import { chooseColors } from '../../adapters/cli/output/tones.js';
+import { CANNOT_ASK, CannotAskError } from '../adapters/cli/asking/cannot-ask-error.js';
+import { subcommandsOf, type Request } from '../adapters/cli/command-line/subcommands.js';
+import { BundleFolderError } from '../adapters/cli/dump/bundle-folder.js';
+import { print } from '../adapters/cli/output/print.js';
+import { chooseColors } from '../adapters/cli/output/tones.js';
 import { printError } from '../../adapters/cli/print-error.js';
-import { QueriesError } from '../../adapters/cli/tracing/queries-error.js';
+import { QueriesError } from '../adapters/cli/tracing/queries-error.js';
 import { UsageError } from '../../adapters/cli/usage-error.js';
-import { DumpError } from '../../adapters/compare/dump-sides.js';
+import { DumpError } from '../adapters/compare/dump-sides.js';
 import { ManifestFiles } from '../../adapters/manifests/files/manifest-files.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
-import { ComparisonError } from '../../application/compare/comparison-error.js';
+import { ComparisonError } from '../application/compare/comparison-error.js';
 import { errorMessage } from '../../application/error-message.js';
-import { CannotTraceError } from '../../application/trace/trace-packets.js';
+import { CannotTraceError } from '../application/trace/trace-packets.js';
 import { completeCommandLine, type CommandLine } from '../../bootstrap/configuration/command-line.js';
 import { ConfigurationError, EarlyExit } from '../../bootstrap/configuration/errors.js';
 import { flagFields } from '../../bootstrap/configuration/flags/flags.js';
@@ -22,7 +22,7 @@ export { subcommandsOf };
 
 type Command<Name extends Request['name']> = (asked: Asked<Name>, logger: PinoLogger) => Promise<number>;
 
-const asking = () => import('../../adapters/cli/asking/commands.js');
+const asking = () => import('../adapters/cli/asking/commands.js');
 
 /** Each is loaded only when somebody runs it. */
 const commands: { readonly [Name in Request['name']]: () => Promise<Command<Name>> } = {
@@ -35,7 +35,7 @@ const commands: { readonly [Name in Request['name']]: () => Promise<Command<Name
   top: async () => (await asking()).top,
   dump: async () => (await asking()).dump,
   cluster: async () => {
-    const { askCluster } = await import('../../adapters/cli/cluster/ask-cluster.js');
+    const { askCluster } = await import('../adapters/cli/cluster/ask-cluster.js');
     return (asked) => askCluster(asked);
   },
   version: async () => {
@@ -44,14 +44,14 @@ const commands: { readonly [Name in Request['name']]: () => Promise<Command<Name
   },
   plan: async () => (await import('./plan.js')).plan,
   completion: async () => {
-    const { completionScript } = await import('../../adapters/cli/completion/script.js');
+    const { completionScript } = await import('../adapters/cli/completion/script.js');
     return async ({ request }) => {
       await print(completionScript(request.shell));
       return 0;
     };
   },
   __complete: async () => {
-    const { complete } = await import('../../adapters/cli/completion/complete.js');
+    const { complete } = await import('../adapters/cli/completion/complete.js');
     return (asked) =>
       complete(
         asked,
@@ -59,8 +59,8 @@ const commands: { readonly [Name in Request['name']]: () => Promise<Command<Name
         (words) => addressIn(words) ?? asked.configuration.metricsBindAddress,
       );
   },
-  compare: async () => (await import('../../bootstrap/commands/compare.js')).compare,
-  validate: async () => (await import('../../adapters/cli/validate.js')).validate,
+  compare: async () => (await import('./compare.js')).compare,
+  validate: async () => (await import('../adapters/cli/validate.js')).validate,
 };
 
 /** Undefined where a command line cannot be understood, as somebody writes it yet. */

@@ -1,15 +1,15 @@
-import { differenceRoutes } from '../../adapters/debug/difference-routes.js';
-import { trafficRoutes } from '../../adapters/debug/traffic-routes.js';
+import { differenceRoutes } from '../adapters/debug/difference-routes.js';
+import { trafficRoutes } from '../adapters/debug/traffic-routes.js';
 import { readOnly } from '../../adapters/http/restrictions.js';
 import type { Routes } from '../../adapters/http/router.js';
-import { PageFiles } from '../../adapters/page/page-files.js';
-import { pageRoutes } from '../../adapters/page/page-routes.js';
-import { Diff } from '../../application/difference/diff.js';
+import { PageFiles } from '../adapters/page/page-files.js';
+import { pageRoutes } from '../adapters/page/page-routes.js';
+import { Diff } from '../application/difference/diff.js';
 import { modeInForce } from '../../bootstrap/configuration/proxy-configuration.js';
 import { localhostLookup } from '../../bootstrap/family/served-family.js';
-import { reportRoutes } from '../../bootstrap/modules/report-routes.js';
-import { traceRoutes } from '../../bootstrap/modules/trace-routes.js';
-import { explainAddress } from '../../bootstrap/modules/tracing.js';
+import { reportRoutes } from './report-routes.js';
+import { traceRoutes } from './trace-routes.js';
+import { explainAddress } from './tracing.js';
 import type { ProxyParts } from '../../bootstrap/parts/proxy-parts.js';
 
 /** Everything that the proxy reports beyond what kube-proxy does: the routes under `/debug/`, and the page. */

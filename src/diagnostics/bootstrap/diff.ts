@@ -5,5 +5,5 @@ import type { Asked } from './asked.js';
 export async function diff(asked: Asked<'diff'>, logger: Logger): Promise<number> {
   if (asked.request.isPlanned || asked.manifests.length > 0)
     return (await import('./planned-diff.js')).plannedDiff(asked, logger);
-  return (await import('../../adapters/cli/asking/commands.js')).diff(asked);
+  return (await import('../adapters/cli/asking/commands.js')).diff(asked);
 }

@@ -1,13 +1,13 @@
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { planFamilies } from '../../application/use-cases/plan.js';
+import { planFamilies } from '../application/plan.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Asked } from './asked.js';
 import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
-import { print } from '../../adapters/cli/output/print.js';
+import { print } from '../adapters/cli/output/print.js';
 import { printError } from '../../adapters/cli/print-error.js';
 import { ModeRules } from './mode-rules.js';
-import { readObjects } from '../../bootstrap/commands/read-objects.js';
+import { readObjects } from './read-objects.js';
 
 /**
  * Prints the rules that a sync would write, in the language of the mode's tool. Reads the source once; changes nothing. 0 when all

@@ -1,18 +1,18 @@
-import { formatted } from '../../adapters/cli/output/formatted.js';
-import { print } from '../../adapters/cli/output/print.js';
+import { formatted } from '../adapters/cli/output/formatted.js';
+import { print } from '../adapters/cli/output/print.js';
 import { printError } from '../../adapters/cli/print-error.js';
-import { nameText, type ServiceName } from '../../adapters/cli/command-line/service-names.js';
-import { differenceLines } from '../../adapters/cli/texts/difference.js';
+import { nameText, type ServiceName } from '../adapters/cli/command-line/service-names.js';
+import { differenceLines } from '../adapters/cli/texts/difference.js';
 import { UsageError } from '../../adapters/cli/usage-error.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
-import { isNone, linesOf, type DifferenceReport } from '../../application/difference/difference-report.js';
-import { plannedDifference } from '../../application/difference/planned-difference.js';
+import { isNone, linesOf, type DifferenceReport } from '../application/difference/difference-report.js';
+import { plannedDifference } from '../application/difference/planned-difference.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { parseDisplayName } from '../../domain/model/service-port-name.js';
 import type { Asked } from './asked.js';
 import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
 import type { Mode } from '../../bootstrap/modes/open-mode.js';
-import { readObjects, type ReadObjects } from '../../bootstrap/commands/read-objects.js';
+import { readObjects, type ReadObjects } from './read-objects.js';
 
 /**
  * Prints what a start with these flags would change in the kernel. Reads the source once, and the kernel; changes nothing. 1 when

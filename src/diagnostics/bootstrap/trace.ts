@@ -1,9 +1,9 @@
-import { RunningProxy } from '../../adapters/cli/asking/running-proxy.js';
-import { answerRequest } from '../../adapters/cli/tracing/answer-request.js';
-import { askProxy } from '../../adapters/cli/tracing/ask-proxy.js';
-import { placesOfProxy } from '../../adapters/cli/tracing/places-of-proxy.js';
+import { RunningProxy } from '../adapters/cli/asking/running-proxy.js';
+import { answerRequest } from '../adapters/cli/tracing/answer-request.js';
+import { askProxy } from '../adapters/cli/tracing/ask-proxy.js';
+import { placesOfProxy } from '../adapters/cli/tracing/places-of-proxy.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { KnownPod, NamedPod } from '../../application/trace/named-pod.js';
+import type { KnownPod, NamedPod } from '../application/trace/named-pod.js';
 import type { Asked } from './asked.js';
 
 /**
@@ -21,6 +21,6 @@ export async function trace(asked: Asked<'trace'>, logger: Logger): Promise<numb
 
 /** Loads what asks the API server only for a pod that is named. */
 async function podsOf(asked: Asked<'trace'>, named: NamedPod): Promise<readonly KnownPod[]> {
-  const { podsOfCluster } = await import('../../adapters/cli/cluster/pods-of-cluster.js');
+  const { podsOfCluster } = await import('../adapters/cli/cluster/pods-of-cluster.js');
   return podsOfCluster(asked)(named);
 }

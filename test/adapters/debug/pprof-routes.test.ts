@@ -1,6 +1,6 @@
 import { Profile } from 'pprof-format';
-import { Profiler } from '../../../src/adapters/debug/pprof/profiler.js';
-import { pprofRoutes } from '../../../src/adapters/debug/pprof/pprof-routes.js';
+import { Profiler } from '../../../src/adapters/pprof/profiler.js';
+import { pprofRoutes } from '../../../src/adapters/pprof/pprof-routes.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { Served } from '../../support/http/served.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readSource } from '../../architecture/source-tree.js';
 
 const TERMINAL = 'src/adapters/cli';
-const PAGE = 'src/adapters/page/browser';
+const PAGE = 'src/diagnostics/adapters/page/browser';
 
 function sourcesOf(folder: string): ReadonlyMap<string, string> {
   const paths = readSource().flatMap(({ path }) => (path.startsWith(`${folder}/`) ? [path] : []));

@@ -1,4 +1,7 @@
-import type { Explanation, PortExplanation } from '../../../src/application/explain/explanation.js';
+import type {
+  Explanation,
+  PortExplanation,
+} from '../../../src/diagnostics/application/explain/explanation.js';
 import type { Simulation } from '../simulation.js';
 import type { Mode } from '../world/settings.js';
 import { ask, METRICS } from './ask.js';

@@ -1,5 +1,5 @@
-import type { ProxyStatus } from '../../../src/application/status/proxy-status.js';
-import type { ServiceList } from '../../../src/application/status/service-row.js';
+import type { ProxyStatus } from '../../../src/diagnostics/application/status/proxy-status.js';
+import type { ServiceList } from '../../../src/diagnostics/application/status/service-row.js';
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
 import { ask, METRICS } from './ask.js';

@@ -1,6 +1,6 @@
-import type { DifferenceReport } from '../../../src/application/difference/difference-report.js';
-import type { ProxyStatus } from '../../../src/application/status/proxy-status.js';
-import type { ServiceList } from '../../../src/application/status/service-row.js';
+import type { DifferenceReport } from '../../../src/diagnostics/application/difference/difference-report.js';
+import type { ProxyStatus } from '../../../src/diagnostics/application/status/proxy-status.js';
+import type { ServiceList } from '../../../src/diagnostics/application/status/service-row.js';
 import type { Simulation } from '../simulation.js';
 import { chosenOf } from '../steps/foreign/deed.js';
 import { ask, HEALTH, METRICS } from './ask.js';

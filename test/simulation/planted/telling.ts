@@ -10,7 +10,7 @@ export const TELLING_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'explain-uses-every-endpoint',
-    file: 'src/application/explain/explain-port.ts',
+    file: 'src/diagnostics/application/explain/explain-port.ts',
     original: 'const used = isReached && reachable.has(endpointPlace(endpoint));',
     fault: 'const used = isReached && endpoint.serving;',
   },

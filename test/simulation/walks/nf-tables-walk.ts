@@ -1,5 +1,5 @@
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
-import type { FindElement } from '../../../src/domain/nftables/kernel/elements.js';
+import type { FindElement } from '../../../src/diagnostics/domain/nftables/elements.js';
 import type {
   KernelChain,
   KernelElement,
@@ -7,10 +7,10 @@ import type {
   KernelSet,
   KernelTable,
 } from '../../../src/domain/nftables/kernel/ruleset.js';
-import { RulesetWalk } from '../../../src/domain/nftables/kernel/ruleset-walk.js';
+import { RulesetWalk } from '../../../src/diagnostics/domain/nftables/ruleset-walk.js';
 import { nftFamily } from '../../../src/domain/nftables/layout/table.js';
-import type { Packet } from '../../../src/domain/trace/packet.js';
-import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
+import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
+import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
 import { FAMILIES } from '../kernel/nf-tables/nf-tables.js';
 import { SET_FLAG } from '../kernel/nf-tables/numbers.js';
 import { isFlagged } from '../kernel/nf-tables/objects.js';

@@ -1,5 +1,5 @@
-import type { Packet } from '../../../src/domain/trace/packet.js';
-import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
+import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
+import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
 
 /** Sends packets through what the simulated kernel has at this moment. */
 export interface PacketWalk {

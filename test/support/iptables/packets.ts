@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Packet, PacketEnvironment } from '../../../src/domain/trace/packet.js';
-import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
+import type { Packet, PacketEnvironment } from '../../../src/diagnostics/domain/trace/packet.js';
+import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
 
 const PREFIX: Readonly<Record<IpFamily, string>> = { IPv4: '10.0.0.', IPv6: 'fd00::' };
 

@@ -1,6 +1,6 @@
-import { WrittenTable } from '../../../src/adapters/nftables/netlink/trace/written-table.js';
+import { WrittenTable } from '../../../src/diagnostics/adapters/nftables/written-table.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { FindElement } from '../../../src/domain/nftables/kernel/elements.js';
+import type { FindElement } from '../../../src/diagnostics/domain/nftables/elements.js';
 import type { Expression } from '../../../src/domain/nftables/kernel/expression.js';
 import type {
   KernelChain,
@@ -8,10 +8,10 @@ import type {
   KernelSet,
   KernelTable,
 } from '../../../src/domain/nftables/kernel/ruleset.js';
-import { RulesetWalk } from '../../../src/domain/nftables/kernel/ruleset-walk.js';
+import { RulesetWalk } from '../../../src/diagnostics/domain/nftables/ruleset-walk.js';
 import type { TableContents } from './table-contents.js';
-import type { Packet, PacketEnvironment } from '../../../src/domain/trace/packet.js';
-import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
+import type { Packet, PacketEnvironment } from '../../../src/diagnostics/domain/trace/packet.js';
+import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
 
 /** What a packet left in a dynamic set: set and key. */
 export interface Remembered {

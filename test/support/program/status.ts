@@ -1,5 +1,5 @@
-import type { SyncState } from '../../../src/adapters/debug/service-routes.js';
-import type { ProxyStatus } from '../../../src/application/status/proxy-status.js';
+import type { SyncState } from '../../../src/diagnostics/adapters/debug/service-routes.js';
+import type { ProxyStatus } from '../../../src/diagnostics/application/status/proxy-status.js';
 import type { Host } from '../testbed/host.js';
 
 const METRICS = 'http://127.0.0.1:10249';

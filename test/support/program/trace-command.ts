@@ -1,6 +1,6 @@
 import { execa, type ResultPromise } from 'execa';
 import { createInterface } from 'node:readline';
-import type { TraceAnswer } from '../../../src/application/trace/answer.js';
+import type { TraceAnswer } from '../../../src/diagnostics/application/trace/answer.js';
 import type { Host } from '../testbed/host.js';
 import { builtProxy } from './built-proxy.js';
 

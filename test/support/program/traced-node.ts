@@ -1,4 +1,4 @@
-import { destinationText, sourceText } from '../../../src/domain/trace/query.js';
+import { destinationText, sourceText } from '../../../src/diagnostics/domain/trace/query.js';
 import type { Step } from '../recorded/scenarios.js';
 import { queryOf, verdictOf } from '../recorded/traced-scenarios.js';
 import { nightly } from '../nightly.js';

@@ -1,13 +1,13 @@
-import { parseVirtualServers } from '../../../src/adapters/compare/parse-virtual-servers.js';
+import { parseVirtualServers } from '../../../src/diagnostics/adapters/compare/parse-virtual-servers.js';
 import { parseSave as parseIpSets } from '../../../src/adapters/ipset/parse-save.js';
 import { IPVS_OWNED_CHAINS } from '../../../src/adapters/ipvs/clean-up/owned-chains.js';
 import { isOwned } from '../../../src/adapters/iptables/restore/owned-chains.js';
-import type { IpvsRules } from '../../../src/domain/compare/tables-side.js';
+import type { IpvsRules } from '../../../src/diagnostics/domain/compare/tables-side.js';
 import type { IpSet } from '../../../src/domain/ipset/ip-set.js';
-import { SavedRules } from '../../../src/domain/iptables/walk/saved-rules.js';
+import { SavedRules } from '../../../src/diagnostics/domain/iptables/saved-rules.js';
 import { virtualServerKey } from '../../../src/domain/ipvs/virtual-server.js';
 import { SERVICE_SETS, setName } from '../../../src/domain/ipvs/service-sets.js';
-import type { IpvsSurroundings } from '../../../src/domain/ipvs/walk/ipvs-walk.js';
+import type { IpvsSurroundings } from '../../../src/diagnostics/domain/ipvs/ipvs-walk.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { parseSave } from '../iptables/parse-save.js';
 import { recordedDump, recordedText, type RecordedStep } from './cluster.js';

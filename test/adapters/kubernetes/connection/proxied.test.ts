@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.js';
 import { Credentials } from '../../../../src/adapters/kubernetes/connection/credentials.js';
-import { PodExec } from '../../../../src/adapters/kubernetes/exec/pod-exec.js';
+import { PodExec } from '../../../../src/diagnostics/adapters/kubernetes/pod-exec.js';
 import { ConnectProxy } from '../../../support/api-server/connect-proxy.js';
 import { SocksProxy } from '../../../support/api-server/socks-proxy.js';
 import { StandInApiServer } from '../../../support/api-server/api-server.js';

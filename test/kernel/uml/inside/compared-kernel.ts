@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { kernelSides } from '../../../../src/adapters/compare/kernel-sides.js';
+import { kernelSides } from '../../../../src/diagnostics/adapters/compare/kernel-sides.js';
 import { IptablesTool } from '../../../../src/adapters/iptables/tool/iptables-tool.js';
 import { tool } from './tool.js';
 

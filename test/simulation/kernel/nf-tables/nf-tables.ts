@@ -1,4 +1,4 @@
-import type { FindElement } from '../../../../src/domain/nftables/kernel/elements.js';
+import type { FindElement } from '../../../../src/diagnostics/domain/nftables/elements.js';
 import { getOrMake } from '../../../../src/domain/model/get-or-make.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import type { KernelTable } from '../../../../src/domain/nftables/kernel/ruleset.js';

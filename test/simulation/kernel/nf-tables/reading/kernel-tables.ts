@@ -11,7 +11,7 @@ import {
   kernelRule,
   kernelTable,
 } from '../../../../../src/adapters/nftables/netlink/read/kernel-table.js';
-import type { FindElement } from '../../../../../src/domain/nftables/kernel/elements.js';
+import type { FindElement } from '../../../../../src/diagnostics/domain/nftables/elements.js';
 import type {
   KernelChain,
   KernelElement,

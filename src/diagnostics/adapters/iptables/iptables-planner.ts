@@ -1,0 +1,29 @@
+import type { Planner } from '../../application/ports/planner.js';
+import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
+import { isServiceChain } from '../../../domain/iptables/chain-names.js';
+import { isLargeCluster } from '../../../domain/iptables/compile/cluster-size.js';
+import { compileIptables } from '../../../domain/iptables/compile/compile.js';
+import { IptablesDesiredState } from '../../../domain/iptables/state/desired-state.js';
+import { iptablesBaseRules } from '../../../domain/iptables/compile/base-rules.js';
+import { DesiredTables } from '../../../domain/iptables/state/desired-tables.js';
+import type { IptablesHost } from '../../../domain/iptables/compile/options.js';
+import { program } from '../../../adapters/iptables/detection/choose-variant.js';
+import { tablesDifference } from '../../../adapters/iptables/restore/tables-difference.js';
+
+/** Plans iptables mode: the input of one iptables-restore, or of ip6tables-restore, as its first line says. */
+export class IptablesPlanner implements Planner {
+  /** @param host what the rules depend on */
+  constructor(private readonly host: IptablesHost) {}
+
+  plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): string {
+    const { host } = this;
+    const all = [...entries];
+    const options = { node, host, largeCluster: isLargeCluster(all) };
+    const desired = new IptablesDesiredState();
+    for (const entry of all) desired.replace(entry.key, compileIptables(entry, options));
+    const tables = new DesiredTables(desired, iptablesBaseRules(node, host));
+    const { repair } = tablesDifference(tables, [], { chainsPerCommit: Infinity, isServiceChain });
+    return `# ${program('iptables', node.family, 'restore')} --noflush\n${[...repair.text()].join('')}`;
+  }
+}

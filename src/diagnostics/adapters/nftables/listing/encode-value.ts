@@ -1,0 +1,131 @@
+import { hostWord, networkHalf } from '../../../../domain/nftables/kernel/bytes.js';
+import { addressBytes } from '../../../../domain/nftables/kernel/packet-bytes.js';
+import { PROTOCOL_NUMBERS } from '../../../../domain/model/protocol-number.js';
+import { parseAddress } from '../../../../domain/net/address.js';
+import { rangeOf, type AddressRange } from '../../../domain/compare/address-ranges.js';
+import { parseCidr } from '../../../../domain/net/cidr.js';
+import { held, type Value } from './listing.js';
+
+/** What kind of bytes a register or a part of a key has, by nft's names. */
+export type DataType =
+  | 'ipv4_addr'
+  | 'ipv6_addr'
+  | 'inet_proto'
+  | 'inet_service'
+  | 'mark'
+  | 'ifname'
+  | 'ct_state'
+  | 'ct_status'
+  | 'ct_dir'
+  | 'fib_addrtype'
+  | 'nf_proto'
+  | 'ether_type'
+  | 'number';
+
+/** Bytes of each type. */
+export const LENGTHS: Readonly<Record<DataType, number>> = {
+  ipv4_addr: 4,
+  ipv6_addr: 16,
+  inet_proto: 1,
+  inet_service: 2,
+  mark: 4,
+  ifname: 16,
+  ct_state: 4,
+  ct_status: 4,
+  ct_dir: 1,
+  fib_addrtype: 4,
+  nf_proto: 1,
+  ether_type: 2,
+  number: 4,
+};
+
+const NAMES: Partial<Readonly<Record<DataType, Readonly<Record<string, number>>>>> = {
+  ct_state: { invalid: 1, established: 2, related: 4, new: 8, untracked: 64 },
+  ct_status: { expected: 1, 'seen-reply': 2, assured: 4, confirmed: 8, snat: 16, dnat: 32 },
+  ct_dir: { original: 0, reply: 1 },
+  fib_addrtype: {
+    unicast: 1,
+    local: 2,
+    broadcast: 3,
+    anycast: 4,
+    multicast: 5,
+    blackhole: 6,
+    unreachable: 7,
+  },
+  nf_proto: { ipv4: 2, ipv6: 10 },
+  ether_type: { ip: 0x0800, ip6: 0x86dd },
+  inet_proto: { ...lowered(PROTOCOL_NUMBERS), icmp: 1, 'ipv6-icmp': 58, icmpv6: 58 },
+};
+
+function lowered(numbers: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(numbers).map(([name, number]) => [name.toLowerCase(), number]));
+}
+
+/** Whether values of a type are sets of bits, of which rules ask for one. */
+export function isBitmask(type: DataType): boolean {
+  return type === 'ct_state' || type === 'ct_status';
+}
+
+/** A value as the kernel has it; undefined if it is not one of this type. */
+export function encoded(value: Value, type: DataType): Uint8Array | undefined {
+  if (Array.isArray(value)) return joined(value, type);
+  switch (type) {
+    case 'ipv4_addr':
+    case 'ipv6_addr':
+      return parseAddress(value)?.family === (type === 'ipv4_addr' ? 'IPv4' : 'IPv6')
+        ? addressBytes(value as string)
+        : undefined;
+    case 'ifname':
+      return typeof value === 'string' ? nameBytes(value) : undefined;
+  }
+  const number = typeof value === 'number' ? value : NAMES[type]?.[String(value)];
+  if (number === undefined) return undefined;
+  if (LENGTHS[type] === 1) return Uint8Array.of(number);
+  return LENGTHS[type] === 2 ? networkHalf(number) : hostWord(number >>> 0);
+}
+
+/** Several names of bits. */
+function joined(values: readonly Value[], type: DataType): Uint8Array | undefined {
+  const each = values.map((value) => NAMES[type]?.[String(value)]);
+  return each.includes(undefined) ? undefined : hostWord(each.reduce<number>((sum, bit) => sum | bit!, 0));
+}
+
+const NAME_LENGTH = 16;
+
+/** All 16 bytes, but of `veth*` only those of the beginning. */
+function nameBytes(name: string): Uint8Array {
+  const isPrefix = name.endsWith('*') && !name.endsWith('\\*');
+  const text = isPrefix ? name.slice(0, -1) : name.replace('\\*', '*');
+  const bytes = new TextEncoder().encode(text);
+  if (isPrefix) return bytes;
+  const whole = new Uint8Array(NAME_LENGTH);
+  whole.set(bytes);
+  return whole;
+}
+
+/** First and last value of a network or range; undefined for anything else. */
+export function bounds(value: Value, type: DataType): readonly [Uint8Array, Uint8Array] | undefined {
+  const prefix = held<{ readonly addr: string; readonly len: number }>(value, 'prefix');
+  if (prefix) {
+    const cidr = parseCidr(`${prefix.addr}/${prefix.len}`);
+    return cidr && addressBounds(rangeOf(cidr), LENGTHS[type]);
+  }
+  const [low, high] = held<readonly Value[]>(value, 'range') ?? [];
+  const [first, last] = [encoded(low, type), encoded(high, type)];
+  return first && last && [first, last];
+}
+
+function addressBounds({ first, last }: AddressRange, length: number): readonly [Uint8Array, Uint8Array] {
+  return [numberBytes(first, length)!, numberBytes(last, length)!];
+}
+
+/** The next value after these bytes; undefined if they are the last. */
+export function after(bytes: Uint8Array): Uint8Array | undefined {
+  const number = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n) + 1n;
+  return numberBytes(number, bytes.length);
+}
+
+function numberBytes(number: bigint, length: number): Uint8Array | undefined {
+  if (number >> BigInt(8 * length) !== 0n) return undefined;
+  return Uint8Array.from({ length }, (_, at) => Number((number >> BigInt(8 * (length - 1 - at))) & 0xffn));
+}

@@ -1,0 +1,195 @@
+import type { CtKey, Expression, MetaKey } from '../../../../domain/nftables/kernel/expression.js';
+import { ADDRESSES } from '../../../../domain/nftables/layout/rule.js';
+import { padded } from './compile-set.js';
+import { encoded, LENGTHS, type DataType } from './encode-value.js';
+import { held, kindOf, type ListedTable, type Value } from './listing.js';
+
+/** What sets of a table are called, and the types of what they hold. */
+export interface KnownSets {
+  typesOf(name: string): readonly DataType[] | undefined;
+  valuesOf(name: string): readonly DataType[] | 'verdict' | undefined;
+  timeoutOf(name: string): number;
+  /** Adds a set without a name. Undefined where its elements are not understood. */
+  add(
+    types: readonly DataType[],
+    values: readonly DataType[] | 'verdict' | undefined,
+    elements: readonly Value[],
+  ): string | undefined;
+}
+
+const META: Readonly<Record<string, readonly [MetaKey, DataType]>> = {
+  l4proto: ['l4proto', 'inet_proto'],
+  mark: ['mark', 'mark'],
+  iifname: ['iifname', 'ifname'],
+  oifname: ['oifname', 'ifname'],
+  nfproto: ['nfproto', 'nf_proto'],
+  protocol: ['protocol', 'ether_type'],
+};
+const CT: Readonly<Record<string, readonly [CtKey, DataType]>> = {
+  state: ['state', 'ct_state'],
+  status: ['status', 'ct_status'],
+  direction: ['direction', 'ct_dir'],
+  mark: ['mark', 'mark'],
+  'ip saddr': ['original saddr', 'ipv4_addr'],
+  'ip daddr': ['original daddr', 'ipv4_addr'],
+  'ip6 saddr': ['original saddr', 'ipv6_addr'],
+  'ip6 daddr': ['original daddr', 'ipv6_addr'],
+  'proto-dst': ['original dport', 'inet_service'],
+};
+/** Puts what nft lists as expressions of a packet into registers. */
+export class ValueLoader {
+  /** What does so, in its order. */
+  protected readonly before: Expression[] = [];
+
+  constructor(
+    protected readonly family: ListedTable['family'],
+    protected readonly sets: KnownSets,
+  ) {}
+
+  /** The name of a set, or of one that is made of elements; undefined if that is not understood. */
+  protected setOf(
+    data: Value,
+    types: readonly DataType[],
+    values: readonly DataType[] | 'verdict' | undefined,
+  ): string | undefined {
+    if (typeof data === 'string') {
+      const name = data.replace(/^@/, '');
+      return this.sets.typesOf(name) ? name : undefined;
+    }
+    const elements = held<readonly Value[]>(data, 'set');
+    return elements && this.sets.add(types, values, elements);
+  }
+
+  /**
+   * Puts an expression into registers, and returns the types of its parts; undefined if it is not understood.
+   * @param values what a map without a name has
+   */
+  protected load(
+    value: Value,
+    to: number,
+    values: readonly DataType[] = [],
+  ): readonly DataType[] | undefined {
+    const kind = kindOf(value);
+    const fields = kind === undefined ? undefined : held<Readonly<Record<string, Value>>>(value, kind);
+    if (kind === undefined || fields === undefined) return undefined;
+    switch (kind) {
+      case 'concat':
+        return this.concatenation(fields as unknown as readonly Value[], to);
+      case 'payload':
+        return this.payload(String(fields.protocol), String(fields.field), to);
+      case 'meta':
+        return this.put(META[String(fields.key)], ([key]) => ({ kind: 'meta', to, key }));
+      case 'ct':
+        if (fields.dir === 'reply') return undefined;
+        return this.put(CT[String(fields.key)], ([key]) => ({ kind: 'ct', to, key }));
+      case 'fib':
+        return this.fib(fields, to);
+      case 'numgen':
+        this.before.push({
+          kind: 'random',
+          to,
+          modulus: Number(fields.mod),
+          offset: Number(fields.offset ?? 0),
+        });
+        return ['number'];
+      case 'map': {
+        const types = this.load(fields.key, to);
+        const set = types && this.setOf(fields.data, types, values);
+        if (set === undefined) return undefined;
+        this.before.push({ kind: 'lookup', set, from: to, to, inverted: false });
+        const found = this.sets.valuesOf(set);
+        return found === 'verdict' ? undefined : found;
+      }
+      case '&':
+      case '|':
+      case '^':
+        return this.bits(kind, fields as unknown as readonly Value[], to);
+      default:
+        return undefined;
+    }
+  }
+
+  private put<Known extends readonly [string, DataType]>(
+    known: Known | undefined,
+    expression: (known: Known) => Expression,
+  ): readonly DataType[] | undefined {
+    if (!known) return undefined;
+    this.before.push(expression(known));
+    return [known[1]];
+  }
+
+  private concatenation(parts: readonly Value[], to: number): readonly DataType[] | undefined {
+    const types: DataType[] = [];
+    let at = to;
+    for (const part of parts) {
+      const [type] = this.load(part, at) ?? [];
+      if (!type) return undefined;
+      types.push(type);
+      at += padded(LENGTHS[type]);
+    }
+    return types;
+  }
+
+  private payload(protocol: string, field: string, to: number): readonly DataType[] | undefined {
+    if (protocol === 'ip' || protocol === 'ip6') {
+      const family = protocol === 'ip' ? 'IPv4' : 'IPv6';
+      if (this.family === 'inet') this.require('nfproto', Uint8Array.of(protocol === 'ip' ? 2 : 10));
+      const type: DataType = protocol === 'ip' ? 'ipv4_addr' : 'ipv6_addr';
+      if (field === 'saddr' || field === 'daddr') {
+        const offset = ADDRESSES[family][field];
+        this.before.push({ kind: 'payload', to, base: 'network', offset, length: LENGTHS[type] });
+        return [type];
+      }
+      if (field !== 'protocol' && field !== 'nexthdr') return undefined;
+      this.before.push({
+        kind: 'payload',
+        to,
+        base: 'network',
+        offset: protocol === 'ip' ? 9 : 6,
+        length: 1,
+      });
+      return ['inet_proto'];
+    }
+    const offset = { sport: 0, dport: 2 }[field];
+    if (offset === undefined) return undefined;
+    const number = protocol === 'th' ? undefined : encoded(protocol, 'inet_proto');
+    if (protocol !== 'th' && !number) return undefined;
+    if (number) this.require('l4proto', number);
+    this.before.push({ kind: 'payload', to, base: 'transport', offset, length: 2 });
+    return ['inet_service'];
+  }
+
+  /** A field is there only in packets of its protocol, about which nft says nothing. It stands before what is in registers. */
+  private require(key: MetaKey, value: Uint8Array): void {
+    this.before.unshift({ kind: 'meta', to: 0, key }, { kind: 'cmp', from: 0, op: '==', value });
+  }
+
+  private fib(
+    { flags, result }: Readonly<Record<string, Value>>,
+    to: number,
+  ): readonly DataType[] | undefined {
+    const all = (Array.isArray(flags) ? flags : [flags]).map(String);
+    const field = all.includes('saddr') ? 'saddr' : 'daddr';
+    if (result !== 'type' || all.length > 1) return undefined;
+    this.before.push({ kind: 'fib', to, field, result: 'type' });
+    return ['fib_addrtype'];
+  }
+
+  /** With a constant on the right: result: value & mask ^ xor. */
+  private bits(
+    operator: '&' | '|' | '^',
+    [left, right]: readonly Value[],
+    to: number,
+  ): readonly DataType[] | undefined {
+    const types = this.load(left, to);
+    const type = types?.length === 1 ? types[0] : undefined;
+    const constant = type && encoded(right, type);
+    if (!type || !constant) return undefined;
+    const none = new Uint8Array(constant.length);
+    const all = none.map(() => 0xff);
+    const inverse = constant.map((byte) => ~byte & 0xff);
+    const mask = { '&': constant, '|': inverse, '^': all }[operator];
+    this.before.push({ kind: 'bitwise', from: to, to, mask, xor: operator === '&' ? none : constant });
+    return [type];
+  }
+}

@@ -1,0 +1,66 @@
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { KernelElement, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
+import { nftFamily, TABLE_NAME, type Operation } from '../../../domain/nftables/layout/table.js';
+import type { TableContent } from '../../../adapters/nftables/text/render-text.js';
+import { readMessages } from '../../../adapters/netlink/message-reader.js';
+import { MessageWriter } from '../../../adapters/netlink/message-writer.js';
+import { BatchEncoder } from '../../../adapters/nftables/netlink/encode/batch-encoder.js';
+import { NEWSETELEM } from '../../../adapters/nftables/netlink/nf-tables.js';
+import {
+  kernelElement,
+  kernelRule,
+  kernelTable,
+} from '../../../adapters/nftables/netlink/read/kernel-table.js';
+import { ELEMENTS, recordOf } from '../../../adapters/nftables/netlink/messages/records.js';
+import { TableListing } from '../../../adapters/nftables/netlink/read/table-listing.js';
+import { getOrMake } from '../../../domain/model/get-or-make.js';
+
+/** A table of ours as it is sent to the kernel, read back from the messages: what the kernel would list, without a kernel. */
+export class WrittenTable {
+  readonly table: KernelTable;
+  /** By set and key. */
+  private readonly elementsBySet = new Map<string, Map<string, KernelElement>>();
+
+  /** @throws UnsafeTextError for what could not be sent */
+  constructor(family: IpFamily, content: TableContent) {
+    const writer = new MessageWriter();
+    const encoder = new BatchEncoder(writer, family, 1);
+    for (const _ of encoder.encode([...operations(content)])) continue;
+    const listing = new TableListing(kernelRule);
+    for (const message of readMessages(writer.bytes, writer.length)) {
+      if (message.type !== NEWSETELEM) listing.read(message);
+      else this.read(recordOf(ELEMENTS, message));
+    }
+    this.table = kernelTable(nftFamily(family), listing.tables.get(TABLE_NAME)!);
+  }
+
+  find(set: string, key: Uint8Array): KernelElement | undefined {
+    return this.elementsBySet.get(set)?.get(textOf(key));
+  }
+
+  /** All elements of a set. */
+  elements(set: string): readonly KernelElement[] {
+    return [...(this.elementsBySet.get(set)?.values() ?? [])];
+  }
+
+  private read({ set = '', list = [] }: ReturnType<typeof ELEMENTS.read>): void {
+    const known = getOrMake(this.elementsBySet, set, () => new Map<string, KernelElement>());
+    for (const element of list.map(kernelElement)) known.set(textOf(element.key!), element);
+  }
+}
+
+/** All that makes the table, in an order in which the kernel could take it. */
+function* operations({ chains, counters, sets }: TableContent): Generator<Operation> {
+  yield { op: 'add-table', comment: TABLE_NAME };
+  for (const counter of counters) yield { op: 'add-counter', counter };
+  for (const { set } of sets) yield { op: 'add-set', set };
+  for (const { chain } of chains) yield { op: 'add-chain', chain };
+  for (const { chain, rules } of chains)
+    for (const rule of rules) yield { op: 'add-rule', chain: chain.name, rule };
+  for (const { set, elements } of sets)
+    if (set.dynamicSize === undefined) yield { op: 'add-elements', set, elements };
+}
+
+function textOf(key: Uint8Array): string {
+  return Buffer.from(key).toString('latin1');
+}

@@ -1,0 +1,96 @@
+import { nodeRules, type NodeRules } from '../../domain/compare/node-rules.js';
+import { protocol } from '../../../domain/shapes/net-shapes.js';
+import { fields, flag, list, number, oneOf, optional, text } from '../../../domain/shapes/shape.js';
+import type { NodeAnswer } from './ask-nodes.js';
+
+/** Packets to one Service that the planned rules treat differently. */
+export type NodeDifference = ReturnType<typeof nodeDifference>;
+const nodeDifference = fields({
+  service: text,
+  packet: fields({ destination: text, destinationPort: number, protocol }),
+  otherPorts: optional(oneOf(true)),
+  client: text,
+  remembered: optional(text),
+  /** What becomes of them now, and by the planned rules. */
+  outcomes: list(text),
+  classes: number,
+  known: optional(text),
+});
+
+/** The part of the output of `compare` on a node that is read. */
+type NodeComparison = ReturnType<typeof nodeComparison>;
+export const nodeComparison = fields({
+  node: nodeRules,
+  obstacle: optional(text),
+  families: list(
+    fields({
+      /** Of the kernel's rules, and of the planned ones. */
+      modes: list(text),
+      known: list(fields({ name: text, sentence: text, isExpected: flag })),
+      differences: list(nodeDifference),
+      unlisted: number,
+      unknowns: list(fields({ what: text })),
+    }),
+  ),
+  notes: list(text),
+  problems: list(text),
+});
+
+/** A node's kernel, compared with the rules that are planned for it. */
+export interface ComparedNode extends NodeRules {
+  readonly node: string;
+  /** Of the kernel's rules. */
+  readonly mode: string;
+  readonly result: 'equal' | 'different' | 'unknown';
+  /** Why the planned mode cannot run there. */
+  readonly obstacle?: string | undefined;
+  /** Known differences that are not expected. */
+  readonly known: readonly { readonly name: string; readonly sentence: string }[];
+  /** Names of known differences that are expected. */
+  readonly expected: readonly string[];
+  readonly differences: readonly NodeDifference[];
+  /** Classes of packets that differ and are not listed. */
+  readonly unlisted: number;
+  /** What of the rules is not understood. */
+  readonly unknowns: readonly string[];
+  readonly notes: readonly string[];
+}
+
+export interface ClusterComparison {
+  readonly nodes: readonly ComparedNode[];
+}
+
+export function clusterComparison(answers: readonly NodeAnswer<NodeComparison>[]): ClusterComparison {
+  return { nodes: answers.map(({ node, answer }) => comparedNode(node, answer)) };
+}
+
+function comparedNode(
+  name: string,
+  { node, obstacle, families, notes, problems }: NodeComparison,
+): ComparedNode {
+  const found = new Map(families.flatMap(({ known }) => known.map((each) => [each.name, each])));
+  const all = [...found.values()];
+  const known = all.filter(({ isExpected }) => !isExpected);
+  const differences = families.flatMap((family) => family.differences.filter((each) => !each.known));
+  const unknowns = new Set(families.flatMap((family) => family.unknowns.map(({ what }) => what)));
+  const differs = known.length > 0 || differences.length > 0 || obstacle !== undefined;
+  return {
+    ...node,
+    node: name,
+    mode: families[0]?.modes[0] ?? '-',
+    result: differs ? 'different' : unknowns.size > 0 ? 'unknown' : 'equal',
+    obstacle,
+    known: known.map((each) => ({ name: each.name, sentence: each.sentence })),
+    expected: all.flatMap((each) => (each.isExpected ? each.name : [])),
+    differences,
+    unlisted: families.reduce((sum, { unlisted }) => sum + unlisted, 0),
+    unknowns: [...unknowns],
+    notes: [...problems.map((problem) => `ignored: ${problem}`), ...notes, ...node.unseen],
+  };
+}
+
+/** 0: nothing differs but what is expected. 1: something does. 2: nothing does, but something is not understood. */
+export function comparisonExit({ nodes }: ClusterComparison): 0 | 1 | 2 {
+  const results = new Set(nodes.map(({ result }) => result));
+  return results.has('different') ? 1 : results.has('unknown') ? 2 : 0;
+}

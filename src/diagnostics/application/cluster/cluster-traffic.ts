@@ -1,0 +1,69 @@
+import { grouped } from '../../../domain/model/grouped.js';
+import { servicePortKey } from '../../../domain/model/service-port-name.js';
+import { protocol } from '../../../domain/shapes/net-shapes.js';
+import { fields, flag, list, number, optional, text } from '../../../domain/shapes/shape.js';
+import type { NodeAnswer } from './ask-nodes.js';
+
+/** Connections of one service port. */
+type PortCounts = ReturnType<typeof portCounts>;
+const portCounts = fields({
+  namespace: text,
+  name: text,
+  port: text,
+  protocol,
+  open: number,
+  newPerSecond: number,
+  unanswered: number,
+});
+
+/** The part of one proxy's traffic that is summed up, each service port once per IP family. */
+export type NodeTraffic = ReturnType<typeof nodeTraffic>;
+export const nodeTraffic = fields({ tracksServices: optional(flag), services: list(portCounts) });
+
+/** Connections of a cluster. */
+export interface ClusterTraffic {
+  /** Sums over the nodes that answered, the most open connections first. */
+  readonly services: readonly SummedTraffic[];
+  readonly asked: number;
+  /** Nodes that answered, and whose kernel does not track connections of Services. */
+  readonly untracked: readonly string[];
+}
+
+export interface SummedTraffic extends PortCounts {
+  /** Nodes through which it has connections. */
+  readonly nodes: number;
+}
+
+/** Adds up what the nodes say, over both IP families. */
+export function sumTraffic(answers: readonly NodeAnswer<NodeTraffic>[], asked: number): ClusterTraffic {
+  const reported = answers.flatMap(({ node, answer }) =>
+    answer.services.map((traffic) => ({ node, traffic })),
+  );
+  const byPort = grouped(reported, ({ traffic }) => servicePortKey(traffic));
+  const services = [...byPort.values()].map((all) => {
+    const { namespace, name, port, protocol } = all[0]!.traffic;
+    const sum = (count: 'open' | 'newPerSecond' | 'unanswered'): number =>
+      all.reduce((total, { traffic }) => total + traffic[count], 0);
+    return {
+      namespace,
+      name,
+      port,
+      protocol,
+      open: sum('open'),
+      newPerSecond: sum('newPerSecond'),
+      unanswered: sum('unanswered'),
+      nodes: new Set(all.map(({ node }) => node)).size,
+    };
+  });
+  return {
+    services: services.sort(byConnections),
+    asked,
+    untracked: answers.flatMap(({ node, answer }) => (answer.tracksServices === false ? node : [])),
+  };
+}
+
+function byConnections(a: SummedTraffic, b: SummedTraffic): number {
+  return (
+    b.open - a.open || b.newPerSecond - a.newPerSecond || (servicePortKey(a) < servicePortKey(b) ? -1 : 1)
+  );
+}

@@ -1,0 +1,183 @@
+import type { ComparedNode } from '../../domain/compare/clients.js';
+import { compareSides, type ComparedClass } from '../../domain/compare/compare-sides.js';
+import {
+  EXPLAINED_AT,
+  knownDifference,
+  type KnownDifference,
+} from '../../domain/compare/known-differences.js';
+import type { Outcome } from '../../domain/compare/outcome.js';
+import type { Side, SideMode } from '../../domain/compare/side.js';
+import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { hostPort } from '../../../domain/net/address.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { Packet } from '../../domain/trace/packet.js';
+import type { Step } from '../../domain/trace/trace.js';
+import { destinationText, fateLines } from './fate-words.js';
+import { serviceOf } from './service-of.js';
+
+/** How one or more classes of packets are treated by each side. */
+export interface ReportedDifference {
+  /** `namespace/name`, or an address where no rule names a Service. */
+  readonly service: string;
+  /** One packet that shows it. */
+  readonly packet: Packet;
+  /** Its port stands for all that no rule names. */
+  readonly otherPorts?: true;
+  /** Who sends it, for people. */
+  readonly client: string;
+  /** The next connection of a client that was sent to this endpoint before. */
+  readonly remembered?: string;
+  /** What becomes of it on either side, for people. */
+  readonly outcomes: readonly [string, string];
+  /** The way through the rules of either side. */
+  readonly steps: readonly [readonly Step[], readonly Step[]];
+  /** How many classes of packets differ so. */
+  readonly classes: number;
+  /** The name of a known difference. */
+  readonly known?: string;
+}
+
+/** What could not be compared. */
+export interface ReportedUnknown {
+  /** The rule, or what it looks at. */
+  readonly what: string;
+  /** One packet that meets it; missing if it is not about single packets. */
+  readonly packet?: Packet;
+  readonly classes: number;
+}
+
+export interface FamilyReport {
+  readonly family: IpFamily;
+  readonly modes: readonly [SideMode, SideMode];
+  /** Classes of packets. */
+  readonly equal: number;
+  readonly different: number;
+  readonly unknown: number;
+  /** Of those that differ: by the names of known differences. */
+  readonly known: readonly {
+    readonly name: string;
+    readonly sentence: string;
+    readonly link: string;
+    readonly classes: number;
+    readonly isExpected: boolean;
+  }[];
+  /** Those that are not expected: of each known one some that show it, of others as many as can be looked through. */
+  readonly differences: readonly ReportedDifference[];
+  /** Classes of packets that differ in what is not known and are not listed, as there are too many others. */
+  readonly unlisted: number;
+  readonly unknowns: readonly ReportedUnknown[];
+}
+
+/** Of a known difference, which is the same for many Services. */
+const KNOWN_LISTED = 10;
+/** Of others. Each has the way of its packet, which takes room. */
+const LISTED = 1000;
+
+/**
+ * Compares two sides of a family, and groups what differs by Service and by what differs.
+ * @param listed as many groups at most, besides those of known differences
+ */
+export function familyReport(
+  sides: readonly [Side, Side],
+  node: ComparedNode,
+  expected: ReadonlySet<string>,
+  listed = LISTED,
+): FamilyReport {
+  const modes = [sides[0].mode, sides[1].mode] as const;
+  const counts = { equal: 0, different: 0, unknown: 0 };
+  let unlisted = 0;
+  const known = new Map<KnownDifference, number>();
+  const differences = new Map<string, Counted<ReportedDifference>>();
+  const unknowns = new Map<string, Counted<ReportedUnknown>>();
+  for (const side of sides) for (const what of side.doubts) unknowns.set(what, { what, classes: 0 });
+  const services = new Map<string, string>();
+  for (const compared of compareSides(sides, node)) {
+    counts[compared.result]++;
+    noteService(services, compared);
+    if (compared.result === 'unknown')
+      for (const what of compared.unclear)
+        getOrMake(unknowns, what, () => ({ what, packet: compared.packet, classes: 0 })).classes++;
+    if (compared.result !== 'different') continue;
+    const explained = knownDifference(compared, modes, node);
+    const alike = (explained && known.get(explained)) ?? 0;
+    if (explained) known.set(explained, alike + 1);
+    if (explained && (expected.has(explained.name) || alike >= KNOWN_LISTED)) continue;
+    const one = difference(compared, explained);
+    const group = groupOf(one);
+    if (!explained && differences.size >= listed && !differences.has(group)) unlisted++;
+    else getOrMake(differences, group, () => withSteps(one, compared)).classes++;
+  }
+  return {
+    family: node.family,
+    modes,
+    ...counts,
+    known: [...known].map(([{ name, sentence }, classes]) => ({
+      name,
+      sentence,
+      link: `${EXPLAINED_AT}#${name}`,
+      classes,
+      isExpected: expected.has(name),
+    })),
+    differences: [...differences.values()]
+      .map((one) => ({ ...one, service: services.get(one.service) ?? one.service }))
+      .sort((one, other) => (one.service < other.service ? -1 : Number(one.service > other.service))),
+    unlisted,
+    unknowns: [...unknowns.values()],
+  };
+}
+
+/** 0: all is equal, or differs as expected. 1: something differs. 2: nothing does, but something is not known. */
+export function exitCode(reports: readonly FamilyReport[]): 0 | 1 | 2 {
+  if (reports.some(({ differences }) => differences.length > 0)) return 1;
+  return reports.some(({ unknowns }) => unknowns.length > 0) ? 2 : 0;
+}
+
+type Counted<One extends { readonly classes: number }> = Omit<One, 'classes'> & { classes: number };
+
+/** Its group is known before its packet's way is walked once more. */
+type UntoldDifference = Omit<ReportedDifference, 'steps' | 'classes'>;
+
+function difference(compared: ComparedClass, known: KnownDifference | undefined): UntoldDifference {
+  const { frontend, kind, packet, sides, remembered } = compared;
+  const [one, other] = sides;
+  return {
+    service: serviceIn(compared) ?? frontend.address,
+    packet,
+    ...(frontend.standsForOthers && { otherPorts: true }),
+    client: clientWords(kind, packet),
+    ...(remembered && { remembered: hostPort(remembered.address, remembered.port) }),
+    outcomes: [fateLines(one), fateLines(other)],
+    ...(known && { known: known.name }),
+  };
+}
+
+function withSteps(one: UntoldDifference, { told }: ComparedClass): Counted<ReportedDifference> {
+  const [mine, its] = told();
+  const stepsOf = ({ endings }: Outcome) => endings.flatMap(({ steps }) => steps);
+  return { ...one, steps: [stepsOf(mine), stepsOf(its)], classes: 0 };
+}
+
+/** By the rules that name it; if none does, by what they say on the way. */
+function serviceIn({ result, sides, told }: ComparedClass): string | undefined {
+  const named = (both: ComparedClass['sides']) => serviceOf(both.flatMap(({ endings }) => endings));
+  return named(sides) ?? (result === 'different' ? named(told()) : undefined);
+}
+
+/** Rules for other ports of an address may not say whose it is; those for its own ports do. */
+function noteService(services: Map<string, string>, compared: ComparedClass): void {
+  const { frontend } = compared;
+  if (frontend.standsForOthers || services.has(frontend.address)) return;
+  const service = serviceIn(compared);
+  if (service !== undefined) services.set(frontend.address, service);
+}
+
+function clientWords(kind: ComparedClass['kind'], { source, inputInterface }: Packet): string {
+  const through =
+    inputInterface === undefined || inputInterface.startsWith('(') ? '' : ` through ${inputInterface}`;
+  return `${kind} (${source})${through}`;
+}
+
+/** Clients of one frontend that meet the same are told of once. */
+function groupOf({ service, packet, outcomes, remembered }: UntoldDifference): string {
+  return [service, destinationText(packet), remembered ?? '', ...outcomes].join('\n');
+}

@@ -1,0 +1,225 @@
+import {
+  requestedFrontends,
+  type ForwardingEntry,
+  type Frontend,
+} from '../../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
+import { rejectedProtocols } from '../../../domain/forwarding/rejected-protocols.js';
+import type { ServiceKey } from '../../../domain/model/service-port-name.js';
+import { isLoopback, LOCALHOST } from '../../../domain/net/address.js';
+import { cidrContains, parseCidr } from '../../../domain/net/cidr.js';
+import { familyOf, type IpFamily } from '../../../domain/net/ip-family.js';
+import type { ClusterState } from '../../../domain/state/cluster-state.js';
+import type { ListedLoop } from '../status/list-services.js';
+import type { AddressExplanation, EndpointMatch, FrontendMatch } from './address-explanation.js';
+import type { ExplainPort } from './explain-port.js';
+import { subjectText, type AddressSubject } from './subject.js';
+
+type SearchedLoop = Pick<ListedLoop, 'family' | 'table'>;
+
+/** Whether a frontend of a service port is asked for. */
+type Matcher = (entry: ForwardingEntry, frontend: Pick<Frontend, 'address' | 'port'>) => boolean;
+
+/** What addresses mean on this node. */
+export interface ExplainedNode {
+  /** Such as `nftables`. */
+  readonly mode: string;
+  /** Whether all Services and EndpointSlices have been listed. */
+  isListed(): boolean;
+  network(family: IpFamily): NodeNetwork;
+  /** The addresses of this machine. */
+  localAddresses(): readonly string[];
+}
+
+/** Modes whose rules refuse unused ports of cluster IPs. */
+const REFUSING: ReadonlySet<string> = new Set(['nftables', 'ipvs']);
+
+/** What becomes of packets that no rule is for. */
+const UNTOUCHED = 'no rule of this proxy is for it, and packets to it are routed as any others';
+
+/** Use case ExplainAddress: whose an address or a port is. `address` searches everything, so only for people who ask. */
+export class ExplainAddress {
+  constructor(
+    private readonly explain: ExplainPort,
+    private readonly state: ClusterState,
+    private readonly loops: readonly SearchedLoop[],
+    private readonly node: ExplainedNode,
+  ) {}
+
+  address(subject: AddressSubject): AddressExplanation {
+    const loops = this.loops.filter(
+      ({ family }) => subject.address === undefined || familyOf(subject.address) === family,
+    );
+    const frontends = loops.flatMap((loop) => this.frontends(loop, subject));
+    const services = this.servicesOfEndpoint(subject);
+    const endpoints = loops.flatMap((loop) =>
+      [...services].flatMap((service) => this.endpoints(loop, service, subject)),
+    );
+    const found = frontends.length + endpoints.length > 0;
+    return {
+      subject: subjectText(subject),
+      frontends,
+      endpoints,
+      ...(!found && { otherwise: this.otherwise(subject, loops, services) }),
+    };
+  }
+
+  /** Which endpoints of a service port step aside, and why, for people; none if the subject is no frontend that it holds. */
+  asidesOf(entry: ForwardingEntry, subject: AddressSubject): readonly string[] {
+    const { address } = subject;
+    if (address !== undefined && familyOf(address) !== entry.family) return [];
+    const matches = this.matcher(entry.family, subject);
+    if (!entry.frontends.some((frontend) => matches(entry, frontend))) return [];
+    const { frontends, findings } = this.explain.port(entry);
+    const holds = frontends.some((frontend) => matches(entry, frontend) && frontend.outcome !== 'held');
+    return holds ? findings.flatMap(({ kind, text }) => (kind === 'aside' ? text : [])) : [];
+  }
+
+  private matcher(family: IpFamily, subject: AddressSubject): Matcher {
+    const isOfNode = this.acceptsNodePorts(family, subject.address);
+    const isRelayed = this.isRelayed(family, subject.address);
+    return ({ name }, { address, port }) =>
+      (subject.protocol === undefined || subject.protocol === name.protocol) &&
+      (subject.port === undefined ? address !== undefined : port === subject.port) &&
+      (address === undefined
+        ? isOfNode || (isRelayed && name.protocol === 'TCP')
+        : address === subject.address);
+  }
+
+  private frontends(loop: SearchedLoop, subject: AddressSubject): readonly FrontendMatch[] {
+    const matches = this.matcher(loop.family, subject);
+    const found: FrontendMatch[] = [];
+    for (const entry of loop.table.entries()) {
+      if (!requestedFrontends(entry).some((frontend) => matches(entry, frontend))) continue;
+      const { frontends, status, sourceRanges } = this.explain.port(entry);
+      for (const frontend of frontends)
+        if (matches(entry, frontend)) {
+          const isRestricted = frontend.kind === 'load-balancer-ip' && sourceRanges.length > 0;
+          found.push({ ...identity(entry), frontend, status, ...(isRestricted && { sourceRanges }) });
+        }
+    }
+    return found;
+  }
+
+  /** Whether node ports are asked for: those of any address, or of one that accepts them. */
+  private acceptsNodePorts(family: IpFamily, address: string | undefined): boolean {
+    if (address === undefined) return true;
+    const { nodePortIPs, localhostNodePorts = false } = this.node.network(family);
+    if (nodePortIPs !== 'all') return nodePortIPs.includes(address);
+    return (
+      this.node.localAddresses().includes(address) &&
+      (localhostNodePorts || !isLoopback({ family, text: address }))
+    );
+  }
+
+  /** Whether the proxy itself listens for TCP node ports there. */
+  private isRelayed(family: IpFamily, address: string | undefined): boolean {
+    return address === LOCALHOST[family] && this.node.network(family).loopbackNodePorts === 'relayed';
+  }
+
+  private servicesOfEndpoint({ address, port }: AddressSubject): ReadonlySet<ServiceKey> {
+    const services = new Set<ServiceKey>();
+    if (address === undefined) return services;
+    for (const slice of this.state.allSlices()) {
+      const has = slice.ports.some(({ endpoints }) =>
+        endpoints.some((one) => one.address === address && (port === undefined || one.port === port)),
+      );
+      if (has) services.add(`${slice.namespace}/${slice.service}`);
+    }
+    return services;
+  }
+
+  private endpoints(
+    loop: SearchedLoop,
+    service: ServiceKey,
+    { address, port, protocol }: AddressSubject,
+  ): readonly EndpointMatch[] {
+    return loop.table
+      .entriesOf(service)
+      .filter(({ name }) => protocol === undefined || protocol === name.protocol)
+      .flatMap((entry) =>
+        this.explain
+          .port(entry)
+          .endpoints.filter((one) => one.address === address && (port === undefined || one.port === port))
+          .map((endpoint) => ({ ...identity(entry), endpoint })),
+      );
+  }
+
+  private otherwise(
+    subject: AddressSubject,
+    loops: readonly SearchedLoop[],
+    services: ReadonlySet<ServiceKey>,
+  ): string {
+    const { address, port } = subject;
+    if (!this.node.isListed()) return 'not all objects have been listed yet, so nothing can be said about it';
+    if (address === undefined) return this.unusedNodePort(port!, loops);
+    const onLoopback = this.refusedNodePort(address, subject, loops);
+    if (onLoopback !== undefined) return onLoopback;
+    if (services.size > 0)
+      return `EndpointSlices of ${[...services].sort().join(', ')} list it, but no served port of that Service leads to it`;
+    const owned = this.ownerOf(address, loops);
+    if (owned.length > 0) return this.unusedPort(address, owned);
+    const ranges = this.node.network(familyOf(address)).serviceCIDRs;
+    const range = ranges.find((text) => cidrContains(parseCidr(text)!, address));
+    if (range === undefined) return `no Service and no EndpointSlice has this address; ${UNTOUCHED}`;
+    const fate = this.node.mode === 'nftables' ? 'packets to it are dropped' : UNTOUCHED;
+    return `it is in the service range ${range}, but no Service has it; ${fate}`;
+  }
+
+  /** That a node port is refused on a loopback address; undefined if it is not. */
+  private refusedNodePort(
+    address: string,
+    { port, protocol }: AddressSubject,
+    loops: readonly SearchedLoop[],
+  ): string | undefined {
+    const family = familyOf(address);
+    if (!isLoopback({ family, text: address })) return undefined;
+    const rejected = rejectedProtocols(this.node.network(family));
+    const isAsked = ({ name, frontends }: ForwardingEntry): boolean =>
+      (protocol === undefined || protocol === name.protocol) &&
+      rejected.includes(name.protocol) &&
+      frontends.some((frontend) => frontend.kind === 'node-port' && frontend.port === port);
+    for (const { table } of loops)
+      for (const entry of table.entries()) {
+        if (!isAsked(entry)) continue;
+        const { namespace, name, protocol: its } = entry.name;
+        return `it is the node port ${port}/${its} of ${namespace}/${name}; node ports are refused on loopback addresses`;
+      }
+    return undefined;
+  }
+
+  private unusedNodePort(port: number, loops: readonly SearchedLoop[]): string {
+    for (const { table } of loops)
+      for (const { name, healthCheckNodePort } of table.entries())
+        if (healthCheckNodePort === port)
+          return `it is the health-check node port of ${name.namespace}/${name.name}, at which the proxy itself answers load balancers`;
+    return `no Service has this node port; ${UNTOUCHED}`;
+  }
+
+  private unusedPort(address: string, owned: readonly ForwardingEntry[]): string {
+    const [first] = owned;
+    const frontends = owned.flatMap((entry) =>
+      entry.frontends
+        .filter((frontend) => frontend.address === address)
+        .map(({ kind, port }) => ({ kind, text: `${port}/${entry.name.protocol}` })),
+    );
+    const { kind } = frontends[0]!;
+    const refused = kind === 'cluster-ip' && REFUSING.has(this.node.mode);
+    return `it is a ${kind} of ${first!.name.namespace}/${first!.name.name}, which has only the ports ${frontends.map(({ text }) => text).join(', ')} there; ${refused ? 'packets to others are refused' : UNTOUCHED}`;
+  }
+
+  /** The entries of the Service that has this address. */
+  private ownerOf(address: string, loops: readonly SearchedLoop[]): readonly ForwardingEntry[] {
+    const isAt = ({ frontends }: ForwardingEntry): boolean =>
+      frontends.some((frontend) => frontend.address === address);
+    const at = loops.flatMap(({ table }) => [...table.entries()].filter(isAt));
+    return at.filter(
+      ({ name }) => name.namespace === at[0]!.name.namespace && name.name === at[0]!.name.name,
+    );
+  }
+}
+
+function identity({ name, family }: ForwardingEntry) {
+  const { namespace, name: service, port, protocol } = name;
+  return { service: `${namespace}/${service}`, port, protocol, family };
+}

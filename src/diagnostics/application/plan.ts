@@ -1,0 +1,20 @@
+import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { Planner } from './ports/planner.js';
+import type { FamilyContext } from '../../application/use-cases/sync.js';
+
+/** Use case Plan: what a first sync would program for the known objects, family by family. Changes nothing. */
+export function planFamilies(
+  state: ClusterState,
+  contexts: { of(family: IpFamily, refresh: boolean): FamilyContext },
+  families: readonly IpFamily[],
+  planner: Planner,
+): string {
+  return families
+    .map((family) => {
+      const { forwarding, network } = contexts.of(family, true);
+      return planner.plan(ForwardingTable.of(state, forwarding).entries(), network);
+    })
+    .join('\n');
+}

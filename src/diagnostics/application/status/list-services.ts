@@ -1,0 +1,194 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import {
+  frontendPlace,
+  isExternal,
+  requestedFrontends,
+  type ForwardingEntry,
+  type Frontend,
+} from '../../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingTable } from '../../../domain/forwarding/forwarding-table.js';
+import { serviceOf, type ServiceKey } from '../../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { ClusterState } from '../../../domain/state/cluster-state.js';
+import type { LocalhostLookup } from '../../../application/localhost/localhost-lookup.js';
+import type { Unserved } from '../explain/explanation.js';
+import { tallyOf } from './count-services.js';
+import type { RowFilter, RowState, ServiceList, ServiceRow, UnknownName } from './service-row.js';
+import type { ServiceStatuses } from '../../../application/status/service-statuses.js';
+import { isFailing } from '../words/state-words.js';
+
+/** The part of a sync loop that is read. */
+export interface ListedLoop {
+  readonly family: IpFamily;
+  readonly table: ForwardingTable;
+  /** What could not be read since the start. */
+  readonly keptFor: readonly string[];
+  isWaiting(service: ServiceKey): boolean;
+}
+
+/** Of Services that are not known to exist. */
+const UNKNOWN: ReadonlySet<Unserved['kind']> = new Set(['absent', 'undelivered']);
+
+/** Short, because it stands in a column; an explanation says more. */
+const HELD_BACK = 'keeps its rules: not all objects could be read';
+
+/** Rows that are made in one turn of the event loop: a few milliseconds. */
+const PORTION = 250;
+
+/** Use case ListServices: a row for each Service, made in portions so that changes are programmed in between. */
+export class ListServices {
+  constructor(
+    private readonly state: ClusterState,
+    private readonly loops: readonly ListedLoop[],
+    private readonly statuses: ServiceStatuses,
+    /** Tells why a Service is not served. */
+    private readonly whyUnserved: (service: ServiceKey) => Promise<Unserved>,
+    /** Whether all Services have been listed. */
+    private readonly isListed: () => boolean,
+    private readonly localhost: LocalhostLookup = () => undefined,
+  ) {}
+
+  /** The rows, by namespace and name, in portions. Services that come or go meanwhile may be missing. */
+  async *rows(filter: RowFilter): AsyncGenerator<readonly ServiceRow[]> {
+    const chosen = chosenBy(filter);
+    const keys = sorted([...this.state.serviceKeys()].filter(chosen));
+    for (let start = 0; start < keys.length; start += PORTION) {
+      await yieldToEventLoop();
+      const removals = this.failedRemovals();
+      const portion = keys.slice(start, start + PORTION);
+      const rows = portion.flatMap((key) => this.row(key, removals.get(key)) ?? []);
+      yield rows.filter((row) => passes(row, filter));
+    }
+  }
+
+  /** What becomes of the names asked for that no served Service has. Asks the cluster about those with a namespace. */
+  async unserved({ namespace, names }: RowFilter): Promise<ServiceList> {
+    const services: ServiceRow[] = [];
+    const unknown: UnknownName[] = [];
+    const served = names.length > 0 ? [...this.state.serviceKeys()] : [];
+    for (const name of names) {
+      const isIt = chosenBy({ names: [name], ...(namespace !== undefined && { namespace }) });
+      if (served.some(isIt)) continue;
+      const left = sorted([...this.state.unservedKeys()].filter(isIt));
+      const full = name.includes('/') ? [name] : namespace === undefined ? [] : [`${namespace}/${name}`];
+      const keys = left.length > 0 ? left : full;
+      const found = await Promise.all(keys.map(async (key) => ({ key, why: await this.whyUnserved(key) })));
+      const known = found.filter(({ why }) => !UNKNOWN.has(why.kind));
+      services.push(...known.map(({ key, why }) => unservedRow(key, why)));
+      if (known.length === 0) unknown.push({ name, reason: found[0]?.why.text ?? this.namedNowhere() });
+    }
+    return { services, unknown };
+  }
+
+  /** Why there is no Service of a name in any namespace. The cluster is not asked: that would cost it a search. */
+  private namedNowhere(): string {
+    return this.isListed()
+      ? 'no Service of this name is delivered to this node; headless ones and those of other proxies may not be, so ask for NAMESPACE/NAME to have the cluster asked'
+      : 'not all Services have been listed yet; `kubeproxy status` shows what is missing';
+  }
+
+  /** Undefined if the Service is gone by now. */
+  private row(key: ServiceKey, failedRemoval: string | undefined): ServiceRow | undefined {
+    const service = this.state.service(key);
+    if (!service) return undefined;
+    const { namespace, name, type } = service;
+    const ports = service.ports.map((port) => port.name).filter(Boolean);
+    const entries = this.loops.flatMap(({ table }) => table.entriesOf(key));
+    const { used, known, aside, held } = tallyOf(entries, this.statuses);
+    return {
+      namespace,
+      name,
+      type,
+      frontends: [...frontendTexts(entries), ...this.onLocalhost(entries)],
+      ...(ports.length > 0 && { ports }),
+      endpoints: { used, known, ...(aside > 0 && { aside }) },
+      ...(held > 0 && { held }),
+      ...this.outcome(key, entries, failedRemoval),
+    };
+  }
+
+  /** Why ports that Services have no more are still there, by Service. */
+  private failedRemovals(): ReadonlyMap<ServiceKey, string> {
+    return new Map(
+      this.loops.flatMap(({ family, table }) =>
+        this.statuses
+          .failures(family)
+          .filter(({ key }) => !table.entry(key))
+          .map(({ key, reason }) => [serviceOf(key), reason]),
+      ),
+    );
+  }
+
+  private onLocalhost(entries: readonly ForwardingEntry[]): readonly string[] {
+    return entries.flatMap(({ family, key, name }) => {
+      const place = this.localhost(family, key);
+      return place === undefined ? [] : `${place}/${name.protocol}`;
+    });
+  }
+
+  private outcome(
+    key: ServiceKey,
+    entries: readonly ForwardingEntry[],
+    failedRemoval: string | undefined,
+  ): { readonly state: RowState; readonly reason?: string } {
+    const statuses = entries.map((entry) => this.statuses.get(entry.family, entry.key));
+    for (const status of statuses)
+      if (status?.state === 'failed') return { state: 'failed', reason: status.reason };
+    if (failedRemoval !== undefined) return { state: 'failed', reason: failedRemoval };
+    const isPending = this.loops.some((loop) => loop.isWaiting(key));
+    if (isPending || statuses.includes(undefined)) return { state: 'pending' };
+    const unread = this.loops.flatMap(({ keptFor }) => keptFor);
+    if (entries.length === 0 && unread.length > 0) return { state: 'pending', reason: HELD_BACK };
+    for (const status of statuses)
+      if (status?.state === 'degraded') return { state: 'degraded', reason: status.reason };
+    return { state: 'programmed' };
+  }
+}
+
+function chosenBy({
+  namespace,
+  names,
+}: Pick<RowFilter, 'namespace' | 'names'>): (key: ServiceKey) => boolean {
+  const plain = new Set(names.filter((name) => !name.includes('/')));
+  const full = new Set(names.filter((name) => name.includes('/')));
+  const prefix = `${namespace}/`;
+  return (key) =>
+    full.has(key) ||
+    ((namespace === undefined || key.startsWith(prefix)) &&
+      (names.length === 0 || plain.has(key.slice(key.indexOf('/') + 1))));
+}
+
+/** By namespace, then name. In the keys a `/` is between them, which `-` and `.` come before. */
+function sorted(keys: readonly ServiceKey[]): readonly ServiceKey[] {
+  return keys
+    .map((key) => key.replace('/', '\0'))
+    .sort()
+    .map((key) => key.replace('\0', '/'));
+}
+
+function passes(row: ServiceRow, { failing, withoutEndpoints }: RowFilter): boolean {
+  return (!failing || isFailing(row)) && (!withoutEndpoints || row.endpoints.used === 0);
+}
+
+function frontendTexts(entries: readonly ForwardingEntry[]): readonly string[] {
+  const texts = (wanted: (frontend: Frontend) => boolean): readonly string[] =>
+    entries.flatMap((entry) =>
+      requestedFrontends(entry)
+        .filter(wanted)
+        .map((frontend) => `${frontendPlace(frontend)}/${entry.name.protocol}`),
+    );
+  // A node port is one for both families.
+  return [...new Set([...texts((one) => !isExternal(one)), ...texts(isExternal)])];
+}
+
+function unservedRow(key: ServiceKey, { text }: Unserved): ServiceRow {
+  const [namespace = '', name = ''] = key.split('/');
+  return {
+    namespace,
+    name,
+    frontends: [],
+    endpoints: { used: 0, known: 0 },
+    state: 'not-served',
+    reason: text,
+  };
+}

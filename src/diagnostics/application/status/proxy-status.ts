@@ -1,0 +1,88 @@
+import { family } from '../../../domain/shapes/net-shapes.js';
+import {
+  fields,
+  flag,
+  list,
+  number,
+  oneOf,
+  optional,
+  text,
+  time,
+  word,
+} from '../../../domain/shapes/shape.js';
+import type { ResourceKind, SourceState } from '../../../application/ports/cluster-source.js';
+import { troubledPort } from '../../../application/status/port-status.js';
+import { familyHistory } from '../../../application/status/sync-history.js';
+
+const versions = fields({
+  /** Of this program. */
+  program: text,
+  /** The release of Kubernetes whose kube-proxy it stands for. Older proxies do not say. */
+  kubernetes: optional(text),
+  node: text,
+  kernel: text,
+});
+
+export type FamilyStatus = ReturnType<typeof familyStatus>;
+const familyStatus = fields({
+  family,
+  inSync: flag,
+  /** Services that wait for the next sync. */
+  waiting: number,
+  /** When the oldest change that is not programmed arrived. */
+  waitingSince: optional(time),
+  /** Service ports. */
+  programmed: number,
+  failed: list(troubledPort),
+  /** Programmed, but not as their Services ask for. */
+  degraded: list(troubledPort),
+  sync: familyHistory,
+});
+
+export type WatchStatus = ReturnType<typeof watchStatus>;
+const watchStatus = fields({
+  kind: word<ResourceKind>(),
+  state: word<SourceState>(),
+  connected: flag,
+  /** Objects known. */
+  objects: number,
+  /** Seconds since the API server last sent anything. */
+  silence: optional(number),
+  /** Why the last request failed, until one succeeds. */
+  failure: optional(text),
+});
+
+/** How the proxy of this node is, as `kubeproxy status` shows it. */
+export type ProxyStatus = ReturnType<typeof statusAnswer>;
+export const statusAnswer = fields({
+  /**
+   * Of the proxy and its kernel alone. `degraded`: it serves, but not all that it could, or on old news. `not-serving`: a family
+   * was never programmed.
+   */
+  state: oneOf('good', 'degraded', 'not-serving'),
+  /** Why it is not good, the most important first. */
+  reasons: list(text),
+  /** What it cannot do here although it is asked to, and problems of objects; it is none the worse for it. Older proxies do not say. */
+  warnings: optional(list(text)),
+  /** The name of the Node object. */
+  node: text,
+  /** The mode in force. */
+  mode: text,
+  versions,
+  startedAt: time,
+  /** When this was asked. */
+  now: time,
+  /** Everything delivered is programmed, but for what failed. */
+  inSync: flag,
+  /** Seconds for which the oldest change has waited; 0 when in sync. */
+  lag: number,
+  /** What waits, and for what; empty when in sync. */
+  waiting: list(text),
+  families: list(familyStatus),
+  /** Objects that are ignored, with the reason. */
+  ignored: list(text),
+  /** The watches at the API server; empty for other sources. */
+  watches: list(watchStatus),
+  /** The last error of each kind, the newest first; also of what works again by now. */
+  lastErrors: list(fields({ at: time, text })),
+});

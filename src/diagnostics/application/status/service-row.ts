@@ -1,0 +1,90 @@
+import type { ServiceType } from '../../../domain/model/service.js';
+import { fields, list, number, optional, text, word } from '../../../domain/shapes/shape.js';
+
+/** `pending`: something about it is not in the kernel yet. `degraded`: programmed, but not as it asks for. `removed`: gone
+ * since it was listed. */
+export type RowState = 'programmed' | 'pending' | 'degraded' | 'failed' | 'not-served' | 'removed';
+
+/** One Service in a list, over both families. */
+export type ServiceRow = ReturnType<typeof serviceRow>;
+const serviceRow = fields({
+  namespace: text,
+  name: text,
+  /** Missing for a Service that is not served. */
+  type: optional(word<ServiceType>()),
+  /** `10.96.0.80:80/TCP`, `[fd00::1]:80/TCP`, and `30080/TCP` for a node port; those of the cluster IPs first, those on localhost last. */
+  frontends: list(text),
+  /** The names of its ports, those that have one; missing: none has. Older proxies do not say. */
+  ports: optional(list(text)),
+  /** Endpoints that traffic of this node may go to, and all that the cluster lists: of each port and family. */
+  endpoints: fields({
+    used: number,
+    known: number,
+    /** Those that step aside, because they are silent; missing: none. */
+    aside: optional(number),
+  }),
+  /** How many frontends other Services hold; missing: none. */
+  held: optional(number),
+  state: word<RowState>(),
+  /** Why it failed, is degraded or is not served. */
+  reason: optional(text),
+});
+
+/** A name that no known Service has. */
+export type UnknownName = ReturnType<typeof unknownName>;
+const unknownName = fields({
+  /** As it was asked for. */
+  name: text,
+  /** What is known about that, and what to do. For people. */
+  reason: text,
+});
+
+/** Part of an answer about a Service. */
+export type AboutUnknown = ReturnType<typeof aboutUnknown>;
+export const aboutUnknown = fields({
+  /** The Service, if nothing is known of it, and why; missing if all were asked about. */
+  unknown: optional(list(unknownName)),
+});
+
+/** Which Services are listed; all that are served, if nothing is chosen. */
+export interface RowFilter {
+  readonly namespace?: string;
+  /** `NAME`, in any namespace or the one above, or `NAMESPACE/NAME`; empty for all. */
+  readonly names: readonly string[];
+  /** Only those of which a port failed to be programmed, or is degraded. */
+  readonly failing: boolean;
+  /** Only those without a used endpoint. */
+  readonly withoutEndpoints: boolean;
+}
+
+/** A Service with endpoints at whose `ip:port` some texts occur. */
+export interface EndpointMatch {
+  /** `namespace/name`. */
+  readonly service: string;
+  /** For each text that occurs at one, the first of them. */
+  readonly endpoints: readonly string[];
+}
+
+/** The answer to which Services have such endpoints. */
+export interface EndpointMatches {
+  readonly matches: readonly EndpointMatch[];
+}
+
+/** How many Services, frontends and endpoints somebody should look at. */
+export interface ServiceCounts {
+  /** Services without a used endpoint. */
+  readonly withoutEndpoints: number;
+  /** Frontends that other Services hold: of each port and family. */
+  readonly held: number;
+  /** Endpoints that step aside, because they are silent: of each port and family. */
+  readonly aside: number;
+}
+
+/** The answer of a list. */
+export type ServiceList = ReturnType<typeof servicesAnswer>;
+export const servicesAnswer = fields({
+  /** By namespace and name; those that are not served, but asked for by name, come last. */
+  services: list(serviceRow),
+  /** The names asked for that no known Service has. */
+  unknown: list(unknownName),
+});

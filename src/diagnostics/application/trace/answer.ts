@@ -1,0 +1,31 @@
+import type { Packet } from '../../domain/trace/packet.js';
+import { step, traceFields } from '../../domain/trace/trace.js';
+import { fields, fieldsOf, having, list, number, optional, text } from '../../../domain/shapes/shape.js';
+import { family, protocol } from '../../../domain/shapes/net-shapes.js';
+
+/** What becomes of the packets of a query, and which packet was followed. */
+export type TraceAnswer = ReturnType<typeof answer>;
+const answer = fields({
+  ...traceFields,
+  packet: fieldsOf<Packet>({
+    family,
+    inputInterface: optional(text),
+    source: text,
+    destination: text,
+    protocol,
+    destinationPort: number,
+  }),
+  /** Why packets are refused or dropped, all or some; for people. */
+  reason: optional(text),
+  /** The rule of another program that refuses or drops them, or the setting of the kernel, if it is one. */
+  stoppedBy: optional(step),
+  /** What was assumed or chosen, which endpoints step aside, and how the replies go; for people. */
+  remarks: list(text),
+});
+
+/** A query that could not be answered. */
+export type FailedTrace = ReturnType<typeof failedTrace>;
+const failedTrace = fields({ error: text });
+
+/** The answer to `/debug/trace`. */
+export const traceAnswer = having('error', failedTrace, answer);

@@ -1,0 +1,265 @@
+import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
+import { isLoopback, LOCALHOST } from '../../../domain/net/address.js';
+import type { Protocol } from '../../../domain/model/service-port-name.js';
+import { cidrContains, parseCidr } from '../../../domain/net/cidr.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { outsideAddress } from '../../domain/trace/outside-address.js';
+import type { Packet } from '../../domain/trace/packet.js';
+import type { TraceQuery } from '../../domain/trace/query.js';
+import { summaryOf } from '../../domain/trace/summary.js';
+import type { Step, Trace, TraceOutcome } from '../../domain/trace/trace.js';
+import type { TracedEnding } from '../../domain/trace/traced-ending.js';
+import type { Tracer, Walk } from '../ports/tracer.js';
+import type { TraceAnswer } from './answer.js';
+import type { NodeView, OwnAddress } from './node-view.js';
+import { wayOfReplies } from './way-of-replies.js';
+import { NamedError } from '../../../domain/model/named-error.js';
+
+/** What one family's packets meet. */
+export interface TracedFamily {
+  readonly network: NodeNetwork;
+  readonly view: NodeView;
+  readonly tracer: Tracer;
+  /** The pod networks of this node. */
+  readonly podCIDRs: readonly string[];
+  entries(): Iterable<ForwardingEntry>;
+}
+
+/** What the proxy knows of where a packet goes, for people. */
+export interface Destinations {
+  /** Why the proxy itself has the packet refused or dropped; undefined if it has not. */
+  refusal(packet: Packet): string | undefined;
+  /** Which endpoints get none of such packets although they are ready, and why. */
+  asides(packet: Packet): readonly string[];
+}
+
+const UNKNOWN: Destinations = { refusal: () => undefined, asides: () => [] };
+
+/** Rules as they should be, or as the kernel has them now. */
+export type TracedRules = 'desired' | 'actual';
+
+/** The packet cannot be followed here; the message says why. */
+export class CannotTraceError extends NamedError {}
+
+/**
+ * Use case Trace: what becomes of new connections. Changes nothing. An instance sees the entries as they are when it follows its
+ * first packet; those that the desired rules are compiled from are looked through once.
+ */
+export class TracePackets {
+  private readonly walks = new Map<IpFamily, Promise<Walk>>();
+  private nodePorts: ReadonlySet<string> | undefined;
+
+  constructor(
+    private readonly families: readonly TracedFamily[],
+    private readonly destinations: Destinations = UNKNOWN,
+  ) {}
+
+  /**
+   * Follows the first packet of a connection.
+   * @param signal ends it early
+   * @throws CannotTraceError if the family is not served here; what the tracer throws if the kernel's rules cannot be read
+   */
+  async trace(query: TraceQuery, rules: TracedRules, signal?: AbortSignal): Promise<TraceAnswer> {
+    const { family } = query.to;
+    const traced = this.families.find(({ network }) => network.family === family);
+    if (!traced) throw new CannotTraceError(`this proxy does not serve ${family}`);
+    const { view } = traced;
+    const source = await sourceOf(query, traced);
+    const packet: Packet = {
+      family,
+      inputInterface: source.inputInterface,
+      source: source.text ?? '',
+      destination: query.to.text,
+      protocol: query.protocol,
+      destinationPort: query.port,
+    };
+    const remarks = view.assumption === undefined ? source.remarks : [...source.remarks, view.assumption];
+    if (source.text === undefined) {
+      const trace = unsent(query);
+      return { ...trace, packet, ...effectOf(trace), remarks };
+    }
+    const walk = rules === 'actual' ? await traced.tracer.actual(signal) : await this.desired(traced);
+    signal?.throwIfAborted();
+    const walked = await walk.walk(packet, {
+      localAddresses: view.localAddresses,
+      deviceTowards: (address) => view.arrival(address),
+    });
+    const endings = await Promise.all(walked.map((ending) => passedOn(ending, packet, view)));
+    const trace = this.delivered(await summary(endings, packet, view), packet, traced);
+    const why = this.why(endings, trace, packet);
+    const notes = [...remarks, ...this.destinations.asides(packet), ...wayOfReplies(trace, packet)];
+    return { ...trace, packet, ...why, remarks: notes };
+  }
+
+  private desired({ tracer, network, entries }: TracedFamily): Promise<Walk> {
+    const known = this.walks.get(network.family) ?? Promise.resolve(tracer.desired(entries(), network));
+    this.walks.set(network.family, known);
+    return known;
+  }
+
+  private why(endings: readonly TracedEnding[], trace: Trace, packet: Packet): WhyNot {
+    const end = endings.find(({ verdict }) => verdict === 'refused' || verdict === 'dropped');
+    // The machine itself may refuse what no rule takes.
+    if (!end) return trace.outcome === 'refused' || trace.outcome === 'dropped' ? effectOf(trace) : {};
+    const last = end.steps.at(-1);
+    if (last?.isForeign) return { reason: foreignText(last), stoppedBy: last };
+    if (last?.hook === ROUTING) return { reason: last.effect, stoppedBy: last };
+    const reason = this.destinations.refusal(packet);
+    return reason === undefined ? {} : { reason };
+  }
+
+  /** What the machine itself does with a packet to one of its own addresses that no rule has taken. */
+  private delivered(trace: Trace, packet: Packet, { network, view }: TracedFamily): Trace {
+    const { family, destination, inputInterface } = packet;
+    if (trace.outcome !== 'untouched') return trace;
+    if (!isLoopback({ family, text: destination }))
+      return view.localAddresses.has(destination) ? this.toProcess(trace, packet) : trace;
+    if (inputInterface !== undefined)
+      return ended(
+        trace,
+        'dropped',
+        'the kernel drops packets to loopback addresses that come from another machine or a pod',
+      );
+    return this.isRelayed(packet, network)
+      ? ended(
+          trace,
+          'untouched',
+          'goes to the proxy itself, which listens there if the Service has endpoints',
+        )
+      : this.toProcess(trace, packet);
+  }
+
+  private isRelayed(
+    { family, destination, protocol, destinationPort }: Packet,
+    network: NodeNetwork,
+  ): boolean {
+    return (
+      network.loopbackNodePorts === 'relayed' &&
+      protocol === 'TCP' &&
+      destination === LOCALHOST[family] &&
+      this.isNodePort(protocol, destinationPort)
+    );
+  }
+
+  private toProcess(trace: Trace, { protocol, destinationPort }: Packet): Trace {
+    return this.isNodePort(protocol, destinationPort)
+      ? ended(
+          trace,
+          'refused',
+          'a node port that this address does not serve: no process listens, so the kernel answers with an error',
+        )
+      : ended(trace, 'untouched', 'goes to the process that listens there, if there is one');
+  }
+
+  private isNodePort(protocol: Protocol, port: number): boolean {
+    this.nodePorts ??= nodePortsOf(this.families);
+    return this.nodePorts.has(`${protocol} ${port}`);
+  }
+}
+
+/** What the node itself does with a packet that rules have let pass, on its way to another machine or a pod. */
+async function passedOn(ending: TracedEnding, packet: Packet, view: NodeView): Promise<TracedEnding> {
+  const { family, inputInterface: input, destination } = packet;
+  const { verdict, endpoint, ...rest } = ending;
+  const to = endpoint?.address ?? destination;
+  const goesOn = verdict === 'sent' || verdict === 'untouched';
+  if (input === undefined || !goesOn || view.localAddresses.has(to) || isLoopback({ family, text: to }))
+    return ending;
+  const keepsSource = verdict === 'sent' && !ending.masquerade;
+  const obstacle = await view.obstacle({ family, input, to, keepsSource });
+  if (obstacle === undefined) return ending;
+  return { ...rest, verdict: 'dropped', steps: [...ending.steps, routingStep(obstacle)] };
+}
+
+type WhyNot = Pick<TraceAnswer, 'reason' | 'stoppedBy'>;
+
+function effectOf({ steps }: Trace): WhyNot {
+  const last = steps.at(-1);
+  return last ? { reason: last.effect } : {};
+}
+
+function foreignText({ where, rule, effect }: Step): string {
+  return `a rule of another program, in ${where}: ${rule === '' ? effect : rule}`;
+}
+
+interface Source {
+  /** Undefined: the node cannot send there. */
+  readonly text: string | undefined;
+  readonly inputInterface: string | undefined;
+  readonly remarks: readonly string[];
+}
+
+async function sourceOf(
+  { from, to }: TraceQuery,
+  { view, network, podCIDRs }: TracedFamily,
+): Promise<Source> {
+  if (from.kind === 'node') {
+    const own = await view.ownAddressTowards(to.text);
+    return { text: own?.text, inputInterface: undefined, remarks: [] };
+  }
+  if (from.address) {
+    const { text } = from.address;
+    if (!view.localAddresses.has(text) && !isLoopback(from.address))
+      return { text, inputInterface: await view.arrival(text), remarks: [] };
+    return { text, inputInterface: undefined, remarks: [`${text} is an address of the node itself`] };
+  }
+  const { detector, serviceCIDRs } = network;
+  const ranges = [...podCIDRs, ...serviceCIDRs].flatMap((range) => parseCidr(range) ?? []);
+  if (detector?.kind === 'cidr') ranges.push(detector.cidr);
+  const text = outsideAddress(
+    to.family,
+    (address) => view.localAddresses.has(address) || ranges.some((range) => cidrContains(range, address)),
+  );
+  const remark = `outside stands for ${text}, which is no address of the cluster`;
+  return { text, inputInterface: await view.arrival(text), remarks: [remark] };
+}
+
+/** Masquerading changes nothing where the node sends from the same address anyway. */
+async function summary(endings: readonly TracedEnding[], packet: Packet, view: NodeView): Promise<Trace> {
+  if (packet.inputInterface !== undefined) return summaryOf(endings, ({ masquerade }) => masquerade);
+  const destinationOf = ({ endpoint }: TracedEnding): string => endpoint?.address ?? packet.destination;
+  const isFromLoopback = isLoopback({ family: packet.family, text: packet.source });
+  const own = new Map<string, OwnAddress | undefined>();
+  for (const ending of endings) {
+    const destination = destinationOf(ending);
+    if (ending.masquerade && !own.has(destination))
+      own.set(destination, await view.ownAddressTowards(destination));
+  }
+  return summaryOf(endings, (ending) => {
+    // No route leads from a loopback or a service address, so masquerading always changes them.
+    if (!ending.masquerade || isFromLoopback || ending.source !== undefined) return ending.masquerade;
+    const address = own.get(destinationOf(ending));
+    return address?.isAssumed ? 'mixed' : address?.text !== packet.source;
+  });
+}
+
+/** A program on a node without a route gets an error before any rule is met. */
+function unsent({ to }: TraceQuery): Trace {
+  return {
+    outcome: 'refused',
+    endpoints: [],
+    sourceRewritten: false,
+    sticky: false,
+    steps: [routingStep(`no route to ${to.text}, so programs get an error at once`)],
+  };
+}
+
+function ended(trace: Trace, outcome: TraceOutcome, effect: string): Trace {
+  return { ...trace, outcome, steps: [...trace.steps, routingStep(effect)] };
+}
+
+const ROUTING = 'routing';
+
+/** What the node itself does with the packet, beside all rules. */
+function routingStep(effect: string): Step {
+  return { hook: ROUTING, where: 'this node', rule: '', effect };
+}
+
+/** Protocol and port of each. */
+function nodePortsOf(families: readonly TracedFamily[]): ReadonlySet<string> {
+  const entries = families.flatMap((family) => [...family.entries()]);
+  const ofEntry = ({ name, frontends }: ForwardingEntry): readonly string[] =>
+    frontends.flatMap(({ kind, port }) => (kind === 'node-port' ? `${name.protocol} ${port}` : []));
+  return new Set(entries.flatMap(ofEntry));
+}

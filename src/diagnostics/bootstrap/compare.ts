@@ -1,0 +1,193 @@
+import type { ComparedSide } from '../adapters/cli/arguments/compare.js';
+import { formatted } from '../adapters/cli/output/formatted.js';
+import { printError } from '../../adapters/cli/print-error.js';
+import { print } from '../adapters/cli/output/print.js';
+import { comparisonLines, type ComparisonResult } from '../adapters/cli/texts/comparison.js';
+import { dumpSides } from '../adapters/compare/dump-sides.js';
+import { kernelSides } from '../adapters/compare/kernel-sides.js';
+import { supportedFamilies } from '../../adapters/process/ip-families.js';
+import { SystemClock } from '../../adapters/process/system-clock.js';
+import { exitCode, familyReport, type FamilyReport } from '../application/compare/comparison-report.js';
+import { ComparisonError } from '../application/compare/comparison-error.js';
+import type { FamilySides } from '../application/compare/family-sides.js';
+import { errorMessage } from '../../application/error-message.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { ComparedNode } from '../domain/compare/clients.js';
+import { rangeOf } from '../domain/compare/address-ranges.js';
+import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
+import { familyOf, IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
+import type { Asked } from '../../diagnostics/bootstrap/asked.js';
+import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
+import { NodeAddresses } from '../../bootstrap/node/local-addresses.js';
+import { readNodeRules } from './read-node-rules.js';
+import { inMode, plannedSides, type KnownNode } from './planned-sides.js';
+
+/**
+ * Prints what two sets of rules do differently, and the rules that the kernel has if it is a side. 0 if nothing differs, 1 if something
+ * does or the planned mode cannot run here, 2 if something is not understood.
+ */
+export async function compare(asked: Asked<'compare'>, logger: Logger): Promise<number> {
+  const { sides, output } = asked.request;
+  const [one, other] = sides;
+  const node = sides.some(isKernel) ? await readNodeRules(excludedBy(asked)) : undefined;
+  if (!other) {
+    await print(formatted(output, { node }, comparisonLines));
+    return 0;
+  }
+  const plan = sides.find(({ kind }) => kind === 'plan');
+  const isLive = node !== undefined && plan !== undefined;
+  const obstacle = isLive ? await obstacleTo(plan, asked, logger) : undefined;
+  let compared = await readAndCompare([one, other], asked, logger);
+  // A Service may have changed between the two sides.
+  if (isLive && compared.families.some(hasUnexplained))
+    compared = await readAndCompare([one, other], asked, logger);
+  for (const problem of compared.problems) printError(`ignored: ${problem}`);
+  const result: ComparisonResult = {
+    ...(node && { node }),
+    ...(obstacle !== undefined && { obstacle }),
+    sides: [nameOf(one), nameOf(other)],
+    ...compared,
+  };
+  await print(formatted(output, result, comparisonLines));
+  return obstacle === undefined ? exitCode(compared.families) : 1;
+}
+
+function hasUnexplained({ differences }: FamilyReport): boolean {
+  return differences.some(({ known }) => known === undefined);
+}
+
+type Compared = Pick<Required<ComparisonResult>, 'families' | 'localAddresses' | 'notes' | 'problems'>;
+
+async function readAndCompare(
+  sides: readonly [ComparedSide, ComparedSide],
+  asked: Asked<'compare'>,
+  logger: Logger,
+): Promise<Compared> {
+  const one = await readSide(sides[0], asked, logger);
+  const other = await readSide(sides[1], asked, logger);
+  const node = one.node ?? other.node ?? machine(logger);
+  const { families, notes } = compareFamilies([one.families, other.families], node, asked);
+  return {
+    families,
+    localAddresses: node.localAddresses,
+    notes: [...notes, ...new Set([...one.notes, ...other.notes])],
+    problems: [...new Set([...one.problems, ...other.problems])],
+  };
+}
+
+/** Why the planned mode cannot run on this machine. */
+async function obstacleTo(
+  plan: ComparedSide,
+  asked: Asked<'compare'>,
+  logger: Logger,
+): Promise<string | undefined> {
+  const { mode } = await chooseMode(plan.kind === 'plan' ? inMode(asked, plan.mode) : asked, logger);
+  try {
+    await (await mode.open('compare')).close();
+    return undefined;
+  } catch (error) {
+    return errorMessage(error);
+  }
+}
+
+/** The networks whose virtual servers belong to other programs. */
+function excludedBy({ configuration }: Asked<'compare'>): readonly Cidr[] {
+  return configuration.ipvs.excludeCIDRs.flatMap((text) => parseCidr(text) ?? []);
+}
+
+/** Compares each family that both sides have. @throws ComparisonError if there is no such family */
+function compareFamilies(
+  [one, other]: readonly [FamilySides, FamilySides],
+  node: KnownNode,
+  { request: { expected, limit }, configuration }: Asked<'compare'>,
+): Pick<ComparisonResult, 'families' | 'notes'> {
+  const compared = IP_FAMILIES.filter((family) => one[family] && other[family]);
+  if (compared.length === 0)
+    throw new ComparisonError(
+      `the two sides have no IP family in common: one has ${familiesIn(one)}, the other ${familiesIn(other)}; compare rules of the same family, and give all files of a dump at once, separated by commas`,
+    );
+  return {
+    families: compared.map((family) =>
+      familyReport(
+        [one[family]!, other[family]!],
+        comparedNode(node, configuration.clusterCIDR, family),
+        new Set(expected),
+        limit,
+      ),
+    ),
+    notes: IP_FAMILIES.filter((family) => !compared.includes(family)).map(
+      (family) => `${family} is not compared: a side has no rules of it`,
+    ),
+  };
+}
+
+interface ReadSide {
+  readonly families: FamilySides;
+  /** Where the side tells. */
+  readonly node?: KnownNode;
+  readonly problems: readonly string[];
+  readonly notes: readonly string[];
+}
+
+async function readSide(side: ComparedSide, asked: Asked<'compare'>, logger: Logger): Promise<ReadSide> {
+  switch (side.kind) {
+    case 'kernel':
+      return {
+        families: await kernelSides(supportedFamilies(), {
+          proxiesOnly: asked.request.proxiesOnly,
+          excluded: asked.request.proxiesOnly ? excludedBy(asked) : [],
+        }),
+        ...{ problems: [], notes: [] },
+      };
+    case 'dump':
+      return { families: dumpSides(side.paths), problems: [], notes: [] };
+    case 'plan':
+      return plannedSides(asked, side.mode, asked.request.sides.some(isKernel), logger);
+  }
+}
+
+function familiesIn(sides: FamilySides): string {
+  return IP_FAMILIES.filter((family) => sides[family]).join(' and ') || 'none';
+}
+
+function isKernel({ kind }: ComparedSide): boolean {
+  return kind === 'kernel';
+}
+
+function nameOf(side: ComparedSide): string {
+  switch (side.kind) {
+    case 'kernel':
+      return 'kernel';
+    case 'dump':
+      return side.paths[0]!;
+    case 'plan':
+      return 'plan';
+  }
+}
+
+function machine(logger: Logger): KnownNode {
+  const addresses = new NodeAddresses(new SystemClock(), logger);
+  try {
+    return { localAddresses: addresses.list(), podCIDRs: [] };
+  } finally {
+    addresses.close();
+  }
+}
+
+function comparedNode(
+  { localAddresses, podCIDRs }: KnownNode,
+  clusterCIDRs: readonly string[],
+  family: IpFamily,
+): ComparedNode {
+  const ranges = (texts: readonly string[]) =>
+    texts.flatMap((text) => {
+      const cidr = parseCidr(text);
+      return cidr?.family === family ? [rangeOf(cidr)] : [];
+    });
+  return {
+    family,
+    localAddresses: new Set(localAddresses.filter((address) => familyOf(address) === family)),
+    podNetworks: ranges(podCIDRs),
+    clusterNetworks: ranges(clusterCIDRs),
+  };
+}

@@ -1,0 +1,56 @@
+import type { NodeContexts } from '../../application/node/node-contexts.js';
+import type { Logger } from '../../application/ports/logger.js';
+import { awaitLists, LISTING_TIMEOUT } from '../../application/use-cases/await-lists.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { CommandLine } from '../../bootstrap/configuration/command-line.js';
+import type { Container } from '../../bootstrap/injection/container.js';
+import { LifeCycle } from '../../bootstrap/life-cycle/life-cycle.js';
+import { addressesPart, sourcePart } from '../../bootstrap/life-cycle/running-parts.js';
+import type { ReadingModule, ReadingParts } from '../../bootstrap/parts/reading-parts.js';
+import { composeReader } from '../../bootstrap/reader.js';
+
+/** All objects of the source, and what follows from them for this node. */
+export interface ReadObjects {
+  readonly state: ClusterState;
+  readonly contexts: NodeContexts;
+  /** What could not be read, or is not valid, with the reason. */
+  readonly problems: readonly string[];
+  /** Everything else that a proxy is composed of, but the parts of its families. */
+  readonly container: Container<ReadingParts>;
+}
+
+export interface ReadingOptions {
+  readonly families: readonly IpFamily[];
+  /** What counts instead of the parts of a proxy. */
+  readonly replacements?: ReadingModule;
+  /** Milliseconds. */
+  readonly timeout?: number;
+}
+
+/**
+ * Reads the source once and calls `use` with what was read; changes nothing. Rejects when nothing comes from the API server for
+ * the timeout.
+ */
+export async function readObjects<Result>(
+  commandLine: CommandLine,
+  { families, replacements = {}, timeout = LISTING_TIMEOUT }: ReadingOptions,
+  logger: Logger,
+  use: (read: ReadObjects) => Promise<Result>,
+): Promise<Result> {
+  const container = composeReader(commandLine, families, logger, replacements);
+  const { source, clusterEvents, state, contexts, reports, awaitNode, localAddresses, clock } =
+    container.parts;
+  const life = new LifeCycle(clock, logger);
+  life.add(addressesPart(localAddresses), sourcePart(source, clusterEvents));
+  try {
+    await life.start();
+    await awaitLists(source, timeout, clock);
+    await clusterEvents.complete;
+    await awaitNode.ready;
+    const problems = [...reports.rejected, ...source.problems];
+    return await use({ state, contexts, problems, container });
+  } finally {
+    await life.stop();
+  }
+}

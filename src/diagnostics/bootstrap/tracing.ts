@@ -1,0 +1,71 @@
+import type { Asides, AsideLookup } from '../../application/failover/aside-lookup.js';
+import { KernelForwarding } from '../../adapters/rtnetlink/kernel-forwarding.js';
+import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
+import { ExplainAddress } from '../application/explain/explain-address.js';
+import { ExplainPort } from '../application/explain/explain-port.js';
+import { asidesAt, refusalOf } from '../application/explain/destination.js';
+import type { LocalhostLookup } from '../../application/localhost/localhost-lookup.js';
+import type { ListedLoop } from '../application/status/list-services.js';
+import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
+import type { TracePackets } from '../application/trace/trace-packets.js';
+import { tracePackets, type FamilyRules } from '../application/trace/traced-node.js';
+import type { Packet } from '../domain/trace/packet.js';
+import { modeInForce } from '../../bootstrap/configuration/proxy-configuration.js';
+import type { ModeRules } from '../../diagnostics/bootstrap/mode-rules.js';
+import type { ReadingParts } from '../../bootstrap/parts/reading-parts.js';
+
+/** A family and its forwarding table, as a sync loop has both. */
+export type FamilyTable = Pick<ListedLoop, 'family' | 'table'>;
+
+/** Tells whose an address is, for people who ask about it or about packets to it. */
+export function explainAddress(
+  parts: ReadingParts,
+  tables: readonly FamilyTable[],
+  asideTimes?: AsideLookup,
+  localhost?: LocalhostLookup,
+): ExplainAddress {
+  const { commandLine, state, statuses, clusterEvents, contexts, localAddresses } = parts;
+  const mode = modeInForce(commandLine.configuration);
+  const explain = new ExplainPort(state, statuses, tables, asideTimes, localhost, mode);
+  return new ExplainAddress(explain, state, tables, {
+    mode,
+    isListed: () => clusterEvents.missing.length === 0,
+    network: (family) => contexts.of(family, false).network,
+    localAddresses: () => localAddresses.list(),
+  });
+}
+
+/**
+ * Has packets followed through the rules for these tables. Opens what that needs, and closes it afterwards.
+ * @param addresses of this machine, which need not be the node
+ * @param asides missing: no endpoint steps aside
+ */
+export async function withTracing<Result>(
+  parts: ReadingParts,
+  tables: readonly FamilyTable[],
+  addresses: LocalAddresses,
+  rules: Pick<ModeRules, 'tracer'>,
+  use: (packets: TracePackets) => Promise<Result>,
+  asides?: Asides,
+): Promise<Result> {
+  const { state, contexts } = parts;
+  const explained = explainAddress(parts, tables, asides?.asideTimes);
+  const families = tables.map((one): FamilyRules => ({
+    network: contexts.of(one.family, false).network,
+    tracer: rules.tracer(one.family),
+    entries: () => one.table.entries(),
+  }));
+  const routes = new NetlinkRoutes();
+  const isForwarded = modeInForce(parts.commandLine.configuration) !== 'userspace';
+  const forwarding = isForwarded ? new KernelForwarding() : undefined;
+  try {
+    const traced = { node: state.node, addresses, routes, forwarding };
+    const destinations = {
+      refusal: (packet: Packet) => refusalOf(explained, packet),
+      asides: (packet: Packet) => asidesAt(explained, packet, asides?.portsAside() ?? []),
+    };
+    return await use(tracePackets(traced, families, destinations));
+  } finally {
+    await Promise.all([routes.close(), forwarding?.close()]);
+  }
+}

@@ -1,0 +1,191 @@
+import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { hostPort, isLoopback } from '../../../domain/net/address.js';
+import { numberedAddress, without } from './address-ranges.js';
+import type { Packet, PacketEnvironment } from '../trace/packet.js';
+import type { TracedEnding } from '../trace/traced-ending.js';
+import { Clients, type ClientKind, type ClientSpace, type ComparedNode } from './clients.js';
+import { frontendsOf, type Frontend } from './frontends.js';
+import { outcomeOf, sameOutcome, type Outcome } from './outcome.js';
+import { Seen } from './seen.js';
+import type { Side } from './side.js';
+
+/** What becomes of the packets of one class of clients, on both sides. */
+export interface ComparedClass {
+  readonly frontend: Frontend;
+  readonly kind: ClientKind;
+  /** One of its packets. */
+  readonly packet: Packet;
+  readonly result: 'equal' | 'different' | 'unknown';
+  readonly sides: readonly [Outcome, Outcome];
+  /** The same with the way of each packet, which is walked once more. */
+  readonly told: () => readonly [Outcome, Outcome];
+  /** Of unknown ones: what is not understood, for people. */
+  readonly unclear: readonly string[];
+  /** Of later connections: where the client's first one went. */
+  readonly remembered?: { readonly address: string; readonly port: number };
+}
+
+/** Beyond this, the classes of one frontend are not followed. */
+const MAX_CLASSES = 4096;
+/** Comes in through none of the interfaces that rules name. */
+export const ANY_INTERFACE = '(any)';
+/** Nothing from elsewhere comes in through it. */
+const LOOPBACK_INTERFACE = 'lo';
+
+/**
+ * Compares what two sides do with the first packets of connections to everything that either names. The clients of a frontend are
+ * divided into classes, of which all packets get the same answers of the rules on both sides, so that one of them stands for all.
+ */
+export function* compareSides(sides: readonly [Side, Side], node: ComparedNode): Generator<ComparedClass> {
+  const clients = new Clients(node);
+  const named = function* () {
+    for (const side of sides) yield* side.destinations();
+  };
+  const comparison = new Comparison(sides, clients);
+  for (const frontend of frontendsOf(named(), node.family, node.localAddresses))
+    for (const space of clients.to(frontend)) yield* comparison.classes(frontend, space);
+}
+
+class Comparison {
+  private readonly environment: PacketEnvironment;
+
+  constructor(
+    private readonly sides: readonly [Side, Side],
+    private readonly clients: Clients,
+  ) {
+    this.environment = { localAddresses: clients.node.localAddresses };
+  }
+
+  /** Divides the clients until everyone is in a class. */
+  *classes(frontend: Frontend, { sources, arrives }: ClientSpace): Generator<ComparedClass> {
+    const { family } = this.clients.node;
+    const interfaces = new Set([ANY_INTERFACE]);
+    let count = 0;
+    for (const inputInterface of interfaces) {
+      let left = sources;
+      while (left.length > 0) {
+        const source = this.clients.oneOf(left);
+        const packet: Packet = {
+          family,
+          inputInterface: arrives ? inputInterface : undefined,
+          source: numberedAddress(source, family),
+          destination: frontend.address,
+          protocol: frontend.protocol,
+          destinationPort: frontend.port,
+        };
+        if (arrives && this.isServiceAddress(packet.source)) {
+          left = without(left, [{ first: source, last: source }]);
+          continue;
+        }
+        const seen = new Seen();
+        if (++count > MAX_CLASSES) seen.unclear(`more than ${MAX_CLASSES} classes of clients`);
+        yield* this.compared(frontend, this.clients.kindOf(source, arrives), packet, seen);
+        if (count > MAX_CLASSES) return;
+        left = without(left, seen.alike(source, left));
+        if (arrives)
+          for (const pattern of seen.interfaces)
+            if (pattern !== LOOPBACK_INTERFACE) interfaces.add(namedBy(pattern));
+      }
+    }
+  }
+
+  /** Nobody else sends from there, as the node has it. */
+  private isServiceAddress(address: string): boolean {
+    return this.sides.some(({ serviceAddresses }) => serviceAddresses.has(address));
+  }
+
+  /** The first connection of a client, and where it is remembered the next one. */
+  private *compared(
+    frontend: Frontend,
+    kind: ClientKind,
+    packet: Packet,
+    seen: Seen,
+  ): Generator<ComparedClass> {
+    const about = { frontend, kind, packet };
+    const first = this.both((side) => this.outcome(side, packet, seen));
+    const [one, other] = first;
+    const all = [this.judged(about, first, seen, (side) => this.outcome(side, packet, new Seen(true)))];
+    if (one.stickySeconds !== undefined && other.stickySeconds !== undefined)
+      for (const [mine, its] of rememberedIn(first)) {
+        const again = (side: Side, at: 0 | 1, by: Seen) =>
+          this.later(side, packet, first[at], at === 0 ? mine : its, by);
+        const later = this.both((side, at) => again(side, at, seen));
+        const compared = this.judged(about, later, seen, (side, at) => again(side, at, new Seen(true)));
+        all.push({ ...compared, remembered: mine.endpoint! });
+      }
+    yield* all;
+  }
+
+  /** @param withSteps the same once more, as its way is to be told */
+  private judged(
+    about: Pick<ComparedClass, 'frontend' | 'kind' | 'packet'>,
+    outcomes: readonly [Outcome, Outcome],
+    { unclearThings }: Seen,
+    withSteps: (side: Side, at: 0 | 1) => Outcome,
+  ): ComparedClass {
+    const unclear = [...unclearThings];
+    const result = unclear.length > 0 ? 'unknown' : sameOutcome(...outcomes) ? 'equal' : 'different';
+    const { frontend, kind, packet } = about;
+    const told = () => this.both(withSteps);
+    return { frontend, kind, packet, result, sides: outcomes, told, unclear };
+  }
+
+  private both(outcome: (side: Side, at: 0 | 1) => Outcome): readonly [Outcome, Outcome] {
+    return [outcome(this.sides[0], 0), outcome(this.sides[1], 1)];
+  }
+
+  private outcome(
+    side: Side,
+    packet: Packet,
+    seen: Seen,
+    remembered?: PacketEnvironment['remembered'],
+  ): Outcome {
+    const { localAddresses, family } = this.clients.node;
+    const environment = remembered ? { localAddresses, remembered } : this.environment;
+    const endings = side.walk(packet, environment, seen);
+    for (const { steps } of endings)
+      for (const { isUncertain, where, rule, effect } of steps)
+        if (isUncertain) seen.unclear(`${where}: ${rule} ${effect}`);
+    const { destination: text } = packet;
+    const isLocal =
+      localAddresses.has(text) || side.serviceAddresses.has(text) || isLoopback({ family, text });
+    return outcomeOf(endings, isLocal, seen.takeTimes());
+  }
+
+  /** What becomes of the next connection of a client whose first one ended so. */
+  private later(
+    side: Side,
+    packet: Packet,
+    { stickySeconds = 0 }: Outcome,
+    ending: TracedEnding,
+    seen: Seen,
+  ): Outcome {
+    if (ending.memory) return this.outcome(side, packet, seen, ending.memory);
+    return outcomeOf([{ ...ending, probability: 1 }], false, [stickySeconds]);
+  }
+}
+
+/** For each endpoint that both sides may remember a client with, an ending of each that does so. */
+function rememberedIn([one, other]: readonly [Outcome, Outcome]): readonly (readonly [
+  TracedEnding,
+  TracedEnding,
+])[] {
+  const its = stickyEndings(other);
+  return [...stickyEndings(one)].flatMap(([name, ending]) => {
+    const same = its.get(name);
+    return same ? [[ending, same] as const] : [];
+  });
+}
+
+function stickyEndings({ endings }: Outcome): ReadonlyMap<string, TracedEnding> {
+  const found = new Map<string, TracedEnding>();
+  for (const ending of endings)
+    if (ending.sticky && ending.endpoint)
+      getOrMake(found, hostPort(ending.endpoint.address, ending.endpoint.port), () => ending);
+  return found;
+}
+
+/** An interface that the pattern names, and if possible no other pattern. */
+function namedBy(pattern: string): string {
+  return pattern.endsWith('+') ? `${pattern.slice(0, -1)}~` : pattern;
+}

@@ -1,0 +1,210 @@
+import { isLoopback } from '../../../domain/net/address.js';
+import { addressNumber, rangeHas, type AddressRanges } from './address-ranges.js';
+import type { ComparedNode } from './clients.js';
+import { ANY_INTERFACE, type ComparedClass } from './compare-sides.js';
+import { fateName, type Fate, type Outcome } from './outcome.js';
+import type { SideMode } from './side.js';
+
+/** A difference between modes that is meant to be. */
+export interface KnownDifference {
+  readonly name: string;
+  /** For people. */
+  readonly sentence: string;
+  /** The mode that does something of its own, and those that do not. */
+  readonly mode: SideMode;
+  readonly others: readonly SideMode[];
+  /** Whether it explains all of a difference. */
+  explains(about: ComparedClass, own: Outcome, other: Outcome, node: ComparedNode): boolean;
+}
+
+/** Where each is explained: its name is an anchor there. */
+export const EXPLAINED_AT = 'docs/compare.md';
+
+export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
+  {
+    name: 'other-ports',
+    sentence:
+      'packets to ports of a cluster IP that its Service does not have are left alone in mode iptables and refused in other modes',
+    mode: 'iptables',
+    others: ['ipvs', 'nftables'],
+    explains: isLeftAloneInstead,
+  },
+  {
+    name: 'external-address-ports',
+    sentence:
+      'packets to other ports of external and load balancer addresses are refused in mode ipvs, where the node has them, and left alone in mode nftables',
+    mode: 'nftables',
+    others: ['ipvs'],
+    explains: isLeftAloneInstead,
+  },
+  {
+    name: 'kube-ipvs0',
+    sentence:
+      'processes of the node get packets to other ports of service addresses where a proxy in mode ipvs has no filter for them, as before 1.27',
+    mode: 'ipvs',
+    others: ['iptables', 'nftables'],
+    explains: ({ frontend }, own, other) =>
+      frontend.standsForOthers === true &&
+      isOnly(own, 'delivered') &&
+      (isOnly(other, 'untouched') || isOnly(other, 'refused')),
+  },
+  {
+    name: 'unallocated-cluster-ips',
+    sentence:
+      'packets to addresses of the service networks that no Service has are dropped in mode nftables and left alone in other modes',
+    mode: 'nftables',
+    others: ['iptables', 'ipvs'],
+    explains: ({ frontend }, own, other) =>
+      frontend.standsForOthers === true && isOnly(own, 'dropped') && isOnly(other, 'untouched'),
+  },
+  {
+    name: 'hairpin-elsewhere',
+    sentence:
+      'an endpoint on another node that reaches itself through this one gets its source rewritten in mode iptables and not in other modes',
+    mode: 'iptables',
+    others: ['ipvs', 'nftables'],
+    explains: ({ packet }, own, other) =>
+      differOnlyIn(
+        own,
+        other,
+        ({ endpoint, masquerade }) => masquerade && endpoint?.address === packet.source,
+      ),
+  },
+  {
+    name: 'node-source',
+    sentence:
+      'in mode ipvs the node has the service addresses: it calls one from that address itself, which is rewritten and is in no source range',
+    mode: 'ipvs',
+    others: ['iptables', 'nftables'],
+    explains: (_, own, other) =>
+      own.endings.every(({ source }) => source !== undefined) &&
+      ((isOnly(own, 'dropped') && areSent(other)) ||
+        differOnlyIn(own, other, ({ masquerade }) => masquerade)),
+  },
+  {
+    name: 'localhost-node-ports',
+    sentence:
+      'node ports on loopback addresses are a matter of rules in mode iptables; mode nftables has a process for them, mode ipvs nothing',
+    mode: 'iptables',
+    others: ['ipvs', 'nftables'],
+    explains: ({ packet: { family, destination: text } }, own, other) =>
+      isLoopback({ family, text }) && !isOnly(own, 'delivered') && isOnly(other, 'delivered'),
+  },
+  {
+    name: 'node-port-addresses',
+    sentence:
+      "without --nodeport-addresses node ports are on all of the node's addresses in modes iptables and ipvs, and on its primary ones in mode nftables",
+    mode: 'nftables',
+    others: ['iptables', 'ipvs'],
+    explains: ({ frontend, packet: { destination } }, own, other, { localAddresses }) =>
+      !frontend.standsForOthers &&
+      localAddresses.has(destination) &&
+      isOnly(own, 'delivered') &&
+      !other.fates.some(({ verdict }) => verdict === 'delivered' || verdict === 'untouched'),
+  },
+  {
+    name: 'local-policy',
+    sentence:
+      'with externalTrafficPolicy Local clients in the cluster get local endpoints alone in mode ipvs, and all endpoints in other modes',
+    mode: 'ipvs',
+    others: ['iptables', 'nftables'],
+    explains: ({ kind, packet: { inputInterface } }, own, other, { podNetworks }) =>
+      (kind !== 'outside' || inputInterface !== ANY_INTERFACE) &&
+      areSent(own) &&
+      areSent(other) &&
+      own.fates.every(({ endpoint }) => isWithin(endpoint, podNetworks)) &&
+      !isPartOf(other, own),
+  },
+  {
+    name: 'no-local-endpoints',
+    sentence:
+      'where policy Local leaves no endpoint, packets are refused in mode ipvs, or sent to endpoints elsewhere with their source; other modes drop them',
+    mode: 'ipvs',
+    others: ['iptables', 'nftables'],
+    explains: ({ kind, sides, told }, own, other) =>
+      (isOnly(other, 'dropped') &&
+        (isOnly(own, 'refused') || areSent(own)) &&
+        saysNoLocal(told()[sides[0] === other ? 0 : 1])) ||
+      (kind === 'the node' && areSent(own) && differOnlyIn(other, own, ({ masquerade }) => masquerade)),
+  },
+  {
+    name: 'no-endpoints-from-node',
+    sentence:
+      'packets of the node itself to external addresses without an endpoint are left alone in mode iptables and refused in other modes',
+    mode: 'iptables',
+    others: ['ipvs', 'nftables'],
+    explains: ({ kind, frontend }, own, other) =>
+      kind === 'the node' &&
+      !frontend.standsForOthers &&
+      isOnly(own, 'untouched') &&
+      isOnly(other, 'refused'),
+  },
+  {
+    name: 'loop-back-set',
+    sentence:
+      'an endpoint that calls its own address and port gets its source rewritten in mode ipvs, should that packet ever pass the node',
+    mode: 'ipvs',
+    others: ['iptables', 'nftables'],
+    explains: ({ packet }, own, other) =>
+      packet.source === packet.destination &&
+      isOnly(own, 'untouched') &&
+      differOnlyIn(own, other, ({ masquerade }) => masquerade),
+  },
+];
+
+/** What explains a difference; undefined if nothing does. */
+export function knownDifference(
+  about: ComparedClass,
+  modes: readonly [SideMode, SideMode],
+  node: ComparedNode,
+): KnownDifference | undefined {
+  const [one, other] = about.sides;
+  return KNOWN_DIFFERENCES.find(
+    ({ mode, others, explains }) =>
+      (modes[0] === mode && others.includes(modes[1]) && explains(about, one, other, node)) ||
+      (modes[1] === mode && others.includes(modes[0]) && explains(about, other, one, node)),
+  );
+}
+
+function areSent({ fates }: Outcome): boolean {
+  return fates.every(({ verdict }) => verdict === 'sent');
+}
+
+function isWithin(endpoint: Fate['endpoint'], networks: AddressRanges): boolean {
+  return endpoint !== undefined && networks.some((range) => rangeHas(range, addressNumber(endpoint.address)));
+}
+
+function isLeftAloneInstead({ frontend }: ComparedClass, own: Outcome, other: Outcome): boolean {
+  return frontend.standsForOthers === true && isOnly(own, 'untouched') && isOnly(other, 'refused');
+}
+
+/** Whether all endpoints of the first are among those of the second. */
+function isPartOf(own: Outcome, other: Outcome): boolean {
+  const its = endpointsOf(other);
+  const mine = endpointsOf(own);
+  return [...mine].every((endpoint) => its.has(endpoint));
+}
+
+function endpointsOf({ fates }: Outcome): ReadonlySet<string> {
+  return new Set(fates.flatMap(({ endpoint }) => (endpoint ? [`${endpoint.address} ${endpoint.port}`] : [])));
+}
+
+function saysNoLocal({ endings }: Outcome): boolean {
+  return endings.every(({ steps }) =>
+    steps.some(({ rule }) => /has no local endpoints|no-local-endpoints drop|vmap @no-endpoint-/.test(rule)),
+  );
+}
+
+function isOnly({ fates }: Outcome, verdict: Fate['verdict']): boolean {
+  return fates.length === 1 && fates[0]!.verdict === verdict;
+}
+
+/** Whether both lead to the same, but that some fates of the first, and only such, keep their source on the other side. */
+function differOnlyIn(own: Outcome, other: Outcome, isSpecial: (fate: Fate) => boolean): boolean {
+  const plain = ({ fates }: Outcome) =>
+    fates.map((fate) => fateName(isSpecial(fate) ? { ...fate, masquerade: false } : fate)).sort();
+  return (
+    own.stickySeconds === other.stickySeconds &&
+    String(plain(own)) === String(other.fates.map(fateName).sort())
+  );
+}

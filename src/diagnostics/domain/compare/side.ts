@@ -1,0 +1,31 @@
+import type { Protocol } from '../../../domain/model/service-port-name.js';
+import type { AddressRange } from './address-ranges.js';
+import type { Packet, PacketEnvironment } from '../trace/packet.js';
+import type { TracedEnding } from '../trace/traced-ending.js';
+import type { Watch } from '../walk/watch.js';
+
+/** Destinations that a rule, an element of a set or a virtual server tells from others. What is missing may be anything. */
+export interface NamedDestination {
+  readonly addresses?: AddressRange;
+  readonly protocol?: Protocol;
+  /** Both included. */
+  readonly ports?: readonly [first: number, last: number];
+}
+
+/** The modes whose rules alone decide about packets, so that they can be compared. */
+export const SIDE_MODES = ['iptables', 'ipvs', 'nftables'] as const;
+
+/** Whose way of treating packets a side has. */
+export type SideMode = (typeof SIDE_MODES)[number];
+
+/** One of two things that are compared, in one family: what the kernel has, a plan, a saved dump. */
+export interface Side {
+  readonly mode: SideMode;
+  /** The service addresses that this side makes the node's own. */
+  readonly serviceAddresses: ReadonlySet<string>;
+  /** What of its rules cannot be compared at all, for people. */
+  readonly doubts: readonly string[];
+  destinations(): Iterable<NamedDestination>;
+  /** Every ending that a packet may have. */
+  walk(packet: Packet, environment: PacketEnvironment, watch: Watch): readonly TracedEnding[];
+}

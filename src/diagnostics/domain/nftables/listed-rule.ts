@@ -1,0 +1,59 @@
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { Place } from '../walk/course.js';
+import type { Chain } from '../walk/turn.js';
+import type { Expression } from '../../../domain/nftables/kernel/expression.js';
+import { isOurs } from './kernel-course.js';
+import { ruleText } from '../../../domain/nftables/kernel/rule-text.js';
+import type { KernelChain, KernelRule, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
+import { getOrMake } from '../../../domain/model/get-or-make.js';
+
+/** A rule in its chain, to walk through. */
+export class ListedRule implements Place {
+  readonly isForeign?: true;
+  private text: string | undefined;
+
+  constructor(
+    private readonly listed: KernelRule,
+    readonly table: KernelTable,
+    private readonly chain: KernelChain,
+    private readonly family: IpFamily,
+  ) {
+    if (!isOurs(table)) this.isForeign = true;
+  }
+
+  get where(): string {
+    return placeIn(this.table, this.chain);
+  }
+
+  /** As nft lists it. */
+  get rule(): string {
+    return (this.text ??= ruleText(this.listed, this.family));
+  }
+
+  get expressions(): readonly Expression[] {
+    return this.listed.expressions;
+  }
+}
+
+/** The chains that packets came to so far. */
+export class ListedChains {
+  private readonly chains = new Map<KernelChain, Chain<ListedRule>>();
+
+  constructor(private readonly family: IpFamily) {}
+
+  of(table: KernelTable, chain: KernelChain): Chain<ListedRule> {
+    return getOrMake(this.chains, chain, () => ({
+      rules: chain.rules.map((rule) => new ListedRule(rule, table, chain, this.family)),
+    }));
+  }
+}
+
+/** What a base chain does with packets that no rule decides about; undefined if it lets them go on. */
+export function policyOf(table: KernelTable, chain: KernelChain): Place | undefined {
+  if (chain.hook?.policy !== 'drop') return undefined;
+  return { where: placeIn(table, chain), rule: 'policy drop', ...(!isOurs(table) && { isForeign: true }) };
+}
+
+function placeIn({ family, name }: KernelTable, chain: KernelChain): string {
+  return `${family} ${name} ${chain.name}`;
+}

@@ -1,0 +1,115 @@
+import { getOrMake } from '../../../domain/model/get-or-make.js';
+import type { Packet } from '../trace/packet.js';
+import type { TracedEnding } from '../trace/traced-ending.js';
+import { ChainWalk } from '../walk/chain-walk.js';
+import { endingOf, startOf, type HookName } from '../walk/course.js';
+import { HookPath, translating, type Station } from '../walk/hook-path.js';
+import { localTo } from '../walk/local-addresses.js';
+import type { FindElement } from './elements.js';
+import { KernelCourse } from './kernel-course.js';
+import { ListedChains, policyOf, type ListedRule } from './listed-rule.js';
+import { headersOf } from './headers.js';
+import type { Devices } from './register-values.js';
+import { RuleRun, type Watching } from './rule-run.js';
+import type {
+  KernelChain,
+  KernelHook,
+  KernelRuleset,
+  KernelTable,
+} from '../../../domain/nftables/kernel/ruleset.js';
+
+interface BaseChain {
+  readonly table: KernelTable;
+  readonly chain: KernelChain;
+  readonly hook: KernelHook;
+}
+
+/** The kernel translates at these priorities, whatever the chains say (NF_IP_PRI_NAT_DST, NF_IP_PRI_NAT_SRC). */
+const NAT_PRIORITY: Readonly<Partial<Record<HookName, number>>> = {
+  prerouting: -100,
+  output: -100,
+  input: 100,
+  postrouting: 100,
+};
+
+/** The base chains of a hook in the order in which packets meet them. */
+interface AtHook {
+  readonly before: readonly BaseChain[];
+  /** Met as one. Missing where nothing is translated. */
+  readonly translating?: readonly BaseChain[];
+  readonly after: readonly BaseChain[];
+}
+
+/** Packets are many, and so may chains be. */
+const AT_HOOKS = new WeakMap<KernelRuleset, (hook: HookName) => AtHook>();
+
+function atHooksOf({ tables }: KernelRuleset): (hook: HookName) => AtHook {
+  const found = tables.flatMap((table) =>
+    [...table.chains.values()].flatMap((chain) => (chain.hook ? [{ table, chain, hook: chain.hook }] : [])),
+  );
+  // The kernel puts a hook before those of the same priority that were there already.
+  found.sort(
+    (one, other) =>
+      one.hook.priority - other.hook.priority ||
+      other.table.number - one.table.number ||
+      other.chain.number - one.chain.number,
+  );
+  const known = new Map<HookName, AtHook>();
+  return (hook) => getOrMake(known, hook, () => atHook(hook, found));
+}
+
+function atHook(name: HookName, found: readonly BaseChain[]): AtHook {
+  const all = found.filter(({ hook }) => hook.hook === name);
+  const natPriority = NAT_PRIORITY[name];
+  if (natPriority === undefined) return { before: all, after: [] };
+  const others = all.filter(({ hook }) => hook.type !== 'nat');
+  return {
+    before: others.filter(({ hook }) => hook.priority < natPriority),
+    translating: all.filter(({ hook }) => hook.type === 'nat'),
+    after: others.filter(({ hook }) => hook.priority >= natPriority),
+  };
+}
+
+/** The chains of a family that its packets came to. */
+const LISTED = new WeakMap<KernelRuleset, ListedChains>();
+
+/** Sends a packet through all chains of nf_tables, and returns every possible ending. */
+export class RulesetWalk {
+  private readonly chains: ListedChains;
+  private readonly walk: ChainWalk<KernelCourse, ListedRule>;
+  private readonly isLocal: (address: string) => boolean;
+
+  constructor(
+    private readonly ruleset: KernelRuleset,
+    private readonly packet: Packet,
+    localAddresses: Pick<ReadonlySet<string>, 'has'>,
+    find: FindElement,
+    towards: Devices['towards'],
+    watching?: Watching,
+    private readonly isSilent = watching?.watch.wantsSteps === false,
+  ) {
+    this.isLocal = localTo({ localAddresses }, packet);
+    this.chains = getOrMake(LISTED, ruleset, () => new ListedChains(packet.family));
+    const devices = { towards, numbers: ruleset.deviceNumbers };
+    const run = new RuleRun(this.chains, find, devices, this.isLocal, watching);
+    this.walk = new ChainWalk((rule, course) => run.meet(rule, course));
+  }
+
+  endings(): readonly TracedEnding[] {
+    const { packet } = this;
+    const start = new KernelCourse(startOf(packet, this.isSilent), headersOf(packet));
+    const path = new HookPath<KernelCourse>((hook) => this.stations(hook), this.isLocal);
+    return path.follow(start).map((course) => endingOf(course));
+  }
+
+  private stations(hook: HookName): readonly Station<KernelCourse>[] {
+    const atHook = getOrMake(AT_HOOKS, this.ruleset, () => atHooksOf(this.ruleset));
+    const { before, translating: nat, after } = atHook(hook);
+    const of = (chains: readonly BaseChain[]) => chains.map((base) => this.station(base));
+    return [...of(before), ...(nat ? [translating(...of(nat))] : []), ...of(after)];
+  }
+
+  private station({ table, chain }: BaseChain): Station<KernelCourse> {
+    return (course) => this.walk.base(this.chains.of(table, chain), course, policyOf(table, chain));
+  }
+}

@@ -1,0 +1,202 @@
+import { getOrMake } from '../../../../domain/model/get-or-make.js';
+import type { AddressRange } from '../../compare/address-ranges.js';
+import { addressBits } from '../../../../domain/net/cidr.js';
+import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import type { Watch } from '../../walk/watch.js';
+import { hex } from '../../../../domain/nftables/kernel/bytes.js';
+import { hashesPort } from '../draws.js';
+import type { Expression } from '../../../../domain/nftables/kernel/expression.js';
+import type { ListedRule } from '../listed-rule.js';
+import { ADDRESSES } from '../../../../domain/nftables/layout/rule.js';
+import type { KernelElement, KernelSet } from '../../../../domain/nftables/kernel/ruleset.js';
+import {
+  INTERFACE_NAME_LENGTH,
+  NO_ORIGINS,
+  originsAfter,
+  prefixAt,
+  touches,
+  type SourcePlace,
+} from './origins.js';
+import { sourceRanges, type FindRanges } from './source-ranges.js';
+
+type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
+
+/** The sets whose elements a source may be among. */
+export interface WatchedSets {
+  /** All elements of a set, but those that packets put there. */
+  readonly elements: (set: KernelSet) => readonly KernelElement[];
+  /** Whether packets fill the set. */
+  readonly isDynamic: (set: KernelSet) => boolean;
+}
+
+/** Tells a watch what an expression compares; the registers are those before it. */
+export type Tell = (watch: Watch, registers: Uint8Array) => void;
+
+/** The walk passes them over, though later packets, or the translation of this one, may depend on them. */
+const DECIDING: ReadonlySet<string> = new Set(['quota', 'notrack']);
+/** The destination port, and where TCP has its flags. */
+const KNOWN_OF_TRANSPORT: readonly number[] = [2, 3, 12, 13];
+
+/** By the places of a rule's expressions. What is missing tells nothing. */
+export type Tells = readonly (Tell | undefined)[];
+
+const NOTHING: Tells = [];
+
+/** Knows what rules compare with the source of packets of a family, and with the interface that they came in through. */
+export class SourceWatch {
+  private readonly known = new Map<ListedRule, Tells>();
+
+  constructor(
+    private readonly family: IpFamily,
+    private readonly sets: WatchedSets,
+  ) {}
+
+  tellsOf(rule: ListedRule): Tells {
+    return getOrMake(this.known, rule, () => {
+      const reader = new RuleReader(rule, this.family, this.sets);
+      const tells = rule.expressions.map((expression) => reader.read(expression));
+      return tells.some((tell) => tell) ? tells : NOTHING;
+    });
+  }
+}
+
+/** Follows the source through the registers of a rule. */
+class RuleReader {
+  private readonly source: SourcePlace;
+  private origins = NO_ORIGINS;
+
+  constructor(
+    private readonly rule: ListedRule,
+    private readonly family: IpFamily,
+    private readonly sets: WatchedSets,
+  ) {
+    this.source = { offset: ADDRESSES[family].saddr, length: addressBits(family) / 8 };
+  }
+
+  /** What the next expression tells. */
+  read(expression: Expression): Tell | undefined {
+    const tell = this.tellOf(expression);
+    this.origins = originsAfter(expression, this.origins, this.source);
+    return tell;
+  }
+
+  private tellOf(expression: Expression): Tell | undefined {
+    switch (expression.kind) {
+      case 'cmp':
+      case 'range':
+        return this.compared(expression);
+      case 'lookup':
+        return this.lookedUp(expression);
+      case 'payload':
+        return this.isKnown(expression) ? undefined : this.unclear('a field of the header');
+      case 'meta':
+        return expression.key === 'iif' ? this.unclear('the number of an interface') : undefined;
+      case 'byteorder': {
+        const { from, length } = expression;
+        return touches(this.origins, from, length)
+          ? this.unclear('a part of the source in another order')
+          : undefined;
+      }
+      case 'hash': {
+        // What the source port, which may be any, is a part of may be any number for every source.
+        const { from, length } = expression;
+        const dependsOnSource =
+          touches(this.origins, from, length) && !hashesPort(expression, this.rule.expressions);
+        return dependsOnSource ? this.unclear('a hash of the source') : undefined;
+      }
+      case 'limit':
+        return this.unclear('a limit');
+      case 'indifferent':
+        return DECIDING.has(expression.name) ? this.unclear(expression.name) : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  private compared(expression: Of<'cmp' | 'range'>): Tell | undefined {
+    const { origins } = this;
+    const { from } = expression;
+    const [first, last] =
+      expression.kind === 'cmp' ? [expression.value, expression.value] : [expression.first, expression.last];
+    if (!touches(origins, from, first.length)) return undefined;
+    if (origins.get(from)?.of === 'interface') {
+      const name = interfacePattern(first);
+      return (watch) => watch.inputInterface(name);
+    }
+    const bits = prefixAt(origins, from, first.length);
+    if (bits === undefined) return this.unclear('some bits of the source');
+    const low = this.number(first) & ~this.lower(bits);
+    const high = this.number(last) | this.lower(bits);
+    if (expression.kind === 'range' || expression.op === '==' || expression.op === '!=')
+      return comparedWith({ first: low, last: high });
+    // All up to the value, or all before it.
+    if (bits < addressBits(this.family)) return this.unclear('the order of a part of the source');
+    const isUpTo = expression.op === '<=' || expression.op === '>';
+    return isUpTo || low > 0n ? comparedWith({ first: 0n, last: isUpTo ? low : low - 1n }) : undefined;
+  }
+
+  /** For which sources it would find another element, or none. */
+  private lookedUp({ set: name, from }: Of<'lookup'>): Tell | undefined {
+    const { origins } = this;
+    const set = this.rule.table.sets.get(name);
+    if (!set || this.sets.isDynamic(set) || !touches(origins, from, set.keyLength)) return undefined;
+    let at = 0;
+    while (!origins.has(from + at)) at++;
+    if (origins.get(from + at)!.of === 'interface') return this.lookedUpName(set, at);
+    const { length } = this.source;
+    const bits = prefixAt(origins, from + at, length);
+    if (bits === undefined || (set.ranges !== undefined && bits < addressBits(this.family)))
+      return this.unclear(`a part of the source in set ${set.name}`);
+    const place = { at, length, others: this.lower(bits) };
+    let find: FindRanges | undefined;
+    return (watch, registers) => {
+      find ??= sourceRanges(set, this.sets.elements(set), place);
+      for (const range of find(registers.subarray(from, from + set.keyLength))) watch.source(range);
+    };
+  }
+
+  private lookedUpName(set: KernelSet, at: number): Tell {
+    return (watch) => {
+      for (const { key } of this.sets.elements(set))
+        if (key) watch.inputInterface(interfacePattern(key.subarray(at)));
+    };
+  }
+
+  private unclear(what: string): Tell {
+    const { rule } = this;
+    return (watch) => watch.unclear(`${rule.where}: ${rule.rule} looks at ${what}`);
+  }
+
+  /** Whether all bytes are the same in all first packets that a walk stands for: addresses, protocol, destination port, flags. */
+  private isKnown({ base, offset, length }: Of<'payload'>): boolean {
+    const protocol = this.family === 'IPv4' ? 9 : 6;
+    for (let byte = offset; byte < offset + length; byte++) {
+      const isKnown =
+        base === 'transport'
+          ? KNOWN_OF_TRANSPORT.includes(byte)
+          : byte >= this.source.offset || byte === protocol;
+      if (!isKnown) return false;
+    }
+    return true;
+  }
+
+  private number(bytes: Uint8Array): bigint {
+    const whole = new Uint8Array(this.source.length);
+    whole.set(bytes.subarray(0, this.source.length));
+    return BigInt(hex(whole));
+  }
+
+  private lower(bits: number): bigint {
+    return (1n << BigInt(addressBits(this.family) - bits)) - 1n;
+  }
+}
+
+function comparedWith(range: AddressRange): Tell {
+  return (watch) => watch.source(range);
+}
+
+function interfacePattern(bytes: Uint8Array): string {
+  const end = bytes.indexOf(0);
+  const name = new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
+  return end < 0 && bytes.length < INTERFACE_NAME_LENGTH ? `${name}+` : name;
+}

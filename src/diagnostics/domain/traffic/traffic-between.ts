@@ -1,0 +1,136 @@
+import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
+import { timeText } from '../../../domain/model/time-text.js';
+import type { TrafficTotals } from '../../../domain/traffic/endpoint-traffic.js';
+import { familyPortKey } from '../../../domain/traffic/service-frontends.js';
+import type { CountingFacts } from '../../../domain/traffic/counting-facts.js';
+import {
+  endpointUses,
+  type EndpointReport,
+  type PortReport,
+  type TrafficNumbers,
+  type TrafficOrder,
+  type TrafficQuery,
+  type TrafficReport,
+} from './traffic-report.js';
+import type {
+  EndpointSnapshot,
+  PortSnapshot,
+  TrafficSnapshot,
+  TrafficState,
+} from '../../../domain/traffic/traffic-snapshot.js';
+
+const NOTHING: EndpointSnapshot = {
+  connections: 0,
+  failed: 0,
+  bytes: 0,
+  open: 0,
+  overdue: 0,
+  silent: false,
+};
+
+/** A row that is not complete yet: its endpoints are only worked out if it is shown. */
+interface Row {
+  readonly entry: ForwardingEntry;
+  readonly numbers: TrafficNumbers;
+  readonly before: PortSnapshot | undefined;
+  readonly after: PortSnapshot | undefined;
+}
+
+/**
+ * The traffic between two snapshots.
+ * @param entries all service ports, for those that are asked for by name but have no traffic
+ */
+export function trafficBetween(
+  before: TrafficSnapshot,
+  after: TrafficSnapshot,
+  query: TrafficQuery,
+  facts: CountingFacts,
+  entries: Iterable<ForwardingEntry>,
+): TrafficReport {
+  const seconds = (after.steady - before.steady) / 1_000;
+  const numbersOf = measuring(seconds, facts.countsBytes);
+  const rows = concerned(after, query, entries).map((entry): Row => {
+    const key = familyPortKey(entry);
+    const [now, then] = [after.ports.get(key), before.ports.get(key)];
+    return { entry, numbers: numbersOf(now ?? NOTHING, then ?? NOTHING), before: then, after: now };
+  });
+  rows.sort((a, b) => byMost(query.sort, a.numbers, b.numbers) || (a.entry.key < b.entry.key ? -1 : 1));
+  const shown = rows.slice(0, query.limit);
+  return {
+    time: timeText(after.time),
+    seconds,
+    ...facts,
+    services: shown.map((row) => portReport(row, query.sort, numbersOf)),
+    omitted: rows.length - shown.length,
+  };
+}
+
+function concerned(
+  { ports }: TrafficSnapshot,
+  { namespace, services }: TrafficQuery,
+  entries: Iterable<ForwardingEntry>,
+): readonly ForwardingEntry[] {
+  const wanted = new Set(services);
+  const candidates = wanted.size > 0 ? entries : Array.from(ports.values(), ({ entry }) => entry);
+  return [...candidates].filter(
+    ({ name }) =>
+      (namespace === undefined || name.namespace === namespace) &&
+      (wanted.size === 0 || wanted.has(name.name) || wanted.has(`${name.namespace}/${name.name}`)),
+  );
+}
+
+type Measure = (after: TrafficState, before: TrafficTotals) => TrafficNumbers;
+
+/** How numbers are made of what there was at the beginning and the end of the interval. */
+function measuring(seconds: number, countsBytes: boolean): Measure {
+  const perSecond = (amount: number): number => (seconds > 0 ? Math.round((amount / seconds) * 10) / 10 : 0);
+  return (after, before) => {
+    const begun = Math.max(0, after.connections - before.connections);
+    const bytes = Math.max(0, after.bytes - before.bytes);
+    return {
+      open: after.open,
+      new: begun,
+      newPerSecond: perSecond(begun),
+      unanswered: after.overdue + Math.max(0, after.failed - before.failed),
+      ...(countsBytes && { bytes, bytesPerSecond: perSecond(bytes) }),
+    };
+  };
+}
+
+function portReport(
+  { entry, numbers, before, after }: Row,
+  sort: TrafficOrder,
+  measure: Measure,
+): PortReport {
+  const uses = endpointUses(entry.endpoints);
+  const texts = new Set([...uses.keys(), ...(after?.endpoints.keys() ?? [])]);
+  const endpoints = Array.from(texts, (text): EndpointReport => {
+    const now = after?.endpoints.get(text) ?? NOTHING;
+    const state = uses.get(text) ?? 'unused';
+    return {
+      ...addressAndPort(text),
+      state,
+      silent: now.silent && state === 'ready',
+      ...measure(now, before?.endpoints.get(text) ?? NOTHING),
+    };
+  });
+  endpoints.sort((a, b) => byMost(sort, a, b));
+  return {
+    ...entry.name,
+    family: entry.family,
+    ...numbers,
+    silentEndpoints: endpoints.filter(({ silent }) => silent).length,
+    endpoints,
+  };
+}
+
+/** By what is asked for, then by what changes least from one interval to the next. */
+function byMost(order: TrafficOrder, a: TrafficNumbers, b: TrafficNumbers): number {
+  return (b[order] ?? 0) - (a[order] ?? 0) || b.open - a.open || b.new - a.new;
+}
+
+function addressAndPort(endpoint: string): { readonly address: string; readonly port: number } {
+  const colon = endpoint.lastIndexOf(':');
+  const address = endpoint.slice(0, colon).replace(/^\[|\]$/g, '');
+  return { address, port: Number(endpoint.slice(colon + 1)) };
+}

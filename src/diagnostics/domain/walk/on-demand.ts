@@ -1,0 +1,62 @@
+import { NamedError } from '../../../domain/model/named-error.js';
+
+/** The rules changed all the time, or ask for ever more. */
+class EndlessWalkError extends NamedError {
+  constructor() {
+    super('the rules of the kernel ask for more without an end; try again');
+  }
+}
+
+/** Every turn leads at least one look-up further, and a packet passes some hundred at most. */
+const MAX_TURNS = 1000;
+
+/** What a walk looks up of the machine. What is not known yet is taken for missing, and wanted. */
+export interface Wanted {
+  /** Reads what was wanted since the last time. False if that is nothing. */
+  readWanted(): Promise<boolean>;
+}
+
+/**
+ * Walks again as long as something was looked up that had not been read yet: only what the packet meets is read.
+ * @throws EndlessWalkError
+ */
+export async function walkUntilKnown<Result>(
+  walk: () => Result,
+  ...sources: readonly Wanted[]
+): Promise<Result> {
+  for (let turn = 0; turn < MAX_TURNS; turn++) {
+    const result = walk();
+    let isKnown = true;
+    for (const source of sources) if (await source.readWanted()) isKnown = false;
+    if (isKnown) return result;
+  }
+  throw new EndlessWalkError();
+}
+
+/** Values by keys, each read when it was looked up first. */
+export class OnDemand<Key, Value> implements Wanted {
+  private readonly known = new Map<string, Value | undefined>();
+  private readonly wanted = new Map<string, Key>();
+
+  /**
+   * @param read undefined: nothing can be read, and everything is missing
+   * @param nameOf tells keys apart
+   */
+  constructor(
+    private readonly read: ((key: Key) => Promise<Value | undefined>) | undefined,
+    private readonly nameOf: (key: Key) => string = String,
+  ) {}
+
+  readonly find = (key: Key): Value | undefined => {
+    const name = this.nameOf(key);
+    if (this.read && !this.known.has(name)) this.wanted.set(name, key);
+    return this.known.get(name);
+  };
+
+  async readWanted(): Promise<boolean> {
+    const wanted = [...this.wanted];
+    this.wanted.clear();
+    for (const [name, key] of wanted) this.known.set(name, await this.read!(key));
+    return wanted.length > 0;
+  }
+}

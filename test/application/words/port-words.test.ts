@@ -1,9 +1,0 @@
-import { portWords } from '../../../src/application/words/port-words.js';
-
-it.each([
-  ['http', 'TCP', 'http TCP'],
-  ['', 'UDP', '(unnamed) UDP'],
-  ['http', '', 'http'],
-])('port %j of protocol %j', (port, protocol, words) => {
-  expect(portWords({ port, protocol })).toBe(words);
-});

@@ -1,0 +1,804 @@
+import { mkdtemp, readdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ClusterHistory } from '../../../../../src/diagnostics/application/cluster/cluster-history.js';
+import type { NodeBundle } from '../../../../../src/diagnostics/application/cluster/node-bundle.js';
+import type { ClusterStatus } from '../../../../../src/diagnostics/application/cluster/cluster-status.js';
+import { askCluster } from '../../../../../src/diagnostics/adapters/cli/cluster/ask-cluster.js';
+import {
+  BundleFolder,
+  BundleFolderError,
+} from '../../../../../src/diagnostics/adapters/cli/dump/bundle-folder.js';
+import { NO_TERMINAL, PLUGIN } from '../../../../../src/adapters/cli/reader.js';
+import { StandInApiServer } from '../../../../support/api-server/api-server.js';
+import type { ContainerCommand, Executed } from '../../../../support/api-server/container-commands.js';
+import { writeKubeconfig } from '../../../../support/api-server/kubeconfig.js';
+import { putNodes } from '../../../../support/api-server/simulated-nodes.js';
+import { usePrinted } from '../../../../support/program/use-printed.js';
+import { until } from '../../../../support/until.js';
+import { withEachTextForged } from '../asking/forged-texts.js';
+import { wholeAnswers } from '../asking/whole-answers.js';
+import { explanationOf, portOf, statusOf } from '../../../application/cluster/samples.js';
+import { timeText } from '../../../../../src/domain/model/time-text.js';
+import { parseCommand } from '../../../../support/command-line.js';
+
+/** Milliseconds that a node may take here: no test may fail because the machine is slow. */
+let timeout: number;
+
+let api: StandInApiServer;
+let kubeconfig: string;
+const printed = usePrinted();
+
+beforeEach(async () => {
+  api = await StandInApiServer.start();
+  api.clusterRole = undefined;
+  kubeconfig = await writeKubeconfig(api);
+  timeout = 60_000;
+});
+afterEach(() => api.close());
+
+const names = Array.from({ length: 30 }, (_, index) => `node-${index + 1}`);
+const prints = (value: unknown, exitCode = 0): Executed => ({ exitCode, stdout: JSON.stringify(value) });
+
+/** Runs `kubectl kubeproxy …` and answers its exit code. */
+function cluster(...args: readonly string[]): Promise<number> {
+  const asked = parseCommand(
+    [...args, '--kubeconfig', kubeconfig],
+    {
+      readFile: () => '',
+      hostname: () => 'laptop',
+    },
+    { ...NO_TERMINAL, program: PLUGIN },
+  );
+  return askCluster(asked, timeout);
+}
+
+/** What a node answers, by its name; the others are good. */
+function answering(answers: Readonly<Record<string, Executed | Promise<Executed>>>, usual: Executed): void {
+  api.containers.run = ({ pod }: ContainerCommand) => answers[pod.replace('kube-proxy-', '')] ?? usual;
+}
+
+describe('status', () => {
+  const troubled = {
+    'node-7': prints(statusOf({ state: 'degraded', failing: 2, drift: 3 }), 1),
+    'node-12': prints(statusOf({ state: 'good', lag: 4.21 })),
+    'node-30': prints(statusOf({ state: 'not-serving' }), 2),
+  };
+
+  it('shows one line a node, problems first', async () => {
+    putNodes(
+      api,
+      names.map((name) => ({ name })),
+    );
+    answering(troubled, prints(statusOf({})));
+    expect(await cluster('status')).toBe(2);
+    const lines = printed.stdout.split('\n');
+    expect(lines.slice(0, 6)).toEqual([
+      'NODE     STATE        VERSION  MODE      IN SYNC  LAG    FAILING  DRIFT',
+      'node-30  not serving  0.1.0    nftables  yes      -      0        0',
+      'node-7   degraded     0.1.0    nftables  yes      -      2        3',
+      'node-12  good         0.1.0    nftables  no       4.2 s  0        0',
+      'node-1   good         0.1.0    nftables  yes      -      0        0',
+      'node-2   good         0.1.0    nftables  yes      -      0        0',
+    ]);
+    expect(lines).toHaveLength(32);
+  });
+
+  it('shows nodes again that change, while it is watched', async () => {
+    putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }, { name: 'node-3' }]);
+    let rounds = 0;
+    api.containers.run = ({ pod }) => {
+      if (pod === 'kube-proxy-node-1') rounds++;
+      if (rounds === 1) return prints(statusOf({ lag: 1 }));
+      if (pod === 'kube-proxy-node-2') return { exitCode: 3, stderr: 'Error: no proxy answers\n' };
+      return prints(statusOf(pod === 'kube-proxy-node-3' ? { state: 'degraded' } : { lag: 2 }), 1);
+    };
+    const watching = cluster('status', '-w');
+    await until('the second answers', async () => printed.stdout.includes('no answer'));
+    process.emit('SIGINT');
+    expect(await watching).toBe(2);
+    expect(printed.stdout.split('\n').slice(4)).toEqual([
+      'node-3  degraded  0.1.0    nftables  yes      -      0        0',
+      'no answer: node-2 (Error: no proxy answers)',
+      '',
+    ]);
+  });
+
+  it('says which nodes did not answer, and why', async () => {
+    const states = [{ name: 'kube-proxy', state: { waiting: { reason: 'CrashLoopBackOff' } } }];
+    putNodes(api, [
+      ...names.map((name) => ({ name })),
+      { name: 'bare', pod: undefined },
+      { name: 'crashing', pod: { status: { containerStatuses: states } } },
+    ]);
+    answering(
+      {
+        'node-4': { refusal: 403, reason: 'Forbidden', message: 'you may not exec' },
+        'node-5': { refusal: 403, reason: 'Forbidden', message: 'you may not exec' },
+        'node-6': { failure: 'exec: "/usr/local/bin/kube-proxy": executable file not found in $PATH' },
+        'node-8': { exitCode: 1, stderr: "Error: unknown shorthand flag: 'o' in -o\n" },
+        'node-9': { exitCode: 3, stderr: 'W1123 \nError: no proxy answers at http://127.0.0.1:10249\n' },
+        'node-10': 'broken',
+      },
+      prints(statusOf({})),
+    );
+    expect(await cluster('status', '-o', 'json')).toBe(2);
+    const { nodes, silent } = JSON.parse(printed.stdout) as ClusterStatus & { silent: unknown };
+    expect(nodes).toHaveLength(24);
+    expect(silent).toEqual([
+      { node: 'bare', silence: 'absent', reason: 'no pod of a proxy is on this node' },
+      {
+        node: 'crashing',
+        silence: 'not-running',
+        reason: 'the pod kube-proxy-crashing does not run: CrashLoopBackOff',
+      },
+      { node: 'node-4', silence: 'refused', reason: 'exec refused: 403 Forbidden: you may not exec' },
+      { node: 'node-5', silence: 'refused', reason: 'exec refused: 403 Forbidden: you may not exec' },
+      {
+        node: 'node-6',
+        silence: 'another-image',
+        reason: expect.stringMatching(/no such program in the image registry\.example.*not found in \$PATH/),
+      },
+      {
+        node: 'node-8',
+        silence: 'another-image',
+        reason:
+          "the image registry.example/kube-proxy-ts:0.1.0 does not understand: Error: unknown shorthand flag: 'o' in -o",
+      },
+      { node: 'node-9', silence: 'failed', reason: 'Error: no proxy answers at http://127.0.0.1:10249' },
+      { node: 'node-10', silence: 'failed', reason: expect.stringContaining('ended before the command did') },
+    ]);
+  });
+
+  it('lists nodes that say the same in one line', async () => {
+    putNodes(
+      api,
+      names.slice(0, 8).map((name) => ({ name })),
+    );
+    const refused: Executed = { refusal: 403, reason: 'Forbidden', message: 'no' };
+    answering({ 'node-1': prints(statusOf({})) }, refused);
+    expect(await cluster('status')).toBe(2);
+    expect(printed.stdout.trimEnd().split('\n').at(-1)).toBe(
+      'no answer: node-2, node-3, node-4, node-5, node-6 and 2 more (exec refused: 403 Forbidden: no)',
+    );
+  });
+
+  it.each([
+    [0, 'good'],
+    [1, 'degraded'],
+    [2, 'not-serving'],
+  ] as const)('ends with %d when the worst node is %s', async (code, state) => {
+    putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
+    answering({ 'node-2': prints(statusOf({ state }), code) }, prints(statusOf({})));
+    expect(await cluster('status')).toBe(code);
+  });
+
+  it('ends with 3 when nobody answers', async () => {
+    putNodes(api, [{ name: 'node-1' }]);
+    answering({}, 'broken');
+    expect(await cluster('status')).toBe(3);
+    expect(printed.stdout).toContain('no answer: node-1');
+  });
+
+  it('does not wait for a node that hangs', async () => {
+    putNodes(api, [{ name: 'node-1' }]);
+    answering({ 'node-1': new Promise(() => {}) }, 'broken');
+    timeout = 200;
+    expect(await cluster('status')).toBe(3);
+    expect(printed.stdout).toBe('no answer: node-1 (no answer within 0.2 s)\n');
+  });
+
+  it.each([
+    [20, []],
+    [3, ['--parallel', '3']],
+  ])('asks at most %d at a time', async (limit, flags) => {
+    putNodes(
+      api,
+      names.map((name) => ({ name })),
+    );
+    let running = 0;
+    let most = 0;
+    api.containers.run = async () => {
+      most = Math.max(most, ++running);
+      // So many come while all of these wait, or none does.
+      await until('the limit is reached', async () => most === limit);
+      running--;
+      return prints(statusOf({}));
+    };
+    expect(await cluster('status', ...flags)).toBe(0);
+    expect(most).toBe(limit);
+  });
+
+  it('asks each proxy with its own program and configuration', async () => {
+    putNodes(api, [{ name: 'node-1' }]);
+    const asked: ContainerCommand[] = [];
+    api.containers.run = (command) => {
+      asked.push(command);
+      return prints(statusOf({}));
+    };
+    await cluster('status');
+    expect(asked).toEqual([
+      {
+        namespace: 'kube-system',
+        pod: 'kube-proxy-node-1',
+        container: 'kube-proxy',
+        command: [
+          '/usr/local/bin/kube-proxy',
+          'status',
+          '-o',
+          'json',
+          '--config=/var/lib/kube-proxy/config.conf',
+        ],
+      },
+    ]);
+  });
+
+  it("finds the pods of kubeadm's DaemonSet and of ours", async () => {
+    const containers = [{ name: 'kube-proxy-ts', command: ['/usr/local/bin/kube-proxy'] }];
+    const containerStatuses = [{ name: 'kube-proxy-ts', state: { running: {} } }];
+    const ours = {
+      metadata: { labels: { 'k8s-app': 'kube-proxy-ts' } },
+      spec: { containers },
+      status: { containerStatuses },
+    };
+    putNodes(api, [{ name: 'node-1' }, { name: 'node-2', pod: ours }]);
+    answering({}, prints(statusOf({})));
+    expect(await cluster('status')).toBe(0);
+    expect(printed.stdout).toMatch(/^node-1 +good[^]*^node-2 +good/m);
+  });
+
+  it('finds other pods when told to', async () => {
+    putNodes(api, [{ name: 'node-1' }]);
+    putNodes(api, [
+      { name: 'node-2', pod: { metadata: { name: 'ours', labels: { app: 'ours' }, namespace: 'net' } } },
+    ]);
+    answering({ ours: prints(statusOf({})) }, 'broken');
+    expect(await cluster('status', '--proxy-namespace', 'net', '-l', 'app=ours')).toBe(2);
+    expect(printed.stdout).toMatch(/^node-2 +good/m);
+    expect(printed.stdout).toMatch(/^no answer: node-1 \(no pod of a proxy is on this node\)/m);
+  });
+
+  it('does without the right to list nodes, and says what that means', async () => {
+    putNodes(api, [{ name: 'node-1' }, { name: 'bare', pod: undefined }]);
+    answering({}, prints(statusOf({})));
+    api.faults.fail({ status: 403, reason: 'Forbidden', message: 'nodes are not yours', match: '/nodes?' });
+    expect(await cluster('status')).toBe(0);
+    expect(printed.stdout).not.toContain('bare');
+    expect(printed.stderr).toMatch(
+      /^not known: nodes without a proxy are not seen: .*nodes are not yours\n$/,
+    );
+  });
+});
+
+describe('nobody to ask', () => {
+  it.each([
+    [
+      'no pod has the labels',
+      () => {},
+      /no pod in the namespace kube-system has the labels k8s-app in \(kube-proxy, kube-proxy-ts, /,
+    ],
+    ['pods may not be listed', () => api.faults.fail({ status: 403, match: '/pods' }), /responded with 403/],
+    ['there is no such context', () => (kubeconfig += '.absent'), /cannot read the kubeconfig/],
+  ])('says so when %s', async (_, prepare, message) => {
+    prepare();
+    const failed = cluster('status');
+    await expect(failed).rejects.toMatchObject({ name: 'CannotAskError' });
+    await expect(failed).rejects.toThrow(message);
+  });
+
+  it('says so when the API server is gone', async () => {
+    await api.close();
+    await expect(cluster('status')).rejects.toMatchObject({ name: 'CannotAskError' });
+  });
+});
+
+describe('a node that answers badly', () => {
+  const badly: readonly (readonly [string, string])[] = [
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['a number', '42'],
+    ['an empty object', '{}'],
+    ['something else', '{"kind":"Status","items":[null]}'],
+    ['null inside', '{"state":"good","families":[null],"services":[null]}'],
+    ['no JSON', 'Welcome!'],
+    ['half of it', '{"state":"good"'],
+    ['nothing but depth', '['.repeat(100_000)],
+  ];
+
+  /** Asks a good node and one that says this. */
+  async function expectALineOfItsOwn(said: string, ...question: readonly string[]): Promise<void> {
+    putNodes(api, [{ name: 'bad' }, { name: 'good' }]);
+    answering({ bad: { exitCode: 0, stdout: said } }, prints(goodAnswers[question[0]!]));
+    expect([1, 2]).toContain(await cluster(...question));
+    expect(printed.stdout).toMatch(
+      /^no answer: bad \(its answer is none of a proxy: it\b.*\)$|^no answer: bad \(.* where .* belongs\)$/m,
+    );
+    expect(printed.stdout.split('\n').length).toBeGreaterThan(2);
+  }
+
+  it.each(badly)('has a line of its own, and the others theirs: %s', (_, said) =>
+    expectALineOfItsOwn(said, 'status'),
+  );
+
+  it.each([
+    ['services'],
+    ['explain', 'shop/cart'],
+    ['trace', '--from', 'node', '--to', '10.96.0.1:80'],
+    ['diff'],
+    ['history'],
+    ['top'],
+    ['dump'],
+  ])('has a line of its own when it is asked for %s', async (...question) => {
+    const to = question[0] === 'dump' ? ['--to', await mkdtemp(join(tmpdir(), 'kubeproxy-bad-'))] : [];
+    await expectALineOfItsOwn('{"kind":"Status","items":[null]}', ...question, ...to);
+  });
+
+  it('is left when its answer does not end', async () => {
+    putNodes(api, [{ name: 'bad' }, { name: 'good' }]);
+    answering({ bad: { exitCode: 0, stdout: 'x'.repeat(65 * 1024 * 1024) } }, prints(statusOf({})));
+    expect(await cluster('status')).toBe(2);
+    expect(printed.stdout).toMatch(
+      /^no answer: bad \(its answer is none of a proxy: it has more than 67108864 bytes\)$/m,
+    );
+  });
+
+  it('cannot forge the line of another, nor control the terminal', async () => {
+    putNodes(api, [{ name: 'bad' }, { name: 'good' }]);
+    const reason = 'x\u001b[2K\r\ngood  good\u009b1A\u202e';
+    answering(
+      {
+        bad: prints({ ...statusOf({ state: 'degraded' }), mode: reason, reasons: [reason] }),
+        good: { exitCode: 3, stderr: `\u001b]0;title\u0007${reason}` },
+      },
+      'broken',
+    );
+    for (const output of ['text', 'wide', 'json', 'yaml']) {
+      Object.assign(printed, { stdout: '', stderr: '' });
+      expect(await cluster('status', '-o', output)).toBe(2);
+      expect(printed.stdout + printed.stderr).not.toMatch(/[^\P{C}\n]/u);
+      expect(printed.stdout).not.toMatch(/^good/m);
+    }
+  });
+
+  it.each(wholeAnswers.filter(([name, args]) => name !== 'explain' || args[0] === 'a/b'))(
+    'can do so with no text that it answers to %s %j',
+    async (name, args, _, whole) => {
+      putNodes(api, [{ name: 'bad' }, { name: 'good' }]);
+      let shown = 0;
+      for (const answer of withEachTextForged(whole)) {
+        answering({ bad: prints(answer) }, prints(whole));
+        Object.assign(printed, { stdout: '', stderr: '' });
+        await cluster(name, ...args.filter((word) => word !== '--once'));
+        const said = printed.stdout + printed.stderr;
+        expect(said).not.toMatch(/[^\P{C}\n]|[\u2028\u2029]/u);
+        expect(said).not.toMatch(/^forged/m);
+        if (said.includes('forged')) shown++;
+      }
+      expect(shown).toBeGreaterThan(0);
+    },
+  );
+});
+
+/** What a proxy without trouble answers, by the question. */
+const goodAnswers: Readonly<Record<string, unknown>> = {
+  status: statusOf({}),
+  services: { services: [], unknown: [] },
+  explain: explanationOf([portOf({})]),
+  trace: traceOf('forward', '10.244.1.5'),
+  diff: { mode: 'nftables', families: [{ family: 'IPv4', lines: [], omitted: 0 }] },
+  history: { changes: [], total: 0 },
+  top: { services: [], tracksServices: true },
+  dump: bundleOf({}),
+};
+
+function traceOf(outcome: string, ...endpoints: readonly string[]): object {
+  const packet = {
+    family: 'IPv4',
+    source: '10.0.0.1',
+    destination: '10.96.0.1',
+    protocol: 'TCP',
+    destinationPort: 80,
+  };
+  return {
+    outcome,
+    endpoints: endpoints.map((address) => ({ address, port: 8080, probability: 1 / endpoints.length })),
+    sourceRewritten: false,
+    sticky: false,
+    steps: [],
+    packet,
+    remarks: [],
+  };
+}
+
+function bundleOf(parts: object): object {
+  const { status = {}, ...others } = parts as { readonly status?: object };
+  const usual = { status, services: {}, diff: {}, history: {}, configz: {}, metrics: '# HELP\n' };
+  return { node: 'n', version: '0.1.0', collectedAt: 0, parts: { ...usual, ...others } };
+}
+
+describe('services', () => {
+  const row = (name: string, state = 'programmed', reason?: string): object => ({
+    namespace: 'shop',
+    name,
+    type: 'ClusterIP',
+    frontends: ['10.96.0.1:80/TCP'],
+    endpoints: { used: 1, known: 2 },
+    state,
+    reason,
+  });
+  const prepare = (): void => {
+    putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }, { name: 'node-3' }]);
+    answering(
+      {
+        'node-2': prints({ services: [row('web'), row('cart', 'failed', 'EINVAL')], unknown: [] }, 1),
+        'node-3': prints(
+          { services: [row('web', 'pending')], unknown: [{ name: 'cart', reason: 'absent' }] },
+          1,
+        ),
+      },
+      prints({ services: [row('cart'), row('web')], unknown: [] }),
+    );
+  };
+
+  it('shows one line a Service, and where it is otherwise', async () => {
+    prepare();
+    expect(await cluster('services', 'cart', 'web')).toBe(1);
+    expect(printed.stdout).toBe(
+      [
+        'NAMESPACE  NAME  TYPE       PROGRAMMED  OTHERWISE',
+        'shop       cart  ClusterIP  1/2         on: node-2 (failed: EINVAL)',
+        'shop       web   ClusterIP  2/3         on: node-3 (pending)',
+        '',
+      ].join('\n'),
+    );
+    expect(printed.stderr).toBe('');
+  });
+
+  it('passes on what is asked for', async () => {
+    putNodes(api, [{ name: 'node-1' }]);
+    let words: readonly string[] = [];
+    api.containers.run = ({ command }) => {
+      words = command;
+      return prints({ services: [], unknown: [] });
+    };
+    expect(await cluster('services', 'web', '--namespace=shop', '--failing', '--without-endpoints')).toBe(0);
+    expect(words.slice(1, -1)).toEqual([
+      ...['services', 'web', '--namespace', 'shop', '--failing', '--without-endpoints', '-o', 'json'],
+    ]);
+  });
+});
+
+it.each(['services', 'diff', 'history'])(
+  '%s says that no node knows a Service, and ends with 1',
+  async (kind) => {
+    putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
+    const unknown = [{ name: 'nosuch/x', reason: 'there is no such Service' }];
+    answering({}, prints({ ...(goodAnswers[kind] as object), unknown }, 1));
+    expect(await cluster(kind, 'nosuch/x')).toBe(1);
+    expect(printed.stderr).toBe('nosuch/x: there is no such Service\n');
+    // What one node knows, exists.
+    printed.stderr = '';
+    answering(
+      { 'node-2': prints({ ...(goodAnswers[kind] as object), unknown: [] }) },
+      prints({ ...(goodAnswers[kind] as object), unknown }, 1),
+    );
+    expect(await cluster(kind, 'nosuch/x')).toBe(0);
+    expect(printed.stderr).toBe('');
+  },
+);
+
+it.each([
+  ['status', statusOf({}), 'node/node-1\nnode/node-2\n'],
+  ['services', servicesAnswer(), 'service/web\n'],
+  ['history', historyAnswer(), 'service/web\n'],
+] as const)('%s prints the names of what it lists', async (kind, answer, names) => {
+  putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
+  answering({}, prints(answer));
+  expect(await cluster(kind, '-o', 'name')).toBe(0);
+  expect(printed.stdout).toBe(names);
+});
+
+it('shows on which nodes what becomes of a packet', async () => {
+  putNodes(
+    api,
+    names.slice(0, 5).map((name) => ({ name })),
+  );
+  answering(
+    {
+      'node-2': prints(traceOf('dropped')),
+      'node-4': prints({ error: 'no route' }, 1),
+    },
+    prints(traceOf('forward', '10.244.1.5', '10.244.2.6')),
+  );
+  expect(await cluster('trace', '--from', 'outside', '--to', '10.96.0.1:80')).toBe(1);
+  expect(printed.stdout).toBe(
+    [
+      'forward: node-1, node-3, node-5',
+      '  to 10.244.1.5:8080, 10.244.2.6:8080; the source is kept',
+      'dropped: node-2',
+      'failed: node-4 (no route)',
+      '',
+    ].join('\n'),
+  );
+});
+
+describe('trace from a pod', () => {
+  const asked: (readonly string[])[] = [];
+  beforeEach(() => {
+    putNodes(api, [{ name: 'node-1' }]);
+    const metadata = { namespace: 'shop', name: 'cart-0' };
+    const podIPs = [{ ip: '10.244.1.5' }, { ip: 'fd00:244::5' }];
+    api.put({ apiVersion: 'v1', kind: 'Pod', metadata, status: { phase: 'Running', podIPs } });
+    asked.length = 0;
+    api.containers.run = ({ command }) => {
+      asked.push(command);
+      return prints(traceOf('dropped'));
+    };
+  });
+
+  it.each([
+    [['pod/shop/cart-0', '10.96.0.1:80'], '10.244.1.5'],
+    [['pod/cart-0', '[fd00:96::1]:80'], 'fd00:244::5'],
+    [['pod/cart-0', 'web', '-n', 'shop'], '10.244.1.5'],
+  ])('%j gives nodes its address', async ([from = '', to = '', ...more], address) => {
+    expect(await cluster('trace', '--from', from, '--to', to, ...more)).toBe(0);
+    const [words] = asked;
+    expect(words!.filter((word) => word === '--from')).toHaveLength(1);
+    expect(words![words!.indexOf('--from') + 1]).toBe(address);
+    expect(words!.join(' ')).toContain(`--to ${to}`);
+  });
+
+  it('says that there is none of that name, and asks no node', async () => {
+    const tracing = cluster('trace', '--from', 'pod/cart-1', '--to', '10.96.0.1:80');
+    await expect(tracing).rejects.toThrow('the API server knows no pod cart-1');
+    expect(asked).toEqual([]);
+  });
+});
+
+it('shows what the kernels have otherwise', async () => {
+  putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }, { name: 'node-3' }]);
+  const differing = {
+    mode: 'nftables',
+    families: [
+      { family: 'IPv4', lines: [{ sign: '+', text: 'element x', servicePort: 'shop/web' }], omitted: 0 },
+      { family: 'IPv6', lines: [], omitted: 0, problem: 'nothing is programmed yet' },
+    ],
+  };
+  answering({ 'node-2': prints(differing, 3) }, prints(goodAnswers['diff']));
+  expect(await cluster('diff')).toBe(1);
+  expect(printed.stdout).toBe(
+    [
+      'no difference on 2 of 3 nodes',
+      'node-2:',
+      '  IPv4 (nftables)',
+      '    shop/web',
+      '      + element x',
+      '  IPv6 (nftables): not known: nothing is programmed yet',
+      '',
+    ].join('\n'),
+  );
+});
+
+it('merges the histories of all nodes by time', async () => {
+  putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
+  const repaired = (at: number): object => ({ what: 'repaired', family: 'IPv4', at, steps: 1 });
+  const many = Array.from({ length: 1_000 }, (_, index) => repaired(1_000 + 2 * index));
+  answering(
+    { 'node-2': prints({ changes: [repaired(2_999)], total: 1 }) },
+    prints({ changes: many, total: 1_500 }),
+  );
+  expect(await cluster('history', '-o', 'json')).toBe(0);
+  const { changes, total } = JSON.parse(printed.stdout) as ClusterHistory;
+  expect(total).toBe(1_501);
+  expect(changes).toHaveLength(1_000);
+  // A former version writes milliseconds.
+  expect(changes.slice(-1)).toEqual([{ ...repaired(2_999), at: timeText(2_999), node: 'node-2' }]);
+  expect(changes[0]).toEqual({ ...repaired(1_002), at: timeText(1_002), node: 'node-1' });
+  printed.stdout = '';
+  expect(await cluster('history')).toBe(0);
+  expect(printed.stdout).toMatch(/^NODE +TIME/);
+  expect(printed.stdout).toMatch(/^node-2 +1970-01-01T00:00:02.999Z/m);
+});
+
+describe('dump', () => {
+  let folder: string;
+  beforeEach(async () => void (folder = join(await mkdtemp(join(tmpdir(), 'kubeproxy-dump-')), 'bundle')));
+
+  it('writes a folder for each node, and what is missing', async () => {
+    putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }, { name: 'node-3' }]);
+    answering(
+      { 'node-2': prints(bundleOf({ diff: { error: 'this mode cannot compare' } }), 1), 'node-3': 'broken' },
+      prints(bundleOf({ status: { state: 'good', text: '\u001b[2J\u009b' }, metrics: 'up 1\n\u001b[2J' })),
+    );
+    expect(await cluster('dump', '--to', folder)).toBe(1);
+    expect(printed.stdout).toMatch(
+      /^wrote 2 nodes into .*\nincomplete: node-2 \(without diff\)\nno answer: node-3 \(/,
+    );
+    expect((await readdir(folder)).sort()).toEqual(['node-1', 'node-2', 'summary.json']);
+    expect((await readdir(join(folder, 'node-1'))).sort()).toEqual([
+      ...[
+        'configz.json',
+        'diff.json',
+        'history.json',
+        'metrics.txt',
+        'services.json',
+        'status.json',
+        'version.txt',
+      ],
+    ]);
+    const read = (name: string): Promise<string> => readFile(join(folder, name), 'utf8');
+    expect(JSON.parse(await read('node-1/status.json'))).toEqual({ state: 'good', text: '\u001b[2J\u009b' });
+    expect(await read('node-1/status.json')).not.toMatch(/[^\P{C}\n]/u);
+    expect(await read('node-1/metrics.txt')).toBe('up 1\n\\x1b[2J');
+    expect(await read('node-1/version.txt')).toBe('0.1.0\ncollected 1970-01-01T00:00:00.000Z\n');
+    expect(JSON.parse(await read('summary.json'))).toMatchObject({
+      nodes: ['node-1', 'node-2'],
+      incomplete: [{ node: 'node-2', missing: ['diff'] }],
+      silent: [{ node: 'node-3' }],
+    });
+  });
+
+  it('writes nowhere else, whatever a node is called', async () => {
+    const named = await BundleFolder.open(folder);
+    await named.write('../../etc', bundleOf({}) as NodeBundle);
+    await named.write('..', bundleOf({}) as NodeBundle);
+    expect((await readdir(folder)).sort()).toEqual(['_', '__.._etc']);
+  });
+
+  it('writes into no folder that has something in it', async () => {
+    putNodes(api, [{ name: 'node-1' }]);
+    answering({}, prints(bundleOf({})));
+    expect(await cluster('dump', '--to', folder)).toBe(0);
+    await expect(cluster('dump', '--to', folder)).rejects.toThrow(
+      /^cannot write to .*: it is not empty; name a new/,
+    );
+    await expect(cluster('dump', '--to', '/dev/null/x')).rejects.toThrow(BundleFolderError);
+  });
+});
+
+describe('explain', () => {
+  it('compares what the nodes have programmed', async () => {
+    putNodes(
+      api,
+      names.map((name) => ({ name })),
+    );
+    const usual = explanationOf([portOf({})]);
+    const failed = {
+      state: 'failed' as const,
+      since: '1970-01-01T00:00:00.000Z',
+      attempts: 2,
+      reason: 'the kernel says no',
+    };
+    answering(
+      {
+        'node-9': prints(explanationOf([portOf({ status: failed })])),
+        'node-17': prints(explanationOf([portOf({})], { waiting: true, waitingSeconds: 4.2 })),
+        'node-20': 'broken',
+      },
+      prints(usual),
+    );
+    expect(await cluster('explain', 'shop/cart')).toBe(1);
+    expect(printed.stdout.split('\n').slice(0, 3)).toEqual([
+      'shop/cart: programmed alike on 27 of 30 nodes',
+      'failed: node-9 (IPv4 port http TCP: the kernel says no)',
+      'behind: node-17 (4.2 s)',
+    ]);
+    expect(printed.stdout).toMatch(/^no answer: node-20 \(/m);
+  });
+
+  /** What nodes answer that know two Services web, one with another name of its port. */
+  const nodesWithTwo = (): string[] => {
+    const asked: string[] = [];
+    putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
+    const row = (namespace: string): object => ({
+      ...{ namespace, name: 'web', frontends: [], endpoints: { used: 1, known: 1 }, state: 'programmed' },
+    });
+    api.containers.run = ({ command }) => {
+      const words = command.slice(1, -1).join(' ');
+      asked.push(words);
+      if (words.startsWith('services'))
+        return prints({ services: [row('a'), row('b')], unknown: words.includes('x') ? [UNKNOWN] : [] });
+      const problems = words.includes(':nope') ? ['it has no port named nope (it has: http)'] : [];
+      return prints({ ...explanationOf([portOf({})]), problems });
+    };
+    return asked;
+  };
+  const UNKNOWN = { name: 'x', reason: 'there is none' };
+
+  it('asks about several Services, one after the other', async () => {
+    const asked = nodesWithTwo();
+    expect(await cluster('explain', 'a/web', 'b/web:http')).toBe(0);
+    expect(printed.stdout).toBe(
+      'a/web: programmed alike on 2 of 2 nodes\n\nb/web:http: programmed alike on 2 of 2 nodes\n',
+    );
+    expect(asked).toEqual([
+      ...['explain a/web -o json', 'explain a/web -o json'],
+      ...['explain b/web:http -o json', 'explain b/web:http -o json'],
+    ]);
+    printed.stdout = '';
+    expect(await cluster('explain', 'a/web', 'b/web:nope', '-o', 'json')).toBe(1);
+    expect(JSON.parse(printed.stdout)).toMatchObject([
+      { service: 'a/web', problems: [], silent: [] },
+      { service: 'b/web:nope', problems: ['it has no port named nope (it has: http)'] },
+    ]);
+  });
+
+  it('finds the namespaces of a name, and says which name no node knows', async () => {
+    const asked = nodesWithTwo();
+    expect(await cluster('explain', 'web', 'x')).toBe(1);
+    expect(printed.stdout).toBe(
+      'a/web: programmed alike on 2 of 2 nodes\n\nb/web: programmed alike on 2 of 2 nodes\n',
+    );
+    expect(printed.stderr).toBe('x: there is none\n');
+    expect(new Set(asked)).toEqual(
+      new Set(['services web x -o json', 'explain a/web -o json', 'explain b/web -o json']),
+    );
+  });
+
+  it('ends with 3 where nobody tells which Services have a name', async () => {
+    putNodes(api, [{ name: 'node-1' }]);
+    answering({}, { exitCode: 1, stdout: '' });
+    expect(await cluster('explain', 'web')).toBe(3);
+    expect(printed.stdout).toMatch(/^no answer: node-1 /m);
+  });
+
+  it('ends with 0 when all are alike', async () => {
+    putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
+    answering({}, prints(explanationOf([portOf({})])));
+    expect(await cluster('explain', 'shop/cart', '-o', 'yaml')).toBe(0);
+    expect(printed.stdout).toMatch(/^alike: 2$/m);
+  });
+});
+
+it('names the nodes whose connections of Services are not tracked', async () => {
+  putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
+  answering(
+    { 'node-2': prints({ services: [], tracksServices: false }) },
+    prints({ services: [], tracksServices: true }),
+  );
+  expect(await cluster('top')).toBe(0);
+  expect(printed.stdout).toBe(
+    'no connections of Services\nnot tracked: node-2 (through IPVS: set net.ipv4.vs.conntrack to 1)\n',
+  );
+});
+
+it('adds up the connections of all nodes, over both families', async () => {
+  putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
+  const identity = { namespace: 'shop', name: 'cart', port: 'http', protocol: 'TCP' };
+  const cart = { ...identity, open: 5, newPerSecond: 1.5, unanswered: 1 };
+  answering(
+    {
+      'node-2': prints({
+        services: [
+          { ...cart, open: 7 },
+          { ...cart, open: 1 },
+          { ...cart, name: 'web', port: '' },
+        ],
+      }),
+    },
+    prints({ services: [cart] }),
+  );
+  expect(await cluster('top')).toBe(0);
+  expect(printed.stdout).toBe(
+    [
+      'SERVICE PORT    PROTOCOL  OPEN  NEW/S  UNANSWERED  NODES',
+      'shop/cart:http  TCP       13    4.5    3           2',
+      'shop/web        TCP       5     1.5    1           1',
+      '',
+    ].join('\n'),
+  );
+});
+
+function servicesAnswer(): object {
+  const row = { namespace: 'shop', name: 'web', frontends: [], endpoints: { used: 1, known: 1 } };
+  return { services: [{ ...row, state: 'programmed' }], unknown: [] };
+}
+
+function historyAnswer(): object {
+  const list = { now: 1, added: 0, removed: 0, turned: 0, some: [] };
+  const change = {
+    ...{ what: 'service-port', family: 'IPv4', at: 5, steps: 1, servicePort: 'shop/web/tcp/' },
+    ...{ result: 'programmed', event: 4, took: 1, endpoints: list, frontends: list },
+  };
+  return { changes: [change, { what: 'repaired', family: 'IPv4', at: 6, steps: 1 }, change], total: 3 };
+}

@@ -1,0 +1,41 @@
+import { written } from '../../../../../src/diagnostics/adapters/cli/output/tones.js';
+import { proxyStatusLines } from '../../../../../src/diagnostics/adapters/cli/texts/proxy-status.js';
+import { parseAnswer } from '../../../../../src/diagnostics/application/parse-answer.js';
+import { statusAnswer } from '../../../../../src/diagnostics/application/status/proxy-status.js';
+
+const versions = { program: '0.1.0', node: 'v20', kernel: '6.1' };
+const answer = {
+  state: 'good',
+  reasons: [],
+  node: 'node1',
+  mode: 'nftables',
+  versions,
+  startedAt: 0,
+  now: 1_000,
+  inSync: true,
+  lag: 0,
+  waiting: [],
+  families: [],
+  ignored: [],
+  watches: [],
+  lastErrors: [],
+};
+const linesOf = (told: object): readonly string[] =>
+  proxyStatusLines(parseAnswer(JSON.stringify(told), statusAnswer), false).map(written);
+
+it('shows warnings and the release of Kubernetes', () => {
+  const lines = linesOf({
+    ...answer,
+    warnings: ['connections cannot be counted'],
+    versions: { ...versions, kubernetes: 'v1.37' },
+  });
+  expect(lines.slice(0, 3)).toEqual([
+    'node1: good',
+    '  warning: connections cannot be counted',
+    '  mode nftables, version 0.1.0 for Kubernetes v1.37, Node v20, Linux 6.1',
+  ]);
+});
+
+it('takes the answer of an older proxy, which says neither', () => {
+  expect(linesOf(answer)[1]).toBe('  mode nftables, version 0.1.0, Node v20, Linux 6.1');
+});

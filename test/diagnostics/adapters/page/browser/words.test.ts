@@ -1,0 +1,132 @@
+import {
+  summary,
+  programmedChanges,
+  timesShown,
+} from '../../../../../src/diagnostics/adapters/page/browser/views/overview/latencies.js';
+import {
+  changeWords,
+  outcomeOf,
+} from '../../../../../src/diagnostics/adapters/page/browser/parts/change-words.js';
+import { readServicePort } from '../../../../../src/diagnostics/adapters/page/browser/parts/service-port.js';
+import { clockTime, counted, span } from '../../../../../src/diagnostics/adapters/page/browser/parts/time.js';
+import { portWords } from '../../../../../src/diagnostics/application/words/port-words.js';
+import { bytesText } from '../../../../../src/diagnostics/application/words/traffic-words.js';
+import type { ChangeEntry, ServicePortChange } from '../../../../../src/application/status/change-entry.js';
+import { timeText } from '../../../../../src/domain/model/time-text.js';
+import { serviceChange as change } from './samples.js';
+
+it.each([
+  [0.44, '0.4 ms'],
+  [9.96, '10 ms'],
+  [850, '850 ms'],
+  [4_230, '4.2 s'],
+  [119_000, '119 s'],
+  [180_000, '3 min'],
+  [5 * 3_600_000, '5 h'],
+  [12 * 86_400_000, '12 d'],
+])('%d ms are %s', (milliseconds, text) => {
+  expect(span(milliseconds)).toBe(text);
+});
+
+it.each([
+  [0, '0 B'],
+  [1_023, '1023 B'],
+  [1_024, '1.0 KiB'],
+  [3_500, '3.4 KiB'],
+  [52_428_800, '50.0 MiB'],
+])('%d bytes are %s', (count, text) => {
+  expect(bytesText(count)).toBe(text);
+});
+
+it('names the day of times that are not today', () => {
+  const noon = new Date(2026, 4, 4, 12, 2, 11).getTime();
+  expect(clockTime(noon, noon + 1_000)).toBe('12:02:11');
+  expect(clockTime(noon, noon + 86_400_000)).toBe('2026-05-04 12:02:11');
+});
+
+it('counts in words', () => {
+  expect([counted(1, 'endpoint'), counted(10_000, 'service')]).toEqual(['1 endpoint', '10,000 services']);
+});
+
+it('reads the key of a service port', () => {
+  expect(readServicePort('shop/cart/tcp/http')).toEqual({
+    namespace: 'shop',
+    name: 'cart',
+    protocol: 'TCP',
+    port: 'http',
+  });
+  expect(portWords(readServicePort('shop/cart/udp/')!)).toBe('(unnamed) UDP');
+  expect(readServicePort('shop/cart:http')).toEqual({
+    namespace: 'shop',
+    name: 'cart',
+    protocol: '',
+    port: 'http',
+  });
+  expect(readServicePort('10.96.0.80:80')).toBeUndefined();
+});
+
+describe('a change', () => {
+  it.each<readonly [Partial<ServicePortChange>, string]>([
+    [
+      { endpoints: { now: 3, added: 1, removed: 0, turned: 0, some: ['+10.244.1.7:8080'] } },
+      'endpoints 2 → 3: +10.244.1.7:8080',
+    ],
+    [
+      { endpoints: { now: 3, added: 2, removed: 1, turned: 0, some: ['+10.244.1.7:8080'] } },
+      'endpoints 2 → 3: +10.244.1.7:8080 and 2 more',
+    ],
+    [{}, '2 endpoints as before'],
+    [{ result: 'removed' }, '3 steps'],
+    [{ result: 'failed', reason: 'EINVAL' }, 'EINVAL'],
+  ])('%j is told as %s', (more, text) => {
+    expect(changeWords(change(more))).toBe(text);
+  });
+
+  it('of all rules has an outcome of its own', () => {
+    const all: ChangeEntry = {
+      what: 'sync-failed',
+      family: 'IPv6',
+      at: timeText(0),
+      steps: 0,
+      reason: 'EBUSY',
+    };
+    expect([outcomeOf(all), changeWords(all)]).toEqual([{ mark: 'bad', word: 'sync failed' }, 'EBUSY']);
+    const repaired: ChangeEntry = { what: 'repaired', family: 'IPv4', at: timeText(0), steps: 1 };
+    expect([outcomeOf(repaired).word, changeWords(repaired)]).toEqual([
+      'repaired after another program',
+      '1 step',
+    ]);
+  });
+});
+
+describe('the times of changes', () => {
+  it('are summed up', () => {
+    const changes = Array.from({ length: 200 }, (_, number) => change({ took: 200 - number }));
+    expect(summary(changes)).toEqual({ count: 200, median: 100, nearlyAll: 198, slowest: changes[0] });
+  });
+
+  it('are those of changes that reached the kernel', () => {
+    const programmed = change();
+    const failed = change({ result: 'failed' });
+    const everything: ChangeEntry = {
+      what: 'everything-programmed',
+      family: 'IPv4',
+      at: timeText(0),
+      steps: 9,
+      took: 5,
+    };
+    expect(programmedChanges([everything, failed, programmed])).toEqual([programmed]);
+    expect(summary([])).toBeUndefined();
+  });
+});
+
+describe('the times that a chart shows', () => {
+  it.each([
+    [100, 400, 500_000, [100, 500]],
+    [495, 496, 500_000, [490, 500]],
+    [100, 501, 500_000, [100, 501]],
+    [100, 400, 0, [100, 400]],
+  ])('with changes from %d s to %d s at %d ms are %j', (first, last, now, times) => {
+    expect(timesShown(first, last, now)).toEqual(times);
+  });
+});

@@ -1,0 +1,49 @@
+import { askNodes } from '../../../../src/diagnostics/application/cluster/ask-nodes.js';
+import { NoAnswerError, type NodeProxy } from '../../../../src/diagnostics/application/ports/node-proxies.js';
+import { fields, number } from '../../../../src/domain/shapes/shape.js';
+
+const question = {
+  words: ['status'],
+  timeout: 1_000,
+  largest: 1_000,
+  shape: fields({ lag: number }),
+  keep: ({ lag }: { readonly lag: number }, node: string) => `${node}: ${lag}`,
+};
+
+function proxy(node: string, ask: () => Promise<string>): NodeProxy {
+  return { node, ask };
+}
+
+it('sorts answers and silent nodes by name, with what is kept, or why they are silent', async () => {
+  const proxies = [
+    proxy('node-10', () => Promise.resolve('{"lag":10}')),
+    proxy('node-3', () => Promise.resolve('<html>')),
+    proxy('node-2', () => Promise.resolve('{"lag":2}')),
+    proxy('node-1', () => Promise.reject(new NoAnswerError('timeout', 'no answer in time'))),
+  ];
+  expect(await askNodes(proxies, question, 2)).toEqual({
+    answers: [
+      { node: 'node-2', answer: 'node-2: 2' },
+      { node: 'node-10', answer: 'node-10: 10' },
+    ],
+    silent: [
+      { node: 'node-1', silence: 'timeout', reason: 'no answer in time' },
+      { node: 'node-3', silence: 'bad-answer', reason: 'its answer is none of a proxy: it is not JSON' },
+    ],
+  });
+});
+
+it('asks so many at a time, and hides no error of this program', async () => {
+  let [now, most] = [0, 0];
+  const slow = async (): Promise<string> => {
+    most = Math.max(most, ++now);
+    await new Promise(setImmediate);
+    now--;
+    return '{"lag":0}';
+  };
+  const proxies = ['a', 'b', 'c', 'd', 'e'].map((node) => proxy(node, slow));
+  expect((await askNodes(proxies, question, 3)).answers).toHaveLength(5);
+  expect(most).toBe(3);
+  const broken = proxy('f', () => Promise.reject(new TypeError('broken')));
+  await expect(askNodes([broken], question, 1)).rejects.toThrow(TypeError);
+});

@@ -1,0 +1,54 @@
+import { ServicesSum } from '../../../../src/diagnostics/application/cluster/cluster-services.js';
+import { written } from '../../../../src/diagnostics/adapters/cli/output/tones.js';
+import { clusterServicesLines } from '../../../../src/diagnostics/adapters/cli/texts/cluster/services.js';
+import type { ServiceRow } from '../../../../src/diagnostics/application/status/service-row.js';
+
+const row = (name: string, parts: Partial<ServiceRow> = {}): ServiceRow =>
+  ({
+    namespace: 'shop',
+    name,
+    type: 'ClusterIP',
+    frontends: ['10.96.0.1:80'],
+    state: 'programmed',
+    ...parts,
+  }) as ServiceRow;
+
+it('says where another Service holds a frontend', () => {
+  const sum = new ServicesSum();
+  const held = row('web', { state: 'degraded', held: 1, reason: 'f belongs to shop/a' });
+  sum.add('node-1', { services: [held], unknown: [] });
+  const [line] = clusterServicesLines(sum.result()).slice(1);
+  expect(written(line!)).toContain('0/1         on: node-1 (held: f belongs to shop/a)');
+});
+
+it('adds up the Services of nodes, and says where one is not as it should be', () => {
+  const sum = new ServicesSum();
+  const untyped = row('pay', { state: 'failed', reason: 'no room' });
+  sum.add('node-1', { services: [row('web'), { ...untyped, type: undefined }], unknown: [] });
+  sum.add('node-2', { services: [row('web', { reason: 'f belongs to shop/a' }), row('pay')], unknown: [] });
+  sum.add('node-3', { services: [row('web'), row('pay', { state: 'pending' })], unknown: [] });
+  const { services, unknown } = sum.result();
+  expect(unknown).toEqual([]);
+  expect(services).toEqual([
+    {
+      namespace: 'shop',
+      name: 'pay',
+      frontends: ['10.96.0.1:80'],
+      listed: 3,
+      programmed: 1,
+      others: [
+        { node: 'node-1', state: 'failed', reason: 'no room' },
+        { node: 'node-3', state: 'pending' },
+      ],
+    },
+    {
+      namespace: 'shop',
+      name: 'web',
+      type: 'ClusterIP',
+      frontends: ['10.96.0.1:80'],
+      listed: 3,
+      programmed: 2,
+      others: [{ node: 'node-2', state: 'programmed', reason: 'f belongs to shop/a' }],
+    },
+  ]);
+});

@@ -1,0 +1,28 @@
+import { sumTraffic } from '../../../../src/diagnostics/application/cluster/cluster-traffic.js';
+
+const counts = (name: string, open: number, newPerSecond = 0, unanswered = 0) =>
+  ({ namespace: 'shop', name, port: 'http', protocol: 'TCP', open, newPerSecond, unanswered }) as const;
+
+it('adds up nodes and families, the most open connections first, then the most new ones, then by name', () => {
+  const { services, asked, untracked } = sumTraffic(
+    [
+      {
+        node: 'a',
+        answer: { services: [counts('cart', 1, 2, 3), counts('cart', 10, 20, 30), counts('web', 5)] },
+      },
+      {
+        node: 'b',
+        answer: { tracksServices: true, services: [counts('cart', 100, 200, 300), counts('pay', 5, 1)] },
+      },
+      { node: 'c', answer: { tracksServices: false, services: [counts('all', 5)] } },
+    ],
+    4,
+  );
+  expect(services).toEqual([
+    { ...counts('cart', 111, 222, 333), nodes: 2 },
+    { ...counts('pay', 5, 1), nodes: 1 },
+    { ...counts('all', 5), nodes: 1 },
+    { ...counts('web', 5), nodes: 1 },
+  ]);
+  expect([asked, untracked]).toEqual([4, ['c']]);
+});

@@ -1,0 +1,341 @@
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
+import { ServiceStatuses } from '../../../../src/application/status/service-statuses.js';
+import { SyncHistory } from '../../../../src/application/status/sync-history.js';
+import { Explain } from '../../../../src/diagnostics/application/explain/explain.js';
+import { UnservedServices } from '../../../../src/diagnostics/application/explain/unserved-services.js';
+import { ObjectReports } from '../../../../src/application/use-cases/object-reports.js';
+import { ForwardingTable } from '../../../../src/domain/forwarding/forwarding-table.js';
+import type { SliceEndpoint } from '../../../../src/domain/model/endpoint-slice.js';
+import type { Service } from '../../../../src/domain/model/service.js';
+import { parseAddress } from '../../../../src/domain/net/address.js';
+import { parseCidr } from '../../../../src/domain/net/cidr.js';
+import { ClusterState } from '../../../../src/domain/state/cluster-state.js';
+import { service, slice, sliceEndpoint } from '../../../support/samples.js';
+import { timeText } from '../../../../src/domain/model/time-text.js';
+
+const KEY = 'shop/cart/tcp/';
+const CONTEXT = {
+  family: 'IPv4',
+  topology: { nodeName: 'n1', zone: 'a', nodeHints: false },
+  nodeIP: '192.0.2.4',
+  externalIPsAllowed: true,
+} as const;
+
+let state: ClusterState;
+let table: ForwardingTable;
+let statuses: ServiceStatuses;
+let reports: ObjectReports;
+let history: SyncHistory;
+let clock: FakeClock;
+let waiting: Set<string>;
+let explain: Explain;
+let unread: string[];
+let aside: ReadonlySet<string>;
+
+beforeEach(() => {
+  clock = new FakeClock(1_000_000);
+  state = new ClusterState();
+  aside = new Set();
+  table = new ForwardingTable(() => aside);
+  statuses = new ServiceStatuses();
+  unread = [];
+  reports = new ObjectReports(new MemoryLogger(), new FakeClock(), () => unread);
+  history = new SyncHistory(clock);
+  waiting = new Set();
+  const loop = {
+    family: 'IPv4',
+    table,
+    keptFor: unread,
+    isWaiting: (key: string) => waiting.has(key),
+  } as const;
+  const healthChecks = {
+    family: 'IPv4',
+    state: (key: string) =>
+      key === 'shop/cart' ? { port: 32111, localEndpoints: 1, listening: true } : undefined,
+  } as const;
+  const unserved = new UnservedServices(state, reports, undefined);
+  explain = new Explain({
+    state,
+    loops: [loop],
+    statuses,
+    reports,
+    history,
+    healthChecks: [healthChecks],
+    unserved,
+    waitingSeconds: () => 2.5,
+    asideTimes: (port, place) =>
+      port === `IPv4 ${KEY}` && place === '10.1.1.1:8080' ? { since: 0, until: 30_000 } : undefined,
+  });
+});
+
+function given(parts: Partial<Service>, endpoints: readonly SliceEndpoint[]): void {
+  state.applyService(service(parts));
+  state.applySlice(slice('cart-abcde', endpoints));
+  table.update(state, ['shop/cart'], CONTEXT);
+}
+
+const explained = async () => (await explain.service('shop/cart')).families[0]!;
+const reasonOf = async (kind: string): Promise<string | undefined> =>
+  (await explained()).ports[0]!.frontends.find((frontend) => frontend.kind === kind)?.reason;
+
+describe('Explain', () => {
+  it('explains everything about a programmed Service', async () => {
+    given(
+      {
+        loadBalancerIPs: [parseAddress('203.0.113.9')!],
+        sourceRanges: [parseCidr('198.51.100.0/24')!],
+        affinitySeconds: 60,
+      },
+      [
+        sliceEndpoint('10.1.1.1', { isLocal: true }),
+        sliceEndpoint('10.1.1.2', { ready: false, serving: false }),
+      ],
+    );
+    statuses.set('IPv4', KEY, { state: 'degraded', since: timeText(5), reason: 'no such scheduler' });
+    history.finished('IPv4', {
+      ok: true,
+      full: true,
+      seconds: 0.5,
+      written: 9,
+      failed: 0,
+      programmingLatencies: [],
+      noLocalEndpoints: { internal: 0, external: 0 },
+    });
+    history.repaired('IPv4', 3);
+    const endpoint = { port: 8080, serving: true, terminating: false, zoneHints: [], nodeHints: [] };
+    expect(await explain.service('shop/cart')).toEqual({
+      service: 'shop/cart',
+      known: true,
+      problems: [],
+      families: [
+        {
+          family: 'IPv4',
+          waiting: false,
+          ports: [
+            {
+              port: '',
+              protocol: 'TCP',
+              status: { state: 'degraded', since: timeText(5), reason: 'no such scheduler' },
+              frontends: [
+                {
+                  kind: 'cluster-ip',
+                  address: '10.96.7.1',
+                  port: 80,
+                  policy: 'Cluster',
+                  outcome: 'forward',
+                  reason: 'to 1 endpoint',
+                },
+                {
+                  kind: 'load-balancer-ip',
+                  address: '203.0.113.9',
+                  port: 80,
+                  policy: 'Cluster',
+                  outcome: 'forward',
+                  reason: 'to 1 endpoint',
+                },
+              ],
+              endpoints: [
+                { ...endpoint, address: '10.1.1.1', isLocal: true, ready: true, used: true },
+                {
+                  ...endpoint,
+                  address: '10.1.1.2',
+                  isLocal: false,
+                  ready: false,
+                  serving: false,
+                  used: false,
+                },
+              ],
+              findings: [{ kind: 'degraded', isFault: true, text: 'no such scheduler' }],
+              affinitySeconds: 60,
+              sourceRanges: ['198.51.100.0/24'],
+            },
+          ],
+          healthCheck: { port: 32111, localEndpoints: 1, listening: true },
+          sync: {
+            failures: 0,
+            lastSuccess: { at: timeText(1_000_000), seconds: 0.5, full: true, written: 9 },
+            drift: { found: 1, repaired: 3, last: timeText(1_000_000) },
+          },
+        },
+      ],
+    });
+  });
+
+  it('says why traffic goes nowhere', async () => {
+    given({ externalPolicyLocal: true, loadBalancerIPs: [parseAddress('203.0.113.9')!] }, []);
+    expect(await reasonOf('cluster-ip')).toMatch(/^its EndpointSlices list no endpoint/);
+    given({ externalPolicyLocal: true, loadBalancerIPs: [parseAddress('203.0.113.9')!] }, [
+      sliceEndpoint('10.1.1.1'),
+      sliceEndpoint('10.1.1.2'),
+    ]);
+    expect(await reasonOf('cluster-ip')).toBe('to 2 endpoints');
+    expect(await reasonOf('load-balancer-ip')).toMatch(/^the policy is Local/);
+  });
+
+  it.each([
+    [
+      'http',
+      'TCP',
+      [
+        ['web', 'TCP'],
+        ['admin', 'TCP'],
+      ],
+      'named http (they have: admin, web)',
+    ],
+    ['', 'TCP', [['http', 'TCP']], 'without a name (they have: http)'],
+    ['dns', 'UDP', [['dns', 'TCP']], 'named dns for UDP (they have: dns for TCP)'],
+  ] as const)('says that no slice has the port %s %s', async (port, protocol, ports, reason) => {
+    state.applyService(service({ ports: [{ ...service().ports[0]!, name: port, protocol }] }));
+    const empty = slice('cart-abcde', []);
+    const slicePorts = ports.map(([name, spoken]) => ({ name, protocol: spoken, endpoints: [] }));
+    state.applySlice({ ...empty, ports: slicePorts });
+    state.applySlice({ ...empty, name: 'cart-fghij', ports: slicePorts.slice(0, 1) });
+    table.update(state, ['shop/cart'], CONTEXT);
+    expect(await reasonOf('cluster-ip')).toBe(`no EndpointSlice has a port ${reason}`);
+  });
+
+  it('does not take a slice that has no port, as of a Service scaled to zero, for one with the wrong ports', async () => {
+    given({}, []);
+    state.applySlice({ ...slice('cart-abcde', []), ports: [] });
+    expect(await reasonOf('cluster-ip')).toMatch(/^its EndpointSlices list no endpoint/);
+  });
+
+  it('counts the endpoints of the policy that applies', async () => {
+    given({ externalPolicyLocal: true, loadBalancerIPs: [parseAddress('203.0.113.9')!] }, [
+      sliceEndpoint('10.1.1.1', { isLocal: true }),
+      sliceEndpoint('10.1.1.2'),
+    ]);
+    expect(await reasonOf('cluster-ip')).toBe('to 2 endpoints');
+    expect(await reasonOf('load-balancer-ip')).toBe('to 1 endpoint on this node');
+  });
+
+  it('distinguishes a waiting Service from a failed one', async () => {
+    given({}, []);
+    waiting.add('shop/cart');
+    expect(await explained()).toMatchObject({
+      waiting: true,
+      waitingSeconds: 2.5,
+      ports: [{ status: { state: 'pending' } }],
+    });
+    statuses.set('IPv4', KEY, { state: 'failed', since: timeText(7), reason: 'EINVAL', attempts: 2 });
+    expect((await explained()).ports[0]!.status).toEqual({
+      state: 'failed',
+      since: timeText(7),
+      reason: 'EINVAL',
+      attempts: 2,
+    });
+  });
+
+  it('names what is wrong with the objects, and knows what it does not know', async () => {
+    reports.report('Service', 'shop/cart', ['spec.ports[0].port 0 is too small'], false);
+    reports.report('EndpointSlice', 'shop/cart-x7k2m', ['addressType is missing'], false);
+    reports.report('EndpointSlice', 'shop/cart-api-x7k2m', ['not about this Service'], false);
+    expect(await explain.service('shop/cart')).toMatchObject({
+      known: false,
+      unserved: {
+        kind: 'invalid',
+        text: 'its object is invalid: Service shop/cart is ignored: spec.ports[0].port 0 is too small',
+      },
+      problems: [
+        'Service shop/cart is ignored: spec.ports[0].port 0 is too small',
+        'EndpointSlice shop/cart-x7k2m is ignored: addressType is missing',
+      ],
+      families: [{ ports: [] }],
+    });
+    given({}, []);
+    reports.report('EndpointSlice', 'shop/cart-abcde', ['endpoints[1] has no address'], true);
+    expect((await explain.service('shop/cart')).problems).toContain(
+      'EndpointSlice shop/cart-abcde: endpoints[1] has no address',
+    );
+  });
+});
+
+it('names what the source leaves out of a Service, and all of it in short', async () => {
+  given({}, []);
+  unread = [
+    'a.yaml:7: Service shop/cart: spec.type: "X" is not one of ClusterIP',
+    'a.yaml:9: EndpointSlice shop/cart-fghij: addressType: is missing',
+    'a.yaml:20: Service shop/cart-2: spec.type: "X" is not one of ClusterIP',
+    'b.yaml: EACCES',
+  ];
+  expect((await explain.service('shop/cart')).problems).toEqual(unread.slice(0, 2));
+  expect(reports.unusable).toEqual(unread);
+});
+
+describe('of endpoints that step aside', () => {
+  const three = ['10.1.1.1', '10.1.1.2', '10.1.1.3', '10.1.1.4'].map((address) => sliceEndpoint(address));
+
+  it('says since when and why, and that the others get what is for the frontend', async () => {
+    aside = new Set(['10.1.1.1:8080']);
+    given({ ejectSilentEndpoints: true }, three);
+    const { endpoints, findings, frontends } = (await explained()).ports[0]!;
+    expect(frontends[0]!.reason).toBe('to 3 endpoints');
+    const why =
+      'steps aside since 1970-01-01T00:00:00.000Z, because the last connections to it got no answer; tried again at 1970-01-01T00:00:30.000Z';
+    expect(findings).toEqual([{ kind: 'aside', isFault: false, text: `endpoint 10.1.1.1:8080 ${why}` }]);
+    expect(endpoints.map(({ used, reason }) => [used, reason])).toEqual([
+      [false, why],
+      [true, undefined],
+      [true, undefined],
+      [true, undefined],
+    ]);
+  });
+
+  it('says of one that has just returned that it is about to be tried', async () => {
+    aside = new Set(['10.1.1.2:8080']);
+    given({ ejectSilentEndpoints: true }, three);
+    const [port] = (await explained()).ports;
+    expect(port!.endpoints[1]).toMatchObject({ used: false, reason: 'about to be tried again' });
+  });
+
+  it('does not take them for endpoints of another zone', async () => {
+    state.applyNode({ name: 'n1', zone: 'a', ips: [], podCIDRs: [], leaving: false });
+    aside = new Set(['10.1.1.1:8080']);
+    given(
+      { ejectSilentEndpoints: true },
+      three.map((one) => ({ ...one, zoneHints: ['a'] })),
+    );
+    expect((await explained()).ports[0]!.findings.map(({ kind }) => kind)).toEqual(['aside']);
+  });
+});
+
+describe('how endpoints are chosen', () => {
+  const two = [sliceEndpoint('10.1.1.1'), sliceEndpoint('10.1.1.2')];
+
+  it('is told with the slots of each endpoint, exactly', async () => {
+    given({ balancingMethod: 'round-robin', weights: { '10.1.1.1': 3 } }, two);
+    const [port] = (await explained()).ports;
+    expect(port!.choice).toBe(
+      'new connections are shared out one after another, by weight: 4 slots, each share exact',
+    );
+    expect(port!.endpoints.map(({ weight, share }) => [weight, share])).toEqual([
+      [3, { slots: 3, of: 4 }],
+      [undefined, { slots: 1, of: 4 }],
+    ]);
+  });
+
+  it('is told with how exact a table is', async () => {
+    given({ balancingMethod: 'maglev' }, [...two, sliceEndpoint('10.1.1.3')]);
+    const [port] = (await explained()).ports;
+    expect(port!.choice).toBe(
+      "new connections are shared out by a hash of the client's address and port (maglev): 2039 slots, each share within 0.10 % of what it should be",
+    );
+    const shares = port!.endpoints.map(({ share }) => share!.slots);
+    expect(shares.reduce((sum, slots) => sum + slots)).toBe(2039);
+  });
+
+  it('is not told where all have equal chances', async () => {
+    given({}, two);
+    const [port] = (await explained()).ports;
+    expect(port).not.toHaveProperty('choice');
+    expect(port!.endpoints[0]).not.toHaveProperty('share');
+  });
+
+  it('says why one of weight 0 is not used', async () => {
+    given({ weights: { '10.1.1.1': 0 } }, two);
+    const [port] = (await explained()).ports;
+    expect(port!.endpoints[0]).toMatchObject({ used: false, weight: 0, reason: 'its weight is 0' });
+    expect(port!.endpoints[1]).toMatchObject({ used: true });
+  });
+});

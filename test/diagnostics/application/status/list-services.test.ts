@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import type { RowFilter, ServiceRow } from '../../../../src/diagnostics/application/status/service-row.js';
+import { rawService, rawSlice } from '../../../support/objects.js';
+import { SeenCluster } from '../../../support/seen-cluster.js';
+import { timeText } from '../../../../src/domain/model/time-text.js';
+
+const ALL: RowFilter = { names: [], failing: false, withoutEndpoints: false };
+const named = (namespace: string, name: string, spec: object = {}) =>
+  rawService(spec, { metadata: { namespace, name } });
+const sliceOf = (namespace: string, name: string, ...addresses: readonly string[]) =>
+  rawSlice(
+    { endpoints: addresses.map((address) => ({ addresses: [address] })) },
+    { namespace, name: `${name}-1`, labels: { 'kubernetes.io/service-name': name } },
+  );
+
+async function rows(cluster: SeenCluster, filter: Partial<RowFilter> = {}): Promise<readonly ServiceRow[]> {
+  const found: ServiceRow[] = [];
+  for await (const portion of cluster.list.rows({ ...ALL, ...filter })) found.push(...portion);
+  return found;
+}
+
+const keys = async (cluster: SeenCluster, filter: Partial<RowFilter> = {}) =>
+  (await rows(cluster, filter)).map(({ namespace, name }) => `${namespace}/${name}`);
+
+describe('ListServices', () => {
+  const cluster = new SeenCluster().deliver(
+    [
+      named('shop-b', 'cart', { clusterIP: '10.96.0.3', ports: [{ name: 'http', port: 80 }] }),
+      named('shop', 'web', {
+        type: 'NodePort',
+        clusterIPs: ['10.96.0.1', 'fd00:96::1'],
+        ipFamilies: ['IPv4', 'IPv6'],
+        externalIPs: ['198.51.100.7'],
+        ports: [{ port: 80, nodePort: 30080 }],
+      }),
+      named('shop', 'cart', { clusterIP: '10.96.0.2' }),
+      named('shop', 'db', { clusterIP: 'None' }),
+    ],
+    [sliceOf('shop', 'web', '10.1.1.1', '10.1.1.2'), sliceOf('shop', 'cart', '10.1.1.3')],
+  );
+  cluster.statuses.set('IPv4', 'shop/cart/tcp/', {
+    state: 'failed',
+    since: timeText(1),
+    reason: 'EINVAL',
+    attempts: 1,
+  });
+
+  it('has a row for each Service that is served, by namespace and name', async () => {
+    expect(await rows(cluster)).toEqual([
+      {
+        namespace: 'shop',
+        name: 'cart',
+        type: 'ClusterIP',
+        frontends: ['10.96.0.2:80/TCP'],
+        endpoints: { used: 1, known: 1 },
+        state: 'failed',
+        reason: 'EINVAL',
+      },
+      {
+        namespace: 'shop',
+        name: 'web',
+        type: 'NodePort',
+        frontends: ['10.96.0.1:80/TCP', '[fd00:96::1]:80/TCP', '198.51.100.7:80/TCP', '30080/TCP'],
+        endpoints: { used: 2, known: 2 },
+        state: 'programmed',
+      },
+      {
+        namespace: 'shop-b',
+        name: 'cart',
+        type: 'ClusterIP',
+        frontends: ['10.96.0.3:80/TCP'],
+        ports: ['http'],
+        endpoints: { used: 0, known: 0 },
+        state: 'programmed',
+      },
+    ]);
+  });
+
+  it.each([
+    [{ namespace: 'shop' }, ['shop/cart', 'shop/web']],
+    [{ names: ['cart'] }, ['shop/cart', 'shop-b/cart']],
+    [{ namespace: 'shop', names: ['cart'] }, ['shop/cart']],
+    [{ namespace: 'shop', names: ['web', 'shop-b/cart'] }, ['shop/web', 'shop-b/cart']],
+    [{ failing: true }, ['shop/cart']],
+    [{ withoutEndpoints: true }, ['shop-b/cart']],
+    [{ failing: true, withoutEndpoints: true }, []],
+  ])('filters by %j', async (filter, found) => {
+    expect(await keys(cluster, filter)).toEqual(found);
+  });
+
+  it('tells names that are unknown from Services that are not served', async () => {
+    const names = ['cart', 'db', 'nope', 'shop/none', 'shop-b/db'];
+    expect(await cluster.list.unserved({ ...ALL, names })).toEqual({
+      services: [
+        {
+          namespace: 'shop',
+          name: 'db',
+          frontends: [],
+          endpoints: { used: 0, known: 0 },
+          state: 'not-served',
+          reason: expect.stringMatching(/headless/) as string,
+        },
+      ],
+      unknown: [
+        { name: 'nope', reason: expect.stringContaining('ask for NAMESPACE/NAME') as string },
+        { name: 'shop/none', reason: 'there is no Service none in namespace shop' },
+        { name: 'shop-b/db', reason: 'there is no Service db in namespace shop-b' },
+      ],
+    });
+    expect(await cluster.list.unserved({ ...ALL, namespace: 'shop', names: ['db', 'cart'] })).toMatchObject({
+      services: [{ name: 'db' }],
+      unknown: [],
+    });
+    expect(await cluster.list.unserved(ALL)).toEqual({ services: [], unknown: [] });
+  });
+
+  it('says so while Services are still being listed', async () => {
+    const young = new SeenCluster();
+    young.isListed = false;
+    const { unknown } = await young.list.unserved({ ...ALL, names: ['cart'] });
+    expect(unknown).toEqual([
+      { name: 'cart', reason: expect.stringContaining('not all Services have been listed yet') as string },
+    ]);
+  });
+
+  it('does not know a Service of which nobody can tell whether it exists', async () => {
+    const find = () => Promise.reject(new Error('ECONNREFUSED'));
+    const list = await new SeenCluster({ lookup: { find } }).list.unserved({
+      ...ALL,
+      names: ['shop/x', 'y'],
+    });
+    expect(list).toEqual({
+      services: [],
+      unknown: [
+        { name: 'shop/x', reason: expect.stringContaining('ECONNREFUSED') as string },
+        { name: 'y', reason: expect.stringContaining('is delivered to this node') as string },
+      ],
+    });
+  });
+
+  it('shows what waits, what is degraded, and what is held back', async () => {
+    const one = new SeenCluster().deliver([named('shop', 'cart')]);
+    const state = async () => (await rows(one)).map(({ state: shown, reason }) => [shown, reason]);
+    expect(await state()).toEqual([['programmed', undefined]]);
+    one.waiting.add('shop/cart');
+    expect(await state()).toEqual([['pending', undefined]]);
+    one.waiting.clear();
+    one.statuses.set('IPv4', 'shop/cart/tcp/', {
+      state: 'degraded',
+      since: timeText(1),
+      reason: '10.96.7.1:80/TCP belongs to a/b',
+      held: [{ frontend: '10.96.7.1:80/TCP', holder: 'a/b' }],
+    });
+    expect(await state()).toEqual([['degraded', '10.96.7.1:80/TCP belongs to a/b']]);
+    expect(await keys(one, { failing: true })).toEqual(['shop/cart']);
+    one.deliver([], [sliceOf('shop', 'cart', '10.1.1.1')]);
+    expect((await rows(one))[0]!.held).toBeUndefined();
+    expect(await rows(one)).toMatchObject([{ endpoints: { used: 1, known: 1 } }]);
+    one.statuses.set('IPv4', 'shop/cart/tcp/', {
+      state: 'degraded',
+      since: timeText(1),
+      reason: '10.96.7.1:80/TCP belongs to a/b',
+      held: [{ frontend: '10.96.7.1:80/TCP', holder: 'a/b' }],
+    });
+    expect(await rows(one)).toMatchObject([{ state: 'degraded', held: 1, endpoints: { used: 0, known: 1 } }]);
+    one.statuses.remove('IPv4', 'shop/cart/tcp/');
+    expect(await state()).toEqual([['pending', undefined]]);
+    one.loops[0]!.table.update(new SeenCluster().state, ['shop/cart'], { family: 'IPv4' } as never);
+    one.unread.push('a.yaml:7: broken');
+    expect(await state()).toEqual([['pending', 'keeps its rules: not all objects could be read']]);
+  });
+
+  it('shows that a port could not be removed', async () => {
+    const one = new SeenCluster().deliver([named('shop', 'cart')]);
+    const failed = { state: 'failed', since: timeText(1), reason: 'ipset refused it', attempts: 1 } as const;
+    one.statuses.set('IPv4', 'shop/cart/tcp/former', failed);
+    expect(await rows(one)).toMatchObject([{ state: 'failed', reason: 'ipset refused it' }]);
+  });
+
+  it('sorts any names as their parts sort', async () => {
+    const part = fc.stringMatching(/^[a-c](?:[a-c-]{0,2}[a-c])?$/);
+    const names = fc.uniqueArray(fc.tuple(part, part), { maxLength: 8, selector: (pair) => pair.join('/') });
+    await fc.assert(
+      fc.asyncProperty(names, async (pairs) => {
+        const some = new SeenCluster().deliver(pairs.map(([namespace, name]) => named(namespace, name)));
+        const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+        const sorted = [...pairs].sort(([a, b], [c, d]) => compare(a, c) || compare(b, d));
+        expect(await keys(some)).toEqual(sorted.map((pair) => pair.join('/')));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('gives turns to others while it lists 10,000', async () => {
+    const many = Array.from({ length: 10_000 }, (_, index) =>
+      named('shop', `s${index}`, { clusterIP: `10.96.${index >> 8}.${index & 255}` }),
+    );
+    const large = new SeenCluster().deliver(many);
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      timer = setImmediate(count);
+    };
+    let timer = setImmediate(count);
+    const listed = await rows(large);
+    clearImmediate(timer);
+    expect([listed.length, new Set(listed.map(({ name }) => name)).size]).toEqual([10_000, 10_000]);
+    // At most 250 rows a turn.
+    expect(turns).toBeGreaterThanOrEqual(39);
+  });
+});
+
+it('counts the endpoints that step aside', async () => {
+  const annotations = { 'kube-proxy-ts/eject-silent-endpoints': 'true' };
+  const cluster = new SeenCluster();
+  cluster.aside.add('10.1.1.2:8080');
+  cluster.deliver(
+    [rawService({ clusterIP: '10.96.0.1' }, { metadata: { namespace: 'shop', name: 'web', annotations } })],
+    [sliceOf('shop', 'web', '10.1.1.1', '10.1.1.2')],
+  );
+  const [row] = await rows(cluster);
+  expect(row!.endpoints).toEqual({ used: 1, known: 2, aside: 1 });
+});
+
+it('lists where the proxy itself listens for a node port', async () => {
+  const ports = [{ port: 80, nodePort: 30080 }];
+  const cluster = new SeenCluster().deliver([named('shop', 'web', { type: 'NodePort', ports })]);
+  cluster.localhost.set('IPv4 shop/web/tcp/', '127.0.0.1:30080');
+  const [web] = await rows(cluster);
+  expect(web!.frontends.slice(1)).toEqual(['30080/TCP', '127.0.0.1:30080/TCP']);
+});

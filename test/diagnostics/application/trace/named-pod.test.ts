@@ -1,0 +1,49 @@
+import {
+  parsePodName,
+  podAddress,
+  type KnownPod,
+} from '../../../../src/diagnostics/application/trace/named-pod.js';
+import { CannotTraceError } from '../../../../src/diagnostics/application/trace/trace-packets.js';
+
+const pod = (name: string, ips: readonly string[], phase = 'Running'): KnownPod => ({
+  pod: name,
+  phase,
+  ips,
+});
+const both = pod('shop/cart-0', ['10.244.1.5', 'fd00:244::5']);
+
+it.each([
+  ['pod/cart-0', undefined, 'cart-0'],
+  ['pod/cart-0', 'shop', 'shop/cart-0'],
+  ['pod/shop/cart-0', undefined, 'shop/cart-0'],
+  ['pod/shop/cart-0', 'other', 'shop/cart-0'],
+])('%s in the namespace %s is the pod %s', (text, namespace, name) => {
+  expect(parsePodName(text, namespace)).toEqual({ pod: name });
+});
+
+it.each(['cart-0', 'pod/', 'pod', 'pod/a/b/c', 'pods/a', 'pod/A', 'pod//a', 'pod/a/', 'pod/..'])(
+  '%j names no pod',
+  (text) => {
+    expect(parsePodName(text)).toBeUndefined();
+  },
+);
+
+it('has the address of the family that is asked for, or else its first', () => {
+  const named = { pod: 'cart-0' };
+  expect(podAddress(named, [both]).text).toBe('10.244.1.5');
+  expect(podAddress(named, [both], 'IPv4').text).toBe('10.244.1.5');
+  expect(podAddress(named, [both], 'IPv6').text).toBe('fd00:244::5');
+});
+
+it.each([
+  [[], 'the API server knows no pod cart-0'],
+  [[both, pod('a/cart-0', [])], 'shop/cart-0 and a/cart-0 are called cart-0; name one with its namespace'],
+  [[pod('shop/cart-0', [], 'Pending')], 'the pod shop/cart-0 has no address yet (Pending)'],
+  [[pod('shop/cart-0', ['fd00::5'], 'Succeeded')], 'the pod shop/cart-0 has ended (Succeeded)'],
+  [[pod('shop/cart-0', ['fd00::5'], 'Failed')], 'the pod shop/cart-0 has ended (Failed)'],
+  [[pod('shop/cart-0', ['10.244.1.5'])], 'the pod shop/cart-0 has no IPv6 address'],
+])('%j: %s', (known, message) => {
+  const finding = (): unknown => podAddress({ pod: 'cart-0' }, known, 'IPv6');
+  expect(finding).toThrow(CannotTraceError);
+  expect(finding).toThrow(message);
+});

@@ -1,0 +1,84 @@
+import { summaryOf } from '../../../../src/diagnostics/domain/trace/summary.js';
+import type { Step } from '../../../../src/diagnostics/domain/trace/trace.js';
+import type { TracedEnding } from '../../../../src/diagnostics/domain/trace/traced-ending.js';
+
+const step = (rule: string): Step => ({ hook: 'prerouting', where: 'ip t c', rule, effect: 'acts' });
+const ending = (parts: Partial<TracedEnding>): TracedEnding => ({
+  verdict: 'sent',
+  endpoint: { address: '10.0.0.2', port: 80 },
+  probability: 0.5,
+  masquerade: false,
+  sticky: false,
+  steps: [],
+  ...parts,
+});
+const byMasquerade = ({ masquerade }: TracedEnding): boolean => masquerade;
+
+describe('the summary of endings', () => {
+  it('adds up the probabilities of an endpoint, and sorts', () => {
+    const endings = [
+      ending({ probability: 0.25 }),
+      ending({ probability: 0.5, endpoint: { address: '10.0.0.1', port: 9090 } }),
+      ending({ probability: 0.125, endpoint: { address: '10.0.0.1', port: 80 } }),
+      ending({ probability: 0.125 }),
+    ];
+    expect(summaryOf(endings, byMasquerade)).toMatchObject({
+      outcome: 'forward',
+      endpoints: [
+        { address: '10.0.0.1', port: 80, probability: 0.125 },
+        { address: '10.0.0.1', port: 9090, probability: 0.5 },
+        { address: '10.0.0.2', port: 80, probability: 0.375 },
+      ],
+    });
+  });
+
+  it.each([
+    [[false, false], false],
+    [[true, true], true],
+    [[true, false], 'mixed'],
+  ] as const)('joins rewritten sources %j into %s', (each, joined) => {
+    const endings = each.map((masquerade) => ending({ masquerade }));
+    expect(summaryOf(endings, byMasquerade).sourceRewritten).toBe(joined);
+  });
+
+  it('does not count what is refused or dropped as rewritten', () => {
+    const endings = [ending({ verdict: 'dropped', masquerade: true }), ending({})];
+    expect(summaryOf(endings, byMasquerade)).toMatchObject({ outcome: 'mixed', sourceRewritten: false });
+  });
+
+  it.each(['refused', 'dropped', 'untouched'] as const)('is %s where all endings are', (verdict) => {
+    const { endpoint: _, ...without } = ending({ verdict, probability: 1 });
+    expect(summaryOf([without], byMasquerade)).toMatchObject({ outcome: verdict, endpoints: [] });
+  });
+
+  it('shows common steps once, then those of each part', () => {
+    const common = step('jump');
+    const endings = ['a', 'b'].map((rule) => ending({ steps: [common, step(rule), step('end')] }));
+    const { steps, isUncertain } = summaryOf(endings, byMasquerade);
+    expect(steps.map(({ rule }) => rule)).toEqual(['jump', 'a', 'end', 'b', 'end']);
+    expect(isUncertain).toBeUndefined();
+  });
+
+  it('tells steps apart by what they did, not by which object they are', () => {
+    const stepsOf = (...second: readonly Step[]) =>
+      summaryOf([ending({ steps: [step('jump')] }), ending({ steps: second })], byMasquerade).steps;
+    expect(stepsOf(step('jump'))).toEqual([step('jump')]);
+    for (const change of [
+      { hook: 'output' },
+      { where: 'ip t d' },
+      { rule: 'drop' },
+      { effect: 'stops' },
+    ] as const)
+      expect(stepsOf({ ...step('jump'), ...change })).toEqual([step('jump'), { ...step('jump'), ...change }]);
+  });
+
+  it('is uncertain where a step is', () => {
+    const uncertain = [ending({ steps: [{ ...step('x'), isUncertain: true }] })];
+    expect(summaryOf(uncertain, byMasquerade).isUncertain).toBe(true);
+  });
+
+  it('is sticky where a packet that arrives is', () => {
+    expect(summaryOf([ending({ sticky: true })], byMasquerade).sticky).toBe(true);
+    expect(summaryOf([ending({ sticky: true, verdict: 'dropped' })], byMasquerade).sticky).toBe(false);
+  });
+});

@@ -1,0 +1,184 @@
+import { endpoint } from '../../../support/samples.js';
+import type { ForwardingEntry } from '../../../../src/domain/forwarding/forwarding-entry.js';
+import { ServiceFrontends } from '../../../../src/domain/traffic/service-frontends.js';
+import { trafficBetween } from '../../../../src/diagnostics/domain/traffic/traffic-between.js';
+import type {
+  TrafficOrder,
+  TrafficQuery,
+  TrafficReport,
+} from '../../../../src/diagnostics/domain/traffic/traffic-report.js';
+import { snapshotOf, type TrafficSnapshot } from '../../../../src/domain/traffic/traffic-snapshot.js';
+import { TrafficTable } from '../../../../src/domain/traffic/traffic-table.js';
+import { entryOf, SECOND, seenFlow } from '../../../support/traffic/flows.js';
+import { timeText } from '../../../../src/domain/model/time-text.js';
+
+const cart = entryOf();
+const pay = entryOf({ name: 'pay', clusterIPs: { IPv4: '10.96.7.2' } }, [
+  endpoint('10.244.2.21', { ready: false, serving: true, terminating: true }),
+]);
+const idle = entryOf({ namespace: 'other', name: 'idle', clusterIPs: { IPv4: '10.96.7.3' } });
+const entries: readonly ForwardingEntry[] = [cart, pay, idle];
+const facts = {
+  complete: true,
+  readShare: 1,
+  sampledOneIn: 1,
+  timesLost: 0,
+  tracked: 9,
+  countsBytes: true,
+  tracksServices: true,
+};
+
+let table: TrafficTable;
+let frontends: ServiceFrontends;
+beforeEach(() => {
+  frontends = new ServiceFrontends();
+  frontends.follow(entries, []);
+  table = new TrafficTable((flow) => frontends.ownerOf(flow));
+});
+
+const toPay = { destination: '10.96.7.2', replySource: '10.244.2.21:8080' };
+const take = (time: number): TrafficSnapshot =>
+  snapshotOf(table, (key) => frontends.entry(key), { time, steady: time });
+const everything: TrafficQuery = { services: [], sort: 'open', limit: Infinity };
+
+function between(
+  before: TrafficSnapshot,
+  after: TrafficSnapshot,
+  query: Partial<TrafficQuery> = {},
+): TrafficReport {
+  return trafficBetween(before, after, { ...everything, ...query }, facts, entries);
+}
+
+it('reports what began, ended without an answer, and was transferred between two moments, and what is open', () => {
+  table.began(seenFlow(1), 0);
+  const before = take(1_000);
+  table.began(seenFlow(2, { replySource: SECOND }), 1_000);
+  table.began(seenFlow(3), 1_000);
+  table.ceased(seenFlow(3, { bytes: 60 }), 0);
+  table.found(seenFlow(2, { replySource: SECOND, replied: true, bytes: 940 }), 1_500);
+  table.tidy(3_000, () => ({ has: () => true }));
+  const report = between(before, take(3_000));
+  expect(report).toMatchObject({ time: timeText(3_000), seconds: 2, ...facts, omitted: 0 });
+  expect(report.services).toEqual([
+    {
+      namespace: 'shop',
+      name: 'cart',
+      port: '',
+      protocol: 'TCP',
+      family: 'IPv4',
+      open: 2,
+      new: 2,
+      newPerSecond: 1,
+      unanswered: 2,
+      bytes: 1_000,
+      bytesPerSecond: 500,
+      silentEndpoints: 0,
+      endpoints: [
+        expect.objectContaining({
+          address: '10.244.2.11',
+          port: 8080,
+          state: 'ready',
+          open: 1,
+          new: 1,
+          unanswered: 2,
+        }),
+        expect.objectContaining({ address: '10.244.2.12', state: 'ready', open: 1, new: 1, unanswered: 0 }),
+      ],
+    },
+  ]);
+});
+
+it('reports nothing new of an interval in which nothing happened, not even an instant', () => {
+  table.found(seenFlow(1, { replied: true, bytes: 60 }), 0);
+  for (const time of [1_000, 2_000])
+    expect(between(take(1_000), take(time)).services[0]).toMatchObject({
+      open: 1,
+      new: 0,
+      newPerSecond: 0,
+      unanswered: 0,
+      bytes: 0,
+      bytesPerSecond: 0,
+    });
+});
+
+it('has a row for a Service that is asked for alone, and had no traffic', () => {
+  const { services } = between(take(0), take(1_000), { services: ['pay'] });
+  expect(services).toMatchObject([{ name: 'pay', open: 0, new: 0 }]);
+});
+
+it('multiplies what is open in a sample', () => {
+  table.sample(3);
+  for (let id = 0; id < 5; id++) table.began(seenFlow(id), 0);
+  expect(between(take(0), take(1_000)).services[0]).toMatchObject({ open: 40, new: 0 });
+});
+
+it('marks only endpoints that are ready', () => {
+  for (let id = 0; id < 3; id++) {
+    table.began(seenFlow(id, toPay), 0);
+    table.began(seenFlow(10 + id), 0);
+  }
+  table.tidy(1_000, () => ({ has: () => true }));
+  const { services } = between(take(1_000), take(2_000));
+  expect(services.map(({ name, silentEndpoints }) => [name, silentEndpoints])).toEqual([
+    ['cart', 1],
+    ['pay', 0],
+  ]);
+  expect(services[1]!.endpoints).toEqual([
+    expect.objectContaining({ address: '10.244.2.21', state: 'terminating', silent: false, unanswered: 3 }),
+  ]);
+});
+
+it('tells endpoints that step aside from those that are not used', () => {
+  const isAside = {
+    reachable: cart.endpoints.reachable.slice(1),
+    aside: { cluster: cart.endpoints.reachable.slice(0, 1), local: [] },
+  };
+  const entry = { ...cart, endpoints: { ...cart.endpoints, ...isAside } };
+  frontends.follow([entry], []);
+  for (let id = 0; id < 3; id++) table.began(seenFlow(id), 0);
+  table.tidy(1_000, () => ({ has: () => true }));
+  const [port] = between(take(1_000), take(2_000)).services;
+  expect(port!.endpoints.map(({ state, silent }) => [state, silent])).toEqual([
+    ['aside', false],
+    ['ready', false],
+  ]);
+});
+
+it('shows an endpoint that is gone while it has connections', () => {
+  table.began(seenFlow(1, { replySource: '10.244.2.99:8080' }), 0);
+  const [port] = between(take(0), take(1_000)).services;
+  expect(port!.endpoints[0]).toMatchObject({ address: '10.244.2.99', port: 8080, state: 'unused', open: 1 });
+});
+
+describe('asked for', () => {
+  beforeEach(() => {
+    table.began(seenFlow(1), 0);
+    table.found(seenFlow(2, toPay), 0);
+    table.found(seenFlow(3, toPay), 0);
+  });
+  const names = (query: Partial<TrafficQuery>): readonly string[] =>
+    between({ time: 0, steady: 0, ports: new Map() }, take(1_000), query).services.map(({ name }) => name);
+
+  it.each([
+    ['open', ['pay', 'cart']],
+    ['new', ['cart', 'pay']],
+  ] as readonly [TrafficOrder, readonly string[]][])('by %s', (sort, order) => {
+    expect(names({ sort })).toEqual(order);
+  });
+
+  it.each([
+    [{ namespace: 'shop' }, ['pay', 'cart']],
+    [{ namespace: 'other' }, []],
+    [{ services: ['cart'] }, ['cart']],
+    [{ services: ['shop/pay', 'idle'] }, ['pay', 'idle']],
+    [{ services: ['idle'], namespace: 'shop' }, []],
+    [{ services: ['nobody'] }, []],
+  ])('%j', (query, expected) => {
+    expect(names(query)).toEqual(expected);
+  });
+
+  it('says how many it leaves out', () => {
+    const report = between(take(0), take(1_000), { limit: 1 });
+    expect([report.services.length, report.omitted]).toEqual([1, 1]);
+  });
+});

@@ -1,0 +1,214 @@
+import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
+import { ChainWalk } from '../../../../src/diagnostics/domain/walk/chain-walk.js';
+import {
+  Course,
+  endingOf,
+  shareOf,
+  startOf,
+  withStep,
+  type Place,
+} from '../../../../src/diagnostics/domain/walk/course.js';
+import { HookPath, translating, type Station } from '../../../../src/diagnostics/domain/walk/hook-path.js';
+import {
+  accepted,
+  dropped,
+  marked,
+  nextRule,
+  sent,
+  type Turn,
+} from '../../../../src/diagnostics/domain/walk/turn.js';
+
+const packet: Packet = {
+  family: 'IPv4',
+  inputInterface: 'eth0',
+  source: '192.0.2.9',
+  destination: '10.96.0.10',
+  protocol: 'TCP',
+  destinationPort: 80,
+};
+
+interface Rule extends Place {
+  readonly does: (course: Course) => readonly Turn<Course, Rule>[];
+}
+
+const rule = (name: string, does: Rule['does']): Rule => ({ where: 'chain', rule: name, does });
+const chain = (...rules: readonly Rule[]) => ({ rules });
+const jump = (verb: 'jump' | 'goto', ...rules: readonly Rule[]): Rule =>
+  rule(verb, (course) => [{ course, to: { verb, chain: chain(...rules) }, effect: verb }]);
+const returns = rule('return', (course) => [{ course, to: 'caller' }]);
+const accepts = rule('accept', (course) => [accepted(course)]);
+const drops = rule('drop', (course) => [dropped(course)]);
+const marks = (mark: number): Rule => rule(`mark ${mark}`, (course) => [marked(course, mark)]);
+const policy: Place = { where: 'chain', rule: 'policy' };
+
+const walk = new ChainWalk<Course, Rule>(({ does }, course) => does(course));
+const base = (rules: readonly Rule[], by?: Place) =>
+  walk.base(chain(...rules), new Course(startOf(packet)), by);
+const effects = ([course]: readonly Course[]) => course!.steps.map((step) => `${step.rule}: ${step.effect}`);
+
+describe('chains', () => {
+  it.each([
+    ['a jump, to the rule behind it', [jump('jump', returns, drops), accepts], 'accept: accepts it'],
+    [
+      'a goto, to the policy',
+      [jump('goto', returns), accepts],
+      'policy: drops it, as no rule decided otherwise',
+    ],
+    [
+      'a jump and a goto, to the rule behind the jump',
+      [jump('jump', jump('goto', returns), drops), accepts],
+      'accept: accepts it',
+    ],
+    ['their end as after a return', [jump('jump', marks(0)), accepts], 'accept: accepts it'],
+  ])('come back from %s', (_, rules, effect) => {
+    expect(effects(base(rules, policy))).toEqual([effect]);
+  });
+
+  it('end with a verdict, however deep, which no policy overrules', () => {
+    expect(effects(base([jump('jump', jump('goto', accepts))], policy))).toEqual([
+      'jump: jump',
+      'goto: goto',
+      'accept: accepts it',
+    ]);
+    expect(base([jump('jump', drops), accepts])).toMatchObject([{ verdict: 'dropped' }]);
+    expect(base([])).toMatchObject([{ verdict: undefined, steps: [] }]);
+    expect(base([], policy)).toMatchObject([{ verdict: 'dropped' }]);
+  });
+
+  it('say nothing of jumps that led to nothing, and only of those', () => {
+    expect(effects(base([jump('jump', marks(0), returns), jump('jump', marks(1), returns)]))).toEqual([
+      'jump: jump',
+      'mark 1: sets the mark to 0x1',
+    ]);
+  });
+
+  it('let all parts of a packet go their own ways', () => {
+    const parts = rule('parts', (course) => [
+      { ...marked(shareOf(course, 0.25), 1) },
+      { ...accepted(shareOf(course, 0.25)) },
+      nextRule(shareOf(course, 0.5)),
+    ]);
+    const second = rule('second', (course) => [course.mark === 1 ? dropped(course) : nextRule(course)]);
+    const courses = base([jump('jump', parts, second)]);
+    expect(courses.map(({ verdict, probability, steps }) => [verdict, probability, steps.length])).toEqual([
+      [undefined, 0.25, 2],
+      ['dropped', 0.25, 3],
+      [undefined, 0.5, 0],
+    ]);
+  });
+
+  it('are not followed for ever where they call each other', () => {
+    const endless: Rule = rule('again', (course) => [
+      { course, to: { verb: 'jump', chain: chain(endless) }, effect: 'jump' },
+    ]);
+    const [course] = base([endless]);
+    expect(course!.steps.at(-1)).toMatchObject({ isUncertain: true });
+    expect(course!.verdict).toBeUndefined();
+    const before: Rule = rule('before', (met) => [
+      { course: met, to: { verb: 'jump', chain: chain(before, drops) }, effect: 'jump' },
+    ]);
+    expect(base([before])).toMatchObject([{ verdict: 'dropped' }]);
+  });
+});
+
+describe('a step', () => {
+  const start = new Course(startOf(packet));
+
+  it('is all that one rule does in a row', () => {
+    const before = withStep(start, { ...policy, rule: 'before' }, 'zero');
+    const uncertain = withStep(before, policy, 'one', true);
+    const both = withStep(uncertain, policy, 'two');
+    expect(both.steps).toEqual([
+      { hook: 'prerouting', where: 'chain', rule: 'before', effect: 'zero' },
+      { hook: 'prerouting', where: 'chain', rule: 'policy', effect: 'one; two', isUncertain: true },
+    ]);
+    const others: readonly Course[] = [
+      withStep(both, { ...policy, rule: 'other' }, 'three'),
+      withStep(both, { ...policy, where: 'elsewhere' }, 'three'),
+      withStep(both.with({ hook: 'input' }), policy, 'three'),
+    ];
+    for (const { steps } of others)
+      expect(steps.map(({ effect }) => effect)).toEqual(['zero', 'one; two', 'three']);
+  });
+
+  it('names the service port of the rule, else that which was found, but not for rules of other programs', () => {
+    const found = start.with({ servicePort: 'shop/found/tcp/' });
+    const of = (place: Partial<Place>) =>
+      withStep(found, { ...policy, ...place }, 'acts').steps[0]!.servicePort;
+    expect(of({})).toBe('shop/found/tcp/');
+    expect(of({ servicePort: 'shop/own/tcp/' })).toBe('shop/own/tcp/');
+    expect(of({ isForeign: true })).toBeUndefined();
+  });
+});
+
+describe('an ending', () => {
+  const course = new Course(startOf(packet)).with({ isSticky: true });
+
+  it('has an endpoint, and is sticky, only where the packet is sent and nothing stops it', () => {
+    expect(endingOf(course)).toMatchObject({ verdict: 'untouched', sticky: false });
+    expect(endingOf(sent(course, '10.1.1.1', 8080).course)).toMatchObject({
+      verdict: 'sent',
+      endpoint: { address: '10.1.1.1', port: 8080 },
+      sticky: true,
+    });
+    const stopped = endingOf(dropped(sent(course, '10.1.1.1', 8080).course).course);
+    expect(stopped).toMatchObject({ verdict: 'dropped', sticky: false });
+    expect(stopped).not.toHaveProperty('endpoint');
+  });
+});
+
+describe('the path of hooks', () => {
+  const LOCAL = '198.51.100.1';
+  const nat: Station<Course> = (course) => [withStep(course, policy, 'asked to translate')];
+  /** Where a packet with this destination comes, and is asked to be translated. */
+  const way = (given: Partial<Packet>, ...translators: readonly Station<Course>[]) => {
+    const path = new HookPath<Course>(
+      (hook) => [
+        (course) => [withStep(course, { ...policy, rule: course.inputInterface }, 'passes')],
+        ...(hook === 'forward' ? [] : [translating(...translators)]),
+      ],
+      (address) => address === LOCAL,
+    );
+    const [course] = path.follow(new Course(startOf({ ...packet, ...given })));
+    return course!.steps.map(({ hook, rule, effect }) =>
+      effect === 'passes' ? `${hook} ${rule}`.trim() : `${hook}: ${effect}`,
+    );
+  };
+
+  it.each<[string, Partial<Packet>, readonly string[]]>([
+    ['forwarded', {}, ['prerouting eth0', 'forward eth0', 'postrouting eth0']],
+    ['received', { destination: LOCAL }, ['prerouting eth0', 'input eth0']],
+    ['sent', { inputInterface: undefined }, ['output', 'postrouting']],
+    [
+      'sent to the node itself',
+      { inputInterface: undefined, destination: LOCAL },
+      ['output', 'postrouting', 'prerouting lo', 'input lo'],
+    ],
+  ])('leads packets on their way: %s', (_, given, expected) => {
+    expect(way(given)).toEqual(expected);
+  });
+
+  it('asks once for each end of a connection where to translate it to', () => {
+    expect(way({ inputInterface: undefined, destination: LOCAL }, nat)).toEqual([
+      ...['output', 'output: asked to translate', 'postrouting', 'postrouting: asked to translate'],
+      ...['prerouting lo', 'input lo'],
+    ]);
+  });
+
+  it('translates by the first chain that does', () => {
+    const to: Station<Course> = (course) => [sent(course, '10.1.1.1', 1).course];
+    expect(way({ destination: LOCAL }, to, nat)).toEqual([
+      ...['prerouting eth0', 'forward eth0', 'postrouting eth0', 'postrouting: asked to translate'],
+    ]);
+  });
+
+  it('ends with a verdict', () => {
+    const path = new HookPath<Course>(
+      () => [(course) => [dropped(course).course], () => Promise.reject(new Error()) as never],
+      () => false,
+    );
+    expect(path.follow(new Course(startOf(packet)))).toMatchObject([
+      { verdict: 'dropped', hook: 'prerouting' },
+    ]);
+  });
+});
