@@ -4,16 +4,70 @@ import importX from 'eslint-plugin-import-x';
 import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript';
 import tseslint from 'typescript-eslint';
 
-/** The rooms of the house, from the inside out. A room may import itself and the rooms before it. */
-const rooms = ['domain', 'application', 'adapters', 'bootstrap', 'testing'];
+/** The layers of both parts, from the inside out. A layer may import itself and the layers before it. */
+const LAYERS = ['domain', 'application', 'adapters', 'bootstrap'];
+const PROXY = './src';
+const DIAGNOSTICS = './src/diagnostics';
 
-const inwardOnly = rooms.flatMap((room, position) =>
-  rooms.slice(position + 1).map((outer) => ({
-    target: `./src/${room}`,
-    from: `./src/${outer}`,
-    message: `${room} must not know ${outer}: dependencies point inward (ARCHITECTURE.md).`,
-  })),
+/** In each part, and from the diagnostics to the proxy. */
+const inwardOnly = [
+  [PROXY, PROXY],
+  [DIAGNOSTICS, DIAGNOSTICS],
+  [DIAGNOSTICS, PROXY],
+].flatMap(([part, other]) =>
+  LAYERS.flatMap((layer, position) =>
+    LAYERS.slice(position + 1).map((outer) => ({
+      target: `${part}/${layer}`,
+      from: `${other}/${outer}`,
+      message: `${layer} does not import ${outer}: imports point inward (ARCHITECTURE.md).`,
+    })),
+  ),
 );
+
+const notForTests = LAYERS.map((layer) => ({ target: `./src/${layer}`, from: './src/testing' }));
+
+/** The proxy works without its diagnostics. */
+const withoutDiagnostics = [...LAYERS, 'testing', '{index,fakes,contract}.ts'].map((target) => ({
+  target: `./src/${target}`,
+  from: DIAGNOSTICS,
+  message: 'The proxy does not import the diagnostics; src/bootstrap/diagnostics.ts loads them.',
+}));
+
+/** What the proxy offers its diagnostics, beside its domain (ARCHITECTURE.md, "What the diagnostics read"). */
+const PUBLISHED = {
+  application: [
+    ...['ports', 'words', 'cut-text.ts', 'delay.ts', 'error-message.ts'],
+    ...['status', 'health', 'traffic/traffic-watchers.ts'],
+    ...['use-cases/object-reports.ts', 'use-cases/sync.ts', 'use-cases/await-lists.ts'],
+    ...['node/forwarding-obstacles.ts', 'node/node-contexts.ts'],
+    ...['failover/aside-lookup.ts', 'localhost/localhost-lookup.ts'],
+  ],
+  adapters: [
+    ...['cli', 'http', 'process', 'manifests', 'tools', 'userspace'],
+    ...['kubernetes/client', 'kubernetes/connection'],
+    ...['netlink', 'rtnetlink', 'nftables/netlink', 'nftables/text', 'ipset', 'ipvs/kernel'],
+    ...[
+      'ipvs/clean-up',
+      'iptables/iptables-commands.ts',
+      'iptables/tool',
+      'iptables/detection',
+      'iptables/restore',
+    ],
+  ],
+  bootstrap: [
+    ...['configuration', 'modes', 'parts', 'node', 'family', 'injection', 'life-cycle'],
+    ...['reader.ts', 'version.ts'],
+  ],
+};
+
+const publishedOnly = Object.entries(PUBLISHED).map(([layer, published]) => ({
+  target: DIAGNOSTICS,
+  from: `./src/${layer}`,
+  except: published.map((path) => `./${path}`),
+  message: 'The proxy does not offer this to its diagnostics (PUBLISHED in eslint.config.mjs).',
+}));
+
+const zones = [...inwardOnly, ...notForTests, ...publishedOnly];
 
 // Rules on promises need the types: .oxlintrc.json has them, where they take a sixth of the time.
 export default defineConfig(
@@ -25,18 +79,22 @@ export default defineConfig(
     plugins: { 'import-x': importX },
     settings: { 'import-x/resolver-next': [createTypeScriptImportResolver()] },
     rules: {
-      'import-x/no-restricted-paths': ['error', { zones: inwardOnly }],
+      'import-x/no-restricted-paths': ['error', { zones: [...zones, ...withoutDiagnostics] }],
       'import-x/no-cycle': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-unused-vars': 'off', // the compiler tells of them
     },
   },
   {
+    files: ['src/bootstrap/diagnostics.ts'],
+    rules: { 'import-x/no-restricted-paths': ['error', { zones }] },
+  },
+  {
     files: ['src/**/*.{ts,tsx}'],
     rules: { 'max-lines': ['error', { max: 450 }] },
   },
   {
-    files: ['src/domain/**/*.ts'],
+    files: ['src/domain/**/*.ts', 'src/diagnostics/domain/**/*.ts'],
     rules: {
       'no-restricted-imports': [
         'error',
@@ -57,7 +115,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['src/application/**/*.ts'],
+    files: ['src/application/**/*.ts', 'src/diagnostics/application/**/*.ts'],
     rules: {
       'no-restricted-imports': [
         'error',

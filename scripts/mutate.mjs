@@ -1,5 +1,5 @@
 /**
- * Plants faults in src/domain and src/application, and runs the hermetic tests that reach them. Prints the faults that no test
+ * Plants faults in the domain and application layers of both parts, and runs the hermetic tests that reach them. Prints the faults that no test
  * finds, and the score: `node scripts/mutate.mjs --count 300 --seed 1 --file nftables`. The same seed plants the same faults in the
  * same code; `--file` keeps to files with this in their path, `--tests domain,application` to the tests of these rooms, which takes a
  * third of the time.
@@ -18,7 +18,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '20' },
     seed: { type: 'string', default: '1' },
     file: { type: 'string', default: '' },
-    tests: { type: 'string', default: 'domain,application,testing,adapters,bootstrap' },
+    tests: { type: 'string', default: 'domain,application,testing,adapters,bootstrap,diagnostics' },
   },
 });
 /** The processor time that a test file may take, in terms of what it takes without a fault. Beyond that, a fault has made it endless. */
@@ -42,7 +42,11 @@ function filesIn(room, ending) {
 }
 
 function chosenFaults() {
-  const paths = [...filesIn('src/domain', '.ts'), ...filesIn('src/application', '.ts')];
+  const parts = ['src', 'src/diagnostics'];
+  const paths = parts.flatMap((part) => [
+    ...filesIn(`${part}/domain`, '.ts'),
+    ...filesIn(`${part}/application`, '.ts'),
+  ]);
   const faults = paths
     .filter((path) => path.includes(values.file))
     .flatMap((path) => faultsIn(path, readFileSync(path, 'utf8')));

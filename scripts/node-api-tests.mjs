@@ -17,8 +17,9 @@ function usesNode(path, seen = new Set()) {
   return imported.some((other) => usesNode(other, seen));
 }
 
-for (const room of process.env.NIGHTLY ? ['test/adapters', 'test/bootstrap'] : ['test/bootstrap'])
-  for (const name of readdirSync(room, { recursive: true })) {
-    const path = join(room, name);
+const layers = process.env.NIGHTLY ? ['adapters', 'bootstrap'] : ['bootstrap'];
+for (const folder of layers.flatMap((layer) => [`test/${layer}`, `test/diagnostics/${layer}`]))
+  for (const name of readdirSync(folder, { recursive: true })) {
+    const path = join(folder, name);
     if (path.endsWith('.test.ts') && usesNode(path)) console.log(path);
   }

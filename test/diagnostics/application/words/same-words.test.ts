@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { readSource } from '../../architecture/source-tree.js';
+import { readSource } from '../../../architecture/source-tree.js';
 
-const TERMINAL = 'src/adapters/cli';
+const TERMINAL = 'src/diagnostics/adapters/cli';
 const PAGE = 'src/diagnostics/adapters/page/browser';
 
 function sourcesOf(folder: string): ReadonlyMap<string, string> {
