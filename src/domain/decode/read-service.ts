@@ -129,32 +129,42 @@ function readClusterIP(text: unknown, path: string, family?: IpFamily): Address 
 
 function readPorts(spec: RawObject): readonly ServicePortSpec[] {
   const ports = readEach(spec.ports, 'spec.ports', readPort);
-  const places = new Map<string, number>();
+  if (ports.length > 1) requireUniqueNames(ports);
+  return ports;
+}
+
+/** A Service may have a port of the same name for each protocol. */
+function requireUniqueNames(ports: readonly ServicePortSpec[]): void {
+  const places = {
+    TCP: new Map<string, number>(),
+    UDP: new Map<string, number>(),
+    SCTP: new Map<string, number>(),
+  };
   for (const [index, { name, protocol }] of ports.entries()) {
-    const first = places.get(`${protocol}/${name}`);
+    const first = places[protocol].get(name);
     if (first !== undefined)
       throw new InvalidObject(`spec.ports[${index}] repeats the name and protocol of spec.ports[${first}]`);
-    places.set(`${protocol}/${name}`, index);
+    places[protocol].set(name, index);
   }
-  return ports;
 }
 
 function readPort(raw: unknown): ServicePortSpec {
   const port = objectField(raw, '');
   const name = textField(port.name, '.name');
-  return {
+  const spec = {
     name: name === '' ? '' : labelField(name, '.name'),
     protocol: protocolField(port.protocol, '.protocol'),
     port: integerField(port.port, '.port', 1, 65535),
     nodePort: integerField(port.nodePort ?? 0, '.nodePort', 0, 65535),
-    ...readTargetName(port.targetPort),
   };
+  const targetName = readTargetName(port.targetPort);
+  return targetName === '' ? spec : { ...spec, targetName };
 }
 
 /** Only told to people, so nothing is checked: a text in JSON, `strVal` of an object as the other encoding has it. */
-function readTargetName(raw: unknown): Pick<ServicePortSpec, 'targetName'> {
-  const { strVal = raw } = typeof raw === 'object' && raw !== null ? (raw as RawObject) : {};
-  return typeof strVal === 'string' && strVal !== '' ? { targetName: strVal } : {};
+function readTargetName(raw: unknown): string {
+  const name = typeof raw === 'object' && raw !== null ? (raw as RawObject).strVal : raw;
+  return typeof name === 'string' ? name : '';
 }
 
 function readAffinity(spec: RawObject): number {
