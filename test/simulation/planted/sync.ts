@@ -20,7 +20,7 @@ const FAULTS: readonly PlantedFault[] = [
   {
     name: 'refused-removals-are-not-tried-again',
     file: 'src/application/use-cases/sync.ts',
-    original: '    this.waiting.add(failedRemovals(this.table, this.statuses, this.family, ofServices));\n',
+    original: '    this.waiting.add(removals);\n',
     fault: '',
   },
   {
