@@ -43,7 +43,7 @@ const PUBLISHED = {
     ...['failover/aside-lookup.ts', 'localhost/localhost-lookup.ts'],
   ],
   adapters: [
-    ...['cli', 'http', 'process', 'manifests', 'tools', 'userspace'],
+    ...['cli', 'http', 'process', 'manifests', 'tool-programs.ts', 'userspace'],
     ...['kubernetes/client', 'kubernetes/connection'],
     ...['netlink', 'rtnetlink', 'nftables/netlink', 'nftables/text', 'ipset', 'ipvs/kernel'],
     ...[

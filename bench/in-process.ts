@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { collectGarbage } from '../src/adapters/process/collect-garbage.js';
+import { collectGarbage } from '../src/adapters/process/own-process.js';
 import { MemoryLogger } from '../src/testing/fakes/memory-logger.js';
 import type { SyncObserver } from '../src/application/ports/sync-observer.js';
 import type { ClusterEvents } from '../src/application/use-cases/cluster-events.js';

@@ -109,7 +109,7 @@ export type { HeldFrontend, TroubledPort } from './application/status/port-statu
 // Parts of the program that are of use elsewhere.
 export { NetlinkConntrack } from './adapters/conntrack/netlink-conntrack.js';
 export { ManifestSource, type ManifestSourceOptions } from './adapters/manifests/manifest-source.js';
-export { InterfaceAddresses } from './adapters/process/interface-addresses.js';
+export { InterfaceAddresses } from './adapters/process/host-facts.js';
 export {
   PinoLogger,
   type LogSettings,

@@ -1,4 +1,4 @@
-import { collectGarbage } from '../../src/adapters/process/collect-garbage.js';
+import { collectGarbage } from '../../src/adapters/process/own-process.js';
 import { PinoLogger } from '../../src/adapters/process/pino-logger.js';
 import { ChangeHistory } from '../../src/application/status/change-history.js';
 import type { ProgrammedChanges } from '../../src/application/sync/change-log.js';

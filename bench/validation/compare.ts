@@ -1,7 +1,7 @@
 import { Agent, request, type RequestOptions } from 'node:https';
 import { parseArgs } from 'node:util';
 import { KubeConfig } from '@kubernetes/client-node';
-import { brokenRules } from '../../src/adapters/manifests/objects/manifest-kinds.js';
+import { brokenRules } from '../../src/adapters/manifests/manifest-kinds.js';
 import { generateManifests, type GeneratedManifest } from './generate.js';
 
 /* Whether validation gives the verdict of a real API server, for generated manifests (scripts/compare-validation.mjs). Creates

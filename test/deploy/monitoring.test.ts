@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { OWN_METRICS } from '../../src/adapters/metrics/own-metric-table.js';
-import { PROXY_METRICS } from '../../src/adapters/metrics/proxy-metric-table.js';
-
+import { OWN_METRICS, PROXY_METRICS } from '../../src/adapters/metrics/metric-tables.js';
 /** What the proxy exports, histograms with their parts, and what every Prometheus has. */
 const exported = new Set([
   'up',

@@ -3,7 +3,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { OWN_METRICS } from '../../src/adapters/metrics/own-metric-table.js';
+import { OWN_METRICS } from '../../src/adapters/metrics/metric-tables.js';
 import { parseExposition, type ShownMetric } from '../support/metrics/exposition.js';
 import { specMetrics } from '../support/metrics/spec-metrics.js';
 import { sampleOf } from '../support/nightly.js';

@@ -23,7 +23,7 @@ import {
 } from '../netlink/errors.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER } from '../netlink/protocol.js';
-import { ensureSysctl } from '../sysctl/sysctl.js';
+import { ensureSysctl } from '../sysctl.js';
 import { ConnectionLooks, FoundInKernel } from './connection-looks.js';
 import { FlowDeletion } from './flow-deletion.js';
 import type { FlowReader } from './flow-reader.js';

@@ -7,8 +7,8 @@ import type {
 } from '../../application/ports/health-check-listener.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { closeServer, crowdedLog, openServer } from '../http/open-server.js';
-import { JSON_TYPE, respond } from '../http/plain-response.js';
+import { closeServer, crowdedLog, openServer } from '../http/http-listener.js';
+import { JSON_TYPE, respond } from '../http/router.js';
 
 /**
  * Health-check node ports over HTTP, for any path and method (docs/spec/server.md §8.4). One server for each address, or a single

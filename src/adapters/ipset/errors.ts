@@ -1,5 +1,5 @@
 import { NamedError } from '../../domain/model/named-error.js';
-import { ToolError } from '../tools/errors.js';
+import { ToolError } from '../tool-programs.js';
 
 /** The kernel has no IP sets, so none can be left. */
 export class IpSetUnsupportedError extends ToolError {

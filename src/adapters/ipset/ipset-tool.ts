@@ -1,7 +1,13 @@
 import { IpSetRefusedError, IpSetUnsupportedError } from './errors.js';
-import { ToolFailedError, ToolMissingError, ToolPermissionError, type ToolError } from '../tools/errors.js';
+import {
+  ToolFailedError,
+  ToolMissingError,
+  ToolPermissionError,
+  type ToolError,
+  ToolPrograms,
+  type ToolOutcome,
+} from '../tool-programs.js';
 import type { IpSetOutcome, IpSets, IpSetStep, ReadIpSets } from './ip-sets.js';
-import { ToolPrograms, type ToolOutcome } from '../tools/tool-programs.js';
 import { reportsTemporary } from '../netlink/errno.js';
 import { hasIpSet } from './kernel-ip-sets.js';
 import { parseSave } from './parse-save.js';

@@ -1,6 +1,5 @@
 import { NamedError } from '../../domain/model/named-error.js';
-import { firstReasons } from '../tools/first-reasons.js';
-import { ToolError } from '../tools/errors.js';
+import { firstReasons, ToolError } from '../tool-programs.js';
 
 /** Another program held the xtables lock all the time that we waited. */
 export class XtablesLockedError extends ToolError {

@@ -1,7 +1,7 @@
-import type { ManifestObject } from './objects/manifest-objects.js';
+import type { ManifestObject } from './manifest-objects.js';
 
 /** What the receiver must be told when a file's contents are replaced. */
-export interface Difference {
+interface Difference {
   /** Added or changed. */
   readonly applied: readonly ManifestObject[];
   /** Keys that no file contains any longer. */

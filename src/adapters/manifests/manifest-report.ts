@@ -1,9 +1,8 @@
 import { cutText } from '../../application/cut-text.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { ManifestContents, RejectedObject } from './objects/load-manifest.js';
-import { ManifestFileError, type ManifestSyntaxError } from './manifest-errors.js';
-import type { UnlistedFolder } from './files/manifest-files.js';
-import { rejectedText, placeOf, unreadText } from './problem-text.js';
+import type { ManifestContents, RejectedObject } from './load-manifest.js';
+import { ManifestFileError, ManifestSyntaxError } from './manifest-errors.js';
+import type { UnlistedFolder } from './manifest-files.js';
 
 /** How many items of a kind are listed for a file; the rest is counted. */
 const SHOWN = 10;
@@ -117,4 +116,19 @@ function byObject(rejected: readonly RejectedObject[]): readonly RejectedObject[
     bySubject.set(id, earlier ? { ...earlier, problem: `${earlier.problem}; ${each.problem}` } : each);
   }
   return [...bySubject.values()].map((each) => ({ ...each, problem: cutText(each.problem) }));
+}
+
+/** `file:line: kind namespace/name: field: what is wrong`. */
+function rejectedText(file: string, { line, subject, problem }: RejectedObject): string {
+  return `${placeOf(file, line)}: ${subject}: ${problem}`;
+}
+
+/** For a file that cannot be read or parsed. */
+function unreadText(file: string, error: Error): string {
+  return `${error instanceof ManifestSyntaxError ? error.place(file) : file}: ${error.message}`;
+}
+
+/** `file:line`, if the line is known. */
+function placeOf(file: string, line: number | undefined): string {
+  return line === undefined ? file : `${file}:${line}`;
 }

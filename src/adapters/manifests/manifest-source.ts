@@ -1,9 +1,19 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ClusterSource, ObjectSink, SourceStatus } from '../../application/ports/cluster-source.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { FolderWatch } from '../files/folder-watch.js';
-import { ManifestFiles } from './files/manifest-files.js';
-import { MANIFEST_KINDS } from './objects/manifest-kinds.js';
-import { ManifestReader } from './manifest-reader.js';
+import { FolderWatch, type FolderChanges } from '../folder-watch.js';
+import { loadManifest, TimeSlice, type ManifestContents } from './load-manifest.js';
+import { ManifestFileError, ManifestSyntaxError } from './manifest-errors.js';
+import {
+  ManifestFiles,
+  EmptiedFiles,
+  holdsNothing,
+  readManifestFile,
+  fileSignature,
+} from './manifest-files.js';
+import { ManifestIndex } from './manifest-index.js';
+import { MANIFEST_KINDS } from './manifest-kinds.js';
+import { parseKey } from './manifest-objects.js';
 import { ManifestReport } from './manifest-report.js';
 
 /** Which manifests are read, and how. */
@@ -83,5 +93,187 @@ export class ManifestSource implements ClusterSource {
     } finally {
       changes?.close();
     }
+  }
+}
+
+const NOTHING = { objects: [], rejected: [] };
+
+const TORN =
+  'is empty, as if somebody were writing it; if it stays so for a minute, the objects that it held are taken to be deleted';
+
+/** How long to wait before a file that looks incomplete, or is gone, is taken as it is. */
+const SETTLE_MILLISECONDS = 100;
+
+/**
+ * Reads files and delivers the difference from their previous contents. Files are read one at a time. Only signatures, keys
+ * and digests are kept.
+ *
+ * In a pass a file is
+ * - unchanged: its signature is the same and no event named it; it is not read;
+ * - complete: it is read, and its difference is delivered;
+ * - incomplete: it does not parse, became empty, changed while it was read, or is gone. A writer may be about to finish, so
+ *   it is read again after 100 ms and then taken as it is: a syntax error is reported and the last valid version is kept; the
+ *   objects of a deleted file are deleted, those of an emptied one after a minute. A file that is followed and has not a byte at the
+ *   start counts as emptied: what it held may have rules. A file is not deleted, but out of sight, when the path that was given for
+ *   it is gone.
+ * A file that is unreadable, out of sight, or was emptied less than a minute ago is reported once, and tried again in every pass.
+ */
+class ManifestReader {
+  private readonly index: ManifestIndex;
+  private readonly signatures = new Map<string, string>();
+  private readonly emptied: EmptiedFiles;
+  private readonly slice = new TimeSlice();
+  private loading = false;
+  private isFirstPass = true;
+
+  constructor(
+    private readonly files: ManifestFiles,
+    private readonly sink: ObjectSink,
+    private readonly report: ManifestReport,
+    /** Milliseconds since any time. */
+    now: () => number = () => performance.now(),
+    /** Whether there are passes after the first. */
+    private readonly isFollowing = true,
+  ) {
+    this.emptied = new EmptiedFiles(now);
+    this.index = new ManifestIndex(files.compare);
+  }
+
+  /** Files that differ are being read, and some of their objects may be delivered already. */
+  get delivering(): boolean {
+    return this.loading;
+  }
+
+  /**
+   * Brings the receiver up to date. Returns the milliseconds it took to find the changed files. Rejects with an AbortError when
+   * aborted while waiting. Delivers nothing after an abort.
+   */
+  async pass(changes: FolderChanges, signal: AbortSignal): Promise<number> {
+    const began = performance.now();
+    const due: string[] = [];
+    for (const file of changes.all ? this.everyFile() : [...changes.files].sort(this.files.compare)) {
+      if (changes.files.has(file) || this.looksChanged(file)) due.push(file);
+      await this.slice.yieldIfOver();
+    }
+    const looking = performance.now() - began;
+
+    this.loading = due.length > 0;
+    try {
+      await this.loadAll(due, signal);
+    } finally {
+      this.loading = false;
+    }
+    this.isFirstPass = false;
+    return looking;
+  }
+
+  private async loadAll(due: readonly string[], signal: AbortSignal): Promise<void> {
+    const incomplete: string[] = [];
+    for (const file of due) {
+      if (signal.aborted) return;
+      if (!(await this.load(file, false, signal))) incomplete.push(file);
+      await this.slice.yieldIfOver();
+    }
+    if (incomplete.length > 0) await delay(SETTLE_MILLISECONDS, undefined, { signal });
+    for (const file of incomplete) {
+      if (signal.aborted) return;
+      await this.load(file, true, signal);
+      await this.slice.yieldIfOver();
+    }
+  }
+
+  /** The files that exist and those that existed. */
+  private everyFile(): Iterable<string> {
+    const { files, unlisted } = this.files.list();
+    this.report.folders(unlisted);
+    const keep = unlisted.map(({ path }) => `${path}/`);
+    const all = new Set(files);
+    for (const file of this.signatures.keys())
+      if (!keep.some((folder) => file.startsWith(folder))) all.add(file);
+    return all;
+  }
+
+  private looksChanged(file: string): boolean {
+    return fileSignature(file) !== this.signatures.get(file) || this.report.unread(file);
+  }
+
+  /**
+   * Reads one file and delivers its difference. Returns false if it is incomplete; with `final` it is taken as it is. Delivers
+   * nothing after an abort.
+   */
+  private async load(file: string, final: boolean, signal: AbortSignal): Promise<boolean> {
+    const signature = fileSignature(file);
+    if (signature === undefined) return this.gone(file, final, signal);
+    let contents: ManifestContents;
+    try {
+      const text = await readManifestFile(file);
+      const changing = fileSignature(file) !== signature;
+      const emptied = holdsNothing(text) && this.mayHaveHeld(file, text);
+      if (!final && (changing || emptied)) return false;
+      if (!emptied) this.emptied.forget(file);
+      else if (!this.emptied.isMeant(file)) throw new ManifestFileError(file, TORN);
+      contents = await loadManifest(text, this.slice);
+    } catch (error) {
+      if (error instanceof ManifestSyntaxError) {
+        if (!final) return false;
+        this.report.syntax(file, error, this.index.holds(file));
+      } else if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+        return this.gone(file, final, signal);
+      } else {
+        this.report.unreadable(file, error as Error);
+      }
+      this.signatures.set(file, signature);
+      return true;
+    }
+    if (signal.aborted) return true;
+    this.signatures.set(file, signature);
+    await this.deliver(file, contents, signal);
+    // Only now: while a problem is reported, rules that no object explains yet are kept.
+    this.report.contents(file, contents);
+    return true;
+  }
+
+  private mayHaveHeld(file: string, text: string): boolean {
+    const isTornAtStart = this.isFirstPass && this.isFollowing && text === '';
+    return this.index.holds(file) || this.emptied.isKnown(file) || isTornAtStart;
+  }
+
+  private async gone(file: string, final: boolean, signal: AbortSignal): Promise<boolean> {
+    const held = this.index.holds(file);
+    if (!final && held) return false;
+    if (held && this.files.isOutOfSight(file)) {
+      // A folder is reported as such.
+      if (this.files.isGiven(file)) this.report.missing(file);
+      return true;
+    }
+    this.emptied.forget(file);
+    this.signatures.delete(file);
+    this.report.forget(file);
+    await this.deliver(file, NOTHING, signal);
+    return true;
+  }
+
+  private async deliver(
+    file: string,
+    { objects, rejected }: Pick<ManifestContents, 'objects' | 'rejected'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const broken = new Set(rejected.map(({ key }) => key));
+    // An object without a name may be any of those that the file contained.
+    const keep = (key: string): boolean => broken.has(key) || broken.has(undefined);
+    const { applied, deleted, reread, duplicates } = this.index.replace(file, objects, keep);
+    this.report.duplicates(file, duplicates, this.files.compare);
+    for (const { kind, object } of applied) {
+      if (signal.aborted) return;
+      this.sink.applied(kind, object);
+      if (this.slice.isOver) await this.slice.yieldIfOver();
+    }
+    for (const key of deleted) {
+      if (signal.aborted) return;
+      const { kind, reference } = parseKey(key);
+      this.sink.deleted(kind, reference);
+      if (this.slice.isOver) await this.slice.yieldIfOver();
+    }
+    for (const other of reread) await this.load(other, true, signal);
   }
 }

@@ -1,10 +1,14 @@
-import type { Profiler } from '../pprof/profiler.js';
-import { byOwnName } from '../http/by-own-name.js';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { healthRoutes, type HealthSubject } from '../health/health-server.js';
 import { HttpListener, type ListenOptions } from '../http/http-listener.js';
-import { route, type Routes } from '../http/router.js';
+import { byOwnName, route, readOnly, respond, TEXT_TYPE, type Routes } from '../http/router.js';
+import type { Profiler } from '../pprof/profiler.js';
+import type { HealthSlis } from './component-metrics.js';
+import type { PrometheusMetrics } from './prometheus-metrics.js';
 
 /** The address is `metricsBindAddress`. */
-export interface MetricsServerOptions extends ListenOptions {
+interface MetricsServerOptions extends ListenOptions {
   readonly routes: Routes;
   /** Whether profiles may be taken (`enableProfiling`). The profiler is loaded only then. */
   readonly profiling: boolean;
@@ -52,3 +56,48 @@ export class MetricsServer {
     return pprofRoutes(this.profiler);
   }
 }
+
+/** The address is `--scrape-bind-address`. */
+interface ScrapeServerOptions extends ListenOptions, HealthSubject {
+  /** Those of the metrics server; only the metrics among them are served. */
+  readonly routes: Routes;
+}
+
+/** What is served of the metrics server's routes. */
+const METRICS_PATHS = ['/metrics', '/metrics/slis'];
+
+/**
+ * Serves what may be read from elsewhere, for a monitoring system: metrics and health, to be read only. Nothing here names a
+ * Service, an address of a client or a setting, and nothing can be changed.
+ */
+export class ScrapeServer extends HttpListener {
+  constructor(options: ScrapeServerOptions) {
+    const served = { ...only(METRICS_PATHS, options.routes), ...healthRoutes(options) };
+    super({ ...options, name: 'scrape', handler: route(readOnly(served), options.logger) });
+  }
+}
+
+function only(paths: readonly string[], routes: Routes): Routes {
+  return Object.fromEntries(Object.entries(routes).filter(([path]) => paths.includes(path)));
+}
+
+/** `/metrics` and `/metrics/slis` (docs/spec/server.md §9). DELETE on the latter resets it. */
+export function metricsRoutes(metrics: PrometheusMetrics, slis: HealthSlis): Routes {
+  return {
+    '/metrics': async ({ request }, response) => {
+      const text = await metrics.exposition();
+      if (!/\bgzip\b/.test(String(request.headers['accept-encoding'])))
+        return respond(response, 200, metrics.contentType, text);
+      const body = await compress(text, { level: 1 });
+      response.setHeader('Content-Encoding', 'gzip');
+      respond(response, 200, metrics.contentType, body);
+    },
+    '/metrics/slis': async ({ method }, response) => {
+      if (method !== 'DELETE') return respond(response, 200, slis.contentType, await slis.exposition());
+      slis.reset();
+      respond(response, 200, TEXT_TYPE, 'metrics reset\n');
+    },
+  };
+}
+
+const compress = promisify(gzip);

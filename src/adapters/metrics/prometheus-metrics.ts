@@ -6,14 +6,15 @@ import type { SyncReport } from '../../application/ports/sync-observer.js';
 import { PROTOCOLS } from '../../domain/model/protocol-number.js';
 import type { Protocol, ServiceKey } from '../../domain/model/service-port-name.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import { COMPONENT_METRICS } from './component-metric-table.js';
-import { describeComponent, type FeatureState } from './component.js';
-import { expose, type Labels, MetricSet, NO_LABELS } from './metric-set.js';
-import type { MetricSpec } from './metric-spec.js';
-import { OWN_METRICS } from './own-metric-table.js';
-import { PROXY_METRICS } from './proxy-metric-table.js';
-import { readRuntime, RUNTIME_METRICS } from './runtime-metrics.js';
-
+import {
+  COMPONENT_METRICS,
+  describeComponent,
+  type FeatureState,
+  readRuntime,
+  RUNTIME_METRICS,
+} from './component-metrics.js';
+import { expose, type Labels, MetricSet, NO_LABELS, type MetricSpec } from './metric-set.js';
+import { OWN_METRICS, PROXY_METRICS } from './metric-tables.js';
 /** Gauges that the library names like counters. */
 const MISNAMED = [
   'nodejs_active_handles_total',

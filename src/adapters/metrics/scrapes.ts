@@ -8,7 +8,7 @@ import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.j
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { SeriesValues } from '../../domain/traffic/traffic-series.js';
 import type { MetricSet } from './metric-set.js';
-import type { OWN_METRICS } from './own-metric-table.js';
+import type { OWN_METRICS } from './metric-tables.js';
 
 type Own = MetricSet<typeof OWN_METRICS>;
 

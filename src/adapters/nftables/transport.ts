@@ -6,7 +6,7 @@ import type {
   SetDefinition,
   SetElement,
 } from '../../domain/nftables/layout/table.js';
-import { firstReasons } from '../tools/first-reasons.js';
+import { firstReasons } from '../tool-programs.js';
 import { isTemporary } from '../netlink/errno.js';
 import { NamedError } from '../../domain/model/named-error.js';
 

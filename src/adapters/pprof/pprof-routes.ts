@@ -2,9 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { grouped } from '../../domain/model/grouped.js';
-import { clientLeft } from '../http/client-left.js';
-import { HTML_TYPE, respond, TEXT_TYPE } from '../http/plain-response.js';
-import type { Query, Routes } from '../http/router.js';
+import { clientLeft, HTML_TYPE, respond, TEXT_TYPE, type Query, type Routes } from '../http/router.js';
 import { ProfileBuilder } from './profile-builder.js';
 import { ProfilerBusyError, type Profiler } from './profiler.js';
 

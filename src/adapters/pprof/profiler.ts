@@ -1,7 +1,7 @@
 import { Session } from 'node:inspector/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuProfile } from './cpu-profile.js';
-import { collectGarbage } from '../process/collect-garbage.js';
+import { collectGarbage } from '../process/own-process.js';
 import { heapProfile } from './heap-profile.js';
 import { NamedError } from '../../domain/model/named-error.js';
 

@@ -1,27 +1,8 @@
 import { isatty } from 'node:tty';
-import { destination, type DestinationStream, pino, symbols } from 'pino';
+import { styleText } from 'node:util';
+import { destination, pino, symbols, type DestinationStream } from 'pino';
 import type { HighVerbosity, Logger } from '../../application/ports/logger.js';
-import { klogLine } from './klog-line.js';
-import { logRecord } from './log-record.js';
-import { printableJson } from './quote.js';
-import { terminalLine } from './terminal-line.js';
-
-const DEBUG_VERBOSITY = 2;
-/** Levels below pino's `debug`, by the verbosity from which they are shown. */
-const HIGH_VERBOSITIES = { v3: 19, v4: 18, v5: 17 } as const;
-/** pino's number for `warn`. */
-const WARNING_LEVEL = 40;
-
-/** The JSON keys of each level. As in kube-proxy, lines other than errors have a verbosity. */
-const LEVEL_FACTS: Readonly<Record<string, object>> = {
-  v5: { level: 'debug', v: 5 },
-  v4: { level: 'debug', v: 4 },
-  v3: { level: 'debug', v: 3 },
-  debug: { level: 'debug', v: DEBUG_VERBOSITY },
-  info: { level: 'info', v: 0 },
-  warn: { level: 'warn', v: 0 },
-  error: { level: 'error' },
-};
+import { printableJson, jsonText, quote, printable } from './quote.js';
 
 /** What is logged, and in which form. Adjustable at any time. */
 export interface LogSettings {
@@ -45,6 +26,23 @@ export interface PinoLoggerOptions extends LogSettings {
   /** Where split-off lines go. Default: standard output. */
   readonly informationStream?: LogStream;
 }
+
+const DEBUG_VERBOSITY = 2;
+/** Levels below pino's `debug`, by the verbosity from which they are shown. */
+const HIGH_VERBOSITIES = { v3: 19, v4: 18, v5: 17 } as const;
+/** pino's number for `warn`. */
+const WARNING_LEVEL = 40;
+
+/** The JSON keys of each level. As in kube-proxy, lines other than errors have a verbosity. */
+const LEVEL_FACTS: Readonly<Record<string, object>> = {
+  v5: { level: 'debug', v: 5 },
+  v4: { level: 'debug', v: 4 },
+  v3: { level: 'debug', v: 3 },
+  debug: { level: 'debug', v: DEBUG_VERBOSITY },
+  info: { level: 'info', v: 0 },
+  warn: { level: 'warn', v: 0 },
+  error: { level: 'error' },
+};
 
 /**
  * The log, written by pino. The fact `error` may be an Error; it is shown as `err`, by its message. The fact `caller` of a
@@ -159,4 +157,72 @@ function withErrorText(facts: object): object {
   const { error, ...others } = facts as Readonly<Record<string, unknown>>;
   if (error === undefined) return facts;
   return { err: error instanceof Error ? error.message : error, ...others };
+}
+
+/** One record of the log. */
+interface LogRecord {
+  readonly level: string;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  /** The part of the program that logs it. */
+  readonly caller: string;
+  readonly message: string;
+  /** Names and values, the error first. Only values that have a text. */
+  readonly facts: readonly (readonly [name: string, value: unknown])[];
+}
+
+/** Makes a record of what a logger and its parents know. `err` and `caller` among the facts are those of the record. */
+export function logRecord(level: string, time: number, message: string, known: object): LogRecord {
+  const { err, caller, ...rest } = known as Readonly<Record<string, unknown>>;
+  const facts = Object.entries({ err, ...rest }).filter(([, value]) => hasText(value));
+  return { level, time, caller: typeof caller === 'string' ? caller : 'kube-proxy', message, facts };
+}
+
+/** JSON skips the others too. */
+function hasText(value: unknown): boolean {
+  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol';
+}
+
+const SEVERITY: Readonly<Record<string, string>> = { warn: 'W', error: 'E' };
+
+/**
+ * A record as klog writes it as text, the form that log pipelines of clusters expect:
+ * `I1122 17:36:00.674000   20847 sync-loop:1] "synced" family="IPv4" written=4`. The part of the program stands in place of a
+ * source file. The clock has milliseconds. Strings are quoted, numbers and booleans are bare, anything else is JSON.
+ */
+export function klogLine({ level, time, caller, message, facts }: LogRecord): string {
+  const date = new Date(time);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  const day = two(date.getMonth() + 1) + two(date.getDate());
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+  const micros = `${String(date.getMilliseconds()).padStart(3, '0')}000`;
+  const severity = SEVERITY[level] ?? 'I';
+  const head = `${severity}${day} ${clock}.${micros} ${String(process.pid).padStart(7)} ${caller}:1]`;
+  const shown = facts.map(
+    ([name, value]) => `${name}=${typeof value === 'string' ? quote(value) : jsonText(value)}`,
+  );
+  return `${[head, quote(message), ...shown].join(' ')}\n`;
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+const STYLES: Readonly<Record<string, Style>> = { debug: 'dim', info: 'green', warn: 'yellow', error: 'red' };
+
+/** A record for people at a terminal: `19:04:12.345 WARN  what happened  fact=value other="two words"`. */
+export function terminalLine(
+  { level, time, message, facts }: LogRecord,
+  colored = process.env['NO_COLOR'] === undefined,
+): string {
+  const style = (how: Style, text: string): string =>
+    colored ? styleText(how, text, { validateStream: false }) : text;
+  const date = new Date(time);
+  const clock = `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+  const head = `${style('dim', clock)} ${style(STYLES[level] ?? 'reset', level.toUpperCase().padEnd(5))} ${printable(message)}`;
+  const shown = facts.map(([name, value]) => `${style('dim', `${name}=`)}${valueText(value)}`);
+  return `${head}${shown.length > 0 ? '  ' : ''}${shown.join(' ')}\n`;
+}
+
+function valueText(value: unknown): string {
+  if (typeof value !== 'string') return jsonText(value);
+  return /^[^\s"=\p{C}]+$/u.test(value) ? value : quote(value);
 }

@@ -4,7 +4,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_ROUTE } from '../netlink/protocol.js';
-import { readSysctl } from '../sysctl/sysctl.js';
+import { readSysctl } from '../sysctl.js';
 import { findLink } from './links.js';
 
 const IPV4_DEVICES = 'net/ipv4/conf';

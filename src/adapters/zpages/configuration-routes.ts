@@ -1,5 +1,4 @@
-import { JSON_TYPE, respond, TEXT_TYPE } from '../http/plain-response.js';
-import type { Routes } from '../http/router.js';
+import { JSON_TYPE, respond, TEXT_TYPE, type Routes } from '../http/router.js';
 
 /** `/proxyMode` and `/configz` (docs/spec/server.md §9). */
 export function configurationRoutes({

@@ -1,7 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { HTML_TYPE, respond, TEXT_TYPE } from '../http/plain-response.js';
-import type { Handler, Routes } from '../http/router.js';
-
+import { HTML_TYPE, respond, TEXT_TYPE, type Handler, type Routes } from '../http/router.js';
 const LONGEST_BODY = 1024;
 
 /** `/debug/flags`: flags that can be changed at run time, which is only the log verbosity (docs/spec/server.md §9). */

@@ -1,5 +1,4 @@
-import { respond, TEXT_TYPE } from '../http/plain-response.js';
-import type { Routes } from '../http/router.js';
+import { respond, TEXT_TYPE, type Routes } from '../http/router.js';
 
 /** Counts health checks. */
 export interface CheckObserver {

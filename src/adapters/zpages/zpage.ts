@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { stringify } from 'yaml';
-import { JSON_TYPE, respond, TEXT_TYPE } from '../http/plain-response.js';
-import type { Handler } from '../http/router.js';
+import { JSON_TYPE, respond, TEXT_TYPE, type Handler } from '../http/router.js';
 import { acceptedTypes, zpageFormat } from './zpage-format.js';
 
 /** A page for people, also available in a form for machines. */

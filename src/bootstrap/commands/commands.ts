@@ -1,4 +1,4 @@
-import { ManifestFiles } from '../../adapters/manifests/files/manifest-files.js';
+import { ManifestFiles } from '../../adapters/manifests/manifest-files.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { Cleanup } from '../../application/use-cases/cleanup.js';
 import type { CommandLine } from '../configuration/command-line.js';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { FileWatch } from '../../adapters/files/file-watch.js';
+import { FileWatch } from '../../adapters/folder-watch.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { ApplyConfiguration } from '../../application/configuration/apply-configuration.js';
 import { parseCommandLine, type CommandLine } from '../configuration/command-line.js';

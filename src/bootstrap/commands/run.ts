@@ -1,6 +1,4 @@
-import { exitAtOnce } from '../../adapters/process/exit-at-once.js';
-import { collectGarbage } from '../../adapters/process/collect-garbage.js';
-import { setOomScore } from '../../adapters/process/oom-score.js';
+import { exitAtOnce, setOomScore, collectGarbage } from '../../adapters/process/own-process.js';
 import { Systemd } from '../../adapters/process/systemd.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';

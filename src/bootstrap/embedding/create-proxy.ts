@@ -1,4 +1,4 @@
-import { LoggedEvents } from '../../adapters/events/logged-events.js';
+import { LoggedEvents } from '../../adapters/events/event-recorder.js';
 import { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { NO_WAIT } from '../../application/node/await-node.js';
 import type { Backend } from '../../application/ports/backend.js';

@@ -14,7 +14,7 @@ import { NetlinkNftTransport } from '../../adapters/nftables/netlink/netlink-tra
 import { listChains } from '../../adapters/nftables/netlink/read/list-chains.js';
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
-import { supportedFamilies } from '../../adapters/process/ip-families.js';
+import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';

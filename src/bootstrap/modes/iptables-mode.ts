@@ -5,8 +5,7 @@ import { IptablesHostReader, type CounterMaker } from '../../adapters/iptables/d
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import { Nfacct } from '../../adapters/iptables/detection/nfacct.js';
 import { holdsIpvsRules, IPVS_OWNED_CHAINS } from '../../adapters/ipvs/clean-up/owned-chains.js';
-import { routesLocalnet } from '../../adapters/sysctl/route-localnet.js';
-import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
+import { routesLocalnet, ensureSysctl } from '../../adapters/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { FIREWALL } from '../../domain/iptables/chain-names.js';

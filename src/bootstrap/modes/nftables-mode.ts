@@ -4,7 +4,7 @@ import { NetlinkNftTransport } from '../../adapters/nftables/netlink/netlink-tra
 import { isWithoutNfTables } from '../../adapters/nftables/netlink/read/list-chains.js';
 import { NftablesDriver } from '../../adapters/nftables/nftables-driver.js';
 import { rejectedPackets } from '../../adapters/nftables/rejected-packets.js';
-import { supportedFamilies } from '../../adapters/process/ip-families.js';
+import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';

@@ -1,7 +1,12 @@
-import { byOwnName } from '../../adapters/http/by-own-name.js';
-import { respond, TEXT_TYPE } from '../../adapters/http/plain-response.js';
-import { overLoopback } from '../../adapters/http/restrictions.js';
-import { route, type Handler, type Routes } from '../../adapters/http/router.js';
+import {
+  byOwnName,
+  respond,
+  TEXT_TYPE,
+  route,
+  type Handler,
+  type Routes,
+  overLoopback,
+} from '../../adapters/http/router.js';
 import { servesPage } from '../configuration/page-setting.js';
 import type { ProxyParts } from '../parts/proxy-parts.js';
 

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
-import { ApiEventRecorder, type EventApi } from '../../adapters/events/api-event-recorder.js';
-import { LoggedEvents } from '../../adapters/events/logged-events.js';
+import { ApiEventRecorder, type EventApi, LoggedEvents } from '../../adapters/events/event-recorder.js';
 import type { ReadingModule } from '../parts/reading-parts.js';
 
 /** Where events go: to the API server, or to the log where there is none or nothing runs longer than one sync. */

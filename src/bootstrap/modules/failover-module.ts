@@ -1,4 +1,4 @@
-import { TcpEndpointConnector } from '../../adapters/localhost/tcp-endpoint-connector.js';
+import { TcpEndpointConnector } from '../../adapters/endpoint-connections.js';
 import { EjectSilentEndpoints } from '../../application/failover/eject-silent-endpoints.js';
 import { EjectionReports } from '../../application/failover/ejection-reports.js';
 import { FamilyLoops } from '../../application/use-cases/object-handler.js';

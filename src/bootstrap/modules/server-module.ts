@@ -1,9 +1,8 @@
 import { HealthServer } from '../../adapters/health/health-server.js';
 import { ServiceHealthServer } from '../../adapters/health/service-health-server.js';
 import { ApiServiceLookup } from '../../adapters/kubernetes/kubernetes-source.js';
-import { LocalhostRelay } from '../../adapters/localhost/localhost-relay.js';
-import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
-import { ScrapeServer } from '../../adapters/metrics/scrape-server.js';
+import { LocalhostRelay } from '../../adapters/endpoint-connections.js';
+import { MetricsServer, ScrapeServer } from '../../adapters/metrics/metrics-server.js';
 import { splitHostPort } from '../../domain/net/listen-address.js';
 import { isMetricsOnLoopback } from '../configuration/page-setting.js';
 import { loadDiagnostics } from '../diagnostics.js';

@@ -1,5 +1,5 @@
-import { cpuCount } from '../../adapters/process/cpu-count.js';
-import { setUpConntrackTable } from '../../adapters/sysctl/conntrack-table.js';
+import { cpuCount } from '../../adapters/process/host-facts.js';
+import { setUpConntrackTable } from '../../adapters/sysctl.js';
 import type { EventRecorder } from '../../application/ports/event-recorder.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';

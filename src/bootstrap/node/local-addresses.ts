@@ -1,5 +1,5 @@
 import { SERVICE_DEVICE } from '../../adapters/ipvs/kernel/service-addresses.js';
-import { InterfaceAddresses } from '../../adapters/process/interface-addresses.js';
+import { InterfaceAddresses } from '../../adapters/process/host-facts.js';
 import { NetlinkLocalAddresses } from '../../adapters/rtnetlink/netlink-local-addresses.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';

@@ -1,8 +1,7 @@
 import type { HealthServer } from '../../adapters/health/health-server.js';
 import type { Routes } from '../../adapters/http/router.js';
-import type { MetricsServer } from '../../adapters/metrics/metrics-server.js';
-import type { ScrapeServer } from '../../adapters/metrics/scrape-server.js';
-import type { LocalhostRelay } from '../../adapters/localhost/localhost-relay.js';
+import type { MetricsServer, ScrapeServer } from '../../adapters/metrics/metrics-server.js';
+import type { LocalhostRelay } from '../../adapters/endpoint-connections.js';
 import type { EjectSilentEndpoints } from '../../application/failover/eject-silent-endpoints.js';
 import type { ForwardingObstacles } from '../../application/node/forwarding-obstacles.js';
 import type { Backend } from '../../application/ports/backend.js';

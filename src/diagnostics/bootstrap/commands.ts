@@ -7,7 +7,7 @@ import { printError } from '../../adapters/cli/print-error.js';
 import { QueriesError } from '../adapters/cli/tracing/queries-error.js';
 import { UsageError } from '../../adapters/cli/usage-error.js';
 import { DumpError } from '../adapters/compare/dump-sides.js';
-import { ManifestFiles } from '../../adapters/manifests/files/manifest-files.js';
+import { ManifestFiles } from '../../adapters/manifests/manifest-files.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { ComparisonError } from '../application/compare/comparison-error.js';
 import { errorMessage } from '../../application/error-message.js';

@@ -5,7 +5,7 @@ import { print } from '../adapters/cli/output/print.js';
 import { comparisonLines, type ComparisonResult } from '../adapters/cli/texts/comparison.js';
 import { dumpSides } from '../adapters/compare/dump-sides.js';
 import { kernelSides } from '../adapters/compare/kernel-sides.js';
-import { supportedFamilies } from '../../adapters/process/ip-families.js';
+import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import { exitCode, familyReport, type FamilyReport } from '../application/compare/comparison-report.js';
 import { ComparisonError } from '../application/compare/comparison-error.js';

@@ -1,7 +1,6 @@
 import { differenceRoutes } from '../adapters/debug/difference-routes.js';
 import { trafficRoutes } from '../adapters/debug/traffic-routes.js';
-import { readOnly } from '../../adapters/http/restrictions.js';
-import type { Routes } from '../../adapters/http/router.js';
+import { readOnly, type Routes } from '../../adapters/http/router.js';
 import { PageFiles } from '../adapters/page/page-files.js';
 import { pageRoutes } from '../adapters/page/page-routes.js';
 import { Diff } from '../application/difference/diff.js';

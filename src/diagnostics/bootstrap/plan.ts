@@ -1,4 +1,4 @@
-import { supportedFamilies } from '../../adapters/process/ip-families.js';
+import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { planFamilies } from '../application/plan.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';

@@ -4,7 +4,7 @@ import { printError } from '../../adapters/cli/print-error.js';
 import { nameText, type ServiceName } from '../adapters/cli/command-line/service-names.js';
 import { differenceLines } from '../adapters/cli/texts/difference.js';
 import { UsageError } from '../../adapters/cli/usage-error.js';
-import { supportedFamilies } from '../../adapters/process/ip-families.js';
+import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import { isNone, linesOf, type DifferenceReport } from '../application/difference/difference-report.js';
 import { plannedDifference } from '../application/difference/planned-difference.js';
 import type { Logger } from '../../application/ports/logger.js';

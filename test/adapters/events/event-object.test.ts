@@ -1,4 +1,4 @@
-import { eventName, eventObject } from '../../../src/adapters/events/event-object.js';
+import { eventName, eventObject } from '../../../src/adapters/events/event-recorder.js';
 import type { ClusterEvent } from '../../../src/application/ports/event-recorder.js';
 
 const starting: ClusterEvent = {

@@ -1,9 +1,7 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { byOwnName } from '../../../src/adapters/http/by-own-name.js';
-import { closeServer, openServer } from '../../../src/adapters/http/open-server.js';
-import { respond, TEXT_TYPE } from '../../../src/adapters/http/plain-response.js';
-import { route } from '../../../src/adapters/http/router.js';
+import { byOwnName, respond, TEXT_TYPE, route } from '../../../src/adapters/http/router.js';
+import { closeServer, openServer } from '../../../src/adapters/http/http-listener.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 
 /** What a server answers whose names are `Node1` and those of every server, when it is called by this one. */

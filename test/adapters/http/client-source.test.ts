@@ -1,4 +1,4 @@
-import { isOverLoopback, isThisNode, sourceOf } from '../../../src/adapters/http/client-source.js';
+import { isOverLoopback, isThisNode, sourceOf } from '../../../src/adapters/http/connection-guard.js';
 
 it.each([
   ['192.0.2.7', '192.0.2.7'],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ConnectionPool } from '../../../src/adapters/http/connection-pool.js';
+import { ConnectionPool } from '../../../src/adapters/http/connection-guard.js';
 
 let ended: string[];
 let pool: ConnectionPool<string>;

@@ -5,9 +5,7 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { HalfOpen } from '../../support/http/half-open.js';
 import { until } from '../../support/until.js';
-import { BindError, HttpListener } from '../../../src/adapters/http/http-listener.js';
-import type { ClientLimits } from '../../../src/adapters/http/open-server.js';
-
+import { BindError, HttpListener, type ClientLimits } from '../../../src/adapters/http/http-listener.js';
 let occupant: Server;
 let clock: FakeClock;
 let logger: MemoryLogger;

@@ -1,6 +1,11 @@
-import { respond, TEXT_TYPE } from '../../../src/adapters/http/plain-response.js';
-import { overLoopback, readOnly } from '../../../src/adapters/http/restrictions.js';
-import type { Handler, Routes } from '../../../src/adapters/http/router.js';
+import {
+  respond,
+  TEXT_TYPE,
+  type Handler,
+  type Routes,
+  overLoopback,
+  readOnly,
+} from '../../../src/adapters/http/router.js';
 import { Served } from '../../support/http/served.js';
 
 const answer: Handler = (_, response) => respond(response, 200, TEXT_TYPE, 'ok');

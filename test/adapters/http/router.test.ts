@@ -1,5 +1,4 @@
-import { respond, TEXT_TYPE } from '../../../src/adapters/http/plain-response.js';
-import type { Handler } from '../../../src/adapters/http/router.js';
+import { respond, TEXT_TYPE, type Handler } from '../../../src/adapters/http/router.js';
 import { Served } from '../../support/http/served.js';
 
 let served: Served;

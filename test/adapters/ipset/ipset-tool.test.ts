@@ -1,4 +1,4 @@
-import { ToolMissingError } from '../../../src/adapters/tools/errors.js';
+import { ToolMissingError } from '../../../src/adapters/tool-programs.js';
 import { IpSetTool } from '../../../src/adapters/ipset/ipset-tool.js';
 
 const NAMES = new Set(['KUBE-CLUSTER-IP', 'KUBE-NODE-PORT-TCP']);

@@ -9,7 +9,7 @@ import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { until as untilHolds } from '../../support/until.js';
 import { WorkBetweenTurns } from '../../support/work-between-turns.js';
 import { RecordingSink } from '../../../src/testing/fakes/recording-sink.js';
-import { FolderWatch } from '../../../src/adapters/files/folder-watch.js';
+import { FolderWatch } from '../../../src/adapters/folder-watch.js';
 import { ManifestPathError } from '../../../src/adapters/manifests/manifest-errors.js';
 import { ManifestSource } from '../../../src/adapters/manifests/manifest-source.js';
 

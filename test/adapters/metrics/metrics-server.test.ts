@@ -2,9 +2,8 @@ import { gunzipSync } from 'node:zlib';
 import { request } from 'node:http';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { HealthSlis } from '../../../src/adapters/metrics/health-slis.js';
-import { metricsRoutes } from '../../../src/adapters/metrics/metrics-routes.js';
-import { MetricsServer } from '../../../src/adapters/metrics/metrics-server.js';
+import { HealthSlis } from '../../../src/adapters/metrics/component-metrics.js';
+import { metricsRoutes, MetricsServer } from '../../../src/adapters/metrics/metrics-server.js';
 import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metrics.js';
 import { parseExposition } from '../../support/metrics/exposition.js';
 

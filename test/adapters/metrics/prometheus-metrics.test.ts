@@ -1,5 +1,5 @@
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
-import { OWN_METRICS } from '../../../src/adapters/metrics/own-metric-table.js';
+import { OWN_METRICS } from '../../../src/adapters/metrics/metric-tables.js';
 import {
   PrometheusMetrics,
   type PrometheusMetricsOptions,

@@ -1,8 +1,7 @@
 import { request } from 'node:http';
-import { HealthSlis } from '../../../src/adapters/metrics/health-slis.js';
-import { metricsRoutes } from '../../../src/adapters/metrics/metrics-routes.js';
+import { HealthSlis } from '../../../src/adapters/metrics/component-metrics.js';
+import { metricsRoutes, ScrapeServer } from '../../../src/adapters/metrics/metrics-server.js';
 import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metrics.js';
-import { ScrapeServer } from '../../../src/adapters/metrics/scrape-server.js';
 import type { Handler } from '../../../src/adapters/http/router.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { Readiness } from '../../../src/application/health/readiness.js';

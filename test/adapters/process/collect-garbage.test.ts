@@ -1,4 +1,4 @@
-import { collectGarbage } from '../../../src/adapters/process/collect-garbage.js';
+import { collectGarbage } from '../../../src/adapters/process/own-process.js';
 
 it('frees unused memory, repeatedly', async () => {
   for (let time = 0; time < 2; time++) {

@@ -3,8 +3,8 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { cpuCount } from '../../../src/adapters/process/cpu-count.js';
-import { setOomScore } from '../../../src/adapters/process/oom-score.js';
+import { cpuCount } from '../../../src/adapters/process/host-facts.js';
+import { setOomScore } from '../../../src/adapters/process/own-process.js';
 
 const folder = () => mkdtempSync(join(tmpdir(), 'host-'));
 

@@ -2,9 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { FloodGuard } from '../../../src/adapters/process/flood-guard.js';
-import { klogLine } from '../../../src/adapters/process/klog-line.js';
-import { logRecord } from '../../../src/adapters/process/log-record.js';
-import { PinoLogger } from '../../../src/adapters/process/pino-logger.js';
+import { klogLine, logRecord, PinoLogger, terminalLine } from '../../../src/adapters/process/pino-logger.js';
 import {
   jsonText,
   printable,
@@ -12,7 +10,6 @@ import {
   printableLines,
   quote,
 } from '../../../src/adapters/process/quote.js';
-import { terminalLine } from '../../../src/adapters/process/terminal-line.js';
 
 function open(verbosity: number, format: 'text' | 'json'): { logger: PinoLogger; written: string[] } {
   const written: string[] = [];

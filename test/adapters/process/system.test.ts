@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { InterfaceAddresses } from '../../../src/adapters/process/interface-addresses.js';
+import { InterfaceAddresses } from '../../../src/adapters/process/host-facts.js';
 import { SystemClock } from '../../../src/adapters/process/system-clock.js';
 
 describe('SystemClock', () => {

@@ -1,5 +1,4 @@
-import { respond, TEXT_TYPE } from '../../../src/adapters/http/plain-response.js';
-import type { Handler, Routes } from '../../../src/adapters/http/router.js';
+import { respond, TEXT_TYPE, type Handler, type Routes } from '../../../src/adapters/http/router.js';
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { diagnosticRoutes } from '../../../src/bootstrap/modules/diagnostic-routes.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';

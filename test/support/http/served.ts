@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { closeServer, openServer } from '../../../src/adapters/http/open-server.js';
+import { closeServer, openServer } from '../../../src/adapters/http/http-listener.js';
 import { route, type Routes } from '../../../src/adapters/http/router.js';
 
 /** Routes behind a real server. */

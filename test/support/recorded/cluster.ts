@@ -1,10 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import {
-  type ManifestObject,
-  ManifestObjects,
-} from '../../../src/adapters/manifests/objects/manifest-objects.js';
-import { parseManifest } from '../../../src/adapters/manifests/parsing/manifest-text.js';
+import { type ManifestObject, ManifestObjects } from '../../../src/adapters/manifests/manifest-objects.js';
+import { parseManifest } from '../../../src/adapters/manifests/manifest-text.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import { NodeContexts } from '../../../src/application/node/node-contexts.js';
 import type { FamilyContext } from '../../../src/application/use-cases/sync.js';

@@ -14,7 +14,7 @@ import { writeRequest } from '../../netlink/netlink-request.js';
 import { NetlinkSocket, type NetlinkSocketOptions } from '../../netlink/netlink-socket.js';
 import { assemble } from '../../netlink/packet-filter.js';
 import { NETLINK_NETFILTER, NLM_F_CREATE, NLM_F_DUMP } from '../../netlink/protocol.js';
-import { readSysctl } from '../../sysctl/sysctl.js';
+import { readSysctl } from '../../sysctl.js';
 import { BOTH_FAMILIES, CT_EVENT, CT_EVENT_GROUPS, CT_GET } from '../ctnetlink.js';
 import { eventFilter } from './event-filter.js';
 import { FlowReader } from '../flow-reader.js';

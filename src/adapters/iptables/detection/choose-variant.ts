@@ -1,5 +1,5 @@
 import { IP_FAMILIES, type IpFamily } from '../../../domain/net/ip-family.js';
-import { ToolMissingError } from '../../tools/errors.js';
+import { ToolMissingError } from '../../tool-programs.js';
 import type { IptablesVariant } from '../iptables-commands.js';
 
 /** The tools of one variant on this host. */

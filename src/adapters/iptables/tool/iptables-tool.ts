@@ -17,7 +17,10 @@ import {
   ToolMissingError,
   ToolPermissionError,
   type ToolError,
-} from '../../tools/errors.js';
+  ToolPrograms,
+  type ToolOutcome,
+  type ToolStreams,
+} from '../../tool-programs.js';
 import { reportsTemporary } from '../../netlink/errno.js';
 import type { IptablesCommands, IptablesVariant, RestoreOutcome } from '../iptables-commands.js';
 import type { CommitListener } from '../../nftables/netlink/commit-listener.js';
@@ -27,7 +30,6 @@ import { nftTablesWithRules } from '../detection/nft-tables.js';
 import { rulesOfOtherVariant } from '../detection/other-variant.js';
 import { readLacking } from './restore-messages.js';
 import { knownFailure, RESOURCE_PROBLEM, restoreFailure } from './tool-failures.js';
-import { ToolPrograms, type ToolOutcome, type ToolStreams } from '../../tools/tool-programs.js';
 import { XtablesLock } from './xtables-lock.js';
 
 export interface IptablesToolOptions {

@@ -6,7 +6,7 @@ import {
   XtablesLockedError,
   XtablesLockFileError,
 } from '../errors.js';
-import { ToolFailedError, ToolPermissionError, type ToolError } from '../../tools/errors.js';
+import { ToolFailedError, ToolPermissionError, type ToolError } from '../../tool-programs.js';
 import { namesKernelsReason, readLacking, readRestoreFailures } from './restore-messages.js';
 
 const LOCKED = /holding the xtables lock/;

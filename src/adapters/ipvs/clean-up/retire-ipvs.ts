@@ -4,7 +4,7 @@ import type { Logger } from '../../../application/ports/logger.js';
 import type { ServedAddress } from '../../../domain/ipvs/service-port-rules.js';
 import { virtualServerKey, type VirtualServerKey } from '../../../domain/ipvs/virtual-server.js';
 import { IpSetUnsupportedError } from '../../ipset/errors.js';
-import { ToolMissingError } from '../../tools/errors.js';
+import { ToolMissingError } from '../../tool-programs.js';
 import { IpvsUnavailableError } from '../errors.js';
 import { expectDone } from '../tables/planned-steps.js';
 import { SWEEP_PERIOD } from '../tables/server-table.js';

@@ -1,6 +1,6 @@
 import { release } from 'node:os';
 import type { Logger } from '../../../application/ports/logger.js';
-import { ensureSysctl } from '../../sysctl/sysctl.js';
+import { ensureSysctl } from '../../sysctl.js';
 
 export interface IpvsSysctlOptions {
   /** The node answers ARP requests for an address only on the interface that has it. */

@@ -1,6 +1,6 @@
 import type { VirtualServer } from '../../../domain/ipvs/virtual-server.js';
 import { IP_FAMILIES } from '../../../domain/net/ip-family.js';
-import { ToolMissingError } from '../../tools/errors.js';
+import { ToolMissingError } from '../../tool-programs.js';
 import type { IpSetTool } from '../../ipset/ipset-tool.js';
 import { NetlinkError } from '../../netlink/errors.js';
 import type { VirtualServers } from '../kernel/virtual-servers.js';

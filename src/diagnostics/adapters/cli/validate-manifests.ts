@@ -5,13 +5,12 @@ import {
   loadManifest,
   located,
   type RejectedObject,
-} from '../../../adapters/manifests/objects/load-manifest.js';
-import { parseKey, stepsTo, subjectOf } from '../../../adapters/manifests/objects/manifest-objects.js';
-import type { ManifestPlace } from '../../../adapters/manifests/parsing/manifest-place.js';
-import { readManifestFile } from '../../../adapters/manifests/files/manifest-file.js';
-import { ManifestFiles } from '../../../adapters/manifests/files/manifest-files.js';
+  TimeSlice,
+} from '../../../adapters/manifests/load-manifest.js';
+import { parseKey, stepsTo, subjectOf } from '../../../adapters/manifests/manifest-objects.js';
+import type { ManifestPlace } from '../../../adapters/manifests/manifest-chunks.js';
+import { readManifestFile, ManifestFiles } from '../../../adapters/manifests/manifest-files.js';
 import { ManifestSyntaxError } from '../../../adapters/manifests/manifest-errors.js';
-import { TimeSlice } from '../../../adapters/manifests/time-slice.js';
 
 /** One thing that is wrong. */
 export interface ManifestFinding {

@@ -23,7 +23,7 @@ import { NetlinkChannel } from '../../../adapters/netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../../adapters/netlink/netlink-socket.js';
 import { NETLINK_NETFILTER, NETLINK_ROUTE } from '../../../adapters/netlink/protocol.js';
 import { listLinks } from '../../../adapters/rtnetlink/links.js';
-import { ToolMissingError } from '../../../adapters/tools/errors.js';
+import { ToolMissingError } from '../../../adapters/tool-programs.js';
 import { savedRules } from './saved-rules.js';
 
 export interface KernelSidesOptions {

@@ -1,7 +1,5 @@
 import type { Diff } from '../../application/difference/diff.js';
-import { clientLeft } from '../../../adapters/http/client-left.js';
-import { respondJson } from '../../../adapters/http/plain-response.js';
-import type { Routes } from '../../../adapters/http/router.js';
+import { clientLeft, respondJson, type Routes } from '../../../adapters/http/router.js';
 
 /** Our own: `/debug/diff` reads the kernel and shows what it has otherwise than desired; with `?service=NAMESPACE/NAME`, as often as wanted, of these Services. */
 export function differenceRoutes(diff: Diff): Routes {

@@ -1,8 +1,6 @@
 import type { FindEndpoints } from '../../application/status/find-endpoints.js';
 import type { EndpointMatches } from '../../application/status/service-row.js';
-import { clientLeft } from '../../../adapters/http/client-left.js';
-import { respondJson } from '../../../adapters/http/plain-response.js';
-import type { Routes } from '../../../adapters/http/router.js';
+import { clientLeft, respondJson, type Routes } from '../../../adapters/http/router.js';
 
 /** Our own: `/debug/endpoints?part=10.244.1.&part=:8080` shows which Services have endpoints with such parts of `ip:port`. */
 export function endpointRoutes(endpoints: FindEndpoints): Routes {

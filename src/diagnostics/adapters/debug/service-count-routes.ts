@@ -1,7 +1,5 @@
 import type { CountServices } from '../../application/status/count-services.js';
-import { clientLeft } from '../../../adapters/http/client-left.js';
-import { respondJson } from '../../../adapters/http/plain-response.js';
-import type { Routes } from '../../../adapters/http/router.js';
+import { clientLeft, respondJson, type Routes } from '../../../adapters/http/router.js';
 
 /** Our own: `/debug/service-counts` tells how many Services, frontends and endpoints somebody should look at. */
 export function serviceCountRoutes(services: CountServices): Routes {

@@ -1,8 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { ListServices } from '../../application/status/list-services.js';
 import type { RowFilter } from '../../application/status/service-row.js';
-import { JSON_TYPE } from '../../../adapters/http/plain-response.js';
-import type { Routes } from '../../../adapters/http/router.js';
+import { JSON_TYPE, type Routes } from '../../../adapters/http/router.js';
 
 /**
  * `/debug/services?namespace=&name=&name=&failing=true&without-endpoints=true`: a `ServiceList`, written portion by

@@ -1,8 +1,7 @@
 import type { ExplainAddress } from '../../application/explain/explain-address.js';
 import type { Explain } from '../../application/explain/explain.js';
 import { parseSubject } from '../../application/explain/subject.js';
-import { respondJson } from '../../../adapters/http/plain-response.js';
-import type { Handler, Routes } from '../../../adapters/http/router.js';
+import { respondJson, type Handler, type Routes } from '../../../adapters/http/router.js';
 
 /** How much of the delivered events is programmed. */
 export interface SyncState {

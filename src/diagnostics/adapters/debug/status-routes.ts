@@ -1,7 +1,6 @@
 import type { ChangeHistory } from '../../../application/status/change-history.js';
 import type { ReportStatus } from '../../application/status/report-status.js';
-import { respondJson } from '../../../adapters/http/plain-response.js';
-import type { Routes } from '../../../adapters/http/router.js';
+import { respondJson, type Routes } from '../../../adapters/http/router.js';
 
 /**
  * `/debug/status`: how the proxy is, a `ProxyStatus`, always with 200. `/debug/history?service=NAMESPACE/NAME`, as often as

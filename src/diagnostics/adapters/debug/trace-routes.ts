@@ -2,9 +2,7 @@ import { errorMessage } from '../../../application/error-message.js';
 import type { TraceAnswer } from '../../application/trace/answer.js';
 import type { TracedRules } from '../../application/trace/trace-packets.js';
 import { InvalidQueryError, parseQuery, type TraceQuery } from '../../domain/trace/query.js';
-import { clientLeft } from '../../../adapters/http/client-left.js';
-import { respondJson } from '../../../adapters/http/plain-response.js';
-import type { Routes } from '../../../adapters/http/router.js';
+import { clientLeft, respondJson, type Routes } from '../../../adapters/http/router.js';
 import { Turns } from './turns.js';
 
 /** Each reads all rules of the kernel, or compiles all that are desired. */

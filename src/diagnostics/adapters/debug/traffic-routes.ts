@@ -8,10 +8,7 @@ import {
   type TrafficQuery,
   type TrafficReport,
 } from '../../domain/traffic/traffic-report.js';
-import { clientLeft } from '../../../adapters/http/client-left.js';
-import { respond, TEXT_TYPE } from '../../../adapters/http/plain-response.js';
-import type { Query, Routes } from '../../../adapters/http/router.js';
-
+import { clientLeft, respond, TEXT_TYPE, type Query, type Routes } from '../../../adapters/http/router.js';
 const LINES_TYPE = 'application/x-ndjson';
 const SECOND = 1_000;
 /** In seconds. */

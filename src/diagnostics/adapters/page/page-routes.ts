@@ -1,5 +1,4 @@
-import { respond, TEXT_TYPE } from '../../../adapters/http/plain-response.js';
-import type { Handler, Routes } from '../../../adapters/http/router.js';
+import { respond, TEXT_TYPE, type Handler, type Routes } from '../../../adapters/http/router.js';
 import type { PageFileName, PageFiles } from './page-files.js';
 
 /** Nothing from elsewhere, nothing to elsewhere, in no frame; what the page may do is run its script and ask this server. */

@@ -1,5 +1,5 @@
 import { chooseVariant, program } from '../../../../src/adapters/iptables/detection/choose-variant.js';
-import { ToolMissingError } from '../../../../src/adapters/tools/errors.js';
+import { ToolMissingError } from '../../../../src/adapters/tool-programs.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 
 const VERSIONS = {

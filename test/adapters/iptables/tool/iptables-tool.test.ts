@@ -12,7 +12,7 @@ import {
   ToolFailedError,
   ToolMissingError,
   ToolPermissionError,
-} from '../../../../src/adapters/tools/errors.js';
+} from '../../../../src/adapters/tool-programs.js';
 import {
   IptablesTool,
   type IptablesToolOptions,

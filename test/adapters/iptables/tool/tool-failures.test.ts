@@ -3,7 +3,7 @@ import {
   RestoreRefusedError,
   XtablesLockedError,
 } from '../../../../src/adapters/iptables/errors.js';
-import { ToolFailedError } from '../../../../src/adapters/tools/errors.js';
+import { ToolFailedError } from '../../../../src/adapters/tool-programs.js';
 import { restoreFailure } from '../../../../src/adapters/iptables/tool/tool-failures.js';
 
 const LOCK = { path: '/run/xtables.lock', waitedSeconds: 5 };

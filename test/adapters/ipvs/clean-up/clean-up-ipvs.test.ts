@@ -1,4 +1,4 @@
-import { ToolMissingError } from '../../../../src/adapters/tools/errors.js';
+import { ToolMissingError } from '../../../../src/adapters/tool-programs.js';
 import { parseCidr } from '../../../../src/domain/net/cidr.js';
 import { setName, SERVICE_SETS } from '../../../../src/domain/ipvs/service-sets.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';

@@ -1,6 +1,6 @@
 import { iptablesBackend } from '../../../support/backends.js';
 import { IPTABLES_OWNED_CHAINS } from '../../../../src/adapters/iptables/restore/owned-chains.js';
-import { ToolMissingError } from '../../../../src/adapters/tools/errors.js';
+import { ToolMissingError } from '../../../../src/adapters/tool-programs.js';
 import { retireIpvs } from '../../../../src/adapters/ipvs/clean-up/retire-ipvs.js';
 import { SWEEP_PERIOD } from '../../../../src/adapters/ipvs/tables/server-table.js';
 import type { VirtualServer } from '../../../../src/domain/ipvs/virtual-server.js';

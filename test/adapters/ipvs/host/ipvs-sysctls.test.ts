@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { ensureIpvsSysctls } from '../../../../src/adapters/ipvs/host/ipvs-sysctls.js';
-import { SysctlError } from '../../../../src/adapters/sysctl/sysctl.js';
+import { SysctlError } from '../../../../src/adapters/sysctl.js';
 
 const names = [
   ...['conntrack', 'conn_reuse_mode', 'expire_nodest_conn', 'expire_quiescent_template'].map(

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Encoding } from '../../../../src/adapters/kubernetes/encoding/encoding.js';
 import { jsonEncoding } from '../../../../src/adapters/kubernetes/encoding/json-encoding.js';
 import { protobufEncoding } from '../../../../src/adapters/kubernetes/encoding/protobuf-encoding.js';
-import { collectGarbage } from '../../../../src/adapters/process/collect-garbage.js';
+import { collectGarbage } from '../../../../src/adapters/process/own-process.js';
 import { encodeEvent, encodeObject } from '../../../support/api-server/protobuf.js';
 import { completedBy, service } from '../harness.js';
 

@@ -6,7 +6,7 @@ import {
   ToolFailedError,
   ToolMissingError,
   ToolPermissionError,
-} from '../../../../src/adapters/tools/errors.js';
+} from '../../../../src/adapters/tool-programs.js';
 import type { IpSetStep } from '../../../../src/adapters/ipset/ip-sets.js';
 import { IpSetTool } from '../../../../src/adapters/ipset/ipset-tool.js';
 import type { IpSetHeader, IpSetType } from '../../../../src/domain/ipset/ip-set.js';

@@ -1,6 +1,6 @@
 import { IpSetRefusedError, IpSetUnsupportedError } from '../../../../../src/adapters/ipset/errors.js';
 import type { IpSetStep } from '../../../../../src/adapters/ipset/ip-sets.js';
-import { ToolMissingError } from '../../../../../src/adapters/tools/errors.js';
+import { ToolMissingError } from '../../../../../src/adapters/tool-programs.js';
 import { Place } from './place.js';
 
 const CLUSTER_IPS = { name: 'KUBE-CLUSTER-IP', type: 'hash:ip,port', family: 'IPv4' } as const;

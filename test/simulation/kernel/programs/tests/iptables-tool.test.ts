@@ -4,7 +4,7 @@ import {
   RestoreRefusedError,
   XtablesLockedError,
 } from '../../../../../src/adapters/iptables/errors.js';
-import { ToolFailedError, ToolMissingError } from '../../../../../src/adapters/tools/errors.js';
+import { ToolFailedError, ToolMissingError } from '../../../../../src/adapters/tool-programs.js';
 import { Place } from './place.js';
 
 const VARIANTS = ['legacy', 'nft'] as const;

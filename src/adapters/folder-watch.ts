@@ -1,0 +1,208 @@
+import { statSync, watch, type FSWatcher } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { join, dirname, resolve } from 'node:path';
+import { errorMessage } from '../application/error-message.js';
+import type { Logger } from '../application/ports/logger.js';
+
+/** What may have changed: some files, or anything (`all`). */
+export interface FolderChanges {
+  readonly files: ReadonlySet<string>;
+  readonly all: boolean;
+}
+
+/** Changes are returned after this time without an event, so that a writer can finish. */
+const QUIET_MILLISECONDS = 20;
+/** Under constant events changes are returned after this time at the latest. */
+const LIMIT_MILLISECONDS = 200;
+
+/**
+ * Watches folders, not files: files come and go by rename, and a mounted ConfigMap changes all its files by swapping one
+ * link (`..data`). Events are collected until none arrive, then returned by `next`. If the system reports nothing (network
+ * file systems, a link to elsewhere, a recreated folder), `next` times out and the caller checks the files itself; lost
+ * watches are restored at that time.
+ */
+export class FolderWatch {
+  private readonly watchers = new Map<string, { readonly watcher: FSWatcher; readonly identity: string }>();
+  private readonly failures = new Map<string, string>();
+  private files = new Set<string>();
+  private all = false;
+  private firstEvent: number | undefined;
+  private lastEvent = 0;
+  private wake: (() => void) | undefined;
+
+  /** `relevant` decides which files matter. */
+  constructor(
+    private readonly folders: readonly string[],
+    private readonly relevant: (file: string) => boolean,
+    private readonly logger: Logger,
+  ) {
+    this.ensureWatches();
+  }
+
+  /** Resolves with the next changes, with `all` after the timeout, or with nothing when aborted. Not reentrant. */
+  async next(timeoutMilliseconds: number, signal: AbortSignal): Promise<FolderChanges> {
+    const deadline = performance.now() + timeoutMilliseconds;
+    for (;;) {
+      const now = performance.now();
+      if (signal.aborted) return { files: new Set(), all: false };
+      if (this.firstEvent !== undefined) {
+        const due = Math.min(this.lastEvent + QUIET_MILLISECONDS, this.firstEvent + LIMIT_MILLISECONDS);
+        if (now >= due) return this.take();
+        await this.sleep(due - now, signal, false);
+      } else if (now >= deadline) {
+        this.ensureWatches();
+        return { files: new Set(), all: true };
+      } else {
+        await this.sleep(deadline - now, signal, true);
+      }
+    }
+  }
+
+  close(): void {
+    for (const { watcher } of this.watchers.values()) watcher.close();
+    this.watchers.clear();
+  }
+
+  private take(): FolderChanges {
+    const changes = { files: this.files, all: this.all };
+    this.files = new Set();
+    this.all = false;
+    this.firstEvent = undefined;
+    return changes;
+  }
+
+  private ensureWatches(): void {
+    for (const folder of this.folders) {
+      const identity = identityOf(folder);
+      const current = this.watchers.get(folder);
+      if (current?.identity === identity) continue;
+      current?.watcher.close();
+      this.watchers.delete(folder);
+      if (identity !== undefined) this.watchFolder(folder, identity);
+    }
+  }
+
+  private watchFolder(folder: string, identity: string): void {
+    try {
+      const watcher = watch(folder, { persistent: false }, (_event, name) => this.noticed(folder, name));
+      watcher.on('error', (error) => {
+        this.logger.debug({ folder, error }, 'folder watch ended; it will be restored');
+        watcher.close();
+        this.watchers.delete(folder);
+      });
+      this.watchers.set(folder, { watcher, identity });
+      this.failures.delete(folder);
+    } catch (error) {
+      const problem = errorMessage(error);
+      if (this.failures.get(folder) !== problem) {
+        this.failures.set(folder, problem);
+        this.logger.warn(
+          { folder, error: problem },
+          'cannot watch the folder; checking every second instead',
+        );
+      }
+    }
+  }
+
+  private noticed(folder: string, name: string | null): void {
+    if (name === null || name.startsWith('..')) this.all = true;
+    else if (this.relevant(join(folder, name))) this.files.add(join(folder, name));
+    else return;
+    this.lastEvent = performance.now();
+    this.firstEvent ??= this.lastEvent;
+    this.wake?.();
+  }
+
+  private sleep(milliseconds: number, signal: AbortSignal, wakeOnEvent: boolean): Promise<void> {
+    return new Promise((done) => {
+      const finish = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', finish);
+        this.wake = undefined;
+        done();
+      };
+      const timer = setTimeout(finish, milliseconds);
+      signal.addEventListener('abort', finish, { once: true });
+      if (wakeOnEvent) this.wake = finish;
+    });
+  }
+}
+
+/** Inode numbers are reused at once, but not together with the same birth time. */
+function identityOf(folder: string): string | undefined {
+  try {
+    const stat = statSync(folder, { throwIfNoEntry: false });
+    return stat && `${stat.dev}:${stat.ino}:${stat.birthtimeMs}`;
+  } catch {
+    // Listing the folder fails the same way and reports it.
+    return undefined;
+  }
+}
+
+/** The contents of a file, or why it is unreadable. */
+export type FileContents = { readonly text: string } | { readonly error: Error };
+
+/** How often the file is checked without an event, in milliseconds: a link may lead to a folder that is not watched. */
+const POLL_PERIOD = 1_000;
+/** After this many attempts a file that is written all the time is taken as it is. */
+const ATTEMPTS = 3;
+
+/**
+ * Follows the contents of one file through rewrites, renames, removal, and the link swap that updates a mounted ConfigMap.
+ */
+export class FileWatch {
+  private readonly file: string;
+  private readonly folder: FolderWatch;
+  private last: string | undefined;
+
+  constructor(
+    path: string,
+    logger: Logger,
+    private readonly pollPeriod = POLL_PERIOD,
+  ) {
+    this.file = resolve(path);
+    this.folder = new FolderWatch([dirname(this.file)], (changed) => changed === this.file, logger);
+  }
+
+  /**
+   * Resolves when the contents differ from the last result, the first time at once. Undefined when aborted. Not reentrant.
+   */
+  async next(signal: AbortSignal): Promise<FileContents | undefined> {
+    while (!signal.aborted) {
+      const contents = await this.read();
+      if (signal.aborted) break;
+      const identity = JSON.stringify('text' in contents ? contents : reasonOf(contents.error));
+      if (identity !== this.last) {
+        this.last = identity;
+        return contents;
+      }
+      await this.folder.next(this.pollPeriod, signal);
+    }
+    return undefined;
+  }
+
+  close(): void {
+    this.folder.close();
+  }
+
+  private async read(): Promise<FileContents> {
+    try {
+      let written = await stat(this.file);
+      for (let attempt = 1; ; attempt++) {
+        const text = await readFile(this.file, 'utf8');
+        const before = written;
+        written = await stat(this.file);
+        // If the file was written meanwhile, the text may be incomplete.
+        const unchanged = written.mtimeMs === before.mtimeMs && written.size === before.size;
+        if (unchanged || attempt === ATTEMPTS) return { text };
+      }
+    } catch (error) {
+      return { error: error as Error };
+    }
+  }
+}
+
+/** The same whichever call found it. */
+function reasonOf(error: NodeJS.ErrnoException): string {
+  return error.code ?? error.message;
+}

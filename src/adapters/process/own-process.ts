@@ -1,0 +1,75 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { Session } from 'node:inspector/promises';
+import { delay } from '../../application/delay.js';
+import type { Clock } from '../../application/ports/clock.js';
+import type { Logger } from '../../application/ports/logger.js';
+import { cLibraryIfAny } from './c-library.js';
+
+const ATTEMPTS = 2;
+/** Milliseconds. */
+const PAUSE = 100;
+/** Lowering it needs CAP_SYS_RESOURCE, which a container without privileges does not have by design. */
+const NOT_PERMITTED = ['EACCES', 'EPERM'];
+
+/** What the kubelet gives to the pods that a node cannot do without: as good as the usual -999. */
+const KUBELET_SCORE = -997;
+
+/**
+ * Sets how readily the kernel kills this process when memory runs out: -1000 never, 1000 first. Writes nothing if it is set
+ * already, and says nothing where the kubelet has seen to it and only the permission is missing. Tries twice, unless retrying cannot help: a kernel without the file, or a missing permission. Failures are logged,
+ * because Services work without it (docs/spec/server.md §1.3).
+ */
+export async function setOomScore(
+  score: number,
+  clock: Clock,
+  logger: Logger,
+  path = '/proc/self/oom_score_adj',
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    let present: number | undefined;
+    try {
+      present = Number(await readFile(path, 'utf8'));
+      if (present === score) return;
+      return await writeFile(path, String(score), { flag: 'r+' });
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (NOT_PERMITTED.includes(code)) {
+        if (present === KUBELET_SCORE) return;
+        logger.info({ wanted: score, present }, 'the OOM score stays as it is: no permission to set it');
+        return;
+      }
+      if (attempt === ATTEMPTS || code === 'ENOENT') {
+        logger.warn({ score, error }, 'cannot set the OOM score; the kernel may kill the proxy earlier');
+        return;
+      }
+      await delay(clock, PAUSE);
+    }
+  }
+}
+
+/**
+ * Ends the process whatever its threads are doing. `process.exit` waits for threads, such as a read from a file system that
+ * hangs, or a name lookup. Listeners of `exit` are called as usual. Without access to the C library this is `process.exit`.
+ */
+export function exitAtOnce(code: number): never {
+  const library = cLibraryIfAny();
+  if (library) {
+    process.emit('exit', code);
+    library.exit(code);
+  }
+  process.exit(code);
+}
+
+/**
+ * Frees what nothing on the heap holds any more, and returns it to the system. Everything else waits meanwhile, some 30 ms where
+ * 50 MB are alive.
+ */
+export async function collectGarbage(): Promise<void> {
+  const session = new Session();
+  session.connect();
+  try {
+    await session.post('HeapProfiler.collectGarbage');
+  } finally {
+    session.disconnect();
+  }
+}
