@@ -9,7 +9,7 @@ import { thirdPartyNotices } from './third-party-notices.mjs';
 const [program, page] = await Promise.all([
   build({
     ...bundleOptions,
-    entryPoints: { kubeproxy: 'src/bootstrap/main.ts' },
+    entryPoints: { kubeproxy: 'src/main.ts' },
     outdir: 'dist',
     // Dynamic imports become separate files, which are read only when needed.
     splitting: true,

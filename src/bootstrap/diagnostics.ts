@@ -1,2 +1,2 @@
-/** The one place where the program loads its diagnostics: for a command, or for the first request for a debug route. */
-export const loadDiagnostics = () => import('../diagnostics/bootstrap/diagnostics.js');
+/** The one place where the proxy loads its diagnostics: at the first request for a debug route or the page. */
+export const loadDebugRoutes = () => import('../diagnostics/bootstrap/debug-routes.js');

@@ -5,7 +5,7 @@ import { LocalhostRelay } from '../../adapters/endpoint-connections.js';
 import { MetricsServer, ScrapeServer } from '../../adapters/metrics/metrics-server.js';
 import { splitHostPort } from '../../domain/net/listen-address.js';
 import { isMetricsOnLoopback } from '../configuration/page-setting.js';
-import { loadDiagnostics } from '../diagnostics.js';
+import { loadDebugRoutes } from '../diagnostics.js';
 import { ownsLoopbackNodePorts } from '../node/node-settings.js';
 import type { Module, ProxyParts } from '../parts/proxy-parts.js';
 import { metricsRoutes } from './metrics-routes.js';
@@ -39,7 +39,7 @@ export const serverModule = {
     const { metricsBindAddress, enableProfiling: profiling } = configuration;
     if (metricsBindAddress === '') return undefined;
     const own = diagnosticRoutes(parts, async (all, startTime) =>
-      (await loadDiagnostics()).debugRoutes(all, startTime),
+      (await loadDebugRoutes()).debugRoutes(all, startTime),
     );
     const routes = { ...parts.metricsRoutes, ...own };
     return new MetricsServer({

@@ -1,24 +1,29 @@
-import { printError } from '../adapters/cli/print-error.js';
-import { thisReader } from '../adapters/cli/reader.js';
-import { UsageError } from '../adapters/cli/usage-error.js';
-import { ManifestPathError } from '../adapters/manifests/manifest-errors.js';
-import { exitAtOnce } from '../adapters/process/own-process.js';
-import { PinoLogger } from '../adapters/process/pino-logger.js';
-import { errorMessage } from '../application/error-message.js';
-import type { Logger } from '../application/ports/logger.js';
-import { completeCommandLine, validateCommandLine, type CommandLine } from './configuration/command-line.js';
-import { EarlyExit } from './configuration/errors.js';
-import { needsSubcommands } from './configuration/flags/arguments.js';
-import { flagValues } from './configuration/flags/flags.js';
-import { logSettings } from './configuration/log-settings.js';
-import { loadDiagnostics } from './diagnostics.js';
+import { printError } from './adapters/cli/print-error.js';
+import { thisReader } from './adapters/cli/reader.js';
+import { UsageError } from './adapters/cli/usage-error.js';
+import { ManifestPathError } from './adapters/manifests/manifest-errors.js';
+import { exitAtOnce } from './adapters/process/own-process.js';
+import { PinoLogger } from './adapters/process/pino-logger.js';
+import { errorMessage } from './application/error-message.js';
+import type { Logger } from './application/ports/logger.js';
+import {
+  completeCommandLine,
+  validateCommandLine,
+  type CommandLine,
+} from './bootstrap/configuration/command-line.js';
+import { EarlyExit } from './bootstrap/configuration/errors.js';
+import { needsSubcommands } from './bootstrap/configuration/flags/arguments.js';
+import { flagValues } from './bootstrap/configuration/flags/flags.js';
+import { logSettings } from './bootstrap/configuration/log-settings.js';
 
-/** Runs the program and returns its exit code. The order is that of docs/spec/configuration.md §1. */
+/** Runs the proxy, or a command of its diagnostics, and returns the exit code of the program. The order is that of docs/spec/configuration.md §1. */
 async function main(argv: readonly string[]): Promise<number> {
   const logger = PinoLogger.open({ verbosity: 0, format: 'text' });
   try {
     const reader = thisReader();
-    const commands = needsSubcommands(argv, reader) ? await (await loadDiagnostics()).commands() : undefined;
+    const commands = needsSubcommands(argv, reader)
+      ? await import('./diagnostics/bootstrap/commands.js')
+      : undefined;
     const commandLine = completeCommandLine(argv, {}, reader, commands?.subcommandsOf(reader.program));
     logger.adjust(logSettings(commandLine.configuration));
     for (const warning of commandLine.warnings) logger.warn({}, warning);
@@ -26,11 +31,11 @@ async function main(argv: readonly string[]): Promise<number> {
     validateCommandLine(commandLine);
     if (commandLine.writeConfigTo !== '')
       return await (
-        await import('./commands/write-configuration.js')
+        await import('./bootstrap/commands/write-configuration.js')
       ).writeConfiguration(commandLine, logger);
     if (commandLine.request.name !== 'run') return await commands!.runCommand(commandLine, logger);
     // Loaded now: --help and a wrong command line need none of it.
-    const { runProxy } = await import('./commands/commands.js');
+    const { runProxy } = await import('./bootstrap/commands/commands.js');
     return await runProxy(commandLine, logger);
   } catch (error) {
     return explainFailure(error, logger);
