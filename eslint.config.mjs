@@ -45,14 +45,13 @@ const PUBLISHED = {
   adapters: [
     ...['cli', 'http', 'process', 'manifests', 'tool-programs.ts', 'userspace'],
     ...['kubernetes/client', 'kubernetes/connection'],
-    ...['netlink', 'rtnetlink', 'nftables/netlink', 'nftables/text', 'ipset', 'ipvs/kernel'],
-    ...[
-      'ipvs/clean-up',
-      'iptables/iptables-commands.ts',
-      'iptables/tool',
-      'iptables/detection',
-      'iptables/restore',
-    ],
+    ...['netlink', 'rtnetlink', 'nftables/netlink', 'nftables/render-text.ts', 'ipset'],
+    ...['iptables-commands', 'iptables-tool', 'owned-chains', 'tables-difference', 'variants'].map(
+      (name) => `iptables/${name}.ts`,
+    ),
+    ...['clean-up-ipvs', 'ipvs-kernel', 'netlink-service-addresses', 'netlink-virtual-servers'].map(
+      (name) => `ipvs/${name}.ts`,
+    ),
   ],
   bootstrap: [
     ...['configuration', 'modes', 'parts', 'node', 'family', 'injection', 'life-cycle'],

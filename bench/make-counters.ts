@@ -1,4 +1,4 @@
-import { Nfacct } from '../src/adapters/iptables/detection/nfacct.js';
+import { Nfacct } from '../src/adapters/iptables/iptables-host.js';
 
 /*
  * `node make-counters.js NAME …` makes nfacct counters in its network namespace. The proxy does so before it writes

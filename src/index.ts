@@ -69,7 +69,7 @@ export type { WriteWatch } from './application/ports/driver/write-watch.js';
 export { Claims, type ClaimChange, type RankOf } from './domain/reconcile/claims.js';
 export type { DesiredState } from './domain/reconcile/desired-state.js';
 export { HeldParts, type HeldPart, type Part, type Switch } from './domain/reconcile/held-parts.js';
-export type { AdoptedRules } from './domain/reconcile/adopted-rules.js';
+export type { AdoptedRules } from './domain/reconcile/desired-state.js';
 
 // What a backend is given.
 export {
@@ -88,9 +88,9 @@ export {
 } from './domain/balancing/balancing.js';
 export type { ForwardingChange } from './domain/forwarding/forwarding-table.js';
 export type { NodeNetwork } from './domain/forwarding/node-network.js';
-export type { FlowPlace } from './domain/conntrack/flow-place.js';
-export type { ConnectionActivity } from './domain/conntrack/silence.js';
-export type { FlowQuery } from './domain/conntrack/suspect-flows.js';
+export type { FlowPlace } from './domain/conntrack/frontend-map.js';
+export type { ConnectionActivity } from './domain/conntrack/flow.js';
+export type { FlowQuery } from './domain/conntrack/desired-flows.js';
 export type { ClientFlow, Flow } from './domain/conntrack/flow.js';
 export type { FrontendAddress } from './domain/conntrack/frontend-map.js';
 export { endpointPlace, type Endpoint } from './domain/model/endpoint.js';

@@ -8,9 +8,8 @@ import { LOCALHOST } from '../domain/net/address.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
 import { RoundRobin } from '../domain/userspace/round-robin.js';
 import { FloodGuard } from './process/flood-guard.js';
-import { ProxyPortError } from './userspace/errors.js';
-import { TcpProxySocket } from './userspace/sockets/tcp-proxy-socket.js';
-import { TcpRelay } from './userspace/sockets/tcp-relay.js';
+import { ProxyPortError } from './userspace/proxy-socket.js';
+import { TcpProxySocket, TcpRelay } from './userspace/tcp-proxy-socket.js';
 
 /** Sockets on localhost, and the connections that came by them, which are carried as in mode userspace. */
 export class LocalhostRelay implements NodePortRelay {

@@ -1,7 +1,7 @@
 import { execa } from 'execa';
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { program } from '../../src/adapters/iptables/detection/choose-variant.js';
+import { program } from '../../src/adapters/iptables/variants.js';
 import { parseSave } from '../support/iptables/parse-save.js';
 import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
 import { comparableTables } from '../support/recorded/comparable-tables.js';

@@ -1,4 +1,4 @@
-import type { FlowQuery } from '../../src/domain/conntrack/suspect-flows.js';
+import type { FlowQuery } from '../../src/domain/conntrack/desired-flows.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import type { ConntrackDriver } from './conntrack/driver.js';
 import type { EntryToMake } from '../support/traffic/conntrack-entries.js';

@@ -1,9 +1,8 @@
 import { execa } from 'execa';
 import { Readable } from 'node:stream';
-import { renderTable } from '../../src/adapters/nftables/text/render-text.js';
+import { renderTable } from '../../src/adapters/nftables/render-text.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
-import type { Rule } from '../../src/domain/nftables/layout/rule.js';
-import type { Operation, SetDefinition, SetElement } from '../../src/domain/nftables/layout/table.js';
+import type { Rule, Operation, SetDefinition, SetElement } from '../../src/domain/nftables/layout/table.js';
 import { sampleTable, type SampleTable } from '../support/nftables/every-statement.js';
 import { DriverBundle, Namespace, type Driver } from '../support/program/in-namespace.js';
 import type { NetlinkDriver } from './nftables-netlink/driver.js';

@@ -1,4 +1,4 @@
-import { IptablesTool } from '../../src/adapters/iptables/tool/iptables-tool.js';
+import { IptablesTool } from '../../src/adapters/iptables/iptables-tool.js';
 import { IptablesTracer } from '../../src/diagnostics/adapters/iptables/iptables-tracer.js';
 import type { Walk } from '../../src/diagnostics/application/ports/tracer.js';
 import { IP_FAMILIES, type IpFamily } from '../../src/domain/net/ip-family.js';

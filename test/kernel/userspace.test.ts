@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { savedRules, type SavedTables } from '../../src/domain/iptables/text/saved-tables.js';
-import { USERSPACE_BASE_RULES } from '../../src/domain/userspace/base-rules.js';
+import { savedRules, type SavedTables } from '../../src/domain/iptables/saved-tables.js';
+import { USERSPACE_BASE_RULES } from '../../src/domain/userspace/portals.js';
 import { sampleOf } from '../support/nightly.js';
 import { clusterObjects, testConfig, type TestService } from '../support/testbed/cluster-objects.js';
 import { Command } from '../support/program/command.js';

@@ -1,4 +1,4 @@
-import type { Libc } from '../../src/adapters/netlink/libc.js';
+import type { Libc } from '../../src/adapters/netlink/netlink-socket.js';
 
 /** A C library whose socket gives scripted answers: each `recv` takes the next datagram or error number. */
 export class FakeLibc implements Libc {

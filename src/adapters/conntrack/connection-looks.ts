@@ -1,20 +1,19 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { FoundConnection } from '../../application/ports/node/conntrack.js';
-import type { ConnectionActivity } from '../../domain/conntrack/silence.js';
+import type { ConnectionActivity } from '../../domain/conntrack/flow.js';
 import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { ENOENT, EPERM } from '../netlink/errno.js';
-import { NetlinkPermissionError, NetlinkRequestError } from '../netlink/errors.js';
+import { ENOENT, EPERM, NetlinkPermissionError, NetlinkRequestError } from '../netlink/errors.js';
 import { readReply, type NetlinkMessage } from '../netlink/message-reader.js';
 import { MessageWriter } from '../netlink/message-writer.js';
 import type { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { familyNumber, NLM_F_REQUEST, NLMSG_ERROR } from '../netlink/protocol.js';
-import { CT_GET, CT_NEW, CTA, PROTOINFO, PROTOINFO_TCP, TCP_MAXACK_SET } from './ctnetlink.js';
-import type { FlowDeletion } from './flow-deletion.js';
+import { CT_GET, CT_NEW, CTA, PROTOINFO, PROTOINFO_TCP, TCP_MAXACK_SET, CT_DELETE } from './ctnetlink.js';
 import { FlowReader } from './flow-reader.js';
 
 /** Bytes of a packet of SCTP that only acknowledges: the IP header, the common header and a SACK. A slow reader may send one at any time. */
 const ACKNOWLEDGEMENT = { IPv4: 48, IPv6: 68 } as const;
+
 /** At so many looks without an answer. At more, they are heartbeats that happen to have this size. */
 const MOST_ACKNOWLEDGEMENTS = 2;
 
@@ -157,5 +156,57 @@ export class ConnectionLooks {
     if (errno === 0 || errno === ENOENT) return;
     if (errno === EPERM) throw new NetlinkPermissionError(`${what} a tracked connection`);
     this.problem ??= new NetlinkRequestError(`${what} a tracked connection`, errno);
+  }
+}
+
+/** Deletions sent together: a millisecond's work, and far fewer than the errors that the receive buffer holds. */
+const DELETED_AT_ONCE = 256;
+
+/**
+ * Removes flows, many per system call. The kernel replies only to deletions that it rejects. A flow that no longer exists is
+ * fine. Of other rejections the first is kept in `problem`, and the rest continues.
+ */
+export class FlowDeletion {
+  deleted = 0;
+  problem: Error | undefined;
+  private readonly writer = new MessageWriter(DELETED_AT_ONCE * 128);
+  private count = 0;
+
+  constructor(
+    private readonly socket: NetlinkSocket,
+    private readonly family: IpFamily,
+  ) {}
+
+  get full(): boolean {
+    return this.count >= DELETED_AT_ONCE;
+  }
+
+  add(flow: FlowReader): void {
+    const { writer } = this;
+    const start = writer.beginMessage(CT_DELETE, NLM_F_REQUEST, ++this.count);
+    writer.putWord(familyNumber(this.family));
+    flow.writeIdentity(writer);
+    writer.endMessage(start);
+  }
+
+  async flush(): Promise<void> {
+    const { writer, count, socket } = this;
+    if (count === 0) return;
+    await socket.send(writer.bytes, writer.length);
+    writer.length = 0;
+    this.count = 0;
+    const { replies, lost } = socket.collectReplies();
+    const rejections = replies.filter(({ errno }) => errno !== 0);
+    this.deleted += count - rejections.length;
+    const rejection = rejections.find(({ errno }) => errno !== ENOENT);
+    if (rejection?.errno === EPERM) throw new NetlinkPermissionError('removing a tracked connection');
+    if (rejection)
+      this.problem ??= new NetlinkRequestError(
+        'removing a tracked connection',
+        rejection.errno,
+        rejection.explanation,
+      );
+    if (lost)
+      this.problem ??= new Error('the kernel rejected more removals than its receive buffer can report');
   }
 }

@@ -1,17 +1,14 @@
-import { hostPort } from '../../domain/net/address.js';
-import type { FlowPlace } from '../../domain/conntrack/flow-place.js';
-import type { ClientFlow } from '../../domain/conntrack/flow.js';
-import type { ConnectionActivity } from '../../domain/conntrack/silence.js';
+import type { ClientFlow, ConnectionActivity } from '../../domain/conntrack/flow.js';
+import type { FlowPlace } from '../../domain/conntrack/frontend-map.js';
 import { protocolOfNumber } from '../../domain/model/protocol-number.js';
 import type { Protocol } from '../../domain/model/service-port-name.js';
+import { hostPort } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { flowHash, inSample } from '../../domain/traffic/sample.js';
 import type { SeenFlow } from '../../domain/traffic/seen-flow.js';
-import { addressText } from '../netlink/address-bytes.js';
-import { AttributeReader } from '../netlink/attribute-reader.js';
-import type { NetlinkMessage } from '../netlink/message-reader.js';
+import { AttributeReader, type NetlinkMessage } from '../netlink/message-reader.js';
 import type { MessageWriter } from '../netlink/message-writer.js';
-import { NLA_F_NESTED } from '../netlink/protocol.js';
+import { addressText, NLA_F_NESTED } from '../netlink/protocol.js';
 import {
   COUNTERS,
   CTA,
@@ -26,8 +23,10 @@ import {
   TCP_DATA_UNACKNOWLEDGED,
   TCP_MAXACK_SET,
   TCP_TIME_WAIT,
+  TUPLE,
+  TUPLE_IP,
+  TUPLE_PROTO,
 } from './ctnetlink.js';
-import { TupleReader, type TupleSide } from './tuple-reader.js';
 
 const NOTHING = Buffer.alloc(0);
 const IPV4_LENGTH = 4;
@@ -232,5 +231,56 @@ export class FlowReader implements SeenFlow, ClientFlow, ConnectionActivity {
 
   private portOf({ port }: TupleSide): number {
     return this.buffer.readUInt16BE(port);
+  }
+}
+
+/** Offsets of one side of a tuple in the buffer; -1 for parts that it lacks. */
+interface TupleSide {
+  address: number;
+  addressEnd: number;
+  port: number;
+}
+
+/** Reads tuples, the addresses and ports of one direction of a tracked connection, and is itself the last one read. */
+class TupleReader {
+  /** 0 if it lacks one. */
+  protocol = 0;
+  readonly source: TupleSide = { address: -1, addressEnd: -1, port: -1 };
+  readonly destination: TupleSide = { address: -1, addressEnd: -1, port: -1 };
+  private readonly parts = new AttributeReader(Buffer.alloc(0));
+  private readonly part = new AttributeReader(Buffer.alloc(0));
+
+  /** It has both addresses and both ports. */
+  get complete(): boolean {
+    const { source, destination } = this;
+    return source.address >= 0 && destination.address >= 0 && source.port >= 0 && destination.port >= 0;
+  }
+
+  clear(): void {
+    const { source, destination } = this;
+    this.protocol = 0;
+    source.address = source.port = destination.address = destination.port = -1;
+  }
+
+  read(bytes: Buffer, start: number, end: number): void {
+    this.clear();
+    const { source, destination } = this;
+    const parts = this.parts.over(bytes, start, end);
+    while (parts.next()) {
+      const part = this.part.over(bytes, parts.start, parts.end);
+      if (parts.type === TUPLE.IP)
+        while (part.next()) {
+          const isSource = part.type === TUPLE_IP.V4_SRC || part.type === TUPLE_IP.V6_SRC;
+          const side = isSource ? source : destination;
+          side.address = part.start;
+          side.addressEnd = part.end;
+        }
+      else if (parts.type === TUPLE.PROTO)
+        while (part.next()) {
+          if (part.type === TUPLE_PROTO.NUM) this.protocol = part.number();
+          else if (part.type === TUPLE_PROTO.SRC_PORT) source.port = part.start;
+          else if (part.type === TUPLE_PROTO.DST_PORT) destination.port = part.start;
+        }
+    }
   }
 }

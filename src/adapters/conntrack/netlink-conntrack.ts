@@ -8,13 +8,16 @@ import {
   type SweepResult,
   type WatchedProtocol,
 } from '../../application/ports/node/conntrack.js';
-import type { FlowPlace } from '../../domain/conntrack/flow-place.js';
-import type { ConnectionActivity } from '../../domain/conntrack/silence.js';
-import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
-import type { ClientFlow, Flow } from '../../domain/conntrack/flow.js';
+import type { FlowPlace } from '../../domain/conntrack/frontend-map.js';
+import type { ConnectionActivity, ClientFlow, Flow } from '../../domain/conntrack/flow.js';
+import type { FlowQuery } from '../../domain/conntrack/desired-flows.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { EINTR, EINVAL, EOPNOTSUPP, EPERM, EPROTONOSUPPORT } from '../netlink/errno.js';
 import {
+  EINTR,
+  EINVAL,
+  EOPNOTSUPP,
+  EPERM,
+  EPROTONOSUPPORT,
   NetlinkError,
   NetlinkPermissionError,
   NetlinkRequestError,
@@ -24,12 +27,9 @@ import {
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER } from '../netlink/protocol.js';
 import { ensureSysctl } from '../sysctl.js';
-import { ConnectionLooks, FoundInKernel } from './connection-looks.js';
-import { FlowDeletion } from './flow-deletion.js';
+import { ConnectionLooks, FoundInKernel, FlowDeletion } from './connection-looks.js';
 import type { FlowReader } from './flow-reader.js';
-import type { DumpQuery } from './dump-filter.js';
-import { firstEndpoint, TableWalk } from './table-walk.js';
-
+import { type DumpQuery, firstEndpoint, TableWalk } from './table-walk.js';
 /** How often an interrupted dump is restarted (docs/spec/conntrack.md §5). */
 const ATTEMPTS = 5;
 /** How many connections are asked for by their endpoints before the kernel counts as unable. */

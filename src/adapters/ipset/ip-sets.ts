@@ -1,4 +1,6 @@
-import type { IpSet, IpSetHeader } from '../../domain/ipset/ip-set.js';
+import type { IpSet, IpSetHeader } from '../../domain/ipvs/ip-set.js';
+import { NamedError } from '../../domain/model/named-error.js';
+import { ToolError } from '../tool-programs.js';
 
 /** One line for `ipset restore`. */
 export type IpSetStep =
@@ -37,4 +39,21 @@ export interface ReadIpSets {
   readonly sets: readonly IpSet[];
   /** Sets that have one of the names, but another type or other options: name and description. */
   readonly foreign: readonly { readonly name: string; readonly description: string }[];
+}
+
+/** The kernel has no IP sets, so none can be left. */
+export class IpSetUnsupportedError extends ToolError {
+  constructor(attempt: string, said: string) {
+    super(`${attempt} failed: the kernel has no IP sets (module ip_set): ${said}`);
+  }
+}
+
+/** One step was refused. */
+export class IpSetRefusedError extends NamedError {
+  constructor(
+    readonly line: string,
+    readonly reason: string,
+  ) {
+    super(`ipset refused "${line}": ${reason}`);
+  }
 }

@@ -1,4 +1,11 @@
-import { IpSetRefusedError, IpSetUnsupportedError } from './errors.js';
+import { type IpSetHeader, type IpSetType, addLine, createLine } from '../../domain/ipvs/ip-set.js';
+import { protocolText, PROTOCOL_NUMBERS } from '../../domain/model/protocol-number.js';
+import type { Protocol } from '../../domain/model/service-port-name.js';
+import { reportsTemporary, EINVAL, ENOENT } from '../netlink/errors.js';
+import type { MessageWriter } from '../netlink/message-writer.js';
+import { NetlinkChannel } from '../netlink/netlink-channel.js';
+import { NetlinkSocket } from '../netlink/netlink-socket.js';
+import { NETLINK_NETFILTER } from '../netlink/protocol.js';
 import {
   ToolFailedError,
   ToolMissingError,
@@ -7,11 +14,14 @@ import {
   ToolPrograms,
   type ToolOutcome,
 } from '../tool-programs.js';
-import type { IpSetOutcome, IpSets, IpSetStep, ReadIpSets } from './ip-sets.js';
-import { reportsTemporary } from '../netlink/errno.js';
-import { hasIpSet } from './kernel-ip-sets.js';
-import { parseSave } from './parse-save.js';
-import { restoreLine } from './restore-lines.js';
+import {
+  IpSetRefusedError,
+  IpSetUnsupportedError,
+  type IpSetOutcome,
+  type IpSets,
+  type IpSetStep,
+  type ReadIpSets,
+} from './ip-sets.js';
 
 export interface IpSetToolOptions {
   /** Comes before every command: `['ip', 'netns', 'exec', 'NAME']`. */
@@ -26,8 +36,10 @@ const NOT_PERMITTED = /Operation not permitted|Permission denied/;
 const NO_KERNEL_SUPPORT = /Cannot open session to kernel|Kernel support protocol versions/;
 const PROGRAM = /^ipset v[\d.]+: /;
 const FAILED_LINE = /^Error in line (\d+): /;
+
 /** The tool is started this often for one list of steps: it stops at each that is refused. */
 const MOST_RUNS = 100;
+
 /** The set takes no more members. */
 const FULL = /is full/;
 
@@ -143,4 +155,109 @@ function failure(attempt: string, stderr: string, exitCode: number): ToolError {
 
 function notTried(step: IpSetStep): IpSetRefusedError {
   return new IpSetRefusedError(restoreLine(step), `not tried yet: ${MOST_RUNS} runs before it were refused`);
+}
+
+/** Numbers of linux/netfilter/ipset/ip_set.h. */
+const NFNL_SUBSYS_IPSET = 6 << 8;
+const IPSET_CMD_HEADER = NFNL_SUBSYS_IPSET | 12;
+const ATTRIBUTE = { PROTOCOL: 1, SET_NAME: 2 } as const;
+
+/** Spoken by every kernel since 2.6.39. */
+const PROTOCOL = 6;
+
+/** struct nfgenmsg as a word; sets of all families share their names. */
+const ANY_FAMILY = 0;
+
+/**
+ * Whether this network namespace has an IP set of one of the names, found out without the tool ipset.
+ * @throws NetlinkError when the kernel does not answer
+ */
+export function hasIpSet(names: Iterable<string>): Promise<boolean> {
+  const openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER);
+  return NetlinkChannel.during(openSocket, async (channel) => {
+    for (const name of names) {
+      const request = {
+        type: IPSET_CMD_HEADER,
+        attempt: `looking for the IP set ${name}`,
+        put: (writer: MessageWriter) => {
+          writer.putWord(ANY_FAMILY);
+          writer.putU8(ATTRIBUTE.PROTOCOL, PROTOCOL);
+          writer.putText(ATTRIBUTE.SET_NAME, name);
+        },
+      };
+      // EINVAL: the kernel has no IP sets at all.
+      if (await channel.find(request, [ENOENT, EINVAL], () => true)) return true;
+    }
+    return false;
+  });
+}
+
+const TYPES: ReadonlySet<string> = new Set<IpSetType>([
+  'hash:ip',
+  'hash:ip,port',
+  'hash:ip,port,ip',
+  'hash:ip,port,net',
+  'bitmap:port',
+]);
+
+/** Options of every hash whose values change by themselves or do not matter. */
+const UNIMPORTANT = /^(?:hashsize|bucketsize|initval)$/;
+
+/** Parses the output of `ipset save`, of which only the named sets count. */
+export function parseSave(saved: string, names: ReadonlySet<string>): ReadIpSets {
+  const sets = new Map<string, IpSetHeader & { readonly members: Set<string> }>();
+  const foreign: { name: string; description: string }[] = [];
+  for (const line of saved.split('\n')) {
+    const [command, name, first, ...rest] = line.split(' ');
+    if (name === undefined || first === undefined || !names.has(name)) continue;
+    if (command === 'add') sets.get(name)?.members.add(named(first));
+    else if (command === 'create') {
+      const header = headerOf(name, first, rest);
+      if (header) sets.set(name, { ...header, members: new Set() });
+      else foreign.push({ name, description: [first, ...rest].join(' ') });
+    }
+  }
+  return { sets: [...sets.values()], foreign };
+}
+
+/** The header of a set of our types and options; undefined for any other. */
+function headerOf(name: string, type: string, words: readonly string[]): IpSetHeader | undefined {
+  if (!TYPES.has(type)) return undefined;
+  let family: IpSetHeader['family'] = 'IPv4';
+  for (let at = 0; at < words.length; at += 2) {
+    const option = words[at]!;
+    const value = words[at + 1] ?? '';
+    if (option === 'family' && (value === 'inet' || value === 'inet6'))
+      family = value === 'inet' ? 'IPv4' : 'IPv6';
+    else if (!(option === 'maxelem' && value === '65536') && !(option === 'range' && value === '0-65535'))
+      if (!UNIMPORTANT.test(option)) return undefined;
+  }
+  return { name, type: type as IpSetType, family };
+}
+
+/** Replaces a protocol's number, which the tool prints when it does not know the name. */
+function named(member: string): string {
+  return member.replace(/,(6|17|132):/, (_, number: string) => `,${protocolText(Number(number))}:`);
+}
+
+/** The line of `ipset restore` for a step. */
+export function restoreLine(step: IpSetStep): string {
+  switch (step.kind) {
+    case 'create':
+      return createLine(step.set);
+    case 'add':
+      return addLine(step.set, numbered(step.member));
+    case 'delete':
+      return `del ${step.set} ${numbered(step.member)}`;
+    case 'destroy':
+      return `destroy ${step.set}`;
+  }
+}
+
+/** Protocols by their numbers: the tool knows names only where there is an /etc/protocols. */
+function numbered(member: string): string {
+  return member.replace(
+    /,(tcp|udp|sctp):/,
+    (_, name: string) => `,${PROTOCOL_NUMBERS[name.toUpperCase() as Protocol]}:`,
+  );
 }

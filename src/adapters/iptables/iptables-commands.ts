@@ -1,6 +1,8 @@
-import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
+import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { TableName } from '../../domain/iptables/table.js';
+import { NamedError } from '../../domain/model/named-error.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { firstReasons, ToolError } from '../tool-programs.js';
 
 /** Which of the kernel's two filters the tools speak to. */
 export type IptablesVariant = 'nft' | 'legacy';
@@ -39,4 +41,72 @@ export interface IptablesCommands {
 
   /** Ends what runs; later calls fail. Idempotent. */
   close(): void;
+}
+
+/** Another program held the xtables lock all the time that we waited. */
+export class XtablesLockedError extends ToolError {
+  constructor(
+    attempt: string,
+    readonly waitedSeconds: number,
+    lockFile: string,
+  ) {
+    super(
+      `${attempt}: another program has held the xtables lock ${lockFile} for more than ${waitedSeconds.toFixed(1)} s; ` +
+        'find it with: fuser -v ' +
+        lockFile,
+    );
+  }
+}
+
+/** The lock file cannot be opened, so no rule can be written. */
+export class XtablesLockFileError extends ToolError {
+  constructor(attempt: string, lockFile: string, output: string) {
+    super(
+      `${attempt}: the xtables lock ${lockFile} cannot be opened: mount the host's there, writable (${output})`,
+    );
+  }
+}
+
+/** The kernel lacks what this variant of the tools writes to, or some of its tables. */
+export class IptablesKernelError extends ToolError {
+  constructor(attempt: string, output: string) {
+    super(
+      `${attempt}: this kernel does not support this variant of iptables: load its modules (ip_tables, iptable_nat; nf_tables, ` +
+        `nft_compat), or use the other variant (${output})`,
+    );
+  }
+}
+
+/** The kernel could not take it at that moment, whatever it was: no memory, busy, interrupted. */
+export class IptablesTemporaryError extends ToolError {
+  constructor(attempt: string, output: string) {
+    super(`${attempt} cannot be done now: ${output}`);
+  }
+}
+
+/** One thing that was refused in a restore. */
+export interface RestoreFailure {
+  /** Line of the input, from 1. Undefined when the tool does not say. */
+  readonly line?: number;
+  readonly reason: string;
+  /** The match or target that this host's kernel or tools lack: `statistic`. */
+  readonly missing?: string;
+}
+
+/**
+ * A restore was refused. Commits before the failing one are in the kernel; the failing one and those after it are not.
+ */
+export class RestoreRefusedError extends NamedError {
+  constructor(
+    readonly attempt: string,
+    readonly failures: readonly RestoreFailure[],
+    /** Matches and targets that the tool says this kernel lacks: `statistic`. */
+    readonly lacking: readonly string[] = [],
+  ) {
+    const missing = lacking.length > 0 ? ` (this kernel lacks ${lacking.join(', ')})` : '';
+    const reasons = failures.map(({ line, reason }) =>
+      line === undefined ? reason : `line ${line}: ${reason}`,
+    );
+    super(`${attempt} was refused: ${firstReasons(reasons)}${missing}`);
+  }
 }

@@ -1,10 +1,4 @@
 import { errorMessage } from '../../application/error-message.js';
-import {
-  RefusedError,
-  type Driver,
-  type ReadOptions,
-  type WriteResult,
-} from '../../application/ports/driver/driver.js';
 import type {
   Adoption,
   Comparison,
@@ -13,46 +7,49 @@ import type {
   OwnRemains,
   Surroundings,
 } from '../../application/ports/driver/abilities.js';
+import {
+  RefusedError,
+  type Driver,
+  type ReadOptions,
+  type WriteResult,
+} from '../../application/ports/driver/driver.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { iptablesBaseRules } from '../../domain/iptables/compile/base-rules.js';
-import { ClusterSize } from '../../domain/iptables/compile/cluster-size.js';
-import { compileIptables } from '../../domain/iptables/compile/compile.js';
 import {
+  IptablesAdoptedRules,
+  lostUdpFrontends,
+  udpFrontends,
+  type Dispatch,
+} from '../../domain/iptables/adopted-rules.js';
+import { iptablesBaseRules } from '../../domain/iptables/base-rules.js';
+import { compileIptables } from '../../domain/iptables/compile.js';
+import { IptablesDesiredState, DesiredTables } from '../../domain/iptables/desired-state.js';
+import { baseRulesChange, IptablesChange } from '../../domain/iptables/iptables-change.js';
+import {
+  ClusterSize,
   compilesAlike,
   type IptablesHost,
   type IptablesOptions,
-} from '../../domain/iptables/compile/options.js';
-import { IptablesAdoptedRules } from '../../domain/iptables/state/adopted-rules.js';
-import { baseRulesChange } from '../../domain/iptables/state/base-rules-change.js';
-import { IptablesDesiredState } from '../../domain/iptables/state/desired-state.js';
-import { DesiredTables } from '../../domain/iptables/state/desired-tables.js';
-import { IptablesChange } from '../../domain/iptables/state/iptables-change.js';
-import { lostUdpFrontends, udpFrontends, type Dispatch } from '../../domain/iptables/state/lost-frontends.js';
-import type { BaseRules, IptablesServicePortRules, TableName } from '../../domain/iptables/table.js';
-import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
-import { IptablesTemporaryError } from './errors.js';
-import type { IptablesCommands } from './iptables-commands.js';
-import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
-import { changeScript } from './restore/change-script.js';
-import { cleanUpScripts } from './restore/clean-up-scripts.js';
-import { IPTABLES_OWNED_CHAINS } from './restore/owned-chains.js';
-import { PendingDeletions } from './restore/pending-deletions.js';
-import { failureOf, otherWay } from './restore/refusal.js';
-import type { RestoreScript } from './restore/restore-script.js';
-import { ruleDifferences } from './restore/rule-differences.js';
-import { RuleTally } from './restore/rule-tally.js';
+} from '../../domain/iptables/options.js';
+import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import {
-  tablesDifference,
-  type DifferenceOptions,
-  type TablesDifference,
-} from './restore/tables-difference.js';
-import type { IptablesWatch } from './watch/iptables-watch.js';
-import { CanaryWatch } from './watch/canary-watch.js';
+  type BaseRules,
+  type IptablesServicePortRules,
+  type TableName,
+  OWNED_TABLE,
+} from '../../domain/iptables/table.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { changeScript } from './change-script.js';
+import { IptablesTemporaryError, type IptablesCommands } from './iptables-commands.js';
+import { type IptablesWatch, CanaryWatch } from './iptables-watch.js';
+import { cleanUpScripts, IPTABLES_OWNED_CHAINS } from './owned-chains.js';
+import { failureOf, otherWay } from './restore-failures.js';
+import type { RestoreScript, RestoreText } from './restore-script.js';
+import { ruleDifferences } from './rule-differences.js';
+import { tablesDifference, type DifferenceOptions, type TablesDifference } from './tables-difference.js';
 
 /** What differs in other modes that write through iptables. What is missing is as in mode iptables. */
 export interface IptablesBackendOptions {
@@ -291,4 +288,94 @@ export class IptablesDriver
     for (const rules of this.tally.tables(this.desired, this.baseRules!))
       observer.rulesCounted(this.family, rules);
   }
+}
+
+/** What the driver reports to metrics. Calls are cheap and never throw. */
+export interface IptablesObserver {
+  /** A restore was applied; `lockWaitSeconds` undefined when that could not be measured. */
+  restored(
+    family: IpFamily,
+    restore: { readonly written: number; readonly lockWaitSeconds: number | undefined },
+  ): void;
+  /** A restore was refused, or could not be made. */
+  restoreFailed(family: IpFamily): void;
+  /** After a sync: how many rules of ours the table holds, and how many of them this sync wrote. */
+  rulesCounted(
+    family: IpFamily,
+    rules: { readonly table: string; readonly owned: number; readonly written: number },
+  ): void;
+}
+
+export const SILENT_OBSERVER: IptablesObserver = { restored() {}, restoreFailed() {}, rulesCounted() {} };
+
+/** The unused chains of a family that could not be removed, as found last. Each reason is logged when it appears. */
+class PendingDeletions {
+  private current: readonly string[] = [];
+  private logged: readonly string[] = [];
+  /** Some chains stay, whatever the reason. */
+  areLeft = false;
+
+  constructor(
+    private readonly family: IpFamily,
+    private readonly logger: Logger,
+  ) {}
+
+  /** For people: the rules of other programs that lead to such chains. */
+  get reasons(): readonly string[] {
+    return this.current;
+  }
+
+  /** @param failure why nothing at all could be removed, for the log alone: it may succeed the next time */
+  found(held: TablesDifference['held'], failure?: string): void {
+    this.areLeft = held.size > 0 || failure !== undefined;
+    this.current = Array.from(held).flatMap(([chain, rule]) =>
+      rule === undefined
+        ? []
+        : `chain ${chain} of table ${OWNED_TABLE} is used by the rule of another program \`${rule}'; delete that rule`,
+    );
+    const reasons = failure === undefined ? this.current : [...this.current, failure];
+    for (const reason of reasons)
+      if (!this.logged.includes(reason))
+        this.logger.warn({ family: this.family, reason }, 'cannot remove unused chains; will retry');
+    this.logged = reasons;
+  }
+}
+
+/** The rules of one table: all of ours, and those that the present sync put there. */
+interface TalliedRules {
+  readonly table: TableName;
+  readonly owned: number;
+  readonly written: number;
+}
+
+/** The tables of which kube-proxy counts rules. */
+const TALLIED: readonly TableName[] = ['filter', 'nat'];
+
+/** Counts the rules that are ours, and those that were written. Jumps in built-in chains do not count, as with kube-proxy. */
+class RuleTally {
+  private readonly written = new Map<TableName, number>();
+
+  /** What is written from now on belongs to another sync. */
+  begin(): void {
+    this.written.clear();
+  }
+
+  applied(text: RestoreText): void {
+    for (const table of TALLIED) this.written.set(table, (this.written.get(table) ?? 0) + text.rules(table));
+  }
+
+  tables(desired: IptablesDesiredState, baseRules: BaseRules): readonly TalliedRules[] {
+    return TALLIED.map((table) => ({
+      table,
+      owned: desired.ruleCount(table) + rulesOf(baseRules, table),
+      written: this.written.get(table) ?? 0,
+    }));
+  }
+}
+
+function rulesOf({ chains, shared }: BaseRules, table: TableName): number {
+  let total = 0;
+  for (const chain of chains) if (chain.table === table) total += chain.rules.length;
+  for (const chain of shared) if (chain.table === table) total += chain.before.length + chain.after.length;
+  return total;
 }

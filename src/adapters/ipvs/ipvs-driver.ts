@@ -1,5 +1,4 @@
 import type { Clock } from '../../application/ports/clock.js';
-import type { Driver, ReadOptions, WriteResult } from '../../application/ports/driver/driver.js';
 import type {
   Adoption,
   Comparison,
@@ -9,34 +8,46 @@ import type {
   OwnRemains,
   Surroundings,
 } from '../../application/ports/driver/abilities.js';
-import type { Logger } from '../../application/ports/logger.js';
+import type { Driver, ReadOptions, WriteResult } from '../../application/ports/driver/driver.js';
 import type { WriteWatch } from '../../application/ports/driver/write-watch.js';
+import type { Logger } from '../../application/ports/logger.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
-import type { Endpoint } from '../../domain/model/endpoint.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { IpvsAdoptedRules, type PresentState } from '../../domain/ipvs/adopted-rules.js';
-import { compileIpvs } from '../../domain/ipvs/compile.js';
-import { IpvsDesiredState } from '../../domain/ipvs/desired-state.js';
-import { IpvsChange } from '../../domain/ipvs/ipvs-change.js';
-import { compilesAlike, type IpvsOptions } from '../../domain/ipvs/options.js';
-import { schedulersFor, type Scheduler } from '../../domain/ipvs/schedulers.js';
+import {
+  compileIpvs,
+  compilesAlike,
+  type IpvsOptions,
+  schedulersFor,
+  type Scheduler,
+} from '../../domain/ipvs/compile.js';
+import { IpvsDesiredState, IpvsChange } from '../../domain/ipvs/desired-state.js';
+import { addLine, createLine } from '../../domain/ipvs/ip-set.js';
 import type { IpvsServicePortRules } from '../../domain/ipvs/service-port-rules.js';
-import { realServerKey, virtualServerKey, type VirtualServerKey } from '../../domain/ipvs/virtual-server.js';
-import type { Cidr } from '../../domain/net/cidr.js';
+import { SERVICE_SETS, setHeader, setName, setOf, withoutSet } from '../../domain/ipvs/service-sets.js';
+import {
+  realServerKey,
+  virtualServerKey,
+  type VirtualServerKey,
+  serverLines,
+} from '../../domain/ipvs/virtual-server.js';
+import type { Endpoint } from '../../domain/model/endpoint.js';
+import { type Cidr, addressBits } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import {
+  differing,
+  type RuleDifference,
+  sequenceDifference,
+} from '../../domain/reconcile/rule-difference.js';
 import type { IpSets } from '../ipset/ip-sets.js';
-import { cleanUpIpvs } from './clean-up/clean-up-ipvs.js';
-import { ipvsDifferences } from './ipvs-differences.js';
+import { cleanUpIpvs } from './clean-up-ipvs.js';
+import { type ServiceAddresses, type VirtualServers, SERVICE_DEVICE } from './ipvs-kernel.js';
 import { IpvsRules, type RulesDriverFactory } from './ipvs-rules.js';
-import type { ServiceAddresses } from './kernel/service-addresses.js';
-import type { VirtualServers } from './kernel/virtual-servers.js';
-import { OrderedWrite, type RulesWrite } from './ordered-write.js';
-import { Remains } from './remains.js';
-import { KernelTables } from './tables/kernel-tables.js';
-import { ServerTable, SWEEP_PERIOD } from './tables/server-table.js';
-import { SetTable } from './tables/set-table.js';
+import { KernelTables, SetTable } from './kernel-tables.js';
+import { OrderedWrite, type RulesWrite, Remains } from './ordered-write.js';
+import { ServerTable, SWEEP_PERIOD } from './server-table.js';
 
 /** Where mode ipvs writes. Both families share it, and whoever opened it closes it. */
 export interface IpvsKernel {
@@ -265,4 +276,53 @@ export class IpvsDriver
     }
     return write;
   }
+}
+
+/**
+ * What the kernel's sets, virtual servers and addresses have otherwise than desired, in the words of ipset, ipvsadm and ip.
+ * Virtual servers are compared while this is iterated, each with a step of its own.
+ * @param tables as they were read last
+ */
+function* ipvsDifferences(
+  desired: IpvsDesiredState,
+  { sets, servers, addresses }: KernelTables,
+  family: IpFamily,
+): Generator<RuleDifference | undefined> {
+  for (const set of SERVICE_SETS)
+    if (!sets.sets.has(set)) yield differing('+', `ipset ${createLine(setHeader(set, family))}`);
+  yield* differingThings(
+    desired,
+    sets.members.all(),
+    desired.members(),
+    (member) => `ipset ${addLine(setName(setOf(member), family), withoutSet(member))}`,
+  );
+  const all = new Set([...servers.keys(), ...desired.serverKeys()]);
+  for (const key of all) {
+    yield undefined;
+    const wanted = desired.server(key);
+    if (!wanted && servers.isSpared(key)) continue;
+    const should = wanted ? serverLines([wanted]) : [];
+    const is = servers.lines(key, wanted?.endpoints ?? []);
+    const { surplus, missing } = sequenceDifference(is, should, false);
+    for (const index of surplus) yield differing('-', `ipvsadm ${is[index]!}`, wanted?.owner);
+    for (const index of missing) yield differing('+', `ipvsadm ${should[index]!}`, wanted?.owner);
+  }
+  yield* differingThings(
+    desired,
+    addresses.all(),
+    desired.addresses(),
+    (address) => `ip address add ${address}/${addressBits(family)} dev ${SERVICE_DEVICE}`,
+  );
+}
+
+function* differingThings<T extends string>(
+  desired: IpvsDesiredState,
+  actual: Iterable<T>,
+  wanted: readonly T[],
+  line: (what: T) => string,
+): Generator<RuleDifference> {
+  const present = new Set(actual);
+  for (const what of present) if (desired.owners(what).length === 0) yield differing('-', line(what));
+  for (const what of wanted)
+    if (!present.has(what)) yield differing('+', line(what), desired.owners(what)[0]);
 }

@@ -1,17 +1,16 @@
 import { RefusedError, type WriteResult } from '../../application/ports/driver/driver.js';
 import type { DifferenceLines } from '../../application/ports/driver/abilities.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import type { IptablesHost } from '../../domain/iptables/compile/options.js';
-import { IptablesChange } from '../../domain/iptables/state/iptables-change.js';
+import type { IptablesHost } from '../../domain/iptables/options.js';
+import { IptablesChange } from '../../domain/iptables/iptables-change.js';
 import type { BaseRules, TableName } from '../../domain/iptables/table.js';
-import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
+import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import { ipvsBaseRules } from '../../domain/ipvs/base-rules.js';
-import type { IpvsDesiredState } from '../../domain/ipvs/desired-state.js';
-import { ipvsDesiredTables } from '../../domain/ipvs/desired-tables.js';
+import { type IpvsDesiredState, ipvsDesiredTables } from '../../domain/ipvs/desired-state.js';
 import type { ServiceSet } from '../../domain/ipvs/service-sets.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IptablesDriver } from '../iptables/iptables-driver.js';
-import { ruleDifferences } from '../iptables/restore/rule-differences.js';
+import { ruleDifferences } from '../iptables/rule-differences.js';
 import type { RulesWrite } from './ordered-write.js';
 
 /** Makes the driver that writes the iptables rules of one family, with these base rules instead of those of mode iptables. */

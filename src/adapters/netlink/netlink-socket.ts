@@ -1,9 +1,19 @@
+import { constants, endianness } from 'node:os';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { constants } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
-import { EAGAIN, EINTR, EMSGSIZE, ENOBUFS, EPERM } from './errno.js';
-import { NetlinkPermissionError, NetlinkProtocolError, NetlinkSystemError } from './errors.js';
-import { loadLibc, type Libc } from './libc.js';
+import { errorMessage } from '../../application/error-message.js';
+import { loadCLibrary, type CLibrary } from '../process/c-library.js';
+import {
+  EAGAIN,
+  EINTR,
+  EMSGSIZE,
+  ENOBUFS,
+  EPERM,
+  NetlinkPermissionError,
+  NetlinkProtocolError,
+  NetlinkSystemError,
+  NetlinkUnavailableError,
+} from './errors.js';
 import { readMessages, readReply, type KernelReply, type NetlinkMessage } from './message-reader.js';
 
 const AF_NETLINK = 16;
@@ -28,8 +38,10 @@ const ARRIVAL = 'SIGURG';
 
 /** The kernel fills at most 32 KiB into a datagram of a dump. */
 const RECEIVE_LENGTH = 64 * 1024;
+
 /** Requests of at least this size are sent on another thread: the kernel works on them for milliseconds. */
 const BACKGROUND_LENGTH = 64 * 1024;
+
 /** The part of the send buffer that the kernel uses itself, rounded up generously. */
 const SEND_MARGIN = 4096;
 
@@ -42,7 +54,7 @@ export interface NetlinkSocketOptions {
 }
 
 /** The kernel's replies, until there are no more. */
-export interface Replies {
+interface Replies {
   readonly replies: readonly KernelReply[];
   /** Whether some were lost because they did not fit into the receive buffer. */
   readonly lost: boolean;
@@ -287,5 +299,20 @@ export class NetlinkSocket {
     const bytes = Buffer.alloc(4);
     bytes.writeInt32LE(value);
     return this.libc.setsockopt(this.fd, level, option, bytes, bytes.length) === 0;
+  }
+}
+
+/** The calls that a netlink socket needs. */
+export type Libc = Omit<CLibrary, 'getsockopt' | 'flock' | 'sendto' | 'setrlimit' | 'exit'>;
+
+/** Throws NetlinkUnavailableError. */
+export function loadLibc(): Libc {
+  if (process.platform !== 'linux')
+    throw new NetlinkUnavailableError(`this is ${process.platform}, not Linux`);
+  if (endianness() !== 'LE') throw new NetlinkUnavailableError('only little-endian machines are supported');
+  try {
+    return loadCLibrary();
+  } catch (error) {
+    throw new NetlinkUnavailableError(errorMessage(error), { cause: error });
   }
 }

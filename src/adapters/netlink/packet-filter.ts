@@ -1,5 +1,5 @@
 /** An instruction of a classic BPF program: operation, operand, and for jumps where to go on when true and when false. */
-export type Instruction =
+type Instruction =
   | readonly [operation: Operation, operand: number]
   | readonly [operation: Jump, operand: number, ifTrue: string, ifFalse: string];
 

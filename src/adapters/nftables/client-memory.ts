@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop, setTimeout as pause } from 'node:time
 import type { Logger } from '../../application/ports/logger.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { AFFINITY } from '../../domain/nftables/layout/sets.js';
-import type { IdsInUse } from '../../domain/nftables/state/ids-in-use.js';
+import type { IdsInUse } from '../../domain/nftables/state/desired-state.js';
 import type { GenerationWatch } from './generation-watch.js';
 import { NftCommitError, type NftTransport } from './transport.js';
 

@@ -2,7 +2,7 @@ import type { WriteWatch } from '../../application/ports/driver/write-watch.js';
 import type { NftTransport } from './transport.js';
 
 /** The numbers that the kernel gave the transactions of a write, where it reports them. One that changed nothing gets none. */
-export interface NumberedWrite {
+interface NumberedWrite {
   readonly generations?: readonly number[] | undefined;
 }
 

@@ -1,10 +1,4 @@
 import type { StartOptions } from '../../application/ports/backend.js';
-import {
-  RefusedError,
-  type Driver,
-  type ReadOptions,
-  type WriteResult,
-} from '../../application/ports/driver/driver.js';
 import type {
   Adoption,
   Comparison,
@@ -15,41 +9,51 @@ import type {
   Recognition,
   Surroundings,
 } from '../../application/ports/driver/abilities.js';
+import {
+  RefusedError,
+  type Driver,
+  type ReadOptions,
+  type WriteResult,
+} from '../../application/ports/driver/driver.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { BALANCING_METHODS } from '../../domain/balancing/balancing.js';
-import { balancingNote } from '../../domain/balancing/balancing-note.js';
+import { BALANCING_METHODS, balancingNote } from '../../domain/balancing/balancing.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { rejectedProtocols } from '../../domain/forwarding/rejected-protocols.js';
-import type { Protocol } from '../../domain/model/service-port-name.js';
+import type { Protocol, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { compileNftables } from '../../domain/nftables/compile.js';
 import type { Structure } from '../../domain/nftables/layout/structure.js';
-import { NftablesAdoptedRules } from '../../domain/nftables/state/adopted-rules.js';
+import type { SetDefinition } from '../../domain/nftables/layout/table.js';
+import {
+  NftablesAdoptedRules,
+  lostUdpFrontends,
+  udpFrontends,
+} from '../../domain/nftables/state/adopted-rules.js';
 import { NftablesDesiredState } from '../../domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../domain/nftables/state/desired-table.js';
-import { lostUdpFrontends, udpFrontends } from '../../domain/nftables/state/lost-frontends.js';
-import { changeNodeStructures, nodeTransaction } from '../../domain/nftables/state/node-transaction.js';
-import type { NftablesServicePortRules } from '../../domain/nftables/state/service-port-rules.js';
-import { TableChange } from '../../domain/nftables/state/table-change.js';
-import { changeTransactions, removalsOf, type Transaction } from '../../domain/nftables/state/transaction.js';
-import { adoptedSets } from './reading/adopted-sets.js';
-import { tableRepair } from './reading/repair.js';
-import { ruleDifferences } from './reading/rule-differences.js';
-import { readTable } from './reading/read-table.js';
-import type { TableReading } from './reading/table-reading.js';
+import {
+  type NftablesServicePortRules,
+  TableChange,
+} from '../../domain/nftables/state/service-port-rules.js';
+import {
+  changeNodeStructures,
+  nodeTransaction,
+  changeTransactions,
+  removalsOf,
+  type Transaction,
+} from '../../domain/nftables/state/transaction.js';
 import { ClientMemory } from './client-memory.js';
-import { culprits } from './culprits.js';
+import { firstFill, inPieces } from './first-fill.js';
 import type { GenerationWatch } from './generation-watch.js';
-import { SILENT_OBSERVER, type NftablesObserver } from './nftables-observer.js';
-import { firstFill } from './first-fill.js';
-import { KubeProxyRemains } from './kube-proxy-remains.js';
-import { inPieces } from './pieces.js';
+import { adoptedSets, readTable, type TableReading } from './read-table.js';
+import { ruleDifferences } from './rule-differences.js';
+import { tableRepair } from './table-difference.js';
 import { NftCommitError, type NftTransport, type TableState } from './transport.js';
 
-export interface NftablesOptions {
+interface NftablesOptions {
   readonly observer?: NftablesObserver;
   readonly compile?: typeof compileNftables;
 }
@@ -269,7 +273,7 @@ export class NftablesDriver
     } catch (error) {
       if (!(error instanceof NftCommitError) || error.isTemporary) throw error;
       this.isRefused = true;
-      throw new RefusedError(error, culprits(error, transaction), whole.servicePorts(), isPartial);
+      throw new RefusedError(error, rejectedPorts(error, transaction), whole.servicePorts(), isPartial);
     }
   }
 
@@ -291,4 +295,70 @@ export class NftablesDriver
 
 function stepsOf(transactions: readonly Transaction[]): number {
   return transactions.reduce((sum, { steps }) => sum + steps, 0);
+}
+
+/** What the driver reports to metrics. Calls are cheap and never throw. */
+interface NftablesObserver {
+  /** Unused chains could not be deleted; the driver retries. */
+  cleanupFailed(family: IpFamily): void;
+}
+
+const SILENT_OBSERVER: NftablesObserver = { cleanupFailed() {} };
+
+/**
+ * Whether the table has rules that kube-proxy left, for service ports that cannot be programmed or read
+ * (docs/nftables-layout.md#taking-over-from-kube-proxy): absent → needed → left over, until a comparison has removed them.
+ */
+class KubeProxyRemains {
+  private isNeeded = false;
+
+  constructor(
+    private readonly family: IpFamily,
+    private readonly logger: Logger,
+  ) {}
+
+  /** The table has been made as it should be, with such rules or without. */
+  compared(isNeeded: boolean): void {
+    if (isNeeded && !this.isNeeded)
+      this.logger.warn(
+        { family: this.family },
+        'keeping rules of kube-proxy for service ports that cannot be programmed or read',
+      );
+    this.isNeeded = isNeeded;
+  }
+
+  /** A change has been written. True, once, if nothing needs them any more. */
+  areLeftOver(isNeeded: boolean): boolean {
+    const areLeft = this.isNeeded && !isNeeded;
+    this.isNeeded = isNeeded;
+    return areLeft;
+  }
+}
+
+/**
+ * The service ports of the elements that the kernel named, each with the reason. The kernel goes no further in a message when it
+ * refuses to delete one of its elements, and on with the next message: what should replace the others is refused, too, because
+ * they are still there. That is nobody's fault.
+ */
+export function rejectedPorts(
+  { failures }: NftCommitError,
+  transaction: Transaction,
+): ReadonlyMap<ServicePortKey, string> {
+  const named = new Map<ServicePortKey, string>();
+  const undeleted = new Set<string>();
+  for (const { operation, element, reason } of failures) {
+    if (operation === undefined || element === undefined) continue;
+    const refused = transaction.operations[operation];
+    if (refused?.op === 'delete-elements')
+      for (const { key } of refused.elements.slice(element + 1)) undeleted.add(placeOf(refused.set, key));
+    const isPresent = refused?.op === 'add-elements' && reason.startsWith('EEXIST');
+    if (isPresent && undeleted.has(placeOf(refused.set, refused.elements[element]!.key))) continue;
+    const owner = transaction.owner(operation, element);
+    if (owner !== undefined) named.set(owner, `the kernel refused ${refused?.op}: ${reason}`);
+  }
+  return named;
+}
+
+function placeOf({ name }: SetDefinition, key: string): string {
+  return `${name} ${key}`;
 }

@@ -1,13 +1,13 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { Rule } from '../../domain/nftables/layout/rule.js';
 import type {
+  Rule,
   ChainDefinition,
   Operation,
   SetDefinition,
   SetElement,
 } from '../../domain/nftables/layout/table.js';
 import { firstReasons } from '../tool-programs.js';
-import { isTemporary } from '../netlink/errno.js';
+import { isTemporary } from '../netlink/errors.js';
 import { NamedError } from '../../domain/model/named-error.js';
 
 /**

@@ -5,7 +5,7 @@ import { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_ROUTE } from '../netlink/protocol.js';
 import { readSysctl } from '../sysctl.js';
-import { findLink } from './links.js';
+import { findLink } from './rtnetlink.js';
 
 const IPV4_DEVICES = 'net/ipv4/conf';
 const IPV6_DEVICES = 'net/ipv6/conf';

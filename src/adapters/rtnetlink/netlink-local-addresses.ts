@@ -4,12 +4,15 @@ import type { Logger } from '../../application/ports/logger.js';
 import { parseAddress } from '../../domain/net/address.js';
 import { isOwnAddress } from '../../domain/node/node-addresses.js';
 import type { NetlinkMessage } from '../netlink/message-reader.js';
-import { NetlinkConversation } from '../netlink/netlink-conversation.js';
+import { NetlinkConversation } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_ROUTE } from '../netlink/protocol.js';
-import { deviceOf, readAddress, readAddressesNow } from './addresses.js';
-import { findLinkNow, readLink } from './links.js';
 import {
+  deviceOf,
+  readAddress,
+  readAddressesNow,
+  findLinkNow,
+  readLink,
   RTM_DELADDR,
   RTM_NEWADDR,
   RTM_NEWLINK,
@@ -17,7 +20,6 @@ import {
   RTMGRP_IPV6_IFADDR,
   RTMGRP_LINK,
 } from './rtnetlink.js';
-
 const GROUPS = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
 /** Room for notifications about thousands of addresses of Services, which arrive here too. Bytes. */
 const WATCH_BUFFER = 8 * 1024 * 1024;

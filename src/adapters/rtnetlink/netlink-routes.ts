@@ -1,16 +1,14 @@
 import type { Route, Routes } from '../../application/ports/node/routes.js';
 import { addressBits } from '../../domain/net/cidr.js';
 import { familyOf } from '../../domain/net/ip-family.js';
-import { addressBytes, addressText } from '../netlink/address-bytes.js';
-import { AttributeReader } from '../netlink/attribute-reader.js';
-import { EACCES, EHOSTUNREACH, EINVAL, ENETUNREACH } from '../netlink/errno.js';
-import type { NetlinkMessage } from '../netlink/message-reader.js';
+import { addressBytes, addressText, familyNumber, NETLINK_ROUTE } from '../netlink/protocol.js';
+import { AttributeReader, type NetlinkMessage } from '../netlink/message-reader.js';
+import { EACCES, EHOSTUNREACH, EINVAL, ENETUNREACH } from '../netlink/errors.js';
 import type { MessageWriter } from '../netlink/message-writer.js';
 import { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
-import { familyNumber, NETLINK_ROUTE } from '../netlink/protocol.js';
-import { linkOfIndex } from './links.js';
 import {
+  linkOfIndex,
   ROUTE_HEADER_LENGTH,
   RTA_DST,
   RTA_GATEWAY,
@@ -20,7 +18,6 @@ import {
   RTN_LOCAL,
   RTN_UNICAST,
 } from './rtnetlink.js';
-
 /** What the kernel answers where no route leads on, or one that refuses: `unreachable`, `prohibit`, `blackhole`. */
 const NO_ROUTE = [ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL];
 

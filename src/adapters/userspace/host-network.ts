@@ -1,16 +1,14 @@
+import ipaddr from 'ipaddr.js';
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import type { Logger } from '../../application/ports/logger.js';
-import { parseAddress } from '../../domain/net/address.js';
+import { parseAddress, type Address } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { InterfaceAddress } from '../../domain/userspace/host-address.js';
 import { NetlinkError, NetlinkRequestError } from '../netlink/errors.js';
 import { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_ROUTE } from '../netlink/protocol.js';
-import { listAddresses } from '../rtnetlink/addresses.js';
-import { listLinks } from '../rtnetlink/links.js';
-import { IFF_POINTOPOINT, IFF_UP } from '../rtnetlink/rtnetlink.js';
+import { listAddresses, listLinks, IFF_POINTOPOINT, IFF_UP } from '../rtnetlink/rtnetlink.js';
 
 /** linux/route.h */
 const RTF_UP = 0x1;
@@ -94,4 +92,63 @@ function linesOf(path: string): readonly string[] {
   } catch {
     return [];
   }
+}
+
+const LOOPBACK = ['127.0.0.1', '::1'];
+const UNSPECIFIED = ['0.0.0.0', '::'];
+
+/**
+ * The one address on which the proxy's sockets of a family listen, undefined for every address of this machine, for each family
+ * that can be served: all of them when the address to listen on is unspecified, otherwise its own (docs/spec/userspace.md §1).
+ * @throws when nothing can be served there
+ */
+export function listenAddresses(
+  bindAddress: string,
+  families: readonly IpFamily[],
+): ReadonlyMap<IpFamily, string | undefined> {
+  const bind = parseAddress(bindAddress)!;
+  if (LOOPBACK.includes(bind.text))
+    throw new Error(
+      `cannot proxy on localhost: --bind-address is ${bindAddress}; no other machine could reach it`,
+    );
+  if (UNSPECIFIED.includes(bind.text)) return new Map(families.map((family) => [family, undefined]));
+  if (!families.includes(bind.family))
+    throw new Error(`--bind-address ${bindAddress}: ${bind.family} cannot be served on this machine`);
+  return new Map([[bind.family, bind.text]]);
+}
+
+/** The address by which the machine is known now; undefined while it has none. */
+export function hostAddress(family: IpFamily, host: HostNetwork): string | undefined {
+  return chooseHostAddress(host.addresses, host.defaultRoutes(family), family);
+}
+
+/** An address of an interface of this machine that is up, with a carrier or without. */
+export interface InterfaceAddress extends Address {
+  readonly interfaceName: string;
+  readonly pointToPoint: boolean;
+}
+
+/** Not this machine alone, not this link alone, not many. */
+const OTHER_RANGES = new Set(['unspecified', 'broadcast', 'multicast', 'linkLocal', 'loopback']);
+
+/**
+ * The address of the family by which this host is known (docs/spec/userspace.md §1): of an interface with a default route,
+ * or else of any that is neither loopback nor point-to-point. Undefined when there is none.
+ * @param defaultRoutes interfaces with a default route of the family, the best first
+ */
+export function chooseHostAddress(
+  addresses: readonly InterfaceAddress[],
+  defaultRoutes: readonly string[],
+  family: IpFamily,
+): string | undefined {
+  const usable = addresses.filter((address) => address.family === family && isGlobalUnicast(address));
+  for (const name of defaultRoutes) {
+    const found = usable.find(({ interfaceName }) => interfaceName === name);
+    if (found) return found.text;
+  }
+  return usable.find(({ interfaceName, pointToPoint }) => interfaceName !== 'lo' && !pointToPoint)?.text;
+}
+
+function isGlobalUnicast({ text }: Address): boolean {
+  return !OTHER_RANGES.has(ipaddr.parse(text).range());
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { errnoName } from '../netlink/errno.js';
+import { errnoName } from '../netlink/errors.js';
 import { loadCLibrary, type CLibrary } from '../process/c-library.js';
 
 /** Every connection needs two, every service port one (docs/spec/userspace.md §1). */

@@ -1,10 +1,9 @@
-import { canonicalRule } from '../../domain/iptables/text/canonical-rule.js';
+import { canonicalRule } from '../../domain/iptables/saved-tables.js';
 import type { RuleText, TableName } from '../../domain/iptables/table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { USERSPACE_BASE_RULES } from '../../domain/userspace/base-rules.js';
-import { RestoreRefusedError } from '../iptables/errors.js';
-import type { IptablesCommands } from '../iptables/iptables-commands.js';
-import { RestoreScript } from '../iptables/restore/restore-script.js';
+import { USERSPACE_BASE_RULES } from '../../domain/userspace/portals.js';
+import { RestoreRefusedError, type IptablesCommands } from '../iptables/iptables-commands.js';
+import { RestoreScript } from '../iptables/restore-script.js';
 
 interface PresentJump {
   readonly chain: string;

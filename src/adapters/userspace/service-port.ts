@@ -5,17 +5,14 @@ import { hostPort } from '../../domain/net/address.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { weightlessOf } from '../../domain/selection/select-endpoints.js';
-import { claimOf, claimText, type PortClaim } from '../../domain/userspace/claims.js';
+import { claimOf, claimText, type PortClaim } from '../../domain/userspace/proxied-port.js';
 import type { PortAllocator } from '../../domain/userspace/port-allocator.js';
 import { RoundRobin, type Random } from '../../domain/userspace/round-robin.js';
 import { FloodGuard } from '../process/flood-guard.js';
-import { ProxyPortError, UnsupportedProtocolError } from './errors.js';
-import type { PortClaims } from './sockets/port-claims.js';
-import type { ProxySocket } from './sockets/proxy-socket.js';
-import { TcpProxySocket } from './sockets/tcp-proxy-socket.js';
-import type { TcpRelay } from './sockets/tcp-relay.js';
-import type { UdpOptions } from './sockets/udp-flow.js';
-import { UdpProxySocket } from './sockets/udp-proxy-socket.js';
+import { ProxyPortError, UnsupportedProtocolError, type ProxySocket } from './proxy-socket.js';
+import type { PortClaims } from './port-claims.js';
+import { TcpProxySocket, type TcpRelay } from './tcp-proxy-socket.js';
+import { type UdpOptions, UdpProxySocket } from './udp-proxy-socket.js';
 
 /** What the service ports of one family share. */
 export interface ServicePortDependencies {

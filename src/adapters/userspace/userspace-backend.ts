@@ -13,25 +13,22 @@ import type { ServicePortFlows } from '../../domain/conntrack/service-port-flows
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import type { IptablesHost } from '../../domain/iptables/compile/options.js';
+import type { IptablesHost } from '../../domain/iptables/options.js';
 import type { IptablesServicePortRules } from '../../domain/iptables/table.js';
 import type { Protocol, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { PORTAL_DISPATCH, USERSPACE_BASE_RULES } from '../../domain/userspace/base-rules.js';
-import { NoPortLeftError, PortAllocator } from '../../domain/userspace/port-allocator.js';
-import type { PortRange } from '../../domain/userspace/port-range.js';
-import { compilePortals } from '../../domain/userspace/portals.js';
-import { proxiedFlows } from '../../domain/userspace/proxied-flows.js';
+import { PORTAL_DISPATCH, USERSPACE_BASE_RULES, compilePortals } from '../../domain/userspace/portals.js';
+import { NoPortLeftError, PortAllocator, type PortRange } from '../../domain/userspace/port-allocator.js';
+import { proxiedFlows, proxied, type ProxiedPort } from '../../domain/userspace/proxied-port.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
-import { proxied, type ProxiedPort } from '../../domain/userspace/proxied-port.js';
-import { ANY_HOST } from '../iptables/restore/owned-chains.js';
+import { ANY_HOST } from '../iptables/owned-chains.js';
 import type { IptablesBackendOptions } from '../iptables/iptables-driver.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
-import { PortClaimError, UnsupportedProtocolError } from './errors.js';
-import { PortClaims, type HoldPort } from './sockets/port-claims.js';
+import { PortClaimError, UnsupportedProtocolError } from './proxy-socket.js';
+import { PortClaims, type HoldPort } from './port-claims.js';
 import { removePortals } from './remove-portals.js';
 import { ServicePort, type ServicePortDependencies } from './service-port.js';
-import { TcpRelay } from './sockets/tcp-relay.js';
+import { TcpRelay } from './tcp-proxy-socket.js';
 
 export interface UserspaceOptions {
   /** The one address on which the sockets listen; undefined for every address of this machine. */

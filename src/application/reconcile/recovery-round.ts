@@ -1,7 +1,7 @@
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { serviceOf, servicePortName, type ServicePortKey } from '../../domain/model/service-port-name.js';
-import type { AdoptedRules } from '../../domain/reconcile/adopted-rules.js';
-import { isUnexplained, labelOf } from '../../domain/reconcile/unexplained.js';
+import type { AdoptedRules } from '../../domain/reconcile/desired-state.js';
+import { isUnexplained, labelOf } from '../../domain/reconcile/claims.js';
 import type { ServiceFailure } from '../ports/backend.js';
 import { RefusedError, type Driver, type WriteResult } from '../ports/driver/driver.js';
 import type { Logger } from '../ports/logger.js';

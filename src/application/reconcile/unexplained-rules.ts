@@ -1,8 +1,7 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ServicePortName } from '../../domain/model/service-port-name.js';
-import type { AdoptedRules } from '../../domain/reconcile/adopted-rules.js';
-import type { DesiredState } from '../../domain/reconcile/desired-state.js';
-import { unexplainedOwner } from '../../domain/reconcile/unexplained.js';
+import type { AdoptedRules, DesiredState } from '../../domain/reconcile/desired-state.js';
+import { unexplainedOwner } from '../../domain/reconcile/claims.js';
 
 /**
  * Unexplained rules, kept while not all objects could be read: they are part of the desired state, each under an owner

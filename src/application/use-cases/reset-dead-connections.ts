@@ -1,12 +1,12 @@
-import { placesOf } from '../../domain/conntrack/flow-place.js';
-import { leadsThrough, type Flow } from '../../domain/conntrack/flow.js';
-import { FrontendMap } from '../../domain/conntrack/frontend-map.js';
+import { placesOf, FrontendMap } from '../../domain/conntrack/frontend-map.js';
 import {
+  leadsThrough,
+  type Flow,
   silenceAfter,
   silentAltogether,
   type Silence,
   type ConnectionActivity,
-} from '../../domain/conntrack/silence.js';
+} from '../../domain/conntrack/flow.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace, lackedBy, type Endpoint } from '../../domain/model/endpoint.js';
 import { append } from '../../domain/model/grouped.js';

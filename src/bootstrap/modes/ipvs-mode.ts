@@ -1,20 +1,19 @@
-import { cleanUpScripts } from '../../adapters/iptables/restore/clean-up-scripts.js';
-import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
-import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
-import type { IptablesObserver } from '../../adapters/iptables/iptables-observer.js';
+import { cleanUpScripts } from '../../adapters/iptables/owned-chains.js';
+import { IptablesDriver, type IptablesObserver } from '../../adapters/iptables/iptables-driver.js';
+import { IptablesHostReader } from '../../adapters/iptables/iptables-host.js';
 import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
-import { IPVS_OWNED_CHAINS } from '../../adapters/ipvs/clean-up/owned-chains.js';
+import { IPVS_OWNED_CHAINS, cleanUpIpvs, retireIpvs } from '../../adapters/ipvs/clean-up-ipvs.js';
 import { IpvsDriver, type IpvsKernel } from '../../adapters/ipvs/ipvs-driver.js';
-import { cleanUpIpvs } from '../../adapters/ipvs/clean-up/clean-up-ipvs.js';
-import { retireIpvs } from '../../adapters/ipvs/clean-up/retire-ipvs.js';
-import { ensureIpvsSysctls } from '../../adapters/ipvs/host/ipvs-sysctls.js';
-import { loadModules } from '../../adapters/ipvs/host/kernel-modules.js';
-import { NetlinkServiceAddresses } from '../../adapters/ipvs/kernel/netlink-service-addresses.js';
-import { NetlinkVirtualServers } from '../../adapters/ipvs/kernel/netlink-virtual-servers.js';
-import { requireIpvs } from '../../adapters/ipvs/host/requirements.js';
-import { ServerTable } from '../../adapters/ipvs/tables/server-table.js';
-import { servedByIptables } from '../../adapters/ipvs/host/served-by-iptables.js';
-import { SetTable } from '../../adapters/ipvs/tables/set-table.js';
+import {
+  ensureIpvsSysctls,
+  requireIpvs,
+  loadModules,
+  servedByIptables,
+} from '../../adapters/ipvs/node-requirements.js';
+import { NetlinkServiceAddresses } from '../../adapters/ipvs/netlink-service-addresses.js';
+import { NetlinkVirtualServers } from '../../adapters/ipvs/netlink-virtual-servers.js';
+import { ServerTable } from '../../adapters/ipvs/server-table.js';
+import { SetTable } from '../../adapters/ipvs/kernel-tables.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';

@@ -1,5 +1,5 @@
 import { release } from 'node:os';
-import { kernelSuits } from '../../domain/nftables/layout/kernel-requirement.js';
+import { kernelSuits } from '../../adapters/nftables/kernel-support.js';
 
 /** Switches the check off when set to anything (docs/spec/nftables.md §1.1). */
 const SKIP = 'KUBE_PROXY_NFTABLES_SKIP_KERNEL_VERSION_CHECK';

@@ -1,9 +1,9 @@
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
-import { kernelTrial } from '../../adapters/nftables/kernel-trial.js';
+import { kernelTrial } from '../../adapters/nftables/kernel-support.js';
 import { NetlinkNftTransport } from '../../adapters/nftables/netlink/netlink-transport.js';
-import { isWithoutNfTables } from '../../adapters/nftables/netlink/read/list-chains.js';
+import { isWithoutNfTables } from '../../adapters/nftables/netlink/table-listing.js';
 import { NftablesDriver } from '../../adapters/nftables/nftables-driver.js';
-import { rejectedPackets } from '../../adapters/nftables/rejected-packets.js';
+import { rejectedPackets } from '../../adapters/nftables/netlink/counters.js';
 import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';

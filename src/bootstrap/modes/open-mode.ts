@@ -1,4 +1,4 @@
-import type { VariantMix } from '../../adapters/iptables/detection/variant-mix.js';
+import type { VariantMix } from '../../adapters/iptables/variants.js';
 import type { PacketCounters, RejectedPackets } from '../../adapters/metrics/prometheus-metrics.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { Backend } from '../../application/ports/backend.js';

@@ -1,14 +1,13 @@
 import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
 import { FloodGuard } from '../../adapters/process/flood-guard.js';
-import { readHostNetwork } from '../../adapters/userspace/host-network.js';
+import { readHostNetwork, hostAddress, listenAddresses } from '../../adapters/userspace/host-network.js';
 import { raiseOpenFileLimit } from '../../adapters/userspace/open-file-limit.js';
-import { hostAddress, listenAddresses } from '../../adapters/userspace/proxy-addresses.js';
 import { removePortals } from '../../adapters/userspace/remove-portals.js';
 import { UserspaceBackend, type RulesBackendFactory } from '../../adapters/userspace/userspace-backend.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import { parsePortRange } from '../../domain/userspace/port-range.js';
+import { parsePortRange } from '../../domain/userspace/port-allocator.js';
 import type { Configuration } from '../configuration/schema/schema.js';
 import type { BackendParts } from '../parts/reading-parts.js';
 import { openIptables, withEachVariant } from './iptables-access.js';

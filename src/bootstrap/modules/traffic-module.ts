@@ -1,4 +1,4 @@
-import { NetlinkFlowEvents } from '../../adapters/conntrack/events/netlink-flow-events.js';
+import { NetlinkFlowEvents } from '../../adapters/conntrack/netlink-flow-events.js';
 import { TrafficCount } from '../../application/traffic/traffic-count.js';
 import { TrafficMetrics } from '../../application/traffic/traffic-metrics.js';
 import { TrafficWatchers } from '../../application/traffic/traffic-watchers.js';

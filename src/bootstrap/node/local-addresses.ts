@@ -1,4 +1,4 @@
-import { SERVICE_DEVICE } from '../../adapters/ipvs/kernel/service-addresses.js';
+import { SERVICE_DEVICE } from '../../adapters/ipvs/ipvs-kernel.js';
 import { InterfaceAddresses } from '../../adapters/process/host-facts.js';
 import { NetlinkLocalAddresses } from '../../adapters/rtnetlink/netlink-local-addresses.js';
 import type { Clock } from '../../application/ports/clock.js';

@@ -1,13 +1,12 @@
 import { IptablesPlanner } from '../adapters/iptables/iptables-planner.js';
-import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
+import { IptablesTool } from '../../adapters/iptables/iptables-tool.js';
 import { IptablesTracer } from '../adapters/iptables/iptables-tracer.js';
 import { IpvsPlanner } from '../adapters/ipvs/ipvs-planner.js';
 import { IpvsTracer } from '../adapters/ipvs/ipvs-tracer.js';
 import { readActualWalk } from '../adapters/nftables/actual-walk.js';
 import { NftablesPlanner } from '../adapters/nftables/nftables-planner.js';
 import { NftablesTracer } from '../adapters/nftables/nftables-tracer.js';
-import { readHostNetwork } from '../../adapters/userspace/host-network.js';
-import { hostAddress, listenAddresses } from '../../adapters/userspace/proxy-addresses.js';
+import { readHostNetwork, hostAddress, listenAddresses } from '../../adapters/userspace/host-network.js';
 import { UserspaceTracer } from '../adapters/iptables/userspace-tracer.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../application/ports/planner.js';
@@ -18,7 +17,7 @@ import type { ProxyMode } from '../../bootstrap/configuration/schema/schema.js';
 import { readIptablesHost } from '../../bootstrap/modes/iptables-mode.js';
 import { DEFAULT_SCHEDULER, openIpvsKernel } from '../../bootstrap/modes/ipvs-mode.js';
 import type { OpenMode } from '../../bootstrap/modes/open-mode.js';
-import type { IptablesHost } from '../../domain/iptables/compile/options.js';
+import type { IptablesHost } from '../../domain/iptables/options.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ProxyPorts } from '../../domain/userspace/proxied-port.js';
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { release } from 'node:os';
-import { proxyChains } from '../../adapters/iptables/restore/firewall-chain.js';
-import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
-import { NetlinkVirtualServers } from '../../adapters/ipvs/kernel/netlink-virtual-servers.js';
+import { proxyChains } from '../../adapters/iptables/owned-chains.js';
+import { IptablesTool } from '../../adapters/iptables/iptables-tool.js';
+import { NetlinkVirtualServers } from '../../adapters/ipvs/netlink-virtual-servers.js';
 import { NetlinkError } from '../../adapters/netlink/errors.js';
-import { listChainsOfTables } from '../../adapters/nftables/netlink/read/list-chains.js';
+import { listChainsOfTables } from '../../adapters/nftables/netlink/table-listing.js';
 import { errorMessage } from '../../application/error-message.js';
 import type { FoundRules, NodeRules } from '../domain/compare/node-rules.js';
 import { cidrContains, type Cidr } from '../../domain/net/cidr.js';

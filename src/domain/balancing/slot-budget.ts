@@ -2,7 +2,7 @@ import { byAge } from '../model/service.js';
 import type { ServiceKey } from '../model/service-port-name.js';
 
 /** How many slots there may be in one IP family. */
-export interface SlotLimits {
+interface SlotLimits {
   readonly ofService: number;
   readonly ofNode: number;
 }

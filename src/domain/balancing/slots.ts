@@ -2,8 +2,6 @@ import { endpointPlace, type Endpoint } from '../model/endpoint.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 import { textHash } from '../model/text-hash.js';
 import { isHashed, isWeightedList, weightOf, type Balancing, type TableOwners } from './balancing.js';
-import { maglevTable } from './maglev-table.js';
-import { turns, turnsOfPeriod } from './turns.js';
 
 /**
  * Primes, the sizes of tables: each slot is an element in the kernel. Neighbours differ by a factor of two, because nearly all slots
@@ -125,4 +123,61 @@ export function tableSize(weights: readonly number[], isHash: boolean): number {
   const lightest = weights.reduce((least, weight) => Math.min(least, weight), Infinity);
   const wanted = Math.max((SLOTS_FOR_THE_LIGHTEST * total) / lightest, isHash ? LEAST_HASHED : 0);
   return TABLE_SIZES.find((size) => size >= wanted) ?? MOST_SLOTS;
+}
+
+/**
+ * The look-up table of Maglev (Eisenbud et al., NSDI 2016, section 3.4): each endpoint has its own order of all slots, and in turn
+ * each takes the first one of its order that is free. So it depends on names and weights only, and an endpoint that comes or goes moves
+ * little besides its own share. With weights an endpoint has turns in proportion to its own.
+ * @param names of the endpoints, sorted, each once
+ * @param weights of each, above 0
+ * @param size prime, the number of slots
+ * @returns by slot, the place of its endpoint in `names`
+ */
+export function maglevTable(names: readonly string[], weights: readonly number[], size: number): Uint32Array {
+  const next = names.map((name) => textHash(name) % size);
+  const skips = names.map((name) => (textHash(name, SKIP_SEED) % (size - 1)) + 1);
+  const slots = new Uint32Array(size);
+  const taken = new Uint8Array(size);
+  let free = size;
+  for (const place of turns(weights, true)) {
+    const skip = skips[place]!;
+    let slot = next[place]!;
+    while (taken[slot] === 1) slot = (slot + skip) % size;
+    taken[slot] = 1;
+    slots[slot] = place;
+    next[place] = (slot + skip) % size;
+    if (--free === 0) break;
+  }
+  return slots;
+}
+
+/** Of the hash that tells how far an endpoint's next slot is; the other one has the usual seed. */
+const SKIP_SEED = 0x9747b28c;
+
+/**
+ * The order in which endpoints take turns, for ever: each as often as its weight asks for, as evenly as whole turns allow.
+ * @param weights above 0, whole
+ * @param isEarly each has its first turn at the start, so that none is left out where turns are few
+ * @returns places in `weights`
+ */
+function* turns(weights: readonly number[], isEarly = false): Generator<number, never> {
+  const whole = isEarly ? Math.ceil : Math.floor;
+  const greatest = weights.reduce((most, weight) => Math.max(most, weight), 0);
+  for (let round = 1; ; round++)
+    for (let place = 0; place < weights.length; place++) {
+      const weight = weights[place]!;
+      // Rounds that many are due after this one, but were not before.
+      if (whole((weight * round) / greatest) > whole((weight * (round - 1)) / greatest)) yield place;
+    }
+}
+
+/** After how many turns all have had as many as their weights say, exactly. */
+function turnsOfPeriod(weights: readonly number[]): number {
+  const divisor = weights.reduce(greatestCommonDivisor, 0);
+  return weights.reduce((sum, weight) => sum + weight, 0) / divisor;
+}
+
+function greatestCommonDivisor(one: number, other: number): number {
+  return other === 0 ? one : greatestCommonDivisor(other, one % other);
 }

@@ -1,4 +1,5 @@
 import type { Frontend } from '../forwarding/forwarding-entry.js';
+import { getOrMake } from '../model/get-or-make.js';
 import { hostPort } from '../net/address.js';
 
 /**
@@ -34,4 +35,62 @@ export function leadsThrough(flow: Flow, frontends: readonly Pick<Frontend, 'add
       ({ address = flow.destination, port }) => port === flow.destinationPort && address === flow.destination,
     )
   );
+}
+
+/** What an established connection of TCP or SCTP did since the look before. */
+export interface ConnectionActivity {
+  /** The client sent something. */
+  readonly sent: boolean;
+  /** The endpoint sent something, if only an acknowledgement. */
+  readonly answered: boolean;
+  /** TCP: data of the client, or its end, waits for an acknowledgement. SCTP: after the endpoint's last packet the client sent more than acknowledgements. */
+  readonly unacknowledged: boolean;
+}
+
+/**
+ * How long the endpoint of an established connection has been silent, in looks that are seconds apart:
+ * - *answered*: it sent something since the look before.
+ * - *quiet*: it sent nothing. So what its client sends from now on does not acknowledge anything, and if data of it is
+ *   unacknowledged, calls for an answer.
+ * - *asked*: the client then sent, with data unacknowledged.
+ * - *silent*: until the next look there was still no answer. A kernel that lives acknowledges data within 0.2 s, whatever the
+ *   process does that has the connection.
+ *
+ * None of these takes a pause for silence. A client that does not read acknowledges all that it gets, and has nothing
+ * unacknowledged. An endpoint that does not read has the client's kernel ask again and again, and answers each time. A
+ * client that sends only keepalives is left alone: they cannot be told from the window updates of one that reads slowly what it
+ * has long got; and it finds out by itself, which is what keepalives are for.
+ *
+ * Of SCTP the kernel shows packets and their sizes, but not their contents. While the endpoint has been quiet for seconds, its client sends data,
+ * heartbeats or the beginning of a new association, all of which a living kernel acknowledges at once. It may also send a mere
+ * acknowledgement, by which a slow reader offers room again; that one has a size of its own and calls for no answer.
+ */
+export type Silence = 'answered' | 'quiet' | 'asked' | 'silent';
+
+export function silenceAfter(
+  before: Silence,
+  { sent, answered, unacknowledged }: ConnectionActivity,
+): Silence {
+  if (answered) return 'answered';
+  if (before === 'answered') return 'quiet';
+  if (before === 'quiet') return sent && unacknowledged ? 'asked' : 'quiet';
+  return unacknowledged ? 'silent' : 'quiet';
+}
+
+/**
+ * How many connections each endpoint has that appears dead as a whole: one of them is silent, and none is answered, or may be by the
+ * next look. Quiet ones say nothing.
+ */
+export function silentAltogether<Endpoint>(
+  connections: Iterable<{ readonly of: Endpoint; readonly silence: Silence }>,
+): ReadonlyMap<Endpoint, number> {
+  const counts = new Map<Endpoint, number>();
+  const silences = new Map<Endpoint, Set<Silence>>();
+  for (const { of, silence } of connections) {
+    counts.set(of, (counts.get(of) ?? 0) + 1);
+    getOrMake(silences, of, () => new Set()).add(silence);
+  }
+  for (const [endpoint, seen] of silences)
+    if (!seen.has('silent') || seen.has('answered') || seen.has('asked')) counts.delete(endpoint);
+  return counts;
 }

@@ -1,10 +1,10 @@
 import { frontendName } from '../forwarding/frontend-name.js';
 import type { SharedEntry } from '../iptables/table.js';
-import { savedRules, type SavedTables } from '../iptables/text/saved-tables.js';
+import { savedRules, type SavedTables } from '../iptables/saved-tables.js';
 import { protocolOfNumber } from '../model/protocol-number.js';
 import type { Protocol, ServicePortKey, ServicePortName } from '../model/service-port-name.js';
-import type { AdoptedRules } from '../reconcile/adopted-rules.js';
-import { OUT_FILTER } from './chain-names.js';
+import type { AdoptedRules } from '../reconcile/desired-state.js';
+import { OUT_FILTER } from './base-rules.js';
 import type { IpvsDesiredState } from './desired-state.js';
 import type { IpvsPart, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
 import { setOf, withoutSet } from './service-sets.js';

@@ -1,24 +1,20 @@
 import type { NodeNetwork } from '../forwarding/node-network.js';
-import { jump, sharedChain } from '../iptables/compile/jump.js';
-import { acceptRules, markRule, masqueradeRules } from '../iptables/compile/marked-traffic.js';
-import type { IptablesHost } from '../iptables/compile/options.js';
-import { comment } from '../iptables/text/quoting.js';
-import { notFromLocalPods, ruleText, type RuleParts } from '../iptables/text/rule-parts.js';
+import { jump, sharedChain, acceptRules, markRule, masqueradeRules } from '../iptables/base-rules.js';
+import { FORWARD, MARK_MASQ, POSTROUTING, PROXY_FIREWALL, SERVICES } from '../iptables/chain-names.js';
+import type { IptablesHost } from '../iptables/options.js';
+import { comment, notFromLocalPods, ruleText, type RuleParts } from '../iptables/rule-text.js';
 import type { Chain, BaseRules, Jump, RuleText, TableName } from '../iptables/table.js';
 import type { IpFamily } from '../net/ip-family.js';
-import {
-  FORWARD,
-  IPVS_FILTER,
-  LOAD_BALANCER,
-  MARK_MASQ,
-  NODE_PORT,
-  OUT_FILTER,
-  POSTROUTING,
-  PROXY_FIREWALL,
-  SERVICES,
-  SOURCE_RANGES_FIREWALL,
-} from './chain-names.js';
 import { setComment, setName, type ServiceSet } from './service-sets.js';
+
+/** Chains of IPVS mode (docs/spec/ipvs.md §6.1). It shares others with iptables mode. */
+const LOAD_BALANCER = 'KUBE-LOAD-BALANCER';
+const SOURCE_RANGES_FIREWALL = 'KUBE-SOURCE-RANGES-FIREWALL';
+export const IPVS_FILTER = 'KUBE-IPVS-FILTER';
+export const OUT_FILTER = 'KUBE-IPVS-OUT-FILTER';
+
+/** In table nat it marks packets to node ports, in table filter it accepts health checks. */
+const NODE_PORT = 'KUBE-NODE-PORT';
 
 /** Which parts of a packet are looked up in a set. */
 type Lookup = 'dst' | 'dst,dst' | 'src,dst' | 'dst,dst,src';

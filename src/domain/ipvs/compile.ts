@@ -1,15 +1,15 @@
+import type { BalancingMethod } from '../balancing/balancing.js';
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import { frontendName } from '../forwarding/frontend-name.js';
-import { addressText, from, MAX_PORT, numberText, ruleText } from '../iptables/text/rule-parts.js';
+import type { NodeNetwork } from '../forwarding/node-network.js';
+import { addressText, from, MAX_PORT, numberText, ruleText } from '../iptables/rule-text.js';
 import type { SharedEntry } from '../iptables/table.js';
 import { sortedOnce } from '../model/endpoint.js';
 import { PROTOCOL_NUMBERS } from '../model/protocol-number.js';
 import type { Protocol } from '../model/service-port-name.js';
 import { addressBits, cidrText, type Cidr } from '../net/cidr.js';
-import { OUT_FILTER } from './chain-names.js';
+import { OUT_FILTER } from './base-rules.js';
 import type { IpvsPart, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
-import type { IpvsOptions } from './options.js';
-import { schedulersFor, type Scheduler } from './schedulers.js';
 import type { ServiceSet } from './service-sets.js';
 import { FALLBACK, HASH_SOURCE_PORT, PERSISTENT, type VirtualServer } from './virtual-server.js';
 
@@ -207,4 +207,61 @@ function rankOf({ address, outcome }: Frontend): Pick<IpvsPart, 'rank'> {
 /** ipset prints a network of full length as its address. */
 function networkText(range: Cidr): string {
   return range.prefixLength === addressBits(range.family) ? range.address : cidrText(range);
+}
+
+/** What the rules of a service port depend on besides its forwarding entry. */
+export interface IpvsOptions {
+  readonly node: Pick<NodeNetwork, 'nodePortIPs' | 'nodeAddresses'>;
+  /** The scheduler of Services that do not ask for another one. */
+  readonly scheduler: string;
+  /** Whether the kernel has the scheduler. */
+  readonly hasScheduler: (name: string) => boolean;
+}
+
+/** Whether rules compiled for one node suit the other as well. */
+export function compilesAlike(one: IpvsOptions['node'], other: IpvsOptions['node']): boolean {
+  return (
+    one === other ||
+    (JSON.stringify(one.nodePortIPs) === JSON.stringify(other.nodePortIPs) &&
+      JSON.stringify(one.nodeAddresses) === JSON.stringify(other.nodeAddresses))
+  );
+}
+
+/** A scheduler, with its flags. */
+export type Scheduler = Pick<VirtualServer, 'scheduler' | 'flags'>;
+
+const MAGLEV: Scheduler = { scheduler: 'mh', flags: HASH_SOURCE_PORT };
+const MAGLEV_BY_SOURCE: Scheduler = { scheduler: 'mh', flags: 0 };
+
+/** Those that look at weights, in place of those that do not. */
+const WEIGHTED: Readonly<Record<string, string>> = { rr: 'wrr', lc: 'wlc' };
+
+/**
+ * The schedulers that do what a Service asks for, the best first; none if it does not ask. The one that it names comes before those that
+ * do what `kube-proxy-ts/load-balancing` and weights ask for.
+ * @param usual the scheduler of Services that do not ask
+ */
+export function schedulersFor(
+  { scheduler, balancing }: Pick<ForwardingEntry, 'scheduler' | 'balancing'>,
+  usual: string,
+): readonly Scheduler[] {
+  const named = scheduler === undefined ? [] : [scheduler === 'mh' ? MAGLEV : plain(scheduler)];
+  return balancing ? [...named, ...suitable(balancing.method, balancing.isWeighted, usual)] : named;
+}
+
+function suitable(method: BalancingMethod, isWeighted: boolean, usual: string): readonly Scheduler[] {
+  switch (method) {
+    case 'maglev':
+      return [MAGLEV];
+    case 'maglev-source':
+      return [MAGLEV_BY_SOURCE, plain('sh')];
+    case 'round-robin':
+      return [plain(isWeighted ? 'wrr' : 'rr')];
+    case 'random':
+      return Object.hasOwn(WEIGHTED, usual) ? [plain(WEIGHTED[usual]!)] : [];
+  }
+}
+
+function plain(scheduler: string): Scheduler {
+  return { scheduler, flags: 0 };
 }

@@ -1,15 +1,20 @@
+import type { NodeNetwork } from '../forwarding/node-network.js';
+import { IptablesDesiredState, DesiredTables } from '../iptables/desired-state.js';
+import type { IptablesHost } from '../iptables/options.js';
 import type { IptablesServicePortRules } from '../iptables/table.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
+import type { IpFamily } from '../net/ip-family.js';
 import type { FrontendConflict } from '../reconcile/claims.js';
 import type { DesiredState } from '../reconcile/desired-state.js';
 import { HeldParts, type HeldPart } from '../reconcile/held-parts.js';
-import type { IpvsChange } from './ipvs-change.js';
+import { ipvsBaseRules } from './base-rules.js';
+import type { IpSet } from './ip-set.js';
 import type { IpvsPart, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
-import { SERVICE_SETS, setOf, type ServiceSet } from './service-sets.js';
+import { SERVICE_SETS, setOf, type ServiceSet, setHeader, withoutSet } from './service-sets.js';
 import type { VirtualServerKey } from './virtual-server.js';
 
 /** A virtual server as it should be, and the service port that holds it. */
-export interface OwnedServer extends ServedAddress {
+interface OwnedServer extends ServedAddress {
   readonly owner: ServicePortKey;
 }
 
@@ -134,4 +139,71 @@ function sharedBy({ bound, members }: IpvsPart): readonly string[] {
 
 function isMember(what: string): what is SetMember {
   return what.includes(' ');
+}
+
+/** Where a batch of replacements may have changed the desired state: only there is it compared with the kernel. */
+export class IpvsChange {
+  /** Service ports that are replaced, whatever they get or had. */
+  readonly servicePorts = new Set<ServicePortKey>();
+  /** What service ports have from now on, or had until now. */
+  readonly parts = new Set<HeldPart<IpvsPart>>();
+  readonly servers = new Set<VirtualServerKey>();
+  readonly addresses = new Set<string>();
+  readonly members = new Set<SetMember>();
+  /** Service ports whose iptables rules may have changed. */
+  readonly rules = new Set<ServicePortKey>();
+  /** Who asked for it first, before or after the change, by virtual server, address or member. */
+  readonly owners = new Map<string, ServicePortKey>();
+
+  /** A part that a service port has from now on, or had until now. */
+  add(held: HeldPart<IpvsPart>): void {
+    this.parts.add(held);
+    const { owner, part } = held;
+    const { key, served, bound, members, rules } = part;
+    const note = <T extends string>(all: Set<T>, what: T): void => {
+      all.add(what);
+      if (!this.owners.has(what)) this.owners.set(what, owner);
+    };
+    if (served) note(this.servers, key);
+    if (bound !== undefined) note(this.addresses, bound);
+    for (const member of members) note(this.members, member);
+    if (rules.length > 0) this.rules.add(owner);
+  }
+}
+
+/** Everything of mode ipvs in one family: what a fresh start makes, and `plan` prints. */
+export interface IpvsDesiredTables {
+  readonly servers: readonly ServedAddress[];
+  /** The addresses bound to the device of service addresses. */
+  readonly addresses: readonly string[];
+  readonly sets: readonly IpSet[];
+  readonly rules: DesiredTables;
+}
+
+/** The desired state written out, sorted by key. */
+export function ipvsDesiredTables(
+  desired: IpvsDesiredState,
+  node: NodeNetwork,
+  host: Pick<IptablesHost, 'randomFully'>,
+): IpvsDesiredTables {
+  return {
+    servers: [...desired.serverKeys()].sort().map((key) => desired.server(key)!),
+    addresses: [...desired.addresses()].sort(),
+    sets: desiredSets(desired, node.family),
+    rules: new DesiredTables(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),
+  };
+}
+
+/** All sets, their members sorted. */
+export function desiredSets(desired: IpvsDesiredState, family: IpFamily): readonly IpSet[] {
+  const members = new Map<ServiceSet, Set<string>>(SERVICE_SETS.map((set) => [set, new Set()]));
+  for (const member of [...desired.members()].sort()) members.get(setOf(member))!.add(withoutSet(member));
+  return SERVICE_SETS.map((set) => ({ ...setHeader(set, family), members: members.get(set)! }));
+}
+
+/** What service ports put into iptables in this mode. */
+export function desiredIptablesRules(desired: IpvsDesiredState): IptablesDesiredState {
+  const rules = new IptablesDesiredState();
+  for (const owner of desired.ownersOfIptablesRules()) rules.replace(owner, desired.iptablesRules(owner));
+  return rules;
 }

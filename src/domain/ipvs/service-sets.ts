@@ -1,4 +1,4 @@
-import type { IpSetHeader, IpSetType } from '../ipset/ip-set.js';
+import type { IpSetHeader, IpSetType } from './ip-set.js';
 import type { IpFamily } from '../net/ip-family.js';
 
 /** A set that rules match against, the same in both families but for its name. */

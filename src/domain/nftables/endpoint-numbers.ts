@@ -5,7 +5,7 @@ import { textHash } from '../model/text-hash.js';
 import type { TableOwners } from '../balancing/balancing.js';
 import { slotCount, slotNames } from '../balancing/slots.js';
 import { FIRST_NUMBER } from './layout/node-rules.js';
-import { formatPriority } from './layout/priority.js';
+import { formatPriority } from './layout/table.js';
 import { FIRST_NAMED, MAX_AFFINITY_ENDPOINTS } from './layout/traffic-class.js';
 
 /** The lists of endpoints of a service port. */

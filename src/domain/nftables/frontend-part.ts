@@ -18,13 +18,18 @@ import {
   slotsOfList,
   type ListName,
 } from './endpoint-numbers.js';
-import { frontendComment } from './frontend-names.js';
-import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './layout/keys.js';
+import { frontendComment } from './safe-text.js';
+import {
+  BY_ADDRESS,
+  BY_NODE_PORT,
+  type FrontendVariant,
+  RESTRICTED_FRONTENDS,
+  setsOf,
+  sourcesSet,
+} from './layout/sets.js';
 import { FIRST_NUMBER } from './layout/node-rules.js';
-import { formatPriority } from './layout/priority.js';
-import { RESTRICTED_FRONTENDS, setsOf, sourcesSet } from './layout/sets.js';
+import { formatPriority, type SetDefinition } from './layout/table.js';
 import { sourcesStructure, structuresOfClass, type Structure } from './layout/structure.js';
-import type { SetDefinition } from './layout/table.js';
 import { classNumber, type TrafficClass } from './layout/traffic-class.js';
 import { tableText } from './slots-part.js';
 import type { ElementChanges, PlacedElement, TablePart } from './state/service-port-rules.js';

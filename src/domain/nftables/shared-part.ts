@@ -1,8 +1,7 @@
 import { flatText } from '../model/flat-text.js';
 import type { Protocol } from '../model/service-port-name.js';
-import { rejectionChain } from './layout/rejection.js';
+import { rejectionChain, type Structure } from './layout/structure.js';
 import { LOOKED_UP_SETS, REJECTED_NODE_PORTS } from './layout/sets.js';
-import type { Structure } from './layout/structure.js';
 import type { SetDefinition } from './layout/table.js';
 import type { PlacedElement, TablePart } from './state/service-port-rules.js';
 

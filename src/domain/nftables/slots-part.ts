@@ -5,10 +5,9 @@ import { makesSameTable } from '../forwarding/slot-tables.js';
 import type { Endpoint } from '../model/endpoint.js';
 import { flatText } from '../model/flat-text.js';
 import { chosenFrom, namedNumbers, slotsOfList, type ListName } from './endpoint-numbers.js';
-import { formatPriority } from './layout/priority.js';
+import { formatPriority, type SetElement } from './layout/table.js';
 import { SLOTS } from './layout/sets.js';
 import type { Structure } from './layout/structure.js';
-import type { SetElement } from './layout/table.js';
 import type { ElementChanges, PlacedElement, TablePart } from './state/service-port-rules.js';
 
 const NO_STRUCTURES: readonly Structure[] = [];

@@ -1,28 +1,69 @@
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import { frontendName } from '../forwarding/frontend-name.js';
-import { comment } from '../iptables/text/quoting.js';
+import type { Dispatch } from '../iptables/adopted-rules.js';
+import { jump, sharedChain } from '../iptables/base-rules.js';
 import {
+  comment,
   addressText,
   MAX_PORT,
   numberText,
   protocolText,
   ruleText,
   to,
-} from '../iptables/text/rule-parts.js';
-import type { IptablesServicePortRules, SharedEntry, TableName } from '../iptables/table.js';
+} from '../iptables/rule-text.js';
+import type { IptablesServicePortRules, SharedEntry, TableName, BaseRules } from '../iptables/table.js';
 import { displayName } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
-import {
-  NODEPORT_CONTAINER,
-  NODEPORT_HOST,
-  NODEPORT_NON_LOCAL,
-  PORTALS_CONTAINER,
-  PORTALS_HOST,
-} from './chain-names.js';
-import type { ProxyAddress } from './proxy-address.js';
+
+/** Where the proxy's sockets of one family are. */
+export interface ProxyAddress {
+  /** The one address that they listen on; undefined for every address of this machine. */
+  readonly listen: string | undefined;
+  /** The address by which processes of this machine reach them; undefined while it has none. */
+  readonly host: string | undefined;
+}
 
 const NOT_BRIDGED = '-m physdev ! --physdev-is-in';
 const LOCAL = '-m addrtype --dst-type LOCAL';
+const PORTALS = 'handle ClusterIPs; NOTE: this must be before the NodePort rules';
+const NODE_PORTS = 'handle service NodePorts; NOTE: this must be the last rule in the chain';
+
+/** Service addresses, for traffic of containers and other hosts (nat PREROUTING) and of this host (nat OUTPUT). */
+export const PORTALS_CONTAINER = 'KUBE-PORTALS-CONTAINER';
+const PORTALS_HOST = 'KUBE-PORTALS-HOST';
+
+/** Node ports, likewise. */
+export const NODEPORT_CONTAINER = 'KUBE-NODEPORT-CONTAINER';
+const NODEPORT_HOST = 'KUBE-NODEPORT-HOST';
+
+/** Lets node-port traffic from outside in (filter INPUT). */
+const NODEPORT_NON_LOCAL = 'KUBE-NODEPORT-NON-LOCAL';
+
+/**
+ * The five chains and what leads to them, whatever services there are (docs/spec/userspace.md §5.1). Service addresses come
+ * before node ports: one that is an address of this machine must not be taken for a node port of the same number.
+ */
+export const USERSPACE_BASE_RULES: BaseRules = {
+  chains: [],
+  shared: [
+    sharedChain('nat', PORTALS_CONTAINER),
+    sharedChain('nat', PORTALS_HOST),
+    sharedChain('nat', NODEPORT_CONTAINER),
+    sharedChain('nat', NODEPORT_HOST),
+    sharedChain('filter', NODEPORT_NON_LOCAL),
+  ],
+  jumps: [
+    jump('nat', 'PREROUTING', PORTALS_CONTAINER, [comment(PORTALS)]),
+    jump('nat', 'OUTPUT', PORTALS_HOST, [comment(PORTALS)]),
+    jump('nat', 'PREROUTING', NODEPORT_CONTAINER, [LOCAL, comment(NODE_PORTS)], 'last'),
+    jump('nat', 'OUTPUT', NODEPORT_HOST, [LOCAL, comment(NODE_PORTS)], 'last'),
+    jump('filter', 'INPUT', NODEPORT_NON_LOCAL, [comment('Ensure that non-local NodePort traffic can flow')]),
+  ],
+  unmanagedChains: [],
+};
+
+/** The portals of this host's own packets: one rule for each frontend. */
+export const PORTAL_DISPATCH: Dispatch = { chains: [PORTALS_HOST, NODEPORT_HOST], targets: 'DNAT' };
 
 /**
  * The rules that lead packets for a service port's addresses to its proxy port (docs/spec/userspace.md §5.2); none for those of this

@@ -1,6 +1,9 @@
-import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
+import { frontendAddress } from '../conntrack/frontend-map.js';
+import type { ServicePortFlows } from '../conntrack/service-port-flows.js';
+import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../model/endpoint.js';
 import type { Protocol, ServicePortKey } from '../model/service-port-name.js';
+import { hostPort } from '../net/address.js';
 
 /** What the process does with connections to one of its proxy ports. */
 export interface ProxiedPort {
@@ -24,4 +27,39 @@ export interface ProxyPorts {
 /** What the process does for a service port. */
 export function proxied({ key, endpoints, affinitySeconds }: ForwardingEntry): ProxiedPort {
   return { servicePort: key, endpoints: endpoints.reachable, isSticky: affinitySeconds > 0 };
+}
+
+/** A port of this machine that no other program may take while it leads to a service (docs/spec/userspace.md §5.3). */
+export interface PortClaim {
+  /** Undefined for every address of this machine. */
+  readonly address: string | undefined;
+  readonly port: number;
+}
+
+/** What must be claimed for a frontend: node ports, and service addresses that are this machine's own. */
+export function claimOf(
+  { address, port }: Frontend,
+  isLocal: (address: string) => boolean,
+): PortClaim | undefined {
+  return address === undefined || isLocal(address) ? { address, port } : undefined;
+}
+
+/** Tells the claims of one protocol apart. */
+export function claimText({ address, port }: PortClaim): string {
+  return hostPort(address ?? '', port);
+}
+
+/**
+ * What a UDP service port means to the flows of its clients when a proxy answers for its endpoints: the kernel leads
+ * them to the proxy port, under one of the addresses of this machine.
+ */
+export function proxiedFlows(
+  frontends: readonly Frontend[],
+  addresses: readonly string[],
+  proxyPort: number,
+): ServicePortFlows {
+  return {
+    frontends: frontends.map(frontendAddress),
+    endpoints: new Set(addresses.map((address) => hostPort(address, proxyPort))),
+  };
 }

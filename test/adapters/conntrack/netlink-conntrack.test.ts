@@ -9,16 +9,15 @@ import {
 } from '../../../src/adapters/conntrack/ctnetlink.js';
 import { NetlinkConntrack } from '../../../src/adapters/conntrack/netlink-conntrack.js';
 import { NetlinkUnavailableError } from '../../../src/adapters/netlink/errors.js';
-import type { Libc } from '../../../src/adapters/netlink/libc.js';
+import { type Libc, NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
-import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import {
   NETLINK_NETFILTER,
   NLM_F_DUMP_INTR,
   NLMSG_DONE,
   NLMSG_ERROR,
 } from '../../../src/adapters/netlink/protocol.js';
-import type { FlowQuery } from '../../../src/domain/conntrack/suspect-flows.js';
+import type { FlowQuery } from '../../../src/domain/conntrack/desired-flows.js';
 import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
 
 const [EPERM, ENOENT, EAGAIN, EBUSY, EINVAL, ENOBUFS] = [1, 2, 11, 16, 22, 105];

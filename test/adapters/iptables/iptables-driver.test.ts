@@ -1,8 +1,8 @@
 import { iptablesBackend } from '../../support/backends.js';
 import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import type { IptablesWatch } from '../../../src/adapters/iptables/watch/iptables-watch.js';
-import { XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
+import type { IptablesWatch } from '../../../src/adapters/iptables/iptables-watch.js';
+import { XtablesLockedError } from '../../../src/adapters/iptables/iptables-commands.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
 import { sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { everyKind, variant } from '../../../src/testing/contract/sample-sets.js';

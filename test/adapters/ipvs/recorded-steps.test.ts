@@ -1,8 +1,7 @@
-import { createLine } from '../../../src/domain/ipset/script-lines.js';
+import { createLine } from '../../../src/domain/ipvs/ip-set.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import { parseSave } from '../../support/iptables/parse-save.js';
-import { serverLines } from '../../../src/domain/ipvs/render-servers.js';
-import { PERSISTENT } from '../../../src/domain/ipvs/virtual-server.js';
+import { serverLines, PERSISTENT } from '../../../src/domain/ipvs/virtual-server.js';
 import { SERVICE_SETS, setHeader } from '../../../src/domain/ipvs/service-sets.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import {

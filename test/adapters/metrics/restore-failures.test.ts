@@ -1,7 +1,7 @@
 import { iptablesBackend } from '../../support/backends.js';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
-import { XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
+import { XtablesLockedError } from '../../../src/adapters/iptables/iptables-commands.js';
 import { ToolMissingError } from '../../../src/adapters/tool-programs.js';
 import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metrics.js';
 import { Sync } from '../../../src/application/use-cases/sync.js';

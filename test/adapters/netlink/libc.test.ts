@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadLibc } from '../../../src/adapters/netlink/libc.js';
+import { loadLibc } from '../../../src/adapters/netlink/netlink-socket.js';
 
 const EBADF = 9;
 
@@ -25,7 +25,9 @@ describe('the C library', () => {
     async (arch, problem) => {
       const folder = await mkdtemp(join(tmpdir(), 'kpkoffi-'));
       try {
-        const source = fileURLToPath(new URL('../../../src/adapters/netlink/libc.ts', import.meta.url));
+        const source = fileURLToPath(
+          new URL('../../../src/adapters/netlink/netlink-socket.ts', import.meta.url),
+        );
         const outfile = join(folder, 'libc.mjs');
         await build({ entryPoints: [source], outfile, bundle: true, format: 'esm', platform: 'node' });
         const program = `import { loadLibc } from ${JSON.stringify(outfile)};

@@ -1,4 +1,4 @@
-import { errnoName } from '../../../src/adapters/netlink/errno.js';
+import { errnoName } from '../../../src/adapters/netlink/errors.js';
 import { readMessages, readReply } from '../../../src/adapters/netlink/message-reader.js';
 
 function message(type: number, flags: number, sequence: number, payload: string): Buffer {

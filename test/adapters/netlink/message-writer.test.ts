@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { AttributeReader } from '../../../src/adapters/netlink/attribute-reader.js';
+import { AttributeReader } from '../../../src/adapters/netlink/message-reader.js';
 import { MessageWriter, swapBytes } from '../../../src/adapters/netlink/message-writer.js';
 
 /** Attributes of every form, nested to any depth. */

@@ -3,9 +3,8 @@ import {
   NetlinkProtocolError,
   NetlinkRequestError,
 } from '../../../src/adapters/netlink/errors.js';
-import { NetlinkChannel } from '../../../src/adapters/netlink/netlink-channel.js';
+import { NetlinkChannel, type NetlinkRequest } from '../../../src/adapters/netlink/netlink-channel.js';
 import type { NetlinkMessage } from '../../../src/adapters/netlink/message-reader.js';
-import type { NetlinkRequest } from '../../../src/adapters/netlink/netlink-request.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import { errorMessage, FakeLibc, plainMessage } from '../../support/fake-libc.js';
 

@@ -1,11 +1,9 @@
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import type { TableState } from '../../../src/adapters/nftables/transport.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
+import { BY_ADDRESS, setsOf, SLOTS } from '../../../src/domain/nftables/layout/sets.js';
 import { FIRST_NUMBER } from '../../../src/domain/nftables/layout/node-rules.js';
-import { formatPriority } from '../../../src/domain/nftables/layout/priority.js';
-import { setsOf, SLOTS } from '../../../src/domain/nftables/layout/sets.js';
-import type { SetDefinition } from '../../../src/domain/nftables/layout/table.js';
+import { formatPriority, type SetDefinition } from '../../../src/domain/nftables/layout/table.js';
 import {
   className,
   classNumber,

@@ -4,7 +4,7 @@ import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { BatchEncoder } from '../../../src/adapters/nftables/netlink/encode/batch-encoder.js';
+import { BatchEncoder } from '../../../src/adapters/nftables/netlink/batch-encoder.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import { rawName } from '../../../src/application/use-cases/object-reports.js';

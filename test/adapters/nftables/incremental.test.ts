@@ -8,7 +8,7 @@ import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js
 import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
 import { endpointText } from '../../support/trace/outcome.js';
 import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
-import { renderRule } from '../../../src/adapters/nftables/text/render-text.js';
+import { renderRule } from '../../../src/adapters/nftables/render-text.js';
 import { expectedOutcome, type Expected } from '../../support/nftables/expected-outcome.js';
 import {
   history,

@@ -1,5 +1,5 @@
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
-import { kernelTrial } from '../../../src/adapters/nftables/kernel-trial.js';
+import { kernelTrial } from '../../../src/adapters/nftables/kernel-support.js';
 
 describe('the trial of a kernel', () => {
   let kernel: MemoryNftTransport;

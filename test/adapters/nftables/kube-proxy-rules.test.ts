@@ -1,12 +1,17 @@
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
-import { BY_ADDRESS, BY_NODE_PORT } from '../../../src/domain/nftables/layout/keys.js';
+import {
+  BY_ADDRESS,
+  BY_NODE_PORT,
+  CLUSTER_IPS,
+  HAIRPIN_CONNECTIONS,
+  setsOf,
+} from '../../../src/domain/nftables/layout/sets.js';
 import {
   KUBE_PROXY_MAPS,
   kubeProxyMapsOf,
   MAP_OF_ANOTHER_LAYOUT,
 } from '../../../src/domain/nftables/layout/kube-proxy-maps.js';
-import { CLUSTER_IPS, HAIRPIN_CONNECTIONS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
 import type { Operation, SetDefinition } from '../../../src/domain/nftables/layout/table.js';
 import { sampleEntry, sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';

@@ -1,7 +1,6 @@
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
-import { tableRepair } from '../../../src/adapters/nftables/reading/repair.js';
-import { firstFill } from '../../../src/adapters/nftables/first-fill.js';
-import { inPieces } from '../../../src/adapters/nftables/pieces.js';
+import { tableRepair } from '../../../src/adapters/nftables/table-difference.js';
+import { firstFill, inPieces } from '../../../src/adapters/nftables/first-fill.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';

@@ -4,8 +4,7 @@ import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch
 import type { TableState } from '../../../src/adapters/nftables/transport.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
-import { setsOf } from '../../../src/domain/nftables/layout/sets.js';
+import { BY_ADDRESS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
 import type { SetDefinition, SetElement } from '../../../src/domain/nftables/layout/table.js';
 import { sampleEntry, sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';

@@ -1,5 +1,4 @@
-import { rejectedPackets } from '../../../src/adapters/nftables/rejected-packets.js';
-import { readCounters } from '../../../src/adapters/nftables/netlink/counters.js';
+import { rejectedPackets, readCounters } from '../../../src/adapters/nftables/netlink/counters.js';
 import { TransportUnderTest } from '../../simulation/kernel/nf-tables/tests/transport-under-test.js';
 
 it('are what the named counters of our table have counted', async () => {

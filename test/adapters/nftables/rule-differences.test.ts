@@ -3,8 +3,7 @@ import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch
 import type { Backend } from '../../../src/application/ports/backend.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { Operation } from '../../../src/domain/nftables/layout/table.js';
-import { setsOf } from '../../../src/domain/nftables/layout/sets.js';
-import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
+import { setsOf, BY_ADDRESS } from '../../../src/domain/nftables/layout/sets.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { SETTINGS } from '../../support/nftables/cluster-arbitraries.js';

@@ -4,9 +4,7 @@ import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
-import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
-import { setsOf } from '../../../src/domain/nftables/layout/sets.js';
-
+import { BY_ADDRESS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
 const node = sampleNode('IPv4');
 const sample = (name: string, shape: SampleShape) => sampleEntry('IPv4', name, shape);
 const unread = sample('unread', { number: 7, endpoints: 3, external: true, affinitySeconds: 60 });

@@ -6,7 +6,7 @@ import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-
 import { endpointText, outcomeOf } from '../../support/trace/outcome.js';
 import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
 import { contentsOf } from '../../support/nftables/table-contents.js';
-import { TableChange } from '../../../src/domain/nftables/state/table-change.js';
+import { TableChange } from '../../../src/domain/nftables/state/service-port-rules.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import { rememberedBy, WalkedTable } from '../../support/nftables/walked-table.js';
 import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';

@@ -1,9 +1,8 @@
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { addressBytes } from '../../../src/adapters/netlink/address-bytes.js';
+import { addressBytes, NETLINK_ROUTE } from '../../../src/adapters/netlink/protocol.js';
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
-import { NETLINK_ROUTE } from '../../../src/adapters/netlink/protocol.js';
 import { NetlinkLocalAddresses } from '../../../src/adapters/rtnetlink/netlink-local-addresses.js';
 import { errorMessage, FakeLibc, plainMessage } from '../../support/fake-libc.js';
 

@@ -1,5 +1,8 @@
-import type { HostNetwork } from '../../../src/adapters/userspace/host-network.js';
-import { hostAddress, listenAddresses } from '../../../src/adapters/userspace/proxy-addresses.js';
+import {
+  type HostNetwork,
+  hostAddress,
+  listenAddresses,
+} from '../../../src/adapters/userspace/host-network.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 
 describe('listenAddresses', () => {

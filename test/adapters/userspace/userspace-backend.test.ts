@@ -16,7 +16,7 @@ import type { Endpoint } from '../../../src/domain/model/endpoint.js';
 import { serviceOf } from '../../../src/domain/model/service-port-name.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
-import { parsePortRange } from '../../../src/domain/userspace/port-range.js';
+import { parsePortRange } from '../../../src/domain/userspace/port-allocator.js';
 import { endpoint, service } from '../../support/samples.js';
 import { addressOf, askTcp, freePort, HERE, named, UdpClient, udpEndpoint } from './endpoints.js';
 

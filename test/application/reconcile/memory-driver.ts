@@ -16,9 +16,8 @@ import {
   type ServicePortKey,
   type ServicePortName,
 } from '../../../src/domain/model/service-port-name.js';
-import type { AdoptedRules } from '../../../src/domain/reconcile/adopted-rules.js';
+import type { AdoptedRules, DesiredState } from '../../../src/domain/reconcile/desired-state.js';
 import type { FrontendConflict } from '../../../src/domain/reconcile/claims.js';
-import type { DesiredState } from '../../../src/domain/reconcile/desired-state.js';
 import { HeldParts, type Part } from '../../../src/domain/reconcile/held-parts.js';
 
 /** What the kernel of this driver holds under a key: `label: value`. */

@@ -4,7 +4,7 @@ import {
   type WatchedProtocol,
 } from '../../../src/application/ports/node/conntrack.js';
 import { ResetDeadConnections } from '../../../src/application/use-cases/reset-dead-connections.js';
-import type { ConnectionActivity } from '../../../src/domain/conntrack/silence.js';
+import type { ConnectionActivity } from '../../../src/domain/conntrack/flow.js';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';

@@ -1,4 +1,4 @@
-import { VariantMix } from '../../../src/adapters/iptables/detection/variant-mix.js';
+import { VariantMix } from '../../../src/adapters/iptables/variants.js';
 import type { ProxyStatus } from '../../../src/diagnostics/application/status/proxy-status.js';
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { backendMode } from '../../../src/bootstrap/embedding/backend-mode.js';

@@ -1,6 +1,8 @@
-import { BALANCING_METHODS, methodOfScheduler } from '../../../src/domain/balancing/balancing.js';
-import { balancingNote } from '../../../src/domain/balancing/balancing-note.js';
-
+import {
+  BALANCING_METHODS,
+  methodOfScheduler,
+  balancingNote,
+} from '../../../src/domain/balancing/balancing.js';
 describe('what a mode does in place of what is asked for', () => {
   it('is said of hashing in mode iptables', () => {
     const balancing = { method: 'maglev', isWeighted: true } as const;

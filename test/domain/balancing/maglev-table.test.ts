@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { maglevTable } from '../../../src/domain/balancing/maglev-table.js';
+import { maglevTable } from '../../../src/domain/balancing/slots.js';
 
 const SIZE = 16_381;
 

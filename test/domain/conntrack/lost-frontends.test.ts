@@ -1,19 +1,18 @@
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
-import { compileIptables } from '../../../src/domain/iptables/compile/compile.js';
-import { IptablesDesiredState } from '../../../src/domain/iptables/state/desired-state.js';
-import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rules.js';
-import { DesiredTables } from '../../../src/domain/iptables/state/desired-tables.js';
+import { compileIptables } from '../../../src/domain/iptables/compile.js';
+import { IptablesDesiredState, DesiredTables } from '../../../src/domain/iptables/desired-state.js';
+import { iptablesBaseRules } from '../../../src/domain/iptables/base-rules.js';
 import {
   lostUdpFrontends as lostInIptables,
   udpFrontends as savedInIptables,
-} from '../../../src/domain/iptables/state/lost-frontends.js';
+} from '../../../src/domain/iptables/adopted-rules.js';
 import { parseSave } from '../../support/iptables/parse-save.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import {
   lostUdpFrontends as lostInNftables,
   udpFrontends as presentInNftables,
-} from '../../../src/domain/nftables/state/lost-frontends.js';
+} from '../../../src/domain/nftables/state/adopted-rules.js';
 import { contentsOf } from '../../support/nftables/table-contents.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import {

@@ -1,9 +1,5 @@
 import fc from 'fast-check';
-import {
-  silenceAfter,
-  type Silence,
-  type ConnectionActivity,
-} from '../../../src/domain/conntrack/silence.js';
+import { silenceAfter, type Silence, type ConnectionActivity } from '../../../src/domain/conntrack/flow.js';
 
 const looks = {
   nothing: { sent: false, answered: false, unacknowledged: false },

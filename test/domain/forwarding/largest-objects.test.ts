@@ -8,7 +8,7 @@ import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table
 import { WaitingChanges } from '../../../src/domain/forwarding/waiting-changes.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
-import { TableChange } from '../../../src/domain/nftables/state/table-change.js';
+import { TableChange } from '../../../src/domain/nftables/state/service-port-rules.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 
 /** The largest object that an API server accepts, in bytes. */

@@ -1,9 +1,8 @@
-import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rules.js';
-import { compileIptables } from '../../../src/domain/iptables/compile/compile.js';
-import { IptablesAdoptedRules } from '../../../src/domain/iptables/state/adopted-rules.js';
-import { IptablesDesiredState } from '../../../src/domain/iptables/state/desired-state.js';
-import { DesiredTables } from '../../../src/domain/iptables/state/desired-tables.js';
-import type { SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
+import { iptablesBaseRules } from '../../../src/domain/iptables/base-rules.js';
+import { compileIptables } from '../../../src/domain/iptables/compile.js';
+import { IptablesAdoptedRules } from '../../../src/domain/iptables/adopted-rules.js';
+import { IptablesDesiredState, DesiredTables } from '../../../src/domain/iptables/desired-state.js';
+import type { SavedTables } from '../../../src/domain/iptables/saved-tables.js';
 import { servicePortKey } from '../../../src/domain/model/service-port-name.js';
 import { sampleEntry, sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { allChains } from '../../support/iptables/tables-in-memory.js';

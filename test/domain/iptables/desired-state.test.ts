@@ -1,16 +1,18 @@
 import fc from 'fast-check';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
-import { compileIptables } from '../../../src/domain/iptables/compile/compile.js';
-import { IptablesDesiredState } from '../../../src/domain/iptables/state/desired-state.js';
-import { IptablesChange } from '../../../src/domain/iptables/state/iptables-change.js';
-import { baseRulesChange } from '../../../src/domain/iptables/state/base-rules-change.js';
-import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rules.js';
+import { compileIptables } from '../../../src/domain/iptables/compile.js';
+import {
+  IptablesDesiredState,
+  DesiredTables,
+  sharedHolds,
+} from '../../../src/domain/iptables/desired-state.js';
+import { IptablesChange, baseRulesChange } from '../../../src/domain/iptables/iptables-change.js';
+import { iptablesBaseRules } from '../../../src/domain/iptables/base-rules.js';
 import type { IptablesServicePortRules, TableName } from '../../../src/domain/iptables/table.js';
-import { DesiredTables, sharedHolds } from '../../../src/domain/iptables/state/desired-tables.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import { unexplainedOwner } from '../../../src/domain/reconcile/unexplained.js';
+import { unexplainedOwner } from '../../../src/domain/reconcile/claims.js';
 import { follow, inTwoOrders, serviceChange } from '../../support/iptables/arbitraries.js';
 import { RECORDED_HOST } from '../../support/recorded/cluster.js';
 import { allChains, isHeld, sharedChain, TablesInMemory } from '../../support/iptables/tables-in-memory.js';

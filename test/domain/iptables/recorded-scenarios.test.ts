@@ -1,7 +1,6 @@
-import { compileIptables } from '../../../src/domain/iptables/compile/compile.js';
-import { IptablesDesiredState } from '../../../src/domain/iptables/state/desired-state.js';
-import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rules.js';
-import { DesiredTables } from '../../../src/domain/iptables/state/desired-tables.js';
+import { compileIptables } from '../../../src/domain/iptables/compile.js';
+import { IptablesDesiredState, DesiredTables } from '../../../src/domain/iptables/desired-state.js';
+import { iptablesBaseRules } from '../../../src/domain/iptables/base-rules.js';
 import { parseSave } from '../../support/iptables/parse-save.js';
 import { renderSave } from '../../support/iptables/render-save.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';

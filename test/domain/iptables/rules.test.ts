@@ -1,18 +1,19 @@
 import fc from 'fast-check';
 import type { ForwardingEntry, Frontend } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
-import { canonicalRule } from '../../../src/domain/iptables/text/canonical-rule.js';
-import { chainsChange } from '../../../src/domain/iptables/chains-change.js';
-import { ClusterSize, isLargeCluster } from '../../../src/domain/iptables/compile/cluster-size.js';
-import { compileIptables } from '../../../src/domain/iptables/compile/compile.js';
-import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rules.js';
+import { canonicalRule } from '../../../src/domain/iptables/saved-tables.js';
+import { chainsChange } from '../../../src/domain/iptables/iptables-change.js';
 import {
+  ClusterSize,
+  isLargeCluster,
   compilesAlike,
   masqueradeMark,
   type IptablesOptions,
-} from '../../../src/domain/iptables/compile/options.js';
+} from '../../../src/domain/iptables/options.js';
+import { compileIptables } from '../../../src/domain/iptables/compile.js';
+import { iptablesBaseRules } from '../../../src/domain/iptables/base-rules.js';
 import type { Chain, IptablesServicePortRules } from '../../../src/domain/iptables/table.js';
-import { UnsafeRuleTextError } from '../../../src/domain/iptables/text/unsafe-rule-text-error.js';
+import { UnsafeRuleTextError } from '../../../src/domain/iptables/rule-text.js';
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { serviceEntries } from '../../support/iptables/arbitraries.js';

@@ -1,12 +1,15 @@
 import fc from 'fast-check';
-import { canonicalRule } from '../../../src/domain/iptables/text/canonical-rule.js';
+import {
+  canonicalRule,
+  SaveReader,
+  SaveSyntaxError,
+  savedRules,
+} from '../../../src/domain/iptables/saved-tables.js';
 import { isServiceChain, ServiceChainNames } from '../../../src/domain/iptables/chain-names.js';
-import { SaveReader, SaveSyntaxError } from '../../../src/domain/iptables/text/save-reader.js';
 import { parseSave } from '../../support/iptables/parse-save.js';
-import { probability } from '../../../src/domain/iptables/compile/probability.js';
-import { comment, quoted } from '../../../src/domain/iptables/text/quoting.js';
+import { probability } from '../../../src/domain/iptables/endpoint-chains.js';
+import { comment, quoted } from '../../../src/domain/iptables/rule-text.js';
 import { renderSave } from '../../support/iptables/render-save.js';
-import { savedRules } from '../../../src/domain/iptables/text/saved-tables.js';
 import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 
 describe('names of chains (docs/spec/iptables.md §8.3)', () => {

@@ -1,12 +1,10 @@
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { renderSave } from '../../support/iptables/render-save.js';
-import { UnsafeRuleTextError } from '../../../src/domain/iptables/text/unsafe-rule-text-error.js';
-import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
-import { IpvsDesiredState } from '../../../src/domain/ipvs/desired-state.js';
-import { ipvsDesiredTables } from '../../../src/domain/ipvs/desired-tables.js';
-import type { IpvsOptions } from '../../../src/domain/ipvs/options.js';
-import { serverLines } from '../../../src/domain/ipvs/render-servers.js';
+import { UnsafeRuleTextError } from '../../../src/domain/iptables/rule-text.js';
+import { compileIpvs, type IpvsOptions } from '../../../src/domain/ipvs/compile.js';
+import { IpvsDesiredState, ipvsDesiredTables } from '../../../src/domain/ipvs/desired-state.js';
+import { serverLines } from '../../../src/domain/ipvs/virtual-server.js';
 import type { IpvsPart } from '../../../src/domain/ipvs/service-port-rules.js';
 import { setName } from '../../../src/domain/ipvs/service-sets.js';
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';

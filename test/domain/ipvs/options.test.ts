@@ -1,4 +1,4 @@
-import { compilesAlike } from '../../../src/domain/ipvs/options.js';
+import { compilesAlike } from '../../../src/domain/ipvs/compile.js';
 
 const node = { nodePortIPs: ['192.0.2.1'], nodeAddresses: ['192.0.2.1', '192.0.2.2'] };
 

@@ -1,9 +1,12 @@
-import { setLines } from '../../../src/domain/ipset/script-lines.js';
+import { setLines } from '../../../src/domain/ipvs/ip-set.js';
 import { parseSave } from '../../support/iptables/parse-save.js';
 import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
-import { IpvsDesiredState } from '../../../src/domain/ipvs/desired-state.js';
-import { ipvsDesiredTables, type IpvsDesiredTables } from '../../../src/domain/ipvs/desired-tables.js';
-import { serverLines } from '../../../src/domain/ipvs/render-servers.js';
+import {
+  IpvsDesiredState,
+  ipvsDesiredTables,
+  type IpvsDesiredTables,
+} from '../../../src/domain/ipvs/desired-state.js';
+import { serverLines } from '../../../src/domain/ipvs/virtual-server.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
   recordedEntries,

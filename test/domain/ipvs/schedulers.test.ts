@@ -1,4 +1,4 @@
-import { schedulersFor } from '../../../src/domain/ipvs/schedulers.js';
+import { schedulersFor } from '../../../src/domain/ipvs/compile.js';
 
 const weighted = (method: 'random' | 'round-robin') => ({ balancing: { method, isWeighted: true } });
 

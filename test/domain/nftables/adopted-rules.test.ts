@@ -9,7 +9,7 @@ import { NftablesAdoptedRules } from '../../../src/domain/nftables/state/adopted
 import { contentsOf, type TableContents } from '../../support/nftables/table-contents.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import { servicePortKey } from '../../../src/domain/model/service-port-name.js';
-import { unexplainedOwner } from '../../../src/domain/reconcile/unexplained.js';
+import { unexplainedOwner } from '../../../src/domain/reconcile/claims.js';
 import { serviceEntries } from '../../support/iptables/arbitraries.js';
 
 function hasEachFrontendOnce({ frontends }: ForwardingEntry): boolean {

@@ -6,7 +6,7 @@ import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { SLOTS } from '../../../src/domain/nftables/layout/sets.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
-import { TableChange } from '../../../src/domain/nftables/state/table-change.js';
+import { TableChange } from '../../../src/domain/nftables/state/service-port-rules.js';
 import { changeTransactions } from '../../../src/domain/nftables/state/transaction.js';
 import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
 import { sampleEntry, sampleNode, type SampleShape } from '../../../src/testing/contract/sample-services.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
-import { TableChange } from '../../../src/domain/nftables/state/table-change.js';
+import { TableChange } from '../../../src/domain/nftables/state/service-port-rules.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { serviceEntries } from '../../support/iptables/arbitraries.js';

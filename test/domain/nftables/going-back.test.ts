@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
-import { renderDeclaration, setKeyword } from '../../../src/adapters/nftables/text/render-set.js';
+import { renderDeclaration, setKeyword } from '../../../src/adapters/nftables/render-text.js';
 import { POSSIBLE_SETS } from '../../../src/domain/nftables/layout/sets.js';
 import { nftFamily } from '../../../src/domain/nftables/layout/table.js';
 

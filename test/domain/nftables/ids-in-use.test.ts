@@ -2,8 +2,7 @@ import { everyKind, variant } from '../../../src/testing/contract/sample-sets.js
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { endpointIds } from '../../../src/domain/nftables/endpoint-numbers.js';
 import { NftablesAdoptedRules } from '../../../src/domain/nftables/state/adopted-rules.js';
-import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
-import { IdsInUse } from '../../../src/domain/nftables/state/ids-in-use.js';
+import { NftablesDesiredState, IdsInUse } from '../../../src/domain/nftables/state/desired-state.js';
 import type { SetElement } from '../../../src/domain/nftables/layout/table.js';
 
 describe('ids in use', () => {

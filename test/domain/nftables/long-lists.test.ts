@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { sortedOnce, type Endpoint } from '../../../src/domain/model/endpoint.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
-import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
-import { setsOf } from '../../../src/domain/nftables/layout/sets.js';
+import { BY_ADDRESS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
-import { TableChange } from '../../../src/domain/nftables/state/table-change.js';
+import { TableChange } from '../../../src/domain/nftables/state/service-port-rules.js';
 import { sampleEntry } from '../../../src/testing/contract/sample-services.js';
 
 const MOST = 600;

@@ -6,13 +6,13 @@ import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import { desiredTable, type DesiredTable } from '../../../src/domain/nftables/state/desired-table.js';
-import { nodeTransaction } from '../../../src/domain/nftables/state/node-transaction.js';
-import { TableChange } from '../../../src/domain/nftables/state/table-change.js';
 import {
+  nodeTransaction,
   changeTransactions,
   removalsOf,
   Transaction,
 } from '../../../src/domain/nftables/state/transaction.js';
+import { TableChange } from '../../../src/domain/nftables/state/service-port-rules.js';
 import type { Structure } from '../../../src/domain/nftables/layout/structure.js';
 import type { Operation } from '../../../src/domain/nftables/layout/table.js';
 import { MemoryNftTable } from '../../support/fakes/memory-nft-table.js';

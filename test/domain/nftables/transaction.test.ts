@@ -1,10 +1,9 @@
-import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
+import { BY_ADDRESS, CLUSTER_IPS } from '../../../src/domain/nftables/layout/sets.js';
 import { nodeChains } from '../../../src/domain/nftables/layout/node-rules.js';
 import { sourcesStructure, structuresOfClass } from '../../../src/domain/nftables/layout/structure.js';
-import { CLUSTER_IPS } from '../../../src/domain/nftables/layout/sets.js';
 import type { Operation } from '../../../src/domain/nftables/layout/table.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
-import { TableChange } from '../../../src/domain/nftables/state/table-change.js';
+import { TableChange } from '../../../src/domain/nftables/state/service-port-rules.js';
 import { changeTransactions, removalsOf } from '../../../src/domain/nftables/state/transaction.js';
 import { sampleNode } from '../../../src/testing/contract/sample-services.js';
 

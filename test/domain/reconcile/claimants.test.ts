@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Claimants } from '../../../src/domain/reconcile/claimants.js';
+import { Claimants } from '../../../src/domain/reconcile/claims.js';
 
 const owner = fc.integer({ min: 0, max: 12 }).map((number) => `shop/s${number}/tcp/`);
 const step = fc.oneof(

@@ -1,7 +1,5 @@
 import fc from 'fast-check';
-import { Claims } from '../../../src/domain/reconcile/claims.js';
-import { isUnexplained, unexplainedOwner } from '../../../src/domain/reconcile/unexplained.js';
-
+import { Claims, isUnexplained, unexplainedOwner } from '../../../src/domain/reconcile/claims.js';
 const owner = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 0, max: 30 }).map((number) => `shop/s${number}/tcp/`) },
   { weight: 1, arbitrary: fc.constantFrom('x', 'y').map(unexplainedOwner) },

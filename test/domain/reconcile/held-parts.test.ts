@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { HeldParts, type HeldPart, type Part } from '../../../src/domain/reconcile/held-parts.js';
-import { unexplainedOwner } from '../../../src/domain/reconcile/unexplained.js';
+import { unexplainedOwner } from '../../../src/domain/reconcile/claims.js';
 
 it('a service port takes frontends from unexplained rules for good, and shares what is the same for all', () => {
   const held = new HeldParts<Part>((one, other) => one === other);

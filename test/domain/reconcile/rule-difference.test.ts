@@ -1,5 +1,5 @@
 import { differing } from '../../../src/domain/reconcile/rule-difference.js';
-import { unexplainedOwner } from '../../../src/domain/reconcile/unexplained.js';
+import { unexplainedOwner } from '../../../src/domain/reconcile/claims.js';
 
 it.each([
   ['a service port', 'shop/cart/udp/dns', { servicePort: 'shop/cart:dns' }],

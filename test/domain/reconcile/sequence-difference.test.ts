@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { sequenceDifference } from '../../../src/domain/reconcile/sequence-difference.js';
+import { sequenceDifference } from '../../../src/domain/reconcile/rule-difference.js';
 
 const lists = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 12 });
 

@@ -1,5 +1,5 @@
 import { parseAddress } from '../../../src/domain/net/address.js';
-import { chooseHostAddress, type InterfaceAddress } from '../../../src/domain/userspace/host-address.js';
+import { chooseHostAddress, type InterfaceAddress } from '../../../src/adapters/userspace/host-network.js';
 
 const on = (interfaceName: string, text: string, pointToPoint = false): InterfaceAddress => ({
   ...parseAddress(text)!,

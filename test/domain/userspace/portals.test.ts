@@ -1,13 +1,15 @@
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { Service } from '../../../src/domain/model/service.js';
-import { UnsafeRuleTextError } from '../../../src/domain/iptables/text/unsafe-rule-text-error.js';
-import { canonicalRule } from '../../../src/domain/iptables/text/canonical-rule.js';
+import { UnsafeRuleTextError } from '../../../src/domain/iptables/rule-text.js';
+import { canonicalRule } from '../../../src/domain/iptables/saved-tables.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { USERSPACE_BASE_RULES } from '../../../src/domain/userspace/base-rules.js';
-import { compilePortals } from '../../../src/domain/userspace/portals.js';
-import type { ProxyAddress } from '../../../src/domain/userspace/proxy-address.js';
+import {
+  USERSPACE_BASE_RULES,
+  compilePortals,
+  type ProxyAddress,
+} from '../../../src/domain/userspace/portals.js';
 import { service } from '../../support/samples.js';
 
 const EVERYWHERE: ProxyAddress = { listen: undefined, host: '192.0.2.4' };

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
-import { NoPortLeftError, PortAllocator } from '../../../src/domain/userspace/port-allocator.js';
-import { parsePortRange } from '../../../src/domain/userspace/port-range.js';
-
+import {
+  NoPortLeftError,
+  PortAllocator,
+  parsePortRange,
+} from '../../../src/domain/userspace/port-allocator.js';
 describe('parsePortRange', () => {
   it.each([
     ['', 0, 0],

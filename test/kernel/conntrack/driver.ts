@@ -1,12 +1,12 @@
-import { NetlinkFlowEvents } from '../../../src/adapters/conntrack/events/netlink-flow-events.js';
+import { NetlinkFlowEvents } from '../../../src/adapters/conntrack/netlink-flow-events.js';
 import { NetlinkConntrack } from '../../../src/adapters/conntrack/netlink-conntrack.js';
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import { NETLINK_NETFILTER } from '../../../src/adapters/netlink/protocol.js';
-import type { FlowPlace } from '../../../src/domain/conntrack/flow-place.js';
+import type { FlowPlace } from '../../../src/domain/conntrack/frontend-map.js';
 import type { WatchedProtocol } from '../../../src/application/ports/node/conntrack.js';
-import type { ConnectionActivity } from '../../../src/domain/conntrack/silence.js';
-import type { FlowQuery } from '../../../src/domain/conntrack/suspect-flows.js';
+import type { ConnectionActivity } from '../../../src/domain/conntrack/flow.js';
+import type { FlowQuery } from '../../../src/domain/conntrack/desired-flows.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { SeenFlow } from '../../../src/domain/traffic/seen-flow.js';
 import { serve } from '../../support/program/driver.js';

@@ -1,4 +1,4 @@
-import { errnoName } from '../../../src/adapters/netlink/errno.js';
+import { errnoName } from '../../../src/adapters/netlink/errors.js';
 import type { NetlinkMessage } from '../../../src/adapters/netlink/message-reader.js';
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
@@ -9,9 +9,9 @@ import {
   NLM_F_DUMP,
   NLM_F_REQUEST,
 } from '../../../src/adapters/netlink/protocol.js';
-import { attributesOf } from '../../../src/adapters/nftables/netlink/messages/attribute-layout.js';
+import { attributesOf } from '../../../src/adapters/nftables/netlink/attribute-layout.js';
 import * as nf from '../../../src/adapters/nftables/netlink/nf-tables.js';
-import { recordOf, TABLE } from '../../../src/adapters/nftables/netlink/messages/records.js';
+import { recordOf, TABLE } from '../../../src/adapters/nftables/netlink/records.js';
 import { putAttributes, type RawAttributes, type RawMessage } from '../../support/nftables/raw-message.js';
 import { serve } from '../../support/program/driver.js';
 import { FAMILY } from './strange-objects.js';

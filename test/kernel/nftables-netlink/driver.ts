@@ -1,7 +1,7 @@
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
 import * as nf from '../../../src/adapters/nftables/netlink/nf-tables.js';
-import { attributesOf } from '../../../src/adapters/nftables/netlink/messages/attribute-layout.js';
+import { attributesOf } from '../../../src/adapters/nftables/netlink/attribute-layout.js';
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import {
   familyNumber,
@@ -11,8 +11,8 @@ import {
 } from '../../../src/adapters/netlink/protocol.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
 import {
+  type Rule,
   TABLE_NAME,
   type Operation,
   type SetDefinition,

@@ -2,19 +2,20 @@ import { iptablesBackend } from '../../support/backends.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RestoreRefusedError } from '../../../src/adapters/iptables/errors.js';
-import type { IptablesVariant } from '../../../src/adapters/iptables/iptables-commands.js';
-import { IptablesTool } from '../../../src/adapters/iptables/tool/iptables-tool.js';
-import { LegacyWatch } from '../../../src/adapters/iptables/watch/legacy-watch.js';
-import { XtablesLock } from '../../../src/adapters/iptables/tool/xtables-lock.js';
+import {
+  RestoreRefusedError,
+  type IptablesVariant,
+} from '../../../src/adapters/iptables/iptables-commands.js';
+import { IptablesTool, XtablesLock } from '../../../src/adapters/iptables/iptables-tool.js';
+import { LegacyWatch } from '../../../src/adapters/iptables/iptables-watch.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { CommitListener } from '../../../src/adapters/nftables/netlink/commit-listener.js';
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
 import type { Logger } from '../../../src/application/ports/logger.js';
 import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
-import { compileIptables } from '../../../src/domain/iptables/compile/compile.js';
-import type { IptablesOptions } from '../../../src/domain/iptables/compile/options.js';
+import { compileIptables } from '../../../src/domain/iptables/compile.js';
+import type { IptablesOptions } from '../../../src/domain/iptables/options.js';
 import type { IptablesServicePortRules } from '../../../src/domain/iptables/table.js';
 import type { Poison } from './poison.js';
 

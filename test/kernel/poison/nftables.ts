@@ -10,8 +10,7 @@ import type {
   NftablesServicePortRules,
   PlacedElement,
 } from '../../../src/domain/nftables/state/service-port-rules.js';
-import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
-import { CLUSTER_IPS, LOOKED_UP_SETS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
+import { BY_ADDRESS, CLUSTER_IPS, LOOKED_UP_SETS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
 import type { Poison } from './poison.js';
 
 const poisons = {

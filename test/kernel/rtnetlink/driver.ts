@@ -1,5 +1,5 @@
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { SERVICE_DEVICE } from '../../../src/adapters/ipvs/kernel/service-addresses.js';
+import { SERVICE_DEVICE } from '../../../src/adapters/ipvs/ipvs-kernel.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import { NETLINK_ROUTE } from '../../../src/adapters/netlink/protocol.js';
 import { SystemClock } from '../../../src/adapters/process/system-clock.js';

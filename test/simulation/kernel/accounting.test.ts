@@ -1,4 +1,4 @@
-import { Nfacct } from '../../../src/adapters/iptables/detection/nfacct.js';
+import { Nfacct } from '../../../src/adapters/iptables/iptables-host.js';
 import { NetlinkChannel } from '../../../src/adapters/netlink/netlink-channel.js';
 import { NETLINK_NETFILTER } from '../../../src/adapters/netlink/protocol.js';
 import { Accounting } from './accounting.js';

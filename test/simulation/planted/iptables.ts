@@ -3,11 +3,11 @@ import type { PlantedFault } from './fault.js';
 
 const MODES: readonly Mode[] = ['iptables'];
 const PLACE = {
-  script: 'src/adapters/iptables/restore/change-script.ts',
-  difference: 'src/adapters/iptables/restore/tables-difference.ts',
-  endpoints: 'src/domain/iptables/compile/endpoint-chains.ts',
-  chains: 'src/domain/iptables/compile/service-chains.ts',
-  entries: 'src/domain/iptables/compile/shared-entries.ts',
+  script: 'src/adapters/iptables/change-script.ts',
+  difference: 'src/adapters/iptables/tables-difference.ts',
+  endpoints: 'src/domain/iptables/endpoint-chains.ts',
+  chains: 'src/domain/iptables/service-chains.ts',
+  entries: 'src/domain/iptables/compile.ts',
 };
 
 /** In what mode iptables writes, and how. */
@@ -77,7 +77,7 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'refused-lines-are-temporary',
-    file: 'src/adapters/iptables/tool/tool-failures.ts',
+    file: 'src/adapters/iptables/restore-failures.ts',
     original: 'exitCode === RESOURCE_PROBLEM && namesKernelsReason(messages);',
     fault: 'false;',
   },
@@ -89,7 +89,7 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'rules-of-chains-in-any-order',
-    file: 'src/domain/iptables/state/desired-tables.ts',
+    file: 'src/domain/iptables/desired-state.ts',
     original: '  return isEqual(rules, actual);\n',
     fault: '  return sameRules(rules, actual);\n',
   },

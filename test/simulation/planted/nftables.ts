@@ -29,7 +29,7 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'slots-ignore-weights',
-    file: 'src/domain/balancing/turns.ts',
+    file: 'src/domain/balancing/slots.ts',
     original: 'const weight = weights[place]!;',
     fault: 'const weight = greatest;',
   },
@@ -59,13 +59,13 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'rules-in-any-order',
-    file: 'src/adapters/nftables/reading/difference.ts',
+    file: 'src/adapters/nftables/table-difference.ts',
     original: 'wanted.every((text, index) => text === actual[index]);',
     fault: 'wanted.every((text) => actual.includes(text));',
   },
   {
     name: 'affinity-in-milliseconds',
-    file: 'src/adapters/nftables/netlink/encode/rule-encoder.ts',
+    file: 'src/adapters/nftables/netlink/rule-encoder.ts',
     original: "safeNumber('timeout', statement.timeoutSeconds, 1, 0xffffffff) * 1000;",
     fault: "safeNumber('timeout', statement.timeoutSeconds, 1, 0xffffffff);",
   },

@@ -1,7 +1,7 @@
 import type { PlantedFault } from './fault.js';
 
 const PLACE = {
-  servers: 'src/adapters/ipvs/tables/server-table.ts',
+  servers: 'src/adapters/ipvs/server-table.ts',
   write: 'src/adapters/ipvs/ordered-write.ts',
   compile: 'src/domain/ipvs/compile.ts',
   port: 'src/adapters/userspace/service-port.ts',

@@ -1,4 +1,4 @@
-import type { IpSet, IpSetType } from '../../../src/domain/ipset/ip-set.js';
+import type { IpSet, IpSetType } from '../../../src/domain/ipvs/ip-set.js';
 import type { IpSets } from '../kernel/programs/sets/ip-sets.js';
 import type { Inquiry } from './inquiry.js';
 

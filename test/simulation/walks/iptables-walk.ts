@@ -1,4 +1,4 @@
-import type { SavedChain } from '../../../src/domain/iptables/text/saved-tables.js';
+import type { SavedChain } from '../../../src/domain/iptables/saved-tables.js';
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import type { RuleSource, WalkedChain } from '../../../src/diagnostics/domain/iptables/rule-source.js';
 import { SavedRules } from '../../../src/diagnostics/domain/iptables/saved-rules.js';

@@ -1,4 +1,4 @@
-import type { IpSet, IpSetHeader } from '../../../src/domain/ipset/ip-set.js';
+import type { IpSet, IpSetHeader } from '../../../src/domain/ipvs/ip-set.js';
 import type { IpSetOutcome, IpSets, IpSetStep, ReadIpSets } from '../../../src/adapters/ipset/ip-sets.js';
 
 /** IP sets in memory. */

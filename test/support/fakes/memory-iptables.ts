@@ -1,11 +1,13 @@
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { canonicalRule } from '../../../src/domain/iptables/text/canonical-rule.js';
-import type { SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
+import { canonicalRule, type SavedTables } from '../../../src/domain/iptables/saved-tables.js';
 import type { TableName } from '../../../src/domain/iptables/table.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { RestoreRefusedError, type RestoreFailure } from '../../../src/adapters/iptables/errors.js';
-import type { IptablesCommands, RestoreOutcome } from '../../../src/adapters/iptables/iptables-commands.js';
-
+import {
+  RestoreRefusedError,
+  type RestoreFailure,
+  type IptablesCommands,
+  type RestoreOutcome,
+} from '../../../src/adapters/iptables/iptables-commands.js';
 const BUILT_IN: Readonly<Record<TableName, readonly string[]>> = {
   mangle: ['PREROUTING', 'INPUT', 'FORWARD', 'OUTPUT', 'POSTROUTING'],
   filter: ['INPUT', 'FORWARD', 'OUTPUT'],

@@ -1,8 +1,17 @@
 import { parseAddress } from '../../../src/domain/net/address.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { formatPriority, parsePriority } from '../../../src/domain/nftables/layout/priority.js';
-import type { Key, KeyField, Rule, Statement } from '../../../src/domain/nftables/layout/rule.js';
-import type { DataType, Hook, SetDefinition, SetElement } from '../../../src/domain/nftables/layout/table.js';
+import {
+  formatPriority,
+  parsePriority,
+  type Key,
+  type KeyField,
+  type Rule,
+  type Statement,
+  type DataType,
+  type Hook,
+  type SetDefinition,
+  type SetElement,
+} from '../../../src/domain/nftables/layout/table.js';
 import type { TableContents } from '../nftables/table-contents.js';
 
 /** A refusal by the kernel. `code` is its name for the error. */

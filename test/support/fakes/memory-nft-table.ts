@@ -1,7 +1,7 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { ChainRules } from '../../../src/domain/nftables/layout/node-rules.js';
-import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
 import type {
+  Rule,
   ChainDefinition,
   Operation,
   SetDefinition,

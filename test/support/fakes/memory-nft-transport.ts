@@ -1,9 +1,14 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { renderDeclaration, setKeyword } from '../../../src/adapters/nftables/text/render-set.js';
-import { renderHook, renderRule, renderTable } from '../../../src/adapters/nftables/text/render-text.js';
+import {
+  renderDeclaration,
+  setKeyword,
+  renderHook,
+  renderRule,
+  renderTable,
+} from '../../../src/adapters/nftables/render-text.js';
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
-import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
 import type {
+  Rule,
   ChainDefinition,
   Operation,
   SetDefinition,

@@ -1,6 +1,5 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { AddressStep, ServiceAddresses } from '../../../src/adapters/ipvs/kernel/service-addresses.js';
-import type { StepOutcome } from '../../../src/adapters/ipvs/kernel/virtual-servers.js';
+import type { AddressStep, ServiceAddresses, StepOutcome } from '../../../src/adapters/ipvs/ipvs-kernel.js';
 import { refusalOf } from './refusal-of.js';
 
 /** The device of service addresses in memory. */

@@ -12,7 +12,7 @@ import type {
   StepOutcome,
   VirtualServers,
   VirtualServerStep,
-} from '../../../src/adapters/ipvs/kernel/virtual-servers.js';
+} from '../../../src/adapters/ipvs/ipvs-kernel.js';
 import { refusalOf } from './refusal-of.js';
 
 interface Server {

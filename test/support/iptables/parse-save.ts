@@ -1,5 +1,4 @@
-import { SaveReader } from '../../../src/domain/iptables/text/save-reader.js';
-import type { SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
+import { SaveReader, type SavedTables } from '../../../src/domain/iptables/saved-tables.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 /** Reads at once what the program reads piece by piece. */

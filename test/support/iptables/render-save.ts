@@ -1,4 +1,4 @@
-import type { SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
+import type { SavedTables } from '../../../src/domain/iptables/saved-tables.js';
 
 /** Writes tables as iptables-save does, without counters and comment lines. Every line ends in a line feed. */
 export function renderSave(tables: SavedTables): string {

@@ -3,7 +3,7 @@ import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { ServiceChainNames } from '../../../src/domain/iptables/chain-names.js';
 import type { Chain, IptablesServicePortRules } from '../../../src/domain/iptables/table.js';
-import type { IptablesHost } from '../../../src/domain/iptables/compile/options.js';
+import type { IptablesHost } from '../../../src/domain/iptables/options.js';
 import {
   serviceOf,
   type ServicePortKey,

@@ -1,11 +1,10 @@
-import type { IptablesChange } from '../../../src/domain/iptables/state/iptables-change.js';
-import type { BaseRulesChange } from '../../../src/domain/iptables/state/base-rules-change.js';
+import type { IptablesChange, BaseRulesChange } from '../../../src/domain/iptables/iptables-change.js';
 import {
   holds,
   sharedHolds,
   type DesiredTables,
   type DesiredSharedChain,
-} from '../../../src/domain/iptables/state/desired-tables.js';
+} from '../../../src/domain/iptables/desired-state.js';
 import type { Chain, RuleText, TableName } from '../../../src/domain/iptables/table.js';
 
 const TABLES: readonly TableName[] = ['mangle', 'filter', 'nat'];

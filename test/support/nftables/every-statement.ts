@@ -1,11 +1,12 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Key, Rule, Statement } from '../../../src/domain/nftables/layout/rule.js';
 import type {
+  Key,
+  Rule,
+  Statement,
   ChainDefinition,
   SetDefinition,
   SetElement,
 } from '../../../src/domain/nftables/layout/table.js';
-
 /** One table with every kind of statement, set and element: written by hand, with nft's text for each. */
 
 const FRONTEND: Key = [{ field: 'daddr' }, { field: 'l4proto' }, { field: 'dport' }];

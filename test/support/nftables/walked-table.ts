@@ -1,8 +1,8 @@
 import { WrittenTable } from '../../../src/diagnostics/adapters/nftables/written-table.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { FindElement } from '../../../src/diagnostics/domain/nftables/elements.js';
-import type { Expression } from '../../../src/domain/nftables/kernel/expression.js';
 import type {
+  Expression,
   KernelChain,
   KernelElement,
   KernelSet,

@@ -15,7 +15,7 @@ import { readService } from '../../../src/domain/decode/read-service.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
-import type { IptablesHost } from '../../../src/domain/iptables/compile/options.js';
+import type { IptablesHost } from '../../../src/domain/iptables/options.js';
 import { getOrMake } from '../../../src/domain/model/get-or-make.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';

@@ -1,4 +1,4 @@
-import type { SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
+import type { SavedTables } from '../../../src/domain/iptables/saved-tables.js';
 import type { RuleText } from '../../../src/domain/iptables/table.js';
 
 /** Chains that hold an entry for each service, in an order that is kube-proxy's own chance. */

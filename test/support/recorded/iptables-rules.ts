@@ -1,5 +1,5 @@
-import type { DesiredTables } from '../../../src/domain/iptables/state/desired-tables.js';
-import { savedRules, type SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
+import type { DesiredTables } from '../../../src/domain/iptables/desired-state.js';
+import { savedRules, type SavedTables } from '../../../src/domain/iptables/saved-tables.js';
 import { allChains, isHeld } from '../iptables/tables-in-memory.js';
 
 /** Expects the chains, rules and jumps of desired tables to be those that were recorded, by the rules of comparison. */

@@ -1,9 +1,9 @@
 import { parseVirtualServers } from '../../../src/diagnostics/adapters/compare/parse-virtual-servers.js';
-import { parseSave as parseIpSets } from '../../../src/adapters/ipset/parse-save.js';
-import { IPVS_OWNED_CHAINS } from '../../../src/adapters/ipvs/clean-up/owned-chains.js';
-import { isOwned } from '../../../src/adapters/iptables/restore/owned-chains.js';
+import { parseSave as parseIpSets } from '../../../src/adapters/ipset/ipset-tool.js';
+import { IPVS_OWNED_CHAINS } from '../../../src/adapters/ipvs/clean-up-ipvs.js';
+import { isOwned } from '../../../src/adapters/iptables/owned-chains.js';
 import type { IpvsRules } from '../../../src/diagnostics/domain/compare/tables-side.js';
-import type { IpSet } from '../../../src/domain/ipset/ip-set.js';
+import type { IpSet } from '../../../src/domain/ipvs/ip-set.js';
 import { SavedRules } from '../../../src/diagnostics/domain/iptables/saved-rules.js';
 import { virtualServerKey } from '../../../src/domain/ipvs/virtual-server.js';
 import { SERVICE_SETS, setName } from '../../../src/domain/ipvs/service-sets.js';

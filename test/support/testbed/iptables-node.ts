@@ -1,7 +1,7 @@
 import type { IptablesVariant } from '../../../src/adapters/iptables/iptables-commands.js';
-import { program } from '../../../src/adapters/iptables/detection/choose-variant.js';
+import { program } from '../../../src/adapters/iptables/variants.js';
 import { parseSave } from '../iptables/parse-save.js';
-import type { SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
+import type { SavedTables } from '../../../src/domain/iptables/saved-tables.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Host } from './host.js';
 

@@ -8,9 +8,13 @@ import {
   TUPLE_IP,
   TUPLE_PROTO,
 } from '../../../src/adapters/conntrack/ctnetlink.js';
-import { addressBytes } from '../../../src/adapters/netlink/address-bytes.js';
+import {
+  addressBytes,
+  familyNumber,
+  NLM_F_CREATE,
+  NLM_F_REQUEST,
+} from '../../../src/adapters/netlink/protocol.js';
 import type { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
-import { familyNumber, NLM_F_CREATE, NLM_F_REQUEST } from '../../../src/adapters/netlink/protocol.js';
 import { familyOf as familyOfAddress } from '../../../src/domain/net/ip-family.js';
 
 /** A tracked connection to make out of nothing. */

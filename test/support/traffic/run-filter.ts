@@ -1,4 +1,4 @@
-import { AttributeReader } from '../../../src/adapters/netlink/attribute-reader.js';
+import { AttributeReader } from '../../../src/adapters/netlink/message-reader.js';
 
 /** Runs a program of classic BPF as the kernel does, as far as filters of netlink messages need it; the bytes it passes. */
 export function runFilter(program: Buffer, message: Buffer): number {

@@ -1,10 +1,8 @@
-import type { SavedChain, SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
+import type { SavedChain, SavedTables } from '../../../src/domain/iptables/saved-tables.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { VARIANTS } from '../../../src/domain/nftables/layout/keys.js';
-import { renderRule } from '../../../src/adapters/nftables/text/render-text.js';
-import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
-import { setsOf } from '../../../src/domain/nftables/layout/sets.js';
-import type { SetElement } from '../../../src/domain/nftables/layout/table.js';
+import { VARIANTS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
+import { renderRule } from '../../../src/adapters/nftables/render-text.js';
+import type { Rule, SetElement } from '../../../src/domain/nftables/layout/table.js';
 import type { TableContents } from '../../support/nftables/table-contents.js';
 
 /**

@@ -1,8 +1,6 @@
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { NftCommitError } from '../../../src/adapters/nftables/transport.js';
-import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
-import type { Operation, SetDefinition } from '../../../src/domain/nftables/layout/table.js';
-
+import type { Rule, Operation, SetDefinition } from '../../../src/domain/nftables/layout/table.js';
 const ADDRESSES: SetDefinition = { name: 'addresses', key: ['address'] };
 const MAP: SetDefinition = { name: 'map', key: ['address', 'port'], value: ['address', 'port'] };
 const VERDICTS: SetDefinition = { name: 'verdicts', key: ['priority'], value: 'verdict' };

@@ -2,7 +2,7 @@ import { NetlinkSocket, type NetlinkSocketOptions } from '../../netlink/netlink-
 import { assemble, WHOLE_MESSAGE, type FilterProgram } from '../../netlink/packet-filter.js';
 import { NETLINK_NETFILTER } from '../../netlink/protocol.js';
 import * as nf from './nf-tables.js';
-import { readCommit } from './read/commit.js';
+import { readCommit } from './ask.js';
 
 /** The lower byte of a message's type. */
 const KIND = 4;

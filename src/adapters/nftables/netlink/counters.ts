@@ -1,13 +1,16 @@
+import { rejectedProtocols } from '../../../domain/forwarding/rejected-protocols.js';
+import type { Protocol } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { rejectionCounter } from '../../../domain/nftables/layout/structure.js';
 import { TABLE_NAME } from '../../../domain/nftables/layout/table.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';
 import type { MessageWriter } from '../../netlink/message-writer.js';
 import { NetlinkChannel } from '../../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
 import { familyNumber, NETLINK_NETFILTER } from '../../netlink/protocol.js';
-import { OBJECT, recordOf } from './messages/records.js';
+import { askerOf, type Ask } from './ask.js';
 import * as nf from './nf-tables.js';
-import { askerOf, type Ask } from './read/ask.js';
+import { OBJECT, recordOf } from './records.js';
 
 /** The packets that each named counter of our table has counted; none if there is no table. */
 export async function listCounters(ask: Ask): Promise<ReadonlyMap<string, number>> {
@@ -33,4 +36,22 @@ export function readCounters(
   return NetlinkChannel.during(openSocket, (channel) =>
     channel.runExclusive((conversation) => listCounters(askerOf(conversation, familyNumber(family), signal))),
   );
+}
+
+/**
+ * The packets to node ports on loopback addresses that the rules of a family have rejected, by protocol, as far as they are counted.
+ * @throws NetlinkError if the kernel cannot be asked; the signal's reason when it is aborted
+ */
+export async function rejectedPackets(
+  family: IpFamily,
+  signal: AbortSignal,
+  read = readCounters,
+): Promise<ReadonlyMap<Protocol, number>> {
+  const counters = await read(family, signal);
+  const packets = new Map<Protocol, number>();
+  for (const protocol of rejectedProtocols({ loopbackNodePorts: 'rejected' })) {
+    const counted = counters.get(rejectionCounter(protocol));
+    if (counted !== undefined) packets.set(protocol, counted);
+  }
+  return packets;
 }

@@ -1,38 +1,43 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { UnsafeTextError } from '../../../domain/nftables/text/safe-text.js';
 import {
   TABLE_NAME,
   type Operation,
   type SetDefinition,
   type SetElement,
+  nftFamily,
 } from '../../../domain/nftables/layout/table.js';
-import { EPERM } from '../../netlink/errno.js';
-import { NetlinkPermissionError, NetlinkRequestError } from '../../netlink/errors.js';
+import { UnsafeTextError } from '../../../domain/nftables/safe-text.js';
+import { EPERM, NetlinkPermissionError, NetlinkRequestError, NetlinkError } from '../../netlink/errors.js';
 import { readReply } from '../../netlink/message-reader.js';
 import { MessageWriter } from '../../netlink/message-writer.js';
-import { NetlinkChannel } from '../../netlink/netlink-channel.js';
-import type { NetlinkConversation } from '../../netlink/netlink-conversation.js';
+import { NetlinkChannel, type NetlinkConversation } from '../../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
 import { familyNumber, NETLINK_NETFILTER } from '../../netlink/protocol.js';
 import { NftCommitError, type NftFailure, type NftTransport, type TableState } from '../transport.js';
-import { BatchEncoder } from './encode/batch-encoder.js';
-import { setLayout } from './encode/set-layout.js';
-import { DisturbedReadError } from './read/disturbed-read-error.js';
-import { fingerprintChain, fingerprintRule, fingerprintSet, ruleFingerprint } from './read/fingerprints.js';
+import { askerOf, readGeneration, readCommit } from './ask.js';
+import { BatchEncoder } from './batch-encoder.js';
+import { ElementReader, LOOKED_UP_AT_ONCE } from './elements.js';
 import * as nf from './nf-tables.js';
-import { askerOf, readGeneration } from './read/ask.js';
-import { readCommit } from './read/commit.js';
-import { ElementReader } from './read/element-reader.js';
-import { LOOKED_UP_AT_ONCE } from './read/element-lookup.js';
-import { listTables } from './read/table-listing.js';
-import { listElements, lookUpOwn, readState } from './read/table-state.js';
+import { setLayout } from './set-layout.js';
+import { listTables } from './table-listing.js';
+import {
+  fingerprintChain,
+  fingerprintRule,
+  fingerprintSet,
+  ruleFingerprint,
+  listElements,
+  lookUpOwn,
+  readState,
+} from './table-state.js';
 
 /** How often a read is restarted because of commits that may concern tables of other programs. */
 const UNDISTURBED_ATTEMPTS = 3;
 const READ_ATTEMPTS = 10;
+
 /** Bytes encoded before yielding to the event loop: about a millisecond's work. */
 const ENCODED_AT_ONCE = 1024 * 1024;
+
 /** A larger buffer is not kept for the next batch. */
 const KEPT_BUFFER = 1024 * 1024;
 
@@ -186,4 +191,14 @@ export class NetlinkNftTransport implements NftTransport {
 /** Small messages that make the kernel free any number of elements before it answers. */
 function removesMuch({ op }: Operation): boolean {
   return op === 'delete-table' || op === 'delete-set';
+}
+
+/** Parts of the table disappeared during every attempt to read it. */
+class DisturbedReadError extends NetlinkError {
+  constructor(family: IpFamily, attempts: number) {
+    super(
+      `table ${nftFamily(family)} ${TABLE_NAME} could not be read in ${attempts} attempts: ` +
+        'another program keeps deleting it or parts of it',
+    );
+  }
 }

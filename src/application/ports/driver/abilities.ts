@@ -2,7 +2,7 @@ import type { FrontendAddress } from '../../../domain/conntrack/frontend-map.js'
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
-import type { AdoptedRules } from '../../../domain/reconcile/adopted-rules.js';
+import type { AdoptedRules } from '../../../domain/reconcile/desired-state.js';
 import type { RuleDifference } from '../../../domain/reconcile/rule-difference.js';
 
 /**

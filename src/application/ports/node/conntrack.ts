@@ -1,7 +1,6 @@
-import type { FlowQuery } from '../../../domain/conntrack/suspect-flows.js';
-import type { FlowPlace } from '../../../domain/conntrack/flow-place.js';
-import type { ConnectionActivity } from '../../../domain/conntrack/silence.js';
-import type { ClientFlow, Flow } from '../../../domain/conntrack/flow.js';
+import type { FlowQuery } from '../../../domain/conntrack/desired-flows.js';
+import type { FlowPlace } from '../../../domain/conntrack/frontend-map.js';
+import type { ConnectionActivity, ClientFlow, Flow } from '../../../domain/conntrack/flow.js';
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { NamedError } from '../../../domain/model/named-error.js';

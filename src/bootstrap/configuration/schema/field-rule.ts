@@ -1,6 +1,6 @@
 import { parseAddress } from '../../../domain/net/address.js';
 import { parseCidr } from '../../../domain/net/cidr.js';
-import { parsePortRange } from '../../../domain/userspace/port-range.js';
+import { parsePortRange } from '../../../domain/userspace/port-allocator.js';
 import { formatDuration } from '../../../application/words/duration.js';
 import { hostPortProblems } from '../../../domain/net/listen-address.js';
 

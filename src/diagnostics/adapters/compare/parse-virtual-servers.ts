@@ -1,5 +1,5 @@
-import { SCHEDULER_FLAGS } from '../../../domain/ipvs/render-servers.js';
 import {
+  SCHEDULER_FLAGS,
   PERSISTENT,
   virtualServerKey,
   type RealServer,

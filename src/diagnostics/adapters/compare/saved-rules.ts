@@ -1,7 +1,7 @@
 import { ComparisonError } from '../../application/compare/comparison-error.js';
-import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
+import type { SavedTables } from '../../../domain/iptables/saved-tables.js';
 import { SavedRules } from '../../domain/iptables/saved-rules.js';
-import { NODEPORT_CONTAINER, PORTALS_CONTAINER } from '../../../domain/userspace/chain-names.js';
+import { NODEPORT_CONTAINER, PORTALS_CONTAINER } from '../../../domain/userspace/portals.js';
 
 const PORTALS: ReadonlySet<string> = new Set([PORTALS_CONTAINER, NODEPORT_CONTAINER]);
 

@@ -2,14 +2,12 @@ import type { Planner } from '../../application/ports/planner.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import { isServiceChain } from '../../../domain/iptables/chain-names.js';
-import { isLargeCluster } from '../../../domain/iptables/compile/cluster-size.js';
-import { compileIptables } from '../../../domain/iptables/compile/compile.js';
-import { IptablesDesiredState } from '../../../domain/iptables/state/desired-state.js';
-import { iptablesBaseRules } from '../../../domain/iptables/compile/base-rules.js';
-import { DesiredTables } from '../../../domain/iptables/state/desired-tables.js';
-import type { IptablesHost } from '../../../domain/iptables/compile/options.js';
-import { program } from '../../../adapters/iptables/detection/choose-variant.js';
-import { tablesDifference } from '../../../adapters/iptables/restore/tables-difference.js';
+import { isLargeCluster, type IptablesHost } from '../../../domain/iptables/options.js';
+import { compileIptables } from '../../../domain/iptables/compile.js';
+import { IptablesDesiredState, DesiredTables } from '../../../domain/iptables/desired-state.js';
+import { iptablesBaseRules } from '../../../domain/iptables/base-rules.js';
+import { program } from '../../../adapters/iptables/variants.js';
+import { tablesDifference } from '../../../adapters/iptables/tables-difference.js';
 
 /** Plans iptables mode: the input of one iptables-restore, or of ip6tables-restore, as its first line says. */
 export class IptablesPlanner implements Planner {

@@ -1,6 +1,6 @@
 import { FIREWALL } from '../../../domain/iptables/chain-names.js';
 import type { OwnChains } from '../../domain/iptables/saved-rules.js';
-import { IPTABLES_OWNED_CHAINS, isOwned } from '../../../adapters/iptables/restore/owned-chains.js';
+import { IPTABLES_OWNED_CHAINS, isOwned } from '../../../adapters/iptables/owned-chains.js';
 
 /** The chains of mode iptables, with the one that is the kubelet's too. */
 export const isIptablesChain: OwnChains = (table, chain) =>

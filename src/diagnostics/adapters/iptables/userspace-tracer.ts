@@ -1,10 +1,9 @@
 import type { Tracer, Walk } from '../../application/ports/tracer.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
-import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
+import type { SavedTables } from '../../../domain/iptables/saved-tables.js';
 import { walkWithDevices } from '../../domain/iptables/known-devices.js';
 import { SavedRules, type OwnChains } from '../../domain/iptables/saved-rules.js';
-import { USERSPACE_BASE_RULES } from '../../../domain/userspace/base-rules.js';
-import type { ProxyAddress } from '../../../domain/userspace/proxy-address.js';
+import { USERSPACE_BASE_RULES, type ProxyAddress } from '../../../domain/userspace/portals.js';
 import { userspaceDesiredWalk } from '../../domain/userspace/desired-walk.js';
 import type { ProxyPorts } from '../../../domain/userspace/proxied-port.js';
 import { walkProxied } from '../../domain/userspace/proxied-walk.js';

@@ -1,15 +1,14 @@
 import type { Planner } from '../../application/ports/planner.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
-import { setLines } from '../../../domain/ipset/script-lines.js';
+import { setLines } from '../../../domain/ipvs/ip-set.js';
 import { compileIpvs } from '../../../domain/ipvs/compile.js';
-import { IpvsDesiredState } from '../../../domain/ipvs/desired-state.js';
-import { ipvsDesiredTables } from '../../../domain/ipvs/desired-tables.js';
-import { serverLines } from '../../../domain/ipvs/render-servers.js';
+import { IpvsDesiredState, ipvsDesiredTables } from '../../../domain/ipvs/desired-state.js';
+import { serverLines } from '../../../domain/ipvs/virtual-server.js';
 import { addressBits } from '../../../domain/net/cidr.js';
-import { program } from '../../../adapters/iptables/detection/choose-variant.js';
-import { tablesDifference } from '../../../adapters/iptables/restore/tables-difference.js';
-import { SERVICE_DEVICE } from '../../../adapters/ipvs/kernel/service-addresses.js';
+import { program } from '../../../adapters/iptables/variants.js';
+import { tablesDifference } from '../../../adapters/iptables/tables-difference.js';
+import { SERVICE_DEVICE } from '../../../adapters/ipvs/ipvs-kernel.js';
 
 /** Plans mode ipvs: the input of `ipset restore`, iptables-restore, `ipvsadm -R` and `ip -batch`, each under a line with its name. */
 export class IpvsPlanner implements Planner {

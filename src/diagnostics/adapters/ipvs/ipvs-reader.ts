@@ -1,7 +1,6 @@
 import type { IptablesCommands } from '../../../adapters/iptables/iptables-commands.js';
 import type { IpSets } from '../../../adapters/ipset/ip-sets.js';
-import type { ServiceAddresses } from '../../../adapters/ipvs/kernel/service-addresses.js';
-import type { VirtualServers } from '../../../adapters/ipvs/kernel/virtual-servers.js';
+import type { ServiceAddresses, VirtualServers } from '../../../adapters/ipvs/ipvs-kernel.js';
 
 /** What is read of the kernel. */
 export interface IpvsReader {

@@ -3,13 +3,13 @@ import { plannedIpvs } from '../../domain/compare/planned-sides.js';
 import type { Side } from '../../domain/compare/side.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
-import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
+import type { SavedTables } from '../../../domain/iptables/saved-tables.js';
 import { SavedRules } from '../../domain/iptables/saved-rules.js';
 import { SERVICE_SETS, setName } from '../../../domain/ipvs/service-sets.js';
 import { ipvsDesiredWalk } from '../../domain/ipvs/desired-walk.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { isOwned } from '../../../adapters/iptables/restore/owned-chains.js';
-import { IPVS_OWNED_CHAINS } from '../../../adapters/ipvs/clean-up/owned-chains.js';
+import { isOwned } from '../../../adapters/iptables/owned-chains.js';
+import { IPVS_OWNED_CHAINS } from '../../../adapters/ipvs/clean-up-ipvs.js';
 import type { IpvsReader } from './ipvs-reader.js';
 import { KernelWalk } from './kernel-walk.js';
 

@@ -4,11 +4,10 @@ import { follow } from '../../domain/nftables/follow.js';
 import { isOurs } from '../../domain/nftables/kernel-course.js';
 import type { KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
 import type { Step } from '../../domain/trace/trace.js';
-import { NetlinkChannel } from '../../../adapters/netlink/netlink-channel.js';
-import type { NetlinkConversation } from '../../../adapters/netlink/netlink-conversation.js';
+import { NetlinkChannel, type NetlinkConversation } from '../../../adapters/netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../../adapters/netlink/netlink-socket.js';
 import { NETLINK_NETFILTER, NETLINK_ROUTE } from '../../../adapters/netlink/protocol.js';
-import { listLinks } from '../../../adapters/rtnetlink/links.js';
+import { listLinks } from '../../../adapters/rtnetlink/rtnetlink.js';
 import { readElements } from './kernel-elements.js';
 import { readRuleset } from './read-ruleset.js';
 

@@ -2,17 +2,17 @@ import type { KernelElement } from '../../../domain/nftables/kernel/ruleset.js';
 import type { WantedElements } from '../../domain/nftables/elements.js';
 import type { NetlinkMessage } from '../../../adapters/netlink/message-reader.js';
 import type { MessageWriter } from '../../../adapters/netlink/message-writer.js';
-import type { NetlinkConversation } from '../../../adapters/netlink/netlink-conversation.js';
+import type { NetlinkConversation } from '../../../adapters/netlink/netlink-channel.js';
 import * as nf from '../../../adapters/nftables/netlink/nf-tables.js';
-import { askerOf } from '../../../adapters/nftables/netlink/read/ask.js';
+import { askerOf } from '../../../adapters/nftables/netlink/ask.js';
 import {
   LOOKED_UP_AT_ONCE,
   lookUpElements,
   putSet,
   type SetPlace,
-} from '../../../adapters/nftables/netlink/read/element-lookup.js';
-import { kernelElement } from '../../../adapters/nftables/netlink/read/kernel-table.js';
-import { ELEMENTS, recordOf } from '../../../adapters/nftables/netlink/messages/records.js';
+} from '../../../adapters/nftables/netlink/elements.js';
+import { kernelElement } from '../../../adapters/nftables/netlink/kernel-table.js';
+import { ELEMENTS, recordOf } from '../../../adapters/nftables/netlink/records.js';
 import type { ReadTable } from './read-ruleset.js';
 import { readSteadily } from './steady-reading.js';
 

@@ -4,7 +4,7 @@ import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import { compileNftables } from '../../../domain/nftables/compile.js';
 import { rejectedProtocols } from '../../../domain/forwarding/rejected-protocols.js';
 import { NftablesDesiredState } from '../../../domain/nftables/state/desired-state.js';
-import { renderTable } from '../../../adapters/nftables/text/render-text.js';
+import { renderTable } from '../../../adapters/nftables/render-text.js';
 import { desiredTable } from '../../../domain/nftables/state/desired-table.js';
 
 /** Plans nftables mode: the table, as `nft -f` reads it. */

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
 import { nftFamily } from '../../../domain/nftables/layout/table.js';
-import type { NetlinkConversation } from '../../../adapters/netlink/netlink-conversation.js';
+import type { NetlinkConversation } from '../../../adapters/netlink/netlink-channel.js';
 import { familyNumber } from '../../../adapters/netlink/protocol.js';
 import { DORMANT, INET_WORD } from '../../../adapters/nftables/netlink/nf-tables.js';
-import { askerOf } from '../../../adapters/nftables/netlink/read/ask.js';
-import { kernelRule, kernelTable } from '../../../adapters/nftables/netlink/read/kernel-table.js';
-import { listTables } from '../../../adapters/nftables/netlink/read/table-listing.js';
+import { askerOf } from '../../../adapters/nftables/netlink/ask.js';
+import { kernelRule, kernelTable } from '../../../adapters/nftables/netlink/kernel-table.js';
+import { listTables } from '../../../adapters/nftables/netlink/table-listing.js';
 import { readSteadily } from './steady-reading.js';
 
 /** A table, and the number of its family in requests. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { NetlinkConversation } from '../../../adapters/netlink/netlink-conversation.js';
-import { readGeneration } from '../../../adapters/nftables/netlink/read/ask.js';
+import type { NetlinkConversation } from '../../../adapters/netlink/netlink-channel.js';
+import { readGeneration } from '../../../adapters/nftables/netlink/ask.js';
 
 const ATTEMPTS = 5;
 

@@ -1,18 +1,14 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { KernelElement, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
 import { nftFamily, TABLE_NAME, type Operation } from '../../../domain/nftables/layout/table.js';
-import type { TableContent } from '../../../adapters/nftables/text/render-text.js';
+import type { TableContent } from '../../../adapters/nftables/render-text.js';
 import { readMessages } from '../../../adapters/netlink/message-reader.js';
 import { MessageWriter } from '../../../adapters/netlink/message-writer.js';
-import { BatchEncoder } from '../../../adapters/nftables/netlink/encode/batch-encoder.js';
+import { BatchEncoder } from '../../../adapters/nftables/netlink/batch-encoder.js';
 import { NEWSETELEM } from '../../../adapters/nftables/netlink/nf-tables.js';
-import {
-  kernelElement,
-  kernelRule,
-  kernelTable,
-} from '../../../adapters/nftables/netlink/read/kernel-table.js';
-import { ELEMENTS, recordOf } from '../../../adapters/nftables/netlink/messages/records.js';
-import { TableListing } from '../../../adapters/nftables/netlink/read/table-listing.js';
+import { kernelElement, kernelRule, kernelTable } from '../../../adapters/nftables/netlink/kernel-table.js';
+import { ELEMENTS, recordOf } from '../../../adapters/nftables/netlink/records.js';
+import { TableListing } from '../../../adapters/nftables/netlink/table-listing.js';
 import { getOrMake } from '../../../domain/model/get-or-make.js';
 
 /** A table of ours as it is sent to the kernel, read back from the messages: what the kernel would list, without a kernel. */

@@ -1,11 +1,9 @@
 import { familyOf } from '../../../domain/net/ip-family.js';
-import { addressBytes } from '../../../adapters/netlink/address-bytes.js';
-import { ENOENT } from '../../../adapters/netlink/errno.js';
+import { addressBytes, familyNumber } from '../../../adapters/netlink/protocol.js';
+import { ENOENT } from '../../../adapters/netlink/errors.js';
 import type { MessageWriter } from '../../../adapters/netlink/message-writer.js';
 import type { NetlinkChannel } from '../../../adapters/netlink/netlink-channel.js';
-import { familyNumber } from '../../../adapters/netlink/protocol.js';
-import { findLink } from '../../../adapters/rtnetlink/links.js';
-import { NDA_DST, NUD_STATES, RTM_GETNEIGH } from '../../../adapters/rtnetlink/rtnetlink.js';
+import { findLink, NDA_DST, NUD_STATES, RTM_GETNEIGH } from '../../../adapters/rtnetlink/rtnetlink.js';
 
 /**
  * The state of a neighbour's entry, as `ip neighbour get` tells it; undefined if there is none. Rejects with a NetlinkError if the

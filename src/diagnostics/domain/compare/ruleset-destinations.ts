@@ -4,15 +4,15 @@ import { addressBits } from '../../../domain/net/cidr.js';
 import type { AddressRange } from './address-ranges.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { hex, readNetworkHalf } from '../../../domain/nftables/kernel/bytes.js';
-import type { Expression } from '../../../domain/nftables/kernel/expression.js';
-import { ADDRESSES } from '../../../domain/nftables/layout/rule.js';
 import type {
+  Expression,
   KernelElement,
   KernelRule,
   KernelRuleset,
   KernelSet,
   KernelTable,
 } from '../../../domain/nftables/kernel/ruleset.js';
+import { ADDRESSES } from '../../../domain/nftables/layout/table.js';
 import type { NamedDestination } from './side.js';
 
 /** What of a destination registers hold, by their first byte, and how many bytes of it. */

@@ -1,4 +1,4 @@
-import type { IpSet } from '../../../domain/ipset/ip-set.js';
+import type { IpSet } from '../../../domain/ipvs/ip-set.js';
 import type { ListedRules } from '../iptables/rule-source.js';
 import { isProtocol } from '../../../domain/model/protocol-number.js';
 import type { Protocol } from '../../../domain/model/service-port-name.js';

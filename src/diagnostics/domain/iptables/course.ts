@@ -1,4 +1,4 @@
-import type { IpSet } from '../../../domain/ipset/ip-set.js';
+import type { IpSet } from '../../../domain/ipvs/ip-set.js';
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import { Course, type CourseState } from '../walk/course.js';
 import type { Watch } from '../walk/watch.js';

@@ -1,6 +1,5 @@
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
-import type { IptablesDesiredState } from '../../../domain/iptables/state/desired-state.js';
-import { DesiredTables } from '../../../domain/iptables/state/desired-tables.js';
+import { type IptablesDesiredState, DesiredTables } from '../../../domain/iptables/desired-state.js';
 import type { BaseRules, RuleText, TableName } from '../../../domain/iptables/table.js';
 import type { ListedRules } from './rule-source.js';
 import { WalkedRule } from './rule.js';

@@ -1,10 +1,9 @@
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
-import { iptablesBaseRules } from '../../../domain/iptables/compile/base-rules.js';
-import { isLargeCluster } from '../../../domain/iptables/compile/cluster-size.js';
-import { compileIptables } from '../../../domain/iptables/compile/compile.js';
-import type { IptablesHost } from '../../../domain/iptables/compile/options.js';
-import { IptablesDesiredState } from '../../../domain/iptables/state/desired-state.js';
+import { iptablesBaseRules } from '../../../domain/iptables/base-rules.js';
+import { isLargeCluster, type IptablesHost } from '../../../domain/iptables/options.js';
+import { compileIptables } from '../../../domain/iptables/compile.js';
+import { IptablesDesiredState } from '../../../domain/iptables/desired-state.js';
 import type { DesiredWalk } from '../walk/desired-walk.js';
 import { ConcernedEntries } from '../trace/concerned-entries.js';
 import { desiredRules } from './desired-rules.js';

@@ -1,4 +1,4 @@
-import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
+import type { SavedTables } from '../../../domain/iptables/saved-tables.js';
 
 const OURS = /^KUBE-/;
 const LEADS_THERE = / ?-[jg] KUBE-/;

@@ -3,7 +3,7 @@ import {
   type Protocol,
   type ServicePortKey,
 } from '../../../domain/model/service-port-name.js';
-import type { SavedChain, SavedTables } from '../../../domain/iptables/text/saved-tables.js';
+import type { SavedChain, SavedTables } from '../../../domain/iptables/saved-tables.js';
 import type { ListedRules, WalkedChain } from './rule-source.js';
 import { WalkedRule } from './rule.js';
 import { getOrMake } from '../../../domain/model/get-or-make.js';

@@ -1,4 +1,4 @@
-import type { IpSet } from '../../../domain/ipset/ip-set.js';
+import type { IpSet } from '../../../domain/ipvs/ip-set.js';
 import { isLoopback } from '../../../domain/net/address.js';
 import type { Packet, PacketEnvironment } from '../trace/packet.js';
 import type { TracedEnding } from '../trace/traced-ending.js';

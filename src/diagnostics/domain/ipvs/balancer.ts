@@ -2,7 +2,7 @@ import type { TablesCourse } from '../iptables/course.js';
 import { shareOf, withStep, type Place } from '../walk/course.js';
 import type { Watch } from '../walk/watch.js';
 import { sendsTo, shareText } from '../walk/turn.js';
-import { serverLine } from '../../../domain/ipvs/render-servers.js';
+import { serverLine } from '../../../domain/ipvs/virtual-server.js';
 import { isSticky, sharesOf, type Share } from './scheduling.js';
 import type { FindServer, WalkedServer } from './walked-server.js';
 

@@ -1,14 +1,12 @@
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
-import type { IptablesHost } from '../../../domain/iptables/compile/options.js';
+import type { IptablesHost } from '../../../domain/iptables/options.js';
 import type { DesiredWalk } from '../walk/desired-walk.js';
 import { ConcernedEntries } from '../trace/concerned-entries.js';
 import { desiredRules } from '../iptables/desired-rules.js';
 import { ipvsBaseRules } from '../../../domain/ipvs/base-rules.js';
-import { compileIpvs } from '../../../domain/ipvs/compile.js';
-import { IpvsDesiredState } from '../../../domain/ipvs/desired-state.js';
-import { desiredIptablesRules, desiredSets } from '../../../domain/ipvs/desired-tables.js';
-import type { IpvsOptions } from '../../../domain/ipvs/options.js';
+import { compileIpvs, type IpvsOptions } from '../../../domain/ipvs/compile.js';
+import { IpvsDesiredState, desiredIptablesRules, desiredSets } from '../../../domain/ipvs/desired-state.js';
 import {
   virtualServerKey,
   type VirtualServerId,

@@ -1,4 +1,4 @@
-import type { IpSet } from '../../../domain/ipset/ip-set.js';
+import type { IpSet } from '../../../domain/ipvs/ip-set.js';
 import type { DeviceTowards } from '../iptables/known-devices.js';
 import type { RuleSource } from '../iptables/rule-source.js';
 import { walkTables } from '../iptables/tables-walk.js';

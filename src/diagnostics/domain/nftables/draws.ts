@@ -2,7 +2,7 @@ import { append } from '../../../domain/model/grouped.js';
 import { shareOf, withStep } from '../walk/course.js';
 import type { Turn } from '../walk/turn.js';
 import { hostWord } from '../../../domain/nftables/kernel/bytes.js';
-import type { Expression } from '../../../domain/nftables/kernel/expression.js';
+import type { Expression } from '../../../domain/nftables/kernel/ruleset.js';
 import { jenkinsHash, scaled } from './jenkins-hash.js';
 import { isOurs, load, type KernelCourse } from './kernel-course.js';
 import type { ListedRule } from './listed-rule.js';

@@ -1,9 +1,7 @@
 import { PROTOCOL_NUMBERS } from '../../../domain/model/protocol-number.js';
 import type { Packet } from '../trace/packet.js';
-import { ADDRESSES } from '../../../domain/nftables/layout/rule.js';
-import { networkHalf } from '../../../domain/nftables/kernel/bytes.js';
-import { addressBytes } from '../../../domain/nftables/kernel/packet-bytes.js';
-
+import { ADDRESSES } from '../../../domain/nftables/layout/table.js';
+import { networkHalf, addressBytes } from '../../../domain/nftables/kernel/bytes.js';
 /** An ephemeral port, as clients use them. */
 const SOURCE_PORT = 40000;
 const TCP_SYN = 0x02;

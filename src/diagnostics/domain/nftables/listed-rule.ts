@@ -1,10 +1,14 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { Place } from '../walk/course.js';
 import type { Chain } from '../walk/turn.js';
-import type { Expression } from '../../../domain/nftables/kernel/expression.js';
+import type {
+  Expression,
+  KernelChain,
+  KernelRule,
+  KernelTable,
+} from '../../../domain/nftables/kernel/ruleset.js';
 import { isOurs } from './kernel-course.js';
 import { ruleText } from '../../../domain/nftables/kernel/rule-text.js';
-import type { KernelChain, KernelRule, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
 import { getOrMake } from '../../../domain/model/get-or-make.js';
 
 /** A rule in its chain, to walk through. */

@@ -1,12 +1,14 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { PROTOCOL_NUMBERS } from '../../../domain/model/protocol-number.js';
 import { isLeaving } from '../walk/course.js';
-import { hostWord, networkHalf } from '../../../domain/nftables/kernel/bytes.js';
-import type { CompareOperator, CtKey, MetaKey } from '../../../domain/nftables/kernel/expression.js';
+import { hostWord, networkHalf, addressBytes } from '../../../domain/nftables/kernel/bytes.js';
+import type {
+  CompareOperator,
+  CtKey,
+  MetaKey,
+  KernelRuleset,
+} from '../../../domain/nftables/kernel/ruleset.js';
 import type { KernelCourse } from './kernel-course.js';
-import { addressBytes } from '../../../domain/nftables/kernel/packet-bytes.js';
-import type { KernelRuleset } from '../../../domain/nftables/kernel/ruleset.js';
-
 const ETHERTYPE = { IPv4: 0x0800, IPv6: 0x86dd } as const;
 const NFPROTO = { IPv4: 2, IPv6: 10 } as const;
 const CT_STATE_NEW = 8;

@@ -11,20 +11,19 @@ import {
   type Turn,
 } from '../walk/turn.js';
 import type { Watch } from '../walk/watch.js';
-import { hex, readHostWord, readNetworkHalf } from '../../../domain/nftables/kernel/bytes.js';
+import { hex, readHostWord, readNetworkHalf, addressText } from '../../../domain/nftables/kernel/bytes.js';
 import { draw, hashed, hashesPort, isDrawn, joined, MAX_BRANCHES } from './draws.js';
 import type { FindElement } from './elements.js';
 import {
   isEffective,
   type Expression,
   type KernelVerdict,
-} from '../../../domain/nftables/kernel/expression.js';
+  type KernelElement,
+} from '../../../domain/nftables/kernel/ruleset.js';
 import { clearRest, isOurs, load, type KernelCourse } from './kernel-course.js';
 import type { ListedChains, ListedRule } from './listed-rule.js';
 import { readdressed } from './headers.js';
-import { addressText } from '../../../domain/nftables/kernel/packet-bytes.js';
 import { addressType, compares, ctValue, metaValue, type Devices } from './register-values.js';
-import type { KernelElement } from '../../../domain/nftables/kernel/ruleset.js';
 import type { SourceWatch } from './watch/source-watch.js';
 
 type KernelTurn = Turn<KernelCourse, ListedRule>;

@@ -1,12 +1,14 @@
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
-import { IptablesDesiredState } from '../../../domain/iptables/state/desired-state.js';
+import { IptablesDesiredState } from '../../../domain/iptables/desired-state.js';
 import { desiredRules } from '../iptables/desired-rules.js';
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
 import type { DesiredWalk } from '../walk/desired-walk.js';
 import { ConcernedEntries } from '../trace/concerned-entries.js';
-import { USERSPACE_BASE_RULES } from '../../../domain/userspace/base-rules.js';
-import { compilePortals } from '../../../domain/userspace/portals.js';
-import type { ProxyAddress } from '../../../domain/userspace/proxy-address.js';
+import {
+  USERSPACE_BASE_RULES,
+  compilePortals,
+  type ProxyAddress,
+} from '../../../domain/userspace/portals.js';
 import { proxied, type ProxiedPort } from '../../../domain/userspace/proxied-port.js';
 import { walkProxied } from './proxied-walk.js';
 

@@ -1,3 +1,6 @@
+import ipaddr from 'ipaddr.js';
+import { ipv4Number, ipv4Text } from '../../net/ipv4-number.js';
+
 /** Bytes of packets and registers. Values that the kernel computes are in its own byte order, of which only the lower first is known. */
 
 /** 32 bits in the kernel's own byte order. */
@@ -21,11 +24,11 @@ export function readNetworkHalf(bytes: Uint8Array, at = 0): number {
 }
 
 /** 32 bits in the order of the network. */
-export function networkWord(value: number): Uint8Array {
+function networkWord(value: number): Uint8Array {
   return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
 }
 
-export function readNetworkWord(bytes: Uint8Array): number {
+function readNetworkWord(bytes: Uint8Array): number {
   return ((bytes[0]! << 24) | (bytes[1]! << 16) | (bytes[2]! << 8) | bytes[3]!) >>> 0;
 }
 
@@ -46,3 +49,16 @@ export function hex(bytes: Uint8Array): string {
 const DIGITS: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).padStart(2, '0'),
 );
+
+/** Four or sixteen bytes, as in a packet. */
+export function addressBytes(text: string): Uint8Array {
+  const ipv4 = ipv4Number(text);
+  return ipv4 === undefined ? Uint8Array.from(ipaddr.IPv6.parse(text).toByteArray()) : networkWord(ipv4);
+}
+
+/** Canonical text of four or sixteen bytes. */
+export function addressText(bytes: Uint8Array): string {
+  return bytes.length === 4
+    ? ipv4Text(readNetworkWord(bytes))
+    : new ipaddr.IPv6([...bytes]).toRFC5952String();
+}

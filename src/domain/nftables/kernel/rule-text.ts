@@ -1,12 +1,9 @@
 import type { IpFamily } from '../../net/ip-family.js';
 import { protocolText } from '../../model/protocol-number.js';
 import { hostPort } from '../../net/address.js';
-import { formatPriority } from '../layout/priority.js';
-import { hex, readHostWord, readNetworkHalf } from './bytes.js';
-import type { Expression, KernelVerdict } from './expression.js';
-import { ADDRESSES } from '../layout/rule.js';
-import { addressText } from './packet-bytes.js';
-import type { KernelRule } from './ruleset.js';
+import { formatPriority, ADDRESSES } from '../layout/table.js';
+import { hex, readHostWord, readNetworkHalf, addressText } from './bytes.js';
+import type { Expression, KernelVerdict, KernelRule } from './ruleset.js';
 
 /** What a register holds, in words. */
 interface Value {

@@ -1,19 +1,21 @@
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import { cidrText } from '../../net/cidr.js';
+import type { IpFamily } from '../../net/ip-family.js';
 import type { LocalTrafficDetector } from '../../node/local-traffic-detector.js';
-import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './keys.js';
-import { kubeProxyRules } from './kube-proxy-rules.js';
-import type { Comparison, Rule, Statement } from './rule.js';
+import { kubeProxyMapsOf } from './kube-proxy-maps.js';
 import {
+  BY_ADDRESS,
+  BY_NODE_PORT,
+  type FrontendVariant,
   CLUSTER_IPS,
   RESTRICTED_FRONTENDS,
   HAIRPIN_CONNECTIONS,
   REJECTED_NODE_PORTS,
   setsOf,
   sourcesSet,
+  NODEPORT_IPS,
 } from './sets.js';
-import { acceptingNodePorts, member, nodePortAddresses, toLoopback, verdict } from './statements.js';
-import type { ChainDefinition, Hook } from './table.js';
+import type { Comparison, Rule, Statement, ChainDefinition, Hook, SetDefinition } from './table.js';
 
 /** A chain and all its rules. */
 export interface ChainRules {
@@ -28,7 +30,7 @@ export interface ChainRules {
 export const FIRST_NUMBER = 0x80000000;
 
 /** What the rules of every table depend on besides the node. */
-export interface TableShape {
+interface TableShape {
   /** The prefix lengths for which a set of sources exists. */
   readonly sourceLengths: readonly number[];
   /** Packets that meet none of our rules are led to what kube-proxy left of some service ports. */
@@ -198,4 +200,56 @@ function base(
 
 function regular(name: string, rules: readonly Rule[]): ChainRules {
   return { chain: { name }, rules };
+}
+
+/** By this rule of `services` our table is known where kube-proxy's maps are kept in it. */
+export const KEEPS_KUBE_PROXY_RULES: Rule = {
+  statements: [verdict(BY_ADDRESS, kubeProxyMapsOf(BY_ADDRESS).services)],
+  comment: 'rules of kube-proxy, for what cannot be programmed',
+};
+
+/** What leads to kube-proxy's rules, by chain: before our rules and after them. */
+function kubeProxyRules(
+  node: NodeNetwork,
+): Readonly<Record<string, { readonly first?: readonly Rule[]; readonly last?: readonly Rule[] }>> {
+  const [byAddress, byNodePort] = [kubeProxyMapsOf(BY_ADDRESS), kubeProxyMapsOf(BY_NODE_PORT)];
+  const nodePorts = { statements: [...nodePortAddresses(node), verdict(BY_NODE_PORT, byNodePort.services)] };
+  const nodePortCheck = {
+    statements: [acceptingNodePorts(node), verdict(BY_NODE_PORT, byNodePort.noEndpoints)],
+  };
+  return {
+    services: { last: [KEEPS_KUBE_PROXY_RULES, nodePorts] },
+    'firewall-check': { first: [{ statements: [verdict(BY_ADDRESS, byAddress.firewall!)] }] },
+    'service-endpoints-check': { last: [{ statements: [verdict(BY_ADDRESS, byAddress.noEndpoints)] }] },
+    'nodeport-endpoints-check': { last: [nodePortCheck] },
+  };
+}
+
+/** Before the destination is translated: it is an address of the node that takes node ports. */
+function nodePortAddresses(node: NodeNetwork): readonly Statement[] {
+  const isLocal: readonly Statement[] =
+    node.nodePortIPs === 'all' ? [{ kind: 'local-address', field: 'daddr' }] : [];
+  return [...isLocal, acceptingNodePorts(node)];
+}
+
+/** The same of packets to the node itself. */
+function acceptingNodePorts(node: NodeNetwork): Statement {
+  return node.nodePortIPs === 'all'
+    ? toLoopback(node.family, '!=')
+    : member([{ field: 'daddr' }], NODEPORT_IPS.name);
+}
+
+function member(
+  key: Extract<Statement, { kind: 'member' }>['key'],
+  set: string,
+): Extract<Statement, { kind: 'member' }> {
+  return { kind: 'member', key, set, is: '==' };
+}
+
+function verdict({ fields: key }: FrontendVariant, { name: map }: SetDefinition): Statement {
+  return { kind: 'verdict-map', key, map };
+}
+
+function toLoopback(family: IpFamily, is: Comparison): Statement {
+  return { kind: 'address', field: 'daddr', is, network: family === 'IPv4' ? '127.0.0.0/8' : '::1' };
 }

@@ -1,5 +1,4 @@
-import { BY_ADDRESS, BY_NODE_PORT, VARIANTS, type FrontendVariant } from './keys.js';
-import type { DataType, SetDefinition } from './table.js';
+import type { DataType, SetDefinition, Key } from './table.js';
 
 /** Room for clients in the affinity set; beyond that, service continues without stickiness. */
 const AFFINITY_SIZE = 262_144;
@@ -12,7 +11,7 @@ const ENDPOINT: readonly DataType[] = ['address', 'port'];
  * No name here is one that kube-proxy uses for another type, or that it deletes (`affinity-…`): the kernel must accept
  * its first transaction on this table, so that a node can go back to kube-proxy.
  */
-export interface VariantSets {
+interface VariantSets {
   /** frontend → traffic class. */
   readonly frontends: SetDefinition;
   /** Traffic class → chain. The only verdict map: it grows with the classes, not with the services. */
@@ -75,6 +74,20 @@ function variantSets({ prefix, types }: FrontendVariant): VariantSets {
     noLocalEndpoints: { name: `${prefix}no-local-endpoints`, key: types },
   };
 }
+
+export const BY_ADDRESS: FrontendVariant = {
+  prefix: '',
+  fields: [{ field: 'daddr' }, { field: 'l4proto' }, { field: 'dport' }],
+  types: ['address', 'protocol', 'port'],
+};
+
+export const BY_NODE_PORT: FrontendVariant = {
+  prefix: 'nodeport-',
+  fields: [{ field: 'l4proto' }, { field: 'dport' }],
+  types: ['protocol', 'port'],
+};
+
+export const VARIANTS: readonly FrontendVariant[] = [BY_ADDRESS, BY_NODE_PORT];
 
 const VARIANT_SETS = new Map(VARIANTS.map((variant) => [variant, variantSets(variant)]));
 
@@ -176,3 +189,15 @@ export const LISTED_SETS = POSSIBLE_SETS.filter((set) => !LOOKED_UP_SETS.has(set
 
 /** Sets that a packet looks into only because an element of another set, or of the firewall, has led it there. */
 export const LED_TO: ReadonlySet<SetDefinition> = new Set([...SOURCES_SETS, SLOTS, ...BEHIND_FRONTENDS]);
+
+/**
+ * The two kinds of frontend keys. A frontend with an address is found by address, protocol and port; a node port by
+ * protocol and port, after the address was checked to be the node's. Every map and chain that depends on the frontend
+ * exists once for each.
+ */
+export interface FrontendVariant {
+  /** Prefix of the names of maps and chains. */
+  readonly prefix: '' | 'nodeport-';
+  readonly fields: Key;
+  readonly types: readonly DataType[];
+}

@@ -1,11 +1,8 @@
-import type { FrontendVariant } from './keys.js';
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import { rejectedProtocols } from '../../forwarding/rejected-protocols.js';
 import type { Protocol } from '../../model/service-port-name.js';
-import type { Rule } from './rule.js';
-import { rejectionChain, rejectionCounter, rejectionRules } from './rejection.js';
-import { REJECTED_NODE_PORTS, setsOf, sourcesSet } from './sets.js';
-import type { SetDefinition, SetElement } from './table.js';
+import { type FrontendVariant, REJECTED_NODE_PORTS, setsOf, sourcesSet } from './sets.js';
+import { type Rule, type SetDefinition, type SetElement, formatPriority } from './table.js';
 import {
   className,
   classesBehind,
@@ -15,7 +12,6 @@ import {
   rememberRules,
   type TrafficClass,
 } from './traffic-class.js';
-import { formatPriority } from './priority.js';
 
 /**
  * A piece of the table that many services share and that exists as long as one uses it: the chain of a traffic class,
@@ -109,4 +105,19 @@ export function classElement(structure: Structure): { set: SetDefinition; elemen
     set: trafficClass.kind === 'short-circuit' ? shortCircuitClasses : classes,
     element: { key: formatPriority(classNumber(trafficClass)), value: `goto ${name}` },
   };
+}
+
+/** The chain that rejects packets of that protocol. kube-proxy's name. */
+export function rejectionChain(protocol: Protocol): string {
+  return `localhost-nodeport-reject-${protocol.toLowerCase()}`;
+}
+
+/** The named counter of the packets that it rejected. kube-proxy's name. */
+export function rejectionCounter(protocol: Protocol): string {
+  return `localhost-nodeport-rejected-${protocol.toLowerCase()}`;
+}
+
+/** The rules of rejectionChain. */
+function rejectionRules(protocol: Protocol): readonly Rule[] {
+  return [{ statements: [{ kind: 'count', counter: rejectionCounter(protocol) }, { kind: 'reject' }] }];
 }

@@ -1,8 +1,7 @@
 import type { BalancingMethod } from '../../balancing/balancing.js';
 import { TABLE_SIZES } from '../../balancing/slots.js';
-import type { FrontendVariant } from './keys.js';
-import { AFFINITY, setsOf, SLOTS } from './sets.js';
-import type { DrawnNumber, KeyField, Rule, Statement } from './rule.js';
+import { type FrontendVariant, AFFINITY, setsOf, SLOTS } from './sets.js';
+import type { DrawnNumber, KeyField, Rule, Statement } from './table.js';
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import { FIRST_NUMBER, localTrafficStatement } from './node-rules.js';
 

@@ -1,3 +1,6 @@
+import { frontendText, NODE_PORT, type FrontendAddress } from '../../conntrack/frontend-map.js';
+import { frontendName } from '../../forwarding/frontend-name.js';
+import { getOrMake } from '../../model/get-or-make.js';
 import {
   serviceOf,
   servicePortName,
@@ -6,16 +9,14 @@ import {
   type ServicePortKey,
   type ServicePortName,
 } from '../../model/service-port-name.js';
-import type { AdoptedRules } from '../../reconcile/adopted-rules.js';
-import { isUnexplained } from '../../reconcile/unexplained.js';
-import { frontendName } from '../../forwarding/frontend-name.js';
-import { frontendComment } from '../frontend-names.js';
-import type { NftablesServicePortRules, TablePart, PlacedElement } from './service-port-rules.js';
-import { BY_NODE_PORT, VARIANTS, type FrontendVariant } from '../layout/keys.js';
+import { isUnexplained } from '../../reconcile/claims.js';
+import type { AdoptedRules } from '../../reconcile/desired-state.js';
 import { listedKubeProxyMaps, servicePortInVerdict } from '../layout/kube-proxy-maps.js';
 import { FIRST_NUMBER } from '../layout/node-rules.js';
-import { formatPriority, parsePriority } from '../layout/priority.js';
 import {
+  BY_NODE_PORT,
+  VARIANTS,
+  type FrontendVariant,
   CLUSTER_IPS,
   RESTRICTED_FRONTENDS,
   HAIRPIN_CONNECTIONS,
@@ -24,12 +25,13 @@ import {
   SOURCES_SETS,
 } from '../layout/sets.js';
 import { sourcesStructure, structuresOfClass, type Structure } from '../layout/structure.js';
-import type { SetDefinition, SetElement } from '../layout/table.js';
+import { formatPriority, parsePriority, type SetDefinition, type SetElement } from '../layout/table.js';
 import { classOfNumber } from '../layout/traffic-class.js';
-import type { NftablesDesiredState } from './desired-state.js';
+import { frontendComment } from '../safe-text.js';
 import { rejectedNodePort, SharedPart } from '../shared-part.js';
 import { adoptedSlots } from '../slots-part.js';
-import { getOrMake } from '../../model/get-or-make.js';
+import type { NftablesDesiredState } from './desired-state.js';
+import type { NftablesServicePortRules, TablePart, PlacedElement } from './service-port-rules.js';
 
 /** The elements of a table's sets, by name and key. Of a table that kube-proxy wrote, its maps and what it shares with ours. */
 export type AdoptedSets = ReadonlyMap<string, { readonly elements: ReadonlyMap<string, SetElement> }>;
@@ -297,4 +299,35 @@ class PartReader {
     const elements = [{ set, ...element }];
     return [{ key: `${set.name} ${key}`, shared: set, elements, listed: [], uses: [] }];
   }
+}
+
+const MAPS = new Set(VARIANTS.map((variant) => setsOf(variant).frontends));
+
+/** The UDP frontends that lead to endpoints. */
+export function udpFrontends(sets: AdoptedSets): readonly FrontendAddress[] {
+  return [...MAPS].flatMap(({ name }) =>
+    [...(sets.get(name)?.elements.keys() ?? [])].filter(isUdp).map(frontendAddress),
+  );
+}
+
+/** Those of UDP frontends that no longer lead to endpoints. */
+export function lostUdpFrontends(
+  frontends: readonly FrontendAddress[],
+  desired: NftablesDesiredState,
+): readonly FrontendAddress[] {
+  const wanted = new Set<string>();
+  desired.forEachElement(({ set, key }) => {
+    if (MAPS.has(set) && isUdp(key)) wanted.add(frontendText(frontendAddress(key)));
+  });
+  return frontends.filter((frontend) => !wanted.has(frontendText(frontend)));
+}
+
+/** Keys are `10.96.0.10 . udp . 53`, or `udp . 30053` for a node port. */
+function isUdp(key: string): boolean {
+  return key.split(' . ').at(-2) === 'udp';
+}
+
+function frontendAddress(key: string): FrontendAddress {
+  const [port, , address = NODE_PORT] = key.split(' . ').reverse();
+  return { address, port: Number(port) };
 }

@@ -2,15 +2,14 @@ import type { ServicePortKey } from '../../model/service-port-name.js';
 import type { FrontendConflict } from '../../reconcile/claims.js';
 import type { DesiredState } from '../../reconcile/desired-state.js';
 import { HeldParts, type HeldPart } from '../../reconcile/held-parts.js';
-import { IdsInUse } from './ids-in-use.js';
 import type { Structure } from '../layout/structure.js';
 import type {
   ElementChanges,
   NftablesServicePortRules,
   PlacedElement,
   TablePart,
+  TableChange,
 } from './service-port-rules.js';
-import type { TableChange } from './table-change.js';
 
 const NO_PARTS: ReadonlySet<TablePart> = new Set();
 
@@ -133,4 +132,50 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
 function elementChanges(before: TablePart | undefined, after: TablePart | undefined): ElementChanges {
   const changes = before && after?.changesFrom?.(before);
   return changes ?? { removed: before?.elements ?? [], added: after?.elements ?? [] };
+}
+
+/**
+ * The ids of endpoints, as elements of `affinity` begin with them, that rules with session affinity lead to. An id is a hash of its
+ * endpoint, so one that comes back has the same, and what the kernel remembers under it must be gone by then.
+ */
+export class IdsInUse {
+  private readonly users = new Map<string, number>();
+  private abandoned = new Set<string>();
+
+  has(id: string): boolean {
+    return this.users.has(id);
+  }
+
+  /** All at this moment. */
+  all(): ReadonlySet<string> {
+    return new Set(this.users.keys());
+  }
+
+  /** One frontend more leads to these. */
+  use(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.users.set(id, (this.users.get(id) ?? 0) + 1);
+      this.abandoned.delete(id);
+    }
+  }
+
+  /** One frontend less leads to these. */
+  abandon(ids: readonly string[]): void {
+    for (const id of ids) {
+      const others = this.users.get(id)! - 1;
+      if (others > 0) {
+        this.users.set(id, others);
+      } else {
+        this.users.delete(id);
+        this.abandoned.add(id);
+      }
+    }
+  }
+
+  /** Those that were abandoned by their last frontend since the last call, and are not in use again. */
+  takeAbandoned(): ReadonlySet<string> {
+    const { abandoned } = this;
+    if (abandoned.size > 0) this.abandoned = new Set();
+    return abandoned;
+  }
 }

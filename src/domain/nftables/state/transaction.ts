@@ -1,17 +1,19 @@
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
-import type { NftablesDesiredState } from './desired-state.js';
 import { nodeChains, type ChainRules } from '../layout/node-rules.js';
+import { NODEPORT_IPS } from '../layout/sets.js';
 import {
   classElement,
   structureCounter,
   structureRules,
   structureSet,
   type Structure,
+  nodeStructures,
 } from '../layout/structure.js';
 import type { Operation, SetDefinition } from '../layout/table.js';
-import { sourceLengths } from './desired-table.js';
-import type { OwnedElements, TableChange } from './table-change.js';
+import type { NftablesDesiredState } from './desired-state.js';
+import { sourceLengths, nodePortKeys, tableChains } from './desired-table.js';
+import type { OwnedElements, TableChange } from './service-port-rules.js';
 
 /** Operations in order, with the service ports of their elements, if any. */
 export class Transaction {
@@ -49,10 +51,10 @@ export class Transaction {
 }
 
 /** Structures by name. */
-export type Structures = ReadonlyMap<string, Structure>;
+type Structures = ReadonlyMap<string, Structure>;
 
 /** The three transactions that write a change, in this order. Each may be empty. */
-export interface ChangeTransactions {
+interface ChangeTransactions {
   /** The chains and sets that elements are about to lead to. */
   readonly structures: Transaction;
   readonly elements: Transaction;
@@ -161,4 +163,37 @@ function rewriteFirewall(
   const firewall = nodeChains(node, shape).find(({ chain }) => chain.name === 'firewall-check')!;
   transaction.add({ op: 'flush-chain', chain: firewall.chain.name });
   transaction.addRules(firewall);
+}
+
+/** Notes the structures that come and go with a change of the node. */
+export function changeNodeStructures(before: NodeNetwork, after: NodeNetwork, change: TableChange): void {
+  for (const structure of nodeStructures(after)) change.structureCame(structure);
+  for (const structure of nodeStructures(before)) change.structureWent(structure);
+}
+
+/**
+ * Adds the operations that a change of the node (its addresses, service ranges, options) requires, besides those for its
+ * structures.
+ */
+export function nodeTransaction(
+  before: NodeNetwork,
+  after: NodeNetwork,
+  desired: NftablesDesiredState,
+  transaction: Transaction,
+): void {
+  const former = new Map(
+    tableChains(desired, before).map((chain) => [chain.chain.name, JSON.stringify(chain.rules)]),
+  );
+  for (const chain of tableChains(desired, after)) {
+    const rules = former.get(chain.chain.name);
+    if (rules === undefined || rules === JSON.stringify(chain.rules)) continue;
+    transaction.add({ op: 'flush-chain', chain: chain.chain.name });
+    transaction.addRules(chain);
+  }
+  const previous = nodePortKeys(before);
+  const present = nodePortKeys(after);
+  const removed = previous.filter((key) => !present.includes(key)).map((key) => ({ key }));
+  const added = present.filter((key) => !previous.includes(key)).map((key) => ({ key }));
+  if (removed.length > 0) transaction.add({ op: 'delete-elements', set: NODEPORT_IPS, elements: removed });
+  if (added.length > 0) transaction.add({ op: 'add-elements', set: NODEPORT_IPS, elements: added });
 }

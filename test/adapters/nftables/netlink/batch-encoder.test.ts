@@ -1,6 +1,5 @@
-import { BatchEncoder } from '../../../../src/adapters/nftables/netlink/encode/batch-encoder.js';
-import { AttributeReader } from '../../../../src/adapters/netlink/attribute-reader.js';
-import { readMessages } from '../../../../src/adapters/netlink/message-reader.js';
+import { BatchEncoder } from '../../../../src/adapters/nftables/netlink/batch-encoder.js';
+import { AttributeReader, readMessages } from '../../../../src/adapters/netlink/message-reader.js';
 import { MessageWriter } from '../../../../src/adapters/netlink/message-writer.js';
 import type { Operation, SetDefinition, SetElement } from '../../../../src/domain/nftables/layout/table.js';
 

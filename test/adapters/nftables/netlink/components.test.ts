@@ -1,11 +1,13 @@
 import fc from 'fast-check';
-import { ComponentScanner } from '../../../../src/adapters/nftables/netlink/read/component-scanner.js';
-import { componentsText } from '../../../../src/adapters/nftables/netlink/read/component-text.js';
-import { componentOf, slotLength } from '../../../../src/adapters/nftables/netlink/read/components.js';
+import {
+  ComponentScanner,
+  componentOf,
+  slotLength,
+  componentsText,
+} from '../../../../src/adapters/nftables/netlink/components.js';
 import { parseAddress } from '../../../../src/domain/net/address.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
-import { formatPriority } from '../../../../src/domain/nftables/layout/priority.js';
-import type { DataType } from '../../../../src/domain/nftables/layout/table.js';
+import { formatPriority, type DataType } from '../../../../src/domain/nftables/layout/table.js';
 
 function bytesOf(family: IpFamily, types: readonly DataType[], text: string): Buffer {
   const components = types.map((type) => componentOf(family, type));

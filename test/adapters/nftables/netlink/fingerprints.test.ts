@@ -1,14 +1,14 @@
-import { AttributeReader } from '../../../../src/adapters/netlink/attribute-reader.js';
+import { AttributeReader } from '../../../../src/adapters/netlink/message-reader.js';
 import { MessageWriter } from '../../../../src/adapters/netlink/message-writer.js';
-import { ruleRecord } from '../../../../src/adapters/nftables/netlink/encode/rule-encoder.js';
-import { RULE } from '../../../../src/adapters/nftables/netlink/messages/records.js';
+import { ruleRecord } from '../../../../src/adapters/nftables/netlink/rule-encoder.js';
+import { RULE } from '../../../../src/adapters/nftables/netlink/records.js';
 import {
   fingerprintChain,
   fingerprintRule,
   fingerprintSet,
   ruleFingerprint,
-} from '../../../../src/adapters/nftables/netlink/read/fingerprints.js';
-import type { Rule } from '../../../../src/domain/nftables/layout/rule.js';
+} from '../../../../src/adapters/nftables/netlink/table-state.js';
+import type { Rule } from '../../../../src/domain/nftables/layout/table.js';
 import { hookedSamples, matchSamples } from '../../../support/nftables/every-statement.js';
 
 describe('the fingerprint of a rule', () => {

@@ -1,6 +1,6 @@
 import { NetlinkNftTransport } from '../../../../src/adapters/nftables/netlink/netlink-transport.js';
 import { NetlinkSocket } from '../../../../src/adapters/netlink/netlink-socket.js';
-import { CHAIN, RULE, TABLE } from '../../../../src/adapters/nftables/netlink/messages/records.js';
+import { CHAIN, RULE, TABLE } from '../../../../src/adapters/nftables/netlink/records.js';
 import { MessageWriter } from '../../../../src/adapters/netlink/message-writer.js';
 import type { Operation } from '../../../../src/domain/nftables/layout/table.js';
 import { commitMessage, errorMessage, FakeLibc, plainMessage } from '../../../support/fake-libc.js';

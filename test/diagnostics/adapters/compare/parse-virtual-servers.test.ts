@@ -1,5 +1,5 @@
 import { parseVirtualServers } from '../../../../src/diagnostics/adapters/compare/parse-virtual-servers.js';
-import { serverLines } from '../../../../src/domain/ipvs/render-servers.js';
+import { serverLines } from '../../../../src/domain/ipvs/virtual-server.js';
 
 it.each([
   [['-A -t 10.96.0.9:80 -s rr', '-a -t 10.96.0.9:80 -r 10.244.1.5:8080 -m -w 0']],

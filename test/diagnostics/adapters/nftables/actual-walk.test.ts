@@ -4,9 +4,9 @@ import type {
   AttributeLayout,
   Fields,
   Values,
-} from '../../../../src/adapters/nftables/netlink/messages/attribute-layout.js';
-import type { ExpressionRecord } from '../../../../src/adapters/nftables/netlink/messages/expressions.js';
-import { CHAIN, RULE, TABLE } from '../../../../src/adapters/nftables/netlink/messages/records.js';
+} from '../../../../src/adapters/nftables/netlink/attribute-layout.js';
+import type { ExpressionRecord } from '../../../../src/adapters/nftables/netlink/expressions.js';
+import { CHAIN, RULE, TABLE } from '../../../../src/adapters/nftables/netlink/records.js';
 import * as nf from '../../../../src/adapters/nftables/netlink/nf-tables.js';
 import { readActualWalk } from '../../../../src/diagnostics/adapters/nftables/actual-walk.js';
 import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';

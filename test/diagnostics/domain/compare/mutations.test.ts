@@ -4,9 +4,9 @@ import { listedSide } from '../../../../src/diagnostics/adapters/nftables/listin
 import type { Listing } from '../../../../src/diagnostics/adapters/nftables/listing/listing.js';
 import { parseListing } from '../../../../src/diagnostics/adapters/nftables/listing/parse-text.js';
 import { SavedRules } from '../../../../src/diagnostics/domain/iptables/saved-rules.js';
-import type { SavedTables } from '../../../../src/domain/iptables/text/saved-tables.js';
+import type { SavedTables } from '../../../../src/domain/iptables/saved-tables.js';
 import type { Side } from '../../../../src/diagnostics/domain/compare/side.js';
-import type { IpSet } from '../../../../src/domain/ipset/ip-set.js';
+import type { IpSet } from '../../../../src/domain/ipvs/ip-set.js';
 import { parseSave } from '../../../support/iptables/parse-save.js';
 import { nightly } from '../../../support/nightly.js';
 import { recordedDump, recordedText } from '../../../support/recorded/cluster.js';

@@ -1,4 +1,4 @@
-import type { IpSet } from '../../../../src/domain/ipset/ip-set.js';
+import type { IpSet } from '../../../../src/domain/ipvs/ip-set.js';
 import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
 import { ARRIVING, walked } from '../../../support/iptables/walked.js';
 

@@ -1,7 +1,6 @@
-import type { Expression, KernelVerdict } from '../../../../src/domain/nftables/kernel/expression.js';
-import type { WantedElements } from '../../../../src/diagnostics/domain/nftables/elements.js';
-import { follow } from '../../../../src/diagnostics/domain/nftables/follow.js';
 import type {
+  Expression,
+  KernelVerdict,
   KernelChain,
   KernelElement,
   KernelHook,
@@ -9,6 +8,8 @@ import type {
   KernelSet,
   KernelTable,
 } from '../../../../src/domain/nftables/kernel/ruleset.js';
+import type { WantedElements } from '../../../../src/diagnostics/domain/nftables/elements.js';
+import { follow } from '../../../../src/diagnostics/domain/nftables/follow.js';
 import { TABLE_NAME } from '../../../../src/domain/nftables/layout/table.js';
 import type { Packet, PacketEnvironment } from '../../../../src/diagnostics/domain/trace/packet.js';
 import type { TracedEnding } from '../../../../src/diagnostics/domain/trace/traced-ending.js';

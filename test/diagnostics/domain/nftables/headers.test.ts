@@ -1,5 +1,5 @@
 import { headersOf, readdressed } from '../../../../src/diagnostics/domain/nftables/headers.js';
-import { addressText } from '../../../../src/domain/nftables/kernel/packet-bytes.js';
+import { addressText } from '../../../../src/domain/nftables/kernel/bytes.js';
 import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
 
 const v4: Packet = {

@@ -1,7 +1,5 @@
-import { networkHalf } from '../../../../src/domain/nftables/kernel/bytes.js';
+import { networkHalf, addressBytes } from '../../../../src/domain/nftables/kernel/bytes.js';
 import { jenkinsHash, scaled } from '../../../../src/diagnostics/domain/nftables/jenkins-hash.js';
-import { addressBytes } from '../../../../src/domain/nftables/kernel/packet-bytes.js';
-
 /** Address and port as registers hold them. */
 const key = (address: string, port?: number): Uint8Array =>
   Uint8Array.from([...addressBytes(address), ...(port === undefined ? [] : [...networkHalf(port), 0, 0])]);

@@ -1,9 +1,13 @@
-import { isEffective, type Expression } from '../../../../src/domain/nftables/kernel/expression.js';
+import {
+  isEffective,
+  type Expression,
+  type KernelElement,
+  type KernelTable,
+} from '../../../../src/domain/nftables/kernel/ruleset.js';
 import { KernelCourse } from '../../../../src/diagnostics/domain/nftables/kernel-course.js';
 import { ListedChains, ListedRule } from '../../../../src/diagnostics/domain/nftables/listed-rule.js';
 import { headersOf } from '../../../../src/diagnostics/domain/nftables/headers.js';
 import { RuleRun } from '../../../../src/diagnostics/domain/nftables/rule-run.js';
-import type { KernelElement, KernelTable } from '../../../../src/domain/nftables/kernel/ruleset.js';
 import { TABLE_NAME } from '../../../../src/domain/nftables/layout/table.js';
 import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
 import { startOf } from '../../../../src/diagnostics/domain/walk/course.js';

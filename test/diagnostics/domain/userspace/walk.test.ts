@@ -1,5 +1,5 @@
 import { userspaceDesiredWalk } from '../../../../src/diagnostics/domain/userspace/desired-walk.js';
-import type { ProxyAddress } from '../../../../src/domain/userspace/proxy-address.js';
+import type { ProxyAddress } from '../../../../src/domain/userspace/portals.js';
 import { parseAddress } from '../../../../src/domain/net/address.js';
 import type { Service } from '../../../../src/domain/model/service.js';
 import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';

@@ -5,13 +5,13 @@ import type {
   CtKey,
   Expression,
   MetaKey,
-} from '../../../../src/domain/nftables/kernel/expression.js';
-import { addressBytes } from '../../../../src/domain/nftables/kernel/packet-bytes.js';
+} from '../../../../src/domain/nftables/kernel/ruleset.js';
+import { addressBytes } from '../../../../src/domain/nftables/kernel/bytes.js';
 import { ruleText } from '../../../../src/domain/nftables/kernel/rule-text.js';
-import { kernelRule } from '../../../../src/adapters/nftables/netlink/read/kernel-table.js';
-import { RULE } from '../../../../src/adapters/nftables/netlink/messages/records.js';
-import { ruleRecord } from '../../../../src/adapters/nftables/netlink/encode/rule-encoder.js';
-import { AttributeReader } from '../../../../src/adapters/netlink/attribute-reader.js';
+import { kernelRule } from '../../../../src/adapters/nftables/netlink/kernel-table.js';
+import { RULE } from '../../../../src/adapters/nftables/netlink/records.js';
+import { ruleRecord } from '../../../../src/adapters/nftables/netlink/rule-encoder.js';
+import { AttributeReader } from '../../../../src/adapters/netlink/message-reader.js';
 import { MessageWriter } from '../../../../src/adapters/netlink/message-writer.js';
 import { hookedSamples, matchSamples } from '../../../support/nftables/every-statement.js';
 

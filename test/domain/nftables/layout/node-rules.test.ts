@@ -3,13 +3,13 @@ import type { NodeNetwork } from '../../../../src/domain/forwarding/node-network
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../../src/domain/nftables/compile.js';
 import type { KernelChain } from '../../../../src/domain/nftables/kernel/ruleset.js';
-import { BY_ADDRESS } from '../../../../src/domain/nftables/layout/keys.js';
-import { nodeChains } from '../../../../src/domain/nftables/layout/node-rules.js';
 import {
+  BY_ADDRESS,
   CLUSTER_IPS,
   HAIRPIN_CONNECTIONS,
   NODEPORT_IPS,
 } from '../../../../src/domain/nftables/layout/sets.js';
+import { nodeChains } from '../../../../src/domain/nftables/layout/node-rules.js';
 import { classRules } from '../../../../src/domain/nftables/layout/traffic-class.js';
 import { NftablesDesiredState } from '../../../../src/domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../../../src/domain/nftables/state/desired-table.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { formatPriority, parsePriority } from '../../../../src/domain/nftables/layout/priority.js';
+import { formatPriority, parsePriority } from '../../../../src/domain/nftables/layout/table.js';
 
 it.each([
   [0, 'none'],

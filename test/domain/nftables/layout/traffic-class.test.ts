@@ -1,7 +1,7 @@
 import { TABLE_SIZES } from '../../../../src/domain/balancing/slots.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../../src/domain/nftables/compile.js';
-import { BY_ADDRESS } from '../../../../src/domain/nftables/layout/keys.js';
+import { BY_ADDRESS } from '../../../../src/domain/nftables/layout/sets.js';
 import {
   className,
   classNumber,

@@ -1,7 +1,7 @@
 import { expect } from 'expect';
 import { after, afterEach, describe, it } from 'node:test';
-import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/kernel/netlink-service-addresses.js';
-import type { AddressStep } from '../../../../src/adapters/ipvs/kernel/service-addresses.js';
+import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/netlink-service-addresses.js';
+import type { AddressStep } from '../../../../src/adapters/ipvs/ipvs-kernel.js';
 import { NetlinkPermissionError } from '../../../../src/adapters/netlink/errors.js';
 import { asNobody, tool, withoutModules } from './tool.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { kernelSides } from '../../../../src/diagnostics/adapters/compare/kernel-sides.js';
-import { IptablesTool } from '../../../../src/adapters/iptables/tool/iptables-tool.js';
+import { IptablesTool } from '../../../../src/adapters/iptables/iptables-tool.js';
 import { tool } from './tool.js';
 
 describe('what `compare --kernel` takes the rules of a node for', () => {

@@ -1,15 +1,14 @@
 import { expect } from 'expect';
 import { rename } from 'node:fs/promises';
 import { after, beforeEach, describe, it } from 'node:test';
-import { IpSetRefusedError } from '../../../../src/adapters/ipset/errors.js';
+import { IpSetRefusedError, type IpSetStep } from '../../../../src/adapters/ipset/ip-sets.js';
 import {
   ToolFailedError,
   ToolMissingError,
   ToolPermissionError,
 } from '../../../../src/adapters/tool-programs.js';
-import type { IpSetStep } from '../../../../src/adapters/ipset/ip-sets.js';
 import { IpSetTool } from '../../../../src/adapters/ipset/ipset-tool.js';
-import type { IpSetHeader, IpSetType } from '../../../../src/domain/ipset/ip-set.js';
+import type { IpSetHeader, IpSetType } from '../../../../src/domain/ipvs/ip-set.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { asNobody, linesOf, tool } from './tool.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RestoreRefusedError } from '../../../../src/adapters/iptables/errors.js';
-import { IptablesTool } from '../../../../src/adapters/iptables/tool/iptables-tool.js';
+import { RestoreRefusedError } from '../../../../src/adapters/iptables/iptables-commands.js';
+import { IptablesTool } from '../../../../src/adapters/iptables/iptables-tool.js';
 import { renderSave } from '../../../support/iptables/render-save.js';
 import { withoutModules } from './tool.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { IptablesTool } from '../../../../src/adapters/iptables/tool/iptables-tool.js';
+import { IptablesTool } from '../../../../src/adapters/iptables/iptables-tool.js';
 import { tool } from './tool.js';
 
 /** This kernel has nf_tables, but no address translation in it. */

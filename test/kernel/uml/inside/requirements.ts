@@ -2,10 +2,12 @@ import { expect } from 'expect';
 import { after, before, describe, it } from 'node:test';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { IpSetTool } from '../../../../src/adapters/ipset/ipset-tool.js';
-import { ensureIpvsSysctls } from '../../../../src/adapters/ipvs/host/ipvs-sysctls.js';
-import { loadModules } from '../../../../src/adapters/ipvs/host/kernel-modules.js';
-import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/kernel/netlink-virtual-servers.js';
-import { requireIpvs } from '../../../../src/adapters/ipvs/host/requirements.js';
+import {
+  ensureIpvsSysctls,
+  requireIpvs,
+  loadModules,
+} from '../../../../src/adapters/ipvs/node-requirements.js';
+import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/netlink-virtual-servers.js';
 import { tool, withoutModules } from './tool.js';
 
 /** To be run before anything else has loaded the module of IPVS. */

@@ -1,7 +1,7 @@
 import { expect } from 'expect';
 import { after, beforeEach, describe, it } from 'node:test';
-import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/kernel/netlink-virtual-servers.js';
-import type { VirtualServerStep } from '../../../../src/adapters/ipvs/kernel/virtual-servers.js';
+import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/netlink-virtual-servers.js';
+import type { VirtualServerStep } from '../../../../src/adapters/ipvs/ipvs-kernel.js';
 import { NetlinkPermissionError, NetlinkRequestError } from '../../../../src/adapters/netlink/errors.js';
 import {
   HASH_SOURCE_PORT,

@@ -1,8 +1,8 @@
-import { NetlinkFlowEvents } from '../../../../src/adapters/conntrack/events/netlink-flow-events.js';
+import { NetlinkFlowEvents } from '../../../../src/adapters/conntrack/netlink-flow-events.js';
 import { NetlinkConntrack } from '../../../../src/adapters/conntrack/netlink-conntrack.js';
 import { NETLINK_NETFILTER } from '../../../../src/adapters/netlink/protocol.js';
 import type { WatchedProtocol } from '../../../../src/application/ports/node/conntrack.js';
-import type { ConnectionActivity } from '../../../../src/domain/conntrack/silence.js';
+import type { ConnectionActivity } from '../../../../src/domain/conntrack/flow.js';
 import type { SeenFlow } from '../../../../src/domain/traffic/seen-flow.js';
 import { HandTime, KernelUnderTest } from '../kernel-under-test.js';
 import { Netfilter, SUBSYSTEM } from '../netfilter.js';

@@ -1,5 +1,5 @@
-import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/kernel/netlink-virtual-servers.js';
-import type { VirtualServerStep } from '../../../../src/adapters/ipvs/kernel/virtual-servers.js';
+import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/netlink-virtual-servers.js';
+import type { VirtualServerStep } from '../../../../src/adapters/ipvs/ipvs-kernel.js';
 import { NETLINK_GENERIC } from '../../../../src/adapters/netlink/protocol.js';
 import {
   HASH_SOURCE_PORT,

@@ -1,9 +1,8 @@
-import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/kernel/netlink-service-addresses.js';
-import { SERVICE_DEVICE } from '../../../../src/adapters/ipvs/kernel/service-addresses.js';
+import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/netlink-service-addresses.js';
+import { SERVICE_DEVICE } from '../../../../src/adapters/ipvs/ipvs-kernel.js';
 import { NetlinkChannel } from '../../../../src/adapters/netlink/netlink-channel.js';
 import { NETLINK_ROUTE } from '../../../../src/adapters/netlink/protocol.js';
-import { listAddresses } from '../../../../src/adapters/rtnetlink/addresses.js';
-import { listLinks } from '../../../../src/adapters/rtnetlink/links.js';
+import { listAddresses, listLinks } from '../../../../src/adapters/rtnetlink/rtnetlink.js';
 import { NetlinkLocalAddresses } from '../../../../src/adapters/rtnetlink/netlink-local-addresses.js';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';

@@ -1,4 +1,4 @@
-import type { CompareOperator, Expression } from '../../../../domain/nftables/kernel/expression.js';
+import type { CompareOperator, Expression } from '../../../../domain/nftables/kernel/ruleset.js';
 import { padded, verdictOf } from './compile-set.js';
 import { bounds, encoded, isBitmask, LENGTHS, type DataType } from './encode-value.js';
 import { held, kindOf, type ListedRule, type ListedTable, type Statement, type Value } from './listing.js';

@@ -1,5 +1,4 @@
-import type { KernelVerdict } from '../../../../domain/nftables/kernel/expression.js';
-import type { KernelElement, KernelSet } from '../../../../domain/nftables/kernel/ruleset.js';
+import type { KernelVerdict, KernelElement, KernelSet } from '../../../../domain/nftables/kernel/ruleset.js';
 import { after, bounds, encoded, LENGTHS, type DataType } from './encode-value.js';
 import { held, kindOf, type Value } from './listing.js';
 

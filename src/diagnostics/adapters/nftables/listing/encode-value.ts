@@ -1,5 +1,4 @@
-import { hostWord, networkHalf } from '../../../../domain/nftables/kernel/bytes.js';
-import { addressBytes } from '../../../../domain/nftables/kernel/packet-bytes.js';
+import { hostWord, networkHalf, addressBytes } from '../../../../domain/nftables/kernel/bytes.js';
 import { PROTOCOL_NUMBERS } from '../../../../domain/model/protocol-number.js';
 import { parseAddress } from '../../../../domain/net/address.js';
 import { rangeOf, type AddressRange } from '../../../domain/compare/address-ranges.js';

@@ -1,5 +1,5 @@
-import type { CtKey, Expression, MetaKey } from '../../../../domain/nftables/kernel/expression.js';
-import { ADDRESSES } from '../../../../domain/nftables/layout/rule.js';
+import type { CtKey, Expression, MetaKey } from '../../../../domain/nftables/kernel/ruleset.js';
+import { ADDRESSES } from '../../../../domain/nftables/layout/table.js';
 import { padded } from './compile-set.js';
 import { encoded, LENGTHS, type DataType } from './encode-value.js';
 import { held, kindOf, type ListedTable, type Value } from './listing.js';

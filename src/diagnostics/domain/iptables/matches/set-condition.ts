@@ -1,4 +1,4 @@
-import type { IpSet } from '../../../../domain/ipset/ip-set.js';
+import type { IpSet } from '../../../../domain/ipvs/ip-set.js';
 import { getOrMake } from '../../../../domain/model/get-or-make.js';
 import { rangeOf, singleAddress, type AddressRange } from '../../compare/address-ranges.js';
 import { cidrContains, parseCidr } from '../../../../domain/net/cidr.js';

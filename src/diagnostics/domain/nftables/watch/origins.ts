@@ -1,4 +1,4 @@
-import type { Expression } from '../../../../domain/nftables/kernel/expression.js';
+import type { Expression } from '../../../../domain/nftables/kernel/ruleset.js';
 
 /** What a byte of a register was made of: a byte of the source, masked, or of the interface's name. */
 export interface Origin {

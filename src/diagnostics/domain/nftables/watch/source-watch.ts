@@ -5,10 +5,9 @@ import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import type { Watch } from '../../walk/watch.js';
 import { hex } from '../../../../domain/nftables/kernel/bytes.js';
 import { hashesPort } from '../draws.js';
-import type { Expression } from '../../../../domain/nftables/kernel/expression.js';
+import type { Expression, KernelElement, KernelSet } from '../../../../domain/nftables/kernel/ruleset.js';
 import type { ListedRule } from '../listed-rule.js';
-import { ADDRESSES } from '../../../../domain/nftables/layout/rule.js';
-import type { KernelElement, KernelSet } from '../../../../domain/nftables/kernel/ruleset.js';
+import { ADDRESSES } from '../../../../domain/nftables/layout/table.js';
 import {
   INTERFACE_NAME_LENGTH,
   NO_ORIGINS,

@@ -1,7 +1,10 @@
 import { addressNumber } from '../../../../../src/diagnostics/domain/compare/address-ranges.js';
-import type { Expression } from '../../../../../src/domain/nftables/kernel/expression.js';
+import type {
+  Expression,
+  KernelElement,
+  KernelSet,
+} from '../../../../../src/domain/nftables/kernel/ruleset.js';
 import { ListedRule } from '../../../../../src/diagnostics/domain/nftables/listed-rule.js';
-import type { KernelElement, KernelSet } from '../../../../../src/domain/nftables/kernel/ruleset.js';
 import { SourceWatch } from '../../../../../src/diagnostics/domain/nftables/watch/source-watch.js';
 import type { Watch } from '../../../../../src/diagnostics/domain/walk/watch.js';
 

@@ -1,16 +1,10 @@
-import { AttributeReader } from '../../../../../src/adapters/netlink/attribute-reader.js';
-import {
-  CHAIN,
-  ELEMENTS,
-  RULE,
-  SET,
-  TABLE,
-} from '../../../../../src/adapters/nftables/netlink/messages/records.js';
+import { AttributeReader } from '../../../../../src/adapters/netlink/message-reader.js';
+import { CHAIN, ELEMENTS, RULE, SET, TABLE } from '../../../../../src/adapters/nftables/netlink/records.js';
 import {
   kernelElement,
   kernelRule,
   kernelTable,
-} from '../../../../../src/adapters/nftables/netlink/read/kernel-table.js';
+} from '../../../../../src/adapters/nftables/netlink/kernel-table.js';
 import type { FindElement } from '../../../../../src/diagnostics/domain/nftables/elements.js';
 import type {
   KernelChain,

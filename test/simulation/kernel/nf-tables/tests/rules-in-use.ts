@@ -1,5 +1,4 @@
-import { VARIANTS } from '../../../../../src/domain/nftables/layout/keys.js';
-import { setsOf } from '../../../../../src/domain/nftables/layout/sets.js';
+import { VARIANTS, setsOf } from '../../../../../src/domain/nftables/layout/sets.js';
 import { SET_FLAG } from '../numbers.js';
 import { isFlagged, type Chain, type Element, type Rule, type Table } from '../objects.js';
 

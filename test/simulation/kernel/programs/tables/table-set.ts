@@ -1,4 +1,4 @@
-import type { SavedTables } from '../../../../../src/domain/iptables/text/saved-tables.js';
+import type { SavedTables } from '../../../../../src/domain/iptables/saved-tables.js';
 import type { IpFamily } from '../../../../../src/domain/net/ip-family.js';
 import { TableDraft } from './table-draft.js';
 import { BUILT_IN, emptyTable, printedChains, type Table } from './table.js';

@@ -1,4 +1,4 @@
-import type { SavedChain } from '../../../../../src/domain/iptables/text/saved-tables.js';
+import type { SavedChain } from '../../../../../src/domain/iptables/saved-tables.js';
 import type { Rule } from '../rules/rule.js';
 
 /** The chains that are at the kernel's hooks, in the order in which they are printed; tables in that of iptables-nft. */

@@ -1,5 +1,8 @@
-import { IpSetRefusedError, IpSetUnsupportedError } from '../../../../../src/adapters/ipset/errors.js';
-import type { IpSetStep } from '../../../../../src/adapters/ipset/ip-sets.js';
+import {
+  IpSetRefusedError,
+  IpSetUnsupportedError,
+  type IpSetStep,
+} from '../../../../../src/adapters/ipset/ip-sets.js';
 import { ToolMissingError } from '../../../../../src/adapters/tool-programs.js';
 import { Place } from './place.js';
 

@@ -3,7 +3,7 @@ import {
   IptablesTemporaryError,
   RestoreRefusedError,
   XtablesLockedError,
-} from '../../../../../src/adapters/iptables/errors.js';
+} from '../../../../../src/adapters/iptables/iptables-commands.js';
 import { ToolFailedError, ToolMissingError } from '../../../../../src/adapters/tool-programs.js';
 import { Place } from './place.js';
 

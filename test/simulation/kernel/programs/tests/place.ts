@@ -1,10 +1,11 @@
 import { jest } from '@jest/globals';
-import { XtablesLock } from '../../../../../src/adapters/iptables/tool/xtables-lock.js';
-import type { IptablesTool as Tool } from '../../../../../src/adapters/iptables/tool/iptables-tool.js';
+import {
+  XtablesLock,
+  type IptablesTool as Tool,
+} from '../../../../../src/adapters/iptables/iptables-tool.js';
 import type { IpSetTool as SetTool } from '../../../../../src/adapters/ipset/ipset-tool.js';
 import { GenerationWatch } from '../../../../../src/adapters/nftables/generation-watch.js';
-import { LegacyWatch } from '../../../../../src/adapters/iptables/watch/legacy-watch.js';
-import type { IptablesWatch } from '../../../../../src/adapters/iptables/watch/iptables-watch.js';
+import { LegacyWatch, type IptablesWatch } from '../../../../../src/adapters/iptables/iptables-watch.js';
 import type { IpFamily } from '../../../../../src/domain/net/ip-family.js';
 import { execa, startProgramsOf } from '../../../replaced/execa.js';
 import type { Child, ProgramClock } from '../children.js';
@@ -13,7 +14,7 @@ import { Programs } from '../programs.js';
 import type { ProcessIdentity, Variant } from '../tables/table-set.js';
 
 jest.unstable_mockModule('execa', () => ({ execa }));
-const { IptablesTool } = await import('../../../../../src/adapters/iptables/tool/iptables-tool.js');
+const { IptablesTool } = await import('../../../../../src/adapters/iptables/iptables-tool.js');
 const { IpSetTool } = await import('../../../../../src/adapters/ipset/ipset-tool.js');
 
 const places = new Map<string, Place>();

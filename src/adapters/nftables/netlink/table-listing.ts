@@ -1,0 +1,143 @@
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { EINVAL, NetlinkRequestError } from '../../netlink/errors.js';
+import type { NetlinkMessage } from '../../netlink/message-reader.js';
+import type { MessageWriter } from '../../netlink/message-writer.js';
+import { NetlinkChannel } from '../../netlink/netlink-channel.js';
+import { NetlinkSocket } from '../../netlink/netlink-socket.js';
+import { familyNumber, NETLINK_NETFILTER } from '../../netlink/protocol.js';
+import type { Ask } from './ask.js';
+import * as nf from './nf-tables.js';
+import {
+  CHAIN,
+  recordOf,
+  RULE,
+  SET,
+  TABLE,
+  type ChainRecord,
+  type RuleRecord,
+  type SetRecord,
+  type TableRecord,
+} from './records.js';
+
+/** A table without elements of sets: what takes the kernel only a few milliseconds to list. `Rule` is what is kept of each rule. */
+export interface ListedTable<Rule> {
+  readonly table: TableRecord;
+  readonly chains: ReadonlyMap<string, ListedChain<Rule>>;
+  readonly sets: ReadonlyMap<string, SetRecord>;
+  /** Parts were not found, because it or another table changed while it was listed. Other changes show in the generation. */
+  readonly isTorn: boolean;
+}
+
+interface ListedChain<Rule> {
+  readonly chain: ChainRecord;
+  readonly rules: readonly Rule[];
+}
+
+interface OpenTable<Rule> extends ListedTable<Rule> {
+  readonly chains: Map<string, { readonly chain: ChainRecord; readonly rules: Rule[] }>;
+  readonly sets: Map<string, SetRecord>;
+  isTorn: boolean;
+}
+
+/** Puts tables together from messages about them, listed by the kernel or sent to it. */
+export class TableListing<Rule> {
+  private readonly open = new Map<string, OpenTable<Rule>>();
+
+  constructor(private readonly ruleOf: (record: RuleRecord) => Rule) {}
+
+  /** By name. */
+  get tables(): ReadonlyMap<string, ListedTable<Rule>> {
+    return this.open;
+  }
+
+  add(table: TableRecord): void {
+    this.open.set(table.name!, { table, chains: new Map(), sets: new Map(), isTorn: false });
+  }
+
+  tear(table: string): void {
+    this.open.get(table)!.isTorn = true;
+  }
+
+  /** A message that makes something, in the order in which it can be made. Objects of tables that are not listed are passed over. */
+  readonly read = (message: NetlinkMessage): void => {
+    switch (message.type) {
+      case nf.NEWTABLE:
+        return this.add(recordOf(TABLE, message));
+      case nf.NEWCHAIN: {
+        const chain = recordOf(CHAIN, message);
+        return void this.open.get(chain.table!)?.chains.set(chain.name!, { chain, rules: [] });
+      }
+      case nf.NEWRULE:
+        return this.rule(recordOf(RULE, message));
+      case nf.NEWSET: {
+        const set = recordOf(SET, message);
+        return void this.open.get(set.table!)?.sets.set(set.name!, set);
+      }
+    }
+  };
+
+  private rule(record: RuleRecord): void {
+    const table = this.open.get(record.table!);
+    const chain = table?.chains.get(record.chain!);
+    if (chain) chain.rules.push(this.ruleOf(record));
+    else if (table) table.isTorn = true;
+  }
+}
+
+/**
+ * Lists the tables of a family, or one of them, once. The kernel lists chains of all tables and finds its place again by counting,
+ * so it skips one if chains of another table are deleted meanwhile; the rules, listed by table, reveal that.
+ */
+export async function listTables<Rule>(
+  ask: Ask,
+  ruleOf: (record: RuleRecord) => Rule,
+  only?: string,
+): Promise<ReadonlyMap<string, ListedTable<Rule>>> {
+  const listing = new TableListing(ruleOf);
+  const { tables, read } = listing;
+  // The table's name is attribute number 1 of every object.
+  const of = (name: string) => (writer: MessageWriter) => writer.putText(1, name);
+  const list = (type: number, name: string, table?: string) =>
+    ask({ type, name, all: true, ...(table !== undefined && { put: of(table) }), onMessage: read });
+  if (only === undefined) await list(nf.GETTABLE, 'GETTABLE');
+  else await ask({ type: nf.GETTABLE, name: 'GETTABLE', put: of(only), onMessage: read });
+  if (tables.size > 0) await list(nf.GETCHAIN, 'GETCHAIN', only);
+  for (const name of tables.keys())
+    if (!(await list(nf.GETRULE, 'GETRULE', name)) || !(await list(nf.GETSET, 'GETSET', name)))
+      listing.tear(name);
+  return tables;
+}
+
+/**
+ * The names of all chains of nf_tables in a family, of all programs, including iptables-nft. None if the kernel has no
+ * nf_tables.
+ * @throws NetlinkError if the kernel cannot be reached
+ */
+export async function listChains(family: IpFamily): Promise<readonly string[]> {
+  return (await listChainsOfTables(family)).map(({ name }) => name);
+}
+
+/** As `listChains`, each with the table that it is in. */
+export async function listChainsOfTables(
+  family: IpFamily,
+): Promise<readonly { readonly table: string; readonly name: string }[]> {
+  const openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER);
+  const attempt = `GETCHAIN for ${family} of nf_tables`;
+  const put = (writer: MessageWriter): void => writer.putWord(familyNumber(family));
+  try {
+    return await NetlinkChannel.during(openSocket, (channel) =>
+      channel.list({ type: nf.GETCHAIN, attempt, put }, (message) => {
+        const { table, name } = recordOf(CHAIN, message);
+        return { table: table!, name: name! };
+      }),
+    );
+  } catch (error) {
+    if (isWithoutNfTables(error)) return [];
+    throw error;
+  }
+}
+
+/** Whether the error means that the kernel has no nf_tables at all. */
+export function isWithoutNfTables(error: unknown): boolean {
+  return error instanceof NetlinkRequestError && error.errno === EINVAL;
+}

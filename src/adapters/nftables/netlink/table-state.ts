@@ -1,0 +1,187 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import {
+  TABLE_NAME,
+  type SetDefinition,
+  type SetElement,
+  type ChainDefinition,
+  type Rule,
+} from '../../../domain/nftables/layout/table.js';
+import { UnsafeTextError } from '../../../domain/nftables/safe-text.js';
+import { EINVAL, NetlinkRequestError } from '../../netlink/errors.js';
+import type { NetlinkMessage } from '../../netlink/message-reader.js';
+import type { MessageWriter } from '../../netlink/message-writer.js';
+import type { NetlinkConversation } from '../../netlink/netlink-channel.js';
+import { familyNumber } from '../../netlink/protocol.js';
+import type { ChainState, SetState, TableState } from '../transport.js';
+import type { Ask } from './ask.js';
+import { listCounters } from './counters.js';
+import { ElementEncoder, ElementReader, lookUpElements, putSet } from './elements.js';
+import { expressionText } from './expressions.js';
+import * as nf from './nf-tables.js';
+import { VERDICT_CODES } from './nf-tables.js';
+import { HOOKS, type ChainRecord, type RuleRecord, type SetRecord } from './records.js';
+import { ruleRecord } from './rule-encoder.js';
+import { setLayout, describeLayout } from './set-layout.js';
+import type { ListedTable } from './table-listing.js';
+
+const ELEMENT_ATTEMPTS = 20;
+const PAUSE_MILLISECONDS = 20;
+
+/**
+ * Our table as it was listed, with the elements of sets that have an expected layout. Transactions on other tables do not disturb
+ * this. Undefined if a set was not found, or its elements changed all the time.
+ */
+export async function readState(
+  ask: Ask,
+  listed: ListedTable<string>,
+  family: IpFamily,
+  expected: readonly SetDefinition[],
+): Promise<TableState | undefined> {
+  const sets = new Map<string, SetState>();
+  const definitions = new Map(expected.map((set) => [set.name, set]));
+  for (const [name, set] of listed.sets) {
+    if (((set.flags ?? 0) & nf.SET_FLAG.ANONYMOUS) !== 0) continue;
+    const { count } = set;
+    const fingerprint = setFingerprint(set);
+    const definition = definitions.get(name);
+    const known = definition?.dynamicSize === undefined && definition;
+    const elements =
+      known && fingerprint === fingerprintSet(family, known)
+        ? await readElements(ask, family, known, count)
+        : new Map<string, SetElement>();
+    if (!elements) return undefined;
+    const all = (await hasCatchAll(ask, name)) ? ' and an element for all other keys' : '';
+    sets.set(name, { fingerprint: fingerprint + all, elements, count });
+  }
+  const chains = new Map<string, ChainState>();
+  for (const [name, { chain, rules }] of listed.chains)
+    if (((chain.flags ?? 0) & nf.BINDING) === 0)
+      chains.set(name, { fingerprint: chainFingerprint(chain), rules });
+  const counters = new Set((await listCounters(ask)).keys());
+  return { chains, sets, counters, isDormant: ((listed.table.flags ?? 0) & nf.DORMANT) !== 0 };
+}
+
+/**
+ * The elements of a set. The kernel grows its hash table in the background after large insertions, and a dump meanwhile
+ * omits some elements and repeats others, without any indication. So a dump is valid if no element came twice and their
+ * number is the kernel's count, or the same as in the dump before.
+ */
+async function readElements(
+  ask: Ask,
+  family: IpFamily,
+  set: SetDefinition,
+  count: number | undefined,
+): Promise<ReadonlyMap<string, SetElement> | undefined> {
+  let former: number | undefined;
+  for (let attempt = 0; attempt < ELEMENT_ATTEMPTS; attempt++) {
+    if (attempt > 0) await pause(PAUSE_MILLISECONDS);
+    const reader = new ElementReader(setLayout(family, set));
+    if (!(await listElements(ask, set, reader))) return undefined;
+    const { elements, seen } = reader;
+    const { size } = elements;
+    if (seen === size && (count === undefined || size === count || size === former)) return elements;
+    former = size;
+  }
+  return undefined;
+}
+
+/** Whether a set of ours has an element for all keys without one of their own, which the kernel does not count. */
+async function hasCatchAll(ask: Ask, set: string): Promise<boolean> {
+  const put = (writer: MessageWriter): void => {
+    putSet(writer, { table: TABLE_NAME, set });
+    const list = writer.beginNest(nf.ELEMENTS.LIST);
+    const element = writer.beginNest(nf.LIST_ELEMENT);
+    writer.putU32(nf.ELEMENT.FLAGS, nf.ELEMENT_FLAG.CATCH_ALL);
+    writer.endNest(element);
+    writer.endNest(list);
+  };
+  try {
+    return await ask({ type: nf.GETSETELEM, name: `GETSETELEM of ${set}`, put });
+  } catch (error) {
+    // Kernels before 5.13 have no such elements.
+    if (error instanceof NetlinkRequestError && error.errno === EINVAL) return false;
+    throw error;
+  }
+}
+
+/** Lists a set of ours once; false if there is none. */
+export function listElements(ask: Ask, set: SetDefinition, reader: ElementReader): Promise<boolean> {
+  const put = (writer: MessageWriter) => putSet(writer, { table: TABLE_NAME, set: set.name });
+  const onMessage = (message: NetlinkMessage) => reader.read(message);
+  return ask({ type: nf.GETSETELEM, name: 'GETSETELEM', all: true, put, onMessage });
+}
+
+/**
+ * The elements of these keys in a set of ours, as lookUpElements finds them.
+ * @param keys the kernel has none that cannot be written
+ */
+export function lookUpOwn(
+  conversation: NetlinkConversation,
+  family: IpFamily,
+  set: SetDefinition,
+  keys: readonly string[],
+): ElementReader['elements'] {
+  const layout = setLayout(family, set);
+  const reader = new ElementReader(layout);
+  const place = { familyWord: familyNumber(family), table: TABLE_NAME, set: set.name };
+  let encoder: ElementEncoder | undefined;
+  lookUpElements(conversation, place, keys, {
+    put(writer, key) {
+      const start = writer.length;
+      encoder ??= new ElementEncoder(writer);
+      try {
+        encoder.put(set, layout, { key }, false);
+      } catch (error) {
+        if (!(error instanceof UnsafeTextError)) throw error;
+        writer.length = start;
+      }
+    },
+    read: (message) => reader.read(message),
+    has: (key) => reader.elements.has(key),
+  });
+  return reader.elements;
+}
+
+const REGULAR_CHAIN = 'regular chain';
+
+export function ruleFingerprint({ expressions = [], userdata }: RuleRecord): string {
+  const texts = expressions.map(expressionText).join('; ');
+  return userdata?.comment === undefined ? texts : `${texts} # ${userdata.comment}`;
+}
+
+/** The chain without its rules. */
+function chainFingerprint({ hook, type = '', policy }: ChainRecord): string {
+  if (!hook) return REGULAR_CHAIN;
+  const { number = 0, priority = 0 } = hook;
+  return describeBaseChain(type, HOOKS[number] ?? `hook ${number}`, priority | 0, policy);
+}
+
+function setFingerprint(set: SetRecord): string {
+  const { flags = 0, keyType = 0, keyLength = 0, dataType = 0, dataLength = 0, description } = set;
+  return describeLayout({ flags, keyType, keyLength, dataType, dataLength, size: description?.size ?? 0 });
+}
+
+/** That of the rule when the kernel lists it. Throws UnsafeTextError. */
+export function fingerprintRule(family: IpFamily, rule: Rule): string {
+  return ruleFingerprint(ruleRecord(family, rule));
+}
+
+/** The comment does not count: a set is not recreated because of a comment. */
+export function fingerprintSet(family: IpFamily, set: SetDefinition): string {
+  return describeLayout(setLayout(family, set));
+}
+
+export function fingerprintChain({ hook }: ChainDefinition): string {
+  return hook ? describeBaseChain(hook.type, hook.hook, hook.priority) : REGULAR_CHAIN;
+}
+
+function describeBaseChain(
+  type: string,
+  hook: string,
+  priority: number,
+  policy: number = VERDICT_CODES.accept,
+): string {
+  const accepts = policy === VERDICT_CODES.accept ? 'accept' : `verdict ${policy}`;
+  return `type ${type} hook ${hook} priority ${priority} policy ${accepts}`;
+}

@@ -1,0 +1,102 @@
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { POSSIBLE_SETS } from '../../domain/nftables/layout/sets.js';
+import { classElement, structureCounter, type Structure } from '../../domain/nftables/layout/structure.js';
+import { nftFamily, TABLE_NAME, type SetElement } from '../../domain/nftables/layout/table.js';
+import type { DesiredSet, DesiredTable } from '../../domain/nftables/state/desired-table.js';
+import {
+  differing,
+  type RuleDifference,
+  sequenceDifference,
+} from '../../domain/reconcile/rule-difference.js';
+import { renderElement, setKeyword, renderRule } from './render-text.js';
+import { elementDifferences, tableDifference, type ChainDifference } from './table-difference.js';
+import type { NftTransport, TableState } from './transport.js';
+
+/**
+ * The difference between the kernel's table and the desired one in the words of `nft add` and `nft delete`. A rule that is not one
+ * of ours is described as the transport describes it.
+ * @param unused structures that have to stay for a while
+ */
+export function* ruleDifferences(
+  desired: DesiredTable,
+  state: TableState | undefined,
+  family: IpFamily,
+  transport: NftTransport,
+  unused: Iterable<Structure>,
+): Generator<RuleDifference> {
+  const table = `${nftFamily(family)} ${TABLE_NAME}`;
+  const leaving = new Leaving(unused);
+  const difference = tableDifference(desired, state, family, transport);
+  const { present, replaces } = difference;
+  if (replaces) yield differing('-', `table ${table}, which has another layout`);
+  if (!present) yield differing('+', `table ${table}`);
+  for (const name of difference.unknownSets) {
+    if (leaving.names.has(name)) continue;
+    const known = POSSIBLE_SETS.find((set) => set.name === name);
+    yield differing('-', `${known ? setKeyword(known) : 'set'} ${table} ${name}`);
+  }
+  for (const set of difference.missingSets) yield differing('+', `${setKeyword(set)} ${table} ${set.name}`);
+  for (const name of difference.unknownCounters)
+    if (!leaving.names.has(name)) yield differing('-', `counter ${table} ${name}`);
+  for (const name of difference.missingCounters) yield differing('+', `counter ${table} ${name}`);
+  for (const { name, rules } of difference.unknownChains) {
+    if (leaving.names.has(name)) continue;
+    for (const rule of rules) yield differing('-', `rule ${table} ${name} ${rule}`);
+    yield differing('-', `chain ${table} ${name}`);
+  }
+  for (const { name } of difference.missingChains) yield differing('+', `chain ${table} ${name}`);
+  for (const chain of difference.chains) yield* differingRules(chain, table, family);
+  for (const set of desired.sets) yield* differingElements(set, present, table, leaving);
+}
+
+/** What unused structures still have in the table. */
+class Leaving {
+  readonly names = new Set<string>();
+  /** Each as set and key. */
+  readonly elements = new Set<string>();
+
+  constructor(unused: Iterable<Structure>) {
+    for (const structure of unused) {
+      this.names.add(structure.name);
+      const counter = structureCounter(structure);
+      if (counter !== undefined) this.names.add(counter);
+      const placed = classElement(structure);
+      if (placed) this.elements.add(`${placed.set.name} ${placed.element.key}`);
+    }
+  }
+}
+
+function* differingRules(
+  { chain: { chain, rules }, actual, wanted }: ChainDifference,
+  table: string,
+  family: IpFamily,
+): Generator<RuleDifference> {
+  const place = `rule ${table} ${chain.name}`;
+  const { surplus, missing } = sequenceDifference(actual, wanted);
+  const ours = new Map(wanted.map((text, index) => [text, rules[index]!]));
+  for (const index of surplus) {
+    const text = actual[index]!;
+    const rule = ours.get(text);
+    yield differing('-', `${place} ${rule ? renderRule(family, rule) : text}`);
+  }
+  for (const index of missing) yield differing('+', `${place} ${renderRule(family, rules[index]!)}`);
+}
+
+function* differingElements(
+  desired: DesiredSet,
+  state: TableState | undefined,
+  table: string,
+  leaving: Leaving,
+): Generator<RuleDifference> {
+  const { set } = desired;
+  const line = (element: SetElement): string =>
+    `element ${table} ${set.name} { ${renderElement(set, element)} }${element.hasMore ? ', with expressions' : ''}`;
+  for (const { actual, wanted, owner } of elementDifferences(desired, state)) {
+    if (actual && wanted) yield differing('-', line(actual), owner);
+    if (wanted) yield differing('+', line(wanted), owner);
+    else if (actual && !leaving.elements.has(`${set.name} ${actual.key}`)) {
+      const { comment } = actual;
+      yield { ...differing('-', line(actual)), ...(comment !== undefined && { servicePort: comment }) };
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import {
+  isBehindKubeProxyMaps,
+  MAP_OF_ANOTHER_LAYOUT,
+} from '../../domain/nftables/layout/kube-proxy-maps.js';
+import { KEEPS_KUBE_PROXY_RULES, type ChainRules } from '../../domain/nftables/layout/node-rules.js';
+import type { ChainDefinition, SetDefinition, SetElement } from '../../domain/nftables/layout/table.js';
+import { isOfFrontendTables } from '../../domain/nftables/layout/traffic-class.js';
+import type { DesiredSet, DesiredTable } from '../../domain/nftables/state/desired-table.js';
+import { sameElement } from '../../domain/nftables/state/service-port-rules.js';
+import { Transaction } from '../../domain/nftables/state/transaction.js';
+import type { NftTransport, TableState } from './transport.js';
+
+/** How the kernel's table differs from the desired one, elements apart. */
+interface TableDifference {
+  /** Undefined: there is no table, or none that can be changed into the desired one. */
+  readonly present: TableState | undefined;
+  /** There is a table that cannot be changed into the desired one. */
+  readonly replaces: boolean;
+  readonly missingSets: readonly SetDefinition[];
+  readonly unknownSets: readonly string[];
+  readonly missingCounters: readonly string[];
+  readonly unknownCounters: readonly string[];
+  readonly missingChains: readonly ChainDefinition[];
+  readonly unknownChains: readonly { readonly name: string; readonly rules: readonly string[] }[];
+  /** The chains whose rules differ, those that are missing among them. */
+  readonly chains: readonly ChainDifference[];
+}
+
+/** Rules as the transport describes them. */
+export interface ChainDifference {
+  readonly chain: ChainRules;
+  readonly actual: readonly string[];
+  readonly wanted: readonly string[];
+}
+
+/** One of the two is missing, or they lead elsewhere. */
+interface ElementDifference {
+  readonly actual: SetElement | undefined;
+  readonly wanted: SetElement | undefined;
+  /** The service port that wants it. */
+  readonly owner: ServicePortKey | undefined;
+}
+
+export function tableDifference(
+  desired: DesiredTable,
+  state: TableState | undefined,
+  family: IpFamily,
+  transport: NftTransport,
+): TableDifference {
+  const sets = desired.sets.map(({ set }) => set);
+  const chains = desired.chains.map(({ chain }) => chain);
+  const replaces =
+    state !== undefined &&
+    ((isOfAnotherLayout(state, family, transport) && !desired.keepsKubeProxyRules) ||
+      unknown(state.chains, chains, desired).some(([name]) => isOfFrontendTables(name)) ||
+      !fits(chains, sets, state, family, transport));
+  const present = replaces ? undefined : state;
+  return {
+    present,
+    replaces,
+    missingSets: sets.filter(({ name }) => !present?.sets.has(name)),
+    unknownSets: unknown(present?.sets, sets, desired).map(([name]) => name),
+    missingCounters: desired.counters.filter((name) => !present?.counters.has(name)),
+    unknownCounters: [...(present?.counters ?? [])].filter((name) => !desired.counters.includes(name)),
+    missingChains: chains.filter(({ name }) => !present?.chains.has(name)),
+    unknownChains: unknown(present?.chains, chains, desired).map(([name, { rules }]) => ({ name, rules })),
+    chains: desired.chains.flatMap((chain) => {
+      const actual = present?.chains.get(chain.chain.name)?.rules ?? [];
+      const wanted = chain.rules.map((rule) => transport.fingerprintRule(family, rule));
+      const same = actual.length === wanted.length && wanted.every((text, index) => text === actual[index]);
+      return same ? [] : [{ chain, actual, wanted }];
+    }),
+  };
+}
+
+function unknown<T>(
+  present: ReadonlyMap<string, T> | undefined,
+  desired: readonly { readonly name: string }[],
+  { keepsKubeProxyRules }: Pick<DesiredTable, 'keepsKubeProxyRules'>,
+): readonly (readonly [string, T])[] {
+  const names = new Set(desired.map(({ name }) => name));
+  const isKept = (name: string): boolean => keepsKubeProxyRules && isBehindKubeProxyMaps(name);
+  return [...(present ?? [])].filter(([name]) => !names.has(name) && !isKept(name));
+}
+
+/** The elements of a set in which the table differs; a dynamic set has none that are desired. */
+export function* elementDifferences(
+  { set, elements, owners }: DesiredSet,
+  state: TableState | undefined,
+): Generator<ElementDifference> {
+  if (set.dynamicSize !== undefined) return;
+  const present = state?.sets.get(set.name)?.elements ?? new Map<string, SetElement>();
+  const known = new Set<string>();
+  for (const [index, wanted] of elements.entries()) {
+    known.add(wanted.key);
+    const actual = present.get(wanted.key);
+    if (!actual || !sameElement(actual, wanted)) yield { actual, wanted, owner: owners[index] };
+  }
+  for (const [key, actual] of present)
+    if (!known.has(key)) yield { actual, wanted: undefined, owner: undefined };
+}
+
+/** Whether the table has chains of an earlier version that gave each frontend a table: most of its elements are such slots. */
+export function hasFrontendTables({ chains }: TableState): boolean {
+  return [...chains.keys()].some(isOfFrontendTables);
+}
+
+/** Whether the table is kube-proxy's, or the oldest version's: what is ours in it may be of an old process. */
+export function isOfAnotherLayout(state: TableState, family: IpFamily, transport: NftTransport): boolean {
+  if (!state.sets.has(MAP_OF_ANOTHER_LAYOUT)) return false;
+  const services = state.chains.get('services')?.rules ?? [];
+  return !services.includes(transport.fingerprintRule(family, KEEPS_KUBE_PROXY_RULES));
+}
+
+/**
+ * Base chains and sets cannot be changed in place: another hook, type or key needs a new table. So do what only another program
+ * makes of ours: a table that sleeps, a set with an element for all keys.
+ */
+export function fits(
+  chains: readonly ChainDefinition[],
+  sets: readonly SetDefinition[],
+  state: TableState,
+  family: IpFamily,
+  transport: NftTransport,
+): boolean {
+  const isSame = (present: { readonly fingerprint: string } | undefined, fingerprint: string): boolean =>
+    !present || present.fingerprint === fingerprint;
+  return (
+    !state.isDormant &&
+    chains.every((chain) => isSame(state.chains.get(chain.name), transport.fingerprintChain(chain))) &&
+    sets.every((set) => isSame(state.sets.get(set.name), transport.fingerprintSet(family, set)))
+  );
+}
+
+const TABLE_COMMENT = 'rules for kube-proxy';
+
+/** What turns the kernel's table into the desired one. */
+interface TableRepair {
+  /** To be applied at once. Empty if nothing differs. */
+  readonly repair: Transaction;
+  /**
+   * To be applied afterwards, one transaction after the other: removes sets, chains and counters that nothing refers to once
+   * `repair` is applied. Sets come first, because their elements may lead to the chains; before Linux 6.2 both cannot
+   * go together.
+   */
+  readonly removals: readonly Transaction[];
+  /** The present table cannot be changed into the desired one, so it is replaced as a whole. */
+  readonly replaces: boolean;
+}
+
+/**
+ * The smallest change that turns the kernel's table into the desired one. The whole table belongs to the proxy, so anything
+ * unknown is removed: chains of classes long unused, rules of other programs.
+ */
+export function tableRepair(
+  desired: DesiredTable,
+  state: TableState | undefined,
+  family: IpFamily,
+  transport: NftTransport,
+): TableRepair {
+  const difference = tableDifference(desired, state, family, transport);
+  const { present, replaces } = difference;
+  const repair = new Transaction();
+  if (replaces) repair.add({ op: 'delete-table' });
+  if (!present) repair.add({ op: 'add-table', comment: TABLE_COMMENT });
+  for (const set of difference.missingSets) repair.add({ op: 'add-set', set });
+  for (const counter of difference.missingCounters) repair.add({ op: 'add-counter', counter });
+  for (const chain of difference.missingChains) repair.add({ op: 'add-chain', chain });
+  for (const { chain, actual } of difference.chains) {
+    if (actual.length > 0) repair.add({ op: 'flush-chain', chain: chain.chain.name });
+    repair.addRules(chain);
+  }
+  const [unknownSets, unknownChains] = [new Transaction(), new Transaction()];
+  for (const name of difference.unknownSets) unknownSets.add({ op: 'delete-set', set: { name, key: [] } });
+  for (const { name, rules } of difference.unknownChains) {
+    if (rules.length > 0) repair.add({ op: 'flush-chain', chain: name });
+    unknownChains.add({ op: 'delete-chain', chain: name });
+  }
+  for (const counter of difference.unknownCounters) unknownChains.add({ op: 'delete-counter', counter });
+  for (const set of desired.sets) repairElements(set, present, repair);
+  return { repair, removals: present ? [unknownSets, unknownChains] : [], replaces };
+}
+
+function repairElements(desired: DesiredSet, state: TableState | undefined, repair: Transaction): void {
+  const { set } = desired;
+  const removed: SetElement[] = [];
+  const added: SetElement[] = [];
+  const addedFor: (ServicePortKey | undefined)[] = [];
+  for (const { actual, wanted, owner } of elementDifferences(desired, state)) {
+    if (actual) removed.push(actual);
+    if (!wanted) continue;
+    added.push(wanted);
+    addedFor.push(owner);
+  }
+  if (removed.length > 0) repair.add({ op: 'delete-elements', set, elements: removed });
+  if (added.length > 0) repair.add({ op: 'add-elements', set, elements: added }, addedFor);
+}

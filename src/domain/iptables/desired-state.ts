@@ -1,0 +1,287 @@
+import isEqual from 'fast-deep-equal';
+import { getOrMake } from '../model/get-or-make.js';
+import type { ServicePortKey } from '../model/service-port-name.js';
+import { Claims, type FrontendConflict, isUnexplained } from '../reconcile/claims.js';
+import type { DesiredState } from '../reconcile/desired-state.js';
+import { EXTERNAL_SERVICES, NODE_PORTS, SERVICES } from './chain-names.js';
+import {
+  type IptablesChange,
+  claimId,
+  withoutSharedRules,
+  type OwnedChain,
+  type OwnedEntry,
+} from './iptables-change.js';
+import {
+  OWNED_TABLE,
+  rulesInChains,
+  type IptablesServicePortRules,
+  type SharedEntry,
+  type TableName,
+  type BaseRules,
+  type Chain,
+  type RuleText,
+  type SharedChain,
+} from './table.js';
+
+/**
+ * The chains and entries as the rules of all service ports make them. It keeps who claims each frontend in each shared
+ * chain, so that replacing the rules of one service port costs what is in them. All claimants keep their entries, in each chain by
+ * their keys; so one that forwards in table nat has the packets of one that turns them away in table filter.
+ */
+export class IptablesDesiredState implements DesiredState<IptablesServicePortRules, IptablesChange> {
+  private readonly rulesByOwner = new Map<ServicePortKey, IptablesServicePortRules>();
+  private readonly claims = new Claims();
+  private readonly ruleCounts = new Map<TableName, number>();
+
+  rules(owner: ServicePortKey): IptablesServicePortRules | undefined {
+    return this.rulesByOwner.get(owner);
+  }
+
+  replace(owner: ServicePortKey, rules: IptablesServicePortRules | undefined, change?: IptablesChange): void {
+    const former = this.rulesByOwner.get(owner);
+    this.put(owner, rules);
+    change?.rulesReplaced(owner, former, rules);
+    if (former?.entries !== rules?.entries)
+      this.replaceEntries(owner, former?.entries ?? [], rules?.entries ?? [], change);
+  }
+
+  /** How many rules service ports have in a table, in chains of their own and in shared ones. Costs nothing. */
+  ruleCount(table: TableName): number {
+    return this.ruleCounts.get(table) ?? 0;
+  }
+
+  /** The chains of all service ports, those of one after those of another. */
+  *chains(): Generator<OwnedChain> {
+    for (const [owner, { chains }] of this.rulesByOwner) for (const chain of chains) yield { chain, owner };
+  }
+
+  /** The entries of all service ports in a table, in order of their owners, which is the order of a frontend's claimants. */
+  entries(table: TableName): readonly OwnedEntry[] {
+    const found: OwnedEntry[] = [];
+    // A comparison function of our own would take far longer.
+    for (const owner of [...this.rulesByOwner.keys()].sort())
+      for (const entry of this.rulesByOwner.get(owner)!.entries)
+        if (entry.table === table) found.push({ entry, owner });
+    return this.claims.isContested ? withoutSharedRules(found) : found;
+  }
+
+  /** Whether others claim what the entry is about, in the entry's chain, and `owner` does not. */
+  isClaimedByOthersOnly(entry: SharedEntry, owner: ServicePortKey): boolean {
+    const claimants = this.claims.claimants(claimId(entry));
+    return claimants.length > 0 && !claimants.includes(owner);
+  }
+
+  conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
+    // Those that do not forward have entries in table filter, and only there, so no chain need be contested.
+    if (!this.claims.isContested && this.ruleCount('filter') === 0) return [];
+    const conflicts = new Map<string, FrontendConflict>();
+    for (const entry of this.rules(owner)?.entries ?? []) {
+      const { frontend } = entry;
+      if (frontend === undefined) continue;
+      const [holder, ...losers] = claimantsOf(this.claims, entry);
+      // One frontend may have entries in several chains.
+      for (const loser of losers) conflicts.set(`${frontend} ${loser}`, { frontend, holder: holder!, loser });
+    }
+    return [...conflicts.values()];
+  }
+
+  private put(owner: ServicePortKey, rules: IptablesServicePortRules | undefined): void {
+    const former = this.rulesByOwner.get(owner);
+    if (former) this.count(former, -1);
+    if (rules) this.rulesByOwner.set(owner, rules);
+    else this.rulesByOwner.delete(owner);
+    if (rules) this.count(rules, 1);
+  }
+
+  private count(rules: IptablesServicePortRules, sign: 1 | -1): void {
+    const add = (table: TableName, rules: number) =>
+      this.ruleCounts.set(table, this.ruleCount(table) + sign * rules);
+    add(OWNED_TABLE, rulesInChains(rules.chains));
+    for (const { table } of rules.entries) add(table, 1);
+  }
+
+  private replaceEntries(
+    owner: ServicePortKey,
+    before: readonly SharedEntry[],
+    after: readonly SharedEntry[],
+    change: IptablesChange | undefined,
+  ): void {
+    const former = byClaim(before);
+    for (const [id, entries] of byClaim(after)) {
+      const present = former.get(id);
+      former.delete(id);
+      if (!present || !isEqual(present.map(ruleOf), entries.map(ruleOf)))
+        this.replaceClaim(id, owner, present, entries, change);
+    }
+    for (const [id, entries] of former) this.replaceClaim(id, owner, entries, undefined, change);
+  }
+
+  private replaceClaim(
+    id: string,
+    owner: ServicePortKey,
+    former: readonly SharedEntry[] | undefined,
+    present: readonly SharedEntry[] | undefined,
+    change: IptablesChange | undefined,
+  ): void {
+    const before = this.claims.claimants(id);
+    if (present) this.claims.claim(id, owner);
+    else this.claims.release(id, owner);
+    const after = this.claims.claimants(id);
+    if (change) {
+      const entriesOf = (owners: readonly ServicePortKey[], own: readonly SharedEntry[] = []) =>
+        withoutSharedRules(
+          owners.flatMap((each) =>
+            (each === owner ? own : this.entriesOn(id, each)).map((entry) => ({ entry, owner: each })),
+          ),
+        );
+      change.entriesReplaced(id, entriesOf(before, former), entriesOf(after, present));
+    }
+    for (const other of before) if (other !== owner && !after.includes(other)) this.giveUp(id, other);
+  }
+
+  private entriesOn(id: string, owner: ServicePortKey): readonly SharedEntry[] {
+    return this.rules(owner)?.entries.filter((entry) => claimId(entry) === id) ?? [];
+  }
+
+  /** The claim of rules that nothing explains has ended, and so have its entries. */
+  private giveUp(id: string, owner: ServicePortKey): void {
+    const rules = this.rules(owner)!;
+    this.put(owner, { ...rules, entries: rules.entries.filter((entry) => claimId(entry) !== id) });
+  }
+}
+
+/** Entries whose order counts, by what they are about. */
+function byClaim(entries: readonly SharedEntry[]): Map<string, SharedEntry[]> {
+  const claims = new Map<string, SharedEntry[]>();
+  for (const entry of entries) getOrMake(claims, claimId(entry), () => []).push(entry);
+  return claims;
+}
+
+function ruleOf({ rule }: SharedEntry): string {
+  return rule;
+}
+
+/** Where packets to a frontend are translated, and where those are refused or dropped that were not. */
+const TRANSLATING = [`nat ${SERVICES} `, `nat ${NODE_PORTS} `];
+const TURNING_AWAY = [`filter ${SERVICES} `, `filter ${EXTERNAL_SERVICES} `];
+
+/**
+ * The service ports that claim the frontend of an entry, whatever they do with its packets. The first is the one whose rules packets
+ * from outside this node meet: table nat comes before table filter, so one that forwards is before all that refuse or drop, and among
+ * those that do the same the order is that of their keys.
+ */
+function claimantsOf(claims: Claims, entry: SharedEntry): readonly ServicePortKey[] {
+  const claimants = claims.claimants(claimId(entry));
+  const turningAway = among(claims, TURNING_AWAY, entry);
+  // So it is with nearly all entries, of which there are very many.
+  if (entry.table === 'nat' && turningAway.length === 0) return claimants;
+  const translating = among(claims, TRANSLATING, entry);
+  const all = [...new Set([...claimants, ...translating, ...turningAway])];
+  if (all.length < 2) return all;
+  const forwards = (key: ServicePortKey): boolean => translating.includes(key) && !turningAway.includes(key);
+  const sorted = all.filter((key) => !isUnexplained(key)).sort();
+  return [...sorted.filter(forwards), ...sorted.filter((key) => !forwards(key))];
+}
+
+function among(
+  claims: Claims,
+  places: readonly string[],
+  { frontend }: SharedEntry,
+): readonly ServicePortKey[] {
+  return places.flatMap((place) => claims.claimants(`${place}${frontend}`));
+}
+
+/** A chain that service ports share, and where its rules come from. */
+export interface DesiredSharedChain extends Chain {
+  readonly before: readonly RuleText[];
+  readonly entries: readonly OwnedEntry[];
+  /** Rules that lead away what no entry took; their order among themselves means nothing. */
+  readonly after: readonly RuleText[];
+}
+
+/**
+ * All chains of the iptables mode as they should be: what a fresh start writes, and verification compares with. They are made
+ * when asked for, from the desired state and the base rules as they are at that moment.
+ */
+export class DesiredTables {
+  constructor(
+    private readonly desired: IptablesDesiredState,
+    readonly baseRules: BaseRules,
+  ) {}
+
+  /** The chains that service ports have for themselves, those of one after those of another. */
+  owned(): Iterable<OwnedChain> {
+    return this.desired.chains();
+  }
+
+  /** Chains of a table that service ports share. Costs what they hold. */
+  shared(table: TableName): readonly DesiredSharedChain[] {
+    const chains = this.baseRules.shared.filter((chain) => chain.table === table);
+    if (chains.length === 0) return [];
+    const entries = new Map<string, OwnedEntry[]>(chains.map(({ name }) => [name, []]));
+    for (const owned of this.desired.entries(table)) entries.get(owned.entry.chain)?.push(owned);
+    return chains.map((chain) => desiredSharedChain(chain, entries.get(chain.name)!));
+  }
+}
+
+function desiredSharedChain(
+  { table, name, before, after }: SharedChain,
+  entries: readonly OwnedEntry[],
+): DesiredSharedChain {
+  const rules = [...before, ...entries.map(({ entry }) => entry.rule), ...after];
+  return { table, name, rules, before, entries, after };
+}
+
+/** Whether a chain holds what it should. */
+export function holds({ rules }: Chain, actual: readonly RuleText[]): boolean {
+  return isEqual(rules, actual);
+}
+
+/** Whether a shared chain holds what it should: the order of its entries counts only among those about the same packets. */
+export function sharedHolds(chain: DesiredSharedChain, actual: readonly RuleText[]): boolean {
+  const { rules, before, entries, after } = chain;
+  if (holds(chain, actual)) return true;
+  if (actual.length !== rules.length) return false;
+  const start = before.length;
+  const end = actual.length - after.length;
+  return (
+    before.every((rule, index) => rule === actual[index]) &&
+    sameRules(after, actual.slice(end)) &&
+    sameRules(rules.slice(start, end), actual.slice(start, end)) &&
+    inOrder(orderedRuns(entries), actual)
+  );
+}
+
+/** Runs of entries about the same packets: each must stand in this order, anywhere among the entries. */
+function orderedRuns(entries: readonly OwnedEntry[]): readonly (readonly RuleText[])[] {
+  const runs = new Map<string, RuleText[]>();
+  for (const { entry } of entries) getOrMake(runs, claimId(entry), () => []).push(entry.rule);
+  return [...runs.values()].filter((run) => run.length > 1);
+}
+
+/** The same rules, each as often. */
+function sameRules(one: readonly RuleText[], other: readonly RuleText[]): boolean {
+  const counts = new Map<RuleText, number>();
+  for (const rule of one) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+  return (
+    one.length === other.length &&
+    other.every((rule) => {
+      const left = counts.get(rule) ?? 0;
+      counts.set(rule, left - 1);
+      return left > 0;
+    })
+  );
+}
+
+/** Whether each run's rules stand in its order. All of them are there, each as often as it should be. */
+function inOrder(runs: readonly (readonly RuleText[])[], actual: readonly RuleText[]): boolean {
+  const runOf = new Map(runs.flatMap((run) => run.map((rule) => [rule, run])));
+  const reached = new Map<readonly RuleText[], number>();
+  return actual.every((rule) => {
+    const run = runOf.get(rule);
+    if (!run) return true;
+    const next = reached.get(run) ?? 0;
+    reached.set(run, next + 1);
+    return run[next] === rule;
+  });
+}

@@ -1,0 +1,110 @@
+import { NamedError } from '../model/named-error.js';
+import { displayName, type ServicePortName } from '../model/service-port-name.js';
+import { addressBits, parseCidr, type Cidr } from '../net/cidr.js';
+import type { IpFamily } from '../net/ip-family.js';
+
+/**
+ * The last checks before text is written to the kernel, or printed for `nft -f`. They are cheap enough for every element of a
+ * large set, and know nothing about services.
+ */
+
+/** Text that cannot be written. The value is quoted and shortened. */
+export class UnsafeTextError extends NamedError {
+  constructor(
+    readonly what: string,
+    readonly text: string,
+    expected: string,
+  ) {
+    super(
+      `${what} ${JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)} cannot be written to nftables: ${expected}`,
+    );
+  }
+}
+
+const NAME = /^[A-Za-z][A-Za-z0-9_./-]{0,254}$/;
+const INTERFACE = /^[\x21-\x7e]{1,15}$/;
+const INTERFACE_FORBIDDEN = /["\\*/]/;
+const COMMENT = /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,128}$/;
+
+/** nft's limit for comments of rules, elements and objects. */
+export const MAX_COMMENT_LENGTH = 128;
+
+/** The name of a chain, set or map: one word for nft (the kernel allows 255 bytes). */
+export function safeName(name: string): string {
+  if (!NAME.test(name))
+    throw new UnsafeTextError(
+      'name',
+      name,
+      'letters, digits, "_", ".", "/" and "-" after a letter, at most 255',
+    );
+  return name;
+}
+
+/** An interface name, written in quotes. */
+export function safeInterface(name: string): string {
+  if (!INTERFACE.test(name) || INTERFACE_FORBIDDEN.test(name)) {
+    throw new UnsafeTextError(
+      'interface name',
+      name,
+      '1 to 15 visible ASCII characters other than quote, backslash, "*" and "/"',
+    );
+  }
+  return name;
+}
+
+/** A comment, written in quotes. */
+export function safeComment(comment: string): string {
+  if (!COMMENT.test(comment)) {
+    throw new UnsafeTextError(
+      'comment',
+      comment,
+      `1 to ${MAX_COMMENT_LENGTH} ASCII characters other than quote, backslash and control characters`,
+    );
+  }
+  return comment;
+}
+
+/** A whole number within bounds. */
+export function safeNumber(what: string, value: number, minimum: number, maximum: number): number {
+  if (!Number.isInteger(value) || value < minimum || value > maximum) {
+    throw new UnsafeTextError(what, String(value), `a whole number from ${minimum} to ${maximum}`);
+  }
+  return value;
+}
+
+/** Addresses, numbers, protocol names and priorities, joined. */
+const CONCATENATION = /^[0-9A-Za-z.:]+(?: \. [0-9A-Za-z.:]+)*$/;
+
+/** A key or value with this number of components joined by ` . `. */
+export function safeConcatenation(text: string, components: number): string {
+  if (!CONCATENATION.test(text) || text.split(' . ').length !== components)
+    throw new UnsafeTextError(
+      'key or value',
+      text,
+      `${components} components of letters, digits, "." and ":", joined by " . "`,
+    );
+  return text;
+}
+
+const VERDICT = /^(?:(?:goto|jump) (.+)|drop|return|accept)$/;
+
+/** A verdict as a map holds it. */
+export function safeVerdict(text: string): string {
+  const match = VERDICT.exec(text);
+  if (!match)
+    throw new UnsafeTextError('verdict', text, '"goto CHAIN", "jump CHAIN", "drop", "return" or "accept"');
+  if (match[1] !== undefined) safeName(match[1]);
+  return text;
+}
+
+/** Reads the network of an address statement, `a/n` or one address, that is about to be written. Throws UnsafeTextError. */
+export function safeNetwork(family: IpFamily, text: string): Cidr {
+  const network = parseCidr(text.includes('/') ? text : `${text}/${addressBits(family)}`);
+  if (network?.family !== family) throw new UnsafeTextError('network', text, `an ${family} address or CIDR`);
+  return network;
+}
+
+/** The comment of a frontend's elements, which names its service port. nft refuses longer ones, and with them the whole transaction. */
+export function frontendComment(name: ServicePortName): string {
+  return displayName(name).slice(0, MAX_COMMENT_LENGTH);
+}
