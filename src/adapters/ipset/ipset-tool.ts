@@ -172,7 +172,7 @@ const ANY_FAMILY = 0;
  * Whether this network namespace has an IP set of one of the names, found out without the tool ipset.
  * @throws NetlinkError when the kernel does not answer
  */
-export function hasIpSet(names: Iterable<string>): Promise<boolean> {
+function hasIpSet(names: Iterable<string>): Promise<boolean> {
   const openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER);
   return NetlinkChannel.during(openSocket, async (channel) => {
     for (const name of names) {
@@ -241,7 +241,7 @@ function named(member: string): string {
 }
 
 /** The line of `ipset restore` for a step. */
-export function restoreLine(step: IpSetStep): string {
+function restoreLine(step: IpSetStep): string {
   switch (step.kind) {
     case 'create':
       return createLine(step.set);
