@@ -27,7 +27,7 @@ import {
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER } from '../netlink/protocol.js';
 import { ensureSysctl } from '../sysctl.js';
-import { ConnectionLooks, FoundInKernel, FlowDeletion } from './connection-looks.js';
+import { ConnectionPoller, FoundInKernel, FlowDeletion } from './connection-poller.js';
 import type { FlowReader } from './flow-reader.js';
 import { type DumpQuery, firstEndpoint, TableWalk } from './table-walk.js';
 /** How often an interrupted dump is restarted (docs/spec/conntrack.md §5). */
@@ -124,9 +124,9 @@ export class NetlinkConntrack implements Conntrack {
     return this.running(() =>
       this.withSockets(async (asking, deleting) => {
         const deletion = new FlowDeletion(deleting, family);
-        const looks = new ConnectionLooks(asking, deletion, family, isDead);
-        const failure = await failureOf(looks.lookAt(own, signal));
-        const problem = failure ?? looks.problem ?? deletion.problem;
+        const poller = new ConnectionPoller(asking, deletion, family, isDead);
+        const failure = await failureOf(poller.poll(own, signal));
+        const problem = failure ?? poller.problem ?? deletion.problem;
         return { deleted: deletion.deleted, ...(problem && { problem }) };
       }),
     );

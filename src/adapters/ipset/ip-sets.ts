@@ -43,8 +43,8 @@ export interface ReadIpSets {
 
 /** The kernel has no IP sets, so none can be left. */
 export class IpSetUnsupportedError extends ToolError {
-  constructor(attempt: string, said: string) {
-    super(`${attempt} failed: the kernel has no IP sets (module ip_set): ${said}`);
+  constructor(attempt: string, message: string) {
+    super(`${attempt} failed: the kernel has no IP sets (module ip_set): ${message}`);
   }
 }
 

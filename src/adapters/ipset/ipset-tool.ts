@@ -113,15 +113,15 @@ export class IpSetTool implements IpSets {
     const lines = positions.map((position) => restoreLine(steps[position]!));
     const { exitCode, stderr } = await this.run(['-exist', 'restore'], lines);
     if (exitCode === 0) return [];
-    const said = stderr.trim().replace(PROGRAM, '');
-    if (NO_KERNEL_SUPPORT.test(said) || reportsTemporary(said))
+    const message = stderr.trim().replace(PROGRAM, '');
+    if (NO_KERNEL_SUPPORT.test(message) || reportsTemporary(message))
       throw failure('ipset restore', stderr, exitCode);
-    const line = positions.length === 1 ? 1 : Number(FAILED_LINE.exec(said)?.[1] ?? 0);
+    const line = positions.length === 1 ? 1 : Number(FAILED_LINE.exec(message)?.[1] ?? 0);
     if (line < 1 || line > positions.length) {
       const middle = positions.length >> 1;
       return [positions.slice(middle), positions.slice(0, middle)];
     }
-    const reason = said.replace(FAILED_LINE, '');
+    const reason = message.replace(FAILED_LINE, '');
     const refused = steps[positions[line - 1]!]!;
     const left = positions.filter((position, index) => {
       if (index < line - 1) return true;
@@ -147,10 +147,10 @@ function addsToSameSet(step: IpSetStep, other: IpSetStep): boolean {
 }
 
 function failure(attempt: string, stderr: string, exitCode: number): ToolError {
-  const said = stderr.trim().replace(PROGRAM, '');
-  if (NOT_PERMITTED.test(said)) return new ToolPermissionError(attempt, said.split('\n')[0]!);
-  if (NO_KERNEL_SUPPORT.test(said)) return new IpSetUnsupportedError(attempt, said);
-  return new ToolFailedError(attempt, said || `exit status ${exitCode}`);
+  const message = stderr.trim().replace(PROGRAM, '');
+  if (NOT_PERMITTED.test(message)) return new ToolPermissionError(attempt, message.split('\n')[0]!);
+  if (NO_KERNEL_SUPPORT.test(message)) return new IpSetUnsupportedError(attempt, message);
+  return new ToolFailedError(attempt, message || `exit status ${exitCode}`);
 }
 
 function notTried(step: IpSetStep): IpSetRefusedError {

@@ -30,7 +30,7 @@ interface HostTool {
  */
 export class IptablesHostReader {
   private tcpLiberal: Promise<boolean> | undefined;
-  private readonly said = new Set<string>();
+  private readonly logged = new Set<string>();
 
   /** @param counters undefined where netlink is unavailable */
   constructor(
@@ -74,8 +74,8 @@ export class IptablesHostReader {
   }
 
   private once(what: string, say: () => void): void {
-    if (!this.said.has(what)) say();
-    this.said.add(what);
+    if (!this.logged.has(what)) say();
+    this.logged.add(what);
   }
 }
 

@@ -248,11 +248,11 @@ export class IptablesTool implements IptablesCommands {
   private failure(command: readonly string[], stderr: string, exitCode: number): ToolError {
     const attempt = command.join(' ');
     const lock = { path: this.lock.path, waitedSeconds: WAIT_SECONDS };
-    const said = stderr.trim() || `exit status ${exitCode}`;
+    const message = stderr.trim() || `exit status ${exitCode}`;
     const known = knownFailure(attempt, stderr, lock);
     if (known) return known;
     const isMomentary = exitCode === RESOURCE_PROBLEM || reportsTemporary(stderr);
-    return isMomentary ? new IptablesTemporaryError(attempt, said) : new ToolFailedError(attempt, said);
+    return isMomentary ? new IptablesTemporaryError(attempt, message) : new ToolFailedError(attempt, message);
   }
 
   private async waitForLock(command: readonly string[]): Promise<number | undefined> {

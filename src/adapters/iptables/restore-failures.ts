@@ -57,13 +57,13 @@ export function restoreFailure(
 ): ToolError | RestoreRefusedError {
   const known = knownFailure(attempt, messages, lock);
   if (known) return known;
-  const said = messages.trim() || 'no reason given';
+  const message = messages.trim() || 'no reason given';
   const isRefused = exitCode === RESOURCE_PROBLEM && namesKernelsReason(messages);
   if (reportsTemporary(messages) || (exitCode === RESOURCE_PROBLEM && !isRefused))
-    return new IptablesTemporaryError(attempt, said);
+    return new IptablesTemporaryError(attempt, message);
   const failures = readRestoreFailures(messages);
   if (!(isRefused || REFUSING.includes(exitCode)) || failures.every(({ line }) => line === undefined))
-    return new ToolFailedError(attempt, `exit status ${exitCode}: ${said}`);
+    return new ToolFailedError(attempt, `exit status ${exitCode}: ${message}`);
   return new RestoreRefusedError(attempt, failures, readLacking(messages));
 }
 

@@ -95,7 +95,7 @@ class SharedEntries {
       const target = names.of(entry.internalPolicyLocal ? 'SVL' : 'SVC');
       this.place('nat', SERVICES, frontend, { matches: [this.terms.comment('cluster IP')], target });
     } else {
-      this.turnAway(SERVICES, frontend);
+      this.rejectOrDrop(SERVICES, frontend);
     }
   }
 
@@ -112,7 +112,7 @@ class SharedEntries {
         this.place('filter', PROXY_FIREWALL, frontend, { matches: [reason], target: 'DROP' });
       }
     }
-    if (!terms.servesOutside) this.turnAway(EXTERNAL_SERVICES, frontend);
+    if (!terms.servesOutside) this.rejectOrDrop(EXTERNAL_SERVICES, frontend);
   }
 
   private dispatchNodePort(frontend: Frontend): void {
@@ -126,7 +126,7 @@ class SharedEntries {
       }
       this.place('nat', NODE_PORTS, frontend, { matches, target });
     }
-    if (!servesOutside) this.turnAway(EXTERNAL_SERVICES, frontend);
+    if (!servesOutside) this.rejectOrDrop(EXTERNAL_SERVICES, frontend);
   }
 
   private get countsLocalhostNodePorts(): boolean {
@@ -139,7 +139,7 @@ class SharedEntries {
   }
 
   /** An ICMP error when the service port has no endpoints at all, silence when it has none here. */
-  private turnAway(chain: string, frontend: Frontend): void {
+  private rejectOrDrop(chain: string, frontend: Frontend): void {
     const { endpoints, family } = this.terms.entry;
     const local = frontend.kind === 'node-port' ? [LOCAL_DESTINATION] : [];
     const reject = `REJECT --reject-with ${family === 'IPv4' ? 'icmp' : 'icmp6'}-port-unreachable`;

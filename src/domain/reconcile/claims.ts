@@ -32,7 +32,7 @@ export class Claims {
   private contested = 0;
   /** Ids that unexplained rules claimed at some time. */
   private readonly unexplained = new Set<string>();
-  private gaveWay = false;
+  private hasYielded = false;
 
   /** In order, the holder first. */
   claimants(id: string): readonly ServicePortKey[] {
@@ -52,7 +52,7 @@ export class Claims {
 
   /** Whether every claimant surely holds what it claims. Cheap. */
   get allHold(): boolean {
-    return !this.isContested && !this.gaveWay;
+    return !this.isContested && !this.hasYielded;
   }
 
   /**
@@ -103,7 +103,7 @@ export class Claims {
   private endUnexplained(id: string): void {
     for (const claimant of this.claimants(id).filter(isUnexplained)) {
       this.release(id, claimant);
-      this.gaveWay = true;
+      this.hasYielded = true;
     }
   }
 }

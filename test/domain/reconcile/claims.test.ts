@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Claims, isUnexplained, unexplainedOwner } from '../../../src/domain/reconcile/claims.js';
+import { Claims, isUnexplained, unexplainedOwner, Claimants } from '../../../src/domain/reconcile/claims.js';
 const owner = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 0, max: 30 }).map((number) => `shop/s${number}/tcp/`) },
   { weight: 1, arbitrary: fc.constantFrom('x', 'y').map(unexplainedOwner) },
@@ -51,5 +51,46 @@ describe('Claims', () => {
     claims.claim('a', 'shop/d/tcp/');
     for (const former of ['shop/a/tcp/', 'shop/b/tcp/']) claims.release('a', former);
     expect(claims.holder('a')).toBe('shop/d/tcp/');
+  });
+});
+
+const claimant = fc.integer({ min: 0, max: 12 }).map((number) => `shop/s${number}/tcp/`);
+const claimantStep = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ owner: claimant, rank: fc.constantFrom('', '0', '0a', '1', '2') }) },
+  { weight: 2, arbitrary: fc.record({ owner: claimant, rank: fc.constant(undefined) }) },
+);
+
+describe('Claimants', () => {
+  it('are in the order of a sorted list, whatever comes, goes and gets another rank', () => {
+    fc.assert(
+      fc.property(fc.array(claimantStep, { maxLength: 300 }), fc.boolean(), (steps, looksAtFirst) => {
+        const claimants = new Claimants();
+        const model = new Map<string, string>();
+        const sorted = (): string[] =>
+          [...model]
+            .sort(([a, rankOfA], [b, rankOfB]) => (`${rankOfA}\0${a}` < `${rankOfB}\0${b}` ? -1 : 1))
+            .map(([key]) => key);
+        for (const { owner, rank } of steps) {
+          if (rank === undefined) {
+            claimants.delete(owner);
+            model.delete(owner);
+          } else {
+            claimants.add(owner, rank);
+            model.set(owner, rank);
+          }
+          expect(claimants.size).toBe(model.size);
+          expect(claimants.has(owner)).toBe(model.has(owner));
+          if (looksAtFirst) expect(claimants.first).toBe(sorted()[0]);
+        }
+        expect(claimants.sorted()).toEqual(sorted());
+        // In the order in which they are served when those before them leave.
+        for (const next of sorted()) {
+          expect(claimants.first).toBe(next);
+          claimants.delete(next);
+        }
+        expect(claimants.first).toBeUndefined();
+      }),
+      { numRuns: 500 },
+    );
   });
 });

@@ -14,10 +14,10 @@ import { FlowReader } from './flow-reader.js';
 /** Bytes of a packet of SCTP that only acknowledges: the IP header, the common header and a SACK. A slow reader may send one at any time. */
 const ACKNOWLEDGEMENT = { IPv4: 48, IPv6: 68 } as const;
 
-/** At so many looks without an answer. At more, they are heartbeats that happen to have this size. */
+/** Polls without an answer in which they count. After more, they are heartbeats that happen to have this size. */
 const MOST_ACKNOWLEDGEMENTS = 2;
 
-/** Connections asked for together: a few milliseconds' work, and far fewer answers than the receive buffer holds. */
+/** Connections in one system call: a few milliseconds' work, and far fewer answers than the receive buffer holds. */
 const AT_ONCE = 64;
 
 /** A connection that was found, with what it takes to ask for it again. */
@@ -68,15 +68,15 @@ export class FoundInKernel implements FoundConnection {
   }
 }
 
-type Judge = (connection: FoundConnection, look: ConnectionActivity | undefined) => boolean;
+type Judge = (connection: FoundConnection, activity: ConnectionActivity | undefined) => boolean;
 
 /**
- * Looks at connections, many per system call, and marks each, so that the next look tells what happened in between: a mark is
+ * Polls connections, many per system call, and marks each, so that the next poll shows what happened in between: a mark is
  * a flag of each direction that is cleared, and that the next packet sets (`TCP_MAXACK_SET`). A flag is only cleared if it was
- * seen set, so a packet that passes at that moment is lost from sight only right after another one of its direction. Of SCTP there are no
- * flags: the kernel's counts are compared.
+ * set when read, so a packet that passes at that moment is missed only right after another one of its direction. SCTP has no
+ * flags: the kernel's counters are compared.
  */
-export class ConnectionLooks {
+export class ConnectionPoller {
   problem: Error | undefined;
   private readonly reader = new FlowReader();
   private readonly requests = new MessageWriter(AT_ONCE * 128);
@@ -89,15 +89,15 @@ export class ConnectionLooks {
     private readonly isDead: Judge,
   ) {}
 
-  async lookAt(connections: readonly FoundInKernel[], signal: AbortSignal): Promise<void> {
+  async poll(connections: readonly FoundInKernel[], signal: AbortSignal): Promise<void> {
     for (let at = 0; at < connections.length; at += AT_ONCE) {
       if (at > 0) await yieldToEventLoop();
       signal.throwIfAborted();
-      await this.lookAtSome(connections.slice(at, at + AT_ONCE));
+      await this.pollSome(connections.slice(at, at + AT_ONCE));
     }
   }
 
-  private async lookAtSome(connections: readonly FoundInKernel[]): Promise<void> {
+  private async pollSome(connections: readonly FoundInKernel[]): Promise<void> {
     const { requests, marks, socket, deletion } = this;
     requests.length = marks.length = 0;
     connections.forEach(({ identity }, index) => {
@@ -159,8 +159,8 @@ export class ConnectionLooks {
   }
 }
 
-/** Deletions sent together: a millisecond's work, and far fewer than the errors that the receive buffer holds. */
-const DELETED_AT_ONCE = 256;
+/** Deletions in one system call: a millisecond's work, and far fewer than the errors that the receive buffer holds. */
+const DELETIONS_AT_ONCE = 256;
 
 /**
  * Removes flows, many per system call. The kernel replies only to deletions that it rejects. A flow that no longer exists is
@@ -169,7 +169,7 @@ const DELETED_AT_ONCE = 256;
 export class FlowDeletion {
   deleted = 0;
   problem: Error | undefined;
-  private readonly writer = new MessageWriter(DELETED_AT_ONCE * 128);
+  private readonly writer = new MessageWriter(DELETIONS_AT_ONCE * 128);
   private count = 0;
 
   constructor(
@@ -178,7 +178,7 @@ export class FlowDeletion {
   ) {}
 
   get full(): boolean {
-    return this.count >= DELETED_AT_ONCE;
+    return this.count >= DELETIONS_AT_ONCE;
   }
 
   add(flow: FlowReader): void {

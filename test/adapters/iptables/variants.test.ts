@@ -1,6 +1,16 @@
-import { chooseVariant, program } from '../../../src/adapters/iptables/variants.js';
+import {
+  chooseVariant,
+  program,
+  legacyTables,
+  VariantMix,
+  rulesOfOtherVariant,
+} from '../../../src/adapters/iptables/variants.js';
 import { ToolMissingError } from '../../../src/adapters/tool-programs.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 
 const VERSIONS = {
   'iptables-nft --version': 'iptables v1.8.9 (nf_tables)\n',
@@ -174,4 +184,108 @@ it('names the programs of both families', () => {
   expect(program('iptables-nft', 'IPv6', 'restore')).toBe('ip6tables-nft-restore');
   expect(program('iptables-legacy', 'IPv4', 'save')).toBe('iptables-legacy-save');
   expect(program('iptables', 'IPv6')).toBe('ip6tables');
+});
+
+describe('the tables of ip_tables', () => {
+  let folder: string;
+  beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'kptables-'))));
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('are those that the kernel lists for the family', async () => {
+    await writeFile(join(folder, 'ip_tables_names'), 'nat\nmangle\n');
+    await writeFile(join(folder, 'ip6_tables_names'), '');
+    expect(legacyTables('IPv4', folder)).toEqual(['nat', 'mangle']);
+    expect(legacyTables('IPv6', folder)).toEqual([]);
+  });
+
+  it('are none where the kernel has no ip_tables', () => {
+    expect(legacyTables('IPv4', folder)).toEqual([]);
+  });
+
+  it('cannot be told where the list cannot be read', async () => {
+    await mkdir(join(folder, 'ip_tables_names'));
+    expect(legacyTables('IPv4', folder)).toBeUndefined();
+  });
+});
+
+it('looks when it is asked, but not all the time', async () => {
+  const clock = new FakeClock(0);
+  let looks = 0;
+  const mix = new VariantMix(() => Promise.resolve([`look ${++looks}`]), clock);
+  expect(mix.current).toEqual([]);
+  await mix.renew();
+  clock.advance(9_999);
+  await mix.renew();
+  expect(mix.current).toEqual(['look 1']);
+  clock.advance(1);
+  await mix.renew();
+  expect(mix.current).toEqual(['look 2']);
+});
+
+interface Signs {
+  readonly tables?: Partial<Record<IpFamily, readonly string[] | undefined>>;
+  readonly saved?: Readonly<Record<string, string | Error>>;
+  readonly nft?: Partial<Record<IpFamily, readonly string[]>>;
+}
+
+/** Without rules but for these. */
+const signs = ({ tables = {}, saved = {}, nft = {} }: Signs) => ({
+  legacyTables: (family: IpFamily) => (family in tables ? tables[family] : []),
+  output(name: string): Promise<string | undefined> {
+    const text = saved[name];
+    return text instanceof Error ? Promise.reject(text) : Promise.resolve(text);
+  },
+  nftTables: (family: IpFamily) => Promise.resolve(nft[family] ?? []),
+});
+const empty = '*filter\n:INPUT ACCEPT [0:0]\nCOMMIT\n';
+const full = `${empty}*nat\n:DOCKER - [0:0]\n-A DOCKER -j RETURN\nCOMMIT\n`;
+
+describe('rulesOfOtherVariant', () => {
+  it.each<[string, 'nft' | 'legacy', Signs]>([
+    ['nothing was written', 'nft', {}],
+    [
+      'tables of iptables-legacy are empty',
+      'nft',
+      { tables: { IPv4: ['filter'] }, saved: { 'iptables-legacy-save': empty } },
+    ],
+    [
+      'only what is used here has rules',
+      'legacy',
+      { tables: { IPv4: ['nat'] }, saved: { 'iptables-legacy-save': full } },
+    ],
+    [
+      'tables of nf_tables are not those of iptables',
+      'legacy',
+      { nft: { IPv4: ['kube-proxy', 'firewalld'] } },
+    ],
+    ['only what is used here has rules', 'nft', { nft: { IPv4: ['nat'] } }],
+    ['nobody can tell', 'nft', { tables: { IPv4: undefined } }],
+  ])('finds none where %s (iptables-%s)', async (_, used, present) => {
+    expect(await rulesOfOtherVariant(used, signs(present))).toEqual([]);
+  });
+
+  it.each<[string, 'nft' | 'legacy', Signs]>([
+    [
+      'with iptables-nft, and there are rules of iptables-legacy (IPv4: in nat)',
+      'nft',
+      { tables: { IPv4: ['filter', 'nat'] }, saved: { 'iptables-legacy-save': full } },
+    ],
+    [
+      'rules of iptables-legacy (IPv4: in nat; IPv6: tables filter, perhaps empty: ip6tables-legacy-save would tell',
+      'nft',
+      { tables: { IPv4: undefined, IPv6: ['filter'] }, saved: { 'iptables-legacy-save': full } },
+    ],
+    [
+      'rules of iptables-legacy (IPv6: unknown, since the lock is held)',
+      'nft',
+      { tables: { IPv6: ['filter'] }, saved: { 'ip6tables-legacy-save': new Error('the lock is held') } },
+    ],
+    [
+      'with iptables-legacy, and there are rules of iptables-nft (IPv4: in nat, filter; IPv6: in mangle)',
+      'legacy',
+      { nft: { IPv4: ['filter', 'mine', 'nat'], IPv6: ['mangle'] } },
+    ],
+  ])('tells: %s', async (text, used, present) => {
+    expect(await rulesOfOtherVariant(used, signs(present))).toEqual([expect.stringContaining(text)]);
+  });
 });

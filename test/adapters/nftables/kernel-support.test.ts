@@ -1,5 +1,5 @@
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
-import { kernelTrial } from '../../../src/adapters/nftables/kernel-support.js';
+import { kernelTrial, kernelSuits } from '../../../src/adapters/nftables/kernel-support.js';
 
 describe('the trial of a kernel', () => {
   let kernel: MemoryNftTransport;
@@ -21,4 +21,16 @@ describe('the trial of a kernel', () => {
     kernel.commit = () => Promise.reject(new Error('not permitted'));
     expect(await kernelTrial(kernel)).toBeUndefined();
   });
+});
+
+it.each([
+  ['4.19.0-26-amd64', false],
+  ['5.4.0-150-generic', false],
+  ['5.12.19', false],
+  ['5.13.0', true],
+  ['5.15.0-91-generic', true],
+  ['6.1.0-18-amd64', true],
+  ['10.0.0', true],
+])('mode nftables on Linux %s: %s', (release, suits) => {
+  expect(kernelSuits(release)).toBe(suits);
 });
