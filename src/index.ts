@@ -48,24 +48,19 @@ export type { SyncObserver, SyncReport } from './application/ports/sync-observer
 // What an embedder implements whose backend is to recover from refusals and foreign writes as ours do. It may change in any minor
 // version; everything else is stable (docs/embedding.md).
 export { Reconciler } from './application/reconcile/reconciler.js';
-export type { RoundBounds, RoundLimits } from './application/reconcile/round-limits.js';
-export {
-  RefusedError,
-  type Driver,
-  type ReadOptions,
-  type WriteResult,
-} from './application/ports/driver/driver.js';
+export type { RecoveryBounds, RecoveryLimits } from './application/reconcile/recovery-attempt.js';
+export { RefusedError, type Driver, type ReadOptions, type WriteResult } from './application/ports/driver.js';
 export type {
   Adoption,
   Comparison,
   DelayedRemoval,
   DifferenceLines,
-  Notes,
-  OwnRemains,
+  Warnings,
+  PendingDeletes,
   Recognition,
-  Surroundings,
-} from './application/ports/driver/abilities.js';
-export type { WriteWatch } from './application/ports/driver/write-watch.js';
+  CompileInputs,
+} from './application/ports/driver.js';
+export type { WriteWatch } from './application/ports/driver.js';
 export { Claims, type ClaimChange, type RankOf } from './domain/reconcile/claims.js';
 export type { DesiredState } from './domain/reconcile/desired-state.js';
 export { HeldParts, type HeldPart, type Part, type Switch } from './domain/reconcile/held-parts.js';

@@ -9,7 +9,7 @@ import {
   type Logger,
   type NodeNetwork,
   type ServicePortKey,
-  type Surroundings,
+  type CompileInputs,
   type WriteResult,
   type WriteWatch,
 } from 'kube-proxy-ts';
@@ -27,7 +27,7 @@ export function reconciledRoutesFile(family: IpFamily, file: RoutesFile, logger:
   return new Reconciler(new RoutesDriver(family, file), logger);
 }
 
-class RoutesDriver implements Driver<Routes, Change, string | undefined>, Surroundings {
+class RoutesDriver implements Driver<Routes, Change, string | undefined>, CompileInputs {
   readonly mode = 'routes-file';
   readonly watch: FileWatch;
   desired = new DesiredRoutes();

@@ -1,18 +1,16 @@
 import { errorMessage } from '../../application/error-message.js';
-import type {
-  Adoption,
-  Comparison,
-  DifferenceLines,
-  Notes,
-  OwnRemains,
-  Surroundings,
-} from '../../application/ports/driver/abilities.js';
 import {
   RefusedError,
   type Driver,
   type ReadOptions,
   type WriteResult,
-} from '../../application/ports/driver/driver.js';
+  type Adoption,
+  type Comparison,
+  type DifferenceLines,
+  type Warnings,
+  type PendingDeletes,
+  type CompileInputs,
+} from '../../application/ports/driver.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
@@ -63,7 +61,7 @@ export interface IptablesBackendOptions {
   /** As in DifferenceOptions. */
   readonly retired?: readonly string[];
   /** How what is programmed deviates from what an entry asks for. */
-  readonly noteOn?: (entry: ForwardingEntry) => string | undefined;
+  readonly warningFor?: (entry: ForwardingEntry) => string | undefined;
   /** How rules lead from a frontend to its service port. */
   readonly dispatch?: Dispatch;
 }
@@ -72,11 +70,11 @@ export interface IptablesBackendOptions {
 export class IptablesDriver
   implements
     Driver<IptablesServicePortRules, IptablesChange, SavedTables>,
-    Surroundings,
-    Notes,
+    CompileInputs,
+    Warnings,
     Adoption<IptablesServicePortRules, SavedTables>,
     Comparison<SavedTables>,
-    OwnRemains
+    PendingDeletes
 {
   readonly mode = 'iptables';
   readonly watch: IptablesWatch;
@@ -136,8 +134,8 @@ export class IptablesDriver
     return compile(entry, this.compileOptions, former);
   }
 
-  noteOn(entry: ForwardingEntry): string | undefined {
-    return this.options.noteOn?.(entry);
+  warningFor(entry: ForwardingEntry): string | undefined {
+    return this.options.warningFor?.(entry);
   }
 
   newChange(): IptablesChange {
@@ -159,11 +157,11 @@ export class IptablesDriver
     return this.commands.save(this.family, signal);
   }
 
-  get unremoved(): readonly string[] {
+  get failedDeletes(): readonly string[] {
     return this.deletions.reasons;
   }
 
-  get hasOwnRemains(): boolean {
+  get hasPendingDeletes(): boolean {
     return this.deletions.areLeft;
   }
 

@@ -1,4 +1,4 @@
-import type { WriteWatch } from '../../application/ports/driver/write-watch.js';
+import type { WriteWatch } from '../../application/ports/driver.js';
 import { CANARY } from '../../domain/iptables/chain-names.js';
 import { canonicalRule } from '../../domain/iptables/saved-tables.js';
 import type { BaseRules, TableName } from '../../domain/iptables/table.js';

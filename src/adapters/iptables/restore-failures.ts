@@ -1,4 +1,4 @@
-import { RefusedError } from '../../application/ports/driver/driver.js';
+import { RefusedError } from '../../application/ports/driver.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import { reportsTemporary } from '../netlink/errors.js';
 import { ToolFailedError, ToolPermissionError, type ToolError } from '../tool-programs.js';
@@ -206,9 +206,9 @@ function advice({ reason, missing }: RestoreRefusedError['failures'][number], te
  * has and would not take again; to delete single rules takes a tool that reads its own words for rules of other programs.
  */
 export function otherWay(
-  { culprits }: RefusedError,
+  { rejectedPorts }: RefusedError,
   { rewritesShared, deletesByText }: TablesDifference,
 ): DifferenceOptions['shared'] {
   if (rewritesShared) return 'rule by rule';
-  return deletesByText && culprits.size === 0 ? 'rewritten' : undefined;
+  return deletesByText && rejectedPorts.size === 0 ? 'rewritten' : undefined;
 }

@@ -1,15 +1,17 @@
 import type { Clock } from '../../application/ports/clock.js';
 import type {
+  Driver,
+  ReadOptions,
+  WriteResult,
   Adoption,
   Comparison,
   DelayedRemoval,
   DifferenceLines,
-  Notes,
-  OwnRemains,
-  Surroundings,
-} from '../../application/ports/driver/abilities.js';
-import type { Driver, ReadOptions, WriteResult } from '../../application/ports/driver/driver.js';
-import type { WriteWatch } from '../../application/ports/driver/write-watch.js';
+  Warnings,
+  PendingDeletes,
+  CompileInputs,
+  WriteWatch,
+} from '../../application/ports/driver.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
@@ -77,9 +79,9 @@ export interface IpvsDriverOptions {
 export class IpvsDriver
   implements
     Driver<IpvsServicePortRules, IpvsChange, PresentState>,
-    OwnRemains,
-    Surroundings,
-    Notes,
+    PendingDeletes,
+    CompileInputs,
+    Warnings,
     Adoption<IpvsServicePortRules, PresentState>,
     Comparison<PresentState>,
     DelayedRemoval
@@ -91,7 +93,7 @@ export class IpvsDriver
   /** Nothing was written since `begin`. */
   private isStart = true;
   /** Why the last repair could not remove something that no service port is known to have had. */
-  private unremovedReasons: ReadonlySet<string> = new Set();
+  private failedReasons: ReadonlySet<string> = new Set();
   private remains: Remains;
   /** When real servers that drain are looked at next. */
   private nextSweep = 0;
@@ -150,7 +152,7 @@ export class IpvsDriver
     });
   }
 
-  noteOn(entry: ForwardingEntry): string | undefined {
+  warningFor(entry: ForwardingEntry): string | undefined {
     const wanted = this.schedulersFor(entry).map(({ scheduler }) => scheduler);
     const found = wanted.find((scheduler) => this.schedulers.has(scheduler));
     const [first] = wanted;
@@ -166,12 +168,12 @@ export class IpvsDriver
     return new IpvsChange();
   }
 
-  get unremoved(): readonly string[] {
-    return [...this.unremovedReasons, ...this.rules.driver.unremoved];
+  get failedDeletes(): readonly string[] {
+    return [...this.failedReasons, ...this.rules.driver.failedDeletes];
   }
 
-  get hasOwnRemains(): boolean {
-    return this.unremovedReasons.size > 0 || this.rules.driver.hasOwnRemains || !this.remains.areNone;
+  get hasPendingDeletes(): boolean {
+    return this.failedReasons.size > 0 || this.rules.driver.hasPendingDeletes || !this.remains.areNone;
   }
 
   commit(change: IpvsChange, node: NodeNetwork): Promise<WriteResult> {
@@ -196,15 +198,19 @@ export class IpvsDriver
     const setsMade = await tables.prepare();
     const rulesLast = this.isStart && (await this.kernel.servedByIptables());
     const rules = this.rules.repairOf(desired, saved, node);
-    const { written, failed, unremoved } = await this.write(tables.changeOfAll(desired), rules, rulesLast);
+    const { written, failed, failedDeletes } = await this.write(
+      tables.changeOfAll(desired),
+      rules,
+      rulesLast,
+    );
     this.isStart = false;
-    for (const reason of unremoved)
-      if (!this.unremovedReasons.has(reason))
+    for (const reason of failedDeletes)
+      if (!this.failedReasons.has(reason))
         this.logger.warn(
           { family: this.family, reason },
           'cannot remove something that is no longer used; will retry',
         );
-    this.unremovedReasons = unremoved;
+    this.failedReasons = failedDeletes;
     return { written: setsMade + written, failed };
   }
 

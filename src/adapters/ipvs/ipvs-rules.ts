@@ -1,5 +1,4 @@
-import { RefusedError, type WriteResult } from '../../application/ports/driver/driver.js';
-import type { DifferenceLines } from '../../application/ports/driver/abilities.js';
+import { RefusedError, type WriteResult, type DifferenceLines } from '../../application/ports/driver.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../domain/iptables/options.js';
 import { IptablesChange } from '../../domain/iptables/iptables-change.js';
@@ -96,7 +95,7 @@ export class IpvsRules {
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       // Members of sets were written before.
-      throw new RefusedError(error, error.culprits, error.suspects, true);
+      throw new RefusedError(error, error.rejectedPorts, error.suspects, true);
     }
   }
 }

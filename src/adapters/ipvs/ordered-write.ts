@@ -33,7 +33,7 @@ export class OrderedWrite {
   /** Steps. */
   written = 0;
   /** Why something could not be removed that no service port is known to have had. */
-  readonly unremoved = new Set<string>();
+  readonly failedDeletes = new Set<string>();
   private readonly reasons = new Map<ServicePortKey, string>();
   private temporary: string | undefined;
 
@@ -137,7 +137,7 @@ export class OrderedWrite {
       const owners = this.desired.owners(what);
       const blamed = owners.length > 0 ? owners : this.formerOwner(what);
       for (const key of blamed) if (!this.reasons.has(key)) this.reasons.set(key, reason);
-      if (blamed.length === 0) this.unremoved.add(reason);
+      if (blamed.length === 0) this.failedDeletes.add(reason);
     }
   }
 

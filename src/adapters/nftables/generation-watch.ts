@@ -1,4 +1,4 @@
-import type { WriteWatch } from '../../application/ports/driver/write-watch.js';
+import type { WriteWatch } from '../../application/ports/driver.js';
 import type { NftTransport } from './transport.js';
 
 /** The numbers that the kernel gave the transactions of a write, where it reports them. One that changed nothing gets none. */

@@ -1,20 +1,18 @@
 import type { StartOptions } from '../../application/ports/backend.js';
-import type {
-  Adoption,
-  Comparison,
-  DelayedRemoval,
-  DifferenceLines,
-  Notes,
-  OwnRemains,
-  Recognition,
-  Surroundings,
-} from '../../application/ports/driver/abilities.js';
 import {
   RefusedError,
   type Driver,
   type ReadOptions,
   type WriteResult,
-} from '../../application/ports/driver/driver.js';
+  type Adoption,
+  type Comparison,
+  type DelayedRemoval,
+  type DifferenceLines,
+  type Warnings,
+  type PendingDeletes,
+  type Recognition,
+  type CompileInputs,
+} from '../../application/ports/driver.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { BALANCING_METHODS, balancingNote } from '../../domain/balancing/balancing.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
@@ -69,9 +67,9 @@ export class NftablesDriver
     Recognition<TableReading>,
     Comparison<TableReading>,
     DelayedRemoval,
-    Notes,
-    OwnRemains,
-    Surroundings
+    Warnings,
+    PendingDeletes,
+    CompileInputs
 {
   readonly mode = 'nftables';
   desired = new NftablesDesiredState();
@@ -82,7 +80,7 @@ export class NftablesDriver
   private clientMemory: ClientMemory | undefined;
   /** Nothing has been repaired since the start. */
   private isFresh = true;
-  hasOwnRemains = false;
+  hasPendingDeletes = false;
   private keepsUnexplained = false;
   /** The kernel refused the last transaction. */
   private isRefused = false;
@@ -128,7 +126,7 @@ export class NftablesDriver
     return this.compileEntry(entry, former, this.rejected);
   }
 
-  noteOn(entry: ForwardingEntry): string | undefined {
+  warningFor(entry: ForwardingEntry): string | undefined {
     return balancingNote(entry, this.mode, BALANCING_METHODS);
   }
 
@@ -155,7 +153,7 @@ export class NftablesDriver
     for (const structure of unusedStructures) this.unused.set(structure.name, structure);
     await this.remove(unused);
     if (this.remains.areLeftOver(this.desired.needsKubeProxyRules)) {
-      this.hasOwnRemains = true;
+      this.hasPendingDeletes = true;
       this.watch.beginEpoch();
     }
     this.clientMemory!.forgetAbandoned();
@@ -191,7 +189,7 @@ export class NftablesDriver
       this.logger.info({ family: this.family }, 'replacing a table kube-proxy that has another layout');
     const pieces = replaces ? [repair] : inPieces(repair);
     for (const [index, piece] of pieces.entries()) await this.send(piece, repair, index > 0);
-    this.hasOwnRemains = false;
+    this.hasPendingDeletes = false;
     this.remains.compared(table.keepsKubeProxyRules);
     for (const removal of removals) await this.remove(removal);
     return { written: stepsOf([repair, ...removals]) };
@@ -214,7 +212,7 @@ export class NftablesDriver
       written += piece.steps;
     }
     await sending;
-    this.hasOwnRemains = false;
+    this.hasPendingDeletes = false;
     return { written };
   }
 
@@ -286,9 +284,9 @@ export class NftablesDriver
       this.observer.cleanupFailed(this.family);
       const { message: reason } = error;
       // What it still uses may be refused after it.
-      if (!this.hasOwnRemains)
+      if (!this.hasPendingDeletes)
         this.logger.warn({ family: this.family, reason }, 'cannot remove unused chains and sets; will retry');
-      this.hasOwnRemains = true;
+      this.hasPendingDeletes = true;
     }
   }
 }

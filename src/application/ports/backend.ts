@@ -64,7 +64,7 @@ export interface Backend {
    * Why something stays that no service port has, nor is known to have had, and that may serve: what an earlier process left, and
    * the kernel refuses to remove. The next verification, also a quick one, tries again. Missing: nothing of the kind.
    */
-  readonly unremoved?: readonly string[];
+  readonly failedDeletes?: readonly string[];
 
   /** Removes everything that this backend ever creates, and nothing else. Needs no start. */
   cleanup(): Promise<void>;
@@ -89,7 +89,10 @@ export interface StartOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The outcome of a start or of a batch of changes. */
+/**
+ * The result of a start or of a batch of changes. Sync observers get it unchanged (`SyncReport`): a field of it is all that a new
+ * metric of a backend needs.
+ */
 export interface ApplyResult {
   /** Steps written; 0 when everything was right. */
   readonly written: number;
@@ -104,6 +107,19 @@ export interface ApplyResult {
    * serve. Missing if a backend cannot tell, or nothing has changed.
    */
   readonly lost?: readonly FrontendAddress[];
+}
+
+/** The result of two writes, one after the other. A field that only one of them has is kept. */
+export function mergeResults(first: ApplyResult, second: ApplyResult): ApplyResult {
+  const notes = [...(first.notes ?? []), ...(second.notes ?? [])];
+  return {
+    ...first,
+    ...second,
+    written: first.written + second.written,
+    failed: [...first.failed, ...second.failed],
+    conflicts: [...first.conflicts, ...second.conflicts],
+    ...(notes.length > 0 && { notes }),
+  };
 }
 
 /** A service port that is programmed with a deviation. */
@@ -132,5 +148,5 @@ export interface VerifyResult extends ApplyResult {
   /** Whether a sign shows every write of another program, so that quick verifications miss none. Missing means no. */
   readonly watched?: boolean;
   /** Whether what was written may have removed what could not be removed before, so that no other program need have changed anything. */
-  readonly removedOwnRemains?: boolean;
+  readonly retriedDeletes?: boolean;
 }

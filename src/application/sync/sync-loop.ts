@@ -118,7 +118,7 @@ export class SyncLoop {
 
   /** `Backend.unremoved`. */
   get unremoved(): readonly string[] {
-    return this.backend.unremoved ?? [];
+    return this.backend.failedDeletes ?? [];
   }
 
   /** `Sync.unreadFor`. */

@@ -176,7 +176,7 @@ export class Verifier {
     const result = await this.sync.verify(how, signal);
     for (const { key } of result.failed) this.turns.failed(key);
     const { family } = this.sync;
-    if (result.written > 0 && result.removedOwnRemains)
+    if (result.written > 0 && result.retriedDeletes)
       this.logger.info(
         { family, steps: result.written },
         'repaired the rules: something could not be removed before',

@@ -46,8 +46,8 @@ export class IptablesMode implements Mode {
     const backend = ({ family, logger: parent, metrics }: BackendParts) => {
       const logger = parent.child({ caller: 'iptables' });
       const readHost = () => host.read(family);
-      const noteOn = (entry: ForwardingEntry) => balancingNote(entry, this.name, []);
-      const options = { observer: metrics, noteOn };
+      const warningFor = (entry: ForwardingEntry) => balancingNote(entry, this.name, []);
+      const options = { observer: metrics, warningFor };
       const watch = iptables.watch(family);
       return new Reconciler(new IptablesDriver(family, tool, watch, readHost, logger, options), logger);
     };

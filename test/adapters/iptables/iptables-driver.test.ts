@@ -56,7 +56,7 @@ describe('a chain that no service port has', () => {
     load(`:${unused} - [0:0]`, ':OTHER - [0:0]', `-A OTHER -j ${unused}`);
     const backend = await started(1);
     const reason = `chain ${unused} of table nat is used by the rule of another program \`-A OTHER -j ${unused}'; delete that rule`;
-    expect([backend.unremoved, warnings()]).toEqual([[reason], [reason]]);
+    expect([backend.failedDeletes, warnings()]).toEqual([[reason], [reason]]);
   });
 
   it('is none where the tool fails: that is logged, once, and tried again', async () => {
@@ -64,8 +64,8 @@ describe('a chain that no service port has', () => {
     const message = 'another program holds the lock';
     iptables.refuse((line) => (line.startsWith('-X') ? message : undefined));
     const backend = await started(1);
-    expect((await backend.verify('full')).removedOwnRemains).toBe(true);
-    expect([backend.unremoved, nat(unused)]).toEqual([[], []]);
+    expect((await backend.verify('full')).retriedDeletes).toBe(true);
+    expect([backend.failedDeletes, nat(unused)]).toEqual([[], []]);
     expect(warnings()).toEqual([expect.stringContaining(message)]);
     iptables.refuse(() => undefined);
     await backend.verify('full');

@@ -24,7 +24,7 @@ describe('chains of iptables mode', () => {
     load(':KUBE-NODEPORTS - [0:0]', `:${chains.svc} - [0:0]`, `:${chains.ext} - [0:0]`);
     load(`-A ${chains.ext} -j ${chains.svc}`, nodePort);
     await started([entryOf('a')]);
-    expect([backend.unremoved, node.logger.at('warn')]).toEqual([[], []]);
+    expect([backend.failedDeletes, node.logger.at('warn')]).toEqual([[], []]);
     expect(node.rules('nat', chains.ext)).toEqual([]);
     load(':KUBE-NODEPORTS - [0:0]', '-X KUBE-NODEPORTS');
     await backend.verify('full');
@@ -35,7 +35,7 @@ describe('chains of iptables mode', () => {
     load(':KUBE-NODEPORTS - [0:0]', ':OTHER - [0:0]', `:${chains.ext} - [0:0]`);
     load(nodePort, `-A OTHER -j ${chains.ext}`);
     await started([entryOf('a')]);
-    expect(backend.unremoved).toEqual([expect.stringContaining(`\`-A OTHER -j ${chains.ext}'`)]);
+    expect(backend.failedDeletes).toEqual([expect.stringContaining(`\`-A OTHER -j ${chains.ext}'`)]);
   });
 });
 

@@ -128,9 +128,9 @@ describe('what is refused', () => {
       await backend.apply(changed(entryOf('a')), network);
       expect(await backend.verify('full')).toMatchObject({ written: 0, failed: [failure] });
       node.servers.refuse(() => undefined);
-      expect(await backend.verify('full')).toMatchObject({ failed: [], removedOwnRemains: true });
+      expect(await backend.verify('full')).toMatchObject({ failed: [], retriedDeletes: true });
       expect(node.servers.weights).not.toHaveProperty([former]);
-      expect(await backend.verify('full')).toMatchObject({ written: 0, removedOwnRemains: false });
+      expect(await backend.verify('full')).toMatchObject({ written: 0, retriedDeletes: false });
     });
 
     it('which goes then: with all that it has left, when asked again', async () => {
@@ -209,11 +209,11 @@ describe('what is refused', () => {
     for (const how of ['full', 'quick', 'full'] as const)
       expect(await backend.verify(how)).toMatchObject({ compared: true, failed: [], written: 0 });
     expect(node.logger.at('warn')).toHaveLength(1);
-    expect(backend.unremoved).toEqual(['delete 10.96.0.2:80/TCP was refused: EINVAL']);
+    expect(backend.failedDeletes).toEqual(['delete 10.96.0.2:80/TCP was refused: EINVAL']);
     node.servers.refuse(() => undefined);
-    expect(await backend.verify('quick')).toMatchObject({ removedOwnRemains: true });
+    expect(await backend.verify('quick')).toMatchObject({ retriedDeletes: true });
     expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.1:80/TCP']);
-    expect(backend.unremoved).toEqual([]);
+    expect(backend.failedDeletes).toEqual([]);
     expect(await backend.verify('quick')).toMatchObject({ compared: false });
   });
 

@@ -1,4 +1,4 @@
-import { listDifferences } from '../../../src/application/reconcile/list-differences.js';
+import { listDifferences } from '../../../src/application/reconcile/reconciler.js';
 import type { RuleDifference } from '../../../src/domain/reconcile/rule-difference.js';
 
 const line: RuleDifference = { sign: '+', text: 'rule' };

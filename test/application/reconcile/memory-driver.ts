@@ -5,9 +5,11 @@ import {
   type Driver,
   type ReadOptions,
   type WriteResult,
-} from '../../../src/application/ports/driver/driver.js';
-import type { Adoption, Notes, OwnRemains } from '../../../src/application/ports/driver/abilities.js';
-import type { WriteWatch } from '../../../src/application/ports/driver/write-watch.js';
+  type Adoption,
+  type Warnings,
+  type PendingDeletes,
+  type WriteWatch,
+} from '../../../src/application/ports/driver.js';
 import type { FrontendAddress } from '../../../src/domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
@@ -62,14 +64,14 @@ export class MemoryDriver
   implements
     Driver<Lines, Change, ReadonlyMap<string, string>>,
     Adoption<Lines, ReadonlyMap<string, string>>,
-    OwnRemains,
-    Notes
+    PendingDeletes,
+    Warnings
 {
   readonly mode = 'memory';
   readonly family = 'IPv4';
   readonly watch: WriteWatch;
   desired = new DesiredLines();
-  hasOwnRemains = false;
+  hasPendingDeletes = false;
 
   constructor(private readonly kernel: MemoryKernel) {
     this.watch = {
@@ -108,7 +110,7 @@ export class MemoryDriver
 
   async repair(actual: ReadonlyMap<string, string>): Promise<WriteResult> {
     const gone = { part: undefined, owner: undefined };
-    this.hasOwnRemains = false;
+    this.hasPendingDeletes = false;
     const change: Change = new Map([...actual.keys()].map((key) => [key, gone]));
     for (const held of this.desired.lines.held())
       if (actual.get(held.part.key) === held.part.value) change.delete(held.part.key);
@@ -131,7 +133,7 @@ export class MemoryDriver
     };
   }
 
-  noteOn({ name }: ForwardingEntry): string | undefined {
+  warningFor({ name }: ForwardingEntry): string | undefined {
     return name.name.startsWith('slow') ? 'slower than asked for' : undefined;
   }
 
@@ -169,7 +171,7 @@ export class MemoryDriver
     const failed: ServiceFailure[] = [];
     for (const [key, { part, owner }] of change) {
       if (!this.kernel.refuse(key, part?.value ?? '')) continue;
-      if (owner === undefined) this.hasOwnRemains = true;
+      if (owner === undefined) this.hasPendingDeletes = true;
       else failed.push({ key: owner, reason: 'EINVAL' });
       change.delete(key);
     }
@@ -189,21 +191,21 @@ export class MemoryDriver
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       const suspects = [...change.values()].flatMap(({ owner }) => owner ?? []);
-      throw new RefusedError(error, error.culprits, new Set(suspects), done.size > 0);
+      throw new RefusedError(error, error.rejectedPorts, new Set(suspects), done.size > 0);
     }
   }
 
   private writeAtOnce(change: Change): WriteResult {
-    const culprits = new Map<ServicePortKey, string>();
+    const rejectedPorts = new Map<ServicePortKey, string>();
     const suspects = new Set<ServicePortKey>();
     let isRefused = false;
     for (const [key, { part, owner }] of change) {
       if (owner !== undefined) suspects.add(owner);
       const refusal = this.kernel.refuse(key, part?.value ?? '');
       if (refusal) isRefused = true;
-      if (refusal === 'named' && owner !== undefined) culprits.set(owner, 'EINVAL');
+      if (refusal === 'named' && owner !== undefined) rejectedPorts.set(owner, 'EINVAL');
     }
-    if (isRefused) throw new RefusedError(new Error('EINVAL'), culprits, suspects, false);
+    if (isRefused) throw new RefusedError(new Error('EINVAL'), rejectedPorts, suspects, false);
     return this.put(change);
   }
 

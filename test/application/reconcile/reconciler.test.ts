@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { Backend } from '../../../src/application/ports/backend.js';
-import type { Recognition } from '../../../src/application/ports/driver/abilities.js';
-import type { ReadOptions } from '../../../src/application/ports/driver/driver.js';
+import type { Recognition, ReadOptions } from '../../../src/application/ports/driver.js';
 import { Reconciler } from '../../../src/application/reconcile/reconciler.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { backendContract } from '../../../src/testing/contract/backend-contract.js';

@@ -21,9 +21,9 @@ describe('a verification that fails', () => {
 });
 
 describe('a repair', () => {
-  const told = async (removedOwnRemains: boolean) => {
+  const told = async (retriedDeletes: boolean) => {
     const bench = await new Bench().begin('a');
-    bench.backend.findings.push({ compared: true, written: 2, removedOwnRemains });
+    bench.backend.findings.push({ compared: true, written: 2, retriedDeletes });
     await bench.clock.advanceAsync(1000);
     return [
       bench.logger.lines.at(-1)?.message,

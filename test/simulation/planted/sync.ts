@@ -2,12 +2,12 @@ import type { PlantedFault } from './fault.js';
 
 const SYNC_LOOP = 'src/application/sync/sync-loop.ts';
 const OUTCOMES = 'src/application/sync/service-port-outcomes.ts';
-const ROUND = 'src/application/reconcile/recovery-round.ts';
+const RECOVERY = 'src/application/reconcile/recovery-attempt.ts';
 
 const FAULTS: readonly PlantedFault[] = [
   {
     name: 'refused-rules-are-removed',
-    file: ROUND,
+    file: RECOVERY,
     original: ': heldRules(held!, key, desired.rules(key)));',
     fault: ': undefined);',
   },
@@ -75,16 +75,16 @@ const FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'refused-groups-are-not-split',
-    file: ROUND,
+    file: RECOVERY,
     original: 'return others.length > 0 ? [others] : [];',
     fault: 'return [];',
     modes: ['nftables'],
   },
   {
     name: 'lists-of-the-kernel-are-sound-when-torn',
-    file: ROUND,
-    original: 'this.soundEpoch = isWhole ? epoch : undefined;',
-    fault: 'this.soundEpoch = epoch;',
+    file: RECOVERY,
+    original: 'this.lastCleanEpoch = isWhole ? epoch : undefined;',
+    fault: 'this.lastCleanEpoch = epoch;',
     modes: ['nftables'],
   },
   {
@@ -123,7 +123,7 @@ const FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'rounds-have-no-limit-and-blame-nobody',
-    file: ROUND,
+    file: RECOVERY,
     original: 'const blamed = new Map(group.length === 1 ? [[group[0]!, error.message]] : []);',
     fault: 'this.commits = 0;\n      const blamed = new Map<ServicePortKey, string>();',
     modes: ['nftables'],

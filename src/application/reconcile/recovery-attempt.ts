@@ -2,83 +2,76 @@ import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { serviceOf, servicePortName, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { AdoptedRules } from '../../domain/reconcile/desired-state.js';
 import { isUnexplained, labelOf } from '../../domain/reconcile/claims.js';
-import type { ServiceFailure } from '../ports/backend.js';
-import { RefusedError, type Driver, type WriteResult } from '../ports/driver/driver.js';
+import type { ApplyResult, ServiceFailure } from '../ports/backend.js';
+import { RefusedError, type Driver, type ReadOptions } from '../ports/driver.js';
 import type { Logger } from '../ports/logger.js';
-import type { Candidates } from './compile-all.js';
-import { readKernel, type Reading } from './reading.js';
-import { USUAL_LIMITS, type RoundBounds, type RoundLimits } from './round-limits.js';
+import type { Candidates } from './compile-changes.js';
 
-/** What a round did. */
-export interface RoundOutcome extends Required<WriteResult> {
-  /** The epoch in which the kernel was found or made equal to the desired state; undefined if unknown. */
-  readonly soundEpoch: number | undefined;
-}
-
-export interface RoundOptions<Rules> extends RoundBounds {
+export interface RecoveryOptions<Rules> extends RecoveryBounds {
   /** Service ports that are being changed. Their first step back is to their last good rules. */
   readonly candidates?: Candidates<Rules>;
-  /** What was refused of their change, which else was written. */
-  readonly refused?: readonly ServiceFailure[];
-  /** While nothing was set aside, the round rejects with its reason; later it ends early. */
+  /** Service ports of the change that the kernel rejected; the rest is written. */
+  readonly rejected?: readonly ServiceFailure[];
+  /** Before any service port steps back, the attempt rejects with its reason; later it ends early. */
   readonly signal?: AbortSignal | undefined;
 }
 
 type Group = readonly ServicePortKey[];
 
 /**
- * One round of recovery: makes the kernel equal to the desired state although it may refuse rules of some service
- * ports (docs/recovery.md). It takes nothing from the kernel that serves.
+ * One recovery attempt: makes the kernel equal to the desired state although it may reject rules of some service
+ * ports (docs/recovery.md). It removes no working rules from the kernel.
  *
- * It reads the kernel and writes the differences. If the kernel takes them, the round is over. If it refuses and names
- * service ports, each of these takes a step back: from what is wanted to its last good rules, from there to what the
- * kernel holds of it, in which nothing is left to write. They are reported, and the differences are read and written
- * again. If it names nobody, or others again and again, all suspects take the step, the rest is written, and then the suspects are tried in groups:
- * a group that is refused is split, until those to blame are alone. So one cause among n service ports takes some 2 log n
- * writes.
+ * It reads the kernel and writes the differences. If the kernel accepts them, the attempt is done. If it rejects them and
+ * names service ports, each of these takes a step back: from the wanted rules to its last good rules, from there to what
+ * the kernel holds of it, which needs no write. They are reported, and the differences are read and written again. If it
+ * names none, or too many one after another, all suspects take the step, the rest is written, and then the suspects are
+ * tried in groups: a rejected group is split until the rejected ports are alone. So one cause among n service ports takes
+ * about 2 log n writes.
  *
- * A round has limits. What it could not try stays as it is in the kernel and is reported as waiting, for the caller's
- * next round. If nobody is left who could step back, the refusal is about the node's own rules: the round rejects with
- * it. Every error that is no refusal ends the round at once.
+ * An attempt has limits. Service ports that it could not try keep what the kernel has, and are reported as waiting, for the
+ * caller's next attempt. If no service port can step back, the rejection is about the node's own rules: the attempt
+ * rejects with it. Every other error ends the attempt immediately.
  */
-export class RecoveryRound<Rules, Change, Actual> {
+export class RecoveryAttempt<Rules, Change, Actual> {
   private readonly failed = new Map<ServicePortKey, ServiceFailure>();
   private readonly stepsBack = new Map<ServicePortKey, 'to last good rules' | 'to what the kernel holds'>();
   /** What is wanted of those that took a step back. */
   private readonly wanted = new Map<ServicePortKey, Rules | undefined>();
   /** Those that have not been tried since. */
   private readonly untried = new Set<ServicePortKey>();
-  private readonly limits: RoundLimits;
+  private readonly limits: RecoveryLimits;
   private readonly now: () => number;
-  /** Set by the first refusal. */
+  /** Set by the first rejection. */
   private deadline = Infinity;
   private mostCommits = Infinity;
   private commits = 0;
   private written = 0;
-  private soundEpoch: number | undefined;
-  /** Why the kernel refused last. */
-  private refusal = '';
+  /** The epoch in which the kernel was found or made equal to the desired state; undefined if unknown. */
+  lastCleanEpoch: number | undefined;
+  /** The reason of the last rejection. */
+  private rejection = '';
 
   constructor(
     private readonly driver: Driver<Rules, Change, Actual>,
     private readonly node: NodeNetwork,
     private readonly logger: Logger,
-    private readonly options: RoundOptions<Rules> = {},
+    private readonly options: RecoveryOptions<Rules> = {},
   ) {
     this.limits = options.limits ?? USUAL_LIMITS;
     this.now = options.now ?? (() => performance.now());
   }
 
   /** @param reading used instead of reading the kernel first */
-  async run(reading?: Reading<Actual>): Promise<RoundOutcome> {
+  async run(reading?: Reading<Actual>): Promise<ApplyResult> {
     await this.driver.removeUnused?.();
-    this.takeBackRemovals(this.options.refused ?? []);
+    this.takeBackRemovals(this.options.rejected ?? []);
     await this.repair(reading);
     await this.search();
-    return { written: this.written, failed: [...this.failed.values()], soundEpoch: this.soundEpoch };
+    return { written: this.written, failed: [...this.failed.values()], conflicts: [] };
   }
 
-  /** Writes the differences, and sets aside what the kernel refuses, until it takes the rest. */
+  /** Writes the differences. What the kernel rejects steps back, until the kernel accepts the rest. */
   private async repair(first?: Reading<Actual>): Promise<void> {
     let reading = first ?? (await this.read());
     for (;;) {
@@ -87,30 +80,30 @@ export class RecoveryRound<Rules, Change, Actual> {
         const { written, failed = [] } = await this.driver.repair(actual);
         this.written += written;
         for (const failure of failed) this.report(failure);
-        const isWhole = !this.driver.isPartial?.(actual) && (this.driver.unremoved ?? []).length === 0;
-        this.soundEpoch = isWhole ? epoch : undefined;
+        const isWhole = !this.driver.isPartial?.(actual) && (this.driver.failedDeletes ?? []).length === 0;
+        this.lastCleanEpoch = isWhole ? epoch : undefined;
         return;
       } catch (error) {
         if (!(error instanceof RefusedError)) throw error;
-        this.noteRefusal(error);
+        this.recordRejection(error);
         // A part of it may be written.
         reading = await this.read();
-        if (!this.setSomeAside(error, reading.actual)) throw error;
+        if (!this.fallBack(error, reading.actual)) throw error;
       }
     }
   }
 
   private async read(): Promise<Reading<Actual>> {
-    // What was set aside must be reported, so from then on a signal ends the round in another way.
+    // Service ports that stepped back must be reported, so from then on a signal ends the attempt in another way.
     const signal = this.stepsBack.size === 0 ? this.options.signal : undefined;
     const reading = await readKernel(this.driver, { signal });
     signal?.throwIfAborted();
     return reading;
   }
 
-  private noteRefusal({ message, suspects }: RefusedError): void {
+  private recordRejection({ message, suspects }: RefusedError): void {
     const { candidates } = this.options;
-    this.refusal = message;
+    this.rejection = message;
     this.commits++;
     if (this.deadline === Infinity) {
       this.deadline = this.now() + this.limits.milliseconds;
@@ -118,15 +111,15 @@ export class RecoveryRound<Rules, Change, Actual> {
     }
     this.logger.warn(
       { family: this.driver.family, reason: message },
-      'the kernel refused rules; looking for the service port to blame',
+      'the kernel rejected rules; looking for the service port that causes it',
     );
   }
 
-  /** Those to blame take a step back, or all suspects if nobody is known. False if nobody can. */
-  private setSomeAside({ culprits, suspects }: RefusedError, actual: Actual): boolean {
+  /** Rejected ports take a step back, or all suspects if none is known. False if none can. */
+  private fallBack({ rejectedPorts, suspects }: RefusedError, actual: Actual): boolean {
     const held = this.driver.adopted?.(actual);
-    if (this.commits <= this.limits.named && this.mayGoOn()) {
-      const named = [...culprits].filter(([key]) => this.stepBack(key, held));
+    if (this.commits <= this.limits.named && this.mayCommit()) {
+      const named = [...rejectedPorts].filter(([key]) => this.stepBack(key, held));
       for (const [key, reason] of named) this.report({ key, reason });
       this.keepReplaced(named.map(([key]) => key));
       if (named.length > 0) return true;
@@ -148,7 +141,7 @@ export class RecoveryRound<Rules, Change, Actual> {
     for (const [key, lastGood] of candidates) {
       if (!lastGood || !services.has(serviceOf(key)) || this.wantedOf(key)) continue;
       this.stepBack(key, undefined);
-      this.report({ key, reason: `stays while new ports of its Service are refused: ${this.refusal}` });
+      this.report({ key, reason: `stays while new ports of its Service are rejected: ${this.rejection}` });
     }
   }
 
@@ -157,8 +150,8 @@ export class RecoveryRound<Rules, Change, Actual> {
   }
 
   /** A service port that cannot be removed in all its parts stays whole. True if there is such. */
-  private takeBackRemovals(refused: readonly ServiceFailure[]): boolean {
-    const removals = refused.filter(({ key }) => this.driver.desired.rules(key) === undefined);
+  private takeBackRemovals(rejected: readonly ServiceFailure[]): boolean {
+    const removals = rejected.filter(({ key }) => this.driver.desired.rules(key) === undefined);
     const back = removals.filter(({ key }) => this.stepBack(key, undefined));
     for (const failure of back) this.report(failure);
     return back.length > 0;
@@ -178,24 +171,24 @@ export class RecoveryRound<Rules, Change, Actual> {
   }
 
   /**
-   * Tries what was set aside in ever smaller groups. Of the groups that are refused the last is split first: so some of
-   * those to blame are found within the limits, however many there are.
+   * Tries the suspects in ever smaller groups. Of the rejected groups the last is split first: so some of the rejected
+   * ports are found within the limits, however many there are.
    */
   private async search(): Promise<void> {
-    const refused: Group[] = [];
+    const rejected: Group[] = [];
     for (;;) {
-      if (this.untried.size > 0) refused.push([...this.untried]);
+      if (this.untried.size > 0) rejected.push([...this.untried]);
       this.untried.clear();
-      const group = refused.pop();
+      const group = rejected.pop();
       if (!group) return;
       const middle = (group.length + 1) >> 1;
       for (const half of [group.slice(0, middle), group.slice(middle)])
-        if (this.mayGoOn()) refused.push(...(await this.tryGroup(half)));
-        else for (const key of half) this.wait(key);
+        if (this.mayCommit()) rejected.push(...(await this.tryGroup(half)));
+        else for (const key of half) this.defer(key);
     }
   }
 
-  /** Returns what must be split, if the kernel refuses it. */
+  /** Returns what must be split, if the kernel rejects it. */
   private async tryGroup(group: Group): Promise<readonly Group[]> {
     if (group.length === 0) return [];
     const { desired } = this.driver;
@@ -210,27 +203,28 @@ export class RecoveryRound<Rules, Change, Actual> {
       for (const failure of failed) this.report(failure);
       return [];
     } catch (error) {
-      this.soundEpoch = undefined;
+      this.lastCleanEpoch = undefined;
       if (!(error instanceof RefusedError)) throw error;
-      this.refusal = error.message;
+      this.rejection = error.message;
       group.forEach((key, index) => desired.replace(key, fallbacks[index]));
-      // What was written of it is surplus now.
+      // What was written of it is unexpected now.
       if (error.isPartial) await this.repair();
       const blamed = new Map(group.length === 1 ? [[group[0]!, error.message]] : []);
-      for (const key of group) if (error.culprits.has(key)) blamed.set(key, error.culprits.get(key)!);
+      for (const key of group)
+        if (error.rejectedPorts.has(key)) blamed.set(key, error.rejectedPorts.get(key)!);
       for (const [key, reason] of blamed) this.report({ key, reason });
       const others = group.filter((key) => !blamed.has(key));
       return others.length > 0 ? [others] : [];
     }
   }
 
-  private mayGoOn(): boolean {
+  private mayCommit(): boolean {
     if (this.options.signal?.aborted || this.commits >= this.mostCommits) return false;
     return this.commits < this.limits.leastCommits || this.now() < this.deadline;
   }
 
-  private wait(key: ServicePortKey): void {
-    this.report({ key, reason: `waits for its turn after a refusal: ${this.refusal}`, waits: true });
+  private defer(key: ServicePortKey): void {
+    this.report({ key, reason: `waits for its turn after a rejection: ${this.rejection}`, waits: true });
   }
 
   /** Unexplained rules have no service port to report. */
@@ -240,7 +234,7 @@ export class RecoveryRound<Rules, Change, Actual> {
     else
       this.logger.warn(
         { family: this.driver.family, reason },
-        'the kernel refused rules of an unknown service port; they stay as they are',
+        'the kernel rejected rules of an unknown service port; they stay unchanged',
       );
   }
 }
@@ -252,4 +246,46 @@ function heldRules<Rules>(
 ): Rules | undefined {
   const labels = isUnexplained(key) ? [labelOf(key)] : held.labelsOf(servicePortName(key), wanted);
   return held.rules(labels ?? [], key);
+}
+
+/** The limits of one recovery attempt. */
+export interface RecoveryLimits {
+  /** Writes that may be rejected or tried. One cause among `count` service ports is found within two for each halving. */
+  commits(count: number): number;
+  /** So long after the first rejection no further write is tried, */
+  readonly milliseconds: number;
+  /** unless there were only so many: a tool may need seconds for each, and every attempt must make progress. */
+  readonly leastCommits: number;
+  /** So many rejections may name service ports before all suspects are tried in groups. */
+  readonly named: number;
+}
+
+/** One attempt finds two causes, or one after a few that the kernel names. */
+export const USUAL_LIMITS: RecoveryLimits = {
+  commits: (count) => 8 + 4 * Math.ceil(Math.log2(count + 1)),
+  milliseconds: 5_000,
+  leastCommits: 8,
+  named: 4,
+};
+
+/** The limits and the clock of recovery attempts. Missing: the usual limits, and the clock of the machine. */
+export interface RecoveryBounds {
+  readonly limits?: RecoveryLimits;
+  /** Milliseconds, from any point in time. */
+  readonly now?: () => number;
+}
+
+/** What was read from the kernel, and the epoch in which it was read. */
+export interface Reading<Actual> {
+  readonly actual: Actual;
+  readonly epoch: number | undefined;
+}
+
+/** The epoch comes first: a write of another program while it is read begins another one. */
+export async function readKernel<Actual>(
+  driver: Pick<Driver<never, never, Actual>, 'watch' | 'read'>,
+  options: ReadOptions,
+): Promise<Reading<Actual>> {
+  const epoch = await driver.watch.epoch();
+  return { epoch, actual: await driver.read(options) };
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { Backend } from '../../../src/application/ports/backend.js';
-import { RefusedError } from '../../../src/application/ports/driver/driver.js';
+import { RefusedError } from '../../../src/application/ports/driver.js';
 import { Reconciler } from '../../../src/application/reconcile/reconciler.js';
-import { USUAL_LIMITS } from '../../../src/application/reconcile/round-limits.js';
+import { USUAL_LIMITS } from '../../../src/application/reconcile/recovery-attempt.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { servicePortKey } from '../../../src/domain/model/service-port-name.js';
 import { sampleEntry, sampleNode } from '../../../src/testing/contract/sample-services.js';
@@ -158,8 +158,8 @@ it('what was written of a service port before the kernel refused the rest is rem
 
 it('what could not be removed is compared again by the next quick verification, until it is gone', async () => {
   class Telling extends MemoryDriver {
-    get unremoved(): readonly string[] {
-      return this.hasOwnRemains ? ['EBUSY'] : [];
+    get failedDeletes(): readonly string[] {
+      return this.hasPendingDeletes ? ['EBUSY'] : [];
     }
   }
   kernel.writes = 'by line';
