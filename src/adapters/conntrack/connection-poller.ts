@@ -1,3 +1,5 @@
+/** Single connections in the kernel: polls and deletions. */
+
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { FoundConnection } from '../../application/ports/node/conntrack.js';
 import type { ConnectionActivity } from '../../domain/conntrack/flow.js';

@@ -41,7 +41,7 @@ import { FlowReader } from './flow-reader.js';
 const RECEIVE_BUFFER = 8 * 1024 * 1024;
 
 interface FlowEventsOptions {
-  /** IPVS carries the connections of Services, as in mode ipvs. */
+  /** IPVS carries the connections of Services, as in IPVS mode. */
   readonly throughIpvs: boolean;
   /** For tests. */
   readonly openSocket?: (options: NetlinkSocketOptions) => NetlinkSocket;

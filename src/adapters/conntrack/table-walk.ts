@@ -1,3 +1,5 @@
+/** Walks through the connection tracking table; the kernel filters it. */
+
 import type { FlowPlace } from '../../domain/conntrack/frontend-map.js';
 import { PROTOCOL_NUMBERS } from '../../domain/model/protocol-number.js';
 import type { Protocol } from '../../domain/model/service-port-name.js';

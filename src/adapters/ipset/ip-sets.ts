@@ -1,3 +1,5 @@
+/** The port to IP sets, and its errors. */
+
 import type { IpSet, IpSetHeader } from '../../domain/ipvs/ip-set.js';
 import { NamedError } from '../../domain/model/named-error.js';
 import { ToolError } from '../tool-programs.js';

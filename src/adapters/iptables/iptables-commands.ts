@@ -1,3 +1,5 @@
+/** The port to iptables: its commands, and the errors that they report. */
+
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { TableName } from '../../domain/iptables/table.js';
 import { NamedError } from '../../domain/model/named-error.js';

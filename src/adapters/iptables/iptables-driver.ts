@@ -49,7 +49,7 @@ import type { RestoreScript, RestoreText } from './restore-script.js';
 import { ruleDifferences } from './rule-differences.js';
 import { tablesDifference, type DifferenceOptions, type TablesDifference } from './tables-difference.js';
 
-/** What differs in other modes that write through iptables. What is missing is as in mode iptables. */
+/** What differs in other modes that write through iptables. What is missing is as in iptables mode. */
 export interface IptablesBackendOptions {
   readonly observer?: IptablesObserver;
   readonly compile?: typeof compileIptables;

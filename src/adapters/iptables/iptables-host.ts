@@ -1,3 +1,5 @@
+/** What the rules depend on in this host: features of the tools and the kernel, and nfacct counters. */
+
 import { readFile } from 'node:fs/promises';
 import type { Logger } from '../../application/ports/logger.js';
 import { COUNTER_NAMES, type CounterName, type IptablesHost } from '../../domain/iptables/options.js';

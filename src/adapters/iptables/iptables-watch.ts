@@ -1,3 +1,5 @@
+/** Detects that another program changed the tables. */
+
 import type { WriteWatch } from '../../application/ports/driver.js';
 import { CANARY } from '../../domain/iptables/chain-names.js';
 import { canonicalRule } from '../../domain/iptables/saved-tables.js';

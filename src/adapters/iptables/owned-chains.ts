@@ -1,3 +1,5 @@
+/** The chains and jumps that belong to a mode, and their removal. */
+
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { iptablesBaseRules, BLOCK_LOCALNET } from '../../domain/iptables/base-rules.js';
 import { FIREWALL, isServiceChain } from '../../domain/iptables/chain-names.js';
@@ -37,7 +39,7 @@ export function ownedChains({ chains, shared, jumps }: BaseRules, serviceChains:
 
 const OWNED = ownedChains(iptablesBaseRules(ANY_NODE, ANY_HOST), true);
 
-/** What mode iptables makes, but KUBE-FIREWALL: see `judgeFirewall`. */
+/** What iptables mode makes, but KUBE-FIREWALL: see `judgeFirewall`. */
 export const IPTABLES_OWNED_CHAINS: OwnedChains = {
   ...OWNED,
   jumps: OWNED.jumps.filter(({ rule }) => !rule.endsWith(`-j ${FIREWALL}`)),
@@ -86,7 +88,7 @@ export function proxyChains(names: readonly string[]): readonly string[] {
   );
 }
 
-/** What becomes of KUBE-FIREWALL when mode iptables is removed: the kubelet makes it too, and it may protect the node. */
+/** What becomes of KUBE-FIREWALL when iptables mode is removed: the kubelet makes it too, and it may protect the node. */
 type FirewallVerdict = 'absent' | 'unneeded' | 'protects' | 'not ours';
 
 /**
@@ -102,7 +104,7 @@ export function judgeFirewall(saved: SavedTables, routesLocalnet: boolean): Fire
   return routesLocalnet ? 'protects' : 'unneeded';
 }
 
-/** What mode iptables makes and may be removed: KUBE-FIREWALL only if nothing needs it. */
+/** What iptables mode makes and may be removed: KUBE-FIREWALL only if nothing needs it. */
 export function removableChains(verdict: FirewallVerdict): OwnedChains {
   return verdict === 'unneeded' ? OWNED_WITH_FIREWALL : IPTABLES_OWNED_CHAINS;
 }

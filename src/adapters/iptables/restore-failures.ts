@@ -1,3 +1,5 @@
+/** Why iptables-restore failed, read from its messages, and which service ports it concerns. */
+
 import { RefusedError } from '../../application/ports/driver.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import { reportsTemporary } from '../netlink/errors.js';

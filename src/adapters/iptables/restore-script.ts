@@ -1,3 +1,5 @@
+/** The input of iptables-restore: scripts, and the lines and chains that they write. */
+
 import type { DesiredSharedChain } from '../../domain/iptables/desired-state.js';
 import type { TableName, Chain, RuleText } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';

@@ -38,7 +38,7 @@ export interface TablesDifference {
   readonly removal: RestoreScript;
   /**
    * Those of these chains that cannot be removed, each with the rule of another program that leads to it. They are emptied. Undefined
-   * where only rules of mode iptables do, which go with that mode.
+   * where only rules of iptables mode do, which go with that mode.
    */
   readonly held: ReadonlyMap<string, RuleText | undefined>;
   /** `repair` deletes rules from shared chains by their text. Where another program wrote them, iptables may not read its own text. */
@@ -51,7 +51,7 @@ export interface DifferenceOptions {
   readonly chainsPerCommit: number;
   /** How shared chains that are there are put right. Missing: whichever is less work. */
   readonly shared?: 'rewritten' | 'rule by rule';
-  /** Which chains of table nat go when no service port has them. Missing: those of mode iptables. */
+  /** Which chains of table nat go when no service port has them. Missing: those of iptables mode. */
   readonly isServiceChain?: (name: string) => boolean;
   /**
    * Chains of table filter in which another mode drops what its rules of table nat do not lead to endpoints. They are emptied, and table

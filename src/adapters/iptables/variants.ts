@@ -1,3 +1,5 @@
+/** The two variants of iptables, nft and legacy: which one the node uses, and whether the other one has rules. */
+
 import { readFileSync } from 'node:fs';
 import { errorMessage } from '../../application/error-message.js';
 import type { Clock } from '../../application/ports/clock.js';

@@ -1,3 +1,5 @@
+/** Removes what IPVS mode left on the node, either immediately or when its connections have ended. */
+
 import { setTimeout } from 'node:timers/promises';
 import { delay } from '../../application/delay.js';
 import type { Backend } from '../../application/ports/backend.js';
@@ -18,7 +20,7 @@ import { expectDone } from './presence-table.js';
 import { SWEEP_PERIOD, type ServerTable } from './server-table.js';
 
 /**
- * Removes everything of mode ipvs from one family at once (docs/spec/ipvs.md §9), including the IPv6 sets, which kube-proxy
+ * Removes everything of IPVS mode from one family at once (docs/spec/ipvs.md §9), including the IPv6 sets, which kube-proxy
  * forgets. Where neither the device nor a set shows that the mode was ever here, virtual servers belong to other programs and
  * stay. Therefore sets stay as long as virtual servers do. When a step fails, the others are taken all the same.
  * @throws AggregateError when a step failed
@@ -50,7 +52,7 @@ export async function cleanUpIpvs(holdings: IpvsHoldings, logger: Logger): Promi
 }
 
 /**
- * Removes mode ipvs from one family when another mode serves already, and lets its connections end by themselves: virtual servers take
+ * Removes IPVS mode from one family when another mode serves already, and lets its connections end by themselves: virtual servers take
  * no new connections, then rules and sets go, an address and its virtual servers when their last real server has drained. If aborted while some still drain, it
  * leaves them, and continues when called again. The device stays, because it may hold addresses of the other family. Without the
  * tool ipset, everything but the sets is removed.
@@ -129,7 +131,7 @@ async function removeDrained(
   return draining.length;
 }
 
-/** Where mode ipvs may have left something of one family. */
+/** Where IPVS mode may have left something of one family. */
 export interface IpvsHoldings {
   readonly family: IpFamily;
   readonly servers: ServerTable;
@@ -165,10 +167,10 @@ export function unless(
   };
 }
 
-/** What mode ipvs makes in iptables. Some chains have the same name, and some jumps the same text, as in mode iptables. */
+/** What IPVS mode makes in iptables. Some chains have the same name, and some jumps the same text, as in iptables mode. */
 export const IPVS_OWNED_CHAINS = ownedChains(ipvsBaseRules(ANY_NODE, ANY_HOST, new Set()), false);
 
-/** Whether chains that have the same name in both modes are those of mode ipvs. */
+/** Whether chains that have the same name in both modes are those of IPVS mode. */
 export function holdsIpvsRules(saved: SavedTables): boolean {
   const nat = saved.find(({ name }) => name === 'nat')?.chains ?? [];
   return (

@@ -1,3 +1,5 @@
+/** Messages of the netlink family IPVS: their numbers (linux/ip_vs.h, docs/spec/ipvs.md §4.8), readers and writers. */
+
 import {
   type CountedRealServer,
   type VirtualServer,
@@ -13,8 +15,6 @@ import { AttributeReader, type NetlinkMessage } from '../netlink/message-reader.
 import type { MessageWriter } from '../netlink/message-writer.js';
 import type { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { addressText, familyNumber, addressBytes } from '../netlink/protocol.js';
-
-/** The names and numbers of linux/ip_vs.h that are used here (docs/spec/ipvs.md §4.8). */
 
 export const FAMILY_NAME = 'IPVS';
 export const VERSION = 1;

@@ -51,13 +51,13 @@ import { KernelTables, SetTable } from './kernel-tables.js';
 import { OrderedWrite, type RulesWrite, Remains } from './ordered-write.js';
 import { ServerTable, SWEEP_PERIOD } from './server-table.js';
 
-/** Where mode ipvs writes. Both families share it, and whoever opened it closes it. */
+/** Where IPVS mode writes. Both families share it, and whoever opened it closes it. */
 export interface IpvsKernel {
   readonly servers: VirtualServers;
   readonly addresses: ServiceAddresses;
   readonly sets: IpSets;
   readonly rules: RulesDriverFactory;
-  /** Whether rules of mode iptables serve at present. If so, ours replace them only when everything else is there. */
+  /** Whether rules of iptables mode serve at present. If so, ours replace them only when everything else is there. */
   readonly servedByIptables: () => Promise<boolean>;
 }
 
@@ -72,7 +72,7 @@ export interface IpvsDriverOptions {
 }
 
 /**
- * Programs one family of mode ipvs: virtual servers, the addresses of services on their device, IP sets, and the iptables rules
+ * Programs one family of IPVS mode: virtual servers, the addresses of services on their device, IP sets, and the iptables rules
  * that match against these sets. It writes in small steps: when the kernel refuses one, the others still are taken; only the
  * rules are refused as a whole. Of what is in the kernel only the rules give signs of foreign writes.
  */

@@ -1,3 +1,5 @@
+/** The ports to IPVS: virtual servers and service addresses, and their errors. */
+
 import type {
   CountedRealServer,
   RealServer,

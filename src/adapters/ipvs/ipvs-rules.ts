@@ -12,13 +12,13 @@ import type { IptablesDriver } from '../iptables/iptables-driver.js';
 import { ruleDifferences } from '../iptables/rule-differences.js';
 import type { RulesWrite } from './ordered-write.js';
 
-/** Makes the driver that writes the iptables rules of one family, with these base rules instead of those of mode iptables. */
+/** Makes the driver that writes the iptables rules of one family, with these base rules instead of those of iptables mode. */
 export type RulesDriverFactory = (
   baseRules: (node: NodeNetwork, host: IptablesHost) => BaseRules,
 ) => IptablesDriver;
 
 /**
- * The iptables rules of mode ipvs, written by the driver of mode iptables. Few service ports have any. The base rules depend on
+ * The iptables rules of IPVS mode, written by the driver of iptables mode. Few service ports have any. The base rules depend on
  * which sets have members.
  */
 export class IpvsRules {

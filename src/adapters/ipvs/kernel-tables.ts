@@ -14,7 +14,7 @@ import {
 } from '../../domain/ipvs/service-sets.js';
 import type { IpSets } from '../ipset/ip-sets.js';
 
-/** Everything that mode ipvs has in the kernel in one family, except iptables rules. */
+/** Everything that IPVS mode has in the kernel in one family, except iptables rules. */
 export class KernelTables {
   /** On the device of service addresses. */
   readonly addresses: PresenceTable<string>;
@@ -60,7 +60,7 @@ export class KernelTables {
   }
 }
 
-/** The kernel's sets of mode ipvs of one family. */
+/** The kernel's sets of IPVS mode of one family. */
 export class SetTable {
   readonly members: PresenceTable<SetMember>;
   readonly sets: PresenceTable<ServiceSet>;

@@ -1,3 +1,5 @@
+/** What IPVS mode needs of the node: modules, sysctls and tools; and whether iptables mode still serves. */
+
 import { release } from 'node:os';
 import type { Logger } from '../../application/ports/logger.js';
 import { NODE_PORTS, SERVICES } from '../../domain/iptables/chain-names.js';
@@ -11,10 +13,10 @@ import { ensureSysctl } from '../sysctl.js';
 import { ToolMissingError } from '../tool-programs.js';
 import type { VirtualServers } from './ipvs-kernel.js';
 
-/** The oldest version of the tool ipset that mode ipvs can use. */
+/** The oldest version of the tool ipset that IPVS mode can use. */
 const OLDEST_IPSET = 6;
 
-/** Mode ipvs cannot run on this host; the message has a line for each thing missing. */
+/** IPVS mode cannot run on this host; the message has a line for each thing missing. */
 class IpvsRequirementsError extends NamedError {
   constructor(readonly missing: readonly string[]) {
     super(`mode ipvs cannot run on this host:\n${missing.map((thing) => `- ${thing}`).join('\n')}`);
@@ -22,7 +24,7 @@ class IpvsRequirementsError extends NamedError {
 }
 
 /**
- * Checks that the host has what mode ipvs needs (docs/spec/ipvs.md §1). Tries the scheduler, which
+ * Checks that the host has what IPVS mode needs (docs/spec/ipvs.md §1). Tries the scheduler, which
  * writes, only when no virtual server uses it yet.
  * @throws IpvsRequirementsError
  */
@@ -102,7 +104,7 @@ function versionOf(kernel: string): number {
 
 /** Loads kernel modules. A failure is only logged: they may be built in, or loaded already. */
 export async function loadModules(names: readonly string[], logger: Logger): Promise<void> {
-  // Loaded where it is needed only: mode nftables starts no program.
+  // Loaded where it is needed only: nftables mode starts no program.
   const { execa } = await import('execa');
   const { exitCode, stderr, shortMessage } = await execa('modprobe', ['-a', ...names], {
     stdin: 'ignore',
@@ -117,7 +119,7 @@ export async function loadModules(names: readonly string[], logger: Logger): Pro
 const LEADS_TO_SERVICE = / -j KUBE-(?:SVC|SVL|EXT|FW)-/;
 const LEADS_TO_NODE_PORTS = new RegExp(` -j ${NODE_PORTS}$`);
 
-/** Whether rules of mode iptables serve Services on this node at present. */
+/** Whether rules of iptables mode serve Services on this node at present. */
 export async function servedByIptables(
   commands: Pick<IptablesCommands, 'listChain'>,
   family: IpFamily,

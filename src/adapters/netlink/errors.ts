@@ -1,3 +1,5 @@
+/** Errors of netlink, and the kernel's error numbers. */
+
 import { constants } from 'node:os';
 import { NamedError } from '../../domain/model/named-error.js';
 

@@ -1,3 +1,5 @@
+/** Reads netlink messages and their attributes. */
+
 import { NetlinkProtocolError } from './errors.js';
 import {
   align,

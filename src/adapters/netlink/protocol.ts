@@ -1,4 +1,4 @@
-/** Numbers of linux/netlink.h and bits/socket.h that every netlink family shares. */
+/** Numbers and encodings that every netlink family shares (linux/netlink.h, bits/socket.h). */
 
 import ipaddr from 'ipaddr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';

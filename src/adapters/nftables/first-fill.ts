@@ -1,3 +1,5 @@
+/** Fills an empty table, in transactions of a limited size. */
+
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { getOrMake } from '../../domain/model/get-or-make.js';

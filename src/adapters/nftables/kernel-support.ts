@@ -1,7 +1,9 @@
+/** Whether the kernel supports nftables mode. */
+
 import type { Operation } from '../../domain/nftables/layout/table.js';
 import { NftCommitError, type NftTransport } from './transport.js';
 
-/** What a kernel must support for mode nftables; some have nf_tables without address translation. The last step always fails. */
+/** What a kernel must support for nftables mode; some have nf_tables without address translation. The last step always fails. */
 const OPERATIONS: readonly Operation[] = [
   { op: 'add-table', comment: 'rules for kube-proxy' },
   { op: 'add-chain', chain: { name: 'trial', hook: { type: 'nat', hook: 'prerouting', priority: -100 } } },
@@ -26,11 +28,11 @@ export async function kernelTrial(transport: NftTransport): Promise<string | und
   }
 }
 
-/** The oldest kernel that mode nftables supports (docs/spec/nftables.md §1.1). */
+/** The oldest kernel that nftables mode supports (docs/spec/nftables.md §1.1). */
 const OLDEST = [5, 13] as const;
 
 /**
- * Whether mode nftables may run on a kernel of that release (`6.1.0-18-amd64`). Older kernels would do, but on hosts
+ * Whether nftables mode may run on a kernel of that release (`6.1.0-18-amd64`). Older kernels would do, but on hosts
  * that old the `nft` tool of other programs cannot cope with our table.
  */
 export function kernelSuits(release: string): boolean {

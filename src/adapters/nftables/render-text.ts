@@ -1,3 +1,5 @@
+/** Tables, rules, sets and elements as nft prints them. */
+
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { ruleText } from '../../domain/nftables/kernel/rule-text.js';
 import {

@@ -1,3 +1,5 @@
+/** How the kernel's table differs from the desired one, and the smallest change that repairs it. */
+
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import {

@@ -1,3 +1,5 @@
+/** Network devices and their addresses over rtnetlink. */
+
 import { parseAddress } from '../../domain/net/address.js';
 import { addressBits } from '../../domain/net/cidr.js';
 import { type IpFamily, familyOf } from '../../domain/net/ip-family.js';

@@ -1,3 +1,5 @@
+/** The host's network: its addresses, and those on which the proxy is reached. */
+
 import ipaddr from 'ipaddr.js';
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';

@@ -1,3 +1,5 @@
+/** Sockets of the proxy: their interface, how they listen and dial, and their errors. */
+
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';

@@ -1,3 +1,5 @@
+/** Tracked connections, and how long their endpoints have been silent. */
+
 import type { Frontend } from '../forwarding/forwarding-entry.js';
 import { getOrMake } from '../model/get-or-make.js';
 import { hostPort } from '../net/address.js';

@@ -1,3 +1,5 @@
+/** Maps by frontend, and the places that they cover. */
+
 import type { Frontend } from '../forwarding/forwarding-entry.js';
 import { getOrMake } from '../model/get-or-make.js';
 

@@ -1,3 +1,5 @@
+/** Changes of the desired state, and the chains and entries that they concern. */
+
 import isEqual from 'fast-deep-equal';
 import { flatText } from '../model/flat-text.js';
 import { getOrMake } from '../model/get-or-make.js';

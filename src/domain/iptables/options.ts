@@ -1,3 +1,5 @@
+/** What compiled rules depend on: the host, the options and the size of the cluster. */
+
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../forwarding/node-network.js';
 import type { ServicePortKey } from '../model/service-port-name.js';

@@ -1,3 +1,5 @@
+/** The text of rules, quoted and checked. */
+
 import { NamedError } from '../model/named-error.js';
 import { addressBits, type Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';

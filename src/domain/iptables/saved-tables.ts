@@ -1,3 +1,5 @@
+/** Tables as iptables-save prints them: their form, their parser, and the canonical form of a rule. */
+
 import { NamedError } from '../model/named-error.js';
 import { addressBits } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';

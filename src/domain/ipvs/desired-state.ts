@@ -21,7 +21,7 @@ interface OwnedServer extends ServedAddress {
 const NOBODY: readonly ServicePortKey[] = [];
 
 /**
- * What mode ipvs wants in the kernel: that of the parts that service ports hold. Any number of parts may refer to an address or a
+ * What IPVS mode wants in the kernel: that of the parts that service ports hold. Any number of parts may refer to an address or a
  * set member, which is there as long as one does.
  */
 export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, IpvsChange> {
@@ -171,7 +171,7 @@ export class IpvsChange {
   }
 }
 
-/** Everything of mode ipvs in one family: what a fresh start makes, and `plan` prints. */
+/** Everything of IPVS mode in one family: what a fresh start makes, and `plan` prints. */
 export interface IpvsDesiredTables {
   readonly servers: readonly ServedAddress[];
   /** The addresses bound to the device of service addresses. */

@@ -1,6 +1,6 @@
 import type { IpFamily } from '../net/ip-family.js';
 
-/** The types of sets that the rules of mode ipvs match against (docs/spec/ipvs.md §5). */
+/** The types of sets that the rules of IPVS mode match against (docs/spec/ipvs.md §5). */
 export type IpSetType = 'hash:ip' | 'hash:ip,port' | 'hash:ip,port,ip' | 'hash:ip,port,net' | 'bitmap:port';
 
 /** A set without its members. */

@@ -1,3 +1,5 @@
+/** Virtual servers, and their text as ipvsadm prints it. */
+
 import type { Protocol } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
 

@@ -1,3 +1,5 @@
+/** Which service port owns a frontend when several claim it. */
+
 import type { ServicePortKey } from '../model/service-port-name.js';
 
 /** Two service ports claim one frontend. The holder's clients are served. */

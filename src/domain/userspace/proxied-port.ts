@@ -1,3 +1,5 @@
+/** Proxy ports: their endpoints, and the ports of this machine that they claim. */
+
 import { frontendAddress } from '../conntrack/frontend-map.js';
 import type { ServicePortFlows } from '../conntrack/service-port-flows.js';
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';

@@ -1,3 +1,5 @@
+/** Requests to nf_tables, and the generations of its transactions. */
+
 import { ENOENT } from '../../netlink/errors.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';
 import type { MessageWriter } from '../../netlink/message-writer.js';

@@ -1,3 +1,5 @@
+/** Components of keys and values: their types, bytes and text. */
+
 import { protocolText } from '../../../domain/model/protocol-number.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { type DataType, formatPriority } from '../../../domain/nftables/layout/table.js';

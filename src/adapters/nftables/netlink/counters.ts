@@ -1,3 +1,5 @@
+/** Named counters of our table. */
+
 import { rejectedProtocols } from '../../../domain/forwarding/rejected-protocols.js';
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';

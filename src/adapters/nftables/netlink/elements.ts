@@ -1,3 +1,5 @@
+/** Elements of sets in netlink messages: written, read, and looked up by key. */
+
 import type { SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
 import {
   MAX_COMMENT_LENGTH,

@@ -1,3 +1,5 @@
+/** Converts listed tables into the form that rule interpreters follow. */
+
 import type {
   KernelChain,
   KernelElement,

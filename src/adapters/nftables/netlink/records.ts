@@ -1,3 +1,5 @@
+/** Messages of nf_tables as records (docs/spec/nft-netlink.md §5, §6), for reading and for writing. */
+
 import type { SetElement, Hook } from '../../../domain/nftables/layout/table.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';
 import {
@@ -16,8 +18,6 @@ import {
 import { data, expressions } from './expressions.js';
 import * as nf from './nf-tables.js';
 import { DIGEST_LENGTH, USERDATA } from './nf-tables.js';
-
-/* What messages of nf_tables tell (docs/spec/nft-netlink.md §5, §6), whether the kernel lists it or it is sent to the kernel. */
 
 /** What else is in it than a comment is written where it belongs. */
 const userdata: Form<Userdata> = {

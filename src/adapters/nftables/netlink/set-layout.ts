@@ -1,3 +1,5 @@
+/** How nf_tables stores a set: types, lengths and userdata. */
+
 import { Buffer } from 'node:buffer';
 import { getOrMake } from '../../../domain/model/get-or-make.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';

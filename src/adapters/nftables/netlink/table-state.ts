@@ -1,3 +1,5 @@
+/** Reads our table: its elements, and fingerprints of its rules, chains and sets. */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import {

@@ -1,3 +1,5 @@
+/** The rules that every table has, regardless of its services. */
+
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import { cidrText } from '../../net/cidr.js';
 import type { IpFamily } from '../../net/ip-family.js';

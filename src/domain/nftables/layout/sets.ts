@@ -1,3 +1,5 @@
+/** The sets and maps of the table, and the two kinds of frontend keys. */
+
 import type { DataType, SetDefinition, Key } from './table.js';
 
 /** Room for clients in the affinity set; beyond that, service continues without stickiness. */

@@ -1,3 +1,5 @@
+/** The terms in which the table is described: sets, elements, chains, rules and operations. */
+
 import type { IpFamily } from '../../net/ip-family.js';
 
 /** The table has kube-proxy's name, so that taking over, and going back, is one transaction (docs/spec/nftables.md §1). */

@@ -1,3 +1,5 @@
+/** Elements of service ports, and changes of them. */
+
 import { getOrMake } from '../../model/get-or-make.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
 import type { Part } from '../../reconcile/held-parts.js';

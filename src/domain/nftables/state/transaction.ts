@@ -1,3 +1,5 @@
+/** The transactions that write a change to the table. */
+
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
 import { nodeChains, type ChainRules } from '../layout/node-rules.js';
