@@ -98,7 +98,7 @@ export {
 export type { Cidr } from './domain/net/cidr.js';
 export { IP_FAMILIES, type IpFamily } from './domain/net/ip-family.js';
 export type { LocalTrafficDetector } from './domain/node/local-traffic-detector.js';
-export type { EndpointSelection, OmittedEndpoints } from './domain/selection/select-endpoints.js';
+export type { EndpointSelection, OmittedEndpoints } from './domain/select-endpoints.js';
 export type { HeldFrontend, TroubledPort } from './application/status/port-status.js';
 
 // Parts of the program that are of use elsewhere.

@@ -1,4 +1,4 @@
-import type { EditEffect } from '../../src/application/configuration/apply-configuration.js';
+import type { EditEffect } from '../../src/application/live-configuration.js';
 import { commandFlags } from '../../src/bootstrap/configuration/flags/command-flags.js';
 import { featureGateReference } from '../../src/bootstrap/configuration/schema/feature-gates.js';
 import { KUBERNETES_VERSIONS } from '../../src/bootstrap/configuration/levels.js';

@@ -1,4 +1,4 @@
-import { WEIGHT_ANNOTATION } from '../../src/domain/decode/balancing-annotations.js';
+import { WEIGHT_ANNOTATION } from '../../src/domain/decode/annotations.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
 import { Testbed } from '../support/testbed/testbed.js';

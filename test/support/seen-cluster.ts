@@ -100,7 +100,7 @@ export class SeenCluster {
       localAddresses: () => [...Object.values(NODE_IPS), '127.0.0.1', '::1'],
     });
     this.list = new ListServices(state, loops, statuses, (key) => unserved.why(key), isListed, localhost);
-    state.applyNode({ name: 'n1', zone: 'a', ips: [], podCIDRs: [], leaving: false });
+    state.applyNode({ name: 'n1', zone: 'a', ips: [], podCIDRs: [], draining: false });
   }
 
   /** Delivers raw objects, and programs them. */

@@ -1,7 +1,6 @@
 import type { ClientFlow, ConnectionActivity } from '../../domain/conntrack/flow.js';
 import type { FlowPlace } from '../../domain/conntrack/frontend-map.js';
-import { protocolOfNumber } from '../../domain/model/protocol-number.js';
-import type { Protocol } from '../../domain/model/service-port-name.js';
+import { protocolOfNumber, type Protocol } from '../../domain/model/service-port-name.js';
 import { hostPort } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { flowHash, inSample } from '../../domain/traffic/sample.js';

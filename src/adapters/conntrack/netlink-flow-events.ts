@@ -6,7 +6,7 @@ import type {
   FlowSink,
   TrackedConnections,
 } from '../../application/ports/node/flow-events.js';
-import { PROTOCOL_NUMBERS } from '../../domain/model/protocol-number.js';
+import { PROTOCOL_NUMBERS } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { ADDRESS_FACTOR, PORT_FACTOR } from '../../domain/traffic/sample.js';
 import type { SeenFlow } from '../../domain/traffic/seen-flow.js';

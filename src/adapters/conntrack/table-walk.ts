@@ -1,8 +1,7 @@
 /** Walks through the connection tracking table; the kernel filters it. */
 
 import type { FlowPlace } from '../../domain/conntrack/frontend-map.js';
-import { PROTOCOL_NUMBERS } from '../../domain/model/protocol-number.js';
-import type { Protocol } from '../../domain/model/service-port-name.js';
+import { PROTOCOL_NUMBERS, type Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { KernelReply } from '../netlink/message-reader.js';
 import { MessageWriter } from '../netlink/message-writer.js';

@@ -6,7 +6,7 @@ import { delay } from '../../application/delay.js';
 import type { Clock, Timer } from '../../application/ports/clock.js';
 import type { ClusterEvent, EventRecorder } from '../../application/ports/event-recorder.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { anything } from '../../domain/shapes/shape.js';
+import { anything } from '../../domain/shape.js';
 import type { ApiClient } from '../kubernetes/client/api-client.js';
 import { ApiConnectionError, ApiError } from '../kubernetes/client/api-error.js';
 import { send } from '../kubernetes/client/send.js';

@@ -42,8 +42,8 @@ export class ConnectionGuard {
     });
     const count: RequestListener = ({ socket }, response) => {
       const pool = this.pools.get(socket);
-      pool?.began(socket);
-      response.once('close', () => pool?.finished(socket));
+      pool?.requestStarted(socket);
+      response.once('close', () => pool?.requestEnded(socket));
     };
     server.prependListener('request', count);
     // Nothing happened for a while: what is being computed goes on, a client that does not take its answer is not waited for.
@@ -148,13 +148,13 @@ export class ConnectionPool<Connection> {
   }
 
   /** The connection has a request. */
-  began(connection: Connection): void {
+  requestStarted(connection: Connection): void {
     const siblings = this.among(connection);
     siblings?.set(connection, siblings.get(connection)! + 1);
   }
 
   /** The request has its answer. */
-  finished(connection: Connection): void {
+  requestEnded(connection: Connection): void {
     const siblings = this.among(connection);
     if (!siblings) return;
     const left = siblings.get(connection)! - 1;

@@ -1,6 +1,5 @@
 import { type IpSetHeader, type IpSetType, addLine, createLine } from '../../domain/ipvs/ip-set.js';
-import { protocolText, PROTOCOL_NUMBERS } from '../../domain/model/protocol-number.js';
-import type { Protocol } from '../../domain/model/service-port-name.js';
+import { protocolText, PROTOCOL_NUMBERS, type Protocol } from '../../domain/model/service-port-name.js';
 import { reportsTemporary, EINVAL, ENOENT } from '../netlink/errors.js';
 import type { MessageWriter } from '../netlink/message-writer.js';
 import { NetlinkChannel } from '../netlink/netlink-channel.js';

@@ -8,7 +8,7 @@ import {
 import { type OwnedChain, claimId } from '../../domain/iptables/iptables-change.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import { OWNED_TABLE, type Chain, type RuleText, type TableName } from '../../domain/iptables/table.js';
-import { getOrMake } from '../../domain/model/get-or-make.js';
+import { getOrMake } from '../../domain/model/maps.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import { IPTABLES_OWNED_CHAINS, isOwned } from './owned-chains.js';
 import { fillShared, removeChains, writeChains, type RestoreLines, RestoreScript } from './restore-script.js';

@@ -7,8 +7,7 @@ import {
   type RealServer,
   type VirtualServerId,
 } from '../../domain/ipvs/virtual-server.js';
-import { protocolOfNumber, PROTOCOL_NUMBERS } from '../../domain/model/protocol-number.js';
-import type { Protocol } from '../../domain/model/service-port-name.js';
+import { protocolOfNumber, PROTOCOL_NUMBERS, type Protocol } from '../../domain/model/service-port-name.js';
 import { type IpFamily, familyOf } from '../../domain/net/ip-family.js';
 import { ENOENT } from '../netlink/errors.js';
 import { AttributeReader, type NetlinkMessage } from '../netlink/message-reader.js';

@@ -1,8 +1,6 @@
 import type { ResourceKind } from '../../application/ports/cluster-source.js';
-import type { RawObject } from '../../domain/decode/fields.js';
-import { quote, type Reading } from '../../domain/decode/problem.js';
-import { readEndpointSlice } from '../../domain/decode/read-endpoint-slice.js';
-import { readEndpoints } from '../../domain/decode/read-endpoints.js';
+import { type RawObject, quote, type Reading } from '../../domain/decode/fields.js';
+import { readEndpointSlice, readEndpoints } from '../../domain/decode/read-endpoint-slice.js';
 import { readNode } from '../../domain/decode/read-node.js';
 import { readServiceCidr } from '../../domain/decode/read-service-cidr.js';
 import { readService } from '../../domain/decode/read-service.js';

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ObjectReference, ResourceKind } from '../../application/ports/cluster-source.js';
-import type { RawObject } from '../../domain/decode/fields.js';
-import { quote } from '../../domain/decode/problem.js';
+import { type RawObject, quote } from '../../domain/decode/fields.js';
 import type { Allocations } from '../../domain/validation/allocations.js';
 import { annotationDoubts } from '../../domain/validation/annotations.js';
 import { deprecationDoubts } from '../../domain/validation/deprecations.js';

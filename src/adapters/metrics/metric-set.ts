@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { append } from '../../domain/model/grouped.js';
+import { append } from '../../domain/model/maps.js';
 
 /** One metric as it is registered. */
 export interface MetricSpec {

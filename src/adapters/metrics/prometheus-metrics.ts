@@ -3,8 +3,7 @@ import { delay } from '../../application/delay.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { ConntrackOutcome, Metrics } from '../../application/ports/metrics.js';
 import type { SyncReport } from '../../application/ports/sync-observer.js';
-import { PROTOCOLS } from '../../domain/model/protocol-number.js';
-import type { Protocol, ServiceKey } from '../../domain/model/service-port-name.js';
+import { PROTOCOLS, type Protocol, type ServiceKey } from '../../domain/model/service-port-name.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import {
   COMPONENT_METRICS,

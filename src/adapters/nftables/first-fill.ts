@@ -2,7 +2,7 @@
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { getOrMake } from '../../domain/model/get-or-make.js';
+import { getOrMake } from '../../domain/model/maps.js';
 import { serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import { HAIRPIN_CONNECTIONS, setsOf, VARIANTS } from '../../domain/nftables/layout/sets.js';
 import type { SetDefinition, SetElement } from '../../domain/nftables/layout/table.js';

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { getOrMake } from '../../domain/model/get-or-make.js';
+import { getOrMake } from '../../domain/model/maps.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { KUBE_PROXY_MAPS } from '../../domain/nftables/layout/kube-proxy-maps.js';
 import {

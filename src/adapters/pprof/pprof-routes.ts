@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { grouped } from '../../domain/model/grouped.js';
+import { grouped } from '../../domain/model/maps.js';
 import { clientLeft, HTML_TYPE, respond, TEXT_TYPE, type Query, type Routes } from '../http/router.js';
 import { ProfileBuilder } from './profile-builder.js';
 import { ProfilerBusyError, type Profiler } from './profiler.js';

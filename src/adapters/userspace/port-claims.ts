@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { getOrMake } from '../../domain/model/get-or-make.js';
+import { getOrMake } from '../../domain/model/maps.js';
 import type { Protocol, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { claimText, type PortClaim } from '../../domain/userspace/proxied-port.js';

@@ -4,7 +4,7 @@ import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwardi
 import { hostPort } from '../../domain/net/address.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { weightlessOf } from '../../domain/selection/select-endpoints.js';
+import { weightlessOf } from '../../domain/select-endpoints.js';
 import { claimOf, claimText, type PortClaim } from '../../domain/userspace/proxied-port.js';
 import type { PortAllocator } from '../../domain/userspace/port-allocator.js';
 import { RoundRobin, type Random } from '../../domain/userspace/round-robin.js';

@@ -1,10 +1,10 @@
 import { PortFailover, type Aside, type PortSight, type Step } from '../../domain/failover/port-failover.js';
 import type { StepsAside } from '../../domain/failover/steps-aside.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import { getOrMake } from '../../domain/model/get-or-make.js';
+import { getOrMake } from '../../domain/model/maps.js';
 import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { wholeLists } from '../../domain/selection/select-endpoints.js';
+import { wholeLists } from '../../domain/select-endpoints.js';
 import { familyPortKey, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
 import type { CountingFacts } from '../../domain/traffic/counting-facts.js';
 import type { PortTraffic } from '../../domain/traffic/traffic-table.js';

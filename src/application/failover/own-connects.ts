@@ -1,7 +1,7 @@
 import type { OwnAttempts } from '../../domain/failover/port-failover.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
-import { getOrMake } from '../../domain/model/get-or-make.js';
+import { getOrMake } from '../../domain/model/maps.js';
 import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
 import { familyPortKey, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
 import type { Clock } from '../ports/clock.js';

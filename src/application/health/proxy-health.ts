@@ -1,11 +1,11 @@
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import type { Clock } from '../ports/clock.js';
-import type { SourceStatus } from '../ports/cluster-source.js';
+import type { Clock, Timer } from '../ports/clock.js';
+import type { SourceStatus, ResourceKind } from '../ports/cluster-source.js';
+import type { ServiceManager } from '../ports/node/service-manager.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
-import { staleSources, type StaleSource } from './stale-sources.js';
 
 /** One family's state, as /healthz shows it. Times are milliseconds since the epoch. */
-export interface FamilyVerdict {
+interface FamilyVerdict {
   /** The end of the last successful sync; undefined before the first. */
   readonly lastUpdated: number | undefined;
   readonly healthy: boolean;
@@ -25,6 +25,12 @@ export interface HealthVerdict {
   readonly reason?: string;
   /** Kinds whose news may be missing. Shown, but not unhealthy. */
   readonly stale: readonly StaleSource[];
+}
+
+/** A kind whose news may be missing, and why. */
+interface StaleSource {
+  readonly kind: ResourceKind;
+  readonly reason: string;
 }
 
 interface FamilyState {
@@ -158,3 +164,83 @@ const livenessOf: Judge = ({ lastUpdated, oldestPending, oldestDequeued }, lates
   const seconds = Math.floor((now - since) / 1000);
   return { lastUpdated, healthy: false, reason: `a sync has been due for ${seconds} s` };
 };
+
+/** An API server sends a bookmark about once a minute, so an open watch that is silent for this long hangs. Milliseconds. */
+const LONGEST_SILENCE = 180_000;
+/** Time without a watch. Restarts of an API server take less. Milliseconds. */
+const LONGEST_GAP = 60_000;
+
+/**
+ * The kinds of which the proxy may not have the current state. Stale data does not make it unhealthy: what is programmed keeps
+ * working, a restart would not help, and during an outage of the API server every node is in the same state.
+ */
+export function staleSources(statuses: readonly SourceStatus[], now: number): readonly StaleSource[] {
+  return statuses.flatMap((status) => {
+    const reason = reasonOf(status, now);
+    return reason === undefined ? [] : [{ kind: status.kind, reason }];
+  });
+}
+
+function reasonOf(
+  { state, synced, connected, lastActivity, failure }: SourceStatus,
+  now: number,
+): string | undefined {
+  if (state === 'absent' || state === 'stopped') return undefined;
+  const because = failure === undefined ? '' : `: ${failure}`;
+  if (!synced) return `not listed yet${because}`;
+  const silence = now - (lastActivity ?? -Infinity);
+  if (silence < (connected ? LONGEST_SILENCE : LONGEST_GAP)) return undefined;
+  const seconds = Math.floor(silence / 1000);
+  return connected ? `the watch has been silent for ${seconds} s` : `no watch for ${seconds} s${because}`;
+}
+
+/** How often health is looked at until everything has been programmed, in milliseconds. */
+const UNTIL_READY = 250;
+
+/**
+ * Reports the proxy's health to what supervises the process.
+ * - starting, until every family is healthy for the first time: what the proxy waits for is its status;
+ * - serving, from then on, however its health is: the service is ready once. At twice the rate that the watchdog asks for, the
+ *   process is reported alive, unless a sync is overdue; without reports it is restarted.
+ */
+export class Supervision {
+  private timer: Timer | undefined;
+  private isServing = false;
+  private lastStatus: string | undefined;
+
+  constructor(
+    private readonly manager: ServiceManager,
+    private readonly health: ProxyHealth,
+    private readonly clock: Clock,
+  ) {}
+
+  start(): void {
+    this.check();
+  }
+
+  /** Idempotent. */
+  stop(): void {
+    this.timer?.cancel();
+    this.manager.stopping();
+  }
+
+  private check(): void {
+    const { healthy, reason = 'starting' } = this.health.verdict();
+    if (healthy && !this.isServing) {
+      this.isServing = true;
+      this.manager.ready();
+    }
+    this.reportStatus(healthy ? 'everything is programmed' : reason);
+    if (this.health.liveness().healthy) this.manager.alive();
+    const { watchdogMilliseconds } = this.manager;
+    const pause = watchdogMilliseconds === undefined ? undefined : watchdogMilliseconds / 2;
+    const next = this.isServing ? pause : Math.min(UNTIL_READY, pause ?? UNTIL_READY);
+    if (next !== undefined) this.timer = this.clock.after(next, () => this.check());
+  }
+
+  private reportStatus(text: string): void {
+    if (text === this.lastStatus) return;
+    this.lastStatus = text;
+    this.manager.status(text);
+  }
+}

@@ -7,8 +7,11 @@ import {
   unsupportedPrimary,
   type FamilyFacts,
 } from '../../domain/node/configuration-checks.js';
-import { isPrimaryLoopback, selectNodeAddresses } from '../../domain/node/node-addresses.js';
-import { expandNodePortAddresses } from '../../domain/node/node-port-addresses.js';
+import {
+  isPrimaryLoopback,
+  selectNodeAddresses,
+  expandNodePortAddresses,
+} from '../../domain/node/node-addresses.js';
 import type { Logger } from '../ports/logger.js';
 import { NamedError } from '../../domain/model/named-error.js';
 

@@ -10,12 +10,13 @@ import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { hostPort, parseAddress } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { localTrafficDetector, type LocalTrafficSettings } from '../../domain/node/local-traffic-detector.js';
-import { isOwnAddress, selectNodeAddresses } from '../../domain/node/node-addresses.js';
 import {
+  isOwnAddress,
+  selectNodeAddresses,
   expandNodePortAddresses,
   nodePortAddressesOf,
   nodePortIPs,
-} from '../../domain/node/node-port-addresses.js';
+} from '../../domain/node/node-addresses.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { LocalAddresses } from '../ports/node/local-addresses.js';
 import type { Logger } from '../ports/logger.js';

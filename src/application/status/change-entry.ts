@@ -1,5 +1,5 @@
-import { family } from '../../domain/shapes/net-shapes.js';
 import {
+  family,
   fields,
   list,
   number,
@@ -9,8 +9,7 @@ import {
   time,
   variants,
   word,
-} from '../../domain/shapes/shape.js';
-
+} from '../../domain/shape.js';
 /** How a list changed. */
 export type ListChange = ReturnType<typeof listChange>;
 const listChange = fields({

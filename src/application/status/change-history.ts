@@ -1,6 +1,6 @@
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
-import { timeText } from '../../domain/model/time-text.js';
+import { timeText } from '../../domain/model/text.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock } from '../ports/clock.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';

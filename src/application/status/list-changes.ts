@@ -1,7 +1,7 @@
 import { frontendPlace, type Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import { comparePlaces, endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
-import { asideOf } from '../../domain/selection/select-endpoints.js';
+import { asideOf } from '../../domain/select-endpoints.js';
 import type { ListChange } from './change-entry.js';
 
 /** How many members of a change are named. */

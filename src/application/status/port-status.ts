@@ -8,7 +8,7 @@ import {
   time,
   variants,
   type Shape,
-} from '../../domain/shapes/shape.js';
+} from '../../domain/shape.js';
 
 /** A frontend that a service port claims and another one holds. */
 export interface HeldFrontend {

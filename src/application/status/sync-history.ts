@@ -1,6 +1,6 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { timeText } from '../../domain/model/time-text.js';
-import { fields, flag, number, optional, text, time } from '../../domain/shapes/shape.js';
+import { timeText } from '../../domain/model/text.js';
+import { fields, flag, number, optional, text, time } from '../../domain/shape.js';
 import type { Clock } from '../ports/clock.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
 

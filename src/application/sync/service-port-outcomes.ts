@@ -1,7 +1,7 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange, ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
-import { timeText } from '../../domain/model/time-text.js';
+import { timeText } from '../../domain/model/text.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { cutText } from '../cut-text.js';
 import { MessageRate } from '../message-rate.js';

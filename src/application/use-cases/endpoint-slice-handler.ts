@@ -1,5 +1,8 @@
-import { readEndpointSlice, type IgnoredSlice } from '../../domain/decode/read-endpoint-slice.js';
-import { readEndpoints } from '../../domain/decode/read-endpoints.js';
+import {
+  readEndpointSlice,
+  type IgnoredSlice,
+  readEndpoints,
+} from '../../domain/decode/read-endpoint-slice.js';
 import type { EndpointSlice } from '../../domain/model/endpoint-slice.js';
 import { serviceKey, type ServiceKey } from '../../domain/model/service-port-name.js';
 import type { SliceChange } from '../../domain/state/cluster-state.js';

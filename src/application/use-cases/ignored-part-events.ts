@@ -1,4 +1,4 @@
-import { annotationPath } from '../../domain/decode/annotation.js';
+import { annotationPath } from '../../domain/decode/annotations.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import { cutText } from '../cut-text.js';
 import type { EventRecorder } from '../ports/event-recorder.js';

@@ -99,5 +99,5 @@ function completed(
 }
 
 function onlyLeavingDiffers(one: Node, other: Node): boolean {
-  return JSON.stringify({ ...one, leaving: false }) === JSON.stringify({ ...other, leaving: false });
+  return JSON.stringify({ ...one, draining: false }) === JSON.stringify({ ...other, draining: false });
 }

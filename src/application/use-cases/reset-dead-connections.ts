@@ -9,7 +9,7 @@ import {
 } from '../../domain/conntrack/flow.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace, lackedBy, type Endpoint } from '../../domain/model/endpoint.js';
-import { append } from '../../domain/model/grouped.js';
+import { append } from '../../domain/model/maps.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock, Timer } from '../ports/clock.js';

@@ -1,9 +1,7 @@
-import { tooManyFrontends } from '../../domain/decode/frontends-limit.js';
-import { readService } from '../../domain/decode/read-service.js';
+import { tooManyFrontends, readService } from '../../domain/decode/read-service.js';
 import { readServiceCidr } from '../../domain/decode/read-service-cidr.js';
 import { serviceKey, type ServiceKey } from '../../domain/model/service-port-name.js';
-import type { Service } from '../../domain/model/service.js';
-import type { UnservedKind } from '../../domain/model/unserved.js';
+import type { Service, UnservedKind } from '../../domain/model/service.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { ObjectReference } from '../ports/cluster-source.js';
 import type { HandlerParts, ObjectHandler } from './object-handler.js';

@@ -1,4 +1,4 @@
-import { timeText } from '../../domain/model/time-text.js';
+import { timeText } from '../../domain/model/text.js';
 
 /** When an endpoint stepped aside and is tried again, in milliseconds since the epoch. */
 export interface AsideTimes {

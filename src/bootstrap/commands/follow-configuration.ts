@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { FileWatch } from '../../adapters/folder-watch.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
-import { ApplyConfiguration } from '../../application/configuration/apply-configuration.js';
+import { ApplyConfiguration } from '../../application/live-configuration.js';
 import { parseCommandLine, type CommandLine } from '../configuration/command-line.js';
 import { editedFields } from '../configuration/edited-fields.js';
 import { logSettings } from '../configuration/log-settings.js';

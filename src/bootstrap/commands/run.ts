@@ -2,7 +2,7 @@ import { exitAtOnce, setOomScore, collectGarbage } from '../../adapters/process/
 import { Systemd } from '../../adapters/process/systemd.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
-import { Supervision } from '../../application/health/supervision.js';
+import { Supervision } from '../../application/health/proxy-health.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { followConfiguration } from './follow-configuration.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';

@@ -1,4 +1,4 @@
-import type { EditedField } from '../../application/configuration/apply-configuration.js';
+import type { EditedField } from '../../application/live-configuration.js';
 import { fieldEntries, valueAt } from './schema/field.js';
 import { modeInForce, type Configured } from './proxy-configuration.js';
 import { schema } from './schema/schema.js';

@@ -1,4 +1,4 @@
-import { NODE_PORT_KEYWORDS } from '../../domain/node/node-port-addresses.js';
+import { NODE_PORT_KEYWORDS } from '../../domain/node/node-addresses.js';
 import { LEVELS, type KubernetesVersion } from './levels.js';
 import { cidrProblem, invalid } from './schema/field-rule.js';
 

@@ -1,5 +1,5 @@
 import { parseCidr } from '../../domain/net/cidr.js';
-import { isInterfaceName } from '../../domain/node/interface-name.js';
+import { isInterfaceName } from '../../domain/node/local-traffic-detector.js';
 import { formatDuration } from '../../application/words/duration.js';
 import { resolveFeatureGates } from './schema/feature-gates.js';
 import { fieldEntries, valueAt } from './schema/field.js';

@@ -1,6 +1,5 @@
 import { ServiceHealthChecks } from '../../application/health/service-health-checks.js';
-import { LocalhostNodePorts } from '../../application/localhost/localhost-node-ports.js';
-import type { ReportProblem } from '../../application/localhost/relayed-node-port.js';
+import { LocalhostNodePorts, type ReportProblem } from '../../application/localhost/localhost-node-ports.js';
 import { ForwardingListeners } from '../../application/sync/forwarding-listeners.js';
 import { Sync } from '../../application/use-cases/sync.js';
 import { SyncLoop } from '../../application/sync/sync-loop.js';

@@ -55,8 +55,8 @@ export const clusterModule = {
         startTime: clock.now(),
         serviceFrontendsLimit: configuration.serviceFrontendsLimit,
         ignoredParts,
-        nodeChanged({ leaving }) {
-          health.setNodeEligible(!leaving);
+        nodeChanged({ draining }) {
+          health.setNodeEligible(!draining);
           awaitNode.changed();
         },
       },

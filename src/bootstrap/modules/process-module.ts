@@ -1,5 +1,5 @@
 import { SystemClock } from '../../adapters/process/system-clock.js';
-import { LiveConfiguration } from '../../application/configuration/live-configuration.js';
+import { LiveConfiguration } from '../../application/live-configuration.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';

@@ -4,7 +4,7 @@ import type {
   PrometheusMetrics,
   RejectedPackets,
 } from '../../adapters/metrics/prometheus-metrics.js';
-import type { LiveConfiguration } from '../../application/configuration/live-configuration.js';
+import type { LiveConfiguration } from '../../application/live-configuration.js';
 import type { ProxyHealth } from '../../application/health/proxy-health.js';
 import type { Readiness } from '../../application/health/readiness.js';
 import type { AwaitNode, NodeTimeouts } from '../../application/node/await-node.js';

@@ -1,4 +1,4 @@
-import type { Shape } from '../../domain/shapes/shape.js';
+import type { Shape } from '../../domain/shape.js';
 import { NamedError } from '../../domain/model/named-error.js';
 
 /** An answer is not what was asked for: no JSON, of another shape, or too large for what it says. */

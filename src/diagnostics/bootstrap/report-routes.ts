@@ -13,7 +13,7 @@ import { FindEndpoints } from '../application/status/find-endpoints.js';
 import { ListServices } from '../application/status/list-services.js';
 import { ReportStatus } from '../application/status/report-status.js';
 import { counted } from '../../application/words/counted.js';
-import { timeText } from '../../domain/model/time-text.js';
+import { timeText } from '../../domain/model/text.js';
 import type { CommandLine } from '../../bootstrap/configuration/command-line.js';
 import { LEVELS } from '../../bootstrap/configuration/levels.js';
 import { modeInForce } from '../../bootstrap/configuration/proxy-configuration.js';

@@ -1,6 +1,6 @@
 import { endpointPlace, type Endpoint } from '../model/endpoint.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
-import { textHash } from '../model/text-hash.js';
+import { textHash } from '../model/text.js';
 import { isHashed, isWeightedList, weightOf, type Balancing, type TableOwners } from './balancing.js';
 
 /**

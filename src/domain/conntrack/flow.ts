@@ -1,7 +1,7 @@
 /** Tracked connections, and how long their endpoints have been silent. */
 
 import type { Frontend } from '../forwarding/forwarding-entry.js';
-import { getOrMake } from '../model/get-or-make.js';
+import { getOrMake } from '../model/maps.js';
 import { hostPort } from '../net/address.js';
 
 /**

@@ -1,7 +1,7 @@
 /** Maps by frontend, and the places that they cover. */
 
 import type { Frontend } from '../forwarding/forwarding-entry.js';
-import { getOrMake } from '../model/get-or-make.js';
+import { getOrMake } from '../model/maps.js';
 
 /** In place of an address for a node port, which has none. */
 export const NODE_PORT = '';

@@ -1,7 +1,7 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { endpointPlace, lackedBy, type Endpoint } from '../model/endpoint.js';
 import { cidrContains, cidrText, type Cidr } from '../net/cidr.js';
-import { asideOf } from '../selection/select-endpoints.js';
+import { asideOf } from '../select-endpoints.js';
 import type { ClientFlow } from './flow.js';
 import { frontendAddress, type FrontendAddress, NODE_PORT } from './frontend-map.js';
 

@@ -4,9 +4,9 @@ import {
   type NumberedPort,
   type SliceEndpoint,
 } from '../model/endpoint-slice.js';
-import { parseAddress } from '../net/address.js';
-import type { IpFamily } from '../net/ip-family.js';
-import { unreachableRange } from '../net/special-address.js';
+import { parseAddress, unreachableRange } from '../net/address.js';
+import { familyOf, IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
+import { readSliceWeight } from './annotations.js';
 import {
   booleanField,
   hasLabel,
@@ -20,10 +20,12 @@ import {
   subdomainField,
   textField,
   timeField,
+  InvalidObject,
+  ProblemList,
+  quote,
   type RawObject,
+  type Reading,
 } from './fields.js';
-import { readSliceWeight } from './balancing-annotations.js';
-import { InvalidObject, ProblemList, quote, type Reading } from './problem.js';
 
 /** The Service that a slice belongs to. */
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
@@ -93,7 +95,7 @@ function readPort(raw: unknown, index: number, notes: ProblemList): NumberedPort
 }
 
 /** A port as slices and Endpoints have it, with a name, if only an empty one. */
-export function numberedPort({ name, port, protocol }: RawObject): NumberedPort {
+function numberedPort({ name, port, protocol }: RawObject): NumberedPort {
   return {
     name: name === '' ? '' : labelField(name, '.name'),
     port: integerField(port, '.port', 1, 65535),
@@ -141,4 +143,65 @@ function readEndpoint(
 
 function readHints(raw: unknown, path: string): readonly string[] {
   return readEach(raw, path, (hint) => textField(objectField(hint, '').name, '.name'));
+}
+
+/**
+ * Reads a `v1 Endpoints` object as equivalent EndpointSlices: one for each subset and family. Not-ready addresses become
+ * endpoints that are not ready. The slices have names that no real slice can have.
+ */
+export function readEndpoints(raw: unknown, nodeName: string): Reading<readonly EndpointSlice[]> {
+  const problems = new ProblemList();
+  return readObject(raw, 'Endpoints', (object, metadata) => {
+    const namespace = labelField(metadata.namespace, 'metadata.namespace');
+    const service = labelField(metadata.name, 'metadata.name');
+    const slices = readEach(object.subsets, 'subsets', (rawSubset, index) => {
+      const subset = objectField(rawSubset, '');
+      const ports = readEach(subset.ports, '.ports', readSubsetPort);
+      const path = `subsets[${index}]`;
+      const endpoints = [true, false].flatMap((ready) =>
+        readAddresses(subset, path, ready, nodeName, problems),
+      );
+      return IP_FAMILIES.flatMap((family) => {
+        const ofFamily = endpoints.filter(({ address }) => familyOf(address) === family);
+        if (ofFamily.length === 0) return [];
+        const name = `endpoints:${service}/${index}/${family}`;
+        return { namespace, name, service, family, ports: slicePorts(ports, ofFamily) };
+      });
+    });
+    return { value: slices.flat(), problems: problems.texts };
+  });
+}
+
+function readSubsetPort(raw: unknown): NumberedPort {
+  const port = objectField(raw, '');
+  return numberedPort({ ...port, name: textField(port.name, '.name') });
+}
+
+function readAddresses(
+  subset: RawObject,
+  path: string,
+  ready: boolean,
+  nodeName: string,
+  problems: ProblemList,
+): readonly SliceEndpoint[] {
+  const field = ready ? 'addresses' : 'notReadyAddresses';
+  return readEach(subset[field], `.${field}`, (raw, index) => {
+    const entry = objectField(raw, '');
+    const address = parseAddress(entry.ip);
+    if (!address) throw new InvalidObject(`.ip ${quote(entry.ip)} is not an IP address`);
+    const range = unreachableRange(address);
+    if (range !== undefined) {
+      problems.add(() => `${path}.${field}[${index}].ip ${quote(entry.ip)} is ${range}; ignored`);
+      return undefined;
+    }
+    return {
+      address: address.text,
+      isLocal: textField(entry.nodeName, '.nodeName') === nodeName && nodeName !== '',
+      ready,
+      serving: ready,
+      terminating: false,
+      zoneHints: [],
+      nodeHints: [],
+    };
+  });
 }

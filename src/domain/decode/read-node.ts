@@ -1,9 +1,16 @@
 import type { Node } from '../model/node.js';
 import { cidrText, parseCidr } from '../net/cidr.js';
 import { furtherAddresses, nodeIPs, type NodeStatusAddress } from '../node/node-addresses.js';
-import { objectField, readEach, readObject, subdomainField, textField } from './fields.js';
-import { ProblemList, quote, type Reading } from './problem.js';
-
+import {
+  objectField,
+  readEach,
+  readObject,
+  subdomainField,
+  textField,
+  ProblemList,
+  quote,
+  type Reading,
+} from './fields.js';
 /** The zone that the node is in. */
 export const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
@@ -29,7 +36,7 @@ export function readNode(raw: unknown): Reading<Node> {
           if (!cidr) problems.add(() => `spec.podCIDRs[${index}] ${quote(text)} is not a CIDR; ignored`);
           return cidr && cidrText(cidr);
         }),
-        leaving: deleting || taints.some(({ key }) => key === AUTOSCALER_TAINT),
+        draining: deleting || taints.some(({ key }) => key === AUTOSCALER_TAINT),
       },
       problems: problems.texts,
     };

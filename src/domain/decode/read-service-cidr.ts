@@ -1,6 +1,13 @@
 import { cidrText, parseCidr, type Cidr } from '../net/cidr.js';
-import { objectField, readEach, readObject, subdomainField } from './fields.js';
-import { InvalidObject, quote, type Reading } from './problem.js';
+import {
+  objectField,
+  readEach,
+  readObject,
+  subdomainField,
+  InvalidObject,
+  quote,
+  type Reading,
+} from './fields.js';
 
 /** The ranges of a `networking.k8s.io/v1 ServiceCIDR`, with the object's name. */
 export interface ServiceCidr {

@@ -1,10 +1,9 @@
-import type { Service, ServicePortSpec, ServiceType } from '../model/service.js';
+import type { Service, ServicePortSpec, ServiceType, UnservedKind } from '../model/service.js';
 import { subset } from '../model/subset.js';
-import type { UnservedKind } from '../model/unserved.js';
-import { parseAddress, type Address } from '../net/address.js';
+import { parseAddress, unservableRange, type Address } from '../net/address.js';
 import { parseCidr, type Cidr } from '../net/cidr.js';
-import { unservableRange } from '../net/special-address.js';
-import type { IpFamily } from '../net/ip-family.js';
+import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
+import { readAnnotations } from './annotations.js';
 import {
   hasLabel,
   integerField,
@@ -16,10 +15,12 @@ import {
   readObject,
   textField,
   timeField,
+  InvalidObject,
+  ProblemList,
+  quote,
   type RawObject,
+  type Reading,
 } from './fields.js';
-import { InvalidObject, ProblemList, quote, type Reading } from './problem.js';
-import { readAnnotations } from './service-annotations.js';
 
 /** Services with this label, whatever its value, belong to another proxy. */
 export const SERVICE_PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
@@ -213,4 +214,40 @@ function readHealthCheckNodePort(spec: RawObject, notes: ProblemList): number {
   if (port === 0)
     notes.add(() => 'spec.healthCheckNodePort is missing although externalTrafficPolicy is Local');
   return port;
+}
+
+/** As many as a Service may have where nobody says otherwise: mode nftables programs them in about a second. */
+export const USUAL_FRONTENDS_LIMIT = 20_000;
+
+/** The most sources of load-balancer frontends: each range is an element for each of these frontends. */
+const MOST_SOURCES = 65_536;
+
+/**
+ * The problem of a Service that has more frontends, of both families, than the node may spend on one, or more source ranges for them;
+ * undefined if it has not.
+ * @param limit of frontends; 0: any number, of ranges, too
+ */
+export function tooManyFrontends(service: Service, limit: number): string | undefined {
+  return limit === 0 ? undefined : (excessFrontends(service, limit) ?? excessSources(service));
+}
+
+function excessSources({ ports, loadBalancerIPs, sourceRanges }: Service): string | undefined {
+  const sources = ports.length * loadBalancerIPs.length * sourceRanges.length;
+  if (sources <= MOST_SOURCES) return undefined;
+  return `spec.loadBalancerSourceRanges has ${sourceRanges.length} ranges for ${ports.length} ports on ${loadBalancerIPs.length} load-balancer IPs: ${sources} in all, more than ${MOST_SOURCES}`;
+}
+
+function excessFrontends(service: Service, limit: number): string | undefined {
+  const addresses = addressesOf(service);
+  const nodePorts = service.ports.filter(({ nodePort }) => nodePort !== 0).length;
+  const frontends = service.ports.length * addresses + nodePorts;
+  if (frontends <= limit) return undefined;
+  const places = `${service.ports.length} ports on ${addresses} ${addresses === 1 ? 'address' : 'addresses'}`;
+  return `spec.ports has ${places}${nodePorts > 0 ? `, ${nodePorts} with a node port` : ''}: ${frontends} frontends, more than --service-frontends-limit=${limit}`;
+}
+
+function addressesOf({ clusterIPs, externalIPs, loadBalancerIPs }: Service): number {
+  const own = IP_FAMILIES.filter((family) => clusterIPs[family] !== undefined).length;
+  const distinct = (addresses: Service['externalIPs']) => new Set(addresses.map(({ text }) => text)).size;
+  return own + distinct(externalIPs) + distinct(loadBalancerIPs);
 }

@@ -6,7 +6,7 @@ import type { Service, ServicePortSpec } from '../model/service.js';
 import { subset } from '../model/subset.js';
 import { cidrContains } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
-import { selectEndpoints, type EndpointSelection, type NodeTopology } from '../selection/select-endpoints.js';
+import { selectEndpoints, type EndpointSelection, type NodeTopology } from '../select-endpoints.js';
 import type { ForwardingEntry, Frontend } from './forwarding-entry.js';
 import type { ReservedFrontends } from './reserved-frontends.js';
 import { withTableOwners } from './slot-tables.js';

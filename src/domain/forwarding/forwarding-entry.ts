@@ -4,7 +4,7 @@ import type { ServicePortKey, ServicePortName } from '../model/service-port-name
 import { hostPort } from '../net/address.js';
 import type { Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
-import type { EndpointSelection } from '../selection/select-endpoints.js';
+import type { EndpointSelection } from '../select-endpoints.js';
 
 /**
  * What happens to one service port's traffic of one family on this node: the decision, independent of any backend.

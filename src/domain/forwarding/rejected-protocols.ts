@@ -1,5 +1,4 @@
-import { PROTOCOLS } from '../model/protocol-number.js';
-import type { Protocol } from '../model/service-port-name.js';
+import { PROTOCOLS, type Protocol } from '../model/service-port-name.js';
 import type { NodeNetwork } from './node-network.js';
 
 const ALL_BUT_RELAYED = PROTOCOLS.filter((protocol) => protocol !== 'TCP');

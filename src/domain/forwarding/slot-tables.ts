@@ -2,9 +2,9 @@ import { weightOf, type TableOwners } from '../balancing/balancing.js';
 import type { SlotDemand } from '../balancing/slot-budget.js';
 import { MOST_SLOTS, slotCount, slotNames, tableNumber } from '../balancing/slots.js';
 import type { Endpoint } from '../model/endpoint.js';
-import { getOrMake } from '../model/get-or-make.js';
+import { getOrMake } from '../model/maps.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
-import { textHash } from '../model/text-hash.js';
+import { textHash } from '../model/text.js';
 import type { ForwardingEntry } from './forwarding-entry.js';
 
 /** The entries of a Service, those with tables of slots with the owners of their tables. */

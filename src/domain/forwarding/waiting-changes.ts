@@ -1,6 +1,5 @@
-import { getOrMake } from '../model/get-or-make.js';
-import { flatText } from '../model/flat-text.js';
-import { append } from '../model/grouped.js';
+import { getOrMake, append } from '../model/maps.js';
+import { flatText } from '../model/text.js';
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../model/service-port-name.js';
 import type { ForwardingEntry } from './forwarding-entry.js';
 import type { ForwardingChange } from './forwarding-table.js';

@@ -1,5 +1,5 @@
 import isEqual from 'fast-deep-equal';
-import { getOrMake } from '../model/get-or-make.js';
+import { getOrMake } from '../model/maps.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 import { Claims, type FrontendConflict, isUnexplained } from '../reconcile/claims.js';
 import type { DesiredState } from '../reconcile/desired-state.js';

@@ -2,7 +2,7 @@ import { weightOf } from '../balancing/balancing.js';
 import { endpointPlace, type Endpoint } from '../model/endpoint.js';
 import { hostPort } from '../net/address.js';
 import type { IpFamily } from '../net/ip-family.js';
-import type { EndpointSelection } from '../selection/select-endpoints.js';
+import type { EndpointSelection } from '../select-endpoints.js';
 import { MARK_MASQ } from './chain-names.js';
 import { checkComment, comment, addressText, from, MAX_PORT, numberText, ruleText } from './rule-text.js';
 import type { RuleText } from './table.js';

@@ -1,8 +1,8 @@
 /** Changes of the desired state, and the chains and entries that they concern. */
 
 import isEqual from 'fast-deep-equal';
-import { flatText } from '../model/flat-text.js';
-import { getOrMake } from '../model/get-or-make.js';
+import { flatText } from '../model/text.js';
+import { getOrMake } from '../model/maps.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 import { isUnexplained } from '../reconcile/claims.js';
 import {

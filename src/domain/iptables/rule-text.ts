@@ -3,8 +3,7 @@
 import { NamedError } from '../model/named-error.js';
 import { addressBits, type Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
-import { isInterfaceName } from '../node/interface-name.js';
-import type { LocalTrafficDetector } from '../node/local-traffic-detector.js';
+import { isInterfaceName, type LocalTrafficDetector } from '../node/local-traffic-detector.js';
 import type { RuleText } from './table.js';
 
 /** The pieces of a rule. iptables-save prints them in this order, wherever they stood when they were written. */

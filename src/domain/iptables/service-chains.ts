@@ -1,7 +1,7 @@
 import { weightOf } from '../balancing/balancing.js';
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import { endpointPlace, type Endpoint } from '../model/endpoint.js';
-import { getOrMake } from '../model/get-or-make.js';
+import { getOrMake } from '../model/maps.js';
 import { displayName } from '../model/service-port-name.js';
 import { MARK_MASQ, type ServiceChainKind, PROXY_FIREWALL, ServiceChainNames } from './chain-names.js';
 import {

@@ -1,8 +1,12 @@
 import { frontendName } from '../forwarding/frontend-name.js';
 import type { SharedEntry } from '../iptables/table.js';
 import { savedRules, type SavedTables } from '../iptables/saved-tables.js';
-import { protocolOfNumber } from '../model/protocol-number.js';
-import type { Protocol, ServicePortKey, ServicePortName } from '../model/service-port-name.js';
+import {
+  protocolOfNumber,
+  type Protocol,
+  type ServicePortKey,
+  type ServicePortName,
+} from '../model/service-port-name.js';
 import type { AdoptedRules } from '../reconcile/desired-state.js';
 import { OUT_FILTER } from './base-rules.js';
 import type { IpvsDesiredState } from './desired-state.js';

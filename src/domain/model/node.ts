@@ -11,5 +11,5 @@ export interface Node {
   readonly furtherAddresses?: readonly Address[];
   readonly podCIDRs: readonly string[];
   /** Being deleted, or about to be removed by the cluster autoscaler: load balancers should send no traffic. */
-  readonly leaving: boolean;
+  readonly draining: boolean;
 }

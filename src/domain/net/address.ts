@@ -1,8 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { IpFamily } from './ip-family.js';
 
-export { hostPort } from './host-port.js';
-
 /** One address in canonical text: dotted quads without leading zeros, IPv6 compressed and in lower case. */
 export interface Address {
   readonly family: IpFamily;
@@ -44,9 +42,66 @@ function withoutQuad(text: string): string | undefined {
   return `${head}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 
+const DOT = 46;
+const ZERO = 48;
+
+/** An IPv4 address in canonical text as a number of 32 bits; undefined for an IPv6 address. */
+export function ipv4Number(text: string): number | undefined {
+  let number = 0;
+  let octet = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === DOT) {
+      number = number * 256 + octet;
+      octet = 0;
+    } else {
+      const digit = code - ZERO;
+      if (digit < 0 || digit > 9) return undefined;
+      octet = octet * 10 + digit;
+    }
+  }
+  return number * 256 + octet;
+}
+
+/** Its canonical text. */
+export function ipv4Text(number: number): string {
+  return `${number >>> 24}.${(number >>> 16) & 0xff}.${(number >>> 8) & 0xff}.${number & 0xff}`;
+}
+
 /** What `localhost` means. */
 export const LOCALHOST: Readonly<Record<IpFamily, string>> = { IPv4: '127.0.0.1', IPv6: '::1' };
 
 export function isLoopback(address: Address): boolean {
   return address.family === 'IPv4' ? address.text.startsWith('127.') : address.text === '::1';
 }
+
+/** The special range that contains the address, if any. Endpoints and external IPs must not be in one (ValidateNonSpecialIP). */
+export function specialRange(address: Address): string | undefined {
+  const { family, text } = address;
+  const isIPv4 = family === 'IPv4';
+  if (text === (isIPv4 ? '0.0.0.0' : '::')) return 'unspecified';
+  if (isLoopback(address)) return 'loopback';
+  if (isIPv4 ? text.startsWith('169.254.') : /^fe[89ab].:/.test(text)) return 'link-local';
+  if (isIPv4 ? text.startsWith('224.0.0.') : /^ff.2:/.test(text)) return 'link-local multicast';
+  return undefined;
+}
+
+/** Why no Service may have the address, whatever the API server accepts: packets to it are not meant for one machine elsewhere. */
+export function unservableRange(address: Address): string | undefined {
+  const { family, text } = address;
+  if (text === (family === 'IPv4' ? '0.0.0.0' : '::')) return 'unspecified';
+  if (isLoopback(address)) return 'loopback';
+  if (text === '255.255.255.255') return 'broadcast';
+  const isMulticast = family === 'IPv4' ? MULTICAST.test(text) : text.startsWith('ff');
+  return isMulticast ? 'multicast' : undefined;
+}
+
+/** 224.0.0.0/4. */
+const MULTICAST = /^2(?:2[4-9]|3\d)\./;
+
+/** Why no endpoint may have the address: as no Service may, and link-local, as an API server has it. */
+export function unreachableRange(address: Address): string | undefined {
+  return unservableRange(address) ?? specialRange(address);
+}
+
+export { hostPort } from './ip-family.js';

@@ -1,7 +1,6 @@
 import ipaddr from 'ipaddr.js';
-import { parseAddress } from './address.js';
+import { parseAddress, ipv4Number, ipv4Text } from './address.js';
 import type { IpFamily } from './ip-family.js';
-import { ipv4Number, ipv4Text } from './ipv4-number.js';
 
 /** A network: its first address in canonical text, and the prefix length. */
 export interface Cidr {

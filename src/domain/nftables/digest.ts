@@ -1,8 +1,8 @@
 import { weightOf } from '../balancing/balancing.js';
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../model/endpoint.js';
-import { getOrMake } from '../model/get-or-make.js';
-import { mixed } from '../model/text-hash.js';
+import { getOrMake } from '../model/maps.js';
+import { mixed } from '../model/text.js';
 import { LISTS, type EndpointNumbers } from './endpoint-numbers.js';
 
 /** To be changed with everything that lets the same entry be compiled into other elements. */

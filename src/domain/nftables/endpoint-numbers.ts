@@ -1,7 +1,7 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { endpointPlace, forEachPlace, lackedBy, type Endpoint } from '../model/endpoint.js';
-import { getOrMake } from '../model/get-or-make.js';
-import { textHash } from '../model/text-hash.js';
+import { getOrMake } from '../model/maps.js';
+import { textHash } from '../model/text.js';
 import type { TableOwners } from '../balancing/balancing.js';
 import { slotCount, slotNames } from '../balancing/slots.js';
 import { FIRST_NUMBER } from './layout/node-rules.js';

@@ -6,7 +6,7 @@ import {
 } from '../forwarding/forwarding-entry.js';
 import { frontendName } from '../forwarding/frontend-name.js';
 import { forEachPlace, sortedOnce, type Endpoint } from '../model/endpoint.js';
-import { flatText } from '../model/flat-text.js';
+import { flatText } from '../model/text.js';
 import { addressBits, type Cidr } from '../net/cidr.js';
 import { digestOf } from './digest.js';
 import {

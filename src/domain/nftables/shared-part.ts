@@ -1,4 +1,4 @@
-import { flatText } from '../model/flat-text.js';
+import { flatText } from '../model/text.js';
 import type { Protocol } from '../model/service-port-name.js';
 import { rejectionChain, type Structure } from './layout/structure.js';
 import { LOOKED_UP_SETS, REJECTED_NODE_PORTS } from './layout/sets.js';

@@ -3,7 +3,7 @@ import { slotsOf, tableNumber, type Slots } from '../balancing/slots.js';
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { makesSameTable } from '../forwarding/slot-tables.js';
 import type { Endpoint } from '../model/endpoint.js';
-import { flatText } from '../model/flat-text.js';
+import { flatText } from '../model/text.js';
 import { chosenFrom, namedNumbers, slotsOfList, type ListName } from './endpoint-numbers.js';
 import { formatPriority, type SetElement } from './layout/table.js';
 import { SLOTS } from './layout/sets.js';

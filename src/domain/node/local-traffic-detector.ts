@@ -1,6 +1,5 @@
 import { parseCidr, type Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
-import { isInterfaceName } from './interface-name.js';
 import { NamedError } from '../model/named-error.js';
 
 /** How to recognize a packet from a local pod: by its source, or by its input interface (docs/spec/model.md §6). */
@@ -59,4 +58,16 @@ function byFirstCidr(family: IpFamily, texts: readonly string[]): LocalTrafficDe
 function byInterface(name: string, wildcard: boolean): LocalTrafficDetector {
   if (!isInterfaceName(name)) throw new InvalidInterfaceNameError(name);
   return { kind: 'interface', name, wildcard };
+}
+
+/** The longest name of an interface: IFNAMSIZ minus the final zero. Bytes. */
+const LONGEST = 15;
+/** Characters that the kernel rejects in a name (`/`, `:`, white space), and those with a meaning in a rule's text. */
+// eslint-disable-next-line no-control-regex
+const FORBIDDEN = /[\s/:"'`\\*\u0000-\u001f\u007f]/;
+
+/** Whether the text is a valid name of an interface, or the start of one, and safe in a rule. */
+export function isInterfaceName(text: string): boolean {
+  const bytes = new TextEncoder().encode(text).length;
+  return bytes > 0 && bytes <= LONGEST && text !== '.' && text !== '..' && !FORBIDDEN.test(text);
 }

@@ -1,6 +1,6 @@
 /** Differences between the kernel's rules and the desired ones. */
 
-import { getOrMake } from '../model/get-or-make.js';
+import { getOrMake } from '../model/maps.js';
 import { displayName, type Protocol, type ServicePortKey } from '../model/service-port-name.js';
 import { isUnexplained, labelOf } from './claims.js';
 

@@ -1,4 +1,4 @@
-import { append } from '../model/grouped.js';
+import { append } from '../model/maps.js';
 import type { ServiceKey } from '../model/service-port-name.js';
 
 /** How many times of changes are kept while nothing is programmed, the oldest first. */

@@ -1,4 +1,4 @@
-import { flag, number, optional, type Checked } from '../shapes/shape.js';
+import { flag, number, optional, type Checked } from '../shape.js';
 
 /** How connections were counted, for those who read the numbers. */
 export type CountingFacts = Checked<typeof countingFacts>;

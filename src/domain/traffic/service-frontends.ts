@@ -4,7 +4,7 @@ import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import type { Protocol, ServicePortKey } from '../model/service-port-name.js';
 import type { IpFamily } from '../net/ip-family.js';
 import type { SeenFlow } from './seen-flow.js';
-import { getOrMake } from '../model/get-or-make.js';
+import { getOrMake } from '../model/maps.js';
 
 /** Identifies a service port among those of both families. */
 export type FamilyPortKey = `${IpFamily} ${ServicePortKey}`;

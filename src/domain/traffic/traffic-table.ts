@@ -3,7 +3,7 @@ import { EndpointTraffic, GrowingTotals, type CountedFlow } from './endpoint-tra
 import { inSample } from './sample.js';
 import type { SeenFlow } from './seen-flow.js';
 import { familyPortKey, type FamilyPortKey } from './service-frontends.js';
-import { getOrMake } from '../model/get-or-make.js';
+import { getOrMake } from '../model/maps.js';
 
 /** The connections of one service port. */
 export class PortTraffic {

@@ -1,8 +1,13 @@
-import { readSliceWeight, WEIGHT_ANNOTATION, BALANCING_ANNOTATION } from '../decode/balancing-annotations.js';
-import type { RawObject } from '../decode/fields.js';
-import { annotationPath } from '../decode/annotation.js';
-import { EJECT_ANNOTATION, readAnnotations, SCHEDULER_ANNOTATION } from '../decode/service-annotations.js';
-import { ProblemList } from '../decode/problem.js';
+import {
+  readSliceWeight,
+  WEIGHT_ANNOTATION,
+  BALANCING_ANNOTATION,
+  EJECT_ANNOTATION,
+  readAnnotations,
+  SCHEDULER_ANNOTATION,
+  annotationPath,
+} from '../decode/annotations.js';
+import { type RawObject, ProblemList } from '../decode/fields.js';
 import { nearestName } from './nearest-name.js';
 import { isObject, type FieldProblem } from './schema.js';
 

@@ -27,7 +27,7 @@ import {
   qualifiedName,
   reachableAddress,
 } from './text-checks.js';
-import { quote } from '../decode/problem.js';
+import { quote } from '../decode/fields.js';
 
 const protocol = oneOf('TCP', 'UDP', 'SCTP');
 

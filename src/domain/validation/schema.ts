@@ -1,5 +1,4 @@
-import type { RawObject } from '../decode/fields.js';
-import { quote } from '../decode/problem.js';
+import { type RawObject, quote } from '../decode/fields.js';
 import { nearestName } from './nearest-name.js';
 
 /** A rule that an object breaks. */

@@ -1,5 +1,4 @@
-import type { RawObject } from '../decode/fields.js';
-import { quote } from '../decode/problem.js';
+import { type RawObject, quote } from '../decode/fields.js';
 import { parseAddress } from '../net/address.js';
 import { integer, isMissing, isObject, membersOf, required, type Rule } from './schema.js';
 import { address, cidr } from './text-checks.js';

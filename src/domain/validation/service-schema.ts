@@ -1,4 +1,4 @@
-import { quote } from '../decode/problem.js';
+import { quote } from '../decode/fields.js';
 import { parseAddress } from '../net/address.js';
 import {
   flag,

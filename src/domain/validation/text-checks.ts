@@ -1,7 +1,6 @@
-import { parseAddress } from '../net/address.js';
+import { parseAddress, specialRange } from '../net/address.js';
 import { addressBits, cidrText, parseCidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
-import { specialRange } from '../net/special-address.js';
 import type { TextCheck } from './schema.js';
 
 /** The forms of texts that the API server's validation knows (apimachinery, util/validation). */

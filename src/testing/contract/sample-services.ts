@@ -3,7 +3,7 @@ import { forwardService } from '../../domain/forwarding/forward-service.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { Endpoint } from '../../domain/model/endpoint.js';
-import { getOrMake } from '../../domain/model/get-or-make.js';
+import { getOrMake } from '../../domain/model/maps.js';
 import type { Service, ServicePortSpec } from '../../domain/model/service.js';
 import type { Protocol } from '../../domain/model/service-port-name.js';
 import { parseAddress } from '../../domain/net/address.js';

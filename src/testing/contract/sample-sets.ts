@@ -1,5 +1,5 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import { getOrMake } from '../../domain/model/get-or-make.js';
+import { getOrMake } from '../../domain/model/maps.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { sampleEntry, type SampleShape } from './sample-services.js';
 

@@ -30,10 +30,10 @@ describe('ConnectionPool', () => {
 
   it('spares those with a request, and counts as used what had one', () => {
     enter('a1', 'a2', 'a3');
-    pool.began('a1');
+    pool.requestStarted('a1');
     enter('a4');
     expect(ended).toEqual(['a2']);
-    pool.finished('a1');
+    pool.requestEnded('a1');
     enter('a5', 'a6');
     expect(ended).toEqual(['a2', 'a3', 'a4']);
     expect(enter('a7')).toEqual([true]);
@@ -42,11 +42,11 @@ describe('ConnectionPool', () => {
 
   it('refuses where all are busy: of a source, though others have idle ones; and of all', () => {
     enter('a1', 'a2', 'a3', 'b1', 'b2', 'b3');
-    for (const busy of ['a1', 'a2', 'a3']) pool.began(busy);
+    for (const busy of ['a1', 'a2', 'a3']) pool.requestStarted(busy);
     expect(enter('a4')).toEqual([false]);
     expect(enter('c1')).toEqual([true]);
     expect(ended).toEqual(['b1']);
-    for (const busy of ['b2', 'b3', 'c1']) pool.began(busy);
+    for (const busy of ['b2', 'b3', 'c1']) pool.requestStarted(busy);
     expect(enter('d1')).toEqual([false]);
     pool.leave('b2');
     expect(enter('d1')).toEqual([true]);
@@ -54,7 +54,7 @@ describe('ConnectionPool', () => {
 
   it('never holds more than it may, whatever comes', () => {
     const step = fc.record({
-      what: fc.constantFrom('enter', 'leave', 'began', 'finished'),
+      what: fc.constantFrom('enter', 'leave', 'requestStarted', 'requestEnded'),
       source: fc.constantFrom('a', 'b', 'c', 'd'),
       pick: fc.nat(5),
     });
@@ -74,7 +74,7 @@ describe('ConnectionPool', () => {
             else expect(tested.hasRoom(source)).toBe(false);
           } else if (one !== undefined) {
             if (what === 'leave') open.delete(one);
-            else if (what === 'began') open.set(one, open.get(one)! + 1);
+            else if (what === 'requestStarted') open.set(one, open.get(one)! + 1);
             else if (open.get(one) === 0) continue;
             else open.set(one, open.get(one)! - 1);
             tested[what](one);

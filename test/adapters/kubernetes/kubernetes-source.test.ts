@@ -117,7 +117,9 @@ describe.each(SERVERS.filter(({ streamLists }) => streamLists))(
         });
         served.api.put(service('later'));
         await until(() => sink.objects.has('Service default/later'));
-        expect(served.requestsOfServices('list')).toHaveLength(1);
+        // A watch that lasts is followed by a list of one object, which checks for a restored storage.
+        const lists = served.requestsOfServices('list').filter(({ query }) => query.limit !== '1');
+        expect(lists).toHaveLength(1);
       });
 
       it('asks the server to end it after its time', async () => {

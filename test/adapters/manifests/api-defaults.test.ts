@@ -1,6 +1,5 @@
 import { checkObject } from '../../../src/adapters/manifests/manifest-kinds.js';
-import { readEndpoints } from '../../../src/domain/decode/read-endpoints.js';
-import { readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slice.js';
+import { readEndpoints, readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slice.js';
 import { readNode } from '../../../src/domain/decode/read-node.js';
 import { readService } from '../../../src/domain/decode/read-service.js';
 

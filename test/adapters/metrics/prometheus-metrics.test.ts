@@ -13,7 +13,7 @@ import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js
 import { parseExposition, type ShownMetric } from '../../support/metrics/exposition.js';
 import { specMetrics } from '../../support/metrics/spec-metrics.js';
 import type { SeriesValues } from '../../../src/domain/traffic/traffic-series.js';
-import { timeText } from '../../../src/domain/model/time-text.js';
+import { timeText } from '../../../src/domain/model/text.js';
 
 const clock = new FakeClock(1_700_000_000_500);
 

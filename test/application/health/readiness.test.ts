@@ -3,7 +3,7 @@ import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { Readiness } from '../../../src/application/health/readiness.js';
 import type { ResourceKind, SourceStatus } from '../../../src/application/ports/cluster-source.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
-import { timeText } from '../../../src/domain/model/time-text.js';
+import { timeText } from '../../../src/domain/model/text.js';
 
 let clock: FakeClock;
 let health: ProxyHealth;

@@ -1,4 +1,4 @@
-import { staleSources } from '../../../src/application/health/stale-sources.js';
+import { staleSources } from '../../../src/application/health/proxy-health.js';
 import type { SourceStatus } from '../../../src/application/ports/cluster-source.js';
 
 const NOW = 10_000_000;

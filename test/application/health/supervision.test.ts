@@ -1,5 +1,4 @@
-import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
-import { Supervision } from '../../../src/application/health/supervision.js';
+import { ProxyHealth, Supervision } from '../../../src/application/health/proxy-health.js';
 import type { ServiceManager } from '../../../src/application/ports/node/service-manager.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 

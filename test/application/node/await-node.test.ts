@@ -39,7 +39,7 @@ function waitFor(options: Parameters<typeof made>[0] = {}) {
     (error: Error) => (outcome = error.message),
   );
   const become = (parts: Partial<Node>) => {
-    node = { name: 'n1', zone: '', ips: [], podCIDRs: [], leaving: false, ...parts };
+    node = { name: 'n1', zone: '', ips: [], podCIDRs: [], draining: false, ...parts };
     awaitNode.changed();
   };
   const after = async (milliseconds: number): Promise<string> => {

@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 
 function nodeWith(...ips: string[]): Node {
-  return { name: 'n1', zone: '', ips: ips.map((ip) => parseAddress(ip)!), podCIDRs: [], leaving: false };
+  return { name: 'n1', zone: '', ips: ips.map((ip) => parseAddress(ip)!), podCIDRs: [], draining: false };
 }
 
 function check(settings: Partial<CheckedSettings> = {}, supported: readonly IpFamily[] = ['IPv4', 'IPv6']) {

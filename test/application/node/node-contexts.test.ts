@@ -12,7 +12,7 @@ const node = (ips: string[], parts: Partial<Node> = {}): Node => ({
   zone: 'a',
   ips: ips.map((ip) => parseAddress(ip)!),
   podCIDRs: [],
-  leaving: false,
+  draining: false,
   ...parts,
 });
 let state: ClusterState;
@@ -153,7 +153,7 @@ describe('NodeContexts', () => {
     const second = all.of('IPv4', true);
     expect(second).not.toBe(first);
     expect(second.forwarding.nodeIP).toBe('192.0.2.4');
-    state.applyNode(node(['192.0.2.4'], { leaving: true }));
+    state.applyNode(node(['192.0.2.4'], { draining: true }));
     expect(all.of('IPv4', true)).toBe(second);
     expect(all.of('IPv6', false)).not.toBe(second);
   });

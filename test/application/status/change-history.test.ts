@@ -14,7 +14,7 @@ import type { ForwardingEntry, Frontend } from '../../../src/domain/forwarding/f
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { FORWARDING, endpoint, service } from '../../support/samples.js';
 import { Bench, keyOf, START } from '../sync/bench.js';
-import { timeText } from '../../../src/domain/model/time-text.js';
+import { timeText } from '../../../src/domain/model/text.js';
 
 /** A sync loop whose changes are remembered. */
 async function remembering(...names: string[]): Promise<{ bench: Bench; history: ChangeHistory }> {

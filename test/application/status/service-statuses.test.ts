@@ -1,5 +1,5 @@
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
-import { timeText } from '../../../src/domain/model/time-text.js';
+import { timeText } from '../../../src/domain/model/text.js';
 
 describe('ServiceStatuses', () => {
   it('keeps families apart and knows what failed', () => {

@@ -1,6 +1,6 @@
 import { serviceOf } from '../../../src/domain/model/service-port-name.js';
 import { Bench, keyOf, START } from './bench.js';
-import { timeText } from '../../../src/domain/model/time-text.js';
+import { timeText } from '../../../src/domain/model/text.js';
 
 const status = (bench: Bench, name: string) => bench.statuses.get('IPv4', keyOf(name));
 

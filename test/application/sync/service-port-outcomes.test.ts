@@ -3,7 +3,7 @@ import { ServiceStatuses } from '../../../src/application/status/service-statuse
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { entryOf } from '../../support/traffic/flows.js';
-import { timeText } from '../../../src/domain/model/time-text.js';
+import { timeText } from '../../../src/domain/model/text.js';
 
 const cart = { key: 'shop/cart/tcp/', entry: entryOf() };
 const pay = { key: 'shop/pay/tcp/', entry: entryOf({ name: 'pay' }) };

@@ -6,7 +6,7 @@ import { ChangeHistory } from '../../../src/application/status/change-history.js
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../../src/application/status/sync-history.js';
 import { SyncObservers } from '../../../src/application/sync/sync-observers.js';
-import { timeText } from '../../../src/domain/model/time-text.js';
+import { timeText } from '../../../src/domain/model/text.js';
 
 const REPORT = {
   ok: true,

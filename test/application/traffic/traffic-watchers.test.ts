@@ -12,7 +12,7 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryFlowEvents } from '../../support/traffic/memory-flow-events.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { entryOf, seenFlow } from '../../support/traffic/flows.js';
-import { timeText } from '../../../src/domain/model/time-text.js';
+import { timeText } from '../../../src/domain/model/text.js';
 
 const everything: TrafficQuery = { services: [], sort: 'open', limit: Infinity };
 

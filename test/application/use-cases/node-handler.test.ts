@@ -9,7 +9,7 @@ function apply(
     zone?: string;
     ip?: string;
     podCIDR?: string;
-    leaving?: boolean;
+    draining?: boolean;
     noise?: string;
   } = {},
 ) {
@@ -18,12 +18,12 @@ function apply(
     zone = 'a',
     ip = '192.0.2.4',
     podCIDR = '10.244.1.0/24',
-    leaving = false,
+    draining = false,
     noise = '',
   } = parts;
   bench.events.applied('Node', {
     metadata: { name, labels: { 'topology.kubernetes.io/zone': zone, noise } },
-    spec: { podCIDRs: [podCIDR], taints: leaving ? [{ key: 'ToBeDeletedByClusterAutoscaler' }] : [] },
+    spec: { podCIDRs: [podCIDR], taints: draining ? [{ key: 'ToBeDeletedByClusterAutoscaler' }] : [] },
     status: { addresses: [{ type: 'InternalIP', address: ip }] },
   });
 }
@@ -61,14 +61,14 @@ describe('NodeHandler', () => {
     expect(bench.nodes).toHaveLength(1);
   });
 
-  it('only affects health when the Node is leaving, and when it stays after all', () => {
+  it('only affects health when the Node is draining, and when it stays after all', () => {
     apply();
     bench.heard();
-    apply({ leaving: true });
-    apply({ leaving: false });
+    apply({ draining: true });
+    apply({ draining: false });
     expect(bench.heard()).toEqual([undefined, undefined]);
-    expect(bench.nodes.map(({ leaving }) => leaving)).toEqual([false, true, false]);
-    apply({ leaving: true, zone: 'b' });
+    expect(bench.nodes.map(({ draining }) => draining)).toEqual([false, true, false]);
+    apply({ draining: true, zone: 'b' });
     expect(bench.heard()).toEqual([EVERYTHING, EVERYTHING]);
   });
 

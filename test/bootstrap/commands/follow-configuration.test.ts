@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 import { PinoLogger } from '../../../src/adapters/process/pino-logger.js';
-import { LiveConfiguration } from '../../../src/application/configuration/live-configuration.js';
+import { LiveConfiguration } from '../../../src/application/live-configuration.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { CheckNode } from '../../../src/application/node/check-node.js';
 import { NodeContexts } from '../../../src/application/node/node-contexts.js';

@@ -37,7 +37,7 @@ function contexts(mode: ProxyMode, list: string, ips: readonly string[], ...flag
   const configuration = withMode(asked.configuration, mode);
   const state = new ClusterState();
   const addresses = ips.map((ip) => parseAddress(ip)!);
-  state.applyNode({ name: 'host-1', zone: '', ips: addresses, podCIDRs: [], leaving: false });
+  state.applyNode({ name: 'host-1', zone: '', ips: addresses, podCIDRs: [], draining: false });
   const logger = new MemoryLogger();
   const local = { list: () => [...ips, ...FURTHER] };
   const all = new NodeContexts(nodeSettings({ ...asked, configuration }), state, local, logger);

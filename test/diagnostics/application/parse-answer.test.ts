@@ -1,6 +1,6 @@
 import { LARGEST_RESPONSE } from '../../../src/adapters/http/largest-response.js';
 import { AnswerError, parseAnswer } from '../../../src/diagnostics/application/parse-answer.js';
-import { anything, fields, text } from '../../../src/domain/shapes/shape.js';
+import { anything, fields, text } from '../../../src/domain/shape.js';
 
 const parsed = (json: string) => parseAnswer(json, anything);
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);

@@ -1,5 +1,5 @@
-import { ProblemList } from '../../../src/domain/decode/problem.js';
-import { readBalancing, readSliceWeight } from '../../../src/domain/decode/balancing-annotations.js';
+import { ProblemList } from '../../../src/domain/decode/fields.js';
+import { readBalancing, readSliceWeight } from '../../../src/domain/decode/annotations.js';
 
 const ofService = (annotations: object) => {
   const notes = new ProblemList();

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
-import type { RawObject } from '../../../src/domain/decode/fields.js';
-import { quote, type Reading } from '../../../src/domain/decode/problem.js';
-import { readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slice.js';
-import { readEndpoints } from '../../../src/domain/decode/read-endpoints.js';
+import { type RawObject, quote, type Reading } from '../../../src/domain/decode/fields.js';
+import { readEndpointSlice, readEndpoints } from '../../../src/domain/decode/read-endpoint-slice.js';
 import { readNode } from '../../../src/domain/decode/read-node.js';
 import { readServiceCidr } from '../../../src/domain/decode/read-service-cidr.js';
 import { readService } from '../../../src/domain/decode/read-service.js';

@@ -1,4 +1,4 @@
-import { quote } from '../../../src/domain/decode/problem.js';
+import { quote } from '../../../src/domain/decode/fields.js';
 
 const circular: unknown[] = [];
 circular.push(circular);

@@ -1,5 +1,5 @@
 import { endpointPlace } from '../../../src/domain/model/endpoint.js';
-import { readEndpoints } from '../../../src/domain/decode/read-endpoints.js';
+import { readEndpoints } from '../../../src/domain/decode/read-endpoint-slice.js';
 import { readNode } from '../../../src/domain/decode/read-node.js';
 import { readServiceCidr, serviceRanges } from '../../../src/domain/decode/read-service-cidr.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
@@ -110,7 +110,7 @@ describe('readNode', () => {
         ips: [parseAddress('192.0.2.4'), parseAddress('fd00:1::4')],
         furtherAddresses: [parseAddress('198.51.100.1')],
         podCIDRs: ['10.244.1.0/24', 'fd00::/64'],
-        leaving: false,
+        draining: false,
       },
       problems: [],
     });
@@ -122,7 +122,7 @@ describe('readNode', () => {
       zone: '',
       ips: [],
       podCIDRs: [],
-      leaving: false,
+      draining: false,
     });
   });
 
@@ -131,8 +131,8 @@ describe('readNode', () => {
     [{ metadata: { name: 'n1', deletionTimestamp: null } }, false],
     [{ metadata: { name: 'n1' }, spec: { taints: [{ key: 'ToBeDeletedByClusterAutoscaler' }] } }, true],
     [{ metadata: { name: 'n1' }, spec: { taints: [{ key: 'node.kubernetes.io/unschedulable' }] } }, false],
-  ])('leaving: %j', (raw, leaving) => {
-    expect(readNode(raw).value?.leaving).toBe(leaving);
+  ])('draining: %j', (raw, draining) => {
+    expect(readNode(raw).value?.draining).toBe(draining);
   });
 
   it('leaves out a pod CIDR that is none', () => {

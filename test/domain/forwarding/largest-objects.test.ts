@@ -1,7 +1,10 @@
 import fc from 'fast-check';
-import { tooManyFrontends, USUAL_FRONTENDS_LIMIT } from '../../../src/domain/decode/frontends-limit.js';
+import {
+  tooManyFrontends,
+  USUAL_FRONTENDS_LIMIT,
+  readService,
+} from '../../../src/domain/decode/read-service.js';
 import { readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slice.js';
-import { readService } from '../../../src/domain/decode/read-service.js';
 import { ENDPOINT_LIMITS } from '../../../src/domain/forwarding/endpoint-budget.js';
 import type { ForwardingContext } from '../../../src/domain/forwarding/forward-service.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ipv4Number, ipv4Text } from '../../../src/domain/net/ipv4-number.js';
+import { ipv4Number, ipv4Text } from '../../../src/domain/net/address.js';
 
 it('counts addresses from 0.0.0.0 on', () => {
   expect(['0.0.0.0', '0.0.0.1', '0.0.1.0', '10.96.0.1', '255.255.255.255'].map(ipv4Number)).toEqual([

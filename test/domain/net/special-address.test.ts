@@ -1,6 +1,9 @@
-import { parseAddress } from '../../../src/domain/net/address.js';
-import { specialRange, unreachableRange, unservableRange } from '../../../src/domain/net/special-address.js';
-
+import {
+  parseAddress,
+  specialRange,
+  unreachableRange,
+  unservableRange,
+} from '../../../src/domain/net/address.js';
 it.each([
   ['0.0.0.0', 'unspecified'],
   ['::', 'unspecified'],

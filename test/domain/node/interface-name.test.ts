@@ -1,4 +1,4 @@
-import { isInterfaceName } from '../../../src/domain/node/interface-name.js';
+import { isInterfaceName } from '../../../src/domain/node/local-traffic-detector.js';
 
 it.each(['a', 'cni0', 'veth-1.2_3', 'x'.repeat(15), 'é'.repeat(7), '...'])(
   '%j is the name of an interface',

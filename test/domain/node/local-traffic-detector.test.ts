@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { isInterfaceName } from '../../../src/domain/node/interface-name.js';
 import {
+  isInterfaceName,
   InvalidInterfaceNameError,
   localTrafficDetector,
   type LocalTrafficSettings,

@@ -1,12 +1,11 @@
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
-import { selectNodeAddresses } from '../../../src/domain/node/node-addresses.js';
 import {
+  selectNodeAddresses,
   expandNodePortAddresses,
   nodePortAddressesOf,
   nodePortIPs,
-} from '../../../src/domain/node/node-port-addresses.js';
-
+} from '../../../src/domain/node/node-addresses.js';
 const cidrs = (...texts: readonly string[]) => texts.map((text) => parseCidr(text)!);
 
 describe('expandNodePortAddresses (docs/spec/changes-1.37.md §1, §3)', () => {

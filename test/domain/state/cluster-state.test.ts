@@ -149,7 +149,7 @@ describe('slices in ClusterState', () => {
 
 describe('Node and service ranges in ClusterState', () => {
   it('tell what changed', () => {
-    const node = { name: 'n1', zone: 'a', ips: [], podCIDRs: [], leaving: false };
+    const node = { name: 'n1', zone: 'a', ips: [], podCIDRs: [], draining: false };
     expect(state.node).toBeUndefined();
     expect(state.applyNode(node)).toBe(true);
     expect(state.applyNode({ ...node })).toBe(false);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import type { EndpointSlice } from '../../../src/domain/model/endpoint-slice.js';
-import { mergeEndpoints } from '../../../src/domain/state/merge-endpoints.js';
+import { mergeEndpoints } from '../../../src/domain/state/cluster-state.js';
 import { slice, sliceEndpoint } from '../../support/samples.js';
 
 const UNNAMED = { port: '', protocol: 'TCP' } as const;

@@ -1,4 +1,4 @@
-import { getOrMake } from '../../../src/domain/model/get-or-make.js';
+import { getOrMake } from '../../../src/domain/model/maps.js';
 import { Agent, request } from '../replaced/node-http.js';
 import type { World } from '../world/world.js';
 

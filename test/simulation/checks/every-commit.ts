@@ -1,4 +1,4 @@
-import { getOrMake } from '../../../src/domain/model/get-or-make.js';
+import { getOrMake } from '../../../src/domain/model/maps.js';
 import type { Simulation } from '../simulation.js';
 import type { Mode } from '../world/settings.js';
 import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';

@@ -1,4 +1,4 @@
-import { getOrMake } from '../../../src/domain/model/get-or-make.js';
+import { getOrMake } from '../../../src/domain/model/maps.js';
 import type { Simulation } from '../simulation.js';
 import type { Course } from './cluster-history.js';
 import { placesOf, type Fate } from './fate.js';

@@ -1,4 +1,4 @@
-import { getOrMake } from '../../../src/domain/model/get-or-make.js';
+import { getOrMake } from '../../../src/domain/model/maps.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Change } from '../../support/api-server/object-store.js';
 import type { Step } from '../schedule/schedule.js';

@@ -1,4 +1,4 @@
-import { BALANCING_ANNOTATION, WEIGHT_ANNOTATION } from '../../../src/domain/decode/balancing-annotations.js';
+import { BALANCING_ANNOTATION, WEIGHT_ANNOTATION } from '../../../src/domain/decode/annotations.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 import type { PodDescription, ServiceDescription } from './service-description.js';

@@ -4,19 +4,19 @@ import type { PlantedFault } from './fault.js';
 export const MODEL_FAULTS: readonly PlantedFault[] = [
   {
     name: 'terminating-endpoints-preferred',
-    file: 'src/domain/selection/select-endpoints.ts',
+    file: 'src/domain/select-endpoints.ts',
     original: '  return ready.length > 0 ? ready : subset(all, drains);',
     fault: '  const draining = subset(all, drains);\n  return draining.length > 0 ? draining : ready;',
   },
   {
     name: 'dead-endpoints-drain',
-    file: 'src/domain/selection/select-endpoints.ts',
+    file: 'src/domain/select-endpoints.ts',
     original: '  return endpoint.serving && endpoint.terminating;',
     fault: '  return endpoint.terminating;',
   },
   {
     name: 'endpoints-of-weight-0-are-chosen',
-    file: 'src/domain/selection/select-endpoints.ts',
+    file: 'src/domain/select-endpoints.ts',
     original: '    return left.length > 0 ? left : list;',
     fault: '    return left.length > 1 ? left : list;',
   },
@@ -29,7 +29,7 @@ export const MODEL_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'one-zone-hint-decides',
-    file: 'src/domain/selection/select-endpoints.ts',
+    file: 'src/domain/select-endpoints.ts',
     original: '      if (hints(endpoint).length === 0) return false;',
     fault: '      if (hints(endpoint).length === 0) continue;',
   },
@@ -42,7 +42,7 @@ export const MODEL_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'ports-by-protocol-alone',
-    file: 'src/domain/state/merge-endpoints.ts',
+    file: 'src/domain/state/cluster-state.ts',
     original: 'each.name === port && each.protocol === protocol',
     fault: 'each.protocol === protocol',
   },

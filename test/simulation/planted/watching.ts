@@ -48,7 +48,7 @@ export const WATCHING_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'back-off-without-an-end',
-    file: 'src/adapters/kubernetes/watch/retry/retry-schedule.ts',
+    file: 'src/adapters/kubernetes/watch/retries.ts',
     original: 'Math.min(maximum, Math.max(initial, now - this.since))',
     fault: 'Math.max(initial, maximum * (now - this.since))',
   },

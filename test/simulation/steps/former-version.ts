@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { refuses } from '../checks/budgets.js';
 import { parseDescription, type ServiceDescription } from '../cluster/service-description.js';
-import { getOrMake } from '../../../src/domain/model/get-or-make.js';
+import { getOrMake } from '../../../src/domain/model/maps.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { nftFamily } from '../../../src/domain/nftables/layout/table.js';
 import { ForeignBatch } from '../kernel/nf-tables/foreign-batch.js';

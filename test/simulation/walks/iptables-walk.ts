@@ -1,5 +1,5 @@
 import type { SavedChain } from '../../../src/domain/iptables/saved-tables.js';
-import { getOrMake } from '../../../src/domain/model/get-or-make.js';
+import { getOrMake } from '../../../src/domain/model/maps.js';
 import type { RuleSource, WalkedChain } from '../../../src/diagnostics/domain/iptables/rule-source.js';
 import { SavedRules } from '../../../src/diagnostics/domain/iptables/saved-rules.js';
 import { walkTables } from '../../../src/diagnostics/domain/iptables/tables-walk.js';

@@ -1,4 +1,4 @@
-import { getOrMake } from '../../../src/domain/model/get-or-make.js';
+import { getOrMake } from '../../../src/domain/model/maps.js';
 import type { FindElement } from '../../../src/diagnostics/domain/nftables/elements.js';
 import type {
   KernelChain,

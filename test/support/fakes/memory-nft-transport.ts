@@ -6,7 +6,7 @@ import {
   renderRule,
   renderTable,
 } from '../../../src/adapters/nftables/render-text.js';
-import { getOrMake } from '../../../src/domain/model/get-or-make.js';
+import { getOrMake } from '../../../src/domain/model/maps.js';
 import type {
   Rule,
   ChainDefinition,

@@ -7,8 +7,7 @@ import { NodeContexts } from '../../../src/application/node/node-contexts.js';
 import type { FamilyContext } from '../../../src/application/use-cases/sync.js';
 import { decodeConfigurationFile } from '../../../src/bootstrap/configuration/configuration-file.js';
 import { modeSettings, withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
-import { readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slice.js';
-import { readEndpoints } from '../../../src/domain/decode/read-endpoints.js';
+import { readEndpointSlice, readEndpoints } from '../../../src/domain/decode/read-endpoint-slice.js';
 import { readNode } from '../../../src/domain/decode/read-node.js';
 import { readServiceCidr } from '../../../src/domain/decode/read-service-cidr.js';
 import { readService } from '../../../src/domain/decode/read-service.js';
@@ -16,7 +15,7 @@ import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../../src/domain/iptables/options.js';
-import { getOrMake } from '../../../src/domain/model/get-or-make.js';
+import { getOrMake } from '../../../src/domain/model/maps.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 

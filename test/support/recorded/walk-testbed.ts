@@ -1,4 +1,4 @@
-import { getOrMake } from '../../../src/domain/model/get-or-make.js';
+import { getOrMake } from '../../../src/domain/model/maps.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';

@@ -1,11 +1,11 @@
 import type { RequestContext } from '@kubernetes/client-node/dist/gen/http/http.js';
 import { errorMessage } from '../../../application/error-message.js';
-import { fields, fieldsOf, list, optional, text, type Shape } from '../../../domain/shapes/shape.js';
+import { fields, fieldsOf, list, optional, text, type Shape } from '../../../domain/shape.js';
 import type { ApiClient, ApiRequest } from './api-client.js';
 import { ApiProtocolError } from './api-error.js';
 
 /** A request that client-node builds. */
-export type BuiltRequest = Promise<RequestContext>;
+type BuiltRequest = Promise<RequestContext>;
 
 /** A page of a list. */
 export type BuildPage = (page: { readonly limit: number; readonly next: string | undefined }) => BuiltRequest;

@@ -1,5 +1,10 @@
 import type { ResourceKind } from '../../../application/ports/cluster-source.js';
-import { BALANCING_ANNOTATION, WEIGHT_ANNOTATION } from '../../../domain/decode/balancing-annotations.js';
+import {
+  BALANCING_ANNOTATION,
+  WEIGHT_ANNOTATION,
+  EJECT_ANNOTATION,
+  SCHEDULER_ANNOTATION,
+} from '../../../domain/decode/annotations.js';
 import {
   HEADLESS_LABEL,
   SERVICE_NAME_LABEL,
@@ -7,7 +12,6 @@ import {
 } from '../../../domain/decode/read-endpoint-slice.js';
 import { ZONE_LABEL } from '../../../domain/decode/read-node.js';
 import { SERVICE_PROXY_NAME_LABEL } from '../../../domain/decode/read-service.js';
-import { EJECT_ANNOTATION, SCHEDULER_ANNOTATION } from '../../../domain/decode/service-annotations.js';
 import { INITIAL_EVENTS_END } from './encoding.js';
 import {
   bool,

@@ -1,6 +1,6 @@
 import type { ObjectReference } from '../../../application/ports/cluster-source.js';
 import type { Logger } from '../../../application/ports/logger.js';
-import { flatText } from '../../../domain/model/flat-text.js';
+import { flatText } from '../../../domain/model/text.js';
 import type { UnreadableObject } from '../encoding/encoding.js';
 
 /** Receives what changes. Called synchronously. */

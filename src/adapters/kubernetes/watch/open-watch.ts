@@ -1,4 +1,4 @@
-import { quote } from '../../../domain/decode/problem.js';
+import { quote } from '../../../domain/decode/fields.js';
 import type { ApiClient } from '../client/api-client.js';
 import { ApiProtocolError, ApiError, retryAfterOf } from '../client/api-error.js';
 import type { ResponseBody } from '../client/http-exchange.js';

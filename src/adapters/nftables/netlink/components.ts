@@ -1,6 +1,6 @@
 /** Components of keys and values: their types, bytes and text. */
 
-import { protocolText } from '../../../domain/model/protocol-number.js';
+import { protocolText } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { type DataType, formatPriority } from '../../../domain/nftables/layout/table.js';
 import { UnsafeTextError } from '../../../domain/nftables/safe-text.js';

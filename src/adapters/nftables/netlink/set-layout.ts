@@ -1,7 +1,7 @@
 /** How nf_tables stores a set: types, lengths and userdata. */
 
 import { Buffer } from 'node:buffer';
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { SetDefinition } from '../../../domain/nftables/layout/table.js';
 import { componentOf, slotLength, typeOf, Component } from './components.js';

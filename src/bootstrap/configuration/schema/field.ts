@@ -1,4 +1,4 @@
-import type { EditEffect } from '../../../application/configuration/apply-configuration.js';
+import type { EditEffect } from '../../../application/live-configuration.js';
 import type { FieldRule } from './field-rule.js';
 import { isObject } from '../../../domain/validation/schema.js';
 import type { ValueType } from '../types/value-type.js';

@@ -1,4 +1,4 @@
-import { USUAL_FRONTENDS_LIMIT } from '../../../domain/decode/frontends-limit.js';
+import { USUAL_FRONTENDS_LIMIT } from '../../../domain/decode/read-service.js';
 import { ip, ipPort } from '../types/address-types.js';
 import { USUAL_KUBERNETES_VERSION } from '../levels.js';
 import { featureGateHelp } from './feature-gates.js';

@@ -8,7 +8,7 @@ import {
   type NodeProxies,
   type ProxyQuestion,
 } from '../../application/ports/node-proxies.js';
-import { anything, fields, list, optional, text } from '../../../domain/shapes/shape.js';
+import { anything, fields, list, optional, text } from '../../../domain/shape.js';
 import type { ApiClient } from '../../../adapters/kubernetes/client/api-client.js';
 import { ApiError } from '../../../adapters/kubernetes/client/api-error.js';
 import { coreRequests, listDaemonSets, listLinuxNodes, listPods } from './cluster-requests.js';

@@ -1,5 +1,5 @@
 import type { KnownPod, NamedPod } from '../../application/trace/named-pod.js';
-import { fields, list, optional, text } from '../../../domain/shapes/shape.js';
+import { fields, list, optional, text } from '../../../domain/shape.js';
 import type { ApiClient } from '../../../adapters/kubernetes/client/api-client.js';
 import { listAll } from '../../../adapters/kubernetes/client/send.js';
 

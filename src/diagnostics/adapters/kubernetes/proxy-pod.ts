@@ -1,4 +1,4 @@
-import { fields, list, optional, text } from '../../../domain/shapes/shape.js';
+import { fields, list, optional, text } from '../../../domain/shape.js';
 
 export type Container = ReturnType<typeof container>;
 const container = fields({

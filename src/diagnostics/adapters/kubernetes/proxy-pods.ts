@@ -1,5 +1,5 @@
 import { AnswerError } from '../../application/parse-answer.js';
-import { fields, text } from '../../../domain/shapes/shape.js';
+import { fields, text } from '../../../domain/shape.js';
 import { errorMessage } from '../../../application/error-message.js';
 import {
   NoAnswerError,

@@ -8,7 +8,7 @@ import { NftablesDesiredState } from '../../../domain/nftables/state/desired-sta
 import { desiredTable } from '../../../domain/nftables/state/desired-table.js';
 import type { DesiredWalk } from '../../domain/walk/desired-walk.js';
 import { ConcernedEntries } from '../../domain/trace/concerned-entries.js';
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 import { WrittenTable } from './written-table.js';
 
 /** Many packets that are asked for concern the same entries. */

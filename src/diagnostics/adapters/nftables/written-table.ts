@@ -9,7 +9,7 @@ import { NEWSETELEM } from '../../../adapters/nftables/netlink/nf-tables.js';
 import { kernelElement, kernelRule, kernelTable } from '../../../adapters/nftables/netlink/kernel-table.js';
 import { ELEMENTS, recordOf } from '../../../adapters/nftables/netlink/records.js';
 import { TableListing } from '../../../adapters/nftables/netlink/table-listing.js';
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 
 /** A table of ours as it is sent to the kernel, read back from the messages: what the kernel would list, without a kernel. */
 export class WrittenTable {

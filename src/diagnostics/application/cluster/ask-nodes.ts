@@ -1,5 +1,5 @@
 import { AnswerError, parseAnswer } from '../parse-answer.js';
-import type { Shape } from '../../../domain/shapes/shape.js';
+import type { Shape } from '../../../domain/shape.js';
 import { cutText } from '../../../application/cut-text.js';
 import { NoAnswerError, type NodeProxy, type ProxyQuestion, type Silence } from '../ports/node-proxies.js';
 

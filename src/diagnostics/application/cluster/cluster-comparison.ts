@@ -1,6 +1,5 @@
 import { nodeRules, type NodeRules } from '../../domain/compare/node-rules.js';
-import { protocol } from '../../../domain/shapes/net-shapes.js';
-import { fields, flag, list, number, oneOf, optional, text } from '../../../domain/shapes/shape.js';
+import { protocol, fields, flag, list, number, oneOf, optional, text } from '../../../domain/shape.js';
 import type { NodeAnswer } from './ask-nodes.js';
 
 /** Packets to one Service that the planned rules treat differently. */

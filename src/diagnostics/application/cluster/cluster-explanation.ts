@@ -1,4 +1,4 @@
-import { grouped } from '../../../domain/model/grouped.js';
+import { grouped } from '../../../domain/model/maps.js';
 import type { Explanation } from '../explain/explanation.js';
 import type { NodeAnswer } from './ask-nodes.js';
 import { factsOf, type Fact } from './explained-facts.js';

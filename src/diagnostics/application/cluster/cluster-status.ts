@@ -1,4 +1,4 @@
-import { fields, flag, list, number, oneOf, optional, text } from '../../../domain/shapes/shape.js';
+import { fields, flag, list, number, oneOf, optional, text } from '../../../domain/shape.js';
 import { isNodeProblem } from '../../../application/status/port-status.js';
 import type { NodeAnswer } from './ask-nodes.js';
 

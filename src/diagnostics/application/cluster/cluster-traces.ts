@@ -1,4 +1,4 @@
-import { grouped } from '../../../domain/model/grouped.js';
+import { grouped } from '../../../domain/model/maps.js';
 import { hostPort } from '../../../domain/net/address.js';
 import type { TraceOutcome } from '../../domain/trace/trace.js';
 import type { FailedTrace } from '../trace/answer.js';

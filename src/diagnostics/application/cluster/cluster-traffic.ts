@@ -1,7 +1,6 @@
-import { grouped } from '../../../domain/model/grouped.js';
+import { grouped } from '../../../domain/model/maps.js';
 import { servicePortKey } from '../../../domain/model/service-port-name.js';
-import { protocol } from '../../../domain/shapes/net-shapes.js';
-import { fields, flag, list, number, optional, text } from '../../../domain/shapes/shape.js';
+import { protocol, fields, flag, list, number, optional, text } from '../../../domain/shape.js';
 import type { NodeAnswer } from './ask-nodes.js';
 
 /** Connections of one service port. */

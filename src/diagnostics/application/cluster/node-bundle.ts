@@ -1,4 +1,4 @@
-import { anything, fields, fieldsOf, text, time } from '../../../domain/shapes/shape.js';
+import { anything, fields, fieldsOf, text, time } from '../../../domain/shape.js';
 
 /** In the order in which they are asked. `metrics` is text, everything else is an object. */
 export const BUNDLE_PARTS = ['status', 'services', 'diff', 'history', 'configz', 'metrics'] as const;

@@ -1,4 +1,4 @@
-import { grouped } from '../../../domain/model/grouped.js';
+import { grouped } from '../../../domain/model/maps.js';
 import type { UnknownName } from '../status/service-row.js';
 
 /** The names that no node which answered knows. What one knows, exists. */

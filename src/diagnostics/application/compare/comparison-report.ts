@@ -7,7 +7,7 @@ import {
 } from '../../domain/compare/known-differences.js';
 import type { Outcome } from '../../domain/compare/outcome.js';
 import type { Side, SideMode } from '../../domain/compare/side.js';
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 import { hostPort } from '../../../domain/net/address.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { Packet } from '../../domain/trace/packet.js';

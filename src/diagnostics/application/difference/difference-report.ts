@@ -1,10 +1,8 @@
-import { grouped } from '../../../domain/model/grouped.js';
+import { grouped } from '../../../domain/model/maps.js';
 import { parseDisplayName, type ServiceKey } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../../domain/reconcile/rule-difference.js';
-import { family } from '../../../domain/shapes/net-shapes.js';
-import { fields, fieldsOf, list, number, oneOf, optional, text } from '../../../domain/shapes/shape.js';
-
+import { family, fields, fieldsOf, list, number, oneOf, optional, text } from '../../../domain/shape.js';
 export type FamilyDifference = ReturnType<typeof ofFamily>;
 const ofFamily = fields({
   family,

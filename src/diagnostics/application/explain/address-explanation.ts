@@ -1,5 +1,4 @@
-import { family, protocol } from '../../../domain/shapes/net-shapes.js';
-import { fields, having, list, optional, text } from '../../../domain/shapes/shape.js';
+import { family, protocol, fields, having, list, optional, text } from '../../../domain/shape.js';
 import { portStatus } from '../../../application/status/port-status.js';
 import { endpointExplanation, serviceExplanation, frontendExplanation } from './explanation.js';
 

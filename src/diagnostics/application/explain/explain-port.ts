@@ -8,7 +8,7 @@ import { weighed } from '../../../domain/forwarding/weighed.js';
 import { endpointPlace } from '../../../domain/model/endpoint.js';
 import { cidrText } from '../../../domain/net/cidr.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
-import { asideOf } from '../../../domain/selection/select-endpoints.js';
+import { asideOf } from '../../../domain/select-endpoints.js';
 import { serviceKey } from '../../../domain/model/service-port-name.js';
 import { familyPortKey } from '../../../domain/traffic/service-frontends.js';
 import type { ForwardingObstacle } from '../../../application/node/forwarding-obstacles.js';

@@ -3,7 +3,7 @@ import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entr
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
 import type { AsideLookup } from '../../../application/failover/aside-lookup.js';
-import type { HealthCheckState } from '../../../application/health/health-check-state.js';
+import type { HealthCheckState } from '../../../application/health/service-health-checks.js';
 import type { ForwardingObstacle } from '../../../application/node/forwarding-obstacles.js';
 import type { LocalhostLookup } from '../../../application/localhost/localhost-lookup.js';
 import type { ListedLoop } from '../status/list-services.js';

@@ -1,8 +1,7 @@
 import type { Frontend } from '../../../domain/forwarding/forwarding-entry.js';
-import type { UnservedKind } from '../../../domain/model/unserved.js';
-import { family, protocol } from '../../../domain/shapes/net-shapes.js';
-import { fields, flag, list, number, optional, text, word } from '../../../domain/shapes/shape.js';
-import { healthCheckState } from '../../../application/health/health-check-state.js';
+import type { UnservedKind } from '../../../domain/model/service.js';
+import { family, protocol, fields, flag, list, number, optional, text, word } from '../../../domain/shape.js';
+import { healthCheckState } from '../../../application/health/service-health-checks.js';
 import { portStatus } from '../../../application/status/port-status.js';
 import { familyHistory } from '../../../application/status/sync-history.js';
 import { kernelWalk, probedEndpoints } from './checks/results.js';

@@ -3,8 +3,8 @@ import { endpointPlace, type Endpoint, type PortIdentity } from '../../../domain
 import type { Node } from '../../../domain/model/node.js';
 import { serviceKey } from '../../../domain/model/service-port-name.js';
 import type { ServicePortSpec } from '../../../domain/model/service.js';
-import { asideOf } from '../../../domain/selection/select-endpoints.js';
-import { fields, flag, text, word } from '../../../domain/shapes/shape.js';
+import { asideOf } from '../../../domain/select-endpoints.js';
+import { fields, flag, text, word } from '../../../domain/shape.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
 import type { ForwardingObstacle } from '../../../application/node/forwarding-obstacles.js';
 import type { ServiceStatus } from '../../../application/status/service-statuses.js';

@@ -1,6 +1,6 @@
 import { readService } from '../../../domain/decode/read-service.js';
 import type { ServiceKey } from '../../../domain/model/service-port-name.js';
-import type { UnservedKind } from '../../../domain/model/unserved.js';
+import type { UnservedKind } from '../../../domain/model/service.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
 import { errorMessage } from '../../../application/error-message.js';
 import type { ServiceLookup } from '../../../application/ports/service-lookup.js';

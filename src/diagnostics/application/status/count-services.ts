@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingTable } from '../../../domain/forwarding/forwarding-table.js';
-import { asideOf } from '../../../domain/selection/select-endpoints.js';
+import { asideOf } from '../../../domain/select-endpoints.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
 import type { ServiceCounts } from './service-row.js';
 import { heldOf, holdsNothing, type ServiceStatuses } from '../../../application/status/service-statuses.js';

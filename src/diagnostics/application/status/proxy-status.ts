@@ -1,5 +1,5 @@
-import { family } from '../../../domain/shapes/net-shapes.js';
 import {
+  family,
   fields,
   flag,
   list,
@@ -9,7 +9,7 @@ import {
   text,
   time,
   word,
-} from '../../../domain/shapes/shape.js';
+} from '../../../domain/shape.js';
 import type { ResourceKind, SourceState } from '../../../application/ports/cluster-source.js';
 import { troubledPort } from '../../../application/status/port-status.js';
 import { familyHistory } from '../../../application/status/sync-history.js';

@@ -1,4 +1,4 @@
-import { timeText } from '../../../domain/model/time-text.js';
+import { timeText } from '../../../domain/model/text.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { counted } from '../../../application/words/counted.js';
 import { said } from '../../../application/words/said.js';

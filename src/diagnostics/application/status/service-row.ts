@@ -1,5 +1,5 @@
 import type { ServiceType } from '../../../domain/model/service.js';
-import { fields, list, number, optional, text, word } from '../../../domain/shapes/shape.js';
+import { fields, list, number, optional, text, word } from '../../../domain/shape.js';
 
 /** `pending`: something about it is not in the kernel yet. `degraded`: programmed, but not as it asks for. `removed`: gone
  * since it was listed. */

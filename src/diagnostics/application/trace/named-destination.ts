@@ -1,5 +1,4 @@
-import { isProtocol } from '../../../domain/model/protocol-number.js';
-import type { Protocol, ServiceKey } from '../../../domain/model/service-port-name.js';
+import { isProtocol, type Protocol, type ServiceKey } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { CannotTraceError } from './trace-packets.js';
 

@@ -1,4 +1,4 @@
-import type { HealthCheckState } from '../../../application/health/health-check-state.js';
+import type { HealthCheckState } from '../../../application/health/service-health-checks.js';
 
 /** Whether the health check of a Service answers, and what: on terminals and on the page alike. */
 export function healthCheckWords({ port, localEndpoints, listening, problem }: HealthCheckState): string {

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { addressBits, type Cidr } from '../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { ipv4Number, ipv4Text } from '../../../domain/net/ipv4-number.js';
+import { ipv4Number, ipv4Text } from '../../../domain/net/address.js';
 
 /** Addresses of one family as numbers, from one to another, both included. */
 export interface AddressRange {

@@ -1,4 +1,4 @@
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 import { hostPort, isLoopback } from '../../../domain/net/address.js';
 import { numberedAddress, without } from './address-ranges.js';
 import type { Packet, PacketEnvironment } from '../trace/packet.js';

@@ -3,7 +3,7 @@ import { addressNumber, numberedAddress, type AddressRange } from './address-ran
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import { addressBits } from '../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 import type { NamedDestination } from './side.js';
 
 /** A destination that packets are sent to. */

@@ -1,4 +1,4 @@
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { hex } from '../../../domain/nftables/kernel/bytes.js';
 import { BytesMap } from '../nftables/bytes-map.js';

@@ -1,4 +1,4 @@
-import { fields, list, number, text, word } from '../../../domain/shapes/shape.js';
+import { fields, list, number, text, word } from '../../../domain/shape.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 
 /** Where rules of a service proxy may be. */

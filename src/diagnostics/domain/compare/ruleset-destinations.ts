@@ -1,5 +1,4 @@
-import type { Protocol } from '../../../domain/model/service-port-name.js';
-import { PROTOCOL_NUMBERS } from '../../../domain/model/protocol-number.js';
+import { type Protocol, PROTOCOL_NUMBERS } from '../../../domain/model/service-port-name.js';
 import { addressBits } from '../../../domain/net/cidr.js';
 import type { AddressRange } from './address-ranges.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';

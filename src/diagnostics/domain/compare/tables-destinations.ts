@@ -1,7 +1,6 @@
 import type { IpSet } from '../../../domain/ipvs/ip-set.js';
 import type { ListedRules } from '../iptables/rule-source.js';
-import { isProtocol } from '../../../domain/model/protocol-number.js';
-import type { Protocol } from '../../../domain/model/service-port-name.js';
+import { isProtocol, type Protocol } from '../../../domain/model/service-port-name.js';
 import { rangeOf, singleAddress, type AddressRange } from './address-ranges.js';
 import { parseCidr } from '../../../domain/net/cidr.js';
 import type { NamedDestination } from './side.js';

@@ -3,7 +3,7 @@ import { type IptablesDesiredState, DesiredTables } from '../../../domain/iptabl
 import type { BaseRules, RuleText, TableName } from '../../../domain/iptables/table.js';
 import type { ListedRules } from './rule-source.js';
 import { WalkedRule } from './rule.js';
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 
 /** The tables as they should be, and nothing of other programs. */
 export function desiredRules(desired: IptablesDesiredState, baseRules: BaseRules): ListedRules {

@@ -1,4 +1,4 @@
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 import type { Chain } from '../walk/turn.js';
 import type { TablesCourse } from './course.js';
 import type { RuleSource, WalkedChain } from './rule-source.js';

@@ -1,5 +1,5 @@
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 import type { Place } from '../walk/course.js';
 import type { RuleText } from '../../../domain/iptables/table.js';
 import type { Condition } from './condition.js';

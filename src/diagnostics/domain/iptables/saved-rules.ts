@@ -6,7 +6,7 @@ import {
 import type { SavedChain, SavedTables } from '../../../domain/iptables/saved-tables.js';
 import type { ListedRules, WalkedChain } from './rule-source.js';
 import { WalkedRule } from './rule.js';
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 
 /** Which chains a mode has. */
 export type OwnChains = (table: string, chain: string) => boolean;

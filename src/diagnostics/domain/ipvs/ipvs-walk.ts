@@ -2,7 +2,7 @@ import type { IpSet } from '../../../domain/ipvs/ip-set.js';
 import type { DeviceTowards } from '../iptables/known-devices.js';
 import type { RuleSource } from '../iptables/rule-source.js';
 import { walkTables } from '../iptables/tables-walk.js';
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 import type { Packet, PacketEnvironment } from '../trace/packet.js';
 import type { TracedEnding } from '../trace/traced-ending.js';
 import type { Watch } from '../walk/watch.js';

@@ -1,4 +1,4 @@
-import { append } from '../../../domain/model/grouped.js';
+import { append } from '../../../domain/model/maps.js';
 import { shareOf, withStep } from '../walk/course.js';
 import type { Turn } from '../walk/turn.js';
 import { hostWord } from '../../../domain/nftables/kernel/bytes.js';

@@ -1,7 +1,7 @@
 import type { Wanted } from '../walk/on-demand.js';
 import { compareBytes, hex } from '../../../domain/nftables/kernel/bytes.js';
 import type { KernelElement, KernelSet, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 
 /** Elements that a walk needs and that have not been read yet: all of a set, or one of these keys. */
 export interface WantedElements {

@@ -1,4 +1,4 @@
-import { PROTOCOL_NUMBERS } from '../../../domain/model/protocol-number.js';
+import { PROTOCOL_NUMBERS } from '../../../domain/model/service-port-name.js';
 import type { Packet } from '../trace/packet.js';
 import { ADDRESSES } from '../../../domain/nftables/layout/table.js';
 import { networkHalf, addressBytes } from '../../../domain/nftables/kernel/bytes.js';

@@ -9,7 +9,7 @@ import type {
 } from '../../../domain/nftables/kernel/ruleset.js';
 import { isOurs } from './kernel-course.js';
 import { ruleText } from '../../../domain/nftables/kernel/rule-text.js';
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 
 /** A rule in its chain, to walk through. */
 export class ListedRule implements Place {

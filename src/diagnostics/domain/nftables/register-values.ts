@@ -1,5 +1,5 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { PROTOCOL_NUMBERS } from '../../../domain/model/protocol-number.js';
+import { PROTOCOL_NUMBERS } from '../../../domain/model/service-port-name.js';
 import { isLeaving } from '../walk/course.js';
 import { hostWord, networkHalf, addressBytes } from '../../../domain/nftables/kernel/bytes.js';
 import type {

@@ -1,4 +1,4 @@
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 import type { Packet } from '../trace/packet.js';
 import type { TracedEnding } from '../trace/traced-ending.js';
 import { ChainWalk } from '../walk/chain-walk.js';

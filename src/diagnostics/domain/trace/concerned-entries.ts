@@ -1,6 +1,6 @@
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { Packet } from './packet.js';
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 
 /** Finds the few entries whose rules a packet may meet, so that only those need to be compiled to follow it. */
 export class ConcernedEntries {

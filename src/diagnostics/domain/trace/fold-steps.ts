@@ -1,4 +1,4 @@
-import { grouped } from '../../../domain/model/grouped.js';
+import { grouped } from '../../../domain/model/maps.js';
 import type { Step } from './trace.js';
 
 /** A step of a packet, for all endpoints that it may go to. */

@@ -1,6 +1,5 @@
-import type { Protocol } from '../../../domain/model/service-port-name.js';
+import { type Protocol, isProtocol } from '../../../domain/model/service-port-name.js';
 import { hostPort, parseAddress, type Address } from '../../../domain/net/address.js';
-import { isProtocol } from '../../../domain/model/protocol-number.js';
 import { NamedError } from '../../../domain/model/named-error.js';
 
 /** Where a packet comes from. */

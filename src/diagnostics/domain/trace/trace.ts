@@ -8,7 +8,7 @@ import {
   text,
   word,
   type Checked,
-} from '../../../domain/shapes/shape.js';
+} from '../../../domain/shape.js';
 
 /**
  * Sent to an endpoint; answered with an error; lost in silence; or left as it is by all rules. `mixed` only where rules of other

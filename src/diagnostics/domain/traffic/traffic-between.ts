@@ -1,5 +1,5 @@
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
-import { timeText } from '../../../domain/model/time-text.js';
+import { timeText } from '../../../domain/model/text.js';
 import type { TrafficTotals } from '../../../domain/traffic/endpoint-traffic.js';
 import { familyPortKey } from '../../../domain/traffic/service-frontends.js';
 import type { CountingFacts } from '../../../domain/traffic/counting-facts.js';

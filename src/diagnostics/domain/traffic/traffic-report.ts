@@ -1,5 +1,5 @@
 import { endpointPlace } from '../../../domain/model/endpoint.js';
-import { asideOf, type EndpointSelection } from '../../../domain/selection/select-endpoints.js';
+import { asideOf, type EndpointSelection } from '../../../domain/select-endpoints.js';
 import {
   fields,
   flag,
@@ -10,10 +10,10 @@ import {
   time,
   word,
   type Checked,
-} from '../../../domain/shapes/shape.js';
+  family,
+  protocol,
+} from '../../../domain/shape.js';
 import { countingFacts } from '../../../domain/traffic/counting-facts.js';
-import { family, protocol } from '../../../domain/shapes/net-shapes.js';
-
 /** What lists of traffic can be sorted by, the most first. */
 export const TRAFFIC_ORDERS = ['open', 'new', 'unanswered', 'bytes'] as const;
 

@@ -1,4 +1,4 @@
-import { getOrMake } from '../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 import type { Course, HookName } from './course.js';
 
 /** What packets pass at a hook: a base chain, a built-in chain, IPVS. All that may become of a packet there. */

@@ -1,7 +1,7 @@
 /** Bytes of packets and registers. Values that the kernel computes are in its own byte order, of which only the lower first is known. */
 
 import ipaddr from 'ipaddr.js';
-import { ipv4Number, ipv4Text } from '../../net/ipv4-number.js';
+import { ipv4Number, ipv4Text } from '../../net/address.js';
 
 /** 32 bits in the kernel's own byte order. */
 export function hostWord(value: number): Uint8Array {

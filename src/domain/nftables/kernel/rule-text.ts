@@ -1,5 +1,5 @@
 import type { IpFamily } from '../../net/ip-family.js';
-import { protocolText } from '../../model/protocol-number.js';
+import { protocolText } from '../../model/service-port-name.js';
 import { hostPort } from '../../net/address.js';
 import { formatPriority, ADDRESSES } from '../layout/table.js';
 import { hex, readHostWord, readNetworkHalf, addressText } from './bytes.js';

@@ -1,6 +1,6 @@
 import { frontendText, NODE_PORT, type FrontendAddress } from '../../conntrack/frontend-map.js';
 import { frontendName } from '../../forwarding/frontend-name.js';
-import { getOrMake } from '../../model/get-or-make.js';
+import { getOrMake } from '../../model/maps.js';
 import {
   serviceOf,
   servicePortName,

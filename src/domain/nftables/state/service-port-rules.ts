@@ -1,6 +1,6 @@
 /** Elements of service ports, and changes of them. */
 
-import { getOrMake } from '../../model/get-or-make.js';
+import { getOrMake } from '../../model/maps.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
 import type { Part } from '../../reconcile/held-parts.js';
 import { LED_TO } from '../layout/sets.js';

@@ -1,7 +1,6 @@
 import type { ResourceKind } from '../../../../src/application/ports/cluster-source.js';
 import { protobufEncoding } from '../../../../src/adapters/kubernetes/encoding/protobuf-encoding.js';
-import { readEndpointSlice } from '../../../../src/domain/decode/read-endpoint-slice.js';
-import { readEndpoints } from '../../../../src/domain/decode/read-endpoints.js';
+import { readEndpointSlice, readEndpoints } from '../../../../src/domain/decode/read-endpoint-slice.js';
 import { readNode } from '../../../../src/domain/decode/read-node.js';
 import { readServiceCidr } from '../../../../src/domain/decode/read-service-cidr.js';
 import { readService } from '../../../../src/domain/decode/read-service.js';

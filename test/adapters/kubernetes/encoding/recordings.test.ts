@@ -3,8 +3,7 @@ import type { Encoding, RawEvent } from '../../../../src/adapters/kubernetes/enc
 import { jsonEncoding } from '../../../../src/adapters/kubernetes/encoding/json-encoding.js';
 import { protobufEncoding } from '../../../../src/adapters/kubernetes/encoding/protobuf-encoding.js';
 import { checkEvent } from '../../../../src/adapters/kubernetes/watch/open-watch.js';
-import { readEndpointSlice } from '../../../../src/domain/decode/read-endpoint-slice.js';
-import { readEndpoints } from '../../../../src/domain/decode/read-endpoints.js';
+import { readEndpointSlice, readEndpoints } from '../../../../src/domain/decode/read-endpoint-slice.js';
 import { readNode } from '../../../../src/domain/decode/read-node.js';
 import { readServiceCidr } from '../../../../src/domain/decode/read-service-cidr.js';
 import { readService } from '../../../../src/domain/decode/read-service.js';

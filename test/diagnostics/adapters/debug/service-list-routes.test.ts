@@ -2,7 +2,7 @@ import { serviceListRoutes } from '../../../../src/diagnostics/adapters/debug/se
 import { rawService } from '../../../support/objects.js';
 import { Served } from '../../../support/http/served.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
-import { timeText } from '../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../src/domain/model/text.js';
 
 const many = Array.from({ length: 1200 }, (_, index) =>
   rawService(

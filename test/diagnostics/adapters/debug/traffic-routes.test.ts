@@ -10,7 +10,7 @@ import type {
 } from '../../../../src/diagnostics/domain/traffic/traffic-report.js';
 import { Served } from '../../../support/http/served.js';
 import { until } from '../../../support/until.js';
-import { timeText } from '../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../src/domain/model/text.js';
 
 let served: Served;
 let refusal: Error | undefined;

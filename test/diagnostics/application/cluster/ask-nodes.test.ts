@@ -1,6 +1,6 @@
 import { askNodes } from '../../../../src/diagnostics/application/cluster/ask-nodes.js';
 import { NoAnswerError, type NodeProxy } from '../../../../src/diagnostics/application/ports/node-proxies.js';
-import { fields, number } from '../../../../src/domain/shapes/shape.js';
+import { fields, number } from '../../../../src/domain/shape.js';
 
 const question = {
   words: ['status'],

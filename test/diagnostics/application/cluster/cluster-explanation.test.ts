@@ -4,7 +4,7 @@ import { clusterExplanationLines } from '../../../../src/diagnostics/adapters/cl
 import type { Explanation } from '../../../../src/diagnostics/application/explain/explanation.js';
 import { endpointOf, explanationOf, portOf } from './samples.js';
 import { shownLines } from '../../../support/shown-lines.js';
-import { timeText } from '../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../src/domain/model/text.js';
 
 const clusterExplanationText = (...args: Parameters<typeof clusterExplanationLines>): string =>
   shownLines(clusterExplanationLines(...args));

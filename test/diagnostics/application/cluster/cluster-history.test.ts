@@ -1,6 +1,6 @@
 import { HistorySum } from '../../../../src/diagnostics/application/cluster/cluster-history.js';
 import type { ChangeEntry } from '../../../../src/application/status/change-entry.js';
-import { timeText } from '../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../src/domain/model/text.js';
 
 const change = (at: number) =>
   ({ what: 'repaired', family: 'IPv4', at: timeText(at), steps: 1 }) as ChangeEntry;

@@ -3,7 +3,7 @@ import {
   missingParts,
   type NodeBundle,
 } from '../../../../src/diagnostics/application/cluster/node-bundle.js';
-import { timeText } from '../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../src/domain/model/text.js';
 
 it('has parts, of which some may be missing', () => {
   const all = Object.fromEntries(BUNDLE_PARTS.map((part) => [part, part === 'metrics' ? 'up 1' : {}]));

@@ -4,7 +4,7 @@ import type {
   FamilyExplanation,
   PortExplanation,
 } from '../../../../src/diagnostics/application/explain/explanation.js';
-import { timeText } from '../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../src/domain/model/text.js';
 
 /** What a proxy says of itself. */
 export function statusOf({

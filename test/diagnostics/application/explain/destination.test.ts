@@ -2,7 +2,7 @@ import { asidesAt, refusalOf } from '../../../../src/diagnostics/application/exp
 import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
 import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
-import { timeText } from '../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../src/domain/model/text.js';
 
 const to = (destination: string, destinationPort: number): Packet => ({
   family: 'IPv4',

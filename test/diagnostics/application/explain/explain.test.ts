@@ -12,7 +12,7 @@ import { parseAddress } from '../../../../src/domain/net/address.js';
 import { parseCidr } from '../../../../src/domain/net/cidr.js';
 import { ClusterState } from '../../../../src/domain/state/cluster-state.js';
 import { service, slice, sliceEndpoint } from '../../../support/samples.js';
-import { timeText } from '../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../src/domain/model/text.js';
 
 const KEY = 'shop/cart/tcp/';
 const CONTEXT = {
@@ -290,7 +290,7 @@ describe('of endpoints that step aside', () => {
   });
 
   it('does not take them for endpoints of another zone', async () => {
-    state.applyNode({ name: 'n1', zone: 'a', ips: [], podCIDRs: [], leaving: false });
+    state.applyNode({ name: 'n1', zone: 'a', ips: [], podCIDRs: [], draining: false });
     aside = new Set(['10.1.1.1:8080']);
     given(
       { ejectSilentEndpoints: true },

@@ -1,7 +1,7 @@
 import { isSound } from '../../../../src/diagnostics/application/explain/explanation.js';
 import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
-import { timeText } from '../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../src/domain/model/text.js';
 
 const endpoint = (address: string, parts: object = {}) => ({ addresses: [address], ...parts });
 const conditions = (ready: boolean, serving = ready, terminating = false) => ({

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { RowFilter, ServiceRow } from '../../../../src/diagnostics/application/status/service-row.js';
 import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
-import { timeText } from '../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../src/domain/model/text.js';
 
 const ALL: RowFilter = { names: [], failing: false, withoutEndpoints: false };
 const named = (namespace: string, name: string, spec: object = {}) =>

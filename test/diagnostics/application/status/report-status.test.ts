@@ -10,7 +10,7 @@ import { ObjectReports } from '../../../../src/application/use-cases/object-repo
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { shownLines } from '../../../support/shown-lines.js';
-import { timeText } from '../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../src/domain/model/text.js';
 
 const proxyStatusText = (...args: Parameters<typeof proxyStatusLines>): string =>
   shownLines(proxyStatusLines(...args));

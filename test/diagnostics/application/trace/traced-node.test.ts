@@ -8,7 +8,7 @@ const node = (ip: string): Node => ({
   zone: '',
   ips: [parseAddress(ip)!],
   podCIDRs: ['10.7.0.0/24'],
-  leaving: false,
+  draining: false,
 });
 
 it.each([

@@ -1,6 +1,6 @@
 import { changeWords, resultWords } from '../../../../src/diagnostics/application/words/change-words.js';
 import type { ChangeEntry, ListChange } from '../../../../src/application/status/change-entry.js';
-import { timeText } from '../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../src/domain/model/text.js';
 
 const list = (now: number, parts: Partial<ListChange> = {}): ListChange => ({
   now,

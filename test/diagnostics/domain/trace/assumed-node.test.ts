@@ -8,7 +8,7 @@ const node = new AssumedNode({
   ips: [parseAddress('192.0.2.4')!, parseAddress('fd00:1::4')!],
   furtherAddresses: [parseAddress('198.51.100.4')!],
   podCIDRs: ['10.244.1.0/24', 'fd00:10:244:1::/64'],
-  leaving: false,
+  draining: false,
 });
 
 describe('a node of which only its object is known', () => {

@@ -10,7 +10,7 @@ import type {
 import { snapshotOf, type TrafficSnapshot } from '../../../../src/domain/traffic/traffic-snapshot.js';
 import { TrafficTable } from '../../../../src/domain/traffic/traffic-table.js';
 import { entryOf, SECOND, seenFlow } from '../../../support/traffic/flows.js';
-import { timeText } from '../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../src/domain/model/text.js';
 
 const cart = entryOf();
 const pay = entryOf({ name: 'pay', clusterIPs: { IPv4: '10.96.7.2' } }, [

@@ -6,8 +6,8 @@ import { it } from 'node:test';
 import {
   BALANCING_ANNOTATION,
   WEIGHT_ANNOTATION,
-} from '../../../../src/domain/decode/balancing-annotations.js';
-import { SCHEDULER_ANNOTATION } from '../../../../src/domain/decode/service-annotations.js';
+  SCHEDULER_ANNOTATION,
+} from '../../../../src/domain/decode/annotations.js';
 import { nightly } from '../../../support/nightly.js';
 import { clusterObjects } from '../../../support/testbed/cluster-objects.js';
 import { Command } from '../../../support/program/command.js';

@@ -1,5 +1,5 @@
 import type { VirtualServerId } from '../../../../src/domain/ipvs/virtual-server.js';
-import { PROTOCOL_NUMBERS } from '../../../../src/domain/model/protocol-number.js';
+import { PROTOCOL_NUMBERS } from '../../../../src/domain/model/service-port-name.js';
 import { AF_INET, AF_INET6 } from '../netlink/numbers.js';
 
 /** What tells virtual servers apart. */

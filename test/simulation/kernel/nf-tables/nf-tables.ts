@@ -1,5 +1,5 @@
 import type { FindElement } from '../../../../src/diagnostics/domain/nftables/elements.js';
-import { getOrMake } from '../../../../src/domain/model/get-or-make.js';
+import { getOrMake } from '../../../../src/domain/model/maps.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import type { KernelTable } from '../../../../src/domain/nftables/kernel/ruleset.js';
 import type { KernelSocket, Multicast, NetlinkProtocol } from '../netlink-protocol.js';

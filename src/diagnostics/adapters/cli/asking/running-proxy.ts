@@ -1,6 +1,6 @@
 import { AnswerError, parseAnswer } from '../../../application/parse-answer.js';
 import { LARGEST_RESPONSE } from '../../../../adapters/http/largest-response.js';
-import type { Shape } from '../../../../domain/shapes/shape.js';
+import type { Shape } from '../../../../domain/shape.js';
 import { cutText } from '../../../../application/cut-text.js';
 import { hostPort } from '../../../../domain/net/address.js';
 import { splitHostPort } from '../../../../domain/net/listen-address.js';

@@ -1,6 +1,6 @@
 import type { QuestionKind, ClusterQuestion } from '../arguments/question.js';
 import { traceAnswer } from '../../../application/trace/answer.js';
-import { both } from '../../../../domain/shapes/shape.js';
+import { both } from '../../../../domain/shape.js';
 import {
   clusterComparison,
   comparisonExit,

@@ -1,9 +1,9 @@
 import { differenceAnswer } from '../../../application/difference/difference-report.js';
 import { historyAnswer } from '../../../../application/status/change-entry.js';
 import { servicesAnswer } from '../../../application/status/service-row.js';
-import { anything, fields } from '../../../../domain/shapes/shape.js';
+import { anything, fields } from '../../../../domain/shape.js';
 import { statusAnswer } from '../../../application/status/proxy-status.js';
-import { timeText } from '../../../../domain/model/time-text.js';
+import { timeText } from '../../../../domain/model/text.js';
 import type { NodeBundle } from '../../../application/cluster/node-bundle.js';
 import { CannotAskError } from '../asking/cannot-ask-error.js';
 import { COMPARISON, type RunningProxy } from '../asking/running-proxy.js';

@@ -1,4 +1,4 @@
-import { fields, flag, number, optional } from '../../../../domain/shapes/shape.js';
+import { fields, flag, number, optional } from '../../../../domain/shape.js';
 import type { RunningProxy } from '../asking/running-proxy.js';
 
 /** Part of what `/debug/sync` answers. */

@@ -1,5 +1,5 @@
 import { hostWord, networkHalf, addressBytes } from '../../../../domain/nftables/kernel/bytes.js';
-import { PROTOCOL_NUMBERS } from '../../../../domain/model/protocol-number.js';
+import { PROTOCOL_NUMBERS } from '../../../../domain/model/service-port-name.js';
 import { parseAddress } from '../../../../domain/net/address.js';
 import { rangeOf, type AddressRange } from '../../../domain/compare/address-ranges.js';
 import { parseCidr } from '../../../../domain/net/cidr.js';

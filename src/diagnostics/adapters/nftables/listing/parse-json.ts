@@ -1,5 +1,5 @@
 import { NamedError } from '../../../../domain/model/named-error.js';
-import { getOrMake } from '../../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../../domain/model/maps.js';
 import {
   held,
   kindOf,

@@ -1,7 +1,5 @@
 import type { TraceOutcome } from '../../../domain/trace/trace.js';
-import { protocol } from '../../../../domain/shapes/net-shapes.js';
-import { fields, list, number, optional, text, word } from '../../../../domain/shapes/shape.js';
-
+import { protocol, fields, list, number, optional, text, word } from '../../../../domain/shape.js';
 /** Packets that another program's rules or the kernel's settings refuse or drop, always or by chance. */
 export type Obstacle = ReturnType<typeof obstacle>;
 const obstacle = fields({

@@ -1,6 +1,6 @@
 import { addressBits, cidrContains, parseCidr, type Cidr } from '../../../../domain/net/cidr.js';
 import { rangeOf, type AddressRange } from '../../compare/address-ranges.js';
-import { PROTOCOL_NUMBERS, PROTOCOLS } from '../../../../domain/model/protocol-number.js';
+import { PROTOCOL_NUMBERS, PROTOCOLS } from '../../../../domain/model/service-port-name.js';
 import { isLeaving } from '../../walk/course.js';
 import type { TablesCourse, Surroundings } from '../course.js';
 import type { RuleOption } from '../rule-sections.js';

@@ -1,5 +1,5 @@
 import type { IpSet } from '../../../../domain/ipvs/ip-set.js';
-import { getOrMake } from '../../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../../domain/model/maps.js';
 import { rangeOf, singleAddress, type AddressRange } from '../../compare/address-ranges.js';
 import { cidrContains, parseCidr } from '../../../../domain/net/cidr.js';
 import type { Watch } from '../../walk/watch.js';

@@ -1,4 +1,4 @@
-import { getOrMake } from '../../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../../domain/model/maps.js';
 import type { AddressRange } from '../../compare/address-ranges.js';
 import { hex } from '../../../../domain/nftables/kernel/bytes.js';
 import { BytesMap } from '../bytes-map.js';

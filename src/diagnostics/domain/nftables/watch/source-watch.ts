@@ -1,4 +1,4 @@
-import { getOrMake } from '../../../../domain/model/get-or-make.js';
+import { getOrMake } from '../../../../domain/model/maps.js';
 import type { AddressRange } from '../../compare/address-ranges.js';
 import { addressBits } from '../../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../../domain/net/ip-family.js';

@@ -1,4 +1,4 @@
-import { anything, fields, flag, number } from '../../../../../src/domain/shapes/shape.js';
+import { anything, fields, flag, number } from '../../../../../src/domain/shape.js';
 import { CannotAskError } from '../../../../../src/diagnostics/adapters/cli/asking/cannot-ask-error.js';
 import { RunningProxy } from '../../../../../src/diagnostics/adapters/cli/asking/running-proxy.js';
 import type { Handler } from '../../../../../src/adapters/http/router.js';

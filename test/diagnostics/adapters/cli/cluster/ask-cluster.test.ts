@@ -19,7 +19,7 @@ import { until } from '../../../../support/until.js';
 import { withEachTextForged } from '../asking/forged-texts.js';
 import { wholeAnswers } from '../asking/whole-answers.js';
 import { explanationOf, portOf, statusOf } from '../../../application/cluster/samples.js';
-import { timeText } from '../../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../../src/domain/model/text.js';
 import { parseCommand } from '../../../../support/command-line.js';
 
 /** Milliseconds that a node may take here: no test may fail because the machine is slow. */

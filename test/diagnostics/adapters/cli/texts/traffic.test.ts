@@ -4,7 +4,7 @@ import type {
   TrafficReport,
 } from '../../../../../src/diagnostics/domain/traffic/traffic-report.js';
 import { shownLines } from '../../../../support/shown-lines.js';
-import { timeText } from '../../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../../src/domain/model/text.js';
 
 const trafficText = (...args: Parameters<typeof trafficLines>): string => shownLines(trafficLines(...args));
 

@@ -5,7 +5,7 @@ import {
 } from '../../../../../src/diagnostics/adapters/page/browser/views/service/endpoint-order.js';
 import { divided } from '../../../../../src/diagnostics/adapters/page/browser/views/service/quiet-endpoints.js';
 import type { EndpointReport } from '../../../../../src/diagnostics/domain/traffic/traffic-report.js';
-import { timeText } from '../../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../../src/domain/model/text.js';
 import { serviceChange } from './samples.js';
 
 const at = (address: string, port = 80) => ({ address, port });

@@ -1,4 +1,4 @@
-import { timeText } from '../../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../../src/domain/model/text.js';
 import type { ServicePortChange } from '../../../../../src/application/status/change-entry.js';
 import type { ServiceRow } from '../../../../../src/diagnostics/application/status/service-row.js';
 

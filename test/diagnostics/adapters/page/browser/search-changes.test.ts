@@ -1,4 +1,4 @@
-import { timeText } from '../../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../../src/domain/model/text.js';
 import { SearchChanges } from '../../../../../src/diagnostics/adapters/page/browser/views/history/search-changes.js';
 import type { ChangeEntry } from '../../../../../src/application/status/change-entry.js';
 import { serviceChange } from './samples.js';

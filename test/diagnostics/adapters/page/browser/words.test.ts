@@ -12,7 +12,7 @@ import { clockTime, counted, span } from '../../../../../src/diagnostics/adapter
 import { portWords } from '../../../../../src/diagnostics/application/words/port-words.js';
 import { bytesText } from '../../../../../src/diagnostics/application/words/traffic-words.js';
 import type { ChangeEntry, ServicePortChange } from '../../../../../src/application/status/change-entry.js';
-import { timeText } from '../../../../../src/domain/model/time-text.js';
+import { timeText } from '../../../../../src/domain/model/text.js';
 import { serviceChange as change } from './samples.js';
 
 it.each([

@@ -1,6 +1,6 @@
 import type { ClusterComparison, ComparedNode } from '../../../../application/cluster/cluster-comparison.js';
 import { counted } from '../../../../../application/words/counted.js';
-import { append } from '../../../../../domain/model/grouped.js';
+import { append } from '../../../../../domain/model/maps.js';
 import { columns } from '../../output/columns.js';
 import { packetWords } from '../comparison.js';
 import { named } from './grouped-nodes.js';

@@ -1,5 +1,5 @@
 import { inToneOf } from '../../output/tones.js';
-import { grouped as groupedBy } from '../../../../../domain/model/grouped.js';
+import { grouped as groupedBy } from '../../../../../domain/model/maps.js';
 import type { SilentNode } from '../../../../application/cluster/ask-nodes.js';
 
 /** Names that are listed before the rest is only counted. */

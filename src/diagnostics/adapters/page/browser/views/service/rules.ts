@@ -1,4 +1,4 @@
-import { grouped } from '../../../../../../domain/model/grouped.js';
+import { grouped } from '../../../../../../domain/model/maps.js';
 import type {
   EndpointExplanation,
   FrontendExplanation,

@@ -1,4 +1,4 @@
-import { hostPort } from '../../../../../../domain/net/host-port.js';
+import { hostPort } from '../../../../../../domain/net/ip-family.js';
 import { endpointWords } from '../../../../../application/words/endpoint-words.js';
 import type {
   EndpointExplanation,

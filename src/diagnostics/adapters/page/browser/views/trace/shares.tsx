@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { hostPort } from '../../../../../../domain/net/host-port.js';
+import { hostPort } from '../../../../../../domain/net/ip-family.js';
 import type { TracedEndpoint } from '../../../../../domain/trace/trace.js';
 import { addressOrder } from '../../address-order.js';
 import { compare } from '../../compare.js';

@@ -1,5 +1,5 @@
-import * as shapes from '../../../src/domain/shapes/shape.js';
-import type { Shape } from '../../../src/domain/shapes/shape.js';
+import * as shapes from '../../src/domain/shape.js';
+import type { Shape } from '../../src/domain/shape.js';
 
 const { text, number, flag, time, list, optional, fields } = shapes;
 const circle = fields({ kind: text, radius: number });

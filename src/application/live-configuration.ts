@@ -1,6 +1,5 @@
-import { errorMessage } from '../error-message.js';
-import type { Logger } from '../ports/logger.js';
-import type { LiveConfiguration } from './live-configuration.js';
+import { errorMessage } from './error-message.js';
+import type { Logger } from './ports/logger.js';
 
 /**
  * What an edited field takes to come into effect: nothing, because it has no effect here (`none`); just reading it
@@ -15,7 +14,7 @@ export interface EditedField {
 }
 
 /** The outcome of an edit. After `restart` the process must exit; the previous configuration stays active until then. */
-export type EditOutcome = 'unchanged' | 'applied' | 'rejected' | 'restart';
+type EditOutcome = 'unchanged' | 'applied' | 'rejected' | 'restart';
 
 /**
  * Use case ApplyConfiguration: the configuration file was edited while the proxy runs. An invalid edit is rejected as a whole,
@@ -70,5 +69,43 @@ export class ApplyConfiguration<C> {
     this.live.reject(problem);
     this.logger.error({ problem }, 'rejected the edited configuration; keeping the last valid version');
     return 'rejected';
+  }
+}
+
+/**
+ * The active configuration. It is read at the start and replaced when an edit is applied; a rejected edit does not change it.
+ * To follow edits, read `current` each time, or listen.
+ */
+export class LiveConfiguration<C> {
+  private readonly listeners: ((configuration: C, previous: C) => void)[] = [];
+  private rejection: string | undefined;
+
+  constructor(private configuration: C) {}
+
+  get current(): C {
+    return this.configuration;
+  }
+
+  /** Why the configuration file is not active as it is now; undefined when it is. */
+  get problem(): string | undefined {
+    return this.rejection;
+  }
+
+  /** Calls the listener with each configuration that becomes active from now on, and the one before it. */
+  onChange(listener: (configuration: C, previous: C) => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** This configuration is active from now on. */
+  accept(configuration: C): void {
+    const previous = this.configuration;
+    this.configuration = configuration;
+    this.rejection = undefined;
+    for (const listener of this.listeners) listener(configuration, previous);
+  }
+
+  /** The configuration file was rejected; the active configuration stays. */
+  reject(problem: string): void {
+    this.rejection = problem;
   }
 }

@@ -1,18 +1,13 @@
 import fc from 'fast-check';
-import {
-  comparePlaces,
-  endpointPlace,
-  sortedOnce,
-  type Endpoint,
-} from '../../../src/domain/model/endpoint.js';
+import { comparePlaces, endpointPlace, sortedOnce, type Endpoint } from '../../src/domain/model/endpoint.js';
 import {
   asideOf,
   weightlessOf,
   selectEndpoints,
   type NodeTopology,
   type PolicyNeeds,
-} from '../../../src/domain/selection/select-endpoints.js';
-import { endpoint } from '../../support/samples.js';
+} from '../../src/domain/select-endpoints.js';
+import { endpoint } from '../support/samples.js';
 
 const NODE: NodeTopology = { nodeName: 'n1', zone: 'a', nodeHints: true };
 const CLUSTER = { usesClusterEndpoints: true, usesLocalEndpoints: false };

@@ -2,10 +2,13 @@ import { BALANCING_METHODS, MAX_WEIGHT } from '../balancing/balancing.js';
 import type { Service } from '../model/service.js';
 import { parseAddress } from '../net/address.js';
 import { nearestName } from '../validation/nearest-name.js';
-import { annotationOf, annotationPath } from './annotation.js';
-import type { RawObject } from './fields.js';
-import type { ProblemList } from './problem.js';
-import { quote } from './problem.js';
+import { quote, type RawObject, type ProblemList } from './fields.js';
+
+/** The IPVS scheduler for the Service, such as `mh` (docs/ipvs-mode.md). */
+export const SCHEDULER_ANNOTATION = 'kube-proxy-ts/ipvs-scheduler';
+
+/** `"true"` or `"false"`: whether silent endpoints of the Service step aside, whatever the configuration says (docs/failover.md). */
+export const EJECT_ANNOTATION = 'kube-proxy-ts/eject-silent-endpoints';
 
 /** On a Service: how endpoints are chosen (docs/load-balancing.md). */
 export const BALANCING_ANNOTATION = 'kube-proxy-ts/load-balancing';
@@ -13,7 +16,43 @@ export const BALANCING_ANNOTATION = 'kube-proxy-ts/load-balancing';
 /** On an EndpointSlice: the weight of its endpoints. On a Service: a JSON object of weights by endpoint address. */
 export const WEIGHT_ANNOTATION = 'kube-proxy-ts/weight';
 
+/** The form of the kernel's names; at most IP_VS_SCHEDNAME_MAXLEN characters, minus the final zero. */
+const SCHEDULER = /^[a-z][a-z0-9_]{0,14}$/;
+
 const PATH = annotationPath(WEIGHT_ANNOTATION);
+
+/** What the annotations of a Service ask of this proxy. One that is not understood is ignored, with a note. */
+export function readAnnotations(
+  metadata: RawObject,
+  notes: ProblemList,
+): Pick<Service, 'scheduler' | 'ejectSilentEndpoints' | 'balancingMethod' | 'weights'> {
+  return {
+    ...readScheduler(metadata, notes),
+    ...readEjection(metadata, notes),
+    ...readBalancing(metadata, notes),
+  };
+}
+
+function readScheduler(metadata: RawObject, notes: ProblemList): Pick<Service, 'scheduler'> {
+  const scheduler = annotationOf(metadata, SCHEDULER_ANNOTATION);
+  if (scheduler === undefined || scheduler === '') return {};
+  if (typeof scheduler === 'string' && SCHEDULER.test(scheduler)) return { scheduler };
+  notes.add(
+    () => `${annotationPath(SCHEDULER_ANNOTATION)} ${quote(scheduler)} is not a scheduler's name; ignored`,
+  );
+  return {};
+}
+
+function readEjection(metadata: RawObject, notes: ProblemList): Pick<Service, 'ejectSilentEndpoints'> {
+  const wanted = annotationOf(metadata, EJECT_ANNOTATION);
+  if (wanted === undefined) return {};
+  if (wanted === 'true' || wanted === 'false') return { ejectSilentEndpoints: wanted === 'true' };
+  notes.add(
+    () =>
+      `${annotationPath(EJECT_ANNOTATION)} ${quote(wanted)} is neither "true" nor "false"; ignored, so the configuration decides`,
+  );
+  return {};
+}
 
 /** What a Service asks for. What is not understood is ignored, with a note. */
 export function readBalancing(
@@ -85,4 +124,15 @@ function parsedObject(text: string): object | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The value of an annotation, whatever it is; undefined if it is missing. */
+function annotationOf({ annotations }: RawObject, name: string): unknown {
+  const isObject = typeof annotations === 'object' && annotations !== null;
+  return isObject ? (annotations as RawObject)[name] : undefined;
+}
+
+/** Where an annotation is, as problems and notes begin. */
+export function annotationPath(name: string): string {
+  return `metadata.annotations[${name}]`;
 }

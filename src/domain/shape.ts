@@ -1,5 +1,7 @@
-import { NamedError } from '../model/named-error.js';
-import { timeText } from '../model/time-text.js';
+import { NamedError } from './model/named-error.js';
+import { timeText } from './model/text.js';
+import type { Protocol } from './model/service-port-name.js';
+import type { IpFamily } from './net/ip-family.js';
 
 /**
  * Checks a value that came from outside, and answers it: as it is, but for times, which may be written in two ways. What a shape
@@ -34,10 +36,10 @@ const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 /** A time, answered as `timeText` writes it. Former versions wrote milliseconds since the epoch. */
 export const time: Shape<string> = (value, at) => {
-  const said = typeof value === 'number' ? value : text(value, at);
-  const milliseconds = new Date(said).getTime();
+  const sent = typeof value === 'number' ? value : text(value, at);
+  const milliseconds = new Date(sent).getTime();
   const written = Number.isNaN(milliseconds) ? '' : timeText(milliseconds);
-  if ([written, typeof said === 'number' ? written : said].every((one) => RFC_3339.test(one))) return written;
+  if ([written, typeof sent === 'number' ? written : sent].every((one) => RFC_3339.test(one))) return written;
   throw new ShapeError(at, 'a time', value);
 };
 
@@ -149,3 +151,8 @@ function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : JSON.stringify(value).slice(0, 40);
 }
+
+/** Shapes of what several answers have in common. */
+export const family = word<IpFamily>();
+
+export const protocol = word<Protocol>();

@@ -1,10 +1,9 @@
-import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import {
   ApplyConfiguration,
   type EditEffect,
-} from '../../../src/application/configuration/apply-configuration.js';
-import { LiveConfiguration } from '../../../src/application/configuration/live-configuration.js';
-
+  LiveConfiguration,
+} from '../../src/application/live-configuration.js';
 type Values = Readonly<Partial<Record<EditEffect, number>>>;
 
 /** A configuration of one field for each effect, named after it. */

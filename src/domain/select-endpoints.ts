@@ -1,6 +1,6 @@
-import { mostAside, type Places } from '../failover/steps-aside.js';
-import { endpointPlace, sortedOnce, type Endpoint } from '../model/endpoint.js';
-import { subset } from '../model/subset.js';
+import { mostAside, type Places } from './failover/steps-aside.js';
+import { endpointPlace, sortedOnce, type Endpoint } from './model/endpoint.js';
+import { subset } from './model/subset.js';
 
 /** The properties of this node that affect selection. */
 export interface NodeTopology {
