@@ -1,3 +1,5 @@
+/** TCP connections from this process to endpoints. */
+
 import { connect } from 'node:net';
 import type { Clock } from '../application/ports/clock.js';
 import type { Logger } from '../application/ports/logger.js';

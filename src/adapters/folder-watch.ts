@@ -1,3 +1,5 @@
+/** Watches folders and files for changes. */
+
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join, dirname, resolve } from 'node:path';

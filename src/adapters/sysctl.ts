@@ -1,3 +1,5 @@
+/** Settings of the kernel: sysctls, and the size of the table of tracked connections. */
+
 import { closeSync, constants, openSync, readFileSync, statSync, writeSync, readdirSync } from 'node:fs';
 import { errorMessage } from '../application/error-message.js';
 import type { Logger } from '../application/ports/logger.js';

@@ -1,3 +1,5 @@
+/** Starts command-line tools such as iptables, and reports why they failed. */
+
 import { Readable } from 'node:stream';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Options } from 'execa';

@@ -1,3 +1,5 @@
+/** The active configuration, and edits of it while the proxy runs. */
+
 import { errorMessage } from './error-message.js';
 import type { Logger } from './ports/logger.js';
 

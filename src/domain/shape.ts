@@ -1,3 +1,5 @@
+/** Shapes: checks of values that come from outside. */
+
 import { NamedError } from './model/named-error.js';
 import { timeText } from './model/text.js';
 import type { Protocol } from './model/service-port-name.js';

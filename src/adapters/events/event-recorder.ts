@@ -1,3 +1,5 @@
+/** Kubernetes events: sent to the API server, or logged where there is none. */
+
 import { randomUUID } from 'node:crypto';
 import type { EventsV1Event, EventsV1EventSeries } from '@kubernetes/client-node';
 import type { EventsV1ApiRequestFactory } from '@kubernetes/client-node/dist/gen/apis/EventsV1Api.js';

@@ -1,3 +1,5 @@
+/** Serves health to load balancers and probes (docs/spec/server.md §8.2). */
+
 import type { HealthVerdict, ProxyHealth } from '../../application/health/proxy-health.js';
 import type { Readiness, ReadinessVerdict } from '../../application/health/readiness.js';
 import type { Metrics } from '../../application/ports/metrics.js';

@@ -1,3 +1,5 @@
+/** Limits the connections of clients to an HTTP server. */
+
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { isLoopback, parseAddress, type Address } from '../../domain/net/address.js';

@@ -1,3 +1,5 @@
+/** Opens HTTP servers. */
+
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { ListenOptions as SocketOptions } from 'node:net';
 import type { Clock, Timer } from '../../application/ports/clock.js';

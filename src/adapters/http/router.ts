@@ -1,3 +1,5 @@
+/** Routes of an HTTP server: handlers by path, who may call them, and how they respond. */
+
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from '../../application/ports/logger.js';
 import { parseAddress } from '../../domain/net/address.js';

@@ -1,3 +1,5 @@
+/** Objects that the proxy reads from the API server. */
+
 import type { Clock } from '../../application/ports/clock.js';
 import type {
   ClusterSource,

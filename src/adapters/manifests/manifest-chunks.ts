@@ -1,3 +1,5 @@
+/** Parts of a manifest that are parsed on their own, and places in them. */
+
 import {
   isAlias,
   isMap,

@@ -1,3 +1,5 @@
+/** The files that hold manifests: which they are, and their text. */
+
 import {
   readdirSync,
   statSync,

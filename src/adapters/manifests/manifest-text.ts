@@ -1,3 +1,5 @@
+/** Parses the text of a manifest, within limits. */
+
 import { YAMLException, CORE_SCHEMA, loadAll, mergeTag } from 'js-yaml';
 import { ManifestLines, splitDocuments, splitList, ManifestPlace, type Chunk } from './manifest-chunks.js';
 import { ManifestSyntaxError } from './manifest-errors.js';

@@ -1,3 +1,5 @@
+/** Metrics of every Kubernetes component, of its runtime, and of its health checks (`/metrics/slis`). */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
 import { metricsWith, MetricSet, expose, type MetricTable } from './metric-set.js';

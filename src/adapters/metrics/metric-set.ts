@@ -1,3 +1,5 @@
+/** Metrics as they are declared, and registered with prom-client. */
+
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { append } from '../../domain/model/maps.js';
 

@@ -1,3 +1,5 @@
+/** The metrics of the proxy: kube-proxy's, and those that kube-proxy does not have. */
+
 import { DURATION_BUCKETS, metricsWith, PROGRAMMING_BUCKETS, type MetricTable } from './metric-set.js';
 
 const FAMILY = { stability: 'ALPHA', labels: ['ip_family'] } as const;

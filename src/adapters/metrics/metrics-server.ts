@@ -1,3 +1,5 @@
+/** Servers of metrics, and their routes. */
+
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { healthRoutes, type HealthSubject } from '../health/health-server.js';

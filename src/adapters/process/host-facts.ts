@@ -1,3 +1,5 @@
+/** Facts about this machine: CPUs, IP families and interface addresses. */
+
 import { readdirSync, readFileSync, existsSync } from 'node:fs';
 import { availableParallelism, networkInterfaces } from 'node:os';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';

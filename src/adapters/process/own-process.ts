@@ -1,3 +1,5 @@
+/** Effects on this process itself: its OOM score, its memory and its exit. */
+
 import { readFile, writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
 import { delay } from '../../application/delay.js';

@@ -1,3 +1,5 @@
+/** The log, written by pino: as JSON, as klog writes text, or for people at a terminal. */
+
 import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
 import { destination, pino, symbols, type DestinationStream } from 'pino';

@@ -1,3 +1,5 @@
+/** The health of the proxy, and reports of it to the service manager. */
+
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { SourceStatus, ResourceKind } from '../ports/cluster-source.js';

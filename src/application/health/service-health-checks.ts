@@ -1,3 +1,5 @@
+/** Health checks of Services for load balancers. */
+
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';

@@ -1,3 +1,5 @@
+/** Node ports that the proxy itself serves on localhost. */
+
 import {
   localhostNodePort,
   localhostPlace,

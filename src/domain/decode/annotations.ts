@@ -1,3 +1,5 @@
+/** Annotations of Services and EndpointSlices that are specific to this proxy. */
+
 import { BALANCING_METHODS, MAX_WEIGHT } from '../balancing/balancing.js';
 import type { Service } from '../model/service.js';
 import { parseAddress } from '../net/address.js';

@@ -1,3 +1,5 @@
+/** Reads fields of objects from outside, and collects their problems. */
+
 import { NamedError } from '../model/named-error.js';
 import type { Protocol } from '../model/service-port-name.js';
 import { subset } from '../model/subset.js';

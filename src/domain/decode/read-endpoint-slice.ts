@@ -1,3 +1,5 @@
+/** Reads EndpointSlices, and Endpoints of older clusters. */
+
 import {
   slicePorts,
   type EndpointSlice,

@@ -1,3 +1,5 @@
+/** Reads Services. */
+
 import type { Service, ServicePortSpec, ServiceType, UnservedKind } from '../model/service.js';
 import { subset } from '../model/subset.js';
 import { parseAddress, unservableRange, type Address } from '../net/address.js';

@@ -1,3 +1,5 @@
+/** Maps whose values are made when they are first needed. */
+
 /** The value of a key; where there is none, one that is made now and kept. */
 export function getOrMake<Key, Value>(
   map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },

@@ -1,3 +1,5 @@
+/** Names and keys of Services and service ports, and their protocols. */
+
 import { flatText } from './text.js';
 
 /** Transport protocols of Services. */

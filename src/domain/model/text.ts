@@ -1,3 +1,5 @@
+/** Texts: in one piece of memory, as a hash, and as a time. */
+
 /**
  * Joins texts that are kept in large numbers. V8 stores the results of `+` and templates as trees of their parts, which take
  * several times as much memory; this result is one piece. That shows even where texts are read and dropped, because reading

@@ -1,3 +1,5 @@
+/** IP addresses. */
+
 import ipaddr from 'ipaddr.js';
 import type { IpFamily } from './ip-family.js';
 

@@ -1,3 +1,5 @@
+/** IP families, and addresses with ports as text. */
+
 import { flatText } from '../model/text.js';
 
 /** An address family. Everything exists once per family (docs/spec/model.md). */

@@ -1,3 +1,5 @@
+/** Recognizes traffic of local pods. */
+
 import { parseCidr, type Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { NamedError } from '../model/named-error.js';

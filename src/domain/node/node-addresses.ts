@@ -1,3 +1,5 @@
+/** Addresses of the node, and those at which its node ports are reachable. */
+
 import { isLoopback, parseAddress, LOCALHOST, type Address } from '../net/address.js';
 import { cidrContains, parseCidr, addressBits, type Cidr } from '../net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';

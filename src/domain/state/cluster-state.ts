@@ -1,3 +1,5 @@
+/** The cluster as the proxy sees it, and the endpoints of its service ports. */
+
 import isEqual from 'fast-deep-equal';
 import type { ServiceCidr } from '../decode/read-service-cidr.js';
 import {

@@ -1,3 +1,5 @@
+/** Requests to the API server, their rate limit, and what is reported about them for metrics. */
+
 import { request as httpRequest, type ClientRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';

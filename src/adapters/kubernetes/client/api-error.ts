@@ -1,3 +1,5 @@
+/** Errors of requests to the API server. */
+
 import { cutText } from '../../../application/cut-text.js';
 import { NamedError } from '../../../domain/model/named-error.js';
 

@@ -1,3 +1,5 @@
+/** One HTTP request with its response, and the time limits of both. */
+
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { finished, pipeline, type Readable } from 'node:stream';

@@ -1,3 +1,5 @@
+/** KubeConfig of @kubernetes/client-node, with what it lacks: limits for exec plugins, and rules of client-go. */
+
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import type { Cluster, User } from '@kubernetes/client-node/dist/config_types.js';

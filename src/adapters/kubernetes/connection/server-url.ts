@@ -1,3 +1,5 @@
+/** The URL of the API server, and the proxy on the way to it. */
+
 import { isLoopback, parseAddress } from '../../../domain/net/address.js';
 import { cidrContains, parseCidr } from '../../../domain/net/cidr.js';
 import { splitHostPort } from '../../../domain/net/listen-address.js';

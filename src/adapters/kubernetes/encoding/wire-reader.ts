@@ -1,3 +1,5 @@
+/** The wire format of protocol buffers. */
+
 import type { Buffer } from 'node:buffer';
 
 /** Bytes that are not the message they claim to be: cut off, corrupted, or of another kind. */

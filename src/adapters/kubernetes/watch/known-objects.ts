@@ -1,3 +1,5 @@
+/** The objects of one resource that the proxy knows, and lists that replace them. */
+
 import type { ObjectReference } from '../../../application/ports/cluster-source.js';
 import type { Logger } from '../../../application/ports/logger.js';
 import { flatText } from '../../../domain/model/text.js';

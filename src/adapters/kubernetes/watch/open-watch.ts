@@ -1,3 +1,5 @@
+/** Watches of the API server, and their events. */
+
 import { quote } from '../../../domain/decode/fields.js';
 import type { ApiClient } from '../client/api-client.js';
 import { ApiProtocolError, ApiError, retryAfterOf } from '../client/api-error.js';

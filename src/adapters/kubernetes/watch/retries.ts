@@ -1,3 +1,5 @@
+/** Retries of failed requests to the API server: when, and how they are logged. */
+
 import type { Clock } from '../../../application/ports/clock.js';
 import type { Logger } from '../../../application/ports/logger.js';
 import { ApiError } from '../client/api-error.js';

@@ -1,3 +1,5 @@
+/** Detects that the storage of the API server was restored from a backup. */
+
 import { delay } from '../../../application/delay.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { Logger } from '../../../application/ports/logger.js';
