@@ -13,7 +13,7 @@ import { FloodGuard } from './process/flood-guard.js';
 import { ProxyPortError } from './userspace/proxy-socket.js';
 import { TcpProxySocket, TcpRelay } from './userspace/tcp-proxy-socket.js';
 
-/** Sockets on localhost, and the connections that came by them, which are carried as in mode userspace. */
+/** Sockets on localhost, and the connections that came by them, which are carried as in userspace mode. */
 export class LocalhostRelay implements NodePortRelay {
   private readonly relay: TcpRelay;
 

@@ -55,7 +55,7 @@ export class ToolPrograms {
     { input, stdout = 'ignore' }: ToolStreams = {},
     signal?: AbortSignal,
   ): Promise<ToolOutcome> {
-    // Loaded for the first program only: mode nftables needs none.
+    // Loaded for the first program only: nftables mode needs none.
     const { execa } = await import('execa');
     const attempt = command.join(' ');
     const { launcher, environment, from } = this.tools;

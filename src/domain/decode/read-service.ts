@@ -218,7 +218,7 @@ function readHealthCheckNodePort(spec: RawObject, notes: ProblemList): number {
   return port;
 }
 
-/** As many as a Service may have where nobody says otherwise: mode nftables programs them in about a second. */
+/** As many as a Service may have by default: nftables mode programs them in about a second. */
 export const USUAL_FRONTENDS_LIMIT = 20_000;
 
 /** The most sources of load-balancer frontends: each range is an element for each of these frontends. */
