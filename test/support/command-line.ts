@@ -4,7 +4,7 @@ import {
   parseCommandLine,
   type CommandLineDependencies,
 } from '../../src/bootstrap/configuration/command-line.js';
-import type { Asked } from '../../src/diagnostics/bootstrap/asked.js';
+import type { Asked } from '../../src/diagnostics/bootstrap/read-objects.js';
 
 /** A command line as the program reads it where it may name a subcommand. */
 export function parseCommand<Name extends Request['name'] = never>(

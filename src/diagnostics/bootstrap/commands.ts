@@ -16,7 +16,7 @@ import { completeCommandLine, type CommandLine } from '../../bootstrap/configura
 import { ConfigurationError, EarlyExit } from '../../bootstrap/configuration/errors.js';
 import { flagFields } from '../../bootstrap/configuration/flags/flags.js';
 import { thisVersion } from '../../bootstrap/version.js';
-import type { Asked } from './asked.js';
+import type { Asked } from './read-objects.js';
 
 export { subcommandsOf };
 

@@ -1,4 +1,4 @@
-import type { ComparedSide } from '../adapters/cli/arguments/compare.js';
+import type { ComparedSide, PlannedMode } from '../adapters/cli/arguments/compare.js';
 import { formatted } from '../adapters/cli/output/formatted.js';
 import { printError } from '../../adapters/cli/print-error.js';
 import { print } from '../adapters/cli/output/print.js';
@@ -14,13 +14,27 @@ import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ComparedNode } from '../domain/compare/clients.js';
 import { rangeOf } from '../domain/compare/address-ranges.js';
-import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
+import { parseCidr, type Cidr, cidrContains } from '../../domain/net/cidr.js';
 import { familyOf, IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import type { Asked } from '../../diagnostics/bootstrap/asked.js';
+import { type Asked, otherMachine, readObjects } from './read-objects.js';
 import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
 import { NodeAddresses } from '../../bootstrap/node/local-addresses.js';
-import { readNodeRules } from './read-node-rules.js';
-import { inMode, plannedSides, type KnownNode } from './planned-sides.js';
+import { methodOfScheduler } from '../../domain/balancing/balancing.js';
+import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
+import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { CommandLine } from '../../bootstrap/configuration/command-line.js';
+import { withMode } from '../../bootstrap/configuration/proxy-configuration.js';
+import { ModeRules } from './mode-rules.js';
+import { existsSync } from 'node:fs';
+import { release } from 'node:os';
+import { proxyChains } from '../../adapters/iptables/owned-chains.js';
+import { IptablesTool } from '../../adapters/iptables/iptables-tool.js';
+import { NetlinkVirtualServers } from '../../adapters/ipvs/netlink-virtual-servers.js';
+import { NetlinkError } from '../../adapters/netlink/errors.js';
+import { listChainsOfTables } from '../../adapters/nftables/netlink/table-listing.js';
+import type { FoundRules, NodeRules } from '../domain/compare/node-rules.js';
+import { TABLE_NAME } from '../../domain/nftables/layout/table.js';
+import { withEachVariant } from '../../bootstrap/modes/iptables-access.js';
 
 /**
  * Prints what two sets of rules do differently, and the rules that the kernel has if it is a side. 0 if nothing differs, 1 if something
@@ -190,4 +204,132 @@ function comparedNode(
     podNetworks: ranges(podCIDRs),
     clusterNetworks: ranges(clusterCIDRs),
   };
+}
+
+/** The node that rules are compared for. */
+interface KnownNode {
+  readonly localAddresses: readonly string[];
+  readonly podCIDRs: readonly string[];
+}
+
+/** A plan in each family, the node that it is for, and the objects that are not in it. */
+interface PlannedSides {
+  readonly families: FamilySides;
+  readonly node: KnownNode;
+  readonly problems: readonly string[];
+  /** What the comparison of rules does not show, for people. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Reads the objects once, and compiles them.
+ * @param mode undefined: the one that is configured
+ * @param isHere the node is this machine, whose kernel it is compared with
+ * @throws ComparisonError in mode userspace
+ */
+async function plannedSides(
+  asked: CommandLine,
+  mode: PlannedMode,
+  isHere: boolean,
+  logger: Logger,
+): Promise<PlannedSides> {
+  const { commandLine } = await chooseMode(inMode(asked, mode), logger);
+  const rules = new ModeRules(commandLine.configuration, logger);
+  const options = isHere ? { families: IP_FAMILIES } : otherMachine(logger).options;
+  return readObjects(commandLine, options, logger, async ({ state, contexts, problems, container }) => {
+    const families: FamilySides = {};
+    for (const family of IP_FAMILIES) {
+      const tracer = rules.tracer(family);
+      if (!tracer.planned) throw ComparisonError.userspace(`the plan of mode ${rules.mode}`);
+      const { forwarding, network } = contexts.of(family, true);
+      const table = ForwardingTable.of(state, forwarding);
+      families[family] = await tracer.planned(table.entries(), network);
+    }
+    const localAddresses = container.parts.localAddresses.list();
+    return {
+      families,
+      node: { localAddresses, podCIDRs: state.node?.podCIDRs ?? [] },
+      problems,
+      notes: schedulerNotes(state, rules.mode),
+    };
+  });
+}
+
+/** The command line with this mode; undefined: the configured one. */
+function inMode(asked: CommandLine, mode: PlannedMode): CommandLine {
+  return mode === undefined ? asked : { ...asked, configuration: withMode(asked.configuration, mode) };
+}
+
+/** Schedulers that Services request, and that the mode does not have. */
+function schedulerNotes(state: ClusterState, mode: string): readonly string[] {
+  if (mode === 'ipvs') return [];
+  const requested = new Set([...state.serviceKeys()].flatMap((key) => state.service(key)?.scheduler ?? []));
+  return [...requested]
+    .filter((name) => mode !== 'nftables' || methodOfScheduler(name) === undefined)
+    .sort()
+    .map((name) => `Services request the scheduler ${name}: mode ${mode} chooses at random`);
+}
+
+/**
+ * Reads the rules that any service proxy has left on this machine, and changes nothing.
+ * @param excluded virtual servers in these networks are of others
+ */
+async function readNodeRules(excluded: readonly Cidr[]): Promise<NodeRules> {
+  const rules: FoundRules[] = [];
+  const unseen = [...(await addIptables(rules))];
+  for (const family of IP_FAMILIES) {
+    const chains = await listChainsOfTables(family);
+    const count = chains.filter(({ table }) => table === TABLE_NAME).length;
+    if (count > 0) rules.push({ place: 'nftables', family, count });
+  }
+  const schedulers = await addVirtualServers(rules, unseen, excluded);
+  return { kernel: release(), iptables: await iptablesHere(), rules, schedulers, unseen };
+}
+
+function addIptables(rules: FoundRules[]): Promise<readonly string[]> {
+  return withEachVariant(IP_FAMILIES, async (tool, variant, family) => {
+    const saved = await tool.save(family);
+    const chains = proxyChains(saved.flatMap((table) => table.chains.map(({ name }) => name)));
+    if (chains.length > 0) rules.push({ place: `iptables-${variant}`, family, count: chains.length });
+  });
+}
+
+/** To ask a kernel for IPVS may load it. */
+const LOADED = '/proc/net/ip_vs';
+
+/** @returns the schedulers that they use */
+async function addVirtualServers(
+  rules: FoundRules[],
+  unseen: string[],
+  excluded: readonly Cidr[],
+): Promise<readonly string[]> {
+  if (!existsSync(LOADED)) return [];
+  const servers = new NetlinkVirtualServers();
+  const schedulers = new Set<string>();
+  try {
+    for (const family of IP_FAMILIES) {
+      const all = await servers.list(family);
+      const listed = all.filter(({ address }) => !excluded.some((cidr) => cidrContains(cidr, address)));
+      for (const { scheduler } of listed) schedulers.add(scheduler);
+      if (listed.length > 0) rules.push({ place: 'ipvs', family, count: listed.length });
+    }
+  } catch (error) {
+    if (!(error instanceof NetlinkError)) throw error;
+    unseen.push(`cannot check for virtual servers: ${error.message}`);
+  } finally {
+    servers.close();
+  }
+  return [...schedulers].sort();
+}
+
+async function iptablesHere(): Promise<string> {
+  const tool = new IptablesTool();
+  try {
+    const { variant, version } = await tool.identify();
+    return `${variant} ${version}`;
+  } catch (error) {
+    return errorMessage(error);
+  } finally {
+    tool.close();
+  }
 }

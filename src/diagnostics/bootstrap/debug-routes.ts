@@ -1,4 +1,11 @@
-import { differenceRoutes } from '../adapters/debug/difference-routes.js';
+import {
+  differenceRoutes,
+  endpointRoutes,
+  serviceCountRoutes,
+  serviceListRoutes,
+  serviceRoutes,
+  statusRoutes,
+} from '../adapters/debug/report-routes.js';
 import { trafficRoutes } from '../adapters/debug/traffic-routes.js';
 import { readOnly, type Routes } from '../../adapters/http/router.js';
 import { PageFiles } from '../adapters/page/page-files.js';
@@ -6,10 +13,24 @@ import { pageRoutes } from '../adapters/page/page-routes.js';
 import { Diff } from '../application/difference/diff.js';
 import { modeInForce } from '../../bootstrap/configuration/proxy-configuration.js';
 import { localhostLookup } from '../../bootstrap/family/served-family.js';
-import { reportRoutes } from './report-routes.js';
-import { traceRoutes } from './trace-routes.js';
-import { explainAddress } from './tracing.js';
+import { explainAddress, withTracing } from './tracing.js';
 import type { ProxyParts } from '../../bootstrap/parts/proxy-parts.js';
+import { traceRoutes } from '../adapters/debug/trace-routes.js';
+import { CannotTraceError, type TracePackets } from '../application/trace/trace-packets.js';
+import { ModeRules } from './mode-rules.js';
+import { release } from 'node:os';
+import type { ExplainAddress } from '../application/explain/explain-address.js';
+import { Explain } from '../application/explain/explain.js';
+import { UnservedServices } from '../application/explain/unserved-services.js';
+import { CountServices } from '../application/status/count-services.js';
+import { FindEndpoints } from '../application/status/find-endpoints.js';
+import { ListServices } from '../application/status/list-services.js';
+import { ReportStatus } from '../application/status/report-status.js';
+import { counted } from '../../application/words/counted.js';
+import { timeText } from '../../domain/model/text.js';
+import type { CommandLine } from '../../bootstrap/configuration/command-line.js';
+import { LEVELS } from '../../bootstrap/configuration/levels.js';
+import { fullVersion, PROGRAM_VERSION } from '../../bootstrap/version.js';
 
 /** Everything that the proxy reports beyond what kube-proxy does: the routes under `/debug/`, and the page. */
 export function debugRoutes(parts: ProxyParts, startTime: number): Routes {
@@ -18,10 +39,108 @@ export function debugRoutes(parts: ProxyParts, startTime: number): Routes {
   return {
     ...readOnly({
       ...reportRoutes(parts, addresses, startTime),
-      ...traceRoutes(parts),
+      ...openTraceRoutes(parts),
       ...trafficRoutes(parts.trafficWatchers),
       ...differenceRoutes(new Diff(modeInForce(parts.commandLine.configuration), loops)),
     }),
     ...pageRoutes(new PageFiles()),
   };
+}
+
+/** Follows packets for whoever asks. Opens what it needs for each question, and keeps nothing. */
+function openTraceRoutes(parts: ProxyParts): Routes {
+  const { mode, served, localAddresses, ejection, commandLine, logger } = parts;
+  const modeRules = new ModeRules(commandLine.configuration, logger, mode);
+  return traceRoutes(async (query, rules, signal) => {
+    if (mode.isEmbedded) throw new CannotTraceError(`packets cannot be followed in mode ${mode.name}`);
+    const loops = served.map(({ loop }) => loop);
+    const follow = (packets: TracePackets) => packets.trace(query, rules, signal);
+    return withTracing(parts, loops, localAddresses, modeRules, follow, ejection);
+  });
+}
+
+/** What the proxy tells about itself and its Services. */
+function reportRoutes(parts: ProxyParts, addresses: ExplainAddress, startTime: number): Routes {
+  const { commandLine, live, state, source, clusterEvents, served, ejection, mode } = parts;
+  const { forwardingObstacles: obstacles } = parts;
+  const { statuses, reports, syncHistory: history, changeHistory, remainingRules, health, clock } = parts;
+  const loops = served.map(({ loop }) => loop);
+  const localhost = localhostLookup(served);
+  const unserved = new UnservedServices(state, reports, parts.serviceLookup);
+  const explain = new Explain({
+    state,
+    loops,
+    statuses,
+    reports,
+    history,
+    healthChecks: served.flatMap(({ healthChecks }) => healthChecks ?? []),
+    unserved,
+    localhost,
+    asideTimes: ejection?.asideTimes,
+    obstacles: obstacles && ((entry) => obstacles.of(entry)),
+    mode: modeInForce(commandLine.configuration),
+    waitingSeconds: (family) => {
+      const since = health.waitingSince(family);
+      return since === undefined ? undefined : (clock.now() - since) / 1000;
+    },
+  });
+  const isListed = (): boolean => clusterEvents.missing.length === 0;
+  const list = new ListServices(
+    state,
+    loops,
+    statuses,
+    (service) => unserved.why(service),
+    isListed,
+    localhost,
+  );
+  const facts = {
+    node: commandLine.nodeName,
+    mode: modeInForce(commandLine.configuration),
+    versions: {
+      program: PROGRAM_VERSION,
+      kubernetes: fullVersion(commandLine.configuration.kubernetesVersion),
+      node: process.version,
+      kernel: release(),
+    },
+    startedAt: timeText(startTime),
+  };
+  const news = {
+    status: () => source.status(),
+    missing: () => clusterEvents.missing,
+    refusedConfiguration: () => live.problem,
+    obstacles: () => obstacles?.reasons ?? [],
+    remainingRules: () => remainingRules.reasons,
+    removing: () => remainingRules.removing,
+    warnings: () => [
+      ...parts.checkNode.warnings,
+      ...(mode.variantMix?.current ?? []),
+      ...(ejection?.warnings ?? []),
+      ...externalIPsWarning(state.externalIPServices, commandLine.configuration),
+    ],
+  };
+  const report = new ReportStatus(facts, loops, news, statuses, reports, history, health, clock);
+  return {
+    ...serviceRoutes(explain, addresses, () => ({
+      idle: !source.delivering && loops.every((loop) => loop.inSync),
+      appliedEvents: clusterEvents.eventCount,
+      changes: changeHistory.total,
+    })),
+    ...serviceListRoutes(list),
+    ...serviceCountRoutes(new CountServices(state, loops, statuses)),
+    ...endpointRoutes(new FindEndpoints(state)),
+    ...statusRoutes(report, changeHistory, async () => {
+      await Promise.all([mode.variantMix?.renew(), obstacles?.renew()]);
+    }),
+  };
+}
+
+function externalIPsWarning(
+  services: number,
+  { gates, kubernetesVersion }: CommandLine['configuration'],
+): readonly string[] {
+  if (services === 0) return [];
+  const what = gates.AllowServiceExternalIPs
+    ? LEVELS[kubernetesVersion].externalIPsEnd
+    : 'not served: the feature gate AllowServiceExternalIPs is off';
+  return [`${counted(services, 'Service has', 'Services have')} external IPs, which are ${what}`];
 }

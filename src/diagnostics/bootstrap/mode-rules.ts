@@ -1,13 +1,9 @@
-import { IptablesPlanner } from '../adapters/iptables/iptables-planner.js';
+import { IptablesPlanner, IptablesTracer, UserspaceTracer } from '../adapters/rules/iptables-rules.js';
 import { IptablesTool } from '../../adapters/iptables/iptables-tool.js';
-import { IptablesTracer } from '../adapters/iptables/iptables-tracer.js';
-import { IpvsPlanner } from '../adapters/ipvs/ipvs-planner.js';
-import { IpvsTracer } from '../adapters/ipvs/ipvs-tracer.js';
-import { readActualWalk } from '../adapters/nftables/actual-walk.js';
-import { NftablesPlanner } from '../adapters/nftables/nftables-planner.js';
-import { NftablesTracer } from '../adapters/nftables/nftables-tracer.js';
+import { IpvsPlanner, IpvsTracer } from '../adapters/rules/ipvs-rules.js';
+import { readActualWalk } from '../adapters/rules/nftables-kernel.js';
+import { NftablesPlanner, NftablesTracer } from '../adapters/rules/nftables-rules.js';
 import { readHostNetwork, hostAddress, listenAddresses } from '../../adapters/userspace/host-network.js';
-import { UserspaceTracer } from '../adapters/iptables/userspace-tracer.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../application/ports/planner.js';
 import type { Tracer } from '../application/ports/tracer.js';

@@ -1,13 +1,22 @@
+/** Commands that show what a start would write: `plan` prints the rules, `diff --plan` compares them with the kernel. */
+
 import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { planFamilies } from '../application/plan.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { Asked } from './asked.js';
+import { type Asked, readObjects, type ReadObjects } from './read-objects.js';
 import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
 import { print } from '../adapters/cli/output/print.js';
 import { printError } from '../../adapters/cli/print-error.js';
 import { ModeRules } from './mode-rules.js';
-import { readObjects } from './read-objects.js';
+import { formatted } from '../adapters/cli/output/formatted.js';
+import { nameText, type ServiceName } from '../adapters/cli/command-line/service-names.js';
+import { differenceLines } from '../adapters/cli/texts/difference.js';
+import { UsageError } from '../../adapters/cli/usage-error.js';
+import { isNone, linesOf, type DifferenceReport } from '../application/difference/difference-report.js';
+import { plannedDifference } from '../application/difference/planned-difference.js';
+import { parseDisplayName } from '../../domain/model/service-port-name.js';
+import type { Mode } from '../../bootstrap/modes/open-mode.js';
 
 /**
  * Prints the rules that a sync would write, in the language of the mode's tool. Reads the source once; changes nothing. 0 when all
@@ -31,4 +40,64 @@ function chosenFamilies(family: IpFamily | undefined, supported: readonly IpFami
   if (!family) return supported;
   if (supported.includes(family)) return [family];
   throw new Error(`this machine cannot serve ${family}, so nothing would be written for it`);
+}
+
+/**
+ * Prints what a start with these flags would change in the kernel. Reads the source once, and the kernel; changes nothing. 1 when
+ * something differs, an object is ignored, or a named Service is neither in the
+ * objects nor in a difference.
+ * @throws when the mode cannot be opened, the kernel cannot be read, or nothing comes from the API server
+ */
+export async function plannedDiff(asked: Asked<'diff'>, logger: Logger): Promise<number> {
+  const { services, output, watch } = asked.request;
+  if (watch)
+    throw new UsageError('diff watches a running proxy, not a plan: leave out --watch', 'kubeproxy diff');
+  const { commandLine, mode } = await chooseMode(asked, logger);
+  return readObjects(commandLine, { families: supportedFamilies() }, logger, async (read) => {
+    const all = await differences(mode, read, asked.manifests.length > 0);
+    const report = services.length === 0 ? all : linesOf(all, (...port) => services.some(isNamed(...port)));
+    await print(formatted(output, report, differenceLines));
+    for (const reason of read.problems) printError(`not planned: ${reason}`);
+    const unknown = services.filter((name) => !isKnown(name, read, report));
+    for (const name of unknown) printError(`${nameText(name)}: the plan has no such Service`);
+    return isNone(report) && read.problems.length === 0 && unknown.length === 0 ? 0 : 1;
+  });
+}
+
+/** @param keepUnexplained rules stay that none of these objects explains */
+async function differences(
+  mode: Mode,
+  { state, contexts, container }: ReadObjects,
+  keepUnexplained: boolean,
+): Promise<DifferenceReport> {
+  const open = await mode.open('compare');
+  try {
+    const families: DifferenceReport['families'][number][] = [];
+    for (const family of open.families) {
+      const { backend } = container.child({ family: () => family, backend: open.backend }).parts;
+      families.push(await plannedDifference(state, contexts.of(family, true), backend, { keepUnexplained }));
+    }
+    return { mode: open.name, families };
+  } finally {
+    await open.close();
+  }
+}
+
+function isNamed(service: string, port: string): (name: ServiceName) => boolean {
+  return (name) => isService(name, service) && (name.port ?? port) === port;
+}
+
+/** In the objects, or in a difference. */
+function isKnown(name: ServiceName, { state }: ReadObjects, { families }: DifferenceReport): boolean {
+  return (
+    [...state.serviceKeys()].some((key) => isService(name, key)) ||
+    families.some(({ lines }) =>
+      lines.some(({ servicePort = '' }) => isService(name, parseDisplayName(servicePort).service)),
+    )
+  );
+}
+
+/** A name without a namespace is that of every namespace. */
+function isService({ service }: ServiceName, key: string): boolean {
+  return key === service || key.endsWith(`/${service}`);
 }

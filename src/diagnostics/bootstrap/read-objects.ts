@@ -1,7 +1,9 @@
+/** Reads all objects of the source once, for commands that work without a running proxy. */
+
 import type { NodeContexts } from '../../application/node/node-contexts.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { awaitLists, LISTING_TIMEOUT } from '../../application/use-cases/await-lists.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
+import { type IpFamily, IP_FAMILIES } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { CommandLine } from '../../bootstrap/configuration/command-line.js';
 import type { Container } from '../../bootstrap/injection/container.js';
@@ -9,6 +11,11 @@ import { LifeCycle } from '../../bootstrap/life-cycle/life-cycle.js';
 import { addressesPart, sourcePart } from '../../bootstrap/life-cycle/running-parts.js';
 import type { ReadingModule, ReadingParts } from '../../bootstrap/parts/reading-parts.js';
 import { composeReader } from '../../bootstrap/reader.js';
+import { SystemClock } from '../../adapters/process/system-clock.js';
+import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
+import { TracedAddresses } from '../application/trace/traced-node.js';
+import { NodeAddresses } from '../../bootstrap/node/local-addresses.js';
+import type { Request, RequestFor } from '../adapters/cli/command-line/subcommands.js';
 
 /** All objects of the source, and what follows from them for this node. */
 export interface ReadObjects {
@@ -20,7 +27,7 @@ export interface ReadObjects {
   readonly container: Container<ReadingParts>;
 }
 
-export interface ReadingOptions {
+interface ReadingOptions {
   readonly families: readonly IpFamily[];
   /** What counts instead of the parts of a proxy. */
   readonly replacements?: ReadingModule;
@@ -54,3 +61,15 @@ export async function readObjects<Result>(
     await life.stop();
   }
 }
+
+/** How objects are read for a node that may be another machine than this one, whose addresses are here, too. */
+export function otherMachine(logger: Logger) {
+  const here: LocalAddresses = new NodeAddresses(new SystemClock(), logger);
+  const replacements: ReadingModule = {
+    localAddresses: ({ state }) => new TracedAddresses(here, () => state.node),
+  };
+  return { here, options: { families: IP_FAMILIES, replacements } };
+}
+
+/** A command line that asks for this subcommand. */
+export type Asked<Name extends Request['name']> = CommandLine & { readonly request: RequestFor<Name> };

@@ -1,16 +1,14 @@
 import { printError } from '../../adapters/cli/print-error.js';
-import { podsOfCluster } from '../adapters/cli/cluster/pods-of-cluster.js';
+import { podsOfCluster } from '../adapters/kubernetes/user-cluster.js';
 import { answerRequest } from '../adapters/cli/tracing/answer-request.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ClusterPlace } from '../application/trace/named-destination.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES } from '../../domain/net/ip-family.js';
-import type { Asked } from './asked.js';
+import { type Asked, otherMachine, readObjects } from './read-objects.js';
 import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
 import { withTracing } from './tracing.js';
 import { ModeRules } from './mode-rules.js';
-import { otherMachine } from './other-machine.js';
-import { readObjects } from './read-objects.js';
 
 /** Reads the manifests once, and answers from them. Objects that are ignored are named on standard error. */
 export async function traceManifests(asked: Asked<'trace'>, logger: Logger): Promise<number> {

@@ -4,7 +4,7 @@ import { askProxy } from '../adapters/cli/tracing/ask-proxy.js';
 import { placesOfProxy } from '../adapters/cli/tracing/places-of-proxy.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { KnownPod, NamedPod } from '../application/trace/named-pod.js';
-import type { Asked } from './asked.js';
+import type { Asked } from './read-objects.js';
 
 /**
  * Prints what becomes of packets. With manifests they are followed here, otherwise by the proxy running on this node. 1 if a query
@@ -21,6 +21,6 @@ export async function trace(asked: Asked<'trace'>, logger: Logger): Promise<numb
 
 /** Loads what asks the API server only for a pod that is named. */
 async function podsOf(asked: Asked<'trace'>, named: NamedPod): Promise<readonly KnownPod[]> {
-  const { podsOfCluster } = await import('../adapters/cli/cluster/pods-of-cluster.js');
+  const { podsOfCluster } = await import('../adapters/kubernetes/user-cluster.js');
   return podsOfCluster(asked)(named);
 }

@@ -15,7 +15,7 @@ import type { ModeRules } from '../../diagnostics/bootstrap/mode-rules.js';
 import type { ReadingParts } from '../../bootstrap/parts/reading-parts.js';
 
 /** A family and its forwarding table, as a sync loop has both. */
-export type FamilyTable = Pick<ListedLoop, 'family' | 'table'>;
+type FamilyTable = Pick<ListedLoop, 'family' | 'table'>;
 
 /** Tells whose an address is, for people who ask about it or about packets to it. */
 export function explainAddress(

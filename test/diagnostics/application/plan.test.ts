@@ -1,4 +1,4 @@
-import { NftablesPlanner } from '../../../src/diagnostics/adapters/nftables/nftables-planner.js';
+import { NftablesPlanner } from '../../../src/diagnostics/adapters/rules/nftables-rules.js';
 import { planFamilies } from '../../../src/diagnostics/application/plan.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';

@@ -1,6 +1,6 @@
-import { plannedNftables } from '../../../src/diagnostics/adapters/nftables/planned-side.js';
-import { listedSide } from '../../../src/diagnostics/adapters/nftables/listing/listed-sides.js';
-import { parseListing } from '../../../src/diagnostics/adapters/nftables/listing/parse-text.js';
+import { plannedNftables } from '../../../src/diagnostics/adapters/rules/nftables-rules.js';
+import { listedSide } from '../../../src/diagnostics/adapters/nft-listing/listed-sides.js';
+import { parseListing } from '../../../src/diagnostics/adapters/nft-listing/parse-text.js';
 import type { ComparedNode } from '../../../src/diagnostics/domain/compare/clients.js';
 import { plannedIptables, plannedIpvs } from '../../../src/diagnostics/domain/compare/planned-sides.js';
 import type { Side } from '../../../src/diagnostics/domain/compare/side.js';

@@ -1,4 +1,4 @@
-import { WrittenTable } from '../../../src/diagnostics/adapters/nftables/written-table.js';
+import { WrittenTable } from '../../../src/diagnostics/adapters/rules/nftables-rules.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { FindElement } from '../../../src/diagnostics/domain/nftables/elements.js';
 import type {

@@ -1,4 +1,4 @@
-import { parseVirtualServers } from '../../../src/diagnostics/adapters/compare/parse-virtual-servers.js';
+import { parseVirtualServers } from '../../../src/diagnostics/adapters/compare/dump-sides.js';
 import { parseSave as parseIpSets } from '../../../src/adapters/ipset/ipset-tool.js';
 import { IPVS_OWNED_CHAINS } from '../../../src/adapters/ipvs/clean-up-ipvs.js';
 import { isOwned } from '../../../src/adapters/iptables/owned-chains.js';

@@ -15,18 +15,17 @@ import { IptablesTool } from '../../../adapters/iptables/iptables-tool.js';
 import { unless } from '../../../adapters/ipvs/clean-up-ipvs.js';
 import { NetlinkServiceAddresses } from '../../../adapters/ipvs/netlink-service-addresses.js';
 import { NetlinkVirtualServers } from '../../../adapters/ipvs/netlink-virtual-servers.js';
-import { matchesServiceSets, setsIn } from '../ipvs/ipvs-tracer.js';
-import { readElements } from '../nftables/kernel-elements.js';
-import { readRuleset } from '../nftables/read-ruleset.js';
+import { matchesServiceSets, setsIn } from '../rules/ipvs-rules.js';
+import { readElements, readRuleset } from '../rules/nftables-kernel.js';
 import { isWithoutNfTables } from '../../../adapters/nftables/netlink/table-listing.js';
 import { NetlinkChannel } from '../../../adapters/netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../../adapters/netlink/netlink-socket.js';
 import { NETLINK_NETFILTER, NETLINK_ROUTE } from '../../../adapters/netlink/protocol.js';
 import { listLinks } from '../../../adapters/rtnetlink/rtnetlink.js';
 import { ToolMissingError } from '../../../adapters/tool-programs.js';
-import { savedRules } from './saved-rules.js';
+import { savedRules } from '../rules/iptables-rules.js';
 
-export interface KernelSidesOptions {
+interface KernelSidesOptions {
   /** Without rules of programs that are no service proxies, which a plan does not have either. */
   readonly proxiesOnly?: boolean;
   /** Virtual servers in these networks are of others. */

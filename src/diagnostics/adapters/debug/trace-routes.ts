@@ -3,8 +3,6 @@ import type { TraceAnswer } from '../../application/trace/answer.js';
 import type { TracedRules } from '../../application/trace/trace-packets.js';
 import { InvalidQueryError, parseQuery, type TraceQuery } from '../../domain/trace/query.js';
 import { clientLeft, respondJson, type Routes } from '../../../adapters/http/router.js';
-import { Turns } from './turns.js';
-
 /** Each reads all rules of the kernel, or compiles all that are desired. */
 const AT_A_TIME = 2;
 
@@ -16,14 +14,14 @@ const AT_A_TIME = 2;
 export function traceRoutes(
   trace: (query: TraceQuery, rules: TracedRules, signal: AbortSignal) => Promise<TraceAnswer>,
 ): Routes {
-  const turns = new Turns(AT_A_TIME);
+  const semaphore = new Semaphore(AT_A_TIME);
   return {
     '/debug/trace': async ({ parameters }, response) => {
       const left = clientLeft(response);
       try {
         const query = parseQuery(parameters.get('from') ?? '', parameters.get('to') ?? '');
         const rules = parameters.get('kernel') === 'true' ? 'actual' : 'desired';
-        respondJson(response, 200, await turns.take(left, () => trace(query, rules, left)));
+        respondJson(response, 200, await semaphore.run(left, () => trace(query, rules, left)));
       } catch (error) {
         if (left.aborted) return;
         const status = error instanceof InvalidQueryError ? 400 : 500;
@@ -31,4 +29,46 @@ export function traceRoutes(
       }
     },
   };
+}
+
+/** Limits how much work runs at a time. The rest waits in order, or until its signal is aborted. */
+export class Semaphore {
+  private readonly waiting = new Set<() => void>();
+  private running = 0;
+
+  constructor(private readonly limit: number) {}
+
+  /** @throws what the work throws; the signal's reason when it is aborted while it waits */
+  async run<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    if (this.running < this.limit) this.running++;
+    else await this.acquired(signal);
+    try {
+      signal.throwIfAborted();
+      return await work();
+    } finally {
+      const [next] = this.waiting;
+      if (next) next();
+      else this.running--;
+    }
+  }
+
+  /** Resolves when work that has ended passes its place on. */
+  private acquired(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stop = (): void => {
+        this.waiting.delete(start);
+        signal.removeEventListener('abort', leave);
+      };
+      const start = (): void => {
+        stop();
+        resolve();
+      };
+      const leave = (): void => {
+        stop();
+        reject(signal.reason as Error);
+      };
+      this.waiting.add(start);
+      signal.addEventListener('abort', leave, { once: true });
+    });
+  }
 }

@@ -7,7 +7,7 @@ import type { BuildPage } from '../../../adapters/kubernetes/client/send.js';
 export const coreRequests = new CoreV1ApiRequestFactory(requestConfiguration);
 const appsRequests = new AppsV1ApiRequestFactory(requestConfiguration);
 
-export interface Selection {
+interface Selection {
   /** Missing: all. */
   readonly namespace?: string;
   readonly labelSelector?: string;

@@ -13,10 +13,9 @@ import type { ApiClient } from '../../../adapters/kubernetes/client/api-client.j
 import { ApiError } from '../../../adapters/kubernetes/client/api-error.js';
 import { coreRequests, listDaemonSets, listLinuxNodes, listPods } from './cluster-requests.js';
 import { apiRequest, listAll, send } from '../../../adapters/kubernetes/client/send.js';
-import { notRunning, podShape } from './proxy-pod.js';
-import type { ProxyPodsOptions } from './proxy-pods.js';
+import { notRunning, podShape, type ProxyPodsOptions } from './proxy-pods.js';
 
-export interface ComparisonPodsOptions extends ProxyPodsOptions {
+interface ComparisonPodsOptions extends ProxyPodsOptions {
   /** The mode that nodes are compared with: a DaemonSet named after it comes first. */
   readonly mode: string;
   /** By name; none: all. */

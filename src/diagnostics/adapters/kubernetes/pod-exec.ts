@@ -5,7 +5,7 @@ import type { Clock } from '../../../application/ports/clock.js';
 import type { ApiClient } from '../../../adapters/kubernetes/client/api-client.js';
 import { ApiConnectionError, ApiProtocolError } from '../../../adapters/kubernetes/client/api-error.js';
 import { defaultApiTimeouts, HttpExchange } from '../../../adapters/kubernetes/client/http-exchange.js';
-import { exitCodeOf, type CommandOutcome } from './command-outcome.js';
+import { NamedError } from '../../../domain/model/named-error.js';
 
 /** A container of a pod. */
 interface ContainerReference {
@@ -112,4 +112,32 @@ export class PodExec {
       });
     });
   }
+}
+
+/** How a command in a container ended. */
+export interface CommandOutcome {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+/** A command could not be started in its container: there is no such program, or no such container. */
+export class CommandStartError extends NamedError {}
+
+interface Status {
+  readonly status?: string;
+  readonly message?: string;
+  readonly details?: { readonly causes?: readonly { readonly reason?: string; readonly message?: string }[] };
+}
+
+/**
+ * The exit code in the Status with which the API server ends an exec (channel 3 of `v4.channel.k8s.io`).
+ * @throws CommandStartError with the server's words when nothing has run
+ */
+function exitCodeOf(text: string): number {
+  const { status, message, details } = JSON.parse(text) as Status;
+  if (status === 'Success') return 0;
+  const code = details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message;
+  if (code === undefined) throw new CommandStartError(message ?? text);
+  return Number(code);
 }

@@ -1,4 +1,4 @@
-import { parseVirtualServers } from '../../../../src/diagnostics/adapters/compare/parse-virtual-servers.js';
+import { parseVirtualServers } from '../../../../src/diagnostics/adapters/compare/dump-sides.js';
 import { serverLines } from '../../../../src/domain/ipvs/virtual-server.js';
 
 it.each([

@@ -1,4 +1,4 @@
-import { differenceRoutes } from '../../../../src/diagnostics/adapters/debug/difference-routes.js';
+import { differenceRoutes } from '../../../../src/diagnostics/adapters/debug/report-routes.js';
 import { Diff } from '../../../../src/diagnostics/application/difference/diff.js';
 import { Served } from '../../../support/http/served.js';
 

@@ -1,4 +1,4 @@
-import { endpointRoutes } from '../../../../src/diagnostics/adapters/debug/endpoint-routes.js';
+import { endpointRoutes } from '../../../../src/diagnostics/adapters/debug/report-routes.js';
 import type { FindEndpoints } from '../../../../src/diagnostics/application/status/find-endpoints.js';
 import { Served } from '../../../support/http/served.js';
 

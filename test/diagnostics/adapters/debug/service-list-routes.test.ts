@@ -1,4 +1,4 @@
-import { serviceListRoutes } from '../../../../src/diagnostics/adapters/debug/service-list-routes.js';
+import { serviceListRoutes } from '../../../../src/diagnostics/adapters/debug/report-routes.js';
 import { rawService } from '../../../support/objects.js';
 import { Served } from '../../../support/http/served.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';

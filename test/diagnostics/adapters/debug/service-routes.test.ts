@@ -1,4 +1,4 @@
-import { serviceRoutes } from '../../../../src/diagnostics/adapters/debug/service-routes.js';
+import { serviceRoutes } from '../../../../src/diagnostics/adapters/debug/report-routes.js';
 import type { ExplainAddress } from '../../../../src/diagnostics/application/explain/explain-address.js';
 import type { Explain } from '../../../../src/diagnostics/application/explain/explain.js';
 import { subjectText, type AddressSubject } from '../../../../src/diagnostics/application/explain/subject.js';

@@ -1,4 +1,4 @@
-import { statusRoutes } from '../../../../src/diagnostics/adapters/debug/status-routes.js';
+import { statusRoutes } from '../../../../src/diagnostics/adapters/debug/report-routes.js';
 import { ChangeHistory } from '../../../../src/application/status/change-history.js';
 import type { ReportStatus } from '../../../../src/diagnostics/application/status/report-status.js';
 import { ServiceStatuses } from '../../../../src/application/status/service-statuses.js';

@@ -1,5 +1,5 @@
 import { MemoryIptables } from '../../../support/fakes/memory-iptables.js';
-import { IptablesPlanner } from '../../../../src/diagnostics/adapters/iptables/iptables-planner.js';
+import { IptablesPlanner } from '../../../../src/diagnostics/adapters/rules/iptables-rules.js';
 import { parseSave } from '../../../support/iptables/parse-save.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { comparableTables } from '../../../support/recorded/comparable-tables.js';

@@ -1,7 +1,7 @@
 import { iptablesBackend } from '../../../support/backends.js';
 import fc from 'fast-check';
 import { ToolFailedError } from '../../../../src/adapters/tool-programs.js';
-import { IptablesTracer } from '../../../../src/diagnostics/adapters/iptables/iptables-tracer.js';
+import { IptablesTracer } from '../../../../src/diagnostics/adapters/rules/iptables-rules.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { MemoryIptables } from '../../../support/fakes/memory-iptables.js';

@@ -2,7 +2,7 @@ import { userspaceBackend } from '../../../support/backends.js';
 import {
   NO_PROXY_PORTS,
   UserspaceTracer,
-} from '../../../../src/diagnostics/adapters/iptables/userspace-tracer.js';
+} from '../../../../src/diagnostics/adapters/rules/iptables-rules.js';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { MemoryIptables } from '../../../support/fakes/memory-iptables.js';

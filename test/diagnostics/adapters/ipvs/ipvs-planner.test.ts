@@ -1,4 +1,4 @@
-import { IpvsPlanner } from '../../../../src/diagnostics/adapters/ipvs/ipvs-planner.js';
+import { IpvsPlanner } from '../../../../src/diagnostics/adapters/rules/ipvs-rules.js';
 import { nodeNetwork } from '../../../adapters/ipvs/memory-node.js';
 import { entryOf } from '../../../adapters/ipvs/services.js';
 

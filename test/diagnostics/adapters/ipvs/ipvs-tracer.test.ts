@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { IpvsTracer } from '../../../../src/diagnostics/adapters/ipvs/ipvs-tracer.js';
+import { IpvsTracer } from '../../../../src/diagnostics/adapters/rules/ipvs-rules.js';
 import type { VirtualServerId } from '../../../../src/domain/ipvs/virtual-server.js';
 import { IP_FAMILIES, type IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { serviceEntries } from '../../../support/iptables/arbitraries.js';

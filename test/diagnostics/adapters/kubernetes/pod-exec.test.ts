@@ -1,7 +1,6 @@
 import { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.js';
 import { ApiConnectionError, ApiError } from '../../../../src/adapters/kubernetes/client/api-error.js';
-import { CommandStartError } from '../../../../src/diagnostics/adapters/kubernetes/command-outcome.js';
-import { PodExec } from '../../../../src/diagnostics/adapters/kubernetes/pod-exec.js';
+import { CommandStartError, PodExec } from '../../../../src/diagnostics/adapters/kubernetes/pod-exec.js';
 import { SystemClock } from '../../../../src/adapters/process/system-clock.js';
 import { StandInApiServer } from '../../../support/api-server/api-server.js';
 import type { ContainerCommand } from '../../../support/api-server/container-commands.js';

@@ -4,7 +4,7 @@ import {
   proxyContainer,
   questionLine,
   type Pod,
-} from '../../../../src/diagnostics/adapters/kubernetes/proxy-pod.js';
+} from '../../../../src/diagnostics/adapters/kubernetes/proxy-pods.js';
 
 const running = { phase: 'Running', containerStatuses: [{ name: 'kube-proxy', state: { running: {} } }] };
 

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { userKubeconfig } from '../../../../src/diagnostics/adapters/kubernetes/user-kubeconfig.js';
+import { userKubeconfig } from '../../../../src/diagnostics/adapters/kubernetes/user-cluster.js';
 
 let home: string;
 const at = (name: string): string => join(home, name);

@@ -8,7 +8,7 @@ import type {
 import type { ExpressionRecord } from '../../../../src/adapters/nftables/netlink/expressions.js';
 import { CHAIN, RULE, TABLE } from '../../../../src/adapters/nftables/netlink/records.js';
 import * as nf from '../../../../src/adapters/nftables/netlink/nf-tables.js';
-import { readActualWalk } from '../../../../src/diagnostics/adapters/nftables/actual-walk.js';
+import { readActualWalk } from '../../../../src/diagnostics/adapters/rules/nftables-kernel.js';
 import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
 import { commitMessage, FakeLibc, plainMessage } from '../../../support/fake-libc.js';
 

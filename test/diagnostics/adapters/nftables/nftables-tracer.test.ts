@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { NftablesTracer } from '../../../../src/diagnostics/adapters/nftables/nftables-tracer.js';
+import { NftablesTracer } from '../../../../src/diagnostics/adapters/rules/nftables-rules.js';
 import { ForwardingTable } from '../../../../src/domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { endpointText } from '../../../support/trace/outcome.js';

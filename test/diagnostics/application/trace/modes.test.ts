@@ -1,5 +1,5 @@
-import { IptablesTracer } from '../../../../src/diagnostics/adapters/iptables/iptables-tracer.js';
-import { IpvsTracer } from '../../../../src/diagnostics/adapters/ipvs/ipvs-tracer.js';
+import { IptablesTracer } from '../../../../src/diagnostics/adapters/rules/iptables-rules.js';
+import { IpvsTracer } from '../../../../src/diagnostics/adapters/rules/ipvs-rules.js';
 import type { NodeSettings } from '../../../../src/application/node/node-contexts.js';
 import type { Tracer } from '../../../../src/diagnostics/application/ports/tracer.js';
 import { parseCommandLine } from '../../../../src/bootstrap/configuration/command-line.js';

@@ -1,4 +1,4 @@
-import { NftablesTracer } from '../../../../src/diagnostics/adapters/nftables/nftables-tracer.js';
+import { NftablesTracer } from '../../../../src/diagnostics/adapters/rules/nftables-rules.js';
 import { readScenario, scenarioNames } from '../../../support/recorded/scenarios.js';
 import {
   queryOf,

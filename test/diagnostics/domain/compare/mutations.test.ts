@@ -1,8 +1,8 @@
 import { compareSides } from '../../../../src/diagnostics/domain/compare/compare-sides.js';
 import { ipvsSide, tablesSide } from '../../../../src/diagnostics/domain/compare/tables-side.js';
-import { listedSide } from '../../../../src/diagnostics/adapters/nftables/listing/listed-sides.js';
-import type { Listing } from '../../../../src/diagnostics/adapters/nftables/listing/listing.js';
-import { parseListing } from '../../../../src/diagnostics/adapters/nftables/listing/parse-text.js';
+import { listedSide } from '../../../../src/diagnostics/adapters/nft-listing/listed-sides.js';
+import type { Listing } from '../../../../src/diagnostics/adapters/nft-listing/listing.js';
+import { parseListing } from '../../../../src/diagnostics/adapters/nft-listing/parse-text.js';
 import { SavedRules } from '../../../../src/diagnostics/domain/iptables/saved-rules.js';
 import type { SavedTables } from '../../../../src/domain/iptables/saved-tables.js';
 import type { Side } from '../../../../src/diagnostics/domain/compare/side.js';

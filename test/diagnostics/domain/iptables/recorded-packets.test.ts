@@ -1,5 +1,5 @@
 import type { DesiredWalk } from '../../../../src/diagnostics/domain/walk/desired-walk.js';
-import { isIptablesChain } from '../../../../src/diagnostics/adapters/iptables/own-chains.js';
+import { isIptablesChain } from '../../../../src/diagnostics/adapters/rules/iptables-rules.js';
 import { iptablesDesiredWalk } from '../../../../src/diagnostics/domain/iptables/desired-walk.js';
 import { SavedRules } from '../../../../src/diagnostics/domain/iptables/saved-rules.js';
 import { walkTables } from '../../../../src/diagnostics/domain/iptables/tables-walk.js';

@@ -1,4 +1,4 @@
-import { nftablesDesiredWalk } from '../../../../src/diagnostics/adapters/nftables/desired-walk.js';
+import { nftablesDesiredWalk } from '../../../../src/diagnostics/adapters/rules/nftables-rules.js';
 import type { ForwardingEntry } from '../../../../src/domain/forwarding/forwarding-entry.js';
 import { ForwardingTable } from '../../../../src/domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../../../src/domain/forwarding/node-network.js';

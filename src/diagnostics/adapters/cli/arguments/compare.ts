@@ -17,7 +17,7 @@ export type ComparedSide =
 /** One or two: of the kernel alone, only the rules that it has are listed. */
 type ComparedSides = readonly [ComparedSide, ComparedSide] | readonly [{ readonly kind: 'kernel' }];
 
-export interface CompareOptions {
+interface CompareOptions {
   readonly kernel?: boolean;
   readonly proxiesOnly?: boolean;
   readonly limit?: number;

@@ -9,7 +9,7 @@ import {
 } from '../command-line/service-names.js';
 import { outputOptions, subcommand, type OutputOptions } from '../command-line/options.js';
 
-export interface ExplainOptions extends NamespaceOptions, OutputOptions {
+interface ExplainOptions extends NamespaceOptions, OutputOptions {
   readonly probe?: boolean;
 }
 

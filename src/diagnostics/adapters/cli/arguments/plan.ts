@@ -4,7 +4,7 @@ import { colorOption, subcommand } from '../command-line/options.js';
 
 const FAMILIES = { ipv4: 'IPv4', ipv6: 'IPv6' } as const;
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly family?: keyof typeof FAMILIES;
 }
 

@@ -8,7 +8,7 @@ import { outputOptions, subcommand, type OutputOptions } from '../command-line/o
 const SHORTEST = 100;
 const LONGEST = 60_000;
 
-export interface TopOptions extends OutputOptions {
+interface TopOptions extends OutputOptions {
   readonly namespace?: string;
   readonly sort: TrafficOrder;
   readonly interval: string;

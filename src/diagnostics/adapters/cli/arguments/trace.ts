@@ -12,7 +12,7 @@ import {
 import { UsageError, refuseOperands } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, type OutputFormat } from '../command-line/options.js';
 
-export interface TraceOptions {
+interface TraceOptions {
   readonly from?: string;
   readonly to?: string;
   readonly namespace?: string;

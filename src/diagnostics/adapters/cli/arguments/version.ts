@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { refuseOperands } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, type OutputOptions } from '../command-line/options.js';
 
-export interface VersionOptions extends OutputOptions {
+interface VersionOptions extends OutputOptions {
   readonly client?: boolean;
 }
 

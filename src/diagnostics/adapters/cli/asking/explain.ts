@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { networkInterfaces } from 'node:os';
-import { NetlinkEndpointAccess } from '../../rtnetlink/netlink-endpoint-access.js';
+import { NetlinkEndpointAccess } from '../../netlink-endpoint-access.js';
 import { explanationAnswer } from '../../../application/explain/address-explanation.js';
 import type { AddressExplanation } from '../../../application/explain/address-explanation.js';
 import { addressExplanationLines } from '../texts/address-explanation.js';

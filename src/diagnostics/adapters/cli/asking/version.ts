@@ -6,7 +6,7 @@ import { CannotAskError } from './cannot-ask-error.js';
 import { RunningProxy } from './running-proxy.js';
 
 /** What this program is. */
-export interface ClientVersion {
+interface ClientVersion {
   readonly program: string;
   /** The release of Kubernetes as which it behaves. */
   readonly kubernetes: string;

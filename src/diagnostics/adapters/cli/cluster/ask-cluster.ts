@@ -22,9 +22,7 @@ import { questions } from './questions.js';
 import { watchedNodes } from './watched-nodes.js';
 import { openComparisonPods, openProxyPods } from './open-proxy-pods.js';
 import { exitCode, type AskNodes, type Told } from './told.js';
-import { podsOfCluster } from './pods-of-cluster.js';
-import { askApiServer } from './user-api-client.js';
-
+import { podsOfCluster, askApiServer } from '../../kubernetes/user-cluster.js';
 /** How long one proxy usually may take to answer. Milliseconds. */
 const TIMEOUT = 10_000;
 

@@ -5,7 +5,7 @@ import { SystemClock } from '../../../../adapters/process/system-clock.js';
 import type { NodeProxies } from '../../../application/ports/node-proxies.js';
 import type { ComparisonQuestion } from '../arguments/question.js';
 import type { Asked } from '../command-line/subcommands.js';
-import { userApiClient } from './user-api-client.js';
+import { userApiClient } from '../../kubernetes/user-cluster.js';
 
 /** The proxies of the user's cluster. Throws as `userApiClient`. */
 export async function openProxyPods(asked: Asked<'cluster'>): Promise<NodeProxies> {

@@ -4,7 +4,7 @@ import { COLOR_CHOICES, type Subcommand } from '../../../../adapters/cli/subcomm
 import { namespaceOptions, serviceNames, type NamespaceOptions } from './service-names.js';
 
 /** The forms in which a command can print what it lists. `wide` is `text` with more columns. */
-export const OUTPUT_FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
+const OUTPUT_FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
 
 /** `name`: only for what lists objects, `service/web`. */
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number] | 'name';

@@ -2,7 +2,7 @@ import type { Option } from 'commander';
 import type { CommandForm } from '../../../../adapters/cli/subcommand.js';
 
 /** What may stand in a place of a command line. */
-export interface Candidates {
+interface Candidates {
   readonly words: readonly string[];
   /** A name of a Service may, too. */
   readonly takesServices: boolean;

@@ -27,7 +27,7 @@ export interface Watched<Item extends object> {
   name?(item: Item): string;
 }
 
-export interface WatchedText {
+interface WatchedText {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }

@@ -1,5 +1,115 @@
-import type { ListedRule, Statement, Value } from './listing.js';
-import type { Tokens } from './tokens.js';
+/** Parses what `nft list ruleset` prints. */
+
+import type {
+  ListedChain,
+  ListedRule,
+  ListedSet,
+  ListedTable,
+  Listing,
+  Value,
+  Statement,
+} from './listing.js';
+import { NamedError } from '../../../domain/model/named-error.js';
+
+const PRIORITIES: Readonly<Record<string, number>> = {
+  raw: -300,
+  mangle: -150,
+  dstnat: -100,
+  filter: 0,
+  security: 50,
+  srcnat: 100,
+};
+
+/** Reads what `nft list ruleset` or `nft list table` printed. @throws ListingSyntaxError */
+export function parseListing(text: string): Listing {
+  const tokens = new Tokens(text);
+  const tables: ListedTable[] = [];
+  for (tokens.skipLines(); !tokens.isAtEnd; tokens.skipLines()) {
+    tokens.expect('table');
+    const [family, name] = [tokens.take(), tokens.take()];
+    tokens.expect('{');
+    if (family === 'ip' || family === 'ip6' || family === 'inet') tables.push(table(tokens, family, name));
+    else tokens.skipBlock();
+  }
+  return { tables };
+}
+
+function table(tokens: Tokens, family: ListedTable['family'], name: string): ListedTable {
+  const chains: ListedChain[] = [];
+  const sets: ListedSet[] = [];
+  for (tokens.skipLines(); !tokens.takes('}'); tokens.skipLines()) {
+    const kind = tokens.take();
+    if (kind === 'comment' || kind === 'flags') {
+      tokens.restOfLine();
+      continue;
+    }
+    const its = tokens.take();
+    tokens.expect('{');
+    if (kind === 'chain') chains.push(chain(tokens, its));
+    else if (kind === 'set' || kind === 'map') sets.push(set(tokens, its));
+    else tokens.skipBlock();
+  }
+  return { family, name, chains, sets };
+}
+
+function chain(tokens: Tokens, name: string): ListedChain {
+  const rules: ListedRule[] = [];
+  let base = {};
+  for (tokens.skipLines(); !tokens.takes('}'); tokens.skipLines()) {
+    if (tokens.next === 'type') base = baseChain(tokens);
+    else if (tokens.next === 'comment') tokens.restOfLine();
+    else rules.push(parseStatements(tokens));
+  }
+  return { name, ...base, rules };
+}
+
+/** `type filter hook prerouting priority dstnat - 10; policy accept;` */
+function baseChain(tokens: Tokens): Partial<ListedChain> {
+  tokens.expect('type');
+  const type = tokens.take();
+  tokens.expect('hook');
+  const hook = tokens.take();
+  if (tokens.takes('device')) tokens.take();
+  tokens.expect('priority');
+  const first = tokens.take();
+  let priority = PRIORITIES[first] ?? Number(first);
+  if (tokens.takes('+')) priority += Number(tokens.take());
+  else if (tokens.takes('-')) priority -= Number(tokens.take());
+  tokens.skipLines();
+  const policy = tokens.takes('policy') ? tokens.take() : 'accept';
+  return { type, hook, priority, policy };
+}
+
+function set(tokens: Tokens, name: string): ListedSet {
+  let type: readonly string[] = [];
+  let value: readonly string[] | undefined;
+  let flags: readonly string[] = [];
+  let elements: readonly Value[] = [];
+  let timeout: number | undefined;
+  for (tokens.skipLines(); !tokens.takes('}'); tokens.skipLines()) {
+    switch (tokens.take()) {
+      case 'type': {
+        const [key = '', its] = tokens.restOfLine().split(' : ');
+        type = key.split(' . ');
+        value = its?.split(' . ');
+        break;
+      }
+      case 'flags':
+        flags = tokens.restOfLine().split(',');
+        break;
+      case 'timeout':
+        timeout = seconds(tokens.restOfLine());
+        break;
+      case 'elements':
+        tokens.expect('=');
+        elements = parseElements(tokens);
+        break;
+      default:
+        tokens.restOfLine();
+    }
+  }
+  return { name, type, ...(value && { value }), ...(timeout !== undefined && { timeout }), flags, elements };
+}
 
 const VERDICTS: ReadonlySet<string> = new Set(['accept', 'drop', 'return', 'continue']);
 const OPERATORS: ReadonlySet<string> = new Set(['==', '!=', '<', '>', '<=', '>=']);
@@ -9,7 +119,7 @@ const TRANSPORTS: ReadonlySet<string> = new Set(['tcp', 'udp', 'sctp', 'th']);
 const BARE_META: ReadonlySet<string> = new Set(['iif', 'oif', 'iifname', 'oifname']);
 
 /** Reads one rule, up to the end of its line. What is not known becomes a statement `unknown` with the rest of the rule. */
-export function parseStatements(tokens: Tokens): ListedRule {
+function parseStatements(tokens: Tokens): ListedRule {
   const statements: Statement[] = [];
   let comment: string | undefined;
   while (!tokens.isAtEndOfLine)
@@ -19,7 +129,7 @@ export function parseStatements(tokens: Tokens): ListedRule {
 }
 
 /** Reads what is in braces: keys, or keys with values. */
-export function parseElements(tokens: Tokens): readonly Value[] {
+function parseElements(tokens: Tokens): readonly Value[] {
   tokens.expect('{');
   const elements: Value[] = [];
   for (skip(tokens); !tokens.takes('}'); skip(tokens)) elements.push(element(tokens));
@@ -53,7 +163,7 @@ function withOptions(tokens: Tokens, val: Value): Value {
 const UNITS: Readonly<Record<string, number>> = { d: 86400, h: 3600, m: 60, s: 1, ms: 0.001 };
 
 /** `1h30m`, `10s`. */
-export function seconds(text: string): number {
+function seconds(text: string): number {
   return [...text.matchAll(/(\d+)(ms|[dhms])/g)].reduce(
     (sum, [, count, unit]) => sum + Number(count) * UNITS[unit!]!,
     0,
@@ -227,4 +337,112 @@ function literal(tokens: Tokens): Value {
 
 function number(text: string): Value {
   return /^(?:\d+|0x[\da-f]+)$/i.test(text) ? Number(text) : text;
+}
+
+/** A text that nft never lists; the message says where, and that JSON can be read instead. */
+class ListingSyntaxError extends NamedError {
+  constructor(line: number, found: string, expected: string) {
+    super(
+      `line ${line} of what nft listed, at ${JSON.stringify(found)}: expected ${expected}; \`nft -j list ruleset\` can be read, too`,
+    );
+  }
+}
+
+interface Token {
+  readonly text: string;
+  readonly line: number;
+  readonly isQuoted: boolean;
+}
+
+const TOKEN = /#[^\n]*|"([^"]*)"|(\n)|([{};])|((?:[^\s{};",]|,(?=[^\s]))+)|(,)/g;
+const END = '\n';
+
+/** Reads words one after the other. Lines end statements, but within braces they mean nothing. */
+class Tokens {
+  private readonly tokens: readonly Token[];
+  private at = 0;
+
+  constructor(text: string) {
+    let line = 1;
+    const tokens: Token[] = [];
+    for (const [, quoted, end, brace, word, comma] of text.matchAll(TOKEN)) {
+      const isQuoted = quoted !== undefined;
+      const found = quoted ?? end ?? brace ?? word ?? comma;
+      if (found !== undefined) tokens.push({ text: found, line, isQuoted });
+      if (end !== undefined) line++;
+    }
+    this.tokens = tokens;
+  }
+
+  /** The next word, without taking it; `''` at the end. */
+  get next(): string {
+    return this.tokens[this.at]?.text ?? '';
+  }
+
+  get isQuoted(): boolean {
+    return this.tokens[this.at]?.isQuoted ?? false;
+  }
+
+  get isAtEnd(): boolean {
+    return this.at >= this.tokens.length;
+  }
+
+  get isAtEndOfLine(): boolean {
+    return this.isAtEnd || (!this.isQuoted && (this.next === END || this.next === ';' || this.next === '}'));
+  }
+
+  /** By how many levels the next word opens a block; braces in quotes do not count. */
+  private get levels(): number {
+    if (this.isQuoted) return 0;
+    return this.next === '{' ? 1 : this.next === '}' ? -1 : 0;
+  }
+
+  take(): string {
+    const { next } = this;
+    this.at++;
+    return next;
+  }
+
+  /** Takes the next word if it is this one. */
+  takes(word: string): boolean {
+    const isIt = !this.isQuoted && this.next === word;
+    if (isIt) this.at++;
+    return isIt;
+  }
+
+  expect(word: string): void {
+    if (!this.takes(word)) this.fail(JSON.stringify(word));
+  }
+
+  skipLines(): void {
+    while (!this.isAtEnd && (this.next === END || this.next === ';')) this.at++;
+  }
+
+  /** The words up to the end of the line. */
+  restOfLine(): string {
+    const words: string[] = [];
+    let depth = 0;
+    while (!this.isAtEnd && (depth > 0 || !this.isAtEndOfLine)) {
+      depth += this.levels;
+      words.push(this.take());
+    }
+    return words.join(' ');
+  }
+
+  /** Skips what is in braces, the first of which was taken. */
+  skipBlock(): void {
+    for (let depth = 1; depth > 0;) {
+      if (this.isAtEnd) this.fail('"}"');
+      depth += this.levels;
+      this.at++;
+    }
+  }
+
+  fail(expected: string): never {
+    throw new ListingSyntaxError(
+      this.tokens[this.at]?.line ?? this.tokens.at(-1)?.line ?? 1,
+      this.next,
+      expected,
+    );
+  }
 }

@@ -1,17 +1,17 @@
-import { Turns } from '../../../../src/diagnostics/adapters/debug/turns.js';
+import { Semaphore } from '../../../../src/diagnostics/adapters/debug/trace-routes.js';
 
-let turns: Turns;
+let semaphore: Semaphore;
 let begun: number[];
 let finish: Map<number, (error?: Error) => void>;
 
 beforeEach(() => {
-  turns = new Turns(2);
+  semaphore = new Semaphore(2);
   begun = [];
   finish = new Map();
 });
 
 function take(number: number, signal = new AbortController().signal): Promise<number> {
-  return turns.take(signal, () => {
+  return semaphore.run(signal, () => {
     begun.push(number);
     return new Promise((resolve, reject) =>
       finish.set(number, (error) => (error ? reject(error) : resolve(number))),

@@ -1,18 +1,16 @@
-import { nftablesSide } from '../../../domain/compare/nftables-side.js';
-import type { Side } from '../../../domain/compare/side.js';
-import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { nftablesSide } from '../../domain/compare/nftables-side.js';
+import type { Side } from '../../domain/compare/side.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type {
   KernelElement,
   KernelHook,
   KernelSet,
   KernelTable,
-} from '../../../../domain/nftables/kernel/ruleset.js';
-import { nftFamily } from '../../../../domain/nftables/layout/table.js';
-import { compileRule } from './compile-rule.js';
-import { compileSet } from './compile-set.js';
-import { LENGTHS, type DataType } from './encode-value.js';
+} from '../../../domain/nftables/kernel/ruleset.js';
+import { nftFamily } from '../../../domain/nftables/layout/table.js';
+import { compileRule, type KnownSets } from './compile-rule.js';
+import { compileSet, LENGTHS, type DataType } from './encode-value.js';
 import type { ListedChain, ListedSet, ListedTable, Listing } from './listing.js';
-import type { KnownSets } from './load-value.js';
 
 /** What packets of a family meet in the tables that were listed; undefined if there are none. */
 export function listedSide({ tables }: Listing, family: IpFamily): Side | undefined {

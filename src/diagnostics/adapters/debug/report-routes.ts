@@ -1,0 +1,163 @@
+/** The debug routes that report state: status, history, Services, endpoints, explanations and differences. Times are RFC 3339. */
+
+import type { ChangeHistory } from '../../../application/status/change-history.js';
+import type { ReportStatus } from '../../application/status/report-status.js';
+import {
+  respondJson,
+  type Routes,
+  type Handler,
+  JSON_TYPE,
+  clientLeft,
+} from '../../../adapters/http/router.js';
+import type { ExplainAddress } from '../../application/explain/explain-address.js';
+import type { Explain } from '../../application/explain/explain.js';
+import { parseSubject } from '../../application/explain/subject.js';
+import { pipeline } from 'node:stream/promises';
+import type { ListServices } from '../../application/status/list-services.js';
+import type { RowFilter, EndpointMatches } from '../../application/status/service-row.js';
+import type { CountServices } from '../../application/status/count-services.js';
+import type { FindEndpoints } from '../../application/status/find-endpoints.js';
+import type { Diff } from '../../application/difference/diff.js';
+
+/**
+ * `/debug/status`: how the proxy is, a `ProxyStatus`, always with 200. `/debug/history?service=NAMESPACE/NAME`, as often as
+ * wanted: the last changes of these Services, a `History`, without the parameter those of all.
+ * @param renew looks again at what only somebody who asks wants to know
+ */
+export function statusRoutes(
+  report: ReportStatus,
+  history: ChangeHistory,
+  renew: () => Promise<void> = () => Promise.resolve(),
+): Routes {
+  return {
+    async '/debug/status'(_, response) {
+      await renew();
+      respondJson(response, 200, report.status());
+    },
+    '/debug/history': ({ parameters }, response) =>
+      respondJson(response, 200, history.changes(parameters.getAll('service').filter(Boolean))),
+  };
+}
+
+/** How much of the delivered events is programmed. */
+export interface SyncState {
+  /** Everything delivered has been programmed, and the source is not in the middle of a change of many objects. */
+  readonly idle: boolean;
+  /** Object events since the start. */
+  readonly appliedEvents: number;
+  /** Changes of what is programmed since the start, as the history counts them. */
+  readonly changes: number;
+}
+
+/**
+ * Our own: `/debug/sync` shows whether everything is programmed, `/debug/explain?subject=` what the proxy does for a Service, an
+ * address or a port, and why. 404, with the explanation, for what is not known. Times are RFC 3339.
+ */
+export function serviceRoutes(
+  explain: Explain,
+  addresses: ExplainAddress,
+  syncState: () => SyncState,
+): Routes {
+  const service = async (key: string, response: Parameters<Handler>[1]): Promise<void> => {
+    const explanation = await explain.service(key);
+    const found = explanation.known || explanation.problems.length > 0;
+    respondJson(response, found ? 200 : 404, explanation);
+  };
+  return {
+    '/debug/sync': (_, response) => respondJson(response, 200, syncState()),
+    '/debug/explain': ({ parameters }, response) => {
+      const text = parameters.get('subject') ?? '';
+      const subject = parseSubject(text);
+      if (!subject)
+        return respondJson(response, 400, {
+          error: `subject ${JSON.stringify(text)} is neither NAMESPACE/NAME nor ADDRESS, ADDRESS:PORT or PORT`,
+        });
+      if (subject.kind === 'service') return service(subject.service, response);
+      const explanation = addresses.address(subject);
+      return respondJson(response, explanation.otherwise === undefined ? 200 : 404, explanation);
+    },
+  };
+}
+
+/**
+ * `/debug/services?namespace=&name=&name=&failing=true&without-endpoints=true`: a `ServiceList`, written portion by
+ * portion while it is made. 200 also if names are unknown.
+ */
+export function serviceListRoutes(list: ListServices): Routes {
+  return {
+    '/debug/services': async ({ parameters }, response) => {
+      response.writeHead(200, { 'Content-Type': JSON_TYPE, 'X-Content-Type-Options': 'nosniff' });
+      try {
+        await pipeline(jsonOf(list, filterOf(parameters)), response);
+      } catch (error) {
+        // The client has gone, and wants no more rows.
+        if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+      }
+    },
+  };
+}
+
+/** A `ServiceList` as JSON, in pieces. */
+async function* jsonOf(list: ListServices, filter: RowFilter): AsyncGenerator<string> {
+  const { services, unknown } = await list.unserved(filter);
+  yield '{"services":[';
+  let isFirst = true;
+  for await (const rows of concatenated(list.rows(filter), services)) {
+    const text = rows.map((row) => JSON.stringify(row)).join(',');
+    if (text === '') continue;
+    yield isFirst ? text : `,${text}`;
+    isFirst = false;
+  }
+  yield `],"unknown":${JSON.stringify(unknown)}}`;
+}
+
+async function* concatenated<T>(portions: AsyncIterable<T>, last: T): AsyncGenerator<T> {
+  yield* portions;
+  yield last;
+}
+
+function filterOf(parameters: URLSearchParams): RowFilter {
+  const namespace = parameters.get('namespace') ?? '';
+  return {
+    ...(namespace !== '' && { namespace }),
+    names: parameters.getAll('name'),
+    failing: parameters.get('failing') === 'true',
+    withoutEndpoints: parameters.get('without-endpoints') === 'true',
+  };
+}
+
+/** Our own: `/debug/service-counts` tells how many Services, frontends and endpoints somebody should look at. */
+export function serviceCountRoutes(services: CountServices): Routes {
+  return {
+    '/debug/service-counts': async (_, response) => {
+      const left = clientLeft(response);
+      const counts = await services.counts(left);
+      if (!left.aborted) respondJson(response, 200, counts);
+    },
+  };
+}
+
+/** Our own: `/debug/endpoints?part=10.244.1.&part=:8080` shows which Services have endpoints with such parts of `ip:port`. */
+export function endpointRoutes(endpoints: FindEndpoints): Routes {
+  return {
+    '/debug/endpoints': async ({ parameters }, response) => {
+      const left = clientLeft(response);
+      const matches = await endpoints.matching(parameters.getAll('part').filter(Boolean), left);
+      if (!left.aborted) respondJson(response, 200, { matches } satisfies EndpointMatches);
+    },
+  };
+}
+
+/** Our own: `/debug/diff` reads the kernel and shows what it has otherwise than desired; with `?service=NAMESPACE/NAME`, as often as wanted, of these Services. */
+export function differenceRoutes(diff: Diff): Routes {
+  return {
+    '/debug/diff': async ({ parameters }, response) => {
+      const left = clientLeft(response);
+      try {
+        respondJson(response, 200, await diff.report(parameters.getAll('service'), left));
+      } catch (error) {
+        if (!left.aborted) throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,143 @@
+/** The API server as the user of a command reaches it: kubeconfig, client, and pods by name. */
+
+import { ApiClient } from '../../../adapters/kubernetes/client/api-client.js';
+import {
+  ApiConnectionError,
+  ApiError,
+  ApiProtocolError,
+} from '../../../adapters/kubernetes/client/api-error.js';
+import { CredentialsError, KubeconfigError } from '../../../adapters/kubernetes/connection/connection.js';
+import type { Clock } from '../../../application/ports/clock.js';
+import { errorMessage } from '../../../application/error-message.js';
+import { CannotAskError } from '../cli/asking/cannot-ask-error.js';
+import type { Asked } from '../cli/command-line/subcommands.js';
+import type { KnownPod, NamedPod } from '../../application/trace/named-pod.js';
+import { fields, list, optional, text } from '../../../domain/shape.js';
+import { listAll } from '../../../adapters/kubernetes/client/send.js';
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { parse } from 'yaml';
+import { SystemClock } from '../../../adapters/process/system-clock.js';
+import type { PodsOf } from '../cli/tracing/tracing.js';
+
+/** An exec plugin may ask a person to log in. Milliseconds. */
+const PLUGIN = 120_000;
+
+/** Of the API server, and on the way to it. */
+const FAILURES = [ApiError, ApiConnectionError, ApiProtocolError, CredentialsError, KubeconfigError];
+
+/** What names the API server on a command line. */
+type ApiAccess = Pick<Asked<'cluster'>, 'master' | 'configuration'>;
+
+/**
+ * A client of the cluster that `--kubeconfig`, KUBECONFIG, `~/.kube/config` or the pod around this process names.
+ * @param context of the kubeconfig; undefined: the current one
+ * @throws KubeconfigError when the files do not name a cluster, CannotAskError without any
+ */
+export async function userApiClient(
+  { master, configuration }: ApiAccess,
+  clock: Clock,
+  context?: string,
+): Promise<ApiClient> {
+  const kubeconfig = configuration.clientConnection.kubeconfig || (await userKubeconfig(context));
+  if (!kubeconfig && !master && !process.env.KUBERNETES_SERVICE_HOST)
+    throw new CannotAskError(
+      'there is no kubeconfig, neither in KUBECONFIG nor ~/.kube/config; name one with --kubeconfig',
+    );
+  return new ApiClient(
+    { ...(kubeconfig && { kubeconfig }), ...(context && { context }), ...(master && { master }) },
+    clock,
+    { timeouts: { plugin: PLUGIN } },
+  );
+}
+
+/** What the API server answers. @throws CannotAskError if it does not */
+export async function askApiServer<Answer>(question: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await question();
+  } catch (error) {
+    if (FAILURES.some((kind) => error instanceof kind))
+      throw new CannotAskError(errorMessage(error), { cause: error });
+    throw error;
+  }
+}
+
+const podShape = fields({
+  metadata: fields({ name: text, namespace: text }),
+  status: optional(fields({ phase: optional(text), podIPs: optional(list(fields({ ip: text }))) })),
+});
+
+/**
+ * The pods of that name: in its namespace, or in all. Needs the right to list pods there.
+ * @throws ApiError, ApiConnectionError, ApiProtocolError, CredentialsError, KubeconfigError
+ */
+async function podsNamed(client: ApiClient, { pod }: NamedPod): Promise<readonly KnownPod[]> {
+  const [name = '', namespace] = pod.split('/').reverse();
+  const selection = { ...(namespace !== undefined && { namespace }), fieldSelector: `metadata.name=${name}` };
+  const { listPods } = await import('./cluster-requests.js');
+  const pods = await listAll(client, listPods(selection), podShape);
+  return pods.map(({ metadata, status }) => ({
+    pod: `${metadata.namespace}/${metadata.name}`,
+    phase: status?.phase ?? 'Pending',
+    ips: status?.podIPs?.map(({ ip }) => ip) ?? [],
+  }));
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Document {
+  readonly 'current-context'?: unknown;
+  readonly contexts?: readonly { readonly name?: unknown }[] | null;
+}
+
+/**
+ * The kubeconfig of the user who runs a command, as for kubectl: from the files in KUBECONFIG, else `~/.kube/config`. Of several
+ * files it is the first that has the context: the one asked for, else the first that any of them calls current. A context and what
+ * it names must stand in one file. Undefined: the user has none.
+ * @throws KubeconfigError if no file has that context
+ */
+export async function userKubeconfig(
+  context: string | undefined,
+  environment: Environment = process.env,
+  home = homedir(),
+): Promise<string | undefined> {
+  const listed = (environment.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
+  const files = listed.length > 0 ? listed : [join(home, '.kube', 'config')];
+  const read = await Promise.all(files.map(async (file) => ({ file, document: await documentOf(file) })));
+  const present = read.flatMap(({ file, document }) => (document ? [{ file, document }] : []));
+  if (present.length <= 1) return present[0]?.file;
+  const wanted = context ?? present.map(({ document }) => document['current-context']).find(Boolean);
+  const holder = present.find(({ document }) => document.contexts?.some(({ name }) => name === wanted));
+  if (holder) return holder.file;
+  throw new KubeconfigError(
+    files.join(delimiter),
+    wanted === undefined ? 'no file has a current-context' : `no file has the context "${String(wanted)}"`,
+    'choose one with --context',
+  );
+}
+
+/** Undefined if there is no such file. */
+async function documentOf(file: string): Promise<Document | undefined> {
+  try {
+    return (parse(await readFile(file, 'utf8')) as Document | null) ?? {};
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new KubeconfigError(file, `cannot read the kubeconfig (${errorMessage(error)})`, 'check the file', {
+      cause: error,
+    });
+  }
+}
+
+/** Those that the API server knows, asked with the rights of the user. Rejects with CannotAskError if it does not answer. */
+export function podsOfCluster(access: ApiAccess, context?: string): PodsOf {
+  return (named) =>
+    askApiServer(async () => {
+      const client = await userApiClient(access, new SystemClock(), context);
+      try {
+        return await podsNamed(client, named);
+      } finally {
+        client.close();
+      }
+    });
+}

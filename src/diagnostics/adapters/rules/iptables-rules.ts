@@ -1,0 +1,131 @@
+/** The rules of iptables mode and of userspace mode: planned as text, and followed by packets as desired or as iptables-save prints them. */
+
+import type { Tracer, Walk } from '../../application/ports/tracer.js';
+import { plannedIptables } from '../../domain/compare/planned-sides.js';
+import type { Side } from '../../domain/compare/side.js';
+import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
+import { type IptablesHost, isLargeCluster } from '../../../domain/iptables/options.js';
+import type { SavedTables } from '../../../domain/iptables/saved-tables.js';
+import { iptablesDesiredWalk } from '../../domain/iptables/desired-walk.js';
+import { walkWithDevices } from '../../domain/iptables/known-devices.js';
+import { SavedRules, type OwnChains } from '../../domain/iptables/saved-rules.js';
+import { walkTables } from '../../domain/iptables/tables-walk.js';
+import { FIREWALL, isServiceChain } from '../../../domain/iptables/chain-names.js';
+import { IPTABLES_OWNED_CHAINS, isOwned } from '../../../adapters/iptables/owned-chains.js';
+import {
+  USERSPACE_BASE_RULES,
+  type ProxyAddress,
+  NODEPORT_CONTAINER,
+  PORTALS_CONTAINER,
+} from '../../../domain/userspace/portals.js';
+import { userspaceDesiredWalk } from '../../domain/userspace/desired-walk.js';
+import type { ProxyPorts } from '../../../domain/userspace/proxied-port.js';
+import { walkProxied } from '../../domain/userspace/proxied-walk.js';
+import type { Planner } from '../../application/ports/planner.js';
+import { compileIptables } from '../../../domain/iptables/compile.js';
+import { IptablesDesiredState, DesiredTables } from '../../../domain/iptables/desired-state.js';
+import { iptablesBaseRules } from '../../../domain/iptables/base-rules.js';
+import { program } from '../../../adapters/iptables/variants.js';
+import { tablesDifference } from '../../../adapters/iptables/tables-difference.js';
+import { ComparisonError } from '../../application/compare/comparison-error.js';
+
+/** Follows packets through mode iptables. Tables in nftables that are not iptables' own are not seen. */
+export class IptablesTracer implements Tracer {
+  /**
+   * @param readHost what the rules depend on
+   * @param readTables all tables of the family, as iptables-save prints them; rejects with an ToolError
+   */
+  constructor(
+    private readonly readHost: () => Promise<IptablesHost>,
+    private readonly readTables: (signal?: AbortSignal) => Promise<SavedTables>,
+  ) {}
+
+  async desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Walk> {
+    return iptablesDesiredWalk([...entries], node, await this.readHost());
+  }
+
+  async planned(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Side> {
+    return plannedIptables([...entries], node, await this.readHost());
+  }
+
+  async actual(signal?: AbortSignal): Promise<Walk> {
+    const rules = new SavedRules(await this.readTables(signal), isIptablesChain);
+    return {
+      walk: (packet, environment) =>
+        walkWithDevices(environment, (devices) => walkTables(rules, packet, environment, { devices })),
+    };
+  }
+}
+
+/** The chains of mode iptables, with the one that is the kubelet's too. */
+export const isIptablesChain: OwnChains = (table, chain) =>
+  isOwned(IPTABLES_OWNED_CHAINS, table, chain) || chain === FIREWALL;
+
+/** Those of a process that does not serve. */
+export const NO_PROXY_PORTS: ProxyPorts = {
+  proxiedAt: () => undefined,
+  proxyPortOf: () => undefined,
+};
+
+/** Follows packets through mode userspace. What is behind a proxy port only the process knows that has it. */
+export class UserspaceTracer implements Tracer {
+  /**
+   * @param readAddress where the sockets are, or would be
+   * @param readTables all tables of the family, as iptables-save prints them; rejects with an ToolError
+   */
+  constructor(
+    private readonly ports: ProxyPorts,
+    private readonly readAddress: () => Promise<ProxyAddress>,
+    private readonly readTables: (signal?: AbortSignal) => Promise<SavedTables>,
+  ) {}
+
+  async desired(entries: Iterable<ForwardingEntry>): Promise<Walk> {
+    return userspaceDesiredWalk(entries, await this.readAddress(), this.ports.proxyPortOf);
+  }
+
+  async actual(signal?: AbortSignal): Promise<Walk> {
+    const rules = new SavedRules(await this.readTables(signal), isPortalChain);
+    return {
+      walk: (packet, environment) =>
+        walkWithDevices(environment, (devices) =>
+          walkProxied(rules, this.ports.proxiedAt, packet, environment, devices),
+        ),
+    };
+  }
+}
+
+const isPortalChain: OwnChains = (table, chain) =>
+  USERSPACE_BASE_RULES.shared.some((portal) => portal.table === table && portal.name === chain);
+
+/** Plans iptables mode: the input of one iptables-restore, or of ip6tables-restore, as its first line says. */
+export class IptablesPlanner implements Planner {
+  /** @param host what the rules depend on */
+  constructor(private readonly host: IptablesHost) {}
+
+  plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): string {
+    const { host } = this;
+    const all = [...entries];
+    const options = { node, host, largeCluster: isLargeCluster(all) };
+    const desired = new IptablesDesiredState();
+    for (const entry of all) desired.replace(entry.key, compileIptables(entry, options));
+    const tables = new DesiredTables(desired, iptablesBaseRules(node, host));
+    const { repair } = tablesDifference(tables, [], { chainsPerCommit: Infinity, isServiceChain });
+    return `# ${program('iptables', node.family, 'restore')} --noflush\n${[...repair.text()].join('')}`;
+  }
+}
+
+const PORTALS: ReadonlySet<string> = new Set([PORTALS_CONTAINER, NODEPORT_CONTAINER]);
+
+/**
+ * The tables of a node, whichever proxy wrote them.
+ * @param side whose tables these are, for people
+ * @throws ComparisonError where a process decides about connections
+ */
+export function savedRules(tables: SavedTables, side: string): SavedRules {
+  const hasPortals = tables.some(({ chains }) =>
+    chains.some(({ name, rules }) => PORTALS.has(name) && rules.length > 0),
+  );
+  if (hasPortals) throw ComparisonError.userspace(side);
+  return new SavedRules(tables, (_, chain) => chain.startsWith('KUBE-'));
+}
