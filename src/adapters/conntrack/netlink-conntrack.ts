@@ -32,6 +32,8 @@ import type { FlowReader } from './flow-reader.js';
 import { type DumpQuery, firstEndpoint, TableWalk } from './table-walk.js';
 /** How often an interrupted dump is restarted (docs/spec/conntrack.md §5). */
 const ATTEMPTS = 5;
+/** Sockets that stay open between calls: as many as a sweep takes. */
+const MOST_IDLE = 2;
 /** How many connections are asked for by their endpoints before the kernel counts as unable. */
 const PROBES = 2;
 
@@ -158,7 +160,7 @@ export class NetlinkConntrack implements Conntrack {
       isClean = result.problem === undefined;
       return result;
     } finally {
-      if (isClean && !this.closed) this.idleSockets.push(socket);
+      if (isClean && !this.closed && this.idleSockets.length < MOST_IDLE) this.idleSockets.push(socket);
       else socket.close();
     }
   }

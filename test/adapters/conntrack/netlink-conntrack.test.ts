@@ -209,6 +209,13 @@ it('shows what the flow says, and removes what is picked', async () => {
   expect(kernel.open.size).toBe(0);
 });
 
+it('keeps two sockets, however many calls there were at a time', async () => {
+  const kernel = new ScriptedKernel([{ flows: 1 }, { flows: 1 }, { flows: 1 }]);
+  const conntrack = conntrackOf(kernel);
+  await Promise.all([1, 2, 3].map(() => conntrack.sweep('IPv4', udp, all, never)));
+  expect(kernel.open.size).toBe(2);
+});
+
 it('uses its sockets again, except for those of a call that failed', async () => {
   const kernel = new ScriptedKernel([
     { flows: 1 },
