@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TrafficReport } from '../../src/diagnostics/domain/traffic/traffic-report.js';
+import type { TrafficReport } from '../../src/diagnostics/domain/traffic.js';
 import { collect, type BenchHost } from '../host.js';
 import { MemoryWatch } from '../memory.js';
 import { coreShare, percent, underLoad } from './under-load.js';

@@ -2,7 +2,7 @@ import { slotsOf } from '../../src/domain/balancing/slots.js';
 import type { Balancing } from '../../src/domain/balancing/balancing.js';
 import { sortedOnce, type Endpoint } from '../../src/domain/model/endpoint.js';
 import { networkHalf, addressBytes } from '../../src/domain/nftables/kernel/bytes.js';
-import { jenkinsHash, scaled } from '../../src/diagnostics/domain/nftables/jenkins-hash.js';
+import { jenkinsHash, scaled } from '../../src/diagnostics/domain/nftables/draws.js';
 import { HASH_SEED } from '../../src/domain/nftables/layout/traffic-class.js';
 import { nightly } from '../support/nightly.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';

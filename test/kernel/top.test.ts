@@ -1,8 +1,4 @@
-import type {
-  EndpointReport,
-  PortReport,
-  TrafficReport,
-} from '../../src/diagnostics/domain/traffic/traffic-report.js';
+import type { EndpointReport, PortReport, TrafficReport } from '../../src/diagnostics/domain/traffic.js';
 import { Command } from '../support/program/command.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
 import { openBy, portOf, RunningTop } from '../support/program/running-top.js';

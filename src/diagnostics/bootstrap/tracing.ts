@@ -9,7 +9,7 @@ import type { ListedLoop } from '../application/status/list-services.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { TracePackets } from '../application/trace/trace-packets.js';
 import { tracePackets, type FamilyRules } from '../application/trace/traced-node.js';
-import type { Packet } from '../domain/trace/packet.js';
+import type { Packet } from '../domain/trace/trace.js';
 import { modeInForce } from '../../bootstrap/configuration/proxy-configuration.js';
 import type { ModeRules } from '../../diagnostics/bootstrap/mode-rules.js';
 import type { ReadingParts } from '../../bootstrap/parts/reading-parts.js';

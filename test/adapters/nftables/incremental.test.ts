@@ -5,9 +5,8 @@ import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js'
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
+import type { TracedEnding, Packet } from '../../../src/diagnostics/domain/trace/trace.js';
 import { endpointText } from '../../support/trace/outcome.js';
-import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
 import { renderRule } from '../../../src/adapters/nftables/render-text.js';
 import { expectedOutcome, type Expected } from '../../support/nftables/expected-outcome.js';
 import {

@@ -4,12 +4,11 @@ import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
+import type { Packet, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
 import type { Operation } from '../../../src/domain/nftables/layout/table.js';
 import type { KernelTable } from '../../../src/domain/nftables/kernel/ruleset.js';
 import { endpointText } from '../../support/trace/outcome.js';
 import { WalkedTable, walkTable } from '../../support/nftables/walked-table.js';
-import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
 import { LOCAL_ADDRESSES, NODE, SETTINGS } from '../../support/nftables/cluster-arbitraries.js';
 import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 

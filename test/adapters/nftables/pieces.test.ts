@@ -6,7 +6,7 @@ import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import { outcomeOf } from '../../support/trace/outcome.js';
-import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
+import type { Packet } from '../../../src/diagnostics/domain/trace/trace.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import type { TableContents } from '../../support/nftables/table-contents.js';
 import { LOCAL_ADDRESSES, NODE, POOL, SETTINGS } from '../../support/nftables/cluster-arbitraries.js';

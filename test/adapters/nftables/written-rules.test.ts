@@ -2,9 +2,8 @@ import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
-import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
+import type { TracedEnding, Packet } from '../../../src/diagnostics/domain/trace/trace.js';
 import { endpointText, outcomeOf } from '../../support/trace/outcome.js';
-import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
 import { contentsOf } from '../../support/nftables/table-contents.js';
 import { TableChange } from '../../../src/domain/nftables/state/service-port-rules.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';

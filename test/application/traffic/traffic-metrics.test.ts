@@ -1,7 +1,7 @@
 import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
 import { TrafficCount } from '../../../src/application/traffic/traffic-count.js';
 import { TrafficMetrics } from '../../../src/application/traffic/traffic-metrics.js';
-import { trafficBetween } from '../../../src/diagnostics/domain/traffic/traffic-between.js';
+import { trafficBetween } from '../../../src/diagnostics/domain/traffic.js';
 import { TrafficWatchers } from '../../../src/application/traffic/traffic-watchers.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryFlowEvents } from '../../support/traffic/memory-flow-events.js';

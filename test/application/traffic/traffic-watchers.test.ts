@@ -6,8 +6,11 @@ import {
   type TrafficWatch,
 } from '../../../src/application/traffic/traffic-watchers.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
-import { trafficBetween } from '../../../src/diagnostics/domain/traffic/traffic-between.js';
-import type { TrafficQuery, TrafficReport } from '../../../src/diagnostics/domain/traffic/traffic-report.js';
+import {
+  trafficBetween,
+  type TrafficQuery,
+  type TrafficReport,
+} from '../../../src/diagnostics/domain/traffic.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryFlowEvents } from '../../support/traffic/memory-flow-events.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';

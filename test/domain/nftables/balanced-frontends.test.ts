@@ -8,7 +8,7 @@ import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import { TableChange } from '../../../src/domain/nftables/state/service-port-rules.js';
 import { changeTransactions } from '../../../src/domain/nftables/state/transaction.js';
-import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
+import type { Packet } from '../../../src/diagnostics/domain/trace/trace.js';
 import { sampleEntry, sampleNode, type SampleShape } from '../../../src/testing/contract/sample-services.js';
 import { sampleOf } from '../../support/nightly.js';
 import { contentsOf } from '../../support/nftables/table-contents.js';

@@ -1,6 +1,6 @@
 import { cidrContains, parseCidr } from '../../../src/domain/net/cidr.js';
 import { getOrMake } from '../../../src/domain/model/maps.js';
-import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
+import type { TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
 import type { Mode } from '../world/settings.js';
 import type { Client } from './clients.js';
 import {

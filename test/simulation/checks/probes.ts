@@ -1,4 +1,4 @@
-import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
+import type { Packet } from '../../../src/diagnostics/domain/trace/trace.js';
 import type { Mode } from '../world/settings.js';
 import { clientsOf, packetOf, type Client } from './clients.js';
 import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';

@@ -9,8 +9,7 @@ import type {
 } from '../../../src/domain/nftables/kernel/ruleset.js';
 import { RulesetWalk } from '../../../src/diagnostics/domain/nftables/ruleset-walk.js';
 import { nftFamily } from '../../../src/domain/nftables/layout/table.js';
-import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
-import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
+import type { Packet, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
 import { FAMILIES } from '../kernel/nf-tables/nf-tables.js';
 import { SET_FLAG } from '../kernel/nf-tables/numbers.js';
 import { isFlagged } from '../kernel/nf-tables/objects.js';

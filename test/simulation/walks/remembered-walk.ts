@@ -1,5 +1,4 @@
-import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
-import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
+import type { Packet, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
 import { Inquiry } from './inquiry.js';
 import type { PacketWalk } from './packet-walk.js';
 

@@ -2,9 +2,13 @@ import { plannedNftables } from '../../../src/diagnostics/adapters/rules/nftable
 import { listedSide } from '../../../src/diagnostics/adapters/nft-listing/listed-sides.js';
 import { parseListing } from '../../../src/diagnostics/adapters/nft-listing/parse-text.js';
 import type { ComparedNode } from '../../../src/diagnostics/domain/compare/clients.js';
-import { plannedIptables, plannedIpvs } from '../../../src/diagnostics/domain/compare/planned-sides.js';
+import {
+  plannedIptables,
+  plannedIpvs,
+  ipvsSide,
+  tablesSide,
+} from '../../../src/diagnostics/domain/compare/tables-side.js';
 import type { Side } from '../../../src/diagnostics/domain/compare/side.js';
-import { ipvsSide, tablesSide } from '../../../src/diagnostics/domain/compare/tables-side.js';
 import { SavedRules } from '../../../src/diagnostics/domain/iptables/saved-rules.js';
 import { rangeOf } from '../../../src/diagnostics/domain/compare/address-ranges.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';

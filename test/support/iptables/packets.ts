@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Packet, PacketEnvironment } from '../../../src/diagnostics/domain/trace/packet.js';
-import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
-
+import type { Packet, PacketEnvironment, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
 const PREFIX: Readonly<Record<IpFamily, string>> = { IPv4: '10.0.0.', IPv6: 'fd00::' };
 
 /** The node of `serviceEntries`, whose addresses may be those of endpoints and services too. */

@@ -1,7 +1,6 @@
 import { SavedRules } from '../../../src/diagnostics/domain/iptables/saved-rules.js';
 import { walkTables, type TablesWalkOptions } from '../../../src/diagnostics/domain/iptables/tables-walk.js';
-import type { Packet, PacketEnvironment } from '../../../src/diagnostics/domain/trace/packet.js';
-import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
+import type { Packet, PacketEnvironment, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
 import { parseSave } from './parse-save.js';
 
 /** A node with one address, which receives the packet from a client that is not local. */

@@ -3,7 +3,7 @@ import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js
 import { endpointPlace, type Endpoint } from '../../../src/domain/model/endpoint.js';
 import { isLoopback } from '../../../src/domain/net/address.js';
 import { cidrContains, parseCidr } from '../../../src/domain/net/cidr.js';
-import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
+import type { Packet } from '../../../src/diagnostics/domain/trace/trace.js';
 
 /** What must become of a packet: each endpoint that may be drawn, with whether the source is rewritten on the way. */
 export type Expected = 'refused' | 'dropped' | 'untouched' | ReadonlyMap<string, boolean>;

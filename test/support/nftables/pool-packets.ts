@@ -1,5 +1,5 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Packet } from '../../../src/diagnostics/domain/trace/packet.js';
+import type { Packet } from '../../../src/diagnostics/domain/trace/trace.js';
 import { LOCAL_ADDRESSES, POOL } from './cluster-arbitraries.js';
 
 /** Packets to everything that there is, and to what is not, from everywhere. */

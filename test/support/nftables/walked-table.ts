@@ -10,8 +10,7 @@ import type {
 } from '../../../src/domain/nftables/kernel/ruleset.js';
 import { RulesetWalk } from '../../../src/diagnostics/domain/nftables/ruleset-walk.js';
 import type { TableContents } from './table-contents.js';
-import type { Packet, PacketEnvironment } from '../../../src/diagnostics/domain/trace/packet.js';
-import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
+import type { Packet, PacketEnvironment, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
 
 /** What a packet left in a dynamic set: set and key. */
 export interface Remembered {

@@ -1,4 +1,4 @@
-import type { PortReport, TrafficReport } from '../../../src/diagnostics/domain/traffic/traffic-report.js';
+import type { PortReport, TrafficReport } from '../../../src/diagnostics/domain/traffic.js';
 import type { Host } from '../testbed/host.js';
 import { until } from '../until.js';
 import { Command } from './command.js';

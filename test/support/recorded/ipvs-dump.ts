@@ -7,7 +7,7 @@ import type { IpSet } from '../../../src/domain/ipvs/ip-set.js';
 import { SavedRules } from '../../../src/diagnostics/domain/iptables/saved-rules.js';
 import { virtualServerKey } from '../../../src/domain/ipvs/virtual-server.js';
 import { SERVICE_SETS, setName } from '../../../src/domain/ipvs/service-sets.js';
-import type { IpvsSurroundings } from '../../../src/diagnostics/domain/ipvs/ipvs-walk.js';
+import type { IpvsSurroundings } from '../../../src/diagnostics/domain/ipvs-walk.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { parseSave } from '../iptables/parse-save.js';
 import { recordedDump, recordedText, type RecordedStep } from './cluster.js';

@@ -1,8 +1,7 @@
 import { hostPort } from '../../../src/domain/net/address.js';
 import type { Walk } from '../../../src/diagnostics/application/ports/tracer.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Packet, PacketEnvironment } from '../../../src/diagnostics/domain/trace/packet.js';
-import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
+import type { Packet, PacketEnvironment, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
 import { clients, localAddresses, ownAddressTowards } from './walk-testbed.js';
 import { planOf, type Family, type Target } from '../testbed/probe-plan.js';
 import type { Verdict, Verdicts } from '../testbed/probe.js';

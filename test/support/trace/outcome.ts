@@ -1,5 +1,5 @@
 import { hostPort } from '../../../src/domain/net/address.js';
-import type { TracedEnding } from '../../../src/diagnostics/domain/trace/traced-ending.js';
+import type { TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
 
 /** All endings in one value. `mixed` means that packets get different verdicts, which should never happen. */
 export type Outcome =

@@ -19,7 +19,7 @@ import {
   type RealServer,
   type VirtualServerKey,
 } from '../../../domain/ipvs/virtual-server.js';
-import type { WalkedServer } from '../../domain/ipvs/walked-server.js';
+import type { WalkedServer } from '../../domain/ipvs-walk.js';
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import { parseAddress } from '../../../domain/net/address.js';
 

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { ConntrackUnavailableError } from '../../../application/ports/node/conntrack.js';
 import { TooManyWatchersError, type TrafficWatch } from '../../../application/traffic/traffic-watchers.js';
-import { trafficBetween } from '../../domain/traffic/traffic-between.js';
 import {
+  trafficBetween,
   TRAFFIC_ORDERS,
   type TrafficQuery,
   type TrafficReport,
-} from '../../domain/traffic/traffic-report.js';
+} from '../../domain/traffic.js';
 import { clientLeft, respond, TEXT_TYPE, type Query, type Routes } from '../../../adapters/http/router.js';
 const LINES_TYPE = 'application/x-ndjson';
 const SECOND = 1_000;

@@ -1,14 +1,14 @@
 /** The rules of iptables mode and of userspace mode: planned as text, and followed by packets as desired or as iptables-save prints them. */
 
 import type { Tracer, Walk } from '../../application/ports/tracer.js';
-import { plannedIptables } from '../../domain/compare/planned-sides.js';
+import { plannedIptables } from '../../domain/compare/tables-side.js';
 import type { Side } from '../../domain/compare/side.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import { type IptablesHost, isLargeCluster } from '../../../domain/iptables/options.js';
 import type { SavedTables } from '../../../domain/iptables/saved-tables.js';
 import { iptablesDesiredWalk } from '../../domain/iptables/desired-walk.js';
-import { walkWithDevices } from '../../domain/iptables/known-devices.js';
+import { walkWithDevices } from '../../domain/iptables/tables-packet-state.js';
 import { SavedRules, type OwnChains } from '../../domain/iptables/saved-rules.js';
 import { walkTables } from '../../domain/iptables/tables-walk.js';
 import { FIREWALL, isServiceChain } from '../../../domain/iptables/chain-names.js';
@@ -19,9 +19,9 @@ import {
   NODEPORT_CONTAINER,
   PORTALS_CONTAINER,
 } from '../../../domain/userspace/portals.js';
-import { userspaceDesiredWalk } from '../../domain/userspace/desired-walk.js';
+import { userspaceDesiredWalk } from '../../domain/userspace-walk.js';
 import type { ProxyPorts } from '../../../domain/userspace/proxied-port.js';
-import { walkProxied } from '../../domain/userspace/proxied-walk.js';
+import { walkProxied } from '../../domain/userspace-walk.js';
 import type { Planner } from '../../application/ports/planner.js';
 import { compileIptables } from '../../../domain/iptables/compile.js';
 import { IptablesDesiredState, DesiredTables } from '../../../domain/iptables/desired-state.js';

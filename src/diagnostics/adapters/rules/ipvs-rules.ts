@@ -1,23 +1,23 @@
 /** The rules, sets and virtual servers of IPVS mode: planned as text, and followed by packets as desired or as the kernel has them. */
 
 import type { Tracer, Walk } from '../../application/ports/tracer.js';
-import { plannedIpvs } from '../../domain/compare/planned-sides.js';
+import { plannedIpvs } from '../../domain/compare/tables-side.js';
 import type { Side } from '../../domain/compare/side.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import type { SavedTables } from '../../../domain/iptables/saved-tables.js';
 import { SavedRules } from '../../domain/iptables/saved-rules.js';
 import { SERVICE_SETS, setName } from '../../../domain/ipvs/service-sets.js';
-import { ipvsDesiredWalk } from '../../domain/ipvs/desired-walk.js';
+import { ipvsDesiredWalk } from '../../domain/ipvs-walk.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { isOwned } from '../../../adapters/iptables/owned-chains.js';
 import { IPVS_OWNED_CHAINS } from '../../../adapters/ipvs/clean-up-ipvs.js';
-import { walkWithDevices } from '../../domain/iptables/known-devices.js';
+import { walkWithDevices } from '../../domain/iptables/tables-packet-state.js';
 import { virtualServerKey, type VirtualServerId, serverLines } from '../../../domain/ipvs/virtual-server.js';
-import { walkIpvs, type IpvsSurroundings } from '../../domain/ipvs/ipvs-walk.js';
-import type { WalkedServer } from '../../domain/ipvs/walked-server.js';
-import type { Packet, PacketEnvironment } from '../../domain/trace/packet.js';
-import type { TracedEnding } from '../../domain/trace/traced-ending.js';
+import { walkIpvs, type IpvsSurroundings } from '../../domain/ipvs-walk.js';
+import type { WalkedServer } from '../../domain/ipvs-walk.js';
+import type { Packet, PacketEnvironment } from '../../domain/trace/trace.js';
+import type { TracedEnding } from '../../domain/trace/trace.js';
 import { OnDemand } from '../../domain/walk/on-demand.js';
 import type { IptablesCommands } from '../../../adapters/iptables/iptables-commands.js';
 import type { IpSets } from '../../../adapters/ipset/ip-sets.js';

@@ -2,8 +2,8 @@
 
 import type { Walk } from '../../application/ports/tracer.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { follow } from '../../domain/nftables/follow.js';
-import { isOurs } from '../../domain/nftables/kernel-course.js';
+import { follow } from '../../domain/nftables/ruleset-walk.js';
+import { isOurs } from '../../domain/nftables/kernel-packet-state.js';
 import type { KernelTable, KernelElement } from '../../../domain/nftables/kernel/ruleset.js';
 import type { Step } from '../../domain/trace/trace.js';
 import { NetlinkChannel, type NetlinkConversation } from '../../../adapters/netlink/netlink-channel.js';

@@ -12,7 +12,7 @@ import { desiredTable } from '../../../domain/nftables/state/desired-table.js';
 import { RulesetWalk } from '../../domain/nftables/ruleset-walk.js';
 import type { FindElement } from '../../domain/nftables/elements.js';
 import type { DesiredWalk } from '../../domain/walk/desired-walk.js';
-import { ConcernedEntries } from '../../domain/trace/concerned-entries.js';
+import { ConcernedEntries } from '../../domain/walk/desired-walk.js';
 import { getOrMake } from '../../../domain/model/maps.js';
 import type { Planner } from '../../application/ports/planner.js';
 import { renderTable, type TableContent } from '../../../adapters/nftables/render-text.js';

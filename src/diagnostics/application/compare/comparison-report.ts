@@ -1,17 +1,15 @@
 import type { ComparedNode } from '../../domain/compare/clients.js';
-import { compareSides, type ComparedClass } from '../../domain/compare/compare-sides.js';
+import { compareSides, type ComparedClass, type Outcome } from '../../domain/compare/compare-sides.js';
 import {
   EXPLAINED_AT,
   knownDifference,
   type KnownDifference,
 } from '../../domain/compare/known-differences.js';
-import type { Outcome } from '../../domain/compare/outcome.js';
 import type { Side, SideMode } from '../../domain/compare/side.js';
 import { getOrMake } from '../../../domain/model/maps.js';
 import { hostPort } from '../../../domain/net/address.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { Packet } from '../../domain/trace/packet.js';
-import type { Step } from '../../domain/trace/trace.js';
+import type { Packet, Step } from '../../domain/trace/trace.js';
 import { destinationText, fateLines } from './fate-words.js';
 import { serviceOf } from './service-of.js';
 

@@ -1,6 +1,6 @@
-import type { Fate, Outcome } from '../../domain/compare/outcome.js';
+import type { Verdict, Outcome } from '../../domain/compare/compare-sides.js';
 import { hostPort } from '../../../domain/net/address.js';
-import type { Packet } from '../../domain/trace/packet.js';
+import type { Packet } from '../../domain/trace/trace.js';
 
 /** Where a packet goes. */
 export type Destination = Pick<Packet, 'destination' | 'destinationPort' | 'protocol'>;
@@ -10,7 +10,7 @@ export function destinationText({ destination, destinationPort, protocol }: Dest
   return `${hostPort(destination, destinationPort)}/${protocol}`;
 }
 
-const WORDS: Readonly<Record<Exclude<Fate['verdict'], 'sent'>, string>> = {
+const WORDS: Readonly<Record<Exclude<Verdict['verdict'], 'sent'>, string>> = {
   refused: 'refused',
   dropped: 'dropped',
   untouched: 'left alone',
@@ -27,7 +27,7 @@ export function fateLines({ fates, stickySeconds }: Outcome): string {
   return `${texts.join(', ')}, remembered for ${stickySeconds} s`;
 }
 
-function fateText({ verdict, endpoint, masquerade, probability }: Fate): string {
+function fateText({ verdict, endpoint, masquerade, probability }: Verdict): string {
   const share = probability > 1 - 1e-6 ? '' : ` ${Number((probability * 100).toFixed(4))} %`;
   const source = masquerade ? ' with another source' : '';
   return verdict === 'sent'

@@ -1,5 +1,5 @@
 import { parseDisplayName, serviceOf as keyOfService } from '../../../domain/model/service-port-name.js';
-import type { TracedEnding } from '../../domain/trace/traced-ending.js';
+import type { TracedEnding } from '../../domain/trace/trace.js';
 
 /** Chains of kube-proxy in mode nftables: `service-HASH-namespace/name/protocol/port`. */
 const CHAIN = /\b(?:service|external|firewall|local|endpoint)-[A-Z0-9]{8}-([a-z0-9-]+\/[a-z0-9.-]+)\//;

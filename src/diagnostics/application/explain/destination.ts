@@ -1,5 +1,5 @@
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
-import type { Packet } from '../../domain/trace/packet.js';
+import type { Packet } from '../../domain/trace/trace.js';
 import { acceptedSourcesText } from '../words/source-words.js';
 import type { ExplainAddress } from './explain-address.js';
 import type { AddressSubject } from './subject.js';

@@ -1,8 +1,7 @@
 import type { Side } from '../../domain/compare/side.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
-import type { Packet, PacketEnvironment } from '../../domain/trace/packet.js';
-import type { TracedEnding } from '../../domain/trace/traced-ending.js';
+import type { Packet, PacketEnvironment, TracedEnding } from '../../domain/trace/trace.js';
 
 /** Follows packets through the rules of one family in one mode. Changes nothing. */
 export interface Tracer {

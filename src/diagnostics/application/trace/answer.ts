@@ -1,16 +1,8 @@
-import type { Packet } from '../../domain/trace/packet.js';
-import { step, traceFields } from '../../domain/trace/trace.js';
-import {
-  fields,
-  fieldsOf,
-  having,
-  list,
-  number,
-  optional,
-  text,
-  family,
-  protocol,
-} from '../../../domain/shape.js';
+import { type Packet, step, traceFields } from '../../domain/trace/trace.js';
+import { fields, fieldsOf, having, list, number, optional } from '../../../domain/shape.js';
+import { text } from '../../../domain/shape.js';
+import { family, protocol } from '../../../domain/shape.js';
+
 /** What becomes of the packets of a query, and which packet was followed. */
 export type TraceAnswer = ReturnType<typeof answer>;
 const answer = fields({

@@ -4,12 +4,16 @@ import { isLoopback, LOCALHOST } from '../../../domain/net/address.js';
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import { cidrContains, parseCidr } from '../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { outsideAddress } from '../../domain/trace/outside-address.js';
-import type { Packet } from '../../domain/trace/packet.js';
+import { outsideAddress } from '../../domain/trace/assumed-node.js';
+import {
+  type Packet,
+  type Step,
+  type Trace,
+  type TraceOutcome,
+  type TracedEnding,
+  summaryOf,
+} from '../../domain/trace/trace.js';
 import type { TraceQuery } from '../../domain/trace/query.js';
-import { summaryOf } from '../../domain/trace/summary.js';
-import type { Step, Trace, TraceOutcome } from '../../domain/trace/trace.js';
-import type { TracedEnding } from '../../domain/trace/traced-ending.js';
 import type { Tracer, Walk } from '../ports/tracer.js';
 import type { TraceAnswer } from './answer.js';
 import type { NodeView, OwnAddress } from './node-view.js';

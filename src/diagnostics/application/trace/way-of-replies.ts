@@ -1,5 +1,4 @@
-import type { Packet } from '../../domain/trace/packet.js';
-import type { Trace } from '../../domain/trace/trace.js';
+import type { Packet, Trace } from '../../domain/trace/trace.js';
 
 /** How replies of the endpoints come back, for people. */
 export function wayOfReplies({ outcome, sourceRewritten }: Trace, packet: Packet): readonly string[] {

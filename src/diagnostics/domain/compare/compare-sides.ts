@@ -1,13 +1,25 @@
 import { getOrMake } from '../../../domain/model/maps.js';
 import { hostPort, isLoopback } from '../../../domain/net/address.js';
-import { numberedAddress, without } from './address-ranges.js';
-import type { Packet, PacketEnvironment } from '../trace/packet.js';
-import type { TracedEnding } from '../trace/traced-ending.js';
-import { Clients, type ClientKind, type ClientSpace, type ComparedNode } from './clients.js';
-import { frontendsOf, type Frontend } from './frontends.js';
-import { outcomeOf, sameOutcome, type Outcome } from './outcome.js';
-import { Seen } from './seen.js';
+import {
+  numberedAddress,
+  without,
+  intersection,
+  rangeHas,
+  type AddressRange,
+  type AddressRanges,
+} from './address-ranges.js';
+import type { Packet, PacketEnvironment, TracedEnding } from '../trace/trace.js';
+import {
+  Clients,
+  type ClientKind,
+  type ClientSpace,
+  type ComparedNode,
+  frontendsOf,
+  type Frontend,
+} from './clients.js';
 import type { Side } from './side.js';
+import { PROBABILITY_TOLERANCE } from '../walk/chain-walk.js';
+import type { Watch } from '../walk/packet-state.js';
 
 /** What becomes of the packets of one class of clients, on both sides. */
 export interface ComparedClass {
@@ -188,4 +200,119 @@ function stickyEndings({ endings }: Outcome): ReadonlyMap<string, TracedEnding> 
 /** An interface that the pattern names, and if possible no other pattern. */
 function namedBy(pattern: string): string {
   return pattern.endsWith('+') ? `${pattern.slice(0, -1)}~` : pattern;
+}
+
+/** One thing that may become of a packet. */
+export interface Verdict {
+  /** `delivered`: no rule took it, and its destination is the node's own. */
+  readonly verdict: TracedEnding['verdict'] | 'delivered';
+  readonly endpoint?: { readonly address: string; readonly port: number };
+  readonly masquerade: boolean;
+  /** Its client is remembered, and comes to the same endpoint again. */
+  readonly sticky: boolean;
+  readonly probability: number;
+}
+
+/** All that may become of a packet on one side. */
+export interface Outcome {
+  /** Different from each other, in an order of their own. */
+  readonly fates: readonly Verdict[];
+  /** For how long the client is remembered, in seconds; undefined if it is not. */
+  readonly stickySeconds: number | undefined;
+  readonly endings: readonly TracedEnding[];
+}
+
+export function outcomeOf(
+  endings: readonly TracedEnding[],
+  isLocal: boolean,
+  affinity: readonly number[],
+): Outcome {
+  const fates = new Map<string, Verdict>();
+  for (const ending of endings) {
+    const fate = verdictOf(ending, isLocal);
+    const text = verdictName(fate);
+    const known = fates.get(text)?.probability ?? 0;
+    fates.set(text, { ...fate, probability: known + ending.probability });
+  }
+  return {
+    fates: [...fates].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, fate]) => fate),
+    stickySeconds: endings.some(({ sticky }) => sticky) ? Math.max(0, ...affinity) : undefined,
+    endings,
+  };
+}
+
+function verdictOf(
+  { verdict, endpoint, masquerade, sticky, probability }: TracedEnding,
+  isLocal: boolean,
+): Verdict {
+  if (verdict === 'sent') return { verdict, endpoint: endpoint!, masquerade, sticky, probability };
+  const rest = { sticky: false, probability };
+  if (verdict !== 'untouched') return { verdict, masquerade: false, ...rest };
+  return { verdict: isLocal ? 'delivered' : verdict, masquerade: masquerade && !isLocal, ...rest };
+}
+
+/** Tells fates apart, whatever their probability. */
+export function verdictName({ verdict, endpoint, masquerade, sticky }: Verdict): string {
+  return `${verdict} ${endpoint ? hostPort(endpoint.address, endpoint.port) : ''} ${masquerade} ${sticky}`;
+}
+
+export function sameOutcome(one: Outcome, other: Outcome): boolean {
+  return (
+    one.stickySeconds === other.stickySeconds &&
+    one.fates.length === other.fates.length &&
+    one.fates.every((fate, at) => isSame(fate, other.fates[at]!))
+  );
+}
+
+function isSame(one: Verdict, other: Verdict): boolean {
+  const [p, q] = [one.probability, other.probability];
+  return (
+    one.verdict === other.verdict &&
+    one.endpoint?.address === other.endpoint?.address &&
+    one.endpoint?.port === other.endpoint?.port &&
+    one.masquerade === other.masquerade &&
+    one.sticky === other.sticky &&
+    Math.abs(p - q) <= PROBABILITY_TOLERANCE
+  );
+}
+
+/** What rules of both sides compared of one packet. */
+export class Seen implements Watch {
+  readonly unclearThings = new Set<string>();
+  readonly interfaces = new Set<string>();
+  private readonly ranges = new Set<AddressRange>();
+  private times = new Set<number>();
+
+  constructor(readonly wantsSteps = false) {}
+
+  source(range: AddressRange): void {
+    this.ranges.add(range);
+  }
+
+  inputInterface(pattern: string): void {
+    this.interfaces.add(pattern);
+  }
+
+  unclear(what: string): void {
+    this.unclearThings.add(what);
+  }
+
+  affinity(seconds: number): void {
+    this.times.add(seconds);
+  }
+
+  /** The times since this was asked the last time. */
+  takeTimes(): readonly number[] {
+    const times = [...this.times];
+    this.times = new Set();
+    return times;
+  }
+
+  /** Those of the sources that got the same answers everywhere as this one. */
+  alike(source: bigint, sources: AddressRanges): AddressRanges {
+    let alike = sources;
+    for (const range of this.ranges)
+      alike = rangeHas(range, source) ? intersection(alike, [range]) : without(alike, [range]);
+    return alike;
+  }
 }

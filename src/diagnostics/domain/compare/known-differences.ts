@@ -1,8 +1,13 @@
 import { isLoopback } from '../../../domain/net/address.js';
 import { addressNumber, rangeHas, type AddressRanges } from './address-ranges.js';
 import type { ComparedNode } from './clients.js';
-import { ANY_INTERFACE, type ComparedClass } from './compare-sides.js';
-import { fateName, type Fate, type Outcome } from './outcome.js';
+import {
+  ANY_INTERFACE,
+  type ComparedClass,
+  verdictName,
+  type Verdict,
+  type Outcome,
+} from './compare-sides.js';
 import type { SideMode } from './side.js';
 
 /** A difference between modes that is meant to be. */
@@ -170,7 +175,7 @@ function areSent({ fates }: Outcome): boolean {
   return fates.every(({ verdict }) => verdict === 'sent');
 }
 
-function isWithin(endpoint: Fate['endpoint'], networks: AddressRanges): boolean {
+function isWithin(endpoint: Verdict['endpoint'], networks: AddressRanges): boolean {
   return endpoint !== undefined && networks.some((range) => rangeHas(range, addressNumber(endpoint.address)));
 }
 
@@ -195,16 +200,16 @@ function saysNoLocal({ endings }: Outcome): boolean {
   );
 }
 
-function isOnly({ fates }: Outcome, verdict: Fate['verdict']): boolean {
+function isOnly({ fates }: Outcome, verdict: Verdict['verdict']): boolean {
   return fates.length === 1 && fates[0]!.verdict === verdict;
 }
 
 /** Whether both lead to the same, but that some fates of the first, and only such, keep their source on the other side. */
-function differOnlyIn(own: Outcome, other: Outcome, isSpecial: (fate: Fate) => boolean): boolean {
+function differOnlyIn(own: Outcome, other: Outcome, isSpecial: (fate: Verdict) => boolean): boolean {
   const plain = ({ fates }: Outcome) =>
-    fates.map((fate) => fateName(isSpecial(fate) ? { ...fate, masquerade: false } : fate)).sort();
+    fates.map((fate) => verdictName(isSpecial(fate) ? { ...fate, masquerade: false } : fate)).sort();
   return (
     own.stickySeconds === other.stickySeconds &&
-    String(plain(own)) === String(other.fates.map(fateName).sort())
+    String(plain(own)) === String(other.fates.map(verdictName).sort())
   );
 }

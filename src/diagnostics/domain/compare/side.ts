@@ -1,8 +1,7 @@
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import type { AddressRange } from './address-ranges.js';
-import type { Packet, PacketEnvironment } from '../trace/packet.js';
-import type { TracedEnding } from '../trace/traced-ending.js';
-import type { Watch } from '../walk/watch.js';
+import type { Packet, PacketEnvironment, TracedEnding } from '../trace/trace.js';
+import type { Watch } from '../walk/packet-state.js';
 
 /** Destinations that a rule, an element of a set or a virtual server tells from others. What is missing may be anything. */
 export interface NamedDestination {

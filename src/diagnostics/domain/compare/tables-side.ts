@@ -1,13 +1,24 @@
 import type { IpSet } from '../../../domain/ipvs/ip-set.js';
 import { NarrowedRules } from '../iptables/narrowed-rules.js';
-import type { ListedRules } from '../iptables/rule-source.js';
+import type { ListedRules } from '../iptables/rule.js';
 import { walkTables } from '../iptables/tables-walk.js';
-import { walkIpvs } from '../ipvs/ipvs-walk.js';
+import { walkIpvs, type WalkedServer, desiredServer } from '../ipvs-walk.js';
 import { virtualServerKey, type VirtualServerKey } from '../../../domain/ipvs/virtual-server.js';
-import type { WalkedServer } from '../ipvs/walked-server.js';
-import { singleAddress } from './address-ranges.js';
-import type { Side } from './side.js';
-import { setDestinations, tablesDestinations } from './tables-destinations.js';
+import { singleAddress, rangeOf, type AddressRange } from './address-ranges.js';
+import type { Side, NamedDestination } from './side.js';
+import { isProtocol } from '../../../domain/model/service-port-name.js';
+import type { Protocol } from '../../../domain/model/service-port-name.js';
+import { parseCidr } from '../../../domain/net/cidr.js';
+import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
+import { iptablesBaseRules } from '../../../domain/iptables/base-rules.js';
+import { isLargeCluster, type IptablesHost } from '../../../domain/iptables/options.js';
+import { compileIptables } from '../../../domain/iptables/compile.js';
+import { IptablesDesiredState } from '../../../domain/iptables/desired-state.js';
+import { desiredRules } from '../iptables/desired-walk.js';
+import { ipvsBaseRules } from '../../../domain/ipvs/base-rules.js';
+import { compileIpvs, type IpvsOptions } from '../../../domain/ipvs/compile.js';
+import { IpvsDesiredState, desiredIptablesRules, desiredSets } from '../../../domain/ipvs/desired-state.js';
 
 /** All tables of iptables in one family. */
 export function tablesSide(rules: ListedRules): Side {
@@ -53,4 +64,90 @@ export function ipvsSide({ rules, sets, servers, addresses }: IpvsRules): Side {
     },
     walk: (packet, environment, watch) => walkIpvs(surroundings, packet, environment, undefined, watch),
   };
+}
+
+const QUOTED = /"[^"]*"/g;
+const DESTINATION = /(?:^| )(?:-d|--ctorigdst) (\S+)/;
+const PROTOCOL = /(?:^| )-p (\S+)/;
+const PORTS = /(?:^| )(?:--dports?|--ports|--ctorigdstport) (\S+)/;
+
+/** Every destination that a rule of the tables names. */
+export function* tablesDestinations(rules: ListedRules): Generator<NamedDestination> {
+  for (const chain of rules.all())
+    for (const { text } of chain.rules) yield* destinationsIn(text.replaceAll(QUOTED, ''));
+}
+
+function* destinationsIn(text: string): Generator<NamedDestination> {
+  const network = DESTINATION.exec(text)?.[1];
+  const protocol = protocolOf(PROTOCOL.exec(text)?.[1] ?? '');
+  const ports = PORTS.exec(text)?.[1];
+  if (network === undefined && ports === undefined) return;
+  const where = {
+    ...(network !== undefined && { addresses: addressesIn(network) }),
+    ...(protocol && { protocol }),
+  };
+  if (ports === undefined) yield where;
+  for (const range of ports?.split(',') ?? []) {
+    const [first = '', last = first] = range.split(':');
+    yield { ...where, ports: [Number(first), Number(last)] };
+  }
+}
+
+function addressesIn(text: string): AddressRange {
+  const cidr = parseCidr(text);
+  return cidr ? rangeOf(cidr) : singleAddress(text);
+}
+
+function protocolOf(text: string): Protocol | undefined {
+  const name = text.toUpperCase();
+  return isProtocol(name) ? name : undefined;
+}
+
+/** Every destination that a member of a set names, as if each were looked up by destinations. */
+export function* setDestinations(sets: Iterable<IpSet>): Generator<NamedDestination> {
+  for (const { type, members } of sets)
+    for (const member of members) {
+      const [first = '', second = ''] = member.split(',');
+      if (type === 'bitmap:port') yield { ports: [Number(first), Number(first)] };
+      else if (second === '') yield { addresses: addressesIn(first) };
+      else {
+        const [name = '', port = ''] = second.split(':');
+        const protocol = protocolOf(name);
+        yield {
+          addresses: addressesIn(first),
+          ...(protocol && { protocol }),
+          ports: [Number(port), Number(port)],
+        };
+      }
+    }
+}
+
+/** What mode iptables would write for these entries. */
+export function plannedIptables(
+  entries: readonly ForwardingEntry[],
+  node: NodeNetwork,
+  host: IptablesHost,
+): Side {
+  const options = { node, host, largeCluster: isLargeCluster(entries) };
+  const desired = new IptablesDesiredState();
+  for (const entry of entries) desired.replace(entry.key, compileIptables(entry, options));
+  return tablesSide(desiredRules(desired, iptablesBaseRules(node, host)));
+}
+
+/** What mode ipvs would write for these entries. */
+export function plannedIpvs(
+  entries: Iterable<ForwardingEntry>,
+  node: NodeNetwork,
+  host: Pick<IptablesHost, 'randomFully'>,
+  options: Omit<IpvsOptions, 'node'>,
+): Side {
+  const desired = new IpvsDesiredState();
+  for (const entry of entries) desired.replace(entry.key, compileIpvs(entry, { ...options, node }));
+  const servers = [...desired.serverKeys()].map((key) => [key, desiredServer(desired, key)!] as const);
+  return ipvsSide({
+    rules: desiredRules(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),
+    sets: desiredSets(desired, node.family),
+    servers: new Map(servers),
+    addresses: new Set(desired.addresses()),
+  });
 }

@@ -3,11 +3,13 @@ import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import { iptablesBaseRules } from '../../../domain/iptables/base-rules.js';
 import { isLargeCluster, type IptablesHost } from '../../../domain/iptables/options.js';
 import { compileIptables } from '../../../domain/iptables/compile.js';
-import { IptablesDesiredState } from '../../../domain/iptables/desired-state.js';
-import type { DesiredWalk } from '../walk/desired-walk.js';
-import { ConcernedEntries } from '../trace/concerned-entries.js';
-import { desiredRules } from './desired-rules.js';
+import { IptablesDesiredState, DesiredTables } from '../../../domain/iptables/desired-state.js';
+import { type DesiredWalk, ConcernedEntries } from '../walk/desired-walk.js';
 import { walkTables } from './tables-walk.js';
+import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
+import type { BaseRules, RuleText, TableName } from '../../../domain/iptables/table.js';
+import { type ListedRules, WalkedRule } from './rule.js';
+import { getOrMake } from '../../../domain/model/maps.js';
 
 /** Follows packets through the tables that these entries make. For each packet it compiles what concerns that packet. */
 export function iptablesDesiredWalk(
@@ -23,5 +25,38 @@ export function iptablesDesiredWalk(
       for (const entry of entries.of(packet)) desired.replace(entry.key, compileIptables(entry, options));
       return walkTables(desiredRules(desired, iptablesBaseRules(node, host)), packet, environment);
     },
+  };
+}
+
+/** The tables as they should be, and nothing of other programs. */
+export function desiredRules(desired: IptablesDesiredState, baseRules: BaseRules): ListedRules {
+  const chains = new Map<string, Map<string, { readonly rules: WalkedRule[] }>>();
+  const chainOf = (table: TableName, name: string): WalkedRule[] => {
+    const its = getOrMake(chains, table, () => new Map<string, { readonly rules: WalkedRule[] }>());
+    return getOrMake(its, name, () => ({ rules: [] })).rules;
+  };
+  const add = (table: TableName, name: string, rules: readonly RuleText[], owner?: ServicePortKey): void => {
+    const chain = chainOf(table, name);
+    for (const rule of rules) chain.push(new WalkedRule(table, name, rule, owner));
+  };
+  const tables = new DesiredTables(desired, baseRules);
+  for (const { table, name, rules } of baseRules.chains) add(table, name, rules);
+  // What other programs put there is not known.
+  for (const { table, name } of baseRules.unmanagedChains) add(table, name, []);
+  for (const table of new Set(baseRules.shared.map((chain) => chain.table)))
+    for (const { name, before, entries, after } of tables.shared(table)) {
+      add(table, name, before);
+      for (const { entry, owner } of entries) add(table, name, [entry.rule], owner);
+      add(table, name, after);
+    }
+  for (const { chain, owner } of tables.owned()) add(chain.table, chain.name, chain.rules, owner);
+  for (const { table, chain, rule, place } of baseRules.jumps) {
+    const walked = new WalkedRule(table, chain, rule);
+    if (place === 'first') chainOf(table, chain).unshift(walked);
+    else chainOf(table, chain).push(walked);
+  }
+  return {
+    chain: (table, name) => chains.get(table)?.get(name),
+    all: () => [...chains.values()].flatMap((its) => [...its.values()]),
   };
 }

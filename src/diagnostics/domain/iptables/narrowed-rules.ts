@@ -1,9 +1,7 @@
 import { getOrMake } from '../../../domain/model/maps.js';
-import type { Chain } from '../walk/turn.js';
-import type { TablesCourse } from './course.js';
-import type { RuleSource, WalkedChain } from './rule-source.js';
-import type { WalkedRule } from './rule.js';
-
+import type { Chain } from '../walk/chain-walk.js';
+import type { TablesPacketState } from './tables-packet-state.js';
+import type { RuleSource, WalkedChain, WalkedRule } from './rule.js';
 /** Shorter chains are walked through as they are. */
 const LONG = 32;
 
@@ -38,7 +36,7 @@ function narrowable(chain: WalkedChain): WalkedChain {
   const of = (key: string): Placed => groups.get(key) ?? NONE;
   return {
     ...chain,
-    narrowed: ({ destination, port }: TablesCourse): Chain<WalkedRule> => {
+    narrowed: ({ destination, port }: TablesPacketState): Chain<WalkedRule> => {
       const found = [...of(''), ...of(destination), ...of(`:${port}`)];
       return { rules: found.sort(([one], [other]) => one - other).map(([, rule]) => rule) };
     },

@@ -1,14 +1,17 @@
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
 import { getOrMake } from '../../../domain/model/maps.js';
-import type { Place } from '../walk/course.js';
+import type { Place } from '../walk/packet-state.js';
 import type { RuleText } from '../../../domain/iptables/table.js';
-import type { Condition } from './condition.js';
-import type { Surroundings, TablesCourse } from './course.js';
-import { chanceOf } from './matches/chance.js';
-import { conditionsOf } from './matches/conditions-of.js';
-import { recentOf } from './matches/recent.js';
-import { ruleSections } from './rule-sections.js';
+import {
+  type Condition,
+  type ConditionInputs,
+  type TablesPacketState,
+  negatedIf,
+} from './tables-packet-state.js';
+import { conditionsOf } from './conditions.js';
+import { ruleSections, hasOption, valueOf, type RuleSection } from './rule-sections.js';
 import { targetOf, type Target } from './target.js';
+import type { Chain } from '../walk/chain-walk.js';
 
 /** What a rule means to a packet. */
 export interface RuleMeaning {
@@ -57,12 +60,12 @@ export class WalkedRule implements Place {
 /** Whether the rule is applied to the packet. */
 export function appliesTo(
   { conditions }: RuleMeaning,
-  course: TablesCourse,
-  surroundings: Surroundings,
+  state: TablesPacketState,
+  inputs: ConditionInputs,
 ): Applicability {
   let unclear: string | undefined;
   for (const condition of conditions) {
-    const holds = condition.holds(course, surroundings);
+    const holds = condition.holds(state, inputs);
     if (holds === false) return false;
     if (holds === undefined)
       unclear = unclear === undefined ? condition.text : `${unclear}, ${condition.text}`;
@@ -87,4 +90,66 @@ function meaningOf(text: RuleText): RuleMeaning {
     } else conditions.push(...conditionsOf(section));
   }
   return { conditions, chance, asks, remembers, target: targetOf(target) };
+}
+
+/** What match `recent` does in a rule. */
+export type Recent =
+  /** Adds the packet's source to the list. */
+  | { readonly kind: 'remember'; readonly list: string }
+  /** Holds if the list has it. */
+  | { readonly kind: 'ask'; readonly list: string; readonly condition: Condition };
+
+/** Undefined where something else than sources is remembered or sources are removed. */
+export function recentOf(section: RuleSection): Recent | undefined {
+  const list = valueOf(section, '--name') ?? 'DEFAULT';
+  if (hasOption(section, '--rdest')) return undefined;
+  if (hasOption(section, '--set')) return { kind: 'remember', list };
+  const asked = section.options.find(({ name }) => name === '--rcheck' || name === '--update');
+  if (!asked) return undefined;
+  const condition: Condition = {
+    text: `-m recent ${asked.name} --name ${list}`,
+    holds: ({ source }, { remembers, watch }) => {
+      watch?.affinity(Number(valueOf(section, '--seconds') ?? 0));
+      const isRemembered = remembers(list, source);
+      // A client may have come less often than the rule asks for.
+      return negatedIf(
+        asked.isNegated,
+        isRemembered && hasOption(section, '--hitcount') ? undefined : isRemembered,
+      );
+    },
+  };
+  return { kind: 'ask', list, condition };
+}
+
+/** How probable match `statistic` makes a rule: the share of packets that it holds for. */
+export function chanceOf(section: RuleSection): number | undefined {
+  const isNegated = section.options.some((option) => option.isNegated);
+  const share = shareOf(section);
+  return share !== undefined && isNegated ? 1 - share : share;
+}
+
+function shareOf(section: RuleSection): number | undefined {
+  const probability = valueOf(section, '--probability');
+  if (probability !== undefined) return Number(probability);
+  const every = valueOf(section, '--every');
+  return every === undefined ? undefined : 1 / Number(every);
+}
+
+/** A chain to walk through. */
+export interface WalkedChain extends Chain<WalkedRule> {
+  /** A built-in chain drops what no rule decides about. */
+  readonly drops?: true;
+  /** The same chain without rules that do not concern the packet as it is now. Missing: there are few rules. */
+  narrowed?(state: TablesPacketState): Chain<WalkedRule>;
+}
+
+/** The tables of one family: those that the kernel has, or that should be there. */
+export interface RuleSource {
+  /** Undefined when there is no such chain. */
+  chain(table: string, name: string): WalkedChain | undefined;
+}
+
+/** Tables all of whose chains can be looked through. */
+export interface ListedRules extends RuleSource {
+  all(): Iterable<WalkedChain>;
 }

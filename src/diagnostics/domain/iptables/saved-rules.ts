@@ -4,8 +4,7 @@ import {
   type ServicePortKey,
 } from '../../../domain/model/service-port-name.js';
 import type { SavedChain, SavedTables } from '../../../domain/iptables/saved-tables.js';
-import type { ListedRules, WalkedChain } from './rule-source.js';
-import { WalkedRule } from './rule.js';
+import { type ListedRules, type WalkedChain, WalkedRule } from './rule.js';
 import { getOrMake } from '../../../domain/model/maps.js';
 
 /** Which chains a mode has. */
@@ -61,4 +60,20 @@ function servicePortOf(text: string): ServicePortKey | undefined {
 
 function keyOf(table: string, chain: string): string {
   return `${table} ${chain}`;
+}
+
+const OURS = /^KUBE-/;
+const LEADS_THERE = / ?-[jg] KUBE-/;
+
+/** What service proxies, and the kubelet, have in these tables: their chains, and the rules of others that lead there. */
+export function proxyTables(saved: SavedTables): SavedTables {
+  return saved.map(({ name: table, chains }) => ({
+    name: table,
+    chains: chains.flatMap(({ name, policy, rules }) => {
+      if (OURS.test(name)) return [{ name, policy, rules }];
+      // A chain of another program is left to it, even if it leads there.
+      if (policy === undefined) return [];
+      return [{ name, policy: 'ACCEPT', rules: rules.filter((rule) => LEADS_THERE.test(rule)) }];
+    }),
+  }));
 }

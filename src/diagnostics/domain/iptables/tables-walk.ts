@@ -1,18 +1,20 @@
 import type { IpSet } from '../../../domain/ipvs/ip-set.js';
 import { isLoopback } from '../../../domain/net/address.js';
-import type { Packet, PacketEnvironment } from '../trace/packet.js';
-import type { TracedEnding } from '../trace/traced-ending.js';
-import { ChainWalk } from '../walk/chain-walk.js';
-import { endingOf, startOf, type HookName } from '../walk/course.js';
-import { HookPath, translating, type Station } from '../walk/hook-path.js';
-import { localTo } from '../walk/local-addresses.js';
-import type { Watch } from '../walk/watch.js';
-import { TablesCourse, type Surroundings } from './course.js';
-import type { DeviceTowards } from './known-devices.js';
-import { RuleRun } from './rule-run.js';
-import type { RuleSource } from './rule-source.js';
-import type { WalkedRule } from './rule.js';
+import type { Packet, PacketEnvironment, TracedEnding } from '../trace/trace.js';
+import {
+  ChainWalk,
+  nextRule,
+  shareText,
+  uncertain,
+  type Chain,
+  type RuleResult,
+} from '../walk/chain-walk.js';
+import { verdictOf, initialState, type HookName, type Watch, shareOf } from '../walk/packet-state.js';
+import { HookPath, translating, type HookHandler, localTo } from '../walk/hook-path.js';
+import { TablesPacketState, type ConditionInputs, type DeviceTowards } from './tables-packet-state.js';
+import { type RuleSource, type WalkedRule, appliesTo } from './rule.js';
 import { familyOf } from '../../../domain/net/ip-family.js';
+import { pass, type Target } from './target.js';
 
 /** What belongs to a walk besides the tables. */
 export interface TablesWalkOptions {
@@ -21,9 +23,9 @@ export interface TablesWalkOptions {
   readonly devices?: DeviceTowards | undefined;
   readonly watch?: Watch | undefined;
   /** What takes packets on their way through the tables, other than their rules. */
-  readonly balancer?: Station<TablesCourse>;
+  readonly balancer?: HookHandler<TablesPacketState>;
   /** What takes those that the tables sent to an endpoint, or left alone. */
-  readonly process?: Station<TablesCourse>;
+  readonly process?: HookHandler<TablesPacketState>;
 }
 
 /** In the order in which packets meet them. IPVS sees those to this node before they are translated, those of this node after that. */
@@ -50,7 +52,7 @@ export function walkTables(
   const { localAddresses, remembered } = environment;
   const isSilent = watch ? !watch.wantsSteps : environment.isSilent === true;
   const isLocal = localTo(environment, packet);
-  const surroundings: Surroundings = {
+  const inputs: ConditionInputs = {
     isLocal,
     // Few rules ask for it.
     get ownAddress() {
@@ -61,42 +63,105 @@ export function walkTables(
     remembers: (list, address) => remembered?.get(list)?.has(address) === true,
     watch,
   };
-  const run = new RuleRun(rules, surroundings);
-  const chains = new ChainWalk<TablesCourse, WalkedRule>((rule, course) => run.meet(rule, course));
-  const sentAnewIfAway = (course: TablesCourse): TablesCourse =>
-    course.with({ isSentAnew: course.virtualServer !== undefined && !isLocal(course.destination) });
-  const builtIn = (table: string, course: TablesCourse): readonly TablesCourse[] => {
-    const name = course.hook.toUpperCase();
+  const run = new RuleRun(rules, inputs);
+  const chains = new ChainWalk<TablesPacketState, WalkedRule>((rule, state) => run.meet(rule, state));
+  const sentAnewIfAway = (state: TablesPacketState): TablesPacketState =>
+    state.with({ isSentAnew: state.virtualServer !== undefined && !isLocal(state.destination) });
+  const builtIn = (table: string, state: TablesPacketState): readonly TablesPacketState[] => {
+    const name = state.hook.toUpperCase();
     const chain = rules.chain(table, name);
     // This program sets no policies.
     const policy = { where: `${table} ${name}`, rule: `-P ${name} DROP`, isForeign: true } as const;
-    return chain ? chains.base(chain, course, chain.drops && policy) : [course];
+    return chain ? chains.base(chain, state, chain.drops && policy) : [state];
   };
   const stationOf =
-    (table: string): Station<TablesCourse> =>
-    (course) =>
-      builtIn(table, course);
-  const stations: Readonly<Record<string, Station<TablesCourse>>> = {
+    (table: string): HookHandler<TablesPacketState> =>
+    (state) =>
+      builtIn(table, state);
+  const handlers: Readonly<Record<string, HookHandler<TablesPacketState>>> = {
     raw: stationOf('raw'),
     mangle: stationOf('mangle'),
-    nat: translating((course) => (course.isUntracked ? [course] : builtIn('nat', course))),
+    nat: translating((state) => (state.isUntracked ? [state] : builtIn('nat', state))),
     filter: stationOf('filter'),
     security: stationOf('security'),
-    ipvs: (course) => (course.virtualServer ? [course] : balancer(course).map(sentAnewIfAway)),
+    ipvs: (state) => (state.virtualServer ? [state] : balancer(state).map(sentAnewIfAway)),
   };
-  const path = new HookPath<TablesCourse>((hook) => TABLES[hook].map((table) => stations[table]!), isLocal);
+  const path = new HookPath<TablesPacketState>(
+    (hook) => TABLES[hook].map((table) => handlers[table]!),
+    isLocal,
+  );
   return path
-    .follow(new TablesCourse(startOf(packet, isSilent)))
-    .flatMap((course) => (course.verdict ? [course] : process(course)))
-    .map((course) => endingOf(course, course.isTranslated || course.virtualServer !== undefined));
+    .follow(new TablesPacketState(initialState(packet, isSilent)))
+    .flatMap((state) => (state.verdict ? [state] : process(state)))
+    .map((state) => verdictOf(state, state.isTranslated || state.virtualServer !== undefined));
 }
 
-function stay(course: TablesCourse): readonly TablesCourse[] {
-  return [course];
+function stay(state: TablesPacketState): readonly TablesPacketState[] {
+  return [state];
 }
 
 /** One that is no loopback address, if there is one. */
 function ownAddressIn(addresses: ReadonlySet<string>, { family }: Packet): string {
   for (const text of addresses) if (familyOf(text) === family && !isLoopback({ family, text })) return text;
   return family === 'IPv4' ? '127.0.0.1' : '::1';
+}
+
+type TablesResult = RuleResult<TablesPacketState, WalkedRule>;
+
+/** Evaluates rules of tables. */
+export class RuleRun {
+  /** The lists of clients that rules of table nat asked. */
+  private readonly asked = new Set<string>();
+
+  constructor(
+    private readonly rules: RuleSource,
+    private readonly inputs: ConditionInputs,
+  ) {}
+
+  /** Where the rule leads: two results where it applies by chance, none where it has nothing to do with the packet. */
+  meet(rule: WalkedRule, state: TablesPacketState): readonly TablesResult[] | undefined {
+    const { table, meaning } = rule;
+    const { target, chance, asks, remembers } = meaning;
+    if (table === 'nat') for (const list of asks) this.asked.add(list);
+    const applies = appliesTo(meaning, state, this.inputs);
+    if (applies === false || (target === pass && remembers.length === 0)) return undefined;
+    if (applies !== true)
+      return [uncertain(state, `cannot tell whether ${applies.unclear} holds; taken as if it did not`)];
+    const called = typeof target === 'function' ? undefined : this.called(table, target.name, state);
+    const leadsNowhere = typeof target !== 'function' && target.verb === 'jump' && called?.rules.length === 0;
+    if (leadsNowhere && remembers.length === 0) return undefined;
+    const result = this.act(target, called, this.remembering(table, remembers, shareOf(state, chance)));
+    if (chance >= 1) return [result];
+    const { effect } = result;
+    return [
+      { ...result, ...(effect !== undefined && { effect: `${effect} by chance, ${shareText(chance)}` }) },
+      nextRule(shareOf(state, 1 - chance)),
+    ];
+  }
+
+  /** What of a chain may concern the packet. */
+  private called(table: string, name: string, state: TablesPacketState): Chain<WalkedRule> | undefined {
+    const found = this.rules.chain(table, name);
+    return found?.narrowed?.(state) ?? found;
+  }
+
+  private act(target: Target, chain: Chain<WalkedRule> | undefined, state: TablesPacketState): TablesResult {
+    if (typeof target === 'function') return target(state, this.inputs);
+    const { verb, name } = target;
+    if (!chain) return uncertain(state, `cannot tell what target ${name} does; taken as if it did nothing`);
+    return { state, to: { verb, chain }, effect: `${verb} ${name}` };
+  }
+
+  /** A client that is remembered in a list that these rules ask comes to the same rule again. */
+  private remembering(
+    table: string,
+    remembers: readonly string[],
+    state: TablesPacketState,
+  ): TablesPacketState {
+    const lists = table === 'nat' ? remembers.filter((list) => this.asked.has(list)) : [];
+    if (lists.length === 0) return state;
+    if (!this.inputs.watch) return state.with({ isSticky: true });
+    const clients = new Set([state.source]);
+    return state.with({ isSticky: true, memory: new Map(lists.map((list) => [list, clients])) });
+  }
 }

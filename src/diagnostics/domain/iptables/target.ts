@@ -8,14 +8,14 @@ import {
   sent,
   sourceRewritten,
   type Jump,
-  type Turn,
-} from '../walk/turn.js';
-import type { Surroundings, TablesCourse } from './course.js';
-import { maskedNumber } from './matches/connection-conditions.js';
+  type RuleResult,
+} from '../walk/chain-walk.js';
+import type { ConditionInputs, TablesPacketState } from './tables-packet-state.js';
+import { maskedNumber } from './conditions.js';
 import { hasOption, valueOf, type RuleSection, type RuleSections } from './rule-sections.js';
 
 /** What a target does to a packet that it is applied to. */
-export type Effect = (course: TablesCourse, surroundings: Surroundings) => Turn<TablesCourse>;
+export type Effect = (state: TablesPacketState, inputs: ConditionInputs) => RuleResult<TablesPacketState>;
 
 /** A chain, or an extension that is not known. */
 export interface Destination {
@@ -48,27 +48,27 @@ type Reader = (section: RuleSection) => Effect | undefined;
 const READERS: Readonly<Record<string, Reader>> = {
   ACCEPT: () => accepted,
   DROP: () => dropped,
-  RETURN: () => (course) => ({ course, to: 'caller', effect: 'leaves this chain' }),
+  RETURN: () => (state) => ({ state, to: 'caller', effect: 'leaves this chain' }),
   REJECT(section) {
     const answer = valueOf(section, '--reject-with') ?? 'icmp-port-unreachable';
-    return (course) => refused(course, answer);
+    return (state) => refused(state, answer);
   },
   DNAT: (section) => translation(valueOf(section, '--to-destination') ?? ''),
   REDIRECT: (section) => redirection(valueOf(section, '--to-ports')),
   SNAT(section) {
     const addresses = valueOf(section, '--to-source');
-    return (course) => sourceRewritten(course, addresses ?? 'another address');
+    return (state) => sourceRewritten(state, addresses ?? 'another address');
   },
   // With this address the node sends packets to itself; with which one elsewhere, routes decide.
   MASQUERADE:
     () =>
-    (course, { isLocal }) => {
-      const { destination } = course;
-      return sourceRewritten(isLocal(destination) ? course.with({ source: destination }) : course);
+    (state, { isLocal }) => {
+      const { destination } = state;
+      return sourceRewritten(isLocal(destination) ? state.with({ source: destination }) : state);
     },
   MARK(section) {
     const change = markChange(section);
-    return change && ((course) => marked(course, change(course.mark)));
+    return change && ((state) => marked(state, change(state.mark)));
   },
   CONNMARK: connectionMark,
   NOTRACK: () => untrack,
@@ -86,18 +86,17 @@ function translation(text: string): Effect | undefined {
   const [all, bracketed, dotted, port] = DESTINATION.exec(text) ?? [];
   if (!all && !whole) return undefined;
   const address = whole ?? bracketed ?? dotted;
-  return (course) =>
-    sent(course, address ?? course.destination, port === undefined ? course.port : Number(port));
+  return (state) => sent(state, address ?? state.destination, port === undefined ? state.port : Number(port));
 }
 
 /** Packets that come in get an address of their interface, which one is not known; those of the node itself get loopback. */
 function redirection(text: string | undefined): Effect | undefined {
   if (text !== undefined && !/^\d+$/.test(text)) return undefined;
-  return (course, { ownAddress }) => {
-    const loopback = course.packet.family === 'IPv4' ? '127.0.0.1' : '::1';
-    const port = text === undefined ? course.port : Number(text);
-    const turn = sent(course, course.inputInterface === '' ? loopback : ownAddress, port);
-    return { ...turn, effect: `redirected to port ${port} of this node` };
+  return (state, { ownAddress }) => {
+    const loopback = state.packet.family === 'IPv4' ? '127.0.0.1' : '::1';
+    const port = text === undefined ? state.port : Number(text);
+    const result = sent(state, state.inputInterface === '' ? loopback : ownAddress, port);
+    return { ...result, effect: `redirected to port ${port} of this node` };
   };
 }
 
@@ -113,17 +112,17 @@ function connectionMark(section: RuleSection): Effect | undefined {
   const mask = valueOf(section, '--mask') ?? '0xffffffff';
   const ofPacket = Number(valueOf(section, '--nfmask') ?? mask);
   const ofConnection = Number(valueOf(section, '--ctmask') ?? mask);
-  const keep = (course: TablesCourse, mark: number) => nextRule(course.with({ connectionMark: mark >>> 0 }));
+  const keep = (state: TablesPacketState, mark: number) =>
+    nextRule(state.with({ connectionMark: mark >>> 0 }));
   if (hasOption(section, '--save-mark'))
-    return (course) => keep(course, (course.connectionMark & ~ofConnection) ^ (course.mark & ofPacket));
+    return (state) => keep(state, (state.connectionMark & ~ofConnection) ^ (state.mark & ofPacket));
   if (hasOption(section, '--restore-mark'))
-    return (course) =>
-      marked(course, ((course.mark & ~ofPacket) ^ (course.connectionMark & ofConnection)) >>> 0);
+    return (state) => marked(state, ((state.mark & ~ofPacket) ^ (state.connectionMark & ofConnection)) >>> 0);
   const change = markChange(section);
-  return change && ((course) => keep(course, change(course.connectionMark)));
+  return change && ((state) => keep(state, change(state.connectionMark)));
 }
 
-function untrack(course: TablesCourse): Turn<TablesCourse> {
+function untrack(state: TablesPacketState): RuleResult<TablesPacketState> {
   const effect = 'not tracked, so that table nat leaves it alone';
-  return { course: course.with({ isUntracked: true }), to: 'rule', effect };
+  return { state: state.with({ isUntracked: true }), to: 'rule', effect };
 }

@@ -1,13 +1,13 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { Place } from '../walk/course.js';
-import type { Chain } from '../walk/turn.js';
+import type { Place } from '../walk/packet-state.js';
+import type { Chain } from '../walk/chain-walk.js';
 import type {
   Expression,
   KernelChain,
   KernelRule,
   KernelTable,
 } from '../../../domain/nftables/kernel/ruleset.js';
-import { isOurs } from './kernel-course.js';
+import { isOurs } from './kernel-packet-state.js';
 import { ruleText } from '../../../domain/nftables/kernel/rule-text.js';
 import { getOrMake } from '../../../domain/model/maps.js';
 

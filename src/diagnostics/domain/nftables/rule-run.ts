@@ -1,4 +1,4 @@
-import { withStep } from '../walk/course.js';
+import { withStep, type Watch } from '../walk/packet-state.js';
 import {
   accepted,
   dropped,
@@ -8,9 +8,8 @@ import {
   sent,
   sourceRewritten,
   uncertain,
-  type Turn,
-} from '../walk/turn.js';
-import type { Watch } from '../walk/watch.js';
+  type RuleResult,
+} from '../walk/chain-walk.js';
 import { hex, readHostWord, readNetworkHalf, addressText } from '../../../domain/nftables/kernel/bytes.js';
 import { draw, hashed, hashesPort, isDrawn, joined, MAX_BRANCHES } from './draws.js';
 import type { FindElement } from './elements.js';
@@ -20,16 +19,25 @@ import {
   type KernelVerdict,
   type KernelElement,
 } from '../../../domain/nftables/kernel/ruleset.js';
-import { clearRest, isOurs, load, type KernelCourse } from './kernel-course.js';
+import {
+  clearRest,
+  isOurs,
+  load,
+  type KernelPacketState,
+  readdressed,
+  addressType,
+  compares,
+  ctValue,
+  metaValue,
+  type Devices,
+} from './kernel-packet-state.js';
 import type { ListedChains, ListedRule } from './listed-rule.js';
-import { readdressed } from './headers.js';
-import { addressType, compares, ctValue, metaValue, type Devices } from './register-values.js';
-import type { SourceWatch } from './watch/source-watch.js';
+import type { SourceWatch } from './source-watch.js';
 
-type KernelTurn = Turn<KernelCourse, ListedRule>;
+type KernelResult = RuleResult<KernelPacketState, ListedRule>;
 
-/** A course goes on at the next expression, a turn leads elsewhere. */
-type Evaluated = KernelCourse | KernelTurn | 'no match';
+/** A packet state continues with the next expression. A rule result leads elsewhere. */
+type Evaluated = KernelPacketState | KernelResult | 'no match';
 
 /** A walk that is watched. */
 export interface Watching {
@@ -47,96 +55,104 @@ export class RuleRun {
     private readonly watching?: Watching,
   ) {}
 
-  /** Where the rule leads: several turns where it draws a random number, none where it does not match. */
-  meet(rule: ListedRule, course: KernelCourse): readonly KernelTurn[] | undefined {
-    course.registers.fill(0);
-    return this.from(0, rule, course);
+  /** Where the rule leads: several results where it draws a random number, none where it does not match. */
+  meet(rule: ListedRule, state: KernelPacketState): readonly KernelResult[] | undefined {
+    state.registers.fill(0);
+    return this.from(0, rule, state);
   }
 
-  private from(start: number, rule: ListedRule, first: KernelCourse): readonly KernelTurn[] | undefined {
+  private from(
+    start: number,
+    rule: ListedRule,
+    first: KernelPacketState,
+  ): readonly KernelResult[] | undefined {
     const { expressions } = rule;
     const { watching } = this;
     const tells = watching?.source.tellsOf(rule);
-    let course = first;
+    let state = first;
     for (let index = start; index < expressions.length; index++) {
       const expression = expressions[index]!;
-      tells?.[index]?.(watching!.watch, course.registers);
+      tells?.[index]?.(watching!.watch, state.registers);
       if (isDrawn(expression, expressions) && expression.modulus <= MAX_BRANCHES)
         return joined(
-          draw(expression, course, rule).flatMap(
+          draw(expression, state, rule).flatMap(
             (drawn) => this.from(index + 1, rule, drawn) ?? [nextRule(drawn)],
           ),
           expression,
           rule,
         );
-      const evaluated = this.evaluate(expression, course, rule);
-      if (!evaluated) return [notUnderstood(expressions.slice(index), course)];
-      if (evaluated === 'no match') return course === first ? undefined : [nextRule(course)];
+      const evaluated = this.evaluate(expression, state, rule);
+      if (!evaluated) return [notUnderstood(expressions.slice(index), state)];
+      if (evaluated === 'no match') return state === first ? undefined : [nextRule(state)];
       if ('to' in evaluated) return [evaluated];
-      course = evaluated;
+      state = evaluated;
     }
-    return course === first ? undefined : [nextRule(course)];
+    return state === first ? undefined : [nextRule(state)];
   }
 
   /** Undefined if it is not known what the expression does. */
-  private evaluate(expression: Expression, course: KernelCourse, rule: ListedRule): Evaluated | undefined {
+  private evaluate(
+    expression: Expression,
+    state: KernelPacketState,
+    rule: ListedRule,
+  ): Evaluated | undefined {
     switch (expression.kind) {
       case 'payload': {
         const { base, offset, length, to } = expression;
-        const bytes = course.headers[base];
-        return bytes.length < offset + length ? 'no match' : load(course, to, bytes, offset, length);
+        const bytes = state.headers[base];
+        return bytes.length < offset + length ? 'no match' : load(state, to, bytes, offset, length);
       }
       case 'meta': {
-        const value = metaValue(expression.key, course, this.devices);
-        return value && load(course, expression.to, value);
+        const value = metaValue(expression.key, state, this.devices);
+        return value && load(state, expression.to, value);
       }
       case 'meta-set':
-        return setMeta(expression, course, rule);
+        return setMeta(expression, state, rule);
       case 'ct':
-        return load(course, expression.to, ctValue(expression.key, course));
+        return load(state, expression.to, ctValue(expression.key, state));
       case 'fib':
-        return load(course, expression.to, this.route(expression, course));
+        return load(state, expression.to, this.route(expression, state));
       case 'cmp': {
         const { from, op, value } = expression;
-        return test(compares(course.registers, from, op, value), course);
+        return test(compares(state.registers, from, op, value), state);
       }
       case 'range': {
         const { from, first, last, inverted } = expression;
-        const { registers } = course;
+        const { registers } = state;
         const isWithin = compares(registers, from, '>=', first) && compares(registers, from, '<=', last);
-        return test(isWithin !== inverted, course);
+        return test(isWithin !== inverted, state);
       }
       case 'bitwise': {
         const { from, to, mask, xor } = expression;
-        const { registers } = course;
+        const { registers } = state;
         for (let at = 0; at < mask.length; at++)
           registers[to + at] = (registers[from + at]! & mask[at]!) ^ xor[at]!;
         clearRest(registers, to, mask.length);
-        return course;
+        return state;
       }
       case 'byteorder':
-        return load(course, expression.to, swapped(expression, course));
+        return load(state, expression.to, swapped(expression, state));
       case 'lookup':
-        return this.lookUp(expression, course, rule);
+        return this.lookUp(expression, state, rule);
       case 'remember':
-        return isOurs(rule.table) ? this.remembering(expression, course, rule) : course;
+        return isOurs(rule.table) ? this.remembering(expression, state, rule) : state;
       case 'immediate':
-        return load(course, expression.to, expression.value);
+        return load(state, expression.to, expression.value);
       case 'verdict':
-        return this.verdict(expression.verdict, course, rule);
+        return this.verdict(expression.verdict, state, rule);
       case 'nat':
-        return translate(expression, course);
+        return translate(expression, state);
       case 'masquerade':
-        return sourceRewritten(course);
+        return sourceRewritten(state);
       case 'reject':
-        return refused(course, 'an error');
+        return refused(state, 'an error');
       case 'indifferent':
-        return course;
+        return state;
       case 'limit':
-        return test(!expression.inverted, course);
+        return test(!expression.inverted, state);
       case 'hash':
         if (hashesPort(expression, rule.expressions)) return undefined;
-        return load(course, expression.to, hashed(expression, course));
+        return load(state, expression.to, hashed(expression, state));
       case 'random':
       case 'unknown':
         return undefined;
@@ -145,63 +161,66 @@ export class RuleRun {
 
   private verdict(
     { code, chain: name }: KernelVerdict,
-    course: KernelCourse,
+    state: KernelPacketState,
     { table }: ListedRule,
   ): Evaluated {
     switch (code) {
       case 'accept':
-        return accepted(course);
+        return accepted(state);
       case 'drop':
-        return dropped(course);
+        return dropped(state);
       case 'return':
-        return { course, to: 'caller' };
+        return { state, to: 'caller' };
       case 'continue':
-        return course;
+        return state;
       case 'queue':
         return uncertain(
-          course,
+          state,
           'hands it to a program, which may do anything with it; taken as if it did not match',
         );
       case 'jump':
       case 'goto': {
         const chain = this.chains.of(table, table.chains.get(name!)!);
-        return { course, to: { verb: code, chain }, effect: `${code} ${name}` };
+        return { state, to: { verb: code, chain }, effect: `${code} ${name}` };
       }
     }
   }
 
   private remembering(
     { set: name, from, timeoutSeconds }: Extract<Expression, { kind: 'remember' }>,
-    course: KernelCourse,
+    state: KernelPacketState,
     rule: ListedRule,
-  ): KernelCourse {
-    const after = withStep(course.with({ isSticky: true }), rule, "remembers the client's endpoint");
+  ): KernelPacketState {
+    const after = withStep(state.with({ isSticky: true }), rule, "remembers the client's endpoint");
     const set = rule.table.sets.get(name);
     if (!this.watching || !set) return after;
     this.watching.watch.affinity(timeoutSeconds || (set.timeoutSeconds ?? 0));
-    const key = hex(course.registers.subarray(from, from + set.keyLength));
-    return after.with({ memory: new Map([...(course.memory ?? []), [name, new Set([key])]]) });
+    const key = hex(state.registers.subarray(from, from + set.keyLength));
+    return after.with({ memory: new Map([...(state.memory ?? []), [name, new Set([key])]]) });
   }
 
-  private route({ field, result }: Extract<Expression, { kind: 'fib' }>, course: KernelCourse): Uint8Array {
-    const { family, source } = course.packet;
+  private route(
+    { field, result }: Extract<Expression, { kind: 'fib' }>,
+    state: KernelPacketState,
+  ): Uint8Array {
+    const { family, source } = state.packet;
     // That packets of this source come in here is known from the routes, so there is a route back.
     if (result === 'exists') return Uint8Array.of(1);
-    const address = field === 'saddr' ? source : course.destination;
+    const address = field === 'saddr' ? source : state.destination;
     return addressType(address, family, this.isLocal(address));
   }
 
   private lookUp(
     { set: name, from, to, inverted }: Extract<Expression, { kind: 'lookup' }>,
-    course: KernelCourse,
+    state: KernelPacketState,
     rule: ListedRule,
   ): Evaluated | undefined {
     const { table } = rule;
     const set = table.sets.get(name);
     if (!set) return undefined;
-    const element = this.find(table, set, course.registers.slice(from, from + set.keyLength));
+    const element = this.find(table, set, state.registers.slice(from, from + set.keyLength));
     if ((element !== undefined) === inverted) return 'no match';
-    const found = element && isOurs(table) ? withServicePort(course, element) : course;
+    const found = element && isOurs(table) ? withServicePort(state, element) : state;
     if (to === undefined) return found;
     if (to === 'verdict')
       return element?.verdict ? this.verdict(element.verdict, found, rule) : nextRule(found);
@@ -209,51 +228,51 @@ export class RuleRun {
   }
 }
 
-function test(matches: boolean, course: KernelCourse): Evaluated {
-  return matches ? course : 'no match';
+function test(matches: boolean, state: KernelPacketState): Evaluated {
+  return matches ? state : 'no match';
 }
 
 /** Rules that decide nothing need not be understood. */
-function notUnderstood([first, ...rest]: readonly Expression[], course: KernelCourse): KernelTurn {
-  if (!rest.some(isEffective) && first!.kind !== 'unknown') return nextRule(course);
+function notUnderstood([first, ...rest]: readonly Expression[], state: KernelPacketState): KernelResult {
+  if (!rest.some(isEffective) && first!.kind !== 'unknown') return nextRule(state);
   const name = first!.kind === 'unknown' ? first!.name : first!.kind;
-  return uncertain(course, `is not understood (${name}), and taken as if it did not match`);
+  return uncertain(state, `is not understood (${name}), and taken as if it did not match`);
 }
 
-function withServicePort(course: KernelCourse, { comment }: KernelElement): KernelCourse {
-  return comment === undefined ? course : course.with({ servicePort: comment });
+function withServicePort(state: KernelPacketState, { comment }: KernelElement): KernelPacketState {
+  return comment === undefined ? state : state.with({ servicePort: comment });
 }
 
 function setMeta(
   { key, from }: Extract<Expression, { kind: 'meta-set' }>,
-  course: KernelCourse,
+  state: KernelPacketState,
   rule: ListedRule,
-): KernelCourse {
-  const value = readHostWord(course.registers, from);
-  if (key === 'priority') return course.with({ priority: value });
-  const { course: after, effect } = marked(course, value);
+): KernelPacketState {
+  const value = readHostWord(state.registers, from);
+  if (key === 'priority') return state.with({ priority: value });
+  const { state: after, effect } = marked(state, value);
   if (effect === undefined) return after;
   if (rule.isForeign) return withStep(after, rule, effect);
   // Rules of ours mark what is to be masqueraded, and take the mark away before the packet leaves.
-  return (value & ~course.mark) === 0 ? after : withStep(after, rule, 'marks it to be masqueraded');
+  return (value & ~state.mark) === 0 ? after : withStep(after, rule, 'marks it to be masqueraded');
 }
 
 function swapped(
   { from, length, size }: Extract<Expression, { kind: 'byteorder' }>,
-  { registers }: KernelCourse,
+  { registers }: KernelPacketState,
 ): Uint8Array {
   return Uint8Array.from({ length }, (_, at) => registers[from + at - 2 * (at % size) + size - 1]!);
 }
 
 function translate(
   { type, address, port }: Extract<Expression, { kind: 'nat' }>,
-  course: KernelCourse,
-): KernelTurn {
-  if (type === 'snat') return sourceRewritten(course);
-  const { registers, headers } = course;
-  const length = course.destination.includes(':') ? 16 : 4;
+  state: KernelPacketState,
+): KernelResult {
+  if (type === 'snat') return sourceRewritten(state);
+  const { registers, headers } = state;
+  const length = state.destination.includes(':') ? 16 : 4;
   const destination =
-    address === undefined ? course.destination : addressText(registers.subarray(address, address + length));
-  const newPort = port === undefined ? course.port : readNetworkHalf(registers, port);
-  return sent(course.with({ headers: readdressed(headers, destination, newPort) }), destination, newPort);
+    address === undefined ? state.destination : addressText(registers.subarray(address, address + length));
+  const newPort = port === undefined ? state.port : readNetworkHalf(registers, port);
+  return sent(state.with({ headers: readdressed(headers, destination, newPort) }), destination, newPort);
 }

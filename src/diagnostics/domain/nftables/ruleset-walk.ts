@@ -1,15 +1,11 @@
 import { getOrMake } from '../../../domain/model/maps.js';
-import type { Packet } from '../trace/packet.js';
-import type { TracedEnding } from '../trace/traced-ending.js';
+import type { Packet, TracedEnding, PacketEnvironment } from '../trace/trace.js';
 import { ChainWalk } from '../walk/chain-walk.js';
-import { endingOf, startOf, type HookName } from '../walk/course.js';
-import { HookPath, translating, type Station } from '../walk/hook-path.js';
-import { localTo } from '../walk/local-addresses.js';
-import type { FindElement } from './elements.js';
-import { KernelCourse } from './kernel-course.js';
+import { verdictOf, initialState, type HookName } from '../walk/packet-state.js';
+import { HookPath, translating, type HookHandler, localTo } from '../walk/hook-path.js';
+import { type FindElement, ElementStore, type ReadElements } from './elements.js';
+import { KernelPacketState, headersOf, type Devices } from './kernel-packet-state.js';
 import { ListedChains, policyOf, type ListedRule } from './listed-rule.js';
-import { headersOf } from './headers.js';
-import type { Devices } from './register-values.js';
 import { RuleRun, type Watching } from './rule-run.js';
 import type {
   KernelChain,
@@ -17,6 +13,7 @@ import type {
   KernelRuleset,
   KernelTable,
 } from '../../../domain/nftables/kernel/ruleset.js';
+import { OnDemand, walkUntilKnown } from '../walk/on-demand.js';
 
 interface BaseChain {
   readonly table: KernelTable;
@@ -76,7 +73,7 @@ const LISTED = new WeakMap<KernelRuleset, ListedChains>();
 /** Sends a packet through all chains of nf_tables, and returns every possible ending. */
 export class RulesetWalk {
   private readonly chains: ListedChains;
-  private readonly walk: ChainWalk<KernelCourse, ListedRule>;
+  private readonly walk: ChainWalk<KernelPacketState, ListedRule>;
   private readonly isLocal: (address: string) => boolean;
 
   constructor(
@@ -92,24 +89,41 @@ export class RulesetWalk {
     this.chains = getOrMake(LISTED, ruleset, () => new ListedChains(packet.family));
     const devices = { towards, numbers: ruleset.deviceNumbers };
     const run = new RuleRun(this.chains, find, devices, this.isLocal, watching);
-    this.walk = new ChainWalk((rule, course) => run.meet(rule, course));
+    this.walk = new ChainWalk((rule, state) => run.meet(rule, state));
   }
 
   endings(): readonly TracedEnding[] {
     const { packet } = this;
-    const start = new KernelCourse(startOf(packet, this.isSilent), headersOf(packet));
-    const path = new HookPath<KernelCourse>((hook) => this.stations(hook), this.isLocal);
-    return path.follow(start).map((course) => endingOf(course));
+    const start = new KernelPacketState(initialState(packet, this.isSilent), headersOf(packet));
+    const path = new HookPath<KernelPacketState>((hook) => this.handlers(hook), this.isLocal);
+    return path.follow(start).map((state) => verdictOf(state));
   }
 
-  private stations(hook: HookName): readonly Station<KernelCourse>[] {
+  private handlers(hook: HookName): readonly HookHandler<KernelPacketState>[] {
     const atHook = getOrMake(AT_HOOKS, this.ruleset, () => atHooksOf(this.ruleset));
     const { before, translating: nat, after } = atHook(hook);
-    const of = (chains: readonly BaseChain[]) => chains.map((base) => this.station(base));
+    const of = (chains: readonly BaseChain[]) => chains.map((base) => this.handler(base));
     return [...of(before), ...(nat ? [translating(...of(nat))] : []), ...of(after)];
   }
 
-  private station({ table, chain }: BaseChain): Station<KernelCourse> {
-    return (course) => this.walk.base(this.chains.of(table, chain), course, policyOf(table, chain));
+  private handler({ table, chain }: BaseChain): HookHandler<KernelPacketState> {
+    return (state) => this.walk.base(this.chains.of(table, chain), state, policyOf(table, chain));
   }
+}
+
+/**
+ * Follows a packet through the rules of the kernel. Elements of sets are read when a rule looks for them, so that it costs what the
+ * packet meets, not what the tables hold.
+ * @param read reads elements; what it does not return does not exist
+ */
+export function follow(
+  ruleset: KernelRuleset,
+  packet: Packet,
+  { localAddresses, deviceTowards }: PacketEnvironment,
+  read: ReadElements,
+): Promise<readonly TracedEnding[]> {
+  const elements = new ElementStore(read);
+  const devices = new OnDemand(deviceTowards);
+  const walk = new RulesetWalk(ruleset, packet, localAddresses, elements.find, devices.find);
+  return walkUntilKnown(() => walk.endings(), elements, devices);
 }

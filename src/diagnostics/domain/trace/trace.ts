@@ -1,14 +1,8 @@
-import {
-  fields,
-  flag,
-  list,
-  number,
-  oneOf,
-  optional,
-  text,
-  word,
-  type Checked,
-} from '../../../domain/shape.js';
+import { fields, list, number, optional, word, type Checked } from '../../../domain/shape.js';
+import { flag, oneOf, text } from '../../../domain/shape.js';
+import type { Protocol } from '../../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { grouped } from '../../../domain/model/maps.js';
 
 /**
  * Sent to an endpoint; answered with an error; lost in silence; or left as it is by all rules. `mixed` only where rules of other
@@ -60,3 +54,139 @@ export const traceFields = {
   /** The packets may fare otherwise; a step says why. */
   isUncertain: isTrue,
 };
+
+/** The first packet of a connection, on its way into or out of this node. Addresses are canonical. */
+export interface Packet {
+  readonly family: IpFamily;
+  /** The interface through which it comes in; undefined for a packet that this node itself sends. */
+  readonly inputInterface: string | undefined;
+  readonly source: string;
+  readonly destination: string;
+  readonly protocol: Protocol;
+  readonly destinationPort: number;
+}
+
+/** What the rules need to know besides the packet. */
+export interface PacketEnvironment {
+  /** The node's own addresses; loopback addresses may be missing. */
+  readonly localAddresses: ReadonlySet<string>;
+  /** The interface through which the node sends to an address, for rules that look at it. Missing: nobody knows. */
+  readonly deviceTowards?: (address: string) => Promise<string>;
+  /** What earlier packets left in dynamic sets: keys, by the name of the set. */
+  readonly remembered?: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Nobody wants to be told the way of the packet: only steps whose effect is not known are kept. A watch says it itself. */
+  readonly isSilent?: boolean;
+}
+
+/** One possible end of a packet, the first of its connection, and how it came there. Every mode's walk returns these. */
+export interface TracedEnding {
+  readonly verdict: 'sent' | 'untouched' | 'refused' | 'dropped';
+  /** Where the packet was sent; only if `sent`. */
+  readonly endpoint?: { readonly address: string; readonly port: number };
+  /** Between 0 and 1; the sum over all endings of a packet is 1. */
+  readonly probability: number;
+  /** The service's own address, for packets of a node that has it (mode ipvs), which sends from there. Missing: the packet's source. */
+  readonly source?: string;
+  /** The packet leaves with an address of this node as its source. */
+  readonly masquerade: boolean;
+  /** The rules remember the client and send its next connection to the same endpoint. */
+  readonly sticky: boolean;
+  /** What the rules remember the client as, for `PacketEnvironment.remembered`; only where the walk is watched. */
+  readonly memory?: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Whose rules it met; only of a walk that keeps no steps. */
+  readonly servicePort?: string;
+  readonly steps: readonly Step[];
+}
+
+/** A step of a packet, for all endpoints that it may go to. */
+export interface FoldedStep {
+  /** Of the first endpoint. */
+  readonly step: Step;
+  /** Those of other endpoints that differ from it in nothing but the endpoint: its address, chance, and names that are made of these. */
+  readonly alike: readonly Step[];
+}
+
+/** What differs from endpoint to endpoint: names of chains that end in a hash, numbers and addresses. */
+const OF_ENDPOINT = /KUBE-[A-Z]+-[A-Z2-7]{16}|[\w.:[\]]*\d[\w.:[\]]*/g;
+/** Mode iptables has a chance for each endpoint but the last. */
+const CHANCE = / -m statistic --mode random --probability \S+| by chance, 1 in \d+/g;
+
+/** The steps, in order; what endpoints have in common, and what is alike for them, once. */
+export function foldSteps(steps: readonly Step[]): readonly FoldedStep[] {
+  return [...grouped(steps, shapeOf).values()].map((alike) => {
+    const [step, ...others] = new Map(alike.map((one) => [JSON.stringify(one), one])).values();
+    return { step: step!, alike: others };
+  });
+}
+
+/** The same for steps that are alike. Rules of no service port, and those of other programs, are alike only if they are the same. */
+function shapeOf(step: Step): string {
+  const { hook, where, rule, effect, servicePort, isForeign, isUncertain } = step;
+  if (servicePort === undefined || isForeign || isUncertain) return JSON.stringify(step);
+  const shapes = [where, rule, effect].map((text) => text.replace(CHANCE, '').replace(OF_ENDPOINT, '#'));
+  return JSON.stringify([hook, servicePort, ...shapes]);
+}
+
+/**
+ * All ends of a packet in one.
+ * @param rewrites whether replies of an ending come back to another address than the sender's own
+ */
+export function summaryOf(
+  endings: readonly TracedEnding[],
+  rewrites: (ending: TracedEnding) => Trace['sourceRewritten'],
+): Trace {
+  const arriving = endings.filter(({ verdict }) => verdict === 'sent' || verdict === 'untouched');
+  const rewritten = new Set(arriving.map(rewrites));
+  const [first = false] = rewritten;
+  const steps = stepsOf(endings);
+  return {
+    outcome: outcomeOf(endings),
+    endpoints: endpointsOf(endings),
+    sourceRewritten: rewritten.size > 1 ? 'mixed' : first,
+    sticky: arriving.some(({ sticky }) => sticky),
+    steps,
+    ...(steps.some(({ isUncertain }) => isUncertain) && { isUncertain: true }),
+  };
+}
+
+function outcomeOf(endings: readonly TracedEnding[]): TraceOutcome {
+  const [verdict, another] = new Set(endings.map((ending) => ending.verdict));
+  if (verdict === undefined || another !== undefined) return 'mixed';
+  return verdict === 'sent' ? 'forward' : verdict;
+}
+
+/** An endpoint that is reached in several ways is one. */
+function endpointsOf(endings: readonly TracedEnding[]): readonly TracedEndpoint[] {
+  const byText = new Map<string, TracedEndpoint>();
+  for (const { endpoint, probability } of endings) {
+    if (!endpoint) continue;
+    const text = `${endpoint.address} ${endpoint.port}`;
+    const known = byText.get(text)?.probability ?? 0;
+    byText.set(text, { ...endpoint, probability: known + probability });
+  }
+  return [...byText.values()].sort((one, other) =>
+    one.address === other.address ? one.port - other.port : one.address < other.address ? -1 : 1,
+  );
+}
+
+/** Steps that several endings have in common at their beginnings appear once. */
+function stepsOf(endings: readonly TracedEnding[]): readonly Step[] {
+  const all: Step[] = [];
+  let former: readonly Step[] = [];
+  for (const { steps } of endings) {
+    const parting = steps.findIndex((step, index) => !isSame(step, former[index]));
+    if (parting >= 0) all.push(...steps.slice(parting));
+    former = steps;
+  }
+  return all;
+}
+
+function isSame(one: Step, other: Step | undefined): boolean {
+  return (
+    one === other ||
+    (one.hook === other?.hook &&
+      one.where === other.where &&
+      one.rule === other.rule &&
+      one.effect === other.effect)
+  );
+}

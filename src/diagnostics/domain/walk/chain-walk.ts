@@ -1,69 +1,160 @@
-import { withStep, type Course, type Place } from './course.js';
-import { dropped, type Chain, type Turn } from './turn.js';
+import { withStep, type PacketState, type Place } from './packet-state.js';
+import { hostPort } from '../../../domain/net/address.js';
 
 /** Chains call others. No kernel takes as many. */
 const MAX_DEPTH = 256;
 
-/** Evaluates chains, whatever their rules are made of. One course becomes several where a rule leaves something to chance. */
-export class ChainWalk<C extends Course, R extends Place> {
+/** Evaluates chains, whatever their rules are made of. One packet state becomes several where a rule chooses at random. */
+export class ChainWalk<C extends PacketState, R extends Place> {
   /**
-   * @param meet what a rule makes of a packet; several turns, whose probabilities add up to that of the course, where chance decides.
+   * @param meet the results of a rule; if it chooses at random, several, whose probabilities add up to that of the packet state.
    *   Undefined: nothing, as most rules do
    */
-  constructor(private readonly meet: (rule: R, course: C) => readonly Turn<C, R>[] | undefined) {}
+  constructor(private readonly meet: (rule: R, state: C) => readonly RuleResult<C, R>[] | undefined) {}
 
   /**
    * What becomes of a packet in a base chain, or a built-in one.
    * @param policy drops what no rule decides about; without it that goes on
    */
-  base(chain: Chain<R>, course: C, policy?: Place): readonly C[] {
-    return this.walk(chain, course, 0).map(({ course: after, to }) =>
+  base(chain: Chain<R>, state: C, policy?: Place): readonly C[] {
+    return this.walk(chain, state, 0).map(({ state: after, to }) =>
       policy && to !== 'end'
-        ? withStep(dropped(after).course, policy, 'drops it, as no rule decided otherwise')
+        ? withStep(dropped(after).state, policy, 'drops it, as no rule decided otherwise')
         : after,
     );
   }
 
   /** What no rule took returns to the caller. */
-  private walk({ rules }: Chain<R>, start: C, depth: number): readonly Turn<C, R>[] {
-    const left: Turn<C, R>[] = [];
-    let courses: readonly C[] = [start];
+  private walk({ rules }: Chain<R>, start: C, depth: number): readonly RuleResult<C, R>[] {
+    const left: RuleResult<C, R>[] = [];
+    let states: readonly C[] = [start];
     for (const rule of rules) {
       let next: C[] | undefined;
-      for (let at = 0; at < courses.length; at++) {
-        const course = courses[at]!;
-        const turns = this.meet(rule, course);
-        if (turns) next ??= courses.slice(0, at);
-        if (!turns) next?.push(course);
-        else for (const turn of turns) this.take(rule, turn, depth, next!, left);
+      for (let at = 0; at < states.length; at++) {
+        const state = states[at]!;
+        const results = this.meet(rule, state);
+        if (results) next ??= states.slice(0, at);
+        if (!results) next?.push(state);
+        else for (const result of results) this.take(rule, result, depth, next!, left);
       }
-      courses = next ?? courses;
-      if (courses.length === 0) break;
+      states = next ?? states;
+      if (states.length === 0) break;
     }
-    for (const course of courses) left.push({ course, to: 'caller' });
+    for (const state of states) left.push({ state, to: 'caller' });
     return left;
   }
 
   /**
    * Goes where a rule led.
-   * @param next gets the courses that come to the next rule
+   * @param next gets the states that come to the next rule
    * @param left gets those that leave the chain
    */
-  private take(rule: R, turn: Turn<C, R>, depth: number, next: C[], left: Turn<C, R>[]): void {
-    const { course, to, effect, isUncertain } = turn;
-    const met = effect === undefined ? course : withStep(course, rule, effect, isUncertain);
+  private take(rule: R, result: RuleResult<C, R>, depth: number, next: C[], left: RuleResult<C, R>[]): void {
+    const { state, to, effect, isUncertain } = result;
+    const met = effect === undefined ? state : withStep(state, rule, effect, isUncertain);
     if (to === 'rule') next.push(met);
-    else if (typeof to === 'string') left.push({ course: met, to });
+    else if (typeof to === 'string') left.push({ state: met, to });
     else if (depth === MAX_DEPTH) {
       const lost = `cannot tell where the ${to.verb} leads; taken as if it did nothing`;
-      next.push(withStep(course, rule, lost, true));
+      next.push(withStep(state, rule, lost, true));
     } else
-      for (const { course: walked, to: end } of this.walk(to.chain, met, depth + 1)) {
+      for (const { state: walked, to: end } of this.walk(to.chain, met, depth + 1)) {
         // A jump that led to nothing is no step.
-        const isIdle = walked.steps === met.steps && met.steps !== course.steps;
-        const after = isIdle ? walked.with({ steps: course.steps }) : walked;
+        const isIdle = walked.steps === met.steps && met.steps !== state.steps;
+        const after = isIdle ? walked.with({ steps: state.steps }) : walked;
         if (to.verb === 'jump' && end === 'caller') next.push(after);
-        else left.push({ course: after, to: end });
+        else left.push({ state: after, to: end });
       }
   }
+}
+
+/** Rules in their order. */
+export interface Chain<R extends Place> {
+  readonly rules: readonly R[];
+}
+
+/** To the rules of another chain, and from its end back to the next rule, or after a goto to where this chain was called. */
+export interface Jump<R extends Place> {
+  readonly verb: 'jump' | 'goto';
+  readonly chain: Chain<R>;
+}
+
+/** What a rule made of a packet, and where that goes on: at the next rule, in the calling chain, or nowhere else in this base chain. */
+export interface RuleResult<C extends PacketState, R extends Place = never> {
+  readonly state: C;
+  readonly to: 'rule' | 'caller' | 'end' | Jump<R>;
+  /** What the rule did, for people. Missing where it did nothing that could matter to the packet. */
+  readonly effect?: string;
+  /** It is not known what the rule does. */
+  readonly isUncertain?: true;
+}
+
+/** The results of rules, with the same texts in every mode. No further rule of the base chain is evaluated. */
+export function accepted<C extends PacketState>(state: C): RuleResult<C> {
+  return { state, to: 'end', effect: 'accepts it' };
+}
+
+/** Lost in silence. */
+export function dropped<C extends PacketState>(state: C): RuleResult<C> {
+  return { state: state.with({ verdict: 'dropped' }), to: 'end', effect: 'drops it' };
+}
+
+/**
+ * The client learns that nothing serves it.
+ * @param answer `an error`, `icmp-port-unreachable`
+ */
+export function refused<C extends PacketState>(state: C, answer: string): RuleResult<C> {
+  return { state: state.with({ verdict: 'refused' }), to: 'end', effect: `answers with ${answer}` };
+}
+
+/** To an endpoint. */
+export function sent<C extends PacketState>(state: C, destination: string, port: number): RuleResult<C> {
+  return {
+    state: state.with({ destination, port, isTranslated: true }),
+    to: 'end',
+    effect: sendsTo(destination, port),
+  };
+}
+
+/** The effect, in words. */
+export function sendsTo(destination: string, port: number): string {
+  return `sends it to ${hostPort(destination, port)}`;
+}
+
+/** The packet leaves with another source. */
+export function sourceRewritten<C extends PacketState>(
+  state: C,
+  to = 'an address of this node',
+): RuleResult<C> {
+  return { state: state.with({ isMasqueraded: true }), to: 'end', effect: `rewrites the source to ${to}` };
+}
+
+/** Nothing to tell where it has that mark already. */
+export function marked<C extends PacketState>(state: C, mark: number): RuleResult<C> {
+  if (mark === state.mark) return nextRule(state);
+  return { state: state.with({ mark }), to: 'rule', effect: `sets the mark to 0x${mark.toString(16)}` };
+}
+
+/** The packet goes on as if the rule did not match. */
+export function uncertain<C extends PacketState>(state: C, effect: string): RuleResult<C> {
+  return { state, to: 'rule', effect, isUncertain: true };
+}
+
+/** The rule has nothing to do with the packet, or does nothing that decides about it. */
+export function nextRule<C extends PacketState>(state: C): RuleResult<C> {
+  return { state, to: 'rule' };
+}
+
+/**
+ * Probabilities are equal within this. The kernel's match `statistic` keeps the probability of a rule in steps of 2^-31, whatever its
+ * size. The share of an endpoint is a product of several and differs by up to about one step from the exact one, also among 100,000 endpoints.
+ */
+export const PROBABILITY_TOLERANCE = 4 * 2 ** -31;
+
+/** A share of packets, for people: `1 in 3`, or in percent. */
+export function shareText(share: number): string {
+  const count = Math.round(1 / share);
+  if (Math.abs(1 / count - share) <= PROBABILITY_TOLERANCE) return `1 in ${count}`;
+  const percent = share * 100;
+  return `${percent < 1 ? Number(percent.toPrecision(2)) : percent.toFixed(1)} %`;
 }

@@ -1,30 +1,32 @@
 import { getOrMake } from '../../../domain/model/maps.js';
-import type { Course, HookName } from './course.js';
+import type { PacketState, HookName } from './packet-state.js';
+import { isLoopback } from '../../../domain/net/address.js';
+import type { Packet } from '../trace/trace.js';
 
-/** What packets pass at a hook: a base chain, a built-in chain, IPVS. All that may become of a packet there. */
-export type Station<C> = (course: C) => readonly C[];
+/** Handles packets at a hook (a base chain, a built-in chain, IPVS): returns every possible state of the packet after it. */
+export type HookHandler<C> = (state: C) => readonly C[];
 
 /** Leads packets from hook to hook, as the kernel does (docs/spec/nftables.md §7). */
-export class HookPath<C extends Course> {
+export class HookPath<C extends PacketState> {
   /** Where rules leave it to chance, a packet comes to a hook in many ways. */
-  private readonly stations = new Map<HookName, readonly Station<C>[]>();
+  private readonly handlers = new Map<HookName, readonly HookHandler<C>[]>();
 
   /**
-   * @param stationsAt what packets pass at a hook, in order
+   * @param handlersAt what packets pass at a hook, in order
    * @param isLocal whether an address is one of the node's own
    */
   constructor(
-    private readonly stationsAt: (hook: HookName) => readonly Station<C>[],
+    private readonly handlersAt: (hook: HookName) => readonly HookHandler<C>[],
     private readonly isLocal: (address: string) => boolean,
   ) {}
 
   /** Where a packet ends that comes in through an interface, or without one is sent by the node itself. */
-  follow(course: C): readonly C[] {
-    return course.inputInterface === '' ? this.leave(course) : this.arrive(course);
+  follow(state: C): readonly C[] {
+    return state.inputInterface === '' ? this.leave(state) : this.arrive(state);
   }
 
-  private arrive(course: C): readonly C[] {
-    return this.at('prerouting', course).flatMap((routed) =>
+  private arrive(state: C): readonly C[] {
+    return this.at('prerouting', state).flatMap((routed) =>
       this.isLocal(routed.destination)
         ? this.enter(routed)
         : this.at('forward', routed).flatMap((forwarded) => this.at('postrouting', forwarded)),
@@ -32,20 +34,20 @@ export class HookPath<C extends Course> {
   }
 
   /** One to the node itself leaves through `lo` and comes in again. */
-  private leave(course: C): readonly C[] {
-    return this.at('output', course)
+  private leave(state: C): readonly C[] {
+    return this.at('output', state)
       .flatMap((routed) => (routed.isSentAnew ? this.at('output', goneOn(routed)) : [routed]))
       .flatMap((routed) => this.at('postrouting', routed))
       .flatMap((sent) => (this.isLocal(sent.destination) ? this.receive(sent) : [sent]));
   }
 
-  private receive(course: C): readonly C[] {
-    const come = course.with({ inputInterface: 'lo' });
+  private receive(state: C): readonly C[] {
+    const come = state.with({ inputInterface: 'lo' });
     return this.at('prerouting', come).flatMap((each) => this.enter(each));
   }
 
-  private enter(course: C): readonly C[] {
-    return this.at('input', course).flatMap((entered) =>
+  private enter(state: C): readonly C[] {
+    return this.at('input', state).flatMap((entered) =>
       entered.isSentAnew
         ? this.at('output', goneOn(entered).with({ inputInterface: '' })).flatMap((sent) =>
             this.at('postrouting', sent),
@@ -54,42 +56,50 @@ export class HookPath<C extends Course> {
     );
   }
 
-  private at(hook: HookName, course: C): readonly C[] {
-    if (course.verdict) return [course];
-    const stations = getOrMake(this.stations, hook, () => this.stationsAt(hook));
-    return through(stations, course.hook === hook ? course : course.with({ hook }));
+  private at(hook: HookName, state: C): readonly C[] {
+    if (state.verdict) return [state];
+    const handlers = getOrMake(this.handlers, hook, () => this.handlersAt(hook));
+    return through(handlers, state.hook === hook ? state : state.with({ hook }));
   }
 }
 
-/** The stations at which the destination of a connection is translated, or its source: each once, and by the first that does. */
-export function translating<C extends Course>(...stations: readonly Station<C>[]): Station<C> {
-  return (course) => {
-    const atDestination = course.hook === 'prerouting' || course.hook === 'output';
-    if (atDestination ? course.destinationIsSettled : course.sourceIsSettled) return [course];
+/** Combines handlers that translate the destination or the source of a connection: each is translated once, by the first handler that does. */
+export function translating<C extends PacketState>(...handlers: readonly HookHandler<C>[]): HookHandler<C> {
+  return (state) => {
+    const atDestination = state.hook === 'prerouting' || state.hook === 'output';
+    if (atDestination ? state.destinationIsSettled : state.sourceIsSettled) return [state];
     const isDone = (each: C) => (atDestination ? each.isTranslated : each.isMasqueraded);
-    return through(stations, course, isDone).map((after) =>
+    return through(handlers, state, isDone).map((after) =>
       after.with(atDestination ? { destinationIsSettled: true } : { sourceIsSettled: true }),
     );
   };
 }
 
 /** Through one after the other, until something stops it. */
-function through<C extends Course>(
-  stations: readonly Station<C>[],
-  course: C,
-  isDone: (course: C) => boolean = () => false,
+function through<C extends PacketState>(
+  handlers: readonly HookHandler<C>[],
+  state: C,
+  isDone: (state: C) => boolean = () => false,
 ): readonly C[] {
   const isStopped = (each: C): boolean => each.verdict !== undefined || each.isSentAnew || isDone(each);
-  let courses: readonly C[] = [course];
-  for (const station of stations) {
-    const [only] = courses;
+  let states: readonly C[] = [state];
+  for (const handler of handlers) {
+    const [only] = states;
     // Most packets go one way.
-    if (courses.length === 1) courses = isStopped(only!) ? courses : station(only!);
-    else courses = courses.flatMap((each) => (isStopped(each) ? [each] : station(each)));
+    if (states.length === 1) states = isStopped(only!) ? states : handler(only!);
+    else states = states.flatMap((each) => (isStopped(each) ? [each] : handler(each)));
   }
-  return courses;
+  return states;
 }
 
-function goneOn<C extends Course>(course: C): C {
-  return course.with({ isSentAnew: false });
+function goneOn<C extends PacketState>(state: C): C {
+  return state.with({ isSentAnew: false });
+}
+
+/** Tells the node's own addresses from others, those of loopback included. */
+export function localTo(
+  { localAddresses }: { readonly localAddresses: Pick<ReadonlySet<string>, 'has'> },
+  { family }: Packet,
+): (address: string) => boolean {
+  return (text) => localAddresses.has(text) || isLoopback({ family, text });
 }

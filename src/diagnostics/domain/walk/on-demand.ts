@@ -7,8 +7,8 @@ class EndlessWalkError extends NamedError {
   }
 }
 
-/** Every turn leads at least one look-up further, and a packet passes some hundred at most. */
-const MAX_TURNS = 1000;
+/** Every walk looks up at least one value more. A packet needs about a hundred at most. */
+const MAX_LOOK_UPS = 1000;
 
 /** What a walk looks up of the machine. What is not known yet is taken for missing, and wanted. */
 export interface Wanted {
@@ -24,7 +24,7 @@ export async function walkUntilKnown<Result>(
   walk: () => Result,
   ...sources: readonly Wanted[]
 ): Promise<Result> {
-  for (let turn = 0; turn < MAX_TURNS; turn++) {
+  for (let result = 0; result < MAX_LOOK_UPS; result++) {
     const result = walk();
     let isKnown = true;
     for (const source of sources) if (await source.readWanted()) isKnown = false;

@@ -4,10 +4,7 @@ import {
   TooManyWatchersError,
   type TrafficWatch,
 } from '../../../../src/application/traffic/traffic-watchers.js';
-import type {
-  TrafficQuery,
-  TrafficReport,
-} from '../../../../src/diagnostics/domain/traffic/traffic-report.js';
+import type { TrafficQuery, TrafficReport } from '../../../../src/diagnostics/domain/traffic.js';
 import { Served } from '../../../support/http/served.js';
 import { until } from '../../../support/until.js';
 import { timeText } from '../../../../src/domain/model/text.js';

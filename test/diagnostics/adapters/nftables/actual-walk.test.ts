@@ -9,7 +9,7 @@ import type { ExpressionRecord } from '../../../../src/adapters/nftables/netlink
 import { CHAIN, RULE, TABLE } from '../../../../src/adapters/nftables/netlink/records.js';
 import * as nf from '../../../../src/adapters/nftables/netlink/nf-tables.js';
 import { readActualWalk } from '../../../../src/diagnostics/adapters/rules/nftables-kernel.js';
-import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
+import type { Packet } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { commitMessage, FakeLibc, plainMessage } from '../../../support/fake-libc.js';
 
 const DONE = 3;

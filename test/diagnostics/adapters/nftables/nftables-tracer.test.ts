@@ -3,7 +3,7 @@ import { NftablesTracer } from '../../../../src/diagnostics/adapters/rules/nftab
 import { ForwardingTable } from '../../../../src/domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { endpointText } from '../../../support/trace/outcome.js';
-import type { TracedEnding } from '../../../../src/diagnostics/domain/trace/traced-ending.js';
+import type { TracedEnding } from '../../../../src/diagnostics/domain/trace/trace.js';
 import {
   history,
   LOCAL_ADDRESSES,

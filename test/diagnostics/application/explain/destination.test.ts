@@ -1,5 +1,5 @@
 import { asidesAt, refusalOf } from '../../../../src/diagnostics/application/explain/destination.js';
-import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
+import type { Packet } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
 import { timeText } from '../../../../src/domain/model/text.js';

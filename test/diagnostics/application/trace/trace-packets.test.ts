@@ -5,9 +5,8 @@ import { TracePackets } from '../../../../src/diagnostics/application/trace/trac
 import { traceLines } from '../../../../src/diagnostics/adapters/cli/texts/trace.js';
 import type { ForwardingEntry } from '../../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../../src/domain/forwarding/node-network.js';
-import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
+import type { Packet, TracedEnding } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { parseQuery } from '../../../../src/diagnostics/domain/trace/query.js';
-import type { TracedEnding } from '../../../../src/diagnostics/domain/trace/traced-ending.js';
 import { MemoryForwarding } from '../../../support/memory-forwarding.js';
 import { shownLines } from '../../../support/shown-lines.js';
 

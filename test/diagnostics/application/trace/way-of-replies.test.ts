@@ -1,7 +1,5 @@
 import { wayOfReplies } from '../../../../src/diagnostics/application/trace/way-of-replies.js';
-import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
-import type { Trace } from '../../../../src/diagnostics/domain/trace/trace.js';
-
+import type { Packet, Trace } from '../../../../src/diagnostics/domain/trace/trace.js';
 const arriving = { inputInterface: 'eth0', source: '192.0.2.9' } as Packet;
 const forwarded = (sourceRewritten: Trace['sourceRewritten']) =>
   ({ outcome: 'forward', sourceRewritten }) as Trace;

@@ -1,5 +1,5 @@
-import { walkWithDevices } from '../../../../src/diagnostics/domain/iptables/known-devices.js';
-import type { TracedEnding } from '../../../../src/diagnostics/domain/trace/traced-ending.js';
+import { walkWithDevices } from '../../../../src/diagnostics/domain/iptables/tables-packet-state.js';
+import type { TracedEnding } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { NODE, walked } from '../../../support/iptables/walked.js';
 
 const RULES = {

@@ -1,5 +1,5 @@
 import type { IpSet } from '../../../../src/domain/ipvs/ip-set.js';
-import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
+import type { Packet } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { ARRIVING, walked } from '../../../support/iptables/walked.js';
 
 const SETS = new Map<string, IpSet>(

@@ -1,4 +1,4 @@
-import { proxyTables } from '../../../../src/diagnostics/domain/iptables/proxy-tables.js';
+import { proxyTables } from '../../../../src/diagnostics/domain/iptables/saved-rules.js';
 
 it('keeps what proxies have, and of built-in chains what leads there', () => {
   const own = { name: 'KUBE-SERVICES', policy: undefined, rules: ['-d 10.96.0.1/32 -j KUBE-SVC-A'] };

@@ -4,10 +4,9 @@ import {
   type RealServer,
   type VirtualServer,
 } from '../../../../src/domain/ipvs/virtual-server.js';
-import { walkIpvs } from '../../../../src/diagnostics/domain/ipvs/ipvs-walk.js';
+import { walkIpvs } from '../../../../src/diagnostics/domain/ipvs-walk.js';
 import { SavedRules } from '../../../../src/diagnostics/domain/iptables/saved-rules.js';
-import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
-import type { TracedEnding } from '../../../../src/diagnostics/domain/trace/traced-ending.js';
+import type { Packet, TracedEnding } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { parseSave } from '../../../support/iptables/parse-save.js';
 import { ARRIVING, NODE, savedText, type RulesByTable } from '../../../support/iptables/walked.js';
 

@@ -1,6 +1,5 @@
 import type { DesiredWalk } from '../../../../src/diagnostics/domain/walk/desired-walk.js';
-import { ipvsDesiredWalk } from '../../../../src/diagnostics/domain/ipvs/desired-walk.js';
-import { walkIpvs } from '../../../../src/diagnostics/domain/ipvs/ipvs-walk.js';
+import { ipvsDesiredWalk, walkIpvs } from '../../../../src/diagnostics/domain/ipvs-walk.js';
 import type { Walk } from '../../../../src/diagnostics/application/ports/tracer.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BytesMap } from '../../../../src/diagnostics/domain/nftables/bytes-map.js';
+import { BytesMap } from '../../../../src/diagnostics/domain/nftables/elements.js';
 
 const keys = fc.uint8Array({ maxLength: 3, max: 3 });
 

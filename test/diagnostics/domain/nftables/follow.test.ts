@@ -9,11 +9,13 @@ import type {
   KernelTable,
 } from '../../../../src/domain/nftables/kernel/ruleset.js';
 import type { WantedElements } from '../../../../src/diagnostics/domain/nftables/elements.js';
-import { follow } from '../../../../src/diagnostics/domain/nftables/follow.js';
+import { follow } from '../../../../src/diagnostics/domain/nftables/ruleset-walk.js';
 import { TABLE_NAME } from '../../../../src/domain/nftables/layout/table.js';
-import type { Packet, PacketEnvironment } from '../../../../src/diagnostics/domain/trace/packet.js';
-import type { TracedEnding } from '../../../../src/diagnostics/domain/trace/traced-ending.js';
-
+import type {
+  Packet,
+  PacketEnvironment,
+  TracedEnding,
+} from '../../../../src/diagnostics/domain/trace/trace.js';
 const packet: Packet = {
   family: 'IPv4',
   inputInterface: 'eth0',

@@ -1,6 +1,6 @@
-import { headersOf, readdressed } from '../../../../src/diagnostics/domain/nftables/headers.js';
+import { headersOf, readdressed } from '../../../../src/diagnostics/domain/nftables/kernel-packet-state.js';
 import { addressText } from '../../../../src/domain/nftables/kernel/bytes.js';
-import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
+import type { Packet } from '../../../../src/diagnostics/domain/trace/trace.js';
 
 const v4: Packet = {
   family: 'IPv4',

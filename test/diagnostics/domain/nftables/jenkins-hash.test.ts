@@ -1,5 +1,5 @@
 import { networkHalf, addressBytes } from '../../../../src/domain/nftables/kernel/bytes.js';
-import { jenkinsHash, scaled } from '../../../../src/diagnostics/domain/nftables/jenkins-hash.js';
+import { jenkinsHash, scaled } from '../../../../src/diagnostics/domain/nftables/draws.js';
 /** Address and port as registers hold them. */
 const key = (address: string, port?: number): Uint8Array =>
   Uint8Array.from([...addressBytes(address), ...(port === undefined ? [] : [...networkHalf(port), 0, 0])]);

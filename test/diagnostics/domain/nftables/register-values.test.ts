@@ -3,11 +3,11 @@ import {
   compares,
   ctValue,
   metaValue,
-} from '../../../../src/diagnostics/domain/nftables/register-values.js';
-import { KernelCourse } from '../../../../src/diagnostics/domain/nftables/kernel-course.js';
-import { headersOf } from '../../../../src/diagnostics/domain/nftables/headers.js';
-import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
-import { startOf, type HookName } from '../../../../src/diagnostics/domain/walk/course.js';
+  KernelPacketState,
+  headersOf,
+} from '../../../../src/diagnostics/domain/nftables/kernel-packet-state.js';
+import type { Packet } from '../../../../src/diagnostics/domain/trace/trace.js';
+import { initialState, type HookName } from '../../../../src/diagnostics/domain/walk/packet-state.js';
 
 const packet: Packet = {
   family: 'IPv4',
@@ -26,8 +26,8 @@ const devices = {
   ]),
 };
 
-const courseOf = (of: Packet, parts: Partial<KernelCourse> = {}): KernelCourse =>
-  new KernelCourse(startOf(of), headersOf(of)).with(parts);
+const courseOf = (of: Packet, parts: Partial<KernelPacketState> = {}): KernelPacketState =>
+  new KernelPacketState(initialState(of), headersOf(of)).with(parts);
 const name = (text: string): Uint8Array => Uint8Array.of(...Buffer.from(text.padEnd(16, '\0')));
 const word = (number: number): Uint8Array => Uint8Array.of(number, 0, 0, 0);
 

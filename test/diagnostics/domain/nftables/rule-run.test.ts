@@ -4,14 +4,16 @@ import {
   type KernelElement,
   type KernelTable,
 } from '../../../../src/domain/nftables/kernel/ruleset.js';
-import { KernelCourse } from '../../../../src/diagnostics/domain/nftables/kernel-course.js';
+import {
+  KernelPacketState,
+  headersOf,
+} from '../../../../src/diagnostics/domain/nftables/kernel-packet-state.js';
 import { ListedChains, ListedRule } from '../../../../src/diagnostics/domain/nftables/listed-rule.js';
-import { headersOf } from '../../../../src/diagnostics/domain/nftables/headers.js';
 import { RuleRun } from '../../../../src/diagnostics/domain/nftables/rule-run.js';
 import { TABLE_NAME } from '../../../../src/domain/nftables/layout/table.js';
-import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
-import { startOf } from '../../../../src/diagnostics/domain/walk/course.js';
-import { nextRule } from '../../../../src/diagnostics/domain/walk/turn.js';
+import type { Packet } from '../../../../src/diagnostics/domain/trace/trace.js';
+import { initialState } from '../../../../src/diagnostics/domain/walk/packet-state.js';
+import { nextRule } from '../../../../src/diagnostics/domain/walk/chain-walk.js';
 
 const packet: Packet = {
   family: 'IPv4',
@@ -21,7 +23,7 @@ const packet: Packet = {
   protocol: 'TCP',
   destinationPort: 80,
 };
-const start = new KernelCourse(startOf(packet), headersOf(packet));
+const start = new KernelPacketState(initialState(packet), headersOf(packet));
 const foreign: KernelTable = {
   family: 'inet',
   name: 'firewall',
@@ -41,7 +43,7 @@ function turns(
     element,
   }: {
     readonly table?: KernelTable;
-    readonly course?: KernelCourse;
+    readonly course?: KernelPacketState;
     readonly element?: KernelElement;
   } = {},
 ) {
@@ -70,7 +72,7 @@ const drop: Expression = { kind: 'verdict', verdict: { code: 'drop' } };
 const dport: Expression = { kind: 'payload', to: 0, base: 'transport', offset: 2, length: 2 };
 const lookup: Expression = { kind: 'lookup', set: 's', from: 0, inverted: false };
 const matches = (...expressions: readonly Expression[]): boolean =>
-  turns([...expressions, drop])[0]!.course.verdict === 'dropped';
+  turns([...expressions, drop])[0]!.state.verdict === 'dropped';
 
 describe('a rule of the kernel', () => {
   it.each<[Expression, string, string]>([
@@ -141,7 +143,7 @@ describe('a rule of the kernel', () => {
 
   it('uses the value that a map has for the key, and does not match without one', () => {
     const map = [dport, { ...lookup, to: 0 }, equals(7, 0, 0, 0), drop] as const;
-    expect(turns(map, { element: { value: bytes(7, 0, 0, 0) } })[0]!.course.verdict).toBe('dropped');
+    expect(turns(map, { element: { value: bytes(7, 0, 0, 0) } })[0]!.state.verdict).toBe('dropped');
     expect(turns(map)[0]).toMatchObject({ to: 'rule' });
   });
 
@@ -156,18 +158,16 @@ describe('a rule of the kernel', () => {
   it('draws each number as likely as the others, and need not draw one of one', () => {
     const draws = (modulus: number) =>
       turns([{ kind: 'random', to: 0, modulus, offset: 5 }, equals(5, 0, 0, 0), drop]);
-    expect(
-      draws(2).map(({ course }) => [course.verdict, course.probability, course.steps[0]!.effect]),
-    ).toEqual([
+    expect(draws(2).map(({ state }) => [state.verdict, state.probability, state.steps[0]!.effect])).toEqual([
       ['dropped', 0.5, 'draws 1 of 2'],
       [undefined, 0.5, 'draws 2 of 2'],
     ]);
-    expect(draws(1).map(({ course }) => [course.verdict, course.steps])).toEqual([['dropped', []]]);
+    expect(draws(1).map(({ state }) => [state.verdict, state.steps])).toEqual([['dropped', []]]);
   });
 
   it('joins numbers that lead to the same, whether steps are kept or not', () => {
-    const draw = (course: KernelCourse) =>
-      turns([{ kind: 'random', to: 0, modulus: 3, offset: 0 }, drop], { course })[0]!.course;
+    const draw = (course: KernelPacketState) =>
+      turns([{ kind: 'random', to: 0, modulus: 3, offset: 0 }, drop], { course })[0]!.state;
     expect(draw(start)).toMatchObject({ probability: 1, steps: [{ effect: 'draws one of 3 of 3' }] });
     expect(draw(start.with({ isSilent: true }))).toMatchObject({ probability: 1, steps: [] });
   });
@@ -204,16 +204,16 @@ describe('a rule of this program', () => {
   const element = { comment: 'shop/cart:http' };
   const found = [dport, lookup] as const;
   const steps = (expressions: readonly Expression[], table = ours, course = start) =>
-    turns(expressions, { table, course, element })[0]!.course.steps;
+    turns(expressions, { table, course, element })[0]!.state.steps;
   const mark = (value: number): readonly Expression[] => [
     immediate(0, value, 0, 0, 0),
     { kind: 'meta-set', from: 0, key: 'mark' },
   ];
 
   it('names the service port that it found; one of another program does not', () => {
-    expect(turns(found, { table: ours, element })[0]!.course.servicePort).toBe('shop/cart:http');
+    expect(turns(found, { table: ours, element })[0]!.state.servicePort).toBe('shop/cart:http');
     for (const table of [foreign, { ...ours, family: 'inet' }, { ...ours, name: 'mine' }] as const)
-      expect(turns(found, { table, element })[0]!.course.servicePort).toBeUndefined();
+      expect(turns(found, { table, element })[0]!.state.servicePort).toBeUndefined();
   });
 
   it('tells of a mark only that the packet will be masqueraded, not that the mark goes', () => {
@@ -227,17 +227,17 @@ describe('a rule of this program', () => {
 
   it('keeps a number in the priority without a word', () => {
     const set: Expression = { kind: 'meta-set', from: 0, key: 'priority' };
-    const { course } = turns([immediate(0, 7, 0, 0, 0), set], { table: ours })[0]!;
-    expect([course.priority, course.mark, course.steps]).toEqual([7, 0, []]);
+    const { state } = turns([immediate(0, 7, 0, 0, 0), set], { table: ours })[0]!;
+    expect([state.priority, state.mark, state.steps]).toEqual([7, 0, []]);
   });
 
   it('remembers clients; what another program remembers is its own business', () => {
     const remember: Expression = { kind: 'remember', set: 's', from: 0, timeoutSeconds: 60 };
     const [turn] = turns([remember], { table: ours });
-    expect(turn!.course.isSticky).toBe(true);
-    expect(turn!.course.steps).toMatchObject([
+    expect(turn!.state.isSticky).toBe(true);
+    expect(turn!.state.steps).toMatchObject([
       { where: `ip ${TABLE_NAME} c`, effect: "remembers the client's endpoint" },
     ]);
-    expect(turns([remember])[0]!.course).toMatchObject({ isSticky: false, steps: [] });
+    expect(turns([remember])[0]!.state).toMatchObject({ isSticky: false, steps: [] });
   });
 });

@@ -1,7 +1,5 @@
 import { parseAddress } from '../../../../src/domain/net/address.js';
-import { AssumedNode } from '../../../../src/diagnostics/domain/trace/assumed-node.js';
-import { outsideAddress } from '../../../../src/diagnostics/domain/trace/outside-address.js';
-
+import { AssumedNode, outsideAddress } from '../../../../src/diagnostics/domain/trace/assumed-node.js';
 const node = new AssumedNode({
   name: 'n1',
   zone: '',

@@ -1,5 +1,5 @@
-import { ConcernedEntries } from '../../../../src/diagnostics/domain/trace/concerned-entries.js';
-import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
+import { ConcernedEntries } from '../../../../src/diagnostics/domain/walk/desired-walk.js';
+import type { Packet } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { endpoint } from '../../../support/samples.js';
 import { entryOf } from '../../../support/traffic/flows.js';
 

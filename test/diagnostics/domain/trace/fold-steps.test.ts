@@ -1,6 +1,4 @@
-import { foldSteps } from '../../../../src/diagnostics/domain/trace/fold-steps.js';
-import type { Step } from '../../../../src/diagnostics/domain/trace/trace.js';
-
+import { foldSteps, type Step } from '../../../../src/diagnostics/domain/trace/trace.js';
 const PORT = 'shop/cart/tcp/http';
 const step = (where: string, rule: string, effect: string, more: Partial<Step> = {}): Step => ({
   hook: 'prerouting',

@@ -1,11 +1,10 @@
-import { parseJsonQuery } from '../../../../src/diagnostics/domain/trace/json-query.js';
 import {
+  parseJsonQuery,
   destinationText,
   InvalidQueryError,
   parseQuery,
   sourceText,
 } from '../../../../src/diagnostics/domain/trace/query.js';
-
 describe('a query', () => {
   it.each([
     ['10.244.1.5', '10.96.0.10:53/udp', '10.244.1.5', '10.96.0.10:53/UDP'],

@@ -1,7 +1,4 @@
-import { summaryOf } from '../../../../src/diagnostics/domain/trace/summary.js';
-import type { Step } from '../../../../src/diagnostics/domain/trace/trace.js';
-import type { TracedEnding } from '../../../../src/diagnostics/domain/trace/traced-ending.js';
-
+import { summaryOf, type Step, type TracedEnding } from '../../../../src/diagnostics/domain/trace/trace.js';
 const step = (rule: string): Step => ({ hook: 'prerouting', where: 'ip t c', rule, effect: 'acts' });
 const ending = (parts: Partial<TracedEnding>): TracedEnding => ({
   verdict: 'sent',

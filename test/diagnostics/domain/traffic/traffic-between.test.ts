@@ -1,12 +1,12 @@
 import { endpoint } from '../../../support/samples.js';
 import type { ForwardingEntry } from '../../../../src/domain/forwarding/forwarding-entry.js';
 import { ServiceFrontends } from '../../../../src/domain/traffic/service-frontends.js';
-import { trafficBetween } from '../../../../src/diagnostics/domain/traffic/traffic-between.js';
-import type {
-  TrafficOrder,
-  TrafficQuery,
-  TrafficReport,
-} from '../../../../src/diagnostics/domain/traffic/traffic-report.js';
+import {
+  trafficBetween,
+  type TrafficOrder,
+  type TrafficQuery,
+  type TrafficReport,
+} from '../../../../src/diagnostics/domain/traffic.js';
 import { snapshotOf, type TrafficSnapshot } from '../../../../src/domain/traffic/traffic-snapshot.js';
 import { TrafficTable } from '../../../../src/domain/traffic/traffic-table.js';
 import { entryOf, SECOND, seenFlow } from '../../../support/traffic/flows.js';

@@ -1,8 +1,8 @@
-import { userspaceDesiredWalk } from '../../../../src/diagnostics/domain/userspace/desired-walk.js';
+import { userspaceDesiredWalk } from '../../../../src/diagnostics/domain/userspace-walk.js';
 import type { ProxyAddress } from '../../../../src/domain/userspace/portals.js';
 import { parseAddress } from '../../../../src/domain/net/address.js';
 import type { Service } from '../../../../src/domain/model/service.js';
-import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
+import type { Packet } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { entryOf } from '../../../adapters/ipvs/services.js';
 import { ARRIVING, NODE } from '../../../support/iptables/walked.js';
 

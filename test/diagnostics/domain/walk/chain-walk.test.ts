@@ -1,23 +1,26 @@
-import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
-import { ChainWalk } from '../../../../src/diagnostics/domain/walk/chain-walk.js';
+import type { Packet } from '../../../../src/diagnostics/domain/trace/trace.js';
 import {
-  Course,
-  endingOf,
-  shareOf,
-  startOf,
-  withStep,
-  type Place,
-} from '../../../../src/diagnostics/domain/walk/course.js';
-import { HookPath, translating, type Station } from '../../../../src/diagnostics/domain/walk/hook-path.js';
-import {
+  ChainWalk,
   accepted,
   dropped,
   marked,
   nextRule,
   sent,
-  type Turn,
-} from '../../../../src/diagnostics/domain/walk/turn.js';
-
+  type RuleResult,
+} from '../../../../src/diagnostics/domain/walk/chain-walk.js';
+import {
+  PacketState,
+  verdictOf,
+  shareOf,
+  initialState,
+  withStep,
+  type Place,
+} from '../../../../src/diagnostics/domain/walk/packet-state.js';
+import {
+  HookPath,
+  translating,
+  type HookHandler,
+} from '../../../../src/diagnostics/domain/walk/hook-path.js';
 const packet: Packet = {
   family: 'IPv4',
   inputInterface: 'eth0',
@@ -28,23 +31,24 @@ const packet: Packet = {
 };
 
 interface Rule extends Place {
-  readonly does: (course: Course) => readonly Turn<Course, Rule>[];
+  readonly does: (state: PacketState) => readonly RuleResult<PacketState, Rule>[];
 }
 
 const rule = (name: string, does: Rule['does']): Rule => ({ where: 'chain', rule: name, does });
 const chain = (...rules: readonly Rule[]) => ({ rules });
 const jump = (verb: 'jump' | 'goto', ...rules: readonly Rule[]): Rule =>
-  rule(verb, (course) => [{ course, to: { verb, chain: chain(...rules) }, effect: verb }]);
-const returns = rule('return', (course) => [{ course, to: 'caller' }]);
-const accepts = rule('accept', (course) => [accepted(course)]);
-const drops = rule('drop', (course) => [dropped(course)]);
-const marks = (mark: number): Rule => rule(`mark ${mark}`, (course) => [marked(course, mark)]);
+  rule(verb, (state) => [{ state, to: { verb, chain: chain(...rules) }, effect: verb }]);
+const returns = rule('return', (state) => [{ state, to: 'caller' }]);
+const accepts = rule('accept', (state) => [accepted(state)]);
+const drops = rule('drop', (state) => [dropped(state)]);
+const marks = (mark: number): Rule => rule(`mark ${mark}`, (state) => [marked(state, mark)]);
 const policy: Place = { where: 'chain', rule: 'policy' };
 
-const walk = new ChainWalk<Course, Rule>(({ does }, course) => does(course));
+const walk = new ChainWalk<PacketState, Rule>(({ does }, state) => does(state));
 const base = (rules: readonly Rule[], by?: Place) =>
-  walk.base(chain(...rules), new Course(startOf(packet)), by);
-const effects = ([course]: readonly Course[]) => course!.steps.map((step) => `${step.rule}: ${step.effect}`);
+  walk.base(chain(...rules), new PacketState(initialState(packet)), by);
+const effects = ([state]: readonly PacketState[]) =>
+  state!.steps.map((step) => `${step.rule}: ${step.effect}`);
 
 describe('chains', () => {
   it.each([
@@ -83,14 +87,14 @@ describe('chains', () => {
   });
 
   it('let all parts of a packet go their own ways', () => {
-    const parts = rule('parts', (course) => [
-      { ...marked(shareOf(course, 0.25), 1) },
-      { ...accepted(shareOf(course, 0.25)) },
-      nextRule(shareOf(course, 0.5)),
+    const parts = rule('parts', (state) => [
+      { ...marked(shareOf(state, 0.25), 1) },
+      { ...accepted(shareOf(state, 0.25)) },
+      nextRule(shareOf(state, 0.5)),
     ]);
-    const second = rule('second', (course) => [course.mark === 1 ? dropped(course) : nextRule(course)]);
-    const courses = base([jump('jump', parts, second)]);
-    expect(courses.map(({ verdict, probability, steps }) => [verdict, probability, steps.length])).toEqual([
+    const second = rule('second', (state) => [state.mark === 1 ? dropped(state) : nextRule(state)]);
+    const states = base([jump('jump', parts, second)]);
+    expect(states.map(({ verdict, probability, steps }) => [verdict, probability, steps.length])).toEqual([
       [undefined, 0.25, 2],
       ['dropped', 0.25, 3],
       [undefined, 0.5, 0],
@@ -98,21 +102,21 @@ describe('chains', () => {
   });
 
   it('are not followed for ever where they call each other', () => {
-    const endless: Rule = rule('again', (course) => [
-      { course, to: { verb: 'jump', chain: chain(endless) }, effect: 'jump' },
+    const endless: Rule = rule('again', (state) => [
+      { state, to: { verb: 'jump', chain: chain(endless) }, effect: 'jump' },
     ]);
-    const [course] = base([endless]);
-    expect(course!.steps.at(-1)).toMatchObject({ isUncertain: true });
-    expect(course!.verdict).toBeUndefined();
+    const [state] = base([endless]);
+    expect(state!.steps.at(-1)).toMatchObject({ isUncertain: true });
+    expect(state!.verdict).toBeUndefined();
     const before: Rule = rule('before', (met) => [
-      { course: met, to: { verb: 'jump', chain: chain(before, drops) }, effect: 'jump' },
+      { state: met, to: { verb: 'jump', chain: chain(before, drops) }, effect: 'jump' },
     ]);
     expect(base([before])).toMatchObject([{ verdict: 'dropped' }]);
   });
 });
 
 describe('a step', () => {
-  const start = new Course(startOf(packet));
+  const start = new PacketState(initialState(packet));
 
   it('is all that one rule does in a row', () => {
     const before = withStep(start, { ...policy, rule: 'before' }, 'zero');
@@ -122,7 +126,7 @@ describe('a step', () => {
       { hook: 'prerouting', where: 'chain', rule: 'before', effect: 'zero' },
       { hook: 'prerouting', where: 'chain', rule: 'policy', effect: 'one; two', isUncertain: true },
     ]);
-    const others: readonly Course[] = [
+    const others: readonly PacketState[] = [
       withStep(both, { ...policy, rule: 'other' }, 'three'),
       withStep(both, { ...policy, where: 'elsewhere' }, 'three'),
       withStep(both.with({ hook: 'input' }), policy, 'three'),
@@ -142,16 +146,16 @@ describe('a step', () => {
 });
 
 describe('an ending', () => {
-  const course = new Course(startOf(packet)).with({ isSticky: true });
+  const state = new PacketState(initialState(packet)).with({ isSticky: true });
 
   it('has an endpoint, and is sticky, only where the packet is sent and nothing stops it', () => {
-    expect(endingOf(course)).toMatchObject({ verdict: 'untouched', sticky: false });
-    expect(endingOf(sent(course, '10.1.1.1', 8080).course)).toMatchObject({
+    expect(verdictOf(state)).toMatchObject({ verdict: 'untouched', sticky: false });
+    expect(verdictOf(sent(state, '10.1.1.1', 8080).state)).toMatchObject({
       verdict: 'sent',
       endpoint: { address: '10.1.1.1', port: 8080 },
       sticky: true,
     });
-    const stopped = endingOf(dropped(sent(course, '10.1.1.1', 8080).course).course);
+    const stopped = verdictOf(dropped(sent(state, '10.1.1.1', 8080).state).state);
     expect(stopped).toMatchObject({ verdict: 'dropped', sticky: false });
     expect(stopped).not.toHaveProperty('endpoint');
   });
@@ -159,18 +163,18 @@ describe('an ending', () => {
 
 describe('the path of hooks', () => {
   const LOCAL = '198.51.100.1';
-  const nat: Station<Course> = (course) => [withStep(course, policy, 'asked to translate')];
+  const nat: HookHandler<PacketState> = (state) => [withStep(state, policy, 'asked to translate')];
   /** Where a packet with this destination comes, and is asked to be translated. */
-  const way = (given: Partial<Packet>, ...translators: readonly Station<Course>[]) => {
-    const path = new HookPath<Course>(
+  const way = (given: Partial<Packet>, ...translators: readonly HookHandler<PacketState>[]) => {
+    const path = new HookPath<PacketState>(
       (hook) => [
-        (course) => [withStep(course, { ...policy, rule: course.inputInterface }, 'passes')],
+        (state) => [withStep(state, { ...policy, rule: state.inputInterface }, 'passes')],
         ...(hook === 'forward' ? [] : [translating(...translators)]),
       ],
       (address) => address === LOCAL,
     );
-    const [course] = path.follow(new Course(startOf({ ...packet, ...given })));
-    return course!.steps.map(({ hook, rule, effect }) =>
+    const [state] = path.follow(new PacketState(initialState({ ...packet, ...given })));
+    return state!.steps.map(({ hook, rule, effect }) =>
       effect === 'passes' ? `${hook} ${rule}`.trim() : `${hook}: ${effect}`,
     );
   };
@@ -196,18 +200,18 @@ describe('the path of hooks', () => {
   });
 
   it('translates by the first chain that does', () => {
-    const to: Station<Course> = (course) => [sent(course, '10.1.1.1', 1).course];
+    const to: HookHandler<PacketState> = (state) => [sent(state, '10.1.1.1', 1).state];
     expect(way({ destination: LOCAL }, to, nat)).toEqual([
       ...['prerouting eth0', 'forward eth0', 'postrouting eth0', 'postrouting: asked to translate'],
     ]);
   });
 
   it('ends with a verdict', () => {
-    const path = new HookPath<Course>(
-      () => [(course) => [dropped(course).course], () => Promise.reject(new Error()) as never],
+    const path = new HookPath<PacketState>(
+      () => [(state) => [dropped(state).state], () => Promise.reject(new Error()) as never],
       () => false,
     );
-    expect(path.follow(new Course(startOf(packet)))).toMatchObject([
+    expect(path.follow(new PacketState(initialState(packet)))).toMatchObject([
       { verdict: 'dropped', hook: 'prerouting' },
     ]);
   });

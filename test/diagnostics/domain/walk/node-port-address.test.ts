@@ -3,10 +3,10 @@ import type { ForwardingEntry } from '../../../../src/domain/forwarding/forwardi
 import { ForwardingTable } from '../../../../src/domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../../../src/domain/forwarding/node-network.js';
 import { iptablesDesiredWalk } from '../../../../src/diagnostics/domain/iptables/desired-walk.js';
-import { ipvsDesiredWalk } from '../../../../src/diagnostics/domain/ipvs/desired-walk.js';
+import { ipvsDesiredWalk } from '../../../../src/diagnostics/domain/ipvs-walk.js';
 import { parseAddress } from '../../../../src/domain/net/address.js';
 import { ClusterState } from '../../../../src/domain/state/cluster-state.js';
-import { userspaceDesiredWalk } from '../../../../src/diagnostics/domain/userspace/desired-walk.js';
+import { userspaceDesiredWalk } from '../../../../src/diagnostics/domain/userspace-walk.js';
 import { HOST } from '../../../support/iptables/services.js';
 import { ARRIVING } from '../../../support/iptables/walked.js';
 import { FORWARDING, service, slice, sliceEndpoint } from '../../../support/samples.js';

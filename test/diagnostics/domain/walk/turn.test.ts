@@ -1,4 +1,4 @@
-import { shareText } from '../../../../src/diagnostics/domain/walk/turn.js';
+import { shareText } from '../../../../src/diagnostics/domain/walk/chain-walk.js';
 
 it.each([
   [1 / 3, '1 in 3'],

@@ -13,7 +13,7 @@ import { nodeChains } from '../../../../src/domain/nftables/layout/node-rules.js
 import { classRules } from '../../../../src/domain/nftables/layout/traffic-class.js';
 import { NftablesDesiredState } from '../../../../src/domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../../../src/domain/nftables/state/desired-table.js';
-import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
+import type { Packet } from '../../../../src/diagnostics/domain/trace/trace.js';
 import {
   sampleEntry,
   sampleNode,

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/domain/nftables/layout/traffic-class.js';
 import { NftablesDesiredState } from '../../../../src/domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../../../src/domain/nftables/state/desired-table.js';
-import type { Packet } from '../../../../src/diagnostics/domain/trace/packet.js';
+import type { Packet } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { sampleEntry, sampleNode } from '../../../../src/testing/contract/sample-services.js';
 import { contentsOf } from '../../../support/nftables/table-contents.js';
 import { WalkedTable } from '../../../support/nftables/walked-table.js';

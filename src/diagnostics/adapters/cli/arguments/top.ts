@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { parseDuration } from '../../../../application/words/duration.js';
-import { TRAFFIC_ORDERS, type TrafficOrder } from '../../../domain/traffic/traffic-report.js';
+import { TRAFFIC_ORDERS, type TrafficOrder } from '../../../domain/traffic.js';
 import { UsageError } from '../../../../adapters/cli/usage-error.js';
 import { namespaceOptions, serviceNames } from '../command-line/service-names.js';
 import { outputOptions, subcommand, type OutputOptions } from '../command-line/options.js';

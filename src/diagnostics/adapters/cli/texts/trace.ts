@@ -1,7 +1,7 @@
 import { inToneOf } from '../output/tones.js';
 import { hostPort } from '../../../../domain/net/address.js';
 import { grouped } from '../../../../domain/model/maps.js';
-import { foldSteps, type FoldedStep } from '../../../domain/trace/fold-steps.js';
+import { foldSteps, type FoldedStep } from '../../../domain/trace/trace.js';
 import { counted } from '../../../../application/words/counted.js';
 import { SOURCE_WORDS } from '../../../application/words/source-words.js';
 import type { TraceAnswer } from '../../../application/trace/answer.js';

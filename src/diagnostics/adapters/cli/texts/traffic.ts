@@ -2,12 +2,7 @@ import { inToneOf } from '../output/tones.js';
 import { bytesText, countingWords } from '../../../application/words/traffic-words.js';
 import { displayName } from '../../../../domain/model/service-port-name.js';
 import { hostPort } from '../../../../domain/net/address.js';
-import type {
-  EndpointReport,
-  PortReport,
-  TrafficNumbers,
-  TrafficReport,
-} from '../../../domain/traffic/traffic-report.js';
+import type { EndpointReport, PortReport, TrafficNumbers, TrafficReport } from '../../../domain/traffic.js';
 import { NO_ENDPOINT, SILENT } from '../../../application/words/state-words.js';
 import { counted } from '../../../../application/words/counted.js';
 import { columns } from '../output/columns.js';

@@ -1,8 +1,4 @@
-import {
-  trafficAnswer,
-  type PortReport,
-  type TrafficReport,
-} from '../../../domain/traffic/traffic-report.js';
+import { trafficAnswer, type PortReport, type TrafficReport } from '../../../domain/traffic.js';
 import { serviceKey } from '../../../../domain/model/service-port-name.js';
 import type { ServiceName } from '../command-line/service-names.js';
 import type { Asked } from '../command-line/subcommands.js';

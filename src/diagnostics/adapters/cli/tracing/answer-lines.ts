@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { errorMessage } from '../../../../application/error-message.js';
-import { parseJsonQuery } from '../../../domain/trace/json-query.js';
+import { parseJsonQuery } from '../../../domain/trace/query.js';
 import { CannotAskError } from '../asking/cannot-ask-error.js';
 import { jsonLine } from '../output/formatted.js';
 import { print } from '../output/print.js';

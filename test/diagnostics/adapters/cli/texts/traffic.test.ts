@@ -1,8 +1,5 @@
 import { trafficLines } from '../../../../../src/diagnostics/adapters/cli/texts/traffic.js';
-import type {
-  EndpointReport,
-  TrafficReport,
-} from '../../../../../src/diagnostics/domain/traffic/traffic-report.js';
+import type { EndpointReport, TrafficReport } from '../../../../../src/diagnostics/domain/traffic.js';
 import { shownLines } from '../../../../support/shown-lines.js';
 import { timeText } from '../../../../../src/domain/model/text.js';
 

@@ -4,7 +4,7 @@ import {
   lastArrivals,
 } from '../../../../../src/diagnostics/adapters/page/browser/views/service/endpoint-order.js';
 import { divided } from '../../../../../src/diagnostics/adapters/page/browser/views/service/quiet-endpoints.js';
-import type { EndpointReport } from '../../../../../src/diagnostics/domain/traffic/traffic-report.js';
+import type { EndpointReport } from '../../../../../src/diagnostics/domain/traffic.js';
 import { timeText } from '../../../../../src/domain/model/text.js';
 import { serviceChange } from './samples.js';
 

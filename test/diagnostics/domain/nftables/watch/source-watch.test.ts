@@ -5,8 +5,8 @@ import type {
   KernelSet,
 } from '../../../../../src/domain/nftables/kernel/ruleset.js';
 import { ListedRule } from '../../../../../src/diagnostics/domain/nftables/listed-rule.js';
-import { SourceWatch } from '../../../../../src/diagnostics/domain/nftables/watch/source-watch.js';
-import type { Watch } from '../../../../../src/diagnostics/domain/walk/watch.js';
+import { SourceWatch } from '../../../../../src/diagnostics/domain/nftables/source-watch.js';
+import type { Watch } from '../../../../../src/diagnostics/domain/walk/packet-state.js';
 
 const bytes = (...values: readonly number[]): Buffer => Buffer.from(values);
 const saddr: Expression = { kind: 'payload', to: 0, base: 'network', offset: 12, length: 4 };

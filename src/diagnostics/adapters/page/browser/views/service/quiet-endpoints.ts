@@ -1,4 +1,4 @@
-import type { EndpointReport } from '../../../../../domain/traffic/traffic-report.js';
+import type { EndpointReport } from '../../../../../domain/traffic.js';
 import { inOrder, type Arrivals } from './endpoint-order.js';
 
 /** Endpoints in order, those with connections apart from those without: of thousands, most have none at a time. */

@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { foldSteps, type FoldedStep } from '../../../../../domain/trace/fold-steps.js';
-import type { Step } from '../../../../../domain/trace/trace.js';
+import { foldSteps, type FoldedStep, type Step } from '../../../../../domain/trace/trace.js';
 import { Lines, MOST, moreThanShown } from '../../parts/lines.js';
 import { PortLink } from '../../parts/port-link.js';
 

@@ -1,18 +1,17 @@
-import type { Packet } from '../trace/packet.js';
-import type { Step } from '../trace/trace.js';
-import type { TracedEnding } from '../trace/traced-ending.js';
+import type { Packet, Step, TracedEnding } from '../trace/trace.js';
+import type { AddressRange } from '../compare/address-ranges.js';
 
 /** The hooks of IP. */
 export type HookName = 'prerouting' | 'input' | 'forward' | 'output' | 'postrouting';
 
 /** What rules have made of a packet so far. */
-export type CourseState = Omit<Course, 'with'>;
+export type PacketFields = Omit<PacketState, 'with'>;
 
 /**
  * A packet in flight: what rules have made of it so far. Walks copy little else, and objects that spreads have made take many times
  * as long to copy as those of a class.
  */
-export class Course {
+export class PacketState {
   /** As it was sent. */
   readonly packet: Packet;
   /** Where it is now, or was last. The process of mode userspace stands where the kernel has no hook any more. */
@@ -45,7 +44,7 @@ export class Course {
   /** The service port whose frontend the packet was sent to, once a rule has found it. */
   readonly servicePort: string | undefined;
 
-  constructor(state: CourseState) {
+  constructor(state: PacketFields) {
     this.packet = state.packet;
     this.hook = state.hook;
     this.source = state.source;
@@ -68,8 +67,8 @@ export class Course {
   }
 
   /** The same packet, of which this is different now. */
-  with(changes: Partial<CourseState>): this {
-    return Object.assign(new Course(this), changes) as this;
+  with(changes: Partial<PacketFields>): this {
+    return Object.assign(new PacketState(this), changes) as this;
   }
 }
 
@@ -77,10 +76,10 @@ export class Course {
 export type Place = Pick<Step, 'where' | 'rule' | 'servicePort' | 'isForeign'>;
 
 /**
- * The beginning of a packet's course.
+ * The state of a packet that no rule has changed yet.
  * @param isSilent steps are not kept
  */
-export function startOf(packet: Packet, isSilent = false): CourseState {
+export function initialState(packet: Packet, isSilent = false): PacketFields {
   return {
     packet,
     hook: packet.inputInterface === undefined ? 'output' : 'prerouting',
@@ -105,18 +104,23 @@ export function startOf(packet: Packet, isSilent = false): CourseState {
 }
 
 /** Whether it was routed, and goes out through an interface. */
-export function isLeaving({ hook }: Course): boolean {
+export function isLeaving({ hook }: PacketState): boolean {
   return hook === 'forward' || hook === 'output' || hook === 'postrouting';
 }
 
-/** The course with what a rule did to it. What one rule does in a row is one step. */
-export function withStep<C extends Course>(course: C, place: Place, effect: string, isUncertain = false): C {
-  if (course.isSilent && !isUncertain) return silently(course, place);
-  const { hook, steps } = course;
+/** Adds the effect of a rule to the steps. Consecutive effects of one rule are one step. */
+export function withStep<C extends PacketState>(
+  state: C,
+  place: Place,
+  effect: string,
+  isUncertain = false,
+): C {
+  if (state.isSilent && !isUncertain) return silently(state, place);
+  const { hook, steps } = state;
   const { where, rule, isForeign } = place;
   const last = steps.at(-1);
   const goesOn = last?.hook === hook && last.where === where && last.rule === rule;
-  const servicePort = isForeign ? undefined : (place.servicePort ?? course.servicePort);
+  const servicePort = isForeign ? undefined : (place.servicePort ?? state.servicePort);
   const step: Step = {
     hook,
     where,
@@ -126,26 +130,26 @@ export function withStep<C extends Course>(course: C, place: Place, effect: stri
     ...(isForeign && { isForeign }),
     ...((isUncertain || (goesOn && last.isUncertain)) && { isUncertain: true }),
   };
-  return course.with({ steps: [...(goesOn ? steps.slice(0, -1) : steps), step] });
+  return state.with({ steps: [...(goesOn ? steps.slice(0, -1) : steps), step] });
 }
 
-function silently<C extends Course>(course: C, { servicePort, isForeign }: Place): C {
-  const isKnown = isForeign || servicePort === undefined || servicePort === course.servicePort;
-  return isKnown ? course : course.with({ servicePort });
+function silently<C extends PacketState>(state: C, { servicePort, isForeign }: Place): C {
+  const isKnown = isForeign || servicePort === undefined || servicePort === state.servicePort;
+  return isKnown ? state : state.with({ servicePort });
 }
 
-/** The course of this share of its packets. */
-export function shareOf<C extends Course>(course: C, share: number): C {
-  return share === 1 ? course : course.with({ probability: course.probability * share });
+/** The state of this share of the packets. */
+export function shareOf<C extends PacketState>(state: C, share: number): C {
+  return share === 1 ? state : state.with({ probability: state.probability * share });
 }
 
 /**
- * How a course ended.
+ * The verdict of the rules on a packet.
  * @param isSent whether it was sent to an endpoint, unless a verdict stopped it
  */
-export function endingOf(course: Course, isSent = course.isTranslated): TracedEnding {
-  const { verdict, destination: address, port, probability, isMasqueraded, isSticky, memory, steps } = course;
-  const { isSilent, servicePort } = course;
+export function verdictOf(state: PacketState, isSent = state.isTranslated): TracedEnding {
+  const { verdict, destination: address, port, probability, isMasqueraded, isSticky, memory, steps } = state;
+  const { isSilent, servicePort } = state;
   const arrives = verdict === undefined && isSent;
   const ending: { -readonly [Key in keyof TracedEnding]: TracedEnding[Key] } = {
     verdict: verdict ?? (isSent ? 'sent' : 'untouched'),
@@ -158,4 +162,21 @@ export function endingOf(course: Course, isSent = course.isTranslated): TracedEn
   if (memory) ending.memory = memory;
   if (isSilent && servicePort !== undefined) ending.servicePort = servicePort;
   return ending;
+}
+
+/**
+ * Sees what rules compare of a packet on its way. Whatever packet gets the same answers takes the same way, so that what was seen
+ * tells for which other packets an outcome holds.
+ */
+export interface Watch {
+  /** Whether the way of the packet is to be told. Of a walk without it only steps are kept whose effect is not known. */
+  readonly wantsSteps: boolean;
+  /** The source that the packet was sent with was compared with these addresses. */
+  source(range: AddressRange): void;
+  /** So was the name of the interface that it came in through; `+` at the end stands for anything. */
+  inputInterface(pattern: string): void;
+  /** Something was looked at that is not known, or that packets of a client may differ in. */
+  unclear(what: string): void;
+  /** Clients are remembered for this long. */
+  affinity(seconds: number): void;
 }

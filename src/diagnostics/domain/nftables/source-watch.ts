@@ -1,22 +1,14 @@
-import { getOrMake } from '../../../../domain/model/maps.js';
-import type { AddressRange } from '../../compare/address-ranges.js';
-import { addressBits } from '../../../../domain/net/cidr.js';
-import type { IpFamily } from '../../../../domain/net/ip-family.js';
-import type { Watch } from '../../walk/watch.js';
-import { hex } from '../../../../domain/nftables/kernel/bytes.js';
-import { hashesPort } from '../draws.js';
-import type { Expression, KernelElement, KernelSet } from '../../../../domain/nftables/kernel/ruleset.js';
-import type { ListedRule } from '../listed-rule.js';
-import { ADDRESSES } from '../../../../domain/nftables/layout/table.js';
-import {
-  INTERFACE_NAME_LENGTH,
-  NO_ORIGINS,
-  originsAfter,
-  prefixAt,
-  touches,
-  type SourcePlace,
-} from './origins.js';
-import { sourceRanges, type FindRanges } from './source-ranges.js';
+import { getOrMake } from '../../../domain/model/maps.js';
+import type { AddressRange } from '../compare/address-ranges.js';
+import { addressBits } from '../../../domain/net/cidr.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { Watch } from '../walk/packet-state.js';
+import { hex } from '../../../domain/nftables/kernel/bytes.js';
+import { hashesPort } from './draws.js';
+import type { Expression, KernelElement, KernelSet } from '../../../domain/nftables/kernel/ruleset.js';
+import type { ListedRule } from './listed-rule.js';
+import { ADDRESSES } from '../../../domain/nftables/layout/table.js';
+import { BytesMap } from './elements.js';
 
 type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
 
@@ -198,4 +190,185 @@ function interfacePattern(bytes: Uint8Array): string {
   const end = bytes.indexOf(0);
   const name = new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
   return end < 0 && bytes.length < INTERFACE_NAME_LENGTH ? `${name}+` : name;
+}
+
+/** Where the source is in the keys of a set. */
+export interface SourceInKey {
+  readonly at: number;
+  readonly length: number;
+  /** The bits that were masked out, which may be anything. */
+  readonly others: bigint;
+}
+
+/** Sources that a look-up tells from others, by its key. */
+export type FindRanges = (key: Uint8Array) => readonly AddressRange[];
+
+/** The sources of those elements which a key finds, apart from its own source. */
+export function sourceRanges(
+  { ranges }: KernelSet,
+  elements: readonly KernelElement[],
+  place: SourceInKey,
+): FindRanges {
+  if (ranges === undefined) {
+    const found = byRestOfKey(elements, place);
+    return (key) => found.get(restOf(key, place)) ?? NONE;
+  }
+  const { at, length } = place;
+  const part = (bytes: Uint8Array) => BigInt(hex(bytes.subarray(at, at + length)));
+  // Those that another part of the key rules out make the classes finer than they need to be, and nothing else.
+  const all =
+    ranges === 'single'
+      ? betweenBounds(elements, part)
+      : elements.flatMap(({ key, lastKey = key }) =>
+          key ? [{ first: part(key), last: part(lastKey!) }] : [],
+        );
+  return () => all;
+}
+
+const NONE: readonly AddressRange[] = [];
+
+type ByRestOfKey = BytesMap<AddressRange[]>;
+
+/** By set and place: several rules may look there. */
+const BY_REST = new WeakMap<readonly KernelElement[], Map<string, ByRestOfKey>>();
+
+/** The sources of elements whose keys are the same otherwise. */
+function byRestOfKey(elements: readonly KernelElement[], place: SourceInKey): ByRestOfKey {
+  const { at, length, others } = place;
+  const places = getOrMake(BY_REST, elements, () => new Map<string, ByRestOfKey>());
+  return getOrMake(places, `${at} ${others}`, () => {
+    const found: ByRestOfKey = new BytesMap();
+    for (const { key } of elements)
+      if (key) {
+        const first = BigInt(hex(key.subarray(at, at + length)));
+        getOrMake(found, restOf(key, place), () => []).push({ first, last: first | others });
+      }
+    return found;
+  });
+}
+
+function restOf(key: Uint8Array, { at, length }: SourceInKey): Uint8Array {
+  // Slices of a Buffer would be the key itself.
+  return new Uint8Array(key).fill(0, at, at + length);
+}
+
+/** What lies from where a range begins to before the next bound. */
+function betweenBounds(
+  elements: readonly KernelElement[],
+  part: (bytes: Uint8Array) => bigint,
+): readonly AddressRange[] {
+  const bounds = elements.filter(({ key }) => key !== undefined);
+  return bounds.flatMap(({ key, isEnd }, at) => {
+    const next = bounds[at + 1]?.key;
+    return isEnd ? [] : [{ first: part(key!), last: next ? part(next) - 1n : LAST_NUMBER }];
+  });
+}
+
+/** Above all addresses. */
+const LAST_NUMBER = 1n << 128n;
+
+/** What a byte of a register was made of: a byte of the source, masked, or of the interface's name. */
+export interface Origin {
+  readonly of: 'source' | 'interface';
+  readonly byte: number;
+  readonly mask: number;
+}
+
+/** By byte of the registers. Missing: it was made of neither. */
+export type Origins = ReadonlyMap<number, Origin>;
+
+export const NO_ORIGINS: Origins = new Map();
+
+export const INTERFACE_NAME_LENGTH = 16;
+
+/** Where the packet's source is in its header. */
+export interface SourcePlace {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** What the registers hold after an expression. */
+export function originsAfter(expression: Expression, origins: Origins, source: SourcePlace): Origins {
+  switch (expression.kind) {
+    case 'payload':
+      return loaded(expression, origins, source);
+    case 'meta': {
+      const { key, to } = expression;
+      return key === 'iifname'
+        ? written(origins, to, INTERFACE_NAME_LENGTH, 'interface')
+        : written(origins, to, 4);
+    }
+    case 'ct':
+      return expression.key === 'original saddr'
+        ? written(origins, expression.to, source.length, 'source')
+        : written(origins, expression.to, 16);
+    case 'bitwise':
+      return masked(expression, origins);
+    case 'byteorder':
+      return written(origins, expression.to, expression.length);
+    case 'immediate':
+      return written(origins, expression.to, expression.value.length);
+    case 'fib':
+    case 'random':
+      return written(origins, expression.to, 4);
+    default:
+      return origins;
+  }
+}
+
+/** Whether some byte there was made of the source or the interface. */
+export function touches(origins: Origins, from: number, length: number): boolean {
+  for (let at = from; at < from + length; at++) if (origins.has(at)) return true;
+  return false;
+}
+
+/** How many bits of the source, from its first, stand there and nothing else; undefined if it is not that. */
+export function prefixAt(origins: Origins, from: number, length: number): number | undefined {
+  let bits = 0;
+  let isOver = false;
+  for (let byte = 0; byte < length; byte++) {
+    const origin = origins.get(from + byte);
+    if (origin?.of !== 'source' || origin.byte !== byte) return undefined;
+    const ones = PREFIXES.indexOf(origin.mask);
+    if (ones < 0 || (isOver && ones > 0)) return undefined;
+    isOver ||= ones < 8;
+    bits += ones;
+  }
+  return bits;
+}
+
+const PREFIXES: readonly number[] = [0, 0x80, 0xc0, 0xe0, 0xf0, 0xf8, 0xfc, 0xfe, 0xff];
+
+function loaded(
+  { to, base, offset, length }: Extract<Expression, { kind: 'payload' }>,
+  origins: Origins,
+  source: SourcePlace,
+): Origins {
+  const left = new Map(written(origins, to, length));
+  for (let at = 0; at < length; at++) {
+    const byte = offset + at - source.offset;
+    if (base === 'network' && byte >= 0 && byte < source.length)
+      left.set(to + at, { of: 'source', byte, mask: 0xff });
+  }
+  return left;
+}
+
+/** The registers without what was in whole words of them, and with an origin there if one is given. */
+function written(origins: Origins, to: number, length: number, of?: Origin['of']): Origins {
+  if (origins.size === 0 && of === undefined) return origins;
+  const left = new Map(origins);
+  for (let byte = 0; byte < Math.ceil(length / 4) * 4; byte++) left.delete(to + byte);
+  if (of !== undefined)
+    for (let byte = 0; byte < length; byte++) left.set(to + byte, { of, byte, mask: 0xff });
+  return left;
+}
+
+function masked({ from, to, mask }: Extract<Expression, { kind: 'bitwise' }>, origins: Origins): Origins {
+  if (origins.size === 0) return origins;
+  const left = new Map(written(origins, to, mask.length));
+  mask.forEach((bits, at) => {
+    const origin = origins.get(from + at);
+    if (origin) left.set(to + at, { ...origin, mask: origin.mask & bits });
+  });
+  return left;
 }

@@ -1,0 +1,193 @@
+import type { IpSet } from '../../domain/ipvs/ip-set.js';
+import type { DeviceTowards, TablesPacketState } from './iptables/tables-packet-state.js';
+import type { RuleSource } from './iptables/rule.js';
+import { walkTables } from './iptables/tables-walk.js';
+import { getOrMake } from '../../domain/model/maps.js';
+import type { Packet, PacketEnvironment, TracedEnding } from './trace/trace.js';
+import { type Watch, shareOf, withStep, type Place } from './walk/packet-state.js';
+import {
+  HASH_SOURCE_PORT,
+  PERSISTENT,
+  type RealServer,
+  type VirtualServer,
+  type VirtualServerId,
+  serverLine,
+  virtualServerKey,
+  type VirtualServerKey,
+} from '../../domain/ipvs/virtual-server.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import { sendsTo, shareText } from './walk/chain-walk.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { IptablesHost } from '../../domain/iptables/options.js';
+import { type DesiredWalk, ConcernedEntries } from './walk/desired-walk.js';
+import { desiredRules } from './iptables/desired-walk.js';
+import { ipvsBaseRules } from '../../domain/ipvs/base-rules.js';
+import { compileIpvs, type IpvsOptions } from '../../domain/ipvs/compile.js';
+import { IpvsDesiredState, desiredIptablesRules, desiredSets } from '../../domain/ipvs/desired-state.js';
+
+/** Everything of mode ipvs in one family that packets meet: as it should be, or as the kernel has it. */
+export interface IpvsSurroundings {
+  readonly rules: RuleSource;
+  /** By name. */
+  readonly sets: ReadonlyMap<string, IpSet>;
+  readonly server: FindServer;
+  /** The service addresses that the node has, so that packets to them are its own. */
+  readonly addresses: ReadonlySet<string>;
+}
+
+/** By both sets: there may be very many service addresses, and packets. */
+const BOTH = new WeakMap<ReadonlySet<string>, WeakMap<ReadonlySet<string>, ReadonlySet<string>>>();
+
+function bothOf(own: ReadonlySet<string>, ofServices: ReadonlySet<string>): ReadonlySet<string> {
+  const known = getOrMake(BOTH, own, () => new WeakMap<ReadonlySet<string>, ReadonlySet<string>>());
+  return getOrMake(known, ofServices, () => new Set([...own, ...ofServices]));
+}
+
+/**
+ * Sends a packet, the first of its connection, through tables and virtual servers, and returns every possible ending. Which real
+ * server gets it depends on the connections that there are; the probabilities are those of the long run.
+ */
+export function walkIpvs(
+  { rules, sets, server, addresses }: IpvsSurroundings,
+  packet: Packet,
+  environment: PacketEnvironment,
+  devices?: DeviceTowards,
+  watch?: Watch,
+): readonly TracedEnding[] {
+  const { inputInterface, destination } = packet;
+  // To an address of its own the node sends with that address as the source.
+  const isToOwn = inputInterface === undefined && addresses.has(destination);
+  const sent = isToOwn ? { ...packet, source: destination } : packet;
+  const localAddresses = bothOf(environment.localAddresses, addresses);
+  const endings = walkTables(
+    rules,
+    sent,
+    { ...environment, localAddresses },
+    {
+      sets,
+      devices,
+      watch,
+      balancer: (state) => balanced(server, state, watch),
+    },
+  );
+  return isToOwn ? endings.map((ending) => ({ ...ending, source: destination })) : endings;
+}
+
+/** A real server, and the share of new connections that it gets. */
+export interface Share {
+  readonly realServer: RealServer;
+  readonly share: number;
+}
+
+/** Schedulers that look at weights only to leave out real servers that have none. */
+const UNWEIGHTED: ReadonlySet<string> = new Set(['rr', 'lc', 'lblc', 'lblcr', 'dh', 'nq']);
+/** Those that choose by a hash of the client's address. */
+const BY_CLIENT: ReadonlySet<string> = new Set(['sh', 'mh']);
+
+/** How connections are shared out in the long run, whatever load there is now. One of weight 0 gets no new connections. */
+export function sharesOf({ scheduler }: VirtualServer, realServers: readonly RealServer[]): readonly Share[] {
+  const used = realServers.filter(({ weight }) => weight > 0);
+  const weightOf = ({ weight }: RealServer) => (UNWEIGHTED.has(scheduler) ? 1 : weight);
+  const total = used.reduce((sum, each) => sum + weightOf(each), 0);
+  return used.map((realServer) => ({ realServer, share: weightOf(realServer) / total }));
+}
+
+/** Whether a client's next connection goes to the same real server. */
+export function isSticky({ scheduler, flags }: VirtualServer): boolean {
+  if ((flags & PERSISTENT) !== 0 || scheduler === 'dh') return true;
+  return BY_CLIENT.has(scheduler) && (flags & HASH_SOURCE_PORT) === 0;
+}
+
+/** A virtual server to walk through. */
+export interface WalkedServer {
+  readonly server: VirtualServer;
+  readonly realServers: readonly RealServer[];
+  /** Unknown for what was read from the kernel. */
+  readonly servicePort?: ServicePortKey;
+}
+
+/** Finds a virtual server; undefined when there is none. */
+export type FindServer = (id: VirtualServerId) => WalkedServer | undefined;
+
+/** What IPVS makes of a packet that comes to it on its way through the tables. */
+export function balanced(
+  find: FindServer,
+  state: TablesPacketState,
+  watch?: Watch,
+): readonly TablesPacketState[] {
+  const { destination: address, packet } = state;
+  const at = (port: number) => find({ address, port, protocol: packet.protocol });
+  // One for the port, else one for all ports of the address.
+  const found = at(state.port) ?? at(0);
+  if (!found) return [state];
+  const shares = sharesOf(found.server, found.realServers);
+  if (isSticky(found.server)) watch?.affinity(found.server.persistenceSeconds);
+  if (shares.length > 0) return shares.map((share) => sentOn(state, found, share));
+  const why = found.realServers.length === 0 ? 'it has no real server' : 'all its real servers have weight 0';
+  return [withStep(state.with({ verdict: 'refused' }), placeOf(found), `refused: ${why}`)];
+}
+
+function sentOn(
+  state: TablesPacketState,
+  found: WalkedServer,
+  { realServer: { address, port: realPort }, share }: Share,
+): TablesPacketState {
+  const { server } = found;
+  const port = realPort === 0 ? state.port : realPort;
+  const chosen = share < 1 ? `, ${shareText(share)} (${server.scheduler})` : '';
+  const told = withStep(shareOf(state, share), placeOf(found), `${sendsTo(address, port)}${chosen}`);
+  return told.with({
+    destination: address,
+    port,
+    virtualServer: { address: server.address, port: state.port },
+    isSticky: isSticky(server),
+  });
+}
+
+function placeOf({ server, servicePort }: WalkedServer): Place {
+  return {
+    where: 'ipvs',
+    get rule() {
+      return serverLine(server);
+    },
+    ...(servicePort !== undefined && { servicePort }),
+  };
+}
+
+/**
+ * Follows packets through what these entries make. For each packet it compiles what concerns that packet.
+ * @param options the scheduler of Services that do not ask for one, and which others there are
+ */
+export function ipvsDesiredWalk(
+  all: Iterable<ForwardingEntry>,
+  node: NodeNetwork,
+  host: Pick<IptablesHost, 'randomFully'>,
+  options: Omit<IpvsOptions, 'node'>,
+): DesiredWalk {
+  const entries = new ConcernedEntries(all);
+  return {
+    walk(packet, environment) {
+      const desired = new IpvsDesiredState();
+      for (const entry of entries.of(packet))
+        desired.replace(entry.key, compileIpvs(entry, { ...options, node }));
+      const sets = desiredSets(desired, node.family);
+      const inputs = {
+        rules: desiredRules(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),
+        sets: new Map(sets.map((set) => [set.name, set])),
+        server: (id: VirtualServerId) => desiredServer(desired, virtualServerKey(id)),
+        addresses: new Set(desired.addresses()),
+      };
+      return walkIpvs(inputs, packet, environment);
+    },
+  };
+}
+
+/** A virtual server as it should be. */
+export function desiredServer(desired: IpvsDesiredState, key: VirtualServerKey): WalkedServer | undefined {
+  const owned = desired.server(key);
+  if (!owned) return undefined;
+  const { server, endpoints, owner } = owned;
+  const realServers = endpoints.map(({ address, port, weight = 1 }) => ({ address, port, weight }));
+  return { server, realServers, servicePort: owner };
+}
