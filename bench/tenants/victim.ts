@@ -1,7 +1,8 @@
 import { collectGarbage } from '../../src/adapters/process/own-process.js';
 import { PinoLogger } from '../../src/adapters/process/pino-logger.js';
 import { ChangeHistory } from '../../src/application/status/change-history.js';
-import type { ProgrammedChanges } from '../../src/application/sync/change-log.js';
+import type { SyncReport } from '../../src/application/ports/sync-observer.js';
+import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { serviceOf } from '../../src/domain/model/service-port-name.js';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
 import { NftablesMode } from '../../src/bootstrap/modes/nftables-mode.js';
@@ -55,10 +56,11 @@ class Victim extends ChangeHistory {
     return this.due.size === 0;
   }
 
-  override programmed(changes: ProgrammedChanges): void {
+  override programmed(family: IpFamily, report: SyncReport): void {
     const now = moment();
-    for (const { key, entry } of changes.changed) {
-      if (serviceOf(key) !== VICTIM || changes.failed.includes(key)) continue;
+    const failed = new Set(report.failed.map(({ key }) => key));
+    for (const { key, entry } of report.changed) {
+      if (serviceOf(key) !== VICTIM || failed.has(key)) continue;
       const addresses = new Set(entry?.endpoints.reachable.map(({ address }) => address));
       const last = [...this.due].find(([address]) => addresses.has(address))?.[1];
       // Earlier ones were overtaken.
@@ -69,7 +71,7 @@ class Victim extends ChangeHistory {
           this.due.delete(address);
         }
     }
-    super.programmed(changes);
+    super.programmed(family, report);
   }
 }
 

@@ -1,4 +1,4 @@
-import { mostAside, type Places } from './failover/steps-aside.js';
+import { mostEjected, type Places } from './failover/ejected-endpoints.js';
 import { endpointPlace, sortedOnce, type Endpoint } from './model/endpoint.js';
 import { subset } from './model/subset.js';
 
@@ -99,7 +99,7 @@ function withoutAside(selection: EndpointSelection, places: Places): EndpointSel
   const isAside = (endpoint: Endpoint): boolean => places.has(endpointPlace(endpoint));
   const asideFrom = (list: readonly Endpoint[] = []): readonly Endpoint[] => {
     const found = subset(list, isAside);
-    return found.length <= mostAside(list.length) ? found : [];
+    return found.length <= mostEjected(list.length) ? found : [];
   };
   const aside: OmittedEndpoints = {
     cluster: asideFrom(selection.cluster),

@@ -46,7 +46,7 @@ export class SeenCluster {
     family,
     table: new ForwardingTable(() => this.aside),
     pending: new PendingChanges(),
-    keptFor: this.unread,
+    unreadObjects: this.unread,
     isWaiting: (key: string) => this.waiting.has(key),
   }));
   readonly explain: Explain;

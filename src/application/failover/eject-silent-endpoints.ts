@@ -1,5 +1,5 @@
 import { PortFailover, type Aside, type PortSight, type Step } from '../../domain/failover/port-failover.js';
-import type { StepsAside } from '../../domain/failover/steps-aside.js';
+import type { EjectedEndpoints } from '../../domain/failover/ejected-endpoints.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { getOrMake } from '../../domain/model/maps.js';
 import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
@@ -14,10 +14,10 @@ import type { EndpointConnector } from '../ports/node/endpoint-connector.js';
 import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
 import type { AsideTimes } from '../words/aside-words.js';
-import { blindness, passingBlindness } from './blindness.js';
 import type { AsideLookup, Asides } from './aside-lookup.js';
 import { OwnConnects } from './own-connects.js';
 import type { EjectionReports, StepCounts } from './ejection-reports.js';
+import { said } from '../words/said.js';
 
 /** How often to look at what has been counted, in milliseconds. */
 const LOOK_EVERY = 1_000;
@@ -67,7 +67,7 @@ export class EjectSilentEndpoints implements Asides {
   }
 
   /** Who steps aside in a family, at any time. */
-  stepsAside(family: IpFamily): StepsAside {
+  ejectedEndpoints(family: IpFamily): EjectedEndpoints {
     return (port) => this.failovers.get(`${family} ${port}`)?.aside;
   }
 
@@ -214,4 +214,27 @@ export class EjectSilentEndpoints implements Asides {
 function hasUnanswered({ endpoints }: PortTraffic): boolean {
   for (const { evidence } of endpoints.values()) if (evidence.unanswered.length > 0) return true;
   return false;
+}
+
+/** Which silent endpoints are never seen on this machine, and why, for people. */
+export function blindness({ tracksServices, hidesDeadOnBridges }: CountingFacts): readonly string[] {
+  return said(
+    !tracksServices &&
+      'connections through IPVS are not tracked, so silent endpoints are not seen, and none steps aside: set net.ipv4.vs.conntrack to 1',
+    hidesDeadOnBridges &&
+      "connections of pods to a dead endpoint on their own bridge are not seen, since net.bridge.bridge-nf-call-iptables is 1: such an endpoint steps aside only for other clients' sake",
+  );
+}
+
+/** Why nobody steps aside for a while, for people. */
+export function passingBlindness(
+  { complete, readShare }: CountingFacts,
+  eventsWereLost: boolean,
+): readonly string[] {
+  return said(
+    !complete &&
+      `${Math.floor(100 * readShare)}% of the connections have been read; until all have been, no silent endpoint steps aside`,
+    eventsWereLost &&
+      'events of connections were lost a moment ago, so no silent endpoint steps aside for some seconds',
+  );
 }

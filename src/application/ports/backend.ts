@@ -109,6 +109,9 @@ export interface ApplyResult {
   readonly lost?: readonly FrontendAddress[];
 }
 
+/** The result where there was nothing to write. */
+export const NOTHING_APPLIED: ApplyResult = { written: 0, failed: [], conflicts: [] };
+
 /** The result of two writes, one after the other. A field that only one of them has is kept. */
 export function mergeResults(first: ApplyResult, second: ApplyResult): ApplyResult {
   const notes = [...(first.notes ?? []), ...(second.notes ?? [])];

@@ -1,5 +1,7 @@
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { ApplyResult } from './backend.js';
 
 /**
  * Called with what the sync loops do: health and metrics listen here. Calls are synchronous, cheap and never throw.
@@ -23,21 +25,66 @@ export interface SyncObserver {
   endpointSliceEvent(changed: boolean): void;
 }
 
-/** What one sync did. */
-export interface SyncReport {
+/** The result of programming a portion of the changes: the backend's, and the changes that it is about. */
+export interface ProgrammedChanges extends ApplyResult {
+  /** The first sync, or the one after a failure: everything was compared. */
+  readonly full: boolean;
+  /** The changes that were to be programmed. */
+  readonly changed: readonly ForwardingChange[];
+}
+
+/** The result of one sync. After a failure as a whole, nothing is written and nothing has failed alone. */
+export interface SyncReport extends ProgrammedChanges {
   /** Everything was programmed, except for service ports that failed alone. */
   readonly ok: boolean;
   /** The reason, if not `ok`. */
   readonly error?: string;
-  /** The first sync, or the one after a failure: everything was compared. */
-  readonly full: boolean;
+  /** Every Service was due, as when the zone of the node changes. */
+  readonly everyService: boolean;
   readonly seconds: number;
-  /** Steps written into the kernel. */
-  readonly written: number;
-  /** Service ports that could not be programmed. */
-  readonly failed: number;
+  /** Seconds from the first event that the sync dequeued to its end. */
+  readonly sinceEventSeconds: number;
+  /** For each Service of which a slice changed: when that was caused, in milliseconds since the epoch. */
+  readonly triggers: ReadonlyMap<ServiceKey, readonly number[]>;
   /** Seconds from the change of a pod (the endpoints' trigger time annotation) to now, for each slice change in this sync. */
   readonly programmingLatencies: readonly number[];
   /** Service ports with a Local policy that have endpoints elsewhere, but none here. */
   readonly noLocalEndpoints: { readonly internal: number; readonly external: number };
+}
+
+/** Several observers as one, such as health, metrics and history. Each call goes to all that have it, in turn. */
+export class SyncObservers implements SyncObserver {
+  constructor(private readonly observers: readonly Partial<SyncObserver>[]) {}
+
+  loopStarted(family: IpFamily): void {
+    for (const observer of this.observers) observer.loopStarted?.(family);
+  }
+
+  queued(family: IpFamily): void {
+    for (const observer of this.observers) observer.queued?.(family);
+  }
+
+  dequeued(family: IpFamily): void {
+    for (const observer of this.observers) observer.dequeued?.(family);
+  }
+
+  finished(family: IpFamily, report: SyncReport): void {
+    for (const observer of this.observers) observer.finished?.(family, report);
+  }
+
+  verified(family: IpFamily, problem?: string): void {
+    for (const observer of this.observers) observer.verified?.(family, problem);
+  }
+
+  repaired(family: IpFamily, steps: number): void {
+    for (const observer of this.observers) observer.repaired?.(family, steps);
+  }
+
+  serviceEvent(service: ServiceKey, changed: boolean): void {
+    for (const observer of this.observers) observer.serviceEvent?.(service, changed);
+  }
+
+  endpointSliceEvent(changed: boolean): void {
+    for (const observer of this.observers) observer.endpointSliceEvent?.(changed);
+  }
 }

@@ -4,7 +4,6 @@ import { timeText } from '../../domain/model/text.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock } from '../ports/clock.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
-import type { ProgrammedChanges } from '../sync/change-log.js';
 import type { ChangeEntry, FamilyChange, History, ServicePortChange } from './change-entry.js';
 import { asideChange, endpointsChange, frontendsChange } from './list-changes.js';
 import type { ServiceStatuses } from './service-statuses.js';
@@ -30,17 +29,11 @@ export class ChangeHistory implements Partial<SyncObserver> {
   ) {}
 
   /** The service ports that a sync programmed, or could not. When all were due, only failures are told one by one. */
-  programmed({
-    family,
-    changed,
-    everyService,
-    failed,
-    written,
-    ms,
-    sinceEvent,
-    triggers,
-  }: ProgrammedChanges): void {
-    const failures = new Set(failed);
+  programmed(family: IpFamily, report: SyncReport): void {
+    const { changed, everyService, failed, written, triggers } = report;
+    const ms = Math.round(report.seconds * 1000);
+    const sinceEvent = Math.round(report.sinceEventSeconds * 1000);
+    const failures = new Set(failed.map(({ key }) => key));
     const now = this.clock.now();
     const [at, event] = [timeText(now), timeText(now - sinceEvent)];
     if (everyService) this.add({ what: 'everything-programmed', family, at, steps: written, took: ms });

@@ -48,7 +48,7 @@ export class Comparison {
   }
 
   /** There is a change to program. */
-  giveWay(): void {
+  preempt(): void {
     if (this.running && this.clock.steady() < this.running.firmFrom) this.running.ending.abort();
   }
 

@@ -1,7 +1,30 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { Clock, Timer } from '../ports/clock.js';
-import { retryDelayAmongChanges } from './backoff.js';
 import type { Sync } from '../use-cases/sync.js';
+
+/** Milliseconds. */
+export interface RetryTimes {
+  readonly initial: number;
+  readonly maximum: number;
+}
+
+const USUAL: RetryTimes = { initial: 1_000, maximum: 60_000 };
+
+/**
+ * How long to wait after this many failures in a row, in milliseconds: the initial time, then twice as long each time,
+ * up to the maximum. By default from a second to a minute.
+ */
+export function retryDelay(failures: number, { initial, maximum }: RetryTimes = USUAL): number {
+  return Math.min(maximum, initial * 2 ** Math.max(0, failures - 1));
+}
+
+/**
+ * The same where changes are attempts, too: many in a short time are no reason to wait long.
+ * @param lasted since the first of these failures, in milliseconds
+ */
+export function retryDelayAmongChanges(failures: number, lasted: number): number {
+  return Math.min(retryDelay(failures), USUAL.initial + lasted);
+}
 
 /** Milliseconds. */
 const LONG = 10_000;

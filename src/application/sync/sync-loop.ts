@@ -4,16 +4,13 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { PendingChanges, type DequeuedChanges } from '../../domain/state/pending-changes.js';
 import { errorMessage } from '../error-message.js';
-import type { Backend } from '../ports/backend.js';
+import { NOTHING_APPLIED, type Backend } from '../ports/backend.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
-import type { SyncObserver } from '../ports/sync-observer.js';
-import { retryDelayAmongChanges } from './backoff.js';
-import { logChanges, type ProgrammedChanges } from './change-log.js';
+import type { ProgrammedChanges, SyncObserver, SyncReport } from '../ports/sync-observer.js';
+import { retryDelayAmongChanges, Retries } from './retries.js';
 import { Comparison } from './comparison.js';
-import { Retries } from './retries.js';
 import type { Sync } from '../use-cases/sync.js';
-import { pauseAfter, type SyncPeriods } from './sync-periods.js';
 import { Verifier, type VerifierTurns } from './verifier.js';
 
 /**
@@ -56,8 +53,8 @@ export class SyncLoop {
     private readonly observer: SyncObserver,
     private readonly clock: Clock,
     private readonly logger: Logger,
-    /** Told of each sync that programmed changes. Cheap, and never throws. */
-    private readonly programmed: (changes: ProgrammedChanges) => void = () => {},
+    /** Called after each sync that programmed changes. Cheap, and never throws. */
+    private readonly programmed: (family: IpFamily, report: SyncReport) => void = () => {},
   ) {
     this.retries = new Retries(clock, sync, (key) => this.retry(key));
     const turns: VerifierTurns = {
@@ -111,19 +108,19 @@ export class SyncLoop {
     this.changed();
   }
 
-  /** `Sync.keptFor`. */
-  get keptFor(): readonly string[] {
-    return this.sync.keptFor;
+  /** `Sync.unreadObjects`. */
+  get unreadObjects(): readonly string[] {
+    return this.sync.unreadObjects;
   }
 
-  /** `Backend.unremoved`. */
-  get unremoved(): readonly string[] {
+  /** `Backend.failedDeletes`. */
+  get failedDeletes(): readonly string[] {
     return this.backend.failedDeletes ?? [];
   }
 
-  /** `Sync.unreadFor`. */
-  get unreadFor(): readonly string[] {
-    return this.sync.unreadFor;
+  /** `Sync.unreadSources`. */
+  get unreadSources(): readonly string[] {
+    return this.sync.unreadSources;
   }
 
   /** `Retries.recent`. */
@@ -170,7 +167,7 @@ export class SyncLoop {
 
   private due(): void {
     this.state = 'due';
-    this.comparison.giveWay();
+    this.comparison.preempt();
     this.enqueue(() => this.run());
   }
 
@@ -204,13 +201,13 @@ export class SyncLoop {
     this.state = 'idle';
     const delay = retryDelayAmongChanges(this.failures, now - this.failingSince);
     if (failed) this.schedule(Math.max(this.pauseUntil - now, Math.min(this.periods.syncPeriod, delay)));
-    else if (this.sync.isBehind()) this.goOn(since);
+    else if (this.sync.isBehind()) this.scheduleRemainder(since);
     else if (!this.pending.empty) this.schedule();
     this.verifier.schedule();
   }
 
   /** The sync left something to the next one. A turn of the event loop lets changes in that have arrived meanwhile. */
-  private goOn(since: number): void {
+  private scheduleRemainder(since: number): void {
     this.waitingSince = since;
     this.observer.queued(this.family);
     this.schedule(1);
@@ -220,29 +217,17 @@ export class SyncLoop {
     const { family } = this;
     const programsEverything = this.sync.programsEverything;
     try {
-      const { full, written, failed, changed } = await this.sync.program(changes, this.stopping.signal);
-      const now = this.clock.steady();
-      const { triggers, triggerTimes } = this.pending.leave(changes, (key) => this.sync.isBehind(key));
+      const programmed = await this.sync.program(changes, this.stopping.signal);
+      const times = this.pending.leave(changes, (key) => this.sync.isBehind(key));
+      const report = this.report(programmed, { ...changes, ...times }, start, since);
       this.failures = 0;
-      if (full) this.verifier.started({ start, end: now });
-      for (const key of failed) this.retryLater(key);
-      this.observer.finished(family, {
-        ok: true,
-        full,
-        seconds: (now - start) / 1000,
-        written,
-        failed: failed.length,
-        programmingLatencies: triggerTimes.map((time) => (this.clock.now() - time) / 1000),
-        noLocalEndpoints: this.sync.table.noLocalEndpoints,
-      });
-      const ms = Math.round(now - start);
-      if (full) this.programmedEverything(written, ms);
+      if (report.full) this.verifier.started({ start, end: this.clock.steady() });
+      for (const { key } of report.failed) this.retryLater(key);
+      this.observer.finished(family, report);
+      if (report.full) this.programmedEverything(report);
       else {
-        const sinceEvent = Math.round(now - since);
-        const { everyService } = changes;
-        const programmed = { family, changed, everyService, failed, written, ms, sinceEvent, triggers };
-        logChanges(this.logger, programmed);
-        this.programmed(programmed);
+        logChanges(this.logger, family, report);
+        this.programmed(family, report);
       }
       return false;
     } catch (error) {
@@ -254,25 +239,40 @@ export class SyncLoop {
       this.pending.everyServiceChanged();
       this.pending.triggeredEarlier(changes.triggerTimes);
       this.logger.error({ family, error, attempt: this.failures }, 'sync failed; will retry');
-      this.observer.finished(family, {
-        ok: false,
-        error: reason,
-        full: programsEverything,
-        seconds: (this.clock.steady() - start) / 1000,
-        written: 0,
-        failed: 0,
-        programmingLatencies: [],
-        noLocalEndpoints: this.sync.table.noLocalEndpoints,
-      });
+      const nothing = { ...NOTHING_APPLIED, full: programsEverything, changed: [] };
+      const untimed = { ...changes, triggers: new Map(), triggerTimes: [] };
+      const report = this.report(nothing, untimed, start, since);
+      this.observer.finished(family, { ...report, ok: false, error: reason });
       return true;
     }
   }
 
-  private programmedEverything(written: number, ms: number): void {
+  /** The report of a sync that ends now. */
+  private report(
+    programmed: ProgrammedChanges,
+    { everyService, triggers, triggerTimes }: DequeuedChanges,
+    start: number,
+    since: number,
+  ): SyncReport {
+    const now = this.clock.steady();
+    return {
+      ok: true,
+      ...programmed,
+      everyService,
+      seconds: (now - start) / 1000,
+      sinceEventSeconds: (now - since) / 1000,
+      triggers,
+      programmingLatencies: triggerTimes.map((time) => (this.clock.now() - time) / 1000),
+      noLocalEndpoints: this.sync.table.noLocalEndpoints,
+    };
+  }
+
+  private programmedEverything({ written, seconds }: SyncReport): void {
+    const ms = Math.round(seconds * 1000);
     const services = this.sync.table.size;
     this.logger.info({ family: this.family, services, written, ms }, 'programmed everything');
     this.reportFirst(undefined);
-    if (this.sync.unreadFor.length === 0) this.reportComplete();
+    if (this.sync.unreadSources.length === 0) this.reportComplete();
   }
 
   private retryLater(key: ServicePortKey): void {
@@ -292,4 +292,39 @@ export class SyncLoop {
   private isStopped(): boolean {
     return this.state === 'stopped';
   }
+}
+
+/** Logs the outcome for each service port that changed, at debug level. A sync that changed nothing is silent. */
+function logChanges(logger: Logger, family: IpFamily, report: SyncReport): void {
+  const { changed, failed, written } = report;
+  if (changed.length === 0 && written === 0) return;
+  const ms = Math.round(report.seconds * 1000);
+  const sinceEvent = Math.round(report.sinceEventSeconds * 1000);
+  const failures = new Set(failed.map(({ key }) => key));
+  for (const { key, entry } of changed) {
+    if (failures.has(key)) continue;
+    if (entry) {
+      const endpoints = entry.endpoints.reachable.length;
+      logger.debug({ family, service: key, sinceEvent, endpoints }, 'service port programmed');
+    } else logger.debug({ family, service: key, sinceEvent }, 'service port removed');
+  }
+  logger.debug(
+    { family, servicePorts: changed.length, failed: failed.length, written, ms, sinceEvent },
+    'changes programmed',
+  );
+}
+
+/** Times in milliseconds. */
+export interface SyncPeriods {
+  /** Between verifications. Also the longest wait after a failure. */
+  readonly syncPeriod: number;
+  /** Shortest pause between syncs. Undefined: a pause as long as the last sync took, at most LONGEST_PAUSE. */
+  readonly minSyncPeriod: number | undefined;
+}
+
+const LONGEST_PAUSE = 20;
+
+/** The pause after a sync that took so long. */
+function pauseAfter(duration: number, { minSyncPeriod }: SyncPeriods): number {
+  return minSyncPeriod ?? Math.min(LONGEST_PAUSE, duration);
 }

@@ -3,7 +3,7 @@ import type { VerificationKind, VerifyResult } from '../ports/backend.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
-import { retryDelay } from './backoff.js';
+import { retryDelay } from './retries.js';
 import type { Sync } from '../use-cases/sync.js';
 import {
   afterInterruption,

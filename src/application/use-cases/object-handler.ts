@@ -5,7 +5,7 @@ import type { PendingChanges } from '../../domain/state/pending-changes.js';
 import type { ObjectReference } from '../ports/cluster-source.js';
 import type { Logger } from '../ports/logger.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
-import type { IgnoredParts } from './ignored-part-events.js';
+import type { IgnoredParts } from './port-events.js';
 import type { ObjectReports } from './object-reports.js';
 
 /** Handles the objects of one kind as a source delivers them: decodes each, and calls the use case that it is for. */

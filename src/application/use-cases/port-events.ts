@@ -1,9 +1,16 @@
-import { serviceKey, serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
+import {
+  serviceKey,
+  serviceOf,
+  type ServicePortKey,
+  type ServiceKey,
+} from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { MessageRate } from '../message-rate.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventRecorder, EventSubject } from '../ports/event-recorder.js';
 import type { DegradedStatus, FailedStatus } from '../status/port-status.js';
+import { annotationPath } from '../../domain/decode/annotations.js';
+import { cutText } from '../cut-text.js';
 
 /**
  * Records an event on the Service when one of its ports fails to be programmed on this node; not for one that was never tried by
@@ -54,5 +61,37 @@ function placeOf(key: ServicePortKey): { readonly regarding: EventSubject; reado
   return {
     regarding: { kind: 'Service', namespace, name },
     port: key.slice(serviceKey(namespace, name).length + 1),
+  };
+}
+
+/** Told of what is ignored of an object of a Service, when that has changed. */
+export type IgnoredParts = (service: ServiceKey, object: string, problems: readonly string[]) => void;
+
+const OURS = annotationPath('kube-proxy-ts/').slice(0, -1);
+
+/**
+ * Records an event on the Service for what is ignored of it or of an EndpointSlice: annotations that this proxy does not
+ * understand, and fields.
+ */
+export function ignoredPartEvents(events: EventRecorder): IgnoredParts {
+  return (service, object, problems) => {
+    const [namespace = '', name = ''] = service.split('/');
+    const record = (reason: string, action: string, about: readonly string[]): void => {
+      if (about.length === 0) return;
+      events.record({
+        regarding: { kind: 'Service', namespace, name },
+        type: 'Warning',
+        reason,
+        action,
+        note: cutText(`${object}: ${about.join('; ')}`),
+      });
+    };
+    const isOurs = (problem: string): boolean => problem.startsWith(OURS);
+    record('AnnotationNotUnderstood', 'ReadAnnotations', problems.filter(isOurs));
+    record(
+      'FieldIgnored',
+      'ReadObject',
+      problems.filter((problem) => !isOurs(problem)),
+    );
   };
 }

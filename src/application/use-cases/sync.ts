@@ -1,28 +1,30 @@
-import type { StepsAside } from '../../domain/failover/steps-aside.js';
+import type { EjectedEndpoints } from '../../domain/failover/ejected-endpoints.js';
 import type { ForwardingContext } from '../../domain/forwarding/forward-service.js';
 import { ForwardingTable, type ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import { UncomputedServices } from '../../domain/forwarding/uncomputed-services.js';
 import { WaitingChanges } from '../../domain/forwarding/waiting-changes.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
+import { type ServiceKey, type ServicePortKey, serviceOf } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { DequeuedChanges } from '../../domain/state/pending-changes.js';
-import type {
-  ApplyResult,
-  Backend,
-  ServiceFailure,
-  VerificationKind,
-  VerifyResult,
+import {
+  mergeResults,
+  NOTHING_APPLIED,
+  type ApplyResult,
+  type Backend,
+  type ServiceFailure,
+  type VerificationKind,
+  type VerifyResult,
 } from '../ports/backend.js';
 import type { Clock } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import type { Logger } from '../ports/logger.js';
-import { everyPort, failedRemovals, withEveryEntry } from '../sync/listed-changes.js';
-import { mayKeepRulesOf, together } from '../sync/held-back-services.js';
+import type { ProgrammedChanges } from '../ports/sync-observer.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
 import { ServicePortOutcomes } from '../sync/service-port-outcomes.js';
+import type { Service } from '../../domain/model/service.js';
 
 /** What the rules of a family depend on besides services. */
 export interface FamilyContext {
@@ -30,27 +32,8 @@ export interface FamilyContext {
   readonly network: NodeNetwork;
 }
 
-/** The outcome of programming a portion of the changes. */
-export interface ProgramResult {
-  readonly full: boolean;
-  /** Steps written into the kernel. */
-  readonly written: number;
-  /** Service ports that failed alone; each has its own error line. */
-  readonly failed: readonly ServicePortKey[];
-  /** The changes that were to be programmed. */
-  readonly changed: readonly ForwardingChange[];
-}
-
-const NOTHING_APPLIED: ApplyResult = { written: 0, failed: [], conflicts: [] };
-
 /** What one call of the backend is made with. */
 type Call = FamilyContext & { readonly signal: AbortSignal | undefined };
-
-/** The backend's result, and the changes that it is about. */
-interface Programmed {
-  readonly result: ApplyResult;
-  readonly changed: readonly ForwardingChange[];
-}
 
 /**
  * Use case Sync, of one family: turns changes of the cluster into a changed forwarding table and has the backend program it. The first
@@ -78,11 +61,11 @@ export class Sync {
     private readonly listener?: ForwardingListener,
     /** What the source currently cannot read. */
     private readonly unread: () => readonly string[] = () => [],
-    stepsAside?: StepsAside,
+    ejectedEndpoints?: EjectedEndpoints,
     /** Objects that it delivered and that are ignored, as they are invalid. */
     private readonly ignored: () => readonly string[] = () => [],
   ) {
-    this.table = new ForwardingTable(stepsAside);
+    this.table = new ForwardingTable(ejectedEndpoints);
     this.uncomputed = new UncomputedServices(state, this.family, (service) => this.table.entriesOf(service));
     this.outcomes = new ServicePortOutcomes(this.family, this.table, statuses, clock, logger);
   }
@@ -116,23 +99,23 @@ export class Sync {
    * Rejects if the backend failed as a whole; the next call then programs everything again.
    * @param signal ends a long recovery early
    */
-  async program(changes: DequeuedChanges, signal?: AbortSignal): Promise<ProgramResult> {
+  async program(changes: DequeuedChanges, signal?: AbortSignal): Promise<ProgrammedChanges> {
     const { forwarding, network } = this.contexts.of(this.family, changes.node || changes.everyService);
     const call: Call = { forwarding, network, signal };
     const full = this.programsEverything;
     this.logger
       .verbose?.(4)
       ?.debug({ family: this.family, full, services: changes.services.size }, 'Calling Sync');
-    const { result, changed } = await (full ? this.startBackend(call) : this.applyChanges(changes, call));
-    this.outcomes.record(changed, result);
-    const failed = new Set(result.failed.map(({ key }) => key));
+    const programmed = await (full ? this.startBackend(call) : this.applyChanges(changes, call));
+    const { changed, failed, lost } = programmed;
+    this.outcomes.record(changed, programmed);
     this.listener?.programmed({
       changes: changed,
-      failed,
+      failed: new Set(failed.map(({ key }) => key)),
       network,
-      ...(result.lost && { lost: result.lost }),
+      ...(lost && { lost }),
     });
-    return { full, written: result.written, failed: [...failed], changed };
+    return programmed;
   }
 
   /** Whether the next call of `program` programs everything. */
@@ -142,16 +125,16 @@ export class Sync {
 
   /** Unexplained rules are kept, but everything has been read by now: the next sync may remove them. */
   get canForgetUnexplained(): boolean {
-    return this.started && !this.sawEverything && this.keptFor.length === 0;
+    return this.started && !this.sawEverything && this.unreadObjects.length === 0;
   }
 
   /** What could not be read or used since the start, for people. Unexplained rules are kept because of it. */
-  get keptFor(): readonly string[] {
+  get unreadObjects(): readonly string[] {
     return this.sawEverything ? [] : [...this.unread(), ...this.ignored()];
   }
 
   /** The part of it that could not be read. */
-  get unreadFor(): readonly string[] {
+  get unreadSources(): readonly string[] {
     return this.sawEverything ? [] : this.unread();
   }
 
@@ -174,14 +157,14 @@ export class Sync {
     return this.backend.differences?.(signal);
   }
 
-  private async startBackend(call: Call): Promise<Programmed> {
+  private async startBackend(call: Call): Promise<ProgrammedChanges> {
     const { network, forwarding, signal } = call;
-    const keptFor = this.keptFor;
-    const keepUnexplained = keptFor.length > 0;
+    const unreadObjects = this.unreadObjects;
+    const keepUnexplained = unreadObjects.length > 0;
     if (keepUnexplained)
       this.logger.warn(
-        { family: this.family, unread: keptFor.length, first: keptFor[0] },
-        'some objects cannot be read or are invalid; rules of unknown service ports stay until that is mended',
+        { family: this.family, unread: unreadObjects.length, first: unreadObjects[0] },
+        'some objects cannot be read or are invalid; rules of unknown service ports stay until that is fixed',
       );
     const all = this.allServices();
     const services = keepUnexplained ? [...all].filter((service) => this.isExplained(service)) : all;
@@ -193,10 +176,8 @@ export class Sync {
     this.started = true;
     this.sawEverything = !keepUnexplained;
     const rest = keepUnexplained ? await this.programHeldBack(call) : undefined;
-    return {
-      result: rest ? together(result, rest) : result,
-      changed: everyPort(this.table, this.statuses, this.family),
-    };
+    const changed = everyPort(this.table, this.statuses, this.family);
+    return { ...(rest ? mergeResults(result, rest) : result), full: true, changed };
   }
 
   /** Now that the backend knows what it keeps: Services without slices of which it keeps nothing need not wait. */
@@ -219,7 +200,10 @@ export class Sync {
     }
   }
 
-  private async applyChanges({ services, everyService }: DequeuedChanges, call: Call): Promise<Programmed> {
+  private async applyChanges(
+    { services, everyService }: DequeuedChanges,
+    call: Call,
+  ): Promise<ProgrammedChanges> {
     const { network, forwarding } = call;
     const ofServices = everyService ? undefined : services;
     const removals = failedRemovals(this.table, this.statuses, this.family, ofServices);
@@ -233,10 +217,10 @@ export class Sync {
     const changed = depend ? withEveryEntry(this.table, due) : due;
     // What was computed just now is so large that it is programmed in the next call.
     if (changed.length === 0 && !this.waiting.empty && network === before)
-      return { result: NOTHING_APPLIED, changed };
+      return { ...NOTHING_APPLIED, full: false, changed };
     this.network = network;
     this.listener?.programming?.(changed);
-    return { result: await this.apply(changed, call), changed };
+    return { ...(await this.apply(changed, call)), full: false, changed };
   }
 
   private computeAll(context: ForwardingContext): readonly ForwardingChange[] {
@@ -274,4 +258,46 @@ export class Sync {
     yield* this.state.serviceKeys();
     for (const service of this.table.services()) if (!this.state.service(service)) yield service;
   }
+}
+
+/** Whether the backend, started, may keep rules of the Service that no entry explains. */
+function mayKeepRulesOf(backend: Backend, { namespace, name, ports }: Service): boolean {
+  if (!backend.mayKeep) return true;
+  return ports.some(({ name: port, protocol }) => backend.mayKeep!({ namespace, name, port, protocol }));
+}
+
+/** The changes, and every other entry of the table. */
+function withEveryEntry(
+  table: ForwardingTable,
+  changes: readonly ForwardingChange[],
+): readonly ForwardingChange[] {
+  const gone = changes.filter(({ entry }) => !entry);
+  return [...gone, ...Array.from(table.entries(), (entry) => ({ key: entry.key, entry }))];
+}
+
+/** As changes: all service ports, and those that were removed while nothing could be programmed. */
+function everyPort(
+  table: ForwardingTable,
+  statuses: ServiceStatuses,
+  family: IpFamily,
+): readonly ForwardingChange[] {
+  const present = [...table.entries()].map((entry) => ({ key: entry.key, entry }));
+  const gone = statuses.keys(family).filter((key) => !table.entry(key));
+  return [...gone.map((key) => ({ key, entry: undefined })), ...present];
+}
+
+/**
+ * Removals that failed. The forwarding table has forgotten them; only their status tells that the kernel has not.
+ * @param services those of which they are wanted; undefined for all
+ */
+function failedRemovals(
+  table: ForwardingTable,
+  statuses: ServiceStatuses,
+  family: IpFamily,
+  services: ReadonlySet<ServiceKey> | undefined,
+): readonly ForwardingChange[] {
+  return statuses
+    .failures(family)
+    .filter(({ key }) => !table.entry(key) && (services?.has(serviceOf(key)) ?? true))
+    .map(({ key }) => ({ key, entry: undefined }));
 }

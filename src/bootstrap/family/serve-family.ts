@@ -1,6 +1,6 @@
 import { ServiceHealthChecks } from '../../application/health/service-health-checks.js';
 import { LocalhostNodePorts, type ReportProblem } from '../../application/localhost/localhost-node-ports.js';
-import { ForwardingListeners } from '../../application/sync/forwarding-listeners.js';
+import { ForwardingListeners } from '../../application/ports/forwarding-listener.js';
 import { Sync } from '../../application/use-cases/sync.js';
 import { SyncLoop } from '../../application/sync/sync-loop.js';
 import { ReconcileConntrack } from '../../application/use-cases/reconcile-conntrack.js';
@@ -81,7 +81,7 @@ function syncFamily(parts: FamilyParts, listeners: ForwardingListeners): Sync {
     parts.logger.child({ caller: 'sync-loop' }),
     listeners,
     () => source.problems,
-    ejection?.stepsAside(parts.family),
+    ejection?.ejectedEndpoints(parts.family),
     () => reports.rejectedServices,
   );
 }
@@ -91,7 +91,7 @@ function syncLoop(parts: FamilyParts, sync: Sync): SyncLoop {
   const { configuration } = parts.commandLine;
   const logger = parts.logger.child({ caller: 'sync-loop' });
   const periods = modeSettings(configuration, modeInForce(configuration));
-  return new SyncLoop(sync, backend, periods, syncObserver, clock, logger, (changes) =>
-    changeHistory.programmed(changes),
+  return new SyncLoop(sync, backend, periods, syncObserver, clock, logger, (family, report) =>
+    changeHistory.programmed(family, report),
   );
 }

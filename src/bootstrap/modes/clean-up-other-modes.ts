@@ -2,7 +2,7 @@ import { delay } from '../../application/delay.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { RemainingRules } from '../../application/status/remaining-rules.js';
-import { retryDelay } from '../../application/sync/backoff.js';
+import { retryDelay } from '../../application/sync/retries.js';
 import type { Leftovers, RemovalProgress } from './remove-other-modes.js';
 
 const BEGUN = 'rules of other modes, to be looked for and removed: until that is done packets may meet some';

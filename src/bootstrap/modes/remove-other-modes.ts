@@ -8,7 +8,7 @@ const KEPT = 'keeping any rules of other modes';
 /** What is asked of the sync loops of the mode in force. */
 export type StandingLoop = Pick<
   SyncLoop,
-  'firstAttempt' | 'verifyNow' | 'complete' | 'unreadFor' | 'refused'
+  'firstAttempt' | 'verifyNow' | 'complete' | 'unreadSources' | 'refused'
 >;
 
 /** What stays of other modes, and why, for people. */
@@ -49,7 +49,7 @@ export async function removeOtherModes(
   progress?.begins();
   const problem = await problemOf(loops, stopping !== undefined);
   if (problem !== undefined) return failing(`those of mode ${present.name} are not in place: ${problem}`);
-  const [unread] = loops.flatMap((loop) => loop.unreadFor);
+  const [unread] = loops.flatMap((loop) => loop.unreadSources);
   if (unread !== undefined) return failing(`they may serve objects that cannot be read: ${unread}`);
   const [refused] = loops.flatMap((loop) => loop.refused);
   if (refused !== undefined) return failing(`they may serve what the kernel refuses: ${refused}`);

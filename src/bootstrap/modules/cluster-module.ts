@@ -3,7 +3,7 @@ import { ManifestSource } from '../../adapters/manifests/manifest-source.js';
 import { ClusterEvents } from '../../application/use-cases/cluster-events.js';
 import { FamilyLoops } from '../../application/use-cases/object-handler.js';
 import { ObjectReports } from '../../application/use-cases/object-reports.js';
-import { ignoredPartEvents } from '../../application/use-cases/ignored-part-events.js';
+import { ignoredPartEvents } from '../../application/use-cases/port-events.js';
 import { IP_FAMILIES } from '../../domain/net/ip-family.js';
 import { ClusterState } from '../../domain/state/cluster-state.js';
 import { KubernetesSource } from '../../adapters/kubernetes/kubernetes-source.js';

@@ -5,7 +5,7 @@ import { ChangeHistory } from '../../application/status/change-history.js';
 import { RemainingRules } from '../../application/status/remaining-rules.js';
 import { ServiceStatuses } from '../../application/status/service-statuses.js';
 import { SyncHistory } from '../../application/status/sync-history.js';
-import { SyncObservers } from '../../application/sync/sync-observers.js';
+import { SyncObservers } from '../../application/ports/sync-observer.js';
 import { degradedPortEvents, failedPortEvents } from '../../application/use-cases/port-events.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import { featureGateStates } from '../configuration/schema/feature-gates.js';
@@ -33,7 +33,7 @@ export const syncModule = {
       health,
       statuses,
       () => clusterEvents.missing,
-      () => [...new Set(served.flatMap(({ loop }) => loop.unreadFor))],
+      () => [...new Set(served.flatMap(({ loop }) => loop.unreadSources))],
       () => remainingRules.reasons,
       clock,
     ),

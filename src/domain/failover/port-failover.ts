@@ -1,5 +1,5 @@
 import { SILENT_AFTER, type Evidence, type UnansweredConnection } from '../traffic/evidence.js';
-import { mostAside } from './steps-aside.js';
+import { mostEjected } from './ejected-endpoints.js';
 
 /** Connections of an endpoint that is not on trial must have begun within this time. Milliseconds. */
 const RECENT = 10_000;
@@ -97,7 +97,7 @@ export class PortFailover {
     const steps = this.returned(sight);
     const recent = (place: string): number => this.recent(place, sight).length;
     const exceeds = (list: ReadonlySet<string>, isOne: (place: string) => boolean): boolean =>
-      [...list].filter((place) => this.asides.has(place) || isOne(place)).length > mostAside(list.size);
+      [...list].filter((place) => this.asides.has(place) || isOne(place)).length > mostEjected(list.size);
     const silent = lists.filter((list) => exceeds(list, (place) => recent(place) >= SILENT_AFTER));
     const doubted = new Set(lists.filter((list) => exceeds(list, (place) => recent(place) > 0)));
     steps.push(...this.returnedFrom(silent, lists));
@@ -179,7 +179,7 @@ export class PortFailover {
   }
 
   private mayLoseOne(list: ReadonlySet<string>): boolean {
-    return [...list].filter((place) => this.asides.has(place)).length < mostAside(list.size);
+    return [...list].filter((place) => this.asides.has(place)).length < mostEjected(list.size);
   }
 
   private eject(place: string, now: number): Step {

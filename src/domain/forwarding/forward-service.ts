@@ -1,6 +1,6 @@
 import { isWeightedList, methodOfScheduler, type Balancing } from '../balancing/balancing.js';
 import type { Endpoint, PortIdentity } from '../model/endpoint.js';
-import { NOBODY_ASIDE, type StepsAside } from '../failover/steps-aside.js';
+import { NONE_EJECTED, type EjectedEndpoints } from '../failover/ejected-endpoints.js';
 import { servicePortKey } from '../model/service-port-name.js';
 import type { Service, ServicePortSpec } from '../model/service.js';
 import { subset } from '../model/subset.js';
@@ -32,19 +32,19 @@ export interface ForwardingContext {
 
 /**
  * The forwarding entries of a Service's ports in the context's family; none without a cluster IP of that family.
- * @param stepsAside followed only where silent endpoints are to step aside
+ * @param ejectedEndpoints used only where unresponsive endpoints are ejected
  */
 export function forwardService(
   service: Service,
   endpointsOf: (port: PortIdentity) => readonly Endpoint[],
   context: ForwardingContext,
-  stepsAside = NOBODY_ASIDE,
+  ejectedEndpoints = NONE_EJECTED,
 ): readonly ForwardingEntry[] {
   const clusterIP = service.clusterIPs[context.family];
   if (clusterIP === undefined) return [];
   if (context.everyEndpoint) return forwardPlainly(service, endpointsOf, context);
   const entries = service.ports.map((port) =>
-    forwardPort(service, port, clusterIP, endpointsOf, context, stepsAside),
+    forwardPort(service, port, clusterIP, endpointsOf, context, ejectedEndpoints),
   );
   return context.usesSlots ? withTableOwners(entries) : entries;
 }
@@ -69,7 +69,7 @@ function forwardPort(
   clusterIP: string,
   endpointsOf: (port: PortIdentity) => readonly Endpoint[],
   { family, topology, nodeIP, externalIPsAllowed, ejectSilentEndpoints }: ForwardingContext,
-  stepsAside: StepsAside,
+  ejectedEndpoints: EjectedEndpoints,
 ): ForwardingEntry {
   const externalIPs = textsOf(service.externalIPs, family);
   const loadBalancerIPs = textsOf(service.loadBalancerIPs, family);
@@ -88,7 +88,7 @@ function forwardPort(
       usesLocalEndpoints: internalPolicyLocal || (externalPolicyLocal && reachableFromOutside),
     },
     topology,
-    ejects ? stepsAside(key) : undefined,
+    ejects ? ejectedEndpoints(key) : undefined,
   );
   const balancing = balancingOf(service, endpoints);
   const internal = {

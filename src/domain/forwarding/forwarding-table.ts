@@ -1,5 +1,5 @@
 import { SlotBudget } from '../balancing/slot-budget.js';
-import { NOBODY_ASIDE } from '../failover/steps-aside.js';
+import { NONE_EJECTED } from '../failover/ejected-endpoints.js';
 import {
   serviceOf,
   type Protocol,
@@ -67,8 +67,8 @@ export class ForwardingTable {
   private count = 0;
   private lacking = { internal: 0, external: 0 };
 
-  /** @param stepsAside who steps aside, as of each time that entries are computed */
-  constructor(private readonly stepsAside = NOBODY_ASIDE) {}
+  /** @param ejectedEndpoints as of each time that entries are computed */
+  constructor(private readonly ejectedEndpoints = NONE_EJECTED) {}
 
   /** Of all Services that are known, made at once. */
   static of(state: ClusterState, context: ForwardingContext): ForwardingTable {
@@ -211,10 +211,15 @@ export class ForwardingTable {
     const limit = this.endpoints.limitOf(key);
     const part = ports === service.ports ? service : { ...service, ports };
     if (limit === undefined)
-      return forwardService(part, state.endpointsByPort(key, family), context, this.stepsAside);
+      return forwardService(part, state.endpointsByPort(key, family), context, this.ejectedEndpoints);
     const most = Math.max(1, Math.floor(limit / frontendsOf(service)));
     const counts = state.endpointCounts(key, family);
-    const entries = forwardService(part, state.endpointsByPort(key, family, most), context, this.stepsAside);
+    const entries = forwardService(
+      part,
+      state.endpointsByPort(key, family, most),
+      context,
+      this.ejectedEndpoints,
+    );
     return entries.map((entry, index) => {
       const knownEndpoints = counts(entry.name);
       const isFirst = ports[index] === service.ports[0];

@@ -14,6 +14,7 @@ import { parseExposition, type ShownMetric } from '../../support/metrics/exposit
 import { specMetrics } from '../../support/metrics/spec-metrics.js';
 import type { SeriesValues } from '../../../src/domain/traffic/traffic-series.js';
 import { timeText } from '../../../src/domain/model/text.js';
+import { SYNC_REPORT } from '../../support/sync-report.js';
 
 const clock = new FakeClock(1_700_000_000_500);
 
@@ -35,11 +36,9 @@ const shown = async (metrics: PrometheusMetrics): Promise<ReadonlyMap<string, Sh
 const packetCounters = { packets: () => Promise.resolve(7) };
 
 const REPORT: SyncReport = {
-  ok: true,
-  full: true,
+  ...SYNC_REPORT,
   seconds: 0.003,
   written: 12,
-  failed: 0,
   programmingLatencies: [0],
   noLocalEndpoints: { internal: 3, external: 4 },
 };

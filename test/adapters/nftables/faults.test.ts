@@ -97,7 +97,7 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
     it('does not keep the others from a first start, is reported, and is programmed when it can be', async () => {
       const lift = refuseService(kernel, bad, blame);
       const [result] = await proxy.sync();
-      expect(result!.failed).toEqual([keyOf(bad)]);
+      expect(result!.failed).toMatchObject([{ key: keyOf(bad) }]);
       expect(proxy.statuses.failures('IPv4')).toEqual([
         {
           key: keyOf(bad),
@@ -123,7 +123,7 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
       const changing = next();
       for (let number = 1; number <= SERVICES; number++) applyService(changing, number, 1);
       const lift = refuseService(kernel, bad, blame);
-      expect((await changing.sync())[0]!.failed).toEqual([keyOf(bad)]);
+      expect((await changing.sync())[0]!.failed).toMatchObject([{ key: keyOf(bad) }]);
       expectOthers(1);
       expect(outcome(kernel, bad)).toEqual(to(bad));
       // What is in memory is what the kernel has: nothing is left to repair.
@@ -177,7 +177,7 @@ it('a service that cannot be compiled keeps what an earlier process wrote for it
     return compileNftables(entry);
   });
   for (const number of [1, 2]) applyService(restarted, number, 1);
-  expect((await restarted.sync())[0]!.failed).toEqual([keyOf(2)]);
+  expect((await restarted.sync())[0]!.failed).toMatchObject([{ key: keyOf(2) }]);
   expect(outcomes(kernel, [1, 2, 3])).toEqual([to(1, 1), to(2), 'untouched']);
   restarted.events.deleted('Service', { namespace: 'ns', name: 'service-2' });
   await restarted.sync();
@@ -473,7 +473,7 @@ describe('leftovers', () => {
       const lift = refuseService(kernel, 1, blame);
       slice(1, 3);
       slice(2, 1);
-      expect((await proxy.sync())[0]!.failed).toEqual([keyOf(1)]);
+      expect((await proxy.sync())[0]!.failed).toMatchObject([{ key: keyOf(1) }]);
       expect(outcome(kernel, 1)).toMatchObject({ to: ['10.244.9.1:8080', '10.244.9.2:8080'] });
       kernel.resetCounts();
       await proxy.verify('full');

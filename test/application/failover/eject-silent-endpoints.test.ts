@@ -79,7 +79,7 @@ afterEach(async () => {
 
 /** As after a sync. */
 function program(): void {
-  [entry] = forwardService(service(wish), () => endpoints, context, ejection.stepsAside('IPv4'));
+  [entry] = forwardService(service(wish), () => endpoints, context, ejection.ejectedEndpoints('IPv4'));
   tell({ key: entry!.key, entry });
 }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { FrontendConflicts } from '../../../src/application/status/frontend-conflicts.js';
+import { FrontendConflicts } from '../../../src/application/status/deviations.js';
 import { serviceOf } from '../../../src/domain/model/service-port-name.js';
 
 const clash = (frontend: string, holder: string, loser: string) => ({ frontend, holder, loser });

@@ -2,10 +2,10 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
-import type { ProgrammedChanges } from '../../../src/application/sync/change-log.js';
+import type { SyncReport } from '../../../src/application/ports/sync-observer.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { SyncLoop, type SyncPeriods } from '../../../src/application/sync/sync-loop.js';
 import { Sync, type FamilyContext } from '../../../src/application/use-cases/sync.js';
-import { SyncLoop } from '../../../src/application/sync/sync-loop.js';
-import type { SyncPeriods } from '../../../src/application/sync/sync-periods.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { FORWARDING, service, slice, sliceEndpoint } from '../../support/samples.js';
@@ -47,7 +47,10 @@ export class Bench {
   /** What it delivered and is not valid. */
   readonly invalid: string[] = [];
 
-  constructor(periods: Partial<SyncPeriods> = {}, programmed?: (changes: ProgrammedChanges) => void) {
+  constructor(
+    periods: Partial<SyncPeriods> = {},
+    programmed?: (family: IpFamily, report: SyncReport) => void,
+  ) {
     const contexts = { of: (_: string, refresh: boolean) => (this.refreshes.push(refresh), this.context) };
     this.sync = new Sync(
       this.state,

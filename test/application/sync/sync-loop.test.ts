@@ -1,5 +1,6 @@
 import { serviceOf } from '../../../src/domain/model/service-port-name.js';
 import { Bench, keyOf, START } from './bench.js';
+import { SYNC_REPORT } from '../../support/sync-report.js';
 
 describe('start', () => {
   it('writes nothing before everything is listed, whatever changes', async () => {
@@ -42,15 +43,12 @@ describe('start', () => {
       'dequeued IPv4',
       'finished IPv4',
     ]);
-    expect(bench.observer.reports).toEqual([
+    expect(bench.observer.reports).toMatchObject([
       {
-        ok: true,
-        full: true,
-        seconds: 0,
+        ...SYNC_REPORT,
         written: 2,
-        failed: 0,
-        programmingLatencies: [],
-        noLocalEndpoints: { internal: 0, external: 0 },
+        everyService: true,
+        changed: ['a', 'b'].map((name) => ({ key: keyOf(name) })),
       },
     ]);
     expect(bench.refreshes).toEqual([true]);

@@ -20,7 +20,7 @@ describe('What the source cannot read at a start', () => {
     withSlices(bench, 'a');
     await bench.begin();
     expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a'), keyOf('b')]);
-    expect(bench.loop.keptFor).toEqual(['b.yaml:3: bad indentation']);
+    expect(bench.loop.unreadObjects).toEqual(['b.yaml:3: bad indentation']);
     expect(bench.logger.at('warn')).toMatchObject([
       { facts: { unread: 1, first: 'b.yaml:3: bad indentation' } },
     ]);
@@ -37,7 +37,7 @@ describe('What the source cannot read at a start', () => {
     expect([bench.syncs(), isComplete]).toEqual([['start a'], true]);
     expect([bench.loop.inSync, bench.loop.isWaiting('shop/a')]).toEqual([true, false]);
     expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a')]);
-    expect(bench.loop.keptFor).toEqual([]);
+    expect(bench.loop.unreadObjects).toEqual([]);
   });
 
   it('may hold the endpoints of a Service that has none: it keeps its rules until they are known', async () => {
@@ -54,7 +54,7 @@ describe('What the source cannot read at a start', () => {
     expect(bench.backend.programmed.get(keyOf('a'))).not.toBe(before);
     bench.unread.pop();
     await bench.clock.advanceAsync(3_000);
-    expect(bench.loop.keptFor).toEqual([]);
+    expect(bench.loop.unreadObjects).toEqual([]);
   });
 
   it('holds back no Service that has no rules to lose, from the start or later', async () => {
@@ -81,7 +81,7 @@ describe('What the source cannot read at a start', () => {
     withSlices(bench, 'a');
     await bench.begin();
     expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a'), keyOf('b')]);
-    expect([bench.loop.keptFor, bench.loop.unreadFor]).toEqual([bench.invalid, []]);
+    expect([bench.loop.unreadObjects, bench.loop.unreadSources]).toEqual([bench.invalid, []]);
     let isComplete = false;
     void bench.loop.complete.then(() => (isComplete = true));
     await bench.clock.advanceAsync(5_000);
@@ -103,7 +103,7 @@ describe('What the source cannot read at a start', () => {
     bench.remove('a');
     await bench.clock.advanceAsync(60_000);
     expect(bench.backend.programmed.size).toBe(0);
-    expect(bench.loop.keptFor).toEqual([]);
+    expect(bench.loop.unreadObjects).toEqual([]);
     expect(bench.clock.now()).toBeGreaterThan(START);
   });
 });

@@ -1,7 +1,7 @@
 import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import type { IgnoredParts } from '../../../src/application/use-cases/ignored-part-events.js';
+import type { IgnoredParts } from '../../../src/application/use-cases/port-events.js';
 import { ClusterEvents } from '../../../src/application/use-cases/cluster-events.js';
 import { FamilyLoops, type ChangeReceiver } from '../../../src/application/use-cases/object-handler.js';
 import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';

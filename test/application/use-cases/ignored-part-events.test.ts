@@ -1,4 +1,4 @@
-import { ignoredPartEvents } from '../../../src/application/use-cases/ignored-part-events.js';
+import { ignoredPartEvents } from '../../../src/application/use-cases/port-events.js';
 import type { ClusterEvent } from '../../../src/application/ports/event-recorder.js';
 import { rawService, rawSlice } from '../../support/objects.js';
 import { Bench } from './bench.js';

@@ -14,13 +14,13 @@ const standing: StandingLoop = {
   firstAttempt: Promise.resolve(undefined),
   verifyNow: () => Promise.resolve(undefined),
   complete: Promise.resolve(),
-  unreadFor: [],
+  unreadSources: [],
   refused: [],
 };
 const partial: StandingLoop = {
   ...standing,
   complete: new Promise(() => {}),
-  unreadFor: ['loop.yaml: ELOOP'],
+  unreadSources: ['loop.yaml: ELOOP'],
 };
 
 const NOTHING = { failed: [], left: [] };
@@ -85,18 +85,18 @@ it('says once what each mode leaves, and goes on with the others', async () => {
 describe('while the program runs', () => {
   it('waits until everything could be read, and lets connections end', async () => {
     let reportComplete!: () => void;
-    let unreadFor = partial.unreadFor;
+    let unreadSources = partial.unreadSources;
     const loop = {
       ...standing,
       complete: new Promise<void>((resolve) => (reportComplete = resolve)),
-      get unreadFor() {
-        return unreadFor;
+      get unreadSources() {
+        return unreadSources;
       },
     };
     const removal = removeOtherModes([standing, loop], modes, present, new AbortController().signal);
     await new Promise((resolve) => setImmediate(resolve));
     expect(removed).toEqual([]);
-    unreadFor = [];
+    unreadSources = [];
     reportComplete();
     expect(await removal).toEqual(NOTHING);
     expect(removed).toEqual([

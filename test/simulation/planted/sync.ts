@@ -14,7 +14,7 @@ const FAULTS: readonly PlantedFault[] = [
   {
     name: 'refused-service-ports-are-not-tried-again',
     file: SYNC_LOOP,
-    original: '      for (const key of failed) this.retryLater(key);\n',
+    original: '      for (const { key } of report.failed) this.retryLater(key);\n',
     fault: '',
   },
   {
@@ -31,7 +31,7 @@ const FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'delays-in-microseconds',
-    file: 'src/application/sync/backoff.ts',
+    file: 'src/application/sync/retries.ts',
     original: '{ initial: 1_000, maximum: 60_000 }',
     fault: '{ initial: 1_000_000, maximum: 60_000_000 }',
   },

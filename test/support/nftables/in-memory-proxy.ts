@@ -2,9 +2,9 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { NodeContexts, type NodeSettings } from '../../../src/application/node/node-contexts.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
-import type { SyncObserver } from '../../../src/application/ports/sync-observer.js';
+import type { SyncObserver, ProgrammedChanges } from '../../../src/application/ports/sync-observer.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
-import { Sync, type ProgramResult } from '../../../src/application/use-cases/sync.js';
+import { Sync } from '../../../src/application/use-cases/sync.js';
 import { ClusterEvents } from '../../../src/application/use-cases/cluster-events.js';
 import { FamilyLoops } from '../../../src/application/use-cases/object-handler.js';
 import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';
@@ -67,8 +67,8 @@ export class InMemoryProxy {
   }
 
   /** One sync of each family with what has come since the last. */
-  async sync(): Promise<readonly ProgramResult[]> {
-    const results: ProgramResult[] = [];
+  async sync(): Promise<readonly ProgrammedChanges[]> {
+    const results: ProgrammedChanges[] = [];
     for (const { sync, pending } of this.families.values())
       results.push(await sync.program(pending.dequeue()));
     return results;

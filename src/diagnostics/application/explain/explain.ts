@@ -90,12 +90,12 @@ export class Explain {
     };
   }
 
-  private absence({ family, table, keptFor }: ListedLoop, service: ServiceKey): Absence | undefined {
+  private absence({ family, table, unreadObjects }: ListedLoop, service: ServiceKey): Absence | undefined {
     if (table.has(service)) return undefined;
     if (this.sources.state.service(service)?.clusterIPs[family] === undefined)
       return { kind: 'no-cluster-ip', text: 'no cluster IP of this family' };
-    if (keptFor.length === 0 || this.sources.state.hasSlices(service, family))
+    if (unreadObjects.length === 0 || this.sources.state.hasSlices(service, family))
       return { kind: 'not-processed', text: 'not processed yet' };
-    return { kind: 'held-back', text: heldBack(keptFor) };
+    return { kind: 'held-back', text: heldBack(unreadObjects) };
   }
 }

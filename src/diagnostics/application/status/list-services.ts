@@ -22,7 +22,7 @@ export interface ListedLoop {
   readonly family: IpFamily;
   readonly table: ForwardingTable;
   /** What could not be read since the start. */
-  readonly keptFor: readonly string[];
+  readonly unreadObjects: readonly string[];
   isWaiting(service: ServiceKey): boolean;
 }
 
@@ -137,7 +137,7 @@ export class ListServices {
     if (failedRemoval !== undefined) return { state: 'failed', reason: failedRemoval };
     const isPending = this.loops.some((loop) => loop.isWaiting(key));
     if (isPending || statuses.includes(undefined)) return { state: 'pending' };
-    const unread = this.loops.flatMap(({ keptFor }) => keptFor);
+    const unread = this.loops.flatMap(({ unreadObjects }) => unreadObjects);
     if (entries.length === 0 && unread.length > 0) return { state: 'pending', reason: HELD_BACK };
     for (const status of statuses)
       if (status?.state === 'degraded') return { state: 'degraded', reason: status.reason };

@@ -21,11 +21,11 @@ export interface ReportedLoop {
   readonly inSync: boolean;
   readonly pending: { readonly serviceCount: number };
   /** What could not be read or used since the start, for people. */
-  readonly keptFor: readonly string[];
+  readonly unreadObjects: readonly string[];
   /** The part of it that could not be read. */
-  readonly unreadFor: readonly string[];
+  readonly unreadSources: readonly string[];
   /** Why something stays that no service port has, and that may serve. */
-  readonly unremoved: readonly string[];
+  readonly failedDeletes: readonly string[];
 }
 
 /** What is known besides how syncs went: of the news of the cluster, of the configuration, of other modes, and of this machine. */
@@ -111,14 +111,14 @@ export class ReportStatus {
           ...portTexts(family, failed, degraded, isNodeProblem),
         );
       }),
-      ...this.loops.flatMap(({ family, unremoved }) => {
-        const [first] = unremoved;
-        const count = counted(unremoved.length, 'pending deletion');
+      ...this.loops.flatMap(({ family, failedDeletes }) => {
+        const [first] = failedDeletes;
+        const count = counted(failedDeletes.length, 'pending deletion');
         return first === undefined ? [] : [`${family}: ${count} of rules that no Service has: ${first}`];
       }),
       ...said(
         unreadable > 0 && counted(unreadable, 'object cannot be read', 'objects cannot be read'),
-        this.loops.some(({ unreadFor }) => !unreadFor.every(isAboutObject)) && KEPT,
+        this.loops.some(({ unreadSources }) => !unreadSources.every(isAboutObject)) && KEPT,
         ...stale.map(({ kind, reason }) => `${kind}: ${reason}`),
         ...this.source.obstacles(),
         refused !== undefined && `the edited configuration is not in force: ${refused}`,
@@ -131,7 +131,7 @@ export class ReportStatus {
   private objectWarnings(families: readonly FamilyStatus[]): readonly string[] {
     const { ignored, partlyIgnored } = this.reports;
     const isKept = this.loops.some(
-      ({ keptFor, unreadFor }) => keptFor.length > 0 && unreadFor.every(isAboutObject),
+      ({ unreadObjects, unreadSources }) => unreadObjects.length > 0 && unreadSources.every(isAboutObject),
     );
     return [
       ...families.flatMap(({ family, failed, degraded }) =>

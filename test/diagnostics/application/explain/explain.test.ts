@@ -13,6 +13,7 @@ import { parseCidr } from '../../../../src/domain/net/cidr.js';
 import { ClusterState } from '../../../../src/domain/state/cluster-state.js';
 import { service, slice, sliceEndpoint } from '../../../support/samples.js';
 import { timeText } from '../../../../src/domain/model/text.js';
+import { SYNC_REPORT } from '../../../support/sync-report.js';
 
 const KEY = 'shop/cart/tcp/';
 const CONTEXT = {
@@ -46,7 +47,7 @@ beforeEach(() => {
   const loop = {
     family: 'IPv4',
     table,
-    keptFor: unread,
+    unreadObjects: unread,
     isWaiting: (key: string) => waiting.has(key),
   } as const;
   const healthChecks = {
@@ -93,15 +94,7 @@ describe('Explain', () => {
       ],
     );
     statuses.set('IPv4', KEY, { state: 'degraded', since: timeText(5), reason: 'no such scheduler' });
-    history.finished('IPv4', {
-      ok: true,
-      full: true,
-      seconds: 0.5,
-      written: 9,
-      failed: 0,
-      programmingLatencies: [],
-      noLocalEndpoints: { internal: 0, external: 0 },
-    });
+    history.finished('IPv4', { ...SYNC_REPORT, seconds: 0.5, written: 9 });
     history.repaired('IPv4', 3);
     const endpoint = { port: 8080, serving: true, terminating: false, zoneHints: [], nodeHints: [] };
     expect(await explain.service('shop/cart')).toEqual({

@@ -11,6 +11,7 @@ import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { shownLines } from '../../../support/shown-lines.js';
 import { timeText } from '../../../../src/domain/model/text.js';
+import { SYNC_REPORT } from '../../../support/sync-report.js';
 
 const proxyStatusText = (...args: Parameters<typeof proxyStatusLines>): string =>
   shownLines(proxyStatusLines(...args));
@@ -22,15 +23,7 @@ const FACTS = {
   versions: { program: '1.2.3', kubernetes: 'v1.36.0', node: 'v20.19.0', kernel: '6.1.0' },
   startedAt: timeText(START),
 };
-const REPORT = {
-  ok: true,
-  full: true,
-  seconds: 0.012,
-  written: 9,
-  failed: 0,
-  programmingLatencies: [],
-  noLocalEndpoints: { internal: 0, external: 0 },
-};
+const REPORT = { ...SYNC_REPORT, seconds: 0.012, written: 9 };
 const WATCH = { kind: 'Service', state: 'watching', synced: true, connected: true, objects: 3 } as const;
 
 /** A proxy for IPv4, of which a test changes what is reported. */
@@ -51,9 +44,9 @@ class Reported {
     family: 'IPv4' as const,
     inSync: false,
     pending: { serviceCount: 0 },
-    keptFor: [] as string[],
-    unreadFor: [] as string[],
-    unremoved: [] as string[],
+    unreadObjects: [] as string[],
+    unreadSources: [] as string[],
+    failedDeletes: [] as string[],
   };
   private readonly report = new ReportStatus(
     FACTS,
@@ -194,14 +187,14 @@ describe('ReportStatus', () => {
     [
       'not everything could be read',
       ({ loop }) => {
-        loop.keptFor.push('a.yaml:7: broken');
-        loop.unreadFor.push('a.yaml:7: broken');
+        loop.unreadObjects.push('a.yaml:7: broken');
+        loop.unreadSources.push('a.yaml:7: broken');
       },
       ['rules that no object explains are kept until everything has been readable once'],
     ],
     [
       'what no service port has stays',
-      ({ loop }) => loop.unremoved.push('delete 10.9.9.9 was refused: EINVAL', 'another'),
+      ({ loop }) => loop.failedDeletes.push('delete 10.9.9.9 was refused: EINVAL', 'another'),
       ['IPv4: 2 pending deletions of rules that no Service has: delete 10.9.9.9 was refused: EINVAL'],
     ],
     [
@@ -272,8 +265,8 @@ describe('ReportStatus', () => {
     [
       'invalid objects at the start may be what unexplained rules are for',
       ({ loop }) => {
-        loop.keptFor.push('Service a/d: no port', 'a.yaml:7: Service a/e: no port');
-        loop.unreadFor.push('a.yaml:7: Service a/e: no port');
+        loop.unreadObjects.push('Service a/d: no port', 'a.yaml:7: Service a/e: no port');
+        loop.unreadSources.push('a.yaml:7: Service a/e: no port');
       },
       ['rules that no object explains are kept until everything has been readable once'],
     ],

@@ -1,19 +1,18 @@
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { RecordingObserver } from '../../support/recording-observer.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
-import { retryDelay } from '../../../src/application/sync/backoff.js';
+import { retryDelay } from '../../../src/application/sync/retries.js';
 import { ChangeHistory } from '../../../src/application/status/change-history.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../../src/application/status/sync-history.js';
-import { SyncObservers } from '../../../src/application/sync/sync-observers.js';
+import { SyncObservers } from '../../../src/application/ports/sync-observer.js';
 import { timeText } from '../../../src/domain/model/text.js';
+import { SYNC_REPORT } from '../../support/sync-report.js';
 
 const REPORT = {
-  ok: true,
-  full: true,
+  ...SYNC_REPORT,
   seconds: 0.5,
   written: 3,
-  failed: 0,
   programmingLatencies: [0.9, 0.8],
   noLocalEndpoints: { internal: 1, external: 2 },
 };
