@@ -1,7 +1,7 @@
 import { Help, type Option } from 'commander';
-import { cluster } from '../../src/diagnostics/adapters/cli/arguments/cluster.js';
+import { clusterCommand } from '../../src/diagnostics/adapters/cli/cluster/cluster-command.js';
 import { COMMAND_GROUPS, type CommandForm } from '../../src/adapters/cli/subcommand.js';
-import { subcommands } from '../../src/diagnostics/adapters/cli/command-line/subcommands.js';
+import { subcommands } from '../../src/diagnostics/adapters/cli/subcommands.js';
 import { flagOptions } from '../../src/bootstrap/configuration/flags/flag-option.js';
 
 /** A page, and where it is below the folder of all man pages. */
@@ -62,13 +62,13 @@ const plugin: NamedPage = {
   synopsis: 'COMMAND [flags]',
   body: [
     '.SH DESCRIPTION',
-    ...paragraph(cluster.description),
+    ...paragraph(clusterCommand.description),
     ...paragraph('kubectl runs it as kubectl kubeproxy.'),
     ...paragraph(EXIT_CODES),
     '.SH FLAGS OF ALL COMMANDS',
-    ...(cluster.options ?? []).flatMap(optionLines),
+    ...(clusterCommand.options ?? []).flatMap(optionLines),
     '.SH COMMANDS',
-    ...(cluster.commands ?? []).flatMap(commandLines),
+    ...(clusterCommand.commands ?? []).flatMap(commandLines),
   ],
   seeAlso: ['kubeproxy(1)', 'kubectl(1)'],
 };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { CLUSTER_QUESTIONS } from '../../src/diagnostics/adapters/cli/arguments/question.js';
-import { subcommands } from '../../src/diagnostics/adapters/cli/command-line/subcommands.js';
+import { CLUSTER_QUESTIONS } from '../../src/diagnostics/adapters/cli/cluster/cluster-command.js';
+import { subcommands } from '../../src/diagnostics/adapters/cli/subcommands.js';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/commands.md', import.meta.url)), 'utf8');
 

@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { manPages } from '../../scripts/docs/man-pages.js';
-import { cluster } from '../../src/diagnostics/adapters/cli/arguments/cluster.js';
+import { clusterCommand } from '../../src/diagnostics/adapters/cli/cluster/cluster-command.js';
 import type { CommandForm } from '../../src/adapters/cli/subcommand.js';
-import { subcommands } from '../../src/diagnostics/adapters/cli/command-line/subcommands.js';
+import { subcommands } from '../../src/diagnostics/adapters/cli/subcommands.js';
 import { flagFields } from '../../src/bootstrap/configuration/flags/flags.js';
 
 const pages = new Map(manPages('1.2.3').map(({ path, text }) => [path, text]));
@@ -53,13 +53,13 @@ it('kubeproxy(1) has nothing of what is for scripts', () => {
   expect(read(kubeproxy)).not.toContain('__complete');
 });
 
-it.each((cluster.commands ?? []).map((one) => [one.name, one] as const))(
+it.each((clusterCommand.commands ?? []).map((one) => [one.name, one] as const))(
   'kubectl-kubeproxy(1) has %s and its options',
   (_, one) => expectCommand(plugin, one),
 );
 
 it('kubectl-kubeproxy(1) has the options of all commands', () => {
-  for (const { flags, description } of cluster.options ?? [])
+  for (const { flags, description } of clusterCommand.options ?? [])
     expect(read(plugin)).toContain(`.B "${flags}"\n${description}`);
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ServiceRow } from '../../src/diagnostics/application/status/service-row.js';
-import { SHELLS } from '../../src/diagnostics/adapters/cli/arguments/completion.js';
+import { SHELLS } from '../../src/diagnostics/adapters/cli/commands/completion.js';
 import { sampleOf } from '../support/nightly.js';
 import { builtProxy } from '../support/program/built-proxy.js';
 import { Served } from '../support/http/served.js';

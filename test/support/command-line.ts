@@ -1,4 +1,4 @@
-import { subcommandsOf, type Request } from '../../src/diagnostics/adapters/cli/command-line/subcommands.js';
+import { subcommandsOf, type Request } from '../../src/diagnostics/adapters/cli/subcommands.js';
 import { NO_TERMINAL } from '../../src/adapters/cli/reader.js';
 import {
   parseCommandLine,

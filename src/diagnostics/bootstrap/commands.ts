@@ -1,10 +1,18 @@
-import { CANNOT_ASK, CannotAskError } from '../adapters/cli/asking/cannot-ask-error.js';
-import { subcommandsOf, type Request } from '../adapters/cli/command-line/subcommands.js';
-import { BundleFolderError } from '../adapters/cli/dump/bundle-folder.js';
-import { print } from '../adapters/cli/output/print.js';
-import { chooseColors } from '../adapters/cli/output/tones.js';
+import { diff } from '../adapters/cli/commands/diff.js';
+import { explain } from '../adapters/cli/commands/explain.js';
+import { history } from '../adapters/cli/commands/history.js';
+import { services } from '../adapters/cli/commands/services.js';
+import { status } from '../adapters/cli/commands/status.js';
+import { top } from '../adapters/cli/commands/top.js';
+import { validate } from '../adapters/cli/commands/validate.js';
+import { version } from '../adapters/cli/commands/version.js';
+import { complete, completionScript } from '../adapters/cli/commands/completion.js';
+import { BundleFolderError, dump } from '../adapters/cli/commands/dump.js';
+import { QueriesError, trace } from '../adapters/cli/commands/trace.js';
+import { CANNOT_ASK, CannotAskError } from '../adapters/cli/running-proxy.js';
+import { subcommands, subcommandsOf, type Request } from '../adapters/cli/subcommands.js';
+import { print, chooseColors } from '../adapters/cli/output.js';
 import { printError } from '../../adapters/cli/print-error.js';
-import { QueriesError } from '../adapters/cli/tracing/queries-error.js';
 import { UsageError } from '../../adapters/cli/usage-error.js';
 import { DumpError } from '../adapters/compare/dump-sides.js';
 import { ManifestFiles } from '../../adapters/manifests/manifest-files.js';
@@ -22,45 +30,38 @@ export { subcommandsOf };
 
 type Command<Name extends Request['name']> = (asked: Asked<Name>, logger: PinoLogger) => Promise<number>;
 
-const asking = () => import('../adapters/cli/asking/commands.js');
-
-/** Each is loaded only when somebody runs it. */
-const commands: { readonly [Name in Request['name']]: () => Promise<Command<Name>> } = {
-  status: async () => (await asking()).status,
-  services: async () => (await asking()).services,
-  explain: async () => (await asking()).explain,
-  trace: async () => (await import('./trace.js')).trace,
-  diff: async () => (await import('./diff.js')).diff,
-  history: async () => (await asking()).history,
-  top: async () => (await asking()).top,
-  dump: async () => (await asking()).dump,
-  cluster: async () => {
-    const { askCluster } = await import('../adapters/cli/cluster/ask-cluster.js');
-    return (asked) => askCluster(asked);
+/** What reads manifests, the kernel or the API server is loaded only when somebody runs it. */
+const commands: { readonly [Name in Request['name']]: Command<Name> } = {
+  status,
+  services,
+  explain,
+  trace: async (asked, logger) => {
+    if (asked.manifests.length === 0) return trace(asked);
+    return (await import('./trace-manifests.js')).traceManifests(asked, logger);
   },
-  version: async () => {
-    const { version } = await asking();
-    return (asked) => version(asked, thisVersion(asked.version));
+  diff: async (asked, logger) => {
+    if (!asked.request.isPlanned && asked.manifests.length === 0) return diff(asked);
+    return (await import('./plan.js')).plannedDiff(asked, logger);
   },
-  plan: async () => (await import('./plan.js')).plan,
-  completion: async () => {
-    const { completionScript } = await import('../adapters/cli/completion/script.js');
-    return async ({ request }) => {
-      await print(completionScript(request.shell));
-      return 0;
-    };
+  history,
+  top,
+  dump,
+  cluster: async (asked) => (await import('../adapters/cli/cluster/ask-cluster.js')).askCluster(asked),
+  version: (asked) => version(asked, thisVersion(asked.version)),
+  plan: async (asked, logger) => (await import('./plan.js')).plan(asked, logger),
+  async completion({ request }) {
+    await print(completionScript(request.shell));
+    return 0;
   },
-  __complete: async () => {
-    const { complete } = await import('../adapters/cli/completion/complete.js');
-    return (asked) =>
-      complete(
-        asked,
-        [...flagFields.keys()].map((name) => `--${name}`),
-        (words) => addressIn(words) ?? asked.configuration.metricsBindAddress,
-      );
-  },
-  compare: async () => (await import('./compare.js')).compare,
-  validate: async () => (await import('../adapters/cli/validate.js')).validate,
+  __complete: (asked) =>
+    complete(
+      asked,
+      subcommands,
+      [...flagFields.keys()].map((name) => `--${name}`),
+      (words) => addressIn(words) ?? asked.configuration.metricsBindAddress,
+    ),
+  compare: async (asked, logger) => (await import('./compare.js')).compare(asked, logger),
+  validate,
 };
 
 /** Undefined where a command line cannot be understood, as somebody writes it yet. */
@@ -95,8 +96,7 @@ export async function runCommand(commandLine: CommandLine, logger: PinoLogger): 
   try {
     // Before anything of this machine is touched.
     if (READERS.includes(name)) ManifestFiles.open(commandLine.manifests);
-    const command = await commands[name]();
-    return await command(commandLine as Asked<never>, logger);
+    return await commands[name](commandLine as never, logger);
   } catch (error) {
     if (!FOR_PEOPLE.some((kind) => error instanceof kind)) throw error;
     printError(`Error: ${errorMessage(error)}`);

@@ -1,8 +1,11 @@
-import type { ComparedSide, PlannedMode } from '../adapters/cli/arguments/compare.js';
-import { formatted } from '../adapters/cli/output/formatted.js';
+import {
+  type ComparedSide,
+  type PlannedMode,
+  comparisonLines,
+  type ComparisonResult,
+} from '../adapters/cli/commands/compare.js';
+import { formatted, print } from '../adapters/cli/output.js';
 import { printError } from '../../adapters/cli/print-error.js';
-import { print } from '../adapters/cli/output/print.js';
-import { comparisonLines, type ComparisonResult } from '../adapters/cli/texts/comparison.js';
 import { dumpSides } from '../adapters/compare/dump-sides.js';
 import { kernelSides } from '../adapters/compare/kernel-sides.js';
 import { supportedFamilies } from '../../adapters/process/host-facts.js';

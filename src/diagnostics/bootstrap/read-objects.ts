@@ -15,7 +15,7 @@ import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import { TracedAddresses } from '../application/trace/traced-node.js';
 import { NodeAddresses } from '../../bootstrap/node/local-addresses.js';
-import type { Request, RequestFor } from '../adapters/cli/command-line/subcommands.js';
+import type { Request, RequestFor } from '../adapters/cli/subcommands.js';
 
 /** All objects of the source, and what follows from them for this node. */
 export interface ReadObjects {

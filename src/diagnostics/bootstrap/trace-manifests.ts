@@ -1,6 +1,6 @@
 import { printError } from '../../adapters/cli/print-error.js';
 import { podsOfCluster } from '../adapters/kubernetes/user-cluster.js';
-import { answerRequest } from '../adapters/cli/tracing/answer-request.js';
+import { answerRequest } from '../adapters/cli/commands/trace.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ClusterPlace } from '../application/trace/named-destination.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';

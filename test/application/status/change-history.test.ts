@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { endpointPlace, type Endpoint } from '../../../src/domain/model/endpoint.js';
 import { ChangeHistory } from '../../../src/application/status/change-history.js';
-import { written } from '../../../src/diagnostics/adapters/cli/output/tones.js';
-import { historyLines } from '../../../src/diagnostics/adapters/cli/texts/history.js';
+import { written } from '../../../src/diagnostics/adapters/cli/output.js';
+import { historyLines } from '../../../src/diagnostics/adapters/cli/commands/history.js';
 import type { ChangeEntry } from '../../../src/application/status/change-entry.js';
 import {
   asideChange,

@@ -1,4 +1,4 @@
-import { subcommandsOf } from '../../../src/diagnostics/adapters/cli/command-line/subcommands.js';
+import { subcommandsOf } from '../../../src/diagnostics/adapters/cli/subcommands.js';
 import { completeCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { EarlyExit } from '../../../src/bootstrap/configuration/errors.js';
 import { UsageError } from '../../../src/adapters/cli/usage-error.js';

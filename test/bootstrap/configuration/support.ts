@@ -1,4 +1,4 @@
-import { subcommandsOf } from '../../../src/diagnostics/adapters/cli/command-line/subcommands.js';
+import { subcommandsOf } from '../../../src/diagnostics/adapters/cli/subcommands.js';
 import { NO_TERMINAL, PLUGIN, type Reader } from '../../../src/adapters/cli/reader.js';
 import { parseCommandLine, type CommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { ConfigurationError } from '../../../src/bootstrap/configuration/errors.js';

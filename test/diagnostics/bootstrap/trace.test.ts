@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TraceAnswer } from '../../../src/diagnostics/application/trace/answer.js';
 import { CannotTraceError } from '../../../src/diagnostics/application/trace/trace-packets.js';
-import { CannotAskError } from '../../../src/diagnostics/adapters/cli/asking/cannot-ask-error.js';
-import { QueriesError } from '../../../src/diagnostics/adapters/cli/tracing/queries-error.js';
-import { trace } from '../../../src/diagnostics/bootstrap/trace.js';
+import { CannotAskError } from '../../../src/diagnostics/adapters/cli/running-proxy.js';
+import { QueriesError, trace } from '../../../src/diagnostics/adapters/cli/commands/trace.js';
+import { traceManifests } from '../../../src/diagnostics/bootstrap/trace-manifests.js';
 import { usePrinted } from '../../support/program/use-printed.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { StandInApiServer } from '../../support/api-server/api-server.js';
@@ -34,7 +34,7 @@ function run(...args: readonly string[]): Promise<number> {
     readFile: () => '',
     hostname: () => 'unused',
   });
-  return trace(asked, new MemoryLogger());
+  return asked.manifests.length > 0 ? traceManifests(asked, new MemoryLogger()) : trace(asked);
 }
 
 describe('kubeproxy trace --manifests', () => {

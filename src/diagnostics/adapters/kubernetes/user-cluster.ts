@@ -1,5 +1,6 @@
 /** The API server as the user of a command reaches it: kubeconfig, client, and pods by name. */
 
+import type { Asked } from '../cli/options.js';
 import { ApiClient } from '../../../adapters/kubernetes/client/api-client.js';
 import {
   ApiConnectionError,
@@ -9,8 +10,7 @@ import {
 import { CredentialsError, KubeconfigError } from '../../../adapters/kubernetes/connection/connection.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import { errorMessage } from '../../../application/error-message.js';
-import { CannotAskError } from '../cli/asking/cannot-ask-error.js';
-import type { Asked } from '../cli/command-line/subcommands.js';
+import { CannotAskError } from '../cli/running-proxy.js';
 import type { KnownPod, NamedPod } from '../../application/trace/named-pod.js';
 import { fields, list, optional, text } from '../../../domain/shape.js';
 import { listAll } from '../../../adapters/kubernetes/client/send.js';
@@ -19,7 +19,6 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parse } from 'yaml';
 import { SystemClock } from '../../../adapters/process/system-clock.js';
-import type { PodsOf } from '../cli/tracing/tracing.js';
 
 /** An exec plugin may ask a person to log in. Milliseconds. */
 const PLUGIN = 120_000;
@@ -28,7 +27,7 @@ const PLUGIN = 120_000;
 const FAILURES = [ApiError, ApiConnectionError, ApiProtocolError, CredentialsError, KubeconfigError];
 
 /** What names the API server on a command line. */
-type ApiAccess = Pick<Asked<'cluster'>, 'master' | 'configuration'>;
+type ApiAccess = Pick<Asked<unknown>, 'master' | 'configuration'>;
 
 /**
  * A client of the cluster that `--kubeconfig`, KUBECONFIG, `~/.kube/config` or the pod around this process names.
@@ -130,7 +129,10 @@ async function documentOf(file: string): Promise<Document | undefined> {
 }
 
 /** Those that the API server knows, asked with the rights of the user. Rejects with CannotAskError if it does not answer. */
-export function podsOfCluster(access: ApiAccess, context?: string): PodsOf {
+export function podsOfCluster(
+  access: ApiAccess,
+  context?: string,
+): (named: NamedPod) => Promise<readonly KnownPod[]> {
   return (named) =>
     askApiServer(async () => {
       const client = await userApiClient(access, new SystemClock(), context);

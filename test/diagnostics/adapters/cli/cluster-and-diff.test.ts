@@ -1,4 +1,4 @@
-import type { RequestFor } from '../../../../src/diagnostics/adapters/cli/command-line/subcommands.js';
+import type { RequestFor } from '../../../../src/diagnostics/adapters/cli/subcommands.js';
 import { UsageError } from '../../../../src/adapters/cli/usage-error.js';
 import { failure, parse, parsePlugin } from '../../../bootstrap/configuration/support.js';
 

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import {
   validateManifests,
   type ManifestFindings,
-} from '../../../../src/diagnostics/adapters/cli/validate-manifests.js';
+} from '../../../../src/diagnostics/adapters/cli/commands/validate.js';
 
 let folder: string;
 beforeEach(() => {

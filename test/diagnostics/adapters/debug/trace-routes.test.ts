@@ -5,8 +5,8 @@ import {
   type TracedRules,
 } from '../../../../src/diagnostics/application/trace/trace-packets.js';
 import { eachHandler } from '../../../../src/adapters/http/router.js';
-import { RunningProxy } from '../../../../src/diagnostics/adapters/cli/asking/running-proxy.js';
-import { askProxy } from '../../../../src/diagnostics/adapters/cli/tracing/ask-proxy.js';
+import { RunningProxy } from '../../../../src/diagnostics/adapters/cli/running-proxy.js';
+import { askProxy } from '../../../../src/diagnostics/adapters/cli/commands/trace.js';
 import {
   destinationText,
   parseQuery,

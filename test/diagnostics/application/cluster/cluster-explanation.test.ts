@@ -1,6 +1,6 @@
 import type { NodeAnswer } from '../../../../src/diagnostics/application/cluster/ask-nodes.js';
 import { compareExplanations } from '../../../../src/diagnostics/application/cluster/cluster-explanation.js';
-import { clusterExplanationLines } from '../../../../src/diagnostics/adapters/cli/texts/cluster/explanation.js';
+import { clusterExplanationLines } from '../../../../src/diagnostics/adapters/cli/cluster/texts.js';
 import type { Explanation } from '../../../../src/diagnostics/application/explain/explanation.js';
 import { endpointOf, explanationOf, portOf } from './samples.js';
 import { shownLines } from '../../../support/shown-lines.js';

@@ -1,6 +1,6 @@
 import { ServicesSum } from '../../../../src/diagnostics/application/cluster/cluster-services.js';
-import { written } from '../../../../src/diagnostics/adapters/cli/output/tones.js';
-import { clusterServicesLines } from '../../../../src/diagnostics/adapters/cli/texts/cluster/services.js';
+import { written } from '../../../../src/diagnostics/adapters/cli/output.js';
+import { clusterServicesLines } from '../../../../src/diagnostics/adapters/cli/cluster/texts.js';
 import type { ServiceRow } from '../../../../src/diagnostics/application/status/service-row.js';
 
 const row = (name: string, parts: Partial<ServiceRow> = {}): ServiceRow =>

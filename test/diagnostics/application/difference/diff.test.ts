@@ -3,7 +3,7 @@ import {
   familyDifference,
   isNone,
 } from '../../../../src/diagnostics/application/difference/difference-report.js';
-import { differenceLines } from '../../../../src/diagnostics/adapters/cli/texts/difference.js';
+import { differenceLines } from '../../../../src/diagnostics/adapters/cli/commands/diff.js';
 import type { RuleDifference } from '../../../../src/domain/reconcile/rule-difference.js';
 import { shownLines } from '../../../support/shown-lines.js';
 

@@ -1,4 +1,4 @@
-import { addressExplanationLines } from '../../../../src/diagnostics/adapters/cli/texts/address-explanation.js';
+import { addressExplanationLines } from '../../../../src/diagnostics/adapters/cli/commands/explain.js';
 import {
   parseSubject,
   type AddressSubject,

@@ -1,6 +1,6 @@
 import { ProxyHealth } from '../../../../src/application/health/proxy-health.js';
 import type { ResourceKind, SourceStatus } from '../../../../src/application/ports/cluster-source.js';
-import { proxyStatusLines } from '../../../../src/diagnostics/adapters/cli/texts/proxy-status.js';
+import { proxyStatusLines } from '../../../../src/diagnostics/adapters/cli/commands/status.js';
 import { parseAnswer } from '../../../../src/diagnostics/application/parse-answer.js';
 import { statusAnswer } from '../../../../src/diagnostics/application/status/proxy-status.js';
 import { ReportStatus } from '../../../../src/diagnostics/application/status/report-status.js';

@@ -2,7 +2,7 @@ import type { Tracer } from '../../../../src/diagnostics/application/ports/trace
 import { traceAnswer } from '../../../../src/diagnostics/application/trace/answer.js';
 import { MachineView } from '../../../../src/diagnostics/application/trace/machine-view.js';
 import { TracePackets } from '../../../../src/diagnostics/application/trace/trace-packets.js';
-import { traceLines } from '../../../../src/diagnostics/adapters/cli/texts/trace.js';
+import { traceLines } from '../../../../src/diagnostics/adapters/cli/commands/trace.js';
 import type { ForwardingEntry } from '../../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../../src/domain/forwarding/node-network.js';
 import type { Packet, TracedEnding } from '../../../../src/diagnostics/domain/trace/trace.js';

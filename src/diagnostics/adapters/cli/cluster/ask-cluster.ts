@@ -1,28 +1,31 @@
-import { askNodes } from '../../../application/cluster/ask-nodes.js';
+import type { Asked } from '../options.js';
+import { askNodes, type SilentNode } from '../../../application/cluster/ask-nodes.js';
 import { podAddress } from '../../../application/trace/named-pod.js';
-import type { ClusterStatus } from '../../../application/cluster/cluster-status.js';
+import type { ClusterStatus, NodeRow } from '../../../application/cluster/cluster-status.js';
 import type { FoundProxies, NodeProxies } from '../../../application/ports/node-proxies.js';
-import type { UnknownName } from '../../../application/status/service-row.js';
+import type { UnknownName, ServiceList } from '../../../application/status/service-row.js';
 import { SIDE_MODES, type SideMode } from '../../../domain/compare/side.js';
 import { UsageError } from '../../../../adapters/cli/usage-error.js';
-import type { Asked } from '../command-line/subcommands.js';
-import { CannotAskError } from '../asking/cannot-ask-error.js';
-import { complainOf } from '../asking/unknown-service.js';
-import { formatted } from '../output/formatted.js';
+import { CannotAskError, CANNOT_ASK } from '../running-proxy.js';
+import { reportUnknown } from '../find-services.js';
+import { formatted, print, objectName } from '../output.js';
 import { printError } from '../../../../adapters/cli/print-error.js';
-import { print } from '../output/print.js';
-import { noAnswerLines } from '../texts/cluster/grouped-nodes.js';
-import type { ClusterAccess } from '../arguments/cluster.js';
-import type { OutputFormat } from '../command-line/options.js';
-import { untilUserEnds } from '../watching/until-user-ends.js';
-import { watch } from '../watching/watch.js';
-import type { ClusterQuestion } from '../arguments/question.js';
-import { explainServices } from './explain-services.js';
-import { questions } from './questions.js';
-import { watchedNodes } from './watched-nodes.js';
-import { openComparisonPods, openProxyPods } from './open-proxy-pods.js';
-import { exitCode, type AskNodes, type Told } from './told.js';
-import { podsOfCluster, askApiServer } from '../../kubernetes/user-cluster.js';
+import { noAnswerLines, clusterStatusLines } from './texts.js';
+import type {
+  clusterCommand,
+  ClusterAccess,
+  ClusterQuestion,
+  ComparisonQuestion,
+} from './cluster-command.js';
+import { type OutputFormat, nameText, type ServiceName } from '../options.js';
+import { untilUserEnds, watch, tableText, type Watched } from '../watch.js';
+import { questions, type NodesQuestion } from './questions.js';
+import { podsOfCluster, askApiServer, userApiClient } from '../../kubernetes/user-cluster.js';
+import { ComparisonPods } from '../../kubernetes/comparison-pods.js';
+import { PodExec } from '../../kubernetes/pod-exec.js';
+import { ProxyPods } from '../../kubernetes/proxy-pods.js';
+import { SystemClock } from '../../../../adapters/process/system-clock.js';
+
 /** How long one proxy usually may take to answer. Milliseconds. */
 const TIMEOUT = 10_000;
 
@@ -34,14 +37,14 @@ const REST = 5_000;
  * @param timeout milliseconds that every node may take, whatever it is asked; missing: as the question needs
  * @throws CannotAskError when no proxy can be found
  */
-export async function askCluster(asked: Asked<'cluster'>, timeout?: number): Promise<number> {
+export async function askCluster(asked: Asked<typeof clusterCommand>, timeout?: number): Promise<number> {
   const { comparison } = asked.request.question;
   if (!comparison) return askWith(asked, () => openProxyPods(asked), timeout);
   return untilUserEnds(({ signal }) => askWith(asked, () => openComparisonPods(asked, comparison, signal)));
 }
 
 async function askWith(
-  asked: Asked<'cluster'>,
+  asked: Asked<typeof clusterCommand>,
   open: () => Promise<NodeProxies>,
   timeout?: number,
 ): Promise<number> {
@@ -51,13 +54,13 @@ async function askWith(
   const first = await questions[kind](question);
   const words = await wordsOf(asked);
   const pods = await askApiServer(open);
-  const ask: AskNodes = (put, words) => tell(put, words, pods, asked, timeout);
+  const ask: AskNodes = (put, words) => askAll(put, words, pods, asked, timeout);
   if (isWatched) return watchStatus(async () => ask(await questions.status(question), words), output);
   if (kind === 'explain') return explain(question, ask, output);
   const all = await ask(first, words);
-  complainOfNodes(all);
+  reportUnknownNodes(all);
   await print(formatted(output, all.result, linesOf(all, kind === 'status'), all.put.names));
-  if ('unknown' in all.result) complainOf(all.result.unknown as readonly UnknownName[]);
+  if ('unknown' in all.result) reportUnknown(all.result.unknown as readonly UnknownName[]);
   return exitCode(all);
 }
 
@@ -66,7 +69,7 @@ async function explain(question: ClusterQuestion, ask: AskNodes, output: OutputF
   const { all, exitCode } = await explainServices(question, ask);
   const [only] = all;
   if (!only) return exitCode;
-  complainOfNodes(only);
+  reportUnknownNodes(only);
   const results = all.map(({ result }) => result);
   const text =
     all.length === 1 && question.services.length === 1
@@ -79,20 +82,20 @@ async function explain(question: ClusterQuestion, ask: AskNodes, output: OutputF
 }
 
 /** @param isInFull whether all that is known of silent nodes is told where the format is wide */
-function linesOf({ put }: Told, isInFull = false) {
-  return (shown: Told['result'], isWide: boolean): readonly string[] => [
+function linesOf({ put }: ClusterAnswer, isInFull = false) {
+  return (shown: ClusterAnswer['result'], isWide: boolean): readonly string[] => [
     ...put.lines(shown, isWide),
     ...noAnswerLines(shown.silent, isWide && isInFull),
   ];
 }
 
-async function tell(
-  put: Told['put'],
+async function askAll(
+  put: ClusterAnswer['put'],
   words: readonly string[],
   pods: NodeProxies,
-  { request: { access } }: Asked<'cluster'>,
+  { request: { access } }: Asked<typeof clusterCommand>,
   timeout?: number,
-): Promise<Told> {
+): Promise<ClusterAnswer> {
   const { proxies, unknown } = await find(pods, access);
   const limited = { ...put, words, timeout: timeout ?? put.timeout ?? TIMEOUT };
   const { answers, silent } = await askNodes(proxies, limited, access.parallel);
@@ -104,18 +107,18 @@ async function tell(
   };
 }
 
-function complainOfNodes({ unknown }: Told): void {
+function reportUnknownNodes({ unknown }: ClusterAnswer): void {
   for (const problem of unknown) printError(`not known: ${problem}`);
 }
 
 /** The exit code is that of the last answers. */
-async function watchStatus(ask: () => Promise<Told>, output: OutputFormat): Promise<number> {
-  let last: Told | undefined;
+async function watchStatus(ask: () => Promise<ClusterAnswer>, output: OutputFormat): Promise<number> {
+  let last: ClusterAnswer | undefined;
   const askAgain = async () => {
     const told = await ask();
-    if (!last) complainOfNodes(told);
+    if (!last) reportUnknownNodes(told);
     last = told;
-    return watchedNodes(told.result as ClusterStatus & Told['result']);
+    return watchedNodes(told.result as ClusterStatus & ClusterAnswer['result']);
   };
   await untilUserEnds(({ signal }) => watch(askAgain, output, signal, () => REST));
   return last ? exitCode(last) : 0;
@@ -125,7 +128,7 @@ async function watchStatus(ask: () => Promise<Told>, output: OutputFormat): Prom
  * Nodes know no pods: they get the address of the one that is named.
  * @throws CannotTraceError if it is not clear which that is
  */
-async function wordsOf(asked: Asked<'cluster'>): Promise<readonly string[]> {
+async function wordsOf(asked: Asked<typeof clusterCommand>): Promise<readonly string[]> {
   const { question, access } = asked.request;
   const { words, sender, comparison } = question;
   if (comparison) return [...words, '--plan', modeOf(asked)];
@@ -135,7 +138,7 @@ async function wordsOf(asked: Asked<'cluster'>): Promise<readonly string[]> {
 }
 
 /** @throws UsageError */
-function modeOf({ configuration }: Asked<'cluster'>): SideMode {
+function modeOf({ configuration }: Asked<typeof clusterCommand>): SideMode {
   const mode = SIDE_MODES.find((one) => one === configuration.mode);
   if (mode) return mode;
   throw new UsageError(`compare takes --proxy-mode ${SIDE_MODES.join(', ')}`, 'kubectl kubeproxy compare');
@@ -148,4 +151,106 @@ async function find(pods: NodeProxies, access: ClusterAccess): Promise<FoundProx
   throw new CannotAskError(
     `no pod in the namespace ${namespace} has the labels ${selector}; choose others with --proxy-namespace and -l`,
   );
+}
+
+/** What all nodes have said, and those that have not. */
+interface ClusterAnswer {
+  readonly put: NodesQuestion<unknown, unknown, object>;
+  readonly result: object & { readonly silent: readonly SilentNode[] };
+  readonly answered: number;
+  /** What cannot be said of the nodes, for people. */
+  readonly unknown: readonly string[];
+}
+
+/** Asks all nodes with these words of the command line. */
+type AskNodes = (put: ClusterAnswer['put'], words: readonly string[]) => Promise<ClusterAnswer>;
+
+/** That of the question, or 3 when no node answers. */
+export function exitCode({ put, result, answered }: ClusterAnswer): number {
+  if (answered === 0) return CANNOT_ASK;
+  return result.silent.length > 0 ? (put.incomplete ?? 1) : put.exitCode(result);
+}
+
+/**
+ * Asks all nodes about one Service after the other, since each is compared by itself; at first, if a name has no namespace, which
+ * Services have it. Says which names no node knows.
+ * @returns what is known of each, and the exit code of all
+ */
+async function explainServices(
+  question: ClusterQuestion,
+  ask: AskNodes,
+): Promise<{ readonly all: readonly ClusterAnswer[]; readonly exitCode: number }> {
+  const { found, code } = await inNamespaces(question, ask);
+  const all: ClusterAnswer[] = [];
+  for (const service of found) {
+    const put = await questions.explain({ ...question, services: [service] });
+    all.push(await ask(put, ['explain', nameText(service), '-o', 'json']));
+  }
+  return { all, exitCode: Math.max(code, ...all.map(exitCode)) };
+}
+
+/** The names, each in the namespaces in which a node knows such a Service. */
+async function inNamespaces(
+  question: ClusterQuestion,
+  ask: AskNodes,
+): Promise<{ readonly found: readonly ServiceName[]; readonly code: number }> {
+  const { services } = question;
+  const loose = services.flatMap(({ service }) => (service.includes('/') ? [] : service));
+  if (loose.length === 0) return { found: services, code: 0 };
+  // Where no node answers, each question says so.
+  const told = await ask(await questions.services(question), ['services', ...loose, '-o', 'json']);
+  if (told.answered === 0) return { found: services, code: 0 };
+  const { services: rows, unknown } = told.result as ClusterAnswer['result'] & ServiceList;
+  const found = services.flatMap((one) =>
+    one.service.includes('/')
+      ? one
+      : rows
+          .filter(({ name }) => name === one.service)
+          .map(({ namespace, name }) => ({ ...one, service: `${namespace}/${name}` })),
+  );
+  return { found, code: reportUnknown(unknown) ? 1 : 0 };
+}
+
+type WatchedNode = NodeRow | SilentNode;
+
+/** All nodes: those that answered, and those that did not. */
+function watchedNodes({
+  nodes,
+  silent,
+}: ClusterStatus & { readonly silent: readonly SilentNode[] }): Watched<WatchedNode> {
+  return {
+    items: [...nodes, ...silent],
+    key: ({ node }) => node,
+    // How long a change waits is different at any moment.
+    essence: (node) => ('state' in node ? { ...node, lag: 0 } : node),
+    gone: ({ node }) => ({ node, silence: 'absent', reason: 'it is no longer among the nodes' }),
+    text(all, isWide) {
+      const rows = all.flatMap((node) => ('state' in node ? node : []));
+      const others = all.flatMap((node) => ('state' in node ? [] : node));
+      const { head, rows: lines } = tableText(clusterStatusLines({ nodes: rows }, isWide));
+      return { head, rows: [...lines, ...noAnswerLines(others, true).map((line) => [line])] };
+    },
+    name: ({ node }) => objectName('node', node),
+  };
+}
+
+/** The proxies of the user's cluster. Throws as `userApiClient`. */
+async function openProxyPods(asked: Asked<typeof clusterCommand>): Promise<NodeProxies> {
+  const { proxyNamespace: namespace, selector, context } = asked.request.access;
+  const clock = new SystemClock();
+  const client = await userApiClient(asked, clock, context);
+  return new ProxyPods(client, new PodExec(client, clock), { namespace, selector });
+}
+
+/** Nodes that are compared, each by a pod made for it. Throws as `userApiClient`. @param signal ends the pods */
+async function openComparisonPods(
+  asked: Asked<typeof clusterCommand>,
+  { nodes, nodeSelector, image }: ComparisonQuestion,
+  signal: AbortSignal,
+): Promise<NodeProxies> {
+  const { proxyNamespace: namespace, selector, context } = asked.request.access;
+  const { mode } = asked.configuration;
+  const clock = new SystemClock();
+  const client = await userApiClient(asked, clock, context);
+  return new ComparisonPods(client, clock, { namespace, selector, mode, nodes, nodeSelector, image }, signal);
 }

@@ -1,4 +1,6 @@
-import type { QuestionKind, ClusterQuestion } from '../arguments/question.js';
+/** For each command of the plugin: how the answers of the nodes become one result, its text and its exit code. */
+
+import type { QuestionKind, ClusterQuestion } from './cluster-command.js';
 import { traceAnswer } from '../../../application/trace/answer.js';
 import { both } from '../../../../domain/shape.js';
 import {
@@ -17,19 +19,29 @@ import { differenceAnswer } from '../../../application/difference/difference-rep
 import { serviceExplanation } from '../../../application/explain/explanation.js';
 import { historyAnswer } from '../../../../application/status/change-entry.js';
 import { aboutUnknown, servicesAnswer } from '../../../application/status/service-row.js';
-import { COMPARISON } from '../asking/running-proxy.js';
-import { objectName } from '../output/object-name.js';
-import { clusterComparisonLines } from '../texts/cluster/comparison.js';
-import { clusterDifferencesLines } from '../texts/cluster/differences.js';
-import { clusterExplanationLines } from '../texts/cluster/explanation.js';
-import { clusterServicesLines } from '../texts/cluster/services.js';
-import { clusterStatusLines } from '../texts/cluster/status.js';
-import { clusterTracesLines } from '../texts/cluster/traces.js';
-import { clusterTrafficLines } from '../texts/cluster/traffic.js';
-import { changedServices, historyLines } from '../texts/history.js';
-import { nameText } from '../command-line/service-names.js';
-import { dumpQuestion } from './dump-question.js';
-import type { NodesQuestion } from './nodes-question.js';
+import { COMPARISON } from '../running-proxy.js';
+import { objectName } from '../output.js';
+import { clusterComparisonLines } from './comparison-text.js';
+import {
+  clusterDifferencesLines,
+  grouped,
+  clusterExplanationLines,
+  clusterServicesLines,
+  clusterStatusLines,
+  clusterTracesLines,
+  clusterTrafficLines,
+} from './texts.js';
+import { changedServices, historyLines } from '../commands/history.js';
+import { nameText } from '../options.js';
+import {
+  bundleAnswer,
+  missingParts,
+  type BundlePart,
+  type NodeBundle,
+} from '../../../application/cluster/node-bundle.js';
+import { counted } from '../../../../application/words/counted.js';
+import { BundleFolder } from '../commands/dump.js';
+import type { KeptAnswers, NodeAnswer, SilentNode } from '../../../application/cluster/ask-nodes.js';
 
 /** The types of one question are its own. */
 type AnyQuestion = NodesQuestion<unknown, unknown, object>;
@@ -142,3 +154,60 @@ export const questions: {
 
   dump: async ({ to }) => question(await dumpQuestion(to)),
 };
+
+/** Everything is asked, with a comparison among it. Milliseconds. */
+const DUMP_TIMEOUT = 120_000;
+
+/** What has been written. */
+interface Written {
+  readonly folder: string;
+  readonly nodes: readonly string[];
+  /** Nodes of which something is missing. */
+  readonly incomplete: readonly { readonly node: string; readonly missing: readonly BundlePart[] }[];
+}
+
+/** 0 when all nodes have answered everything, otherwise 1. @throws BundleFolderError */
+async function dumpQuestion(
+  path: string,
+): Promise<NodesQuestion<NodeBundle, readonly BundlePart[], Written>> {
+  const folder = await BundleFolder.open(path);
+  return {
+    timeout: DUMP_TIMEOUT,
+    shape: bundleAnswer,
+    async keep(bundle, node) {
+      await folder.write(node, bundle);
+      return missingParts(bundle);
+    },
+    async result(answers, silent) {
+      const written: Written = {
+        folder: path,
+        nodes: answers.map(({ node }) => node),
+        incomplete: answers.flatMap(({ node, answer: missing }) =>
+          missing.length > 0 ? [{ node, missing }] : [],
+        ),
+      };
+      await folder.writeSummary({ ...written, silent });
+      return written;
+    },
+    lines: ({ folder: place, nodes, incomplete }) => [
+      `wrote ${counted(nodes.length, 'node')} into ${place}`,
+      ...grouped('incomplete', incomplete, ({ missing }) => `without ${missing.join(', ')}`),
+    ],
+    exitCode: ({ incomplete }) => (incomplete.length > 0 ? 1 : 0),
+  };
+}
+
+/** What is made of the answers of nodes. One serves once. */
+export interface NodesQuestion<Answer, Kept, Result extends object> extends KeptAnswers<Answer, Kept> {
+  /** Milliseconds that a node may take; missing: the usual time. */
+  readonly timeout?: number;
+  /** @param silent those of all nodes asked that did not answer */
+  result(answers: readonly NodeAnswer<Kept>[], silent: readonly SilentNode[]): Result | Promise<Result>;
+  lines(result: Result, isWide: boolean): readonly string[];
+  /** Of the objects that are listed, as kubectl writes them; missing: none are. */
+  names?(result: Result): readonly string[];
+  /** If all nodes have answered. */
+  exitCode(result: Result): number;
+  /** If only some have; missing: 1. */
+  readonly incomplete?: number;
+}

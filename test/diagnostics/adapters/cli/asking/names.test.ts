@@ -5,10 +5,10 @@ import type {
   ServiceList,
   ServiceRow,
 } from '../../../../../src/diagnostics/application/status/service-row.js';
-import { diff } from '../../../../../src/diagnostics/adapters/cli/asking/diff.js';
-import { history } from '../../../../../src/diagnostics/adapters/cli/asking/history.js';
-import { services } from '../../../../../src/diagnostics/adapters/cli/asking/services.js';
-import { top } from '../../../../../src/diagnostics/adapters/cli/top/top.js';
+import { diff } from '../../../../../src/diagnostics/adapters/cli/commands/diff.js';
+import { history } from '../../../../../src/diagnostics/adapters/cli/commands/history.js';
+import { services } from '../../../../../src/diagnostics/adapters/cli/commands/services.js';
+import { top } from '../../../../../src/diagnostics/adapters/cli/commands/top.js';
 import { Served } from '../../../../support/http/served.js';
 import { usePrinted } from '../../../../support/program/use-printed.js';
 import { parseCommand } from '../../../../support/command-line.js';

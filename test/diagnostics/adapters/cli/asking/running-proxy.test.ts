@@ -1,6 +1,5 @@
 import { anything, fields, flag, number } from '../../../../../src/domain/shape.js';
-import { CannotAskError } from '../../../../../src/diagnostics/adapters/cli/asking/cannot-ask-error.js';
-import { RunningProxy } from '../../../../../src/diagnostics/adapters/cli/asking/running-proxy.js';
+import { CannotAskError, RunningProxy } from '../../../../../src/diagnostics/adapters/cli/running-proxy.js';
 import type { Handler } from '../../../../../src/adapters/http/router.js';
 import { Served } from '../../../../support/http/served.js';
 

@@ -8,7 +8,7 @@ import { askCluster } from '../../../../../src/diagnostics/adapters/cli/cluster/
 import {
   BundleFolder,
   BundleFolderError,
-} from '../../../../../src/diagnostics/adapters/cli/dump/bundle-folder.js';
+} from '../../../../../src/diagnostics/adapters/cli/commands/dump.js';
 import { NO_TERMINAL, PLUGIN } from '../../../../../src/adapters/cli/reader.js';
 import { StandInApiServer } from '../../../../support/api-server/api-server.js';
 import type { ContainerCommand, Executed } from '../../../../support/api-server/container-commands.js';

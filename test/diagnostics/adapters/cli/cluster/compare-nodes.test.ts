@@ -1,4 +1,4 @@
-import { CannotAskError } from '../../../../../src/diagnostics/adapters/cli/asking/cannot-ask-error.js';
+import { CannotAskError } from '../../../../../src/diagnostics/adapters/cli/running-proxy.js';
 import { askCluster } from '../../../../../src/diagnostics/adapters/cli/cluster/ask-cluster.js';
 import { NO_TERMINAL, PLUGIN } from '../../../../../src/adapters/cli/reader.js';
 import { writeKubeconfig } from '../../../../support/api-server/kubeconfig.js';

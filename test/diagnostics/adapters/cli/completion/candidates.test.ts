@@ -1,5 +1,5 @@
-import { subcommands } from '../../../../../src/diagnostics/adapters/cli/command-line/subcommands.js';
-import { candidates } from '../../../../../src/diagnostics/adapters/cli/completion/candidates.js';
+import { subcommands } from '../../../../../src/diagnostics/adapters/cli/subcommands.js';
+import { candidates } from '../../../../../src/diagnostics/adapters/cli/commands/completion.js';
 
 const found = (...written: readonly string[]) => candidates(written, subcommands, ['--proxy-mode', '--page']);
 

@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { chooseColors, inToneOf, written } from '../../../../../src/diagnostics/adapters/cli/output/tones.js';
+import {
+  chooseColors,
+  inToneOf,
+  written,
+  formatted,
+  jsonLine,
+} from '../../../../../src/diagnostics/adapters/cli/output.js';
 import { withoutColors } from '../asking/forged-texts.js';
 import { anyText } from '../../../../support/any-text.js';
-import { formatted, jsonLine } from '../../../../../src/diagnostics/adapters/cli/output/formatted.js';
-
 // A node that wants to look good: clears the line, and writes another one.
 const forged = 'bad\u001b[2K\r\u009b1Anode-1  good\nnode-2  good';
 const answer = { [forged]: [forged], number: 1, missing: null };

@@ -1,5 +1,5 @@
 import { printError } from '../../../../../src/adapters/cli/print-error.js';
-import { print } from '../../../../../src/diagnostics/adapters/cli/output/print.js';
+import { print } from '../../../../../src/diagnostics/adapters/cli/output.js';
 
 afterEach(() => jest.restoreAllMocks());
 

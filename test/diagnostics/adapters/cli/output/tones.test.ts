@@ -1,13 +1,12 @@
-import { columns } from '../../../../../src/diagnostics/adapters/cli/output/columns.js';
-import { formatted } from '../../../../../src/diagnostics/adapters/cli/output/formatted.js';
 import {
+  columns,
+  formatted,
   chooseColors,
   cutLine,
   inToneOf,
   visibleLength,
   written,
-} from '../../../../../src/diagnostics/adapters/cli/output/tones.js';
-
+} from '../../../../../src/diagnostics/adapters/cli/output.js';
 const GREEN = '\x1b[32m';
 const YELLOW = '\x1b[33m';
 const RED = '\x1b[31m';

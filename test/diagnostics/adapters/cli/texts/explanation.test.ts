@@ -1,5 +1,5 @@
 import type { Explanation } from '../../../../../src/diagnostics/application/explain/explanation.js';
-import { explanationLines } from '../../../../../src/diagnostics/adapters/cli/texts/explanation.js';
+import { explanationLines } from '../../../../../src/diagnostics/adapters/cli/commands/explain.js';
 import { shownLines } from '../../../../support/shown-lines.js';
 
 const explanationText = (...args: Parameters<typeof explanationLines>): string =>

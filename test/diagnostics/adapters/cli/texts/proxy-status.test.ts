@@ -1,5 +1,5 @@
-import { written } from '../../../../../src/diagnostics/adapters/cli/output/tones.js';
-import { proxyStatusLines } from '../../../../../src/diagnostics/adapters/cli/texts/proxy-status.js';
+import { written } from '../../../../../src/diagnostics/adapters/cli/output.js';
+import { proxyStatusLines } from '../../../../../src/diagnostics/adapters/cli/commands/status.js';
 import { parseAnswer } from '../../../../../src/diagnostics/application/parse-answer.js';
 import { statusAnswer } from '../../../../../src/diagnostics/application/status/proxy-status.js';
 

@@ -1,4 +1,4 @@
-import { trafficLines } from '../../../../../src/diagnostics/adapters/cli/texts/traffic.js';
+import { trafficLines } from '../../../../../src/diagnostics/adapters/cli/commands/top.js';
 import type { EndpointReport, TrafficReport } from '../../../../../src/diagnostics/domain/traffic.js';
 import { shownLines } from '../../../../support/shown-lines.js';
 import { timeText } from '../../../../../src/domain/model/text.js';

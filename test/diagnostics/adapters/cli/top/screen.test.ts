@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ReadStream, WriteStream } from 'node:tty';
-import { Screen } from '../../../../../src/diagnostics/adapters/cli/top/screen.js';
+import { Screen } from '../../../../../src/diagnostics/adapters/cli/commands/top.js';
 
 class Keyboard extends EventEmitter {
   isTTY = true;

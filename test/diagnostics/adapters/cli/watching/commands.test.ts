@@ -3,10 +3,10 @@ import type { ChangeEntry } from '../../../../../src/application/status/change-e
 import type { ProxyStatus } from '../../../../../src/diagnostics/application/status/proxy-status.js';
 import type { ServiceRow } from '../../../../../src/diagnostics/application/status/service-row.js';
 import type { DifferenceReport } from '../../../../../src/diagnostics/application/difference/difference-report.js';
-import { diff } from '../../../../../src/diagnostics/adapters/cli/asking/diff.js';
-import { history } from '../../../../../src/diagnostics/adapters/cli/asking/history.js';
-import { services } from '../../../../../src/diagnostics/adapters/cli/asking/services.js';
-import { status } from '../../../../../src/diagnostics/adapters/cli/asking/status.js';
+import { diff } from '../../../../../src/diagnostics/adapters/cli/commands/diff.js';
+import { history } from '../../../../../src/diagnostics/adapters/cli/commands/history.js';
+import { services } from '../../../../../src/diagnostics/adapters/cli/commands/services.js';
+import { status } from '../../../../../src/diagnostics/adapters/cli/commands/status.js';
 import { Served } from '../../../../support/http/served.js';
 import { usePrinted } from '../../../../support/program/use-printed.js';
 import { until } from '../../../../support/until.js';

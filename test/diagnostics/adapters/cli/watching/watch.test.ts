@@ -1,9 +1,5 @@
-import {
-  restAfterCostly,
-  watch,
-  type Watched,
-} from '../../../../../src/diagnostics/adapters/cli/watching/watch.js';
-import type { OutputFormat } from '../../../../../src/diagnostics/adapters/cli/command-line/options.js';
+import { restAfterCostly, watch, type Watched } from '../../../../../src/diagnostics/adapters/cli/watch.js';
+import type { OutputFormat } from '../../../../../src/diagnostics/adapters/cli/options.js';
 import { usePrinted } from '../../../../support/program/use-printed.js';
 
 interface Item {

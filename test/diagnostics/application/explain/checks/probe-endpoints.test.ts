@@ -1,4 +1,4 @@
-import { probedEndpointsLines } from '../../../../../src/diagnostics/adapters/cli/texts/checks.js';
+import { probedEndpointsLines } from '../../../../../src/diagnostics/adapters/cli/commands/explain.js';
 import { probeEndpoints } from '../../../../../src/diagnostics/application/explain/checks/probe-endpoints.js';
 import { isSound } from '../../../../../src/diagnostics/application/explain/explanation.js';
 import type { EndpointAccess } from '../../../../../src/diagnostics/application/ports/endpoint-access.js';

@@ -1,0 +1,251 @@
+/** The command `compare`: its options and its text. `src/diagnostics/bootstrap/compare.ts` runs it. */
+
+import { Option } from 'commander';
+import { SIDE_MODES, type SideMode } from '../../../domain/compare/side.js';
+import { ComparisonError } from '../../../application/compare/comparison-error.js';
+import { UsageError, refuseOperands } from '../../../../adapters/cli/usage-error.js';
+import {
+  expectOption,
+  refuseUnknownDifferences,
+  outputOptions,
+  positiveNumber,
+  subcommand,
+  type OutputFormat,
+} from '../options.js';
+import { inToneOf } from '../output.js';
+import type {
+  FamilyReport,
+  ReportedDifference,
+  ReportedUnknown,
+} from '../../../application/compare/comparison-report.js';
+import { destinationText, type Destination } from '../../../application/compare/fate-words.js';
+import type { NodeRules } from '../../../domain/compare/node-rules.js';
+import { counted } from '../../../../application/words/counted.js';
+import type { Step } from '../../../domain/trace/trace.js';
+
+/** The mode of a plan; undefined: as configured. */
+export type PlannedMode = SideMode | undefined;
+
+/** What to compare. */
+export type ComparedSide =
+  | { readonly kind: 'kernel' }
+  | { readonly kind: 'plan'; readonly mode: PlannedMode }
+  | { readonly kind: 'dump'; readonly paths: readonly string[] };
+
+/** One or two: of the kernel alone, only the rules that it has are listed. */
+type ComparedSides = readonly [ComparedSide, ComparedSide] | readonly [{ readonly kind: 'kernel' }];
+
+interface CompareOptions {
+  readonly kernel?: boolean;
+  readonly proxiesOnly?: boolean;
+  readonly limit?: number;
+  readonly plan?: readonly (string | true)[] | true;
+  readonly dump?: readonly string[];
+  readonly expect?: readonly string[];
+  readonly output: OutputFormat;
+}
+
+export const compareCommand = subcommand({
+  name: 'compare',
+  group: 'Without a proxy:',
+  description:
+    'Compare what two sets of rules do with the packets of every client to every Service: those of the kernel, of plans, of saved dumps. With --kernel alone, list the rules that any service proxy has left on this node. 0: equal; 1: something differs, or the planned mode cannot run here; 2: nothing differs, but something is not understood.',
+  usage: 'two of --kernel, --plan [MODE], --dump FILE[,FILE...] [flags]',
+  options: [
+    new Option('--kernel', 'The rules of the kernel, whichever proxy wrote them. Needs root.'),
+    new Option(
+      '--proxies-only',
+      'Ignore rules of the kernel that belong to no service proxy: a plan does not have them either.',
+    ),
+    new Option(
+      '--plan [mode]',
+      `What this program would write, from the API server or --manifests: ${SIDE_MODES.join(', ')}; the configured mode without one. Twice: two plans.`,
+    ).argParser((mode: string, former: CompareOptions['plan']) => [...plansOf(former), mode]),
+    new Option(
+      '--dump <files>',
+      'What iptables-save and ip6tables-save printed, with ipvsadm -S -n and ipset save for mode ipvs; separated by commas. Twice: two dumps.',
+    ).argParser((paths: string, former: readonly string[] = []) => [...former, paths]),
+    expectOption(
+      'Known differences that do not count, by name, separated by commas; docs/compare.md lists them. Repeatable.',
+    ),
+    new Option('--limit <number>', 'How many differences to list.').argParser(positiveNumber),
+    ...outputOptions,
+  ],
+  request(operands, options: CompareOptions) {
+    const { kernel = false, plan, dump = [], expect = [], proxiesOnly = false, limit, output } = options;
+    refuseOperands(operands, 'kubeproxy compare');
+    const sides: readonly ComparedSide[] = [
+      ...(kernel ? [{ kind: 'kernel' } as const] : []),
+      ...dump.map((paths) => ({ kind: 'dump', paths: paths.split(',') }) as const),
+      ...plansOf(plan).map((mode) => ({ kind: 'plan', mode: modeOf(mode) }) as const),
+    ];
+    refuseUnknownDifferences(expect);
+    return { sides: comparedSides(sides), expected: expect, proxiesOnly, limit, output };
+  },
+});
+
+function comparedSides([one, other, ...more]: readonly ComparedSide[]): ComparedSides {
+  if (one?.kind === 'kernel' && !other) return [one];
+  if (one && other && more.length === 0) return [one, other];
+  throw new UsageError(
+    'compare takes two of --kernel, --plan [MODE] and --dump FILE[,FILE...], or --kernel alone',
+  );
+}
+
+function plansOf(plan: CompareOptions['plan']): readonly (string | true)[] {
+  return plan === undefined ? [] : plan === true ? [true] : plan;
+}
+
+function modeOf(mode: string | true): PlannedMode {
+  if (mode === true) return undefined;
+  const known = SIDE_MODES.find((each) => each === mode);
+  if (known) return known;
+  if (mode === 'userspace') throw ComparisonError.userspace('the plan of mode userspace');
+  throw new UsageError(`--plan takes ${SIDE_MODES.join(', ')} or nothing, not ${JSON.stringify(mode)}`);
+}
+
+/** Everything that was compared. */
+export interface ComparisonResult {
+  /** The rules that service proxies have left on this node; only if the kernel is a side. */
+  readonly node?: NodeRules;
+  /** Why the planned mode cannot run on this node. */
+  readonly obstacle?: string;
+  /** What the sides are, for people. */
+  readonly sides: readonly [string, string];
+  readonly families: readonly FamilyReport[];
+  /** The addresses that the node is assumed to have. */
+  readonly localAddresses: readonly string[];
+  /** What is left out; for people. */
+  readonly notes: readonly string[];
+  /** Objects that are not in a plan, and why. */
+  readonly problems: readonly string[];
+}
+
+/** What is printed: of the kernel alone, only its rules. */
+type Printed = ComparisonResult | Pick<ComparisonResult, 'node'>;
+
+/** Of a Service, as many differences are shown. */
+const SHOWN = 5;
+/** Of what is not understood. */
+const UNKNOWN_SHOWN = 10;
+
+/** For people. @param isWide everything, with the way of each packet */
+export function comparisonLines(result: Printed, isWide: boolean): readonly string[] {
+  const lines = result.node ? nodeLines(result.node) : [];
+  if (!('sides' in result)) return lines;
+  const { sides, families, localAddresses, notes, obstacle } = result;
+  return [
+    ...lines,
+    ...(obstacle === undefined ? [] : [`the planned mode cannot run here: ${obstacle}`]),
+    ...families.flatMap((report) => familyLines(report, sides, isWide)),
+    `note: the node's own addresses are taken to be ${localAddresses.join(', ')}`,
+    ...notes.map((note) => `note: ${note}`),
+  ];
+}
+
+function nodeLines({ kernel, iptables, rules, schedulers, unseen }: NodeRules): readonly string[] {
+  return [
+    `kernel:   ${kernel}`,
+    `iptables: ${iptables}`,
+    ...rules.map(({ place, family, count }) => `rules:    ${place} (${family}): ${count}`),
+    ...(rules.length === 0 ? ['rules:    none'] : []),
+    ...(schedulers.length > 0 ? [`schedulers in use: ${schedulers.join(', ')}`] : []),
+    ...unseen,
+  ];
+}
+
+function familyLines(
+  report: FamilyReport,
+  sides: readonly [string, string],
+  isWide: boolean,
+): readonly string[] {
+  const { family, modes, equal, different, unknown, known, differences, unlisted, unknowns } = report;
+  const [one, other] = [`${sides[0]} (${modes[0]})`, `${sides[1]} (${modes[1]})`];
+  const services = new Map<string, ReportedDifference[]>();
+  // A known difference is the same for many Services.
+  for (const difference of differences.filter(({ known: name }) => isWide || name === undefined))
+    services.set(difference.service, [...(services.get(difference.service) ?? []), difference]);
+  const shown = isWide ? unknowns : unknowns.slice(0, UNKNOWN_SHOWN);
+  return [
+    `${family}: ${one} and ${other}: ${counted(equal, 'class', 'classes')} of packets equal, ${countOf(different, 'different')}, ${countOf(unknown, 'unknown')}`,
+    ...known.flatMap(({ name, sentence, link, classes, isExpected }) => [
+      `  known difference ${name}${isExpected ? ', expected' : ''}: ${sentence} (${counted(classes, 'class', 'classes')}; ${link})`,
+      ...(isWide || isExpected
+        ? []
+        : differenceLines(
+            differences.find((each) => each.known === name)!,
+            [one, other],
+            false,
+          )),
+    ]),
+    ...[...services].flatMap(([service, its]) => serviceLines(service, its, [one, other], isWide)),
+    ...(unlisted > 0 ? [`  … ${counted(unlisted, 'class', 'classes')} more that differ, not listed`] : []),
+    ...shown.map(unknownLine),
+    ...(unknowns.length > shown.length
+      ? [`  … ${unknowns.length - shown.length} more that are not understood; -o wide shows all`]
+      : []),
+  ];
+}
+
+function countOf(count: number, what: string): string {
+  const text = `${count} ${what}`;
+  return count > 0 ? inToneOf(what, text) : text;
+}
+
+function serviceLines(
+  service: string,
+  differences: readonly ReportedDifference[],
+  sides: readonly [string, string],
+  isWide: boolean,
+): readonly string[] {
+  const shown = isWide ? differences : differences.slice(0, SHOWN);
+  const left = differences.length - shown.length;
+  return [
+    `  ${service}`,
+    ...shown.flatMap((difference) => differenceLines(difference, sides, isWide)),
+    ...(left > 0 ? [`    … ${left} more; -o wide shows all`] : []),
+  ];
+}
+
+function differenceLines(
+  difference: ReportedDifference,
+  sides: readonly [string, string],
+  isWide: boolean,
+): readonly string[] {
+  const { outcomes, steps, known } = difference;
+  const name = known === undefined ? '' : ` [${known}]`;
+  return [
+    `    ${packetWords(difference)}${name}`,
+    ...sides.flatMap((side, at) => [
+      `      ${side}: ${outcomes[at]!}`,
+      ...(isWide ? steps[at]!.map(stepLine) : []),
+    ]),
+  ];
+}
+
+/** Who sends it where. */
+export function packetWords({
+  packet,
+  otherPorts,
+  client,
+  remembered,
+  classes,
+}: Omit<ReportedDifference, 'packet' | 'outcomes' | 'steps' | 'service'> & {
+  readonly packet: Destination;
+}): string {
+  const again = remembered === undefined ? '' : `, again after it was sent to ${remembered}`;
+  const more = classes > 1 ? `, and ${counted(classes - 1, 'other class', 'other classes')} of clients` : '';
+  const port = otherPorts ? ', as to every port that no rule names' : '';
+  return `${client} → ${destinationText(packet)}${port}${again}${more}`;
+}
+
+function stepLine({ hook, where, rule, effect }: Step): string {
+  return `        ${hook}: ${where}: ${rule === '' ? '' : `${rule} `}→ ${effect}`;
+}
+
+function unknownLine({ what, packet, classes }: ReportedUnknown): string {
+  const example = packet
+    ? ` (${counted(classes, 'class', 'classes')}, such as ${packet.source} → ${destinationText(packet)})`
+    : '';
+  return `  not understood: ${what}${example}`;
+}

@@ -1,0 +1,271 @@
+/** The command `explain`: how the proxy on this node handles Services, addresses and ports. */
+
+import type { Asked } from '../options.js';
+import { Option } from 'commander';
+import { parseSubject } from '../../../application/explain/subject.js';
+import { UsageError } from '../../../../adapters/cli/usage-error.js';
+import {
+  namespaceOptions,
+  serviceName,
+  type NamespaceOptions,
+  type ServiceName,
+  outputOptions,
+  subcommand,
+  type OutputOptions,
+} from '../options.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { networkInterfaces } from 'node:os';
+import {
+  explanationAnswer,
+  type AddressExplanation,
+  type EndpointMatch,
+  type FrontendMatch,
+} from '../../../application/explain/address-explanation.js';
+import { walkKernel } from '../../../application/explain/checks/kernel-walk.js';
+import { probeEndpoints } from '../../../application/explain/checks/probe-endpoints.js';
+import {
+  isSound,
+  type Explanation,
+  type EndpointExplanation,
+  type FamilyExplanation,
+  type FrontendExplanation,
+  type PortExplanation,
+} from '../../../application/explain/explanation.js';
+import type { ServiceKey } from '../../../../domain/model/service-port-name.js';
+import { formatted, print, inToneOf } from '../output.js';
+import { askProxy } from './trace.js';
+import { findServices, type FoundServices, reportUnknown } from '../find-services.js';
+import { RunningProxy } from '../running-proxy.js';
+import { frontendPlace } from '../../../../domain/forwarding/forwarding-entry.js';
+import { hostPort } from '../../../../domain/net/address.js';
+import { endpointWords } from '../../../application/words/endpoint-words.js';
+import { healthCheckWords } from '../../../application/words/health-check-words.js';
+import { outcomeWords } from '../../../application/words/frontend-words.js';
+import { portWords } from '../../../application/words/port-words.js';
+import type { PortStatus } from '../../../../application/status/port-status.js';
+import { acceptedSourcesText } from '../../../application/words/source-words.js';
+import type { FindingKind } from '../../../application/explain/findings.js';
+import { portStatusText } from '../../../application/words/state-words.js';
+import type { KernelWalk, ProbedEndpoints } from '../../../application/explain/checks/results.js';
+
+interface ExplainOptions extends NamespaceOptions, OutputOptions {
+  readonly probe?: boolean;
+}
+
+/** What to explain: Services, addresses, ports; and whether to try each endpoint of a Service. */
+export const explainCommand = subcommand({
+  name: 'explain',
+  description:
+    'Show how the proxy running on this node handles Services, and why; or whose an address, a port of it, or a node port is.',
+  usage: 'NAME|ADDRESS[:PORT][/PROTOCOL]|NODEPORT[/PROTOCOL]... [flags]',
+  options: [
+    new Option(
+      '--probe',
+      'Also try each endpoint of the Service from this node: its route, its neighbour entry, and a TCP connection of one second.',
+    ),
+    ...namespaceOptions,
+    ...outputOptions,
+  ],
+  request(operands, { probe = false, namespace, output }: ExplainOptions) {
+    if (operands.length === 0)
+      throw new UsageError('explain takes a Service, an address, or a port, got none');
+    const subjects = operands.map((operand) => subjectOf(operand, namespace));
+    if (probe && subjects.some((subject) => typeof subject === 'string'))
+      throw new UsageError('explain --probe takes Services');
+    return { subjects, probe, output };
+  },
+});
+
+/** An address or a port as it is written; otherwise the name of a Service. */
+function subjectOf(operand: string, namespace: string | undefined): string | ServiceName {
+  if (parseSubject(operand)?.kind === 'address') return operand;
+  const name = /^\d+$/.test(operand) ? undefined : serviceName(operand, namespace);
+  if (name) return name;
+  throw new UsageError(
+    `explain takes a Service as NAME or NAMESPACE/NAME, an address, or a port, got ${JSON.stringify(operand)}`,
+  );
+}
+
+/** How long the rules of the kernel are looked at, in milliseconds. */
+const KERNEL_WALK = 2_000;
+
+type Explained = Explanation | AddressExplanation;
+
+/**
+ * Asks the proxy running on this node how it handles Services, addresses or ports, and prints it. Of a Service it has packets
+ * followed through the rules of the kernel, too, and tries its endpoints if asked to. 1 when the proxy does not know one, or
+ * something stops the traffic of one.
+ */
+export async function explain({ request, configuration }: Asked<typeof explainCommand>): Promise<number> {
+  const { subjects, probe, output } = request;
+  const proxy = RunningProxy.at(configuration.metricsBindAddress);
+  const all: Explained[] = [];
+  for (const subject of subjects) if (typeof subject === 'string') all.push(await ask(proxy, subject));
+  const names = subjects.filter((subject) => typeof subject !== 'string');
+  const found = await findServices(proxy, names);
+  for (const key of found.keys) all.push(await explainService(proxy, key, found, probe));
+  const [only] = all;
+  const isOne = all.length === 1 && subjects.length === 1;
+  if (only) await print(isOne ? formatted(output, only, textOf) : formatted(output, all, textsOf));
+  return !reportUnknown(found.unknown) && all.every(isGood) ? 0 : 1;
+}
+
+function ask(proxy: RunningProxy, subject: string): Promise<Explained> {
+  return proxy.ask(`/debug/explain?${new URLSearchParams({ subject }).toString()}`, explanationAnswer);
+}
+
+async function explainService(
+  proxy: RunningProxy,
+  key: ServiceKey,
+  found: FoundServices,
+  isProbed: boolean,
+): Promise<Explained> {
+  const answer = await ask(proxy, key);
+  if (!('service' in answer && answer.known)) return answer;
+  const families = answer.families.map((family) => ({
+    ...family,
+    ports: family.ports.filter(({ port }) => found.hasPort(key, port)),
+  }));
+  const names = answer.families.flatMap(({ ports }) => ports.map(({ port }) => port));
+  const missing = found.portsOf(key).filter((port) => !names.includes(port));
+  const problems = missing.map(
+    (port) => `it has no port named ${port} (it has: ${[...new Set(names)].join(', ')})`,
+  );
+  return checked({ ...answer, families, problems: [...answer.problems, ...problems] }, proxy, isProbed);
+}
+
+/** The answer, with what this command itself finds out. */
+async function checked(answer: Explanation, proxy: RunningProxy, isProbed: boolean): Promise<Explanation> {
+  const kernel = await walkKernel(answer, askProxy(proxy, 'actual'), ownAddresses(), delay(KERNEL_WALK));
+  if (!isProbed) return { ...answer, kernel };
+  const { NetlinkEndpointAccess } = await import('../../netlink-endpoint-access.js');
+  const access = new NetlinkEndpointAccess();
+  try {
+    return { ...answer, kernel, probe: await probeEndpoints(answer, access) };
+  } finally {
+    await access.close();
+  }
+}
+
+function ownAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((addresses = []) =>
+    addresses.flatMap(({ address, internal, scopeid }) => (internal || scopeid ? [] : address)),
+  );
+}
+
+/** One after the other, with an empty line between them. */
+function textsOf(all: readonly Explained[]): readonly string[] {
+  return all.flatMap((one, index) => (index === 0 ? textOf(one) : ['', ...textOf(one)]));
+}
+
+function textOf(explained: Explained): readonly string[] {
+  return 'service' in explained ? explanationLines(explained) : addressExplanationLines(explained);
+}
+
+function isGood(explained: Explained): boolean {
+  return 'service' in explained ? isSound(explained) : explained.otherwise === undefined;
+}
+
+/** An explanation for people. */
+export function explanationLines(explained: Explanation): readonly string[] {
+  const { service, known, unserved, problems, families, kernel, probe } = explained;
+  const lines = [service];
+  if (unserved) lines.push(`  The proxy does not serve it: ${unserved.text}.`);
+  for (const problem of problems) if (!unserved?.text.includes(problem)) lines.push(`  problem: ${problem}`);
+  if (known) for (const family of families) lines.push(...familyLines(family));
+  if (kernel) lines.push(...kernelWalkLines(kernel));
+  if (probe) lines.push(...probedEndpointsLines(probe));
+  return lines;
+}
+
+function familyLines({
+  family,
+  waiting,
+  ports,
+  absence,
+  healthCheck,
+  sync,
+}: FamilyExplanation): readonly string[] {
+  const lines = [`  ${family}${waiting ? ', changes wait for the next sync' : ''}`];
+  if (absence) lines.push(`    ${absence.text}`);
+  for (const port of ports) lines.push(...portLines(port));
+  if (healthCheck) lines.push(`    ${healthCheckWords(healthCheck)}`);
+  if (sync.failures > 0 && sync.lastFailure)
+    lines.push(`    no sync has succeeded since ${sync.lastFailure.at}: ${sync.lastFailure.reason}`);
+  if (sync.drift.last !== undefined)
+    lines.push(`    rules that another program had changed were last repaired ${sync.drift.last}`);
+  return lines;
+}
+
+/** What neither the status nor the frontends tell. */
+const UNSAID: ReadonlySet<FindingKind> = new Set(['draining', 'other-zones', 'not-forwarded', 'bridged']);
+
+function portLines(explained: PortExplanation): readonly string[] {
+  const { status, frontends, endpoints, findings, affinitySeconds, choice, sourceRanges } = explained;
+  const lines = [`    port ${portWords(explained)}: ${statusText(status)}`];
+  for (const frontend of frontends) lines.push(`      ${frontendText(frontend)}`);
+  for (const endpoint of endpoints) lines.push(`      ${endpointText(endpoint)}`);
+  for (const { kind, isFault, text } of findings)
+    if (UNSAID.has(kind)) lines.push(`      ${isFault ? 'problem' : 'note'}: ${text}`);
+  if (choice !== undefined) lines.push(`      ${choice}`);
+  if (affinitySeconds > 0) lines.push(`      clients stay with their endpoint for ${affinitySeconds} s`);
+  if (sourceRanges.length > 0) lines.push(`      ${acceptedSourcesText(sourceRanges)}`);
+  return lines;
+}
+
+function statusText(status: PortStatus): string {
+  return inToneOf(status.state, portStatusText(status));
+}
+
+function frontendText(frontend: FrontendExplanation): string {
+  const { kind, policy } = frontend;
+  return `${kind} ${frontendPlace(frontend)} (${policy}): ${outcomeWords(frontend, inToneOf)}`;
+}
+
+function endpointText(endpoint: EndpointExplanation): string {
+  return `endpoint ${hostPort(endpoint.address, endpoint.port)}: ${endpointWords(endpoint)}`;
+}
+
+/** For people. */
+export function addressExplanationLines(explained: AddressExplanation): readonly string[] {
+  const { subject, frontends, endpoints, otherwise } = explained;
+  return [
+    subject,
+    ...(otherwise === undefined ? [] : [`  ${otherwise}`]),
+    ...frontends.flatMap((match) => [
+      `  frontend of ${ownerText(match)}: ${statusText(match.status)}`,
+      `    ${frontendText(match.frontend)}`,
+      ...(match.sourceRanges ? [`    ${acceptedSourcesText(match.sourceRanges)}`] : []),
+    ]),
+    ...endpoints.flatMap((match) => [
+      `  endpoint of ${ownerText(match)}`,
+      `    ${endpointText(match.endpoint)}`,
+    ]),
+  ];
+}
+
+function ownerText(match: FrontendMatch | EndpointMatch): string {
+  return `${match.service}, port ${portWords(match)}, ${match.family}`;
+}
+
+/** For people, a line for each obstacle. */
+export function kernelWalkLines({ obstacles, incomplete }: KernelWalk): readonly string[] {
+  return [
+    ...obstacles.map(
+      ({ from, to, outcome, reason }) =>
+        `  in the kernel: from ${from} to ${to}: ${outcome}, ${reason}; \`kubeproxy trace --kernel --from ${from} --to ${to}\` shows its way`,
+    ),
+    ...(incomplete === undefined ? [] : [`  in the kernel: not looked at everything: ${incomplete}`]),
+  ];
+}
+
+/** For people, a line for each endpoint. */
+export function probedEndpointsLines({ probed, left }: ProbedEndpoints): readonly string[] {
+  return [
+    ...probed.map(
+      ({ endpoint, protocol, facts }) => `  probe of ${endpoint}/${protocol}: ${facts.join(', ')}`,
+    ),
+    ...(probed.length === 0 ? ['  probe: no endpoint is used'] : []),
+    ...(left > 0 ? [`  probe: ${left} more were not tried`] : []),
+  ];
+}

@@ -1,0 +1,126 @@
+/** The command `services`: the Services that the proxy on this node serves. */
+
+import type { Asked, RequestOf } from '../options.js';
+import { Option } from 'commander';
+import type { RowFilter, ServiceList, ServiceRow } from '../../../application/status/service-row.js';
+import {
+  namespaceOptions,
+  serviceNames,
+  listOutputOptions,
+  subcommand,
+  watchOption,
+  type OutputOptions,
+  type WatchOptions,
+} from '../options.js';
+import { inToneOf, columns, formatted, print, objectName } from '../output.js';
+import { asideCountWords } from '../../../../application/words/aside-words.js';
+import { lacksEndpoints, rowWord } from '../../../application/words/state-words.js';
+import { listServices, ofNames, missingPorts, unknownPorts, reportUnknown } from '../find-services.js';
+import { whenChanged, tableText, watch, untilUserEnds } from '../watch.js';
+import { RunningProxy } from '../running-proxy.js';
+
+/** Which Services to list. */
+export const servicesCommand = subcommand({
+  name: 'services',
+  description: 'List the Services that the proxy running on this node serves, or those of these names.',
+  usage: '[NAME...] [flags]',
+  options: [
+    ...namespaceOptions,
+    new Option('--failing', 'Only Services of which a port failed to be programmed, or is degraded.'),
+    new Option('--without-endpoints', 'Only Services without an endpoint that can be used.'),
+    watchOption,
+    ...listOutputOptions,
+  ],
+  request(
+    operands,
+    {
+      namespace,
+      failing = false,
+      withoutEndpoints = false,
+      output,
+      watch,
+    }: Partial<Omit<RowFilter, 'names'>> & OutputOptions & WatchOptions,
+  ) {
+    const named = serviceNames('services', operands);
+    return { services: named, filter: { namespace, failing, withoutEndpoints }, output, watch };
+  },
+});
+
+const HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'ENDPOINTS', 'STATE', 'FRONTENDS'];
+
+/**
+ * Asks the proxy running on this node for its Services, and prints a line for each. 1 when no known Service has a
+ * name, or is of the namespace.
+ */
+export async function services({ request, configuration }: Asked<typeof servicesCommand>): Promise<number> {
+  const proxy = RunningProxy.at(configuration.metricsBindAddress);
+  if (request.watch) return watchServices(proxy, request);
+  const list = await listKnown(proxy, request);
+  await print(formatted(request.output, list, listText, ({ services: rows }) => rows.map(nameOf)));
+  return reportUnknown(list.unknown) ? 1 : 0;
+}
+
+/** The names that no Service has are told at the beginning. 1 if there are any in the end. */
+async function watchServices(
+  proxy: RunningProxy,
+  request: RequestOf<typeof servicesCommand>,
+): Promise<number> {
+  let last: ServiceList | undefined;
+  const ask = async () => {
+    const list = await listKnown(proxy, request);
+    if (!last) reportUnknown(list.unknown);
+    last = list;
+    return {
+      items: list.services,
+      key: ({ namespace, name }: ServiceRow) => `${namespace}/${name}`,
+      gone: (row: ServiceRow): ServiceRow => ({ ...row, state: 'removed' }),
+      text: (rows: readonly ServiceRow[], isWide: boolean) => tableText(table(rows, isWide)),
+      name: nameOf,
+    };
+  };
+  await untilUserEnds(({ signal }) => watch(whenChanged(proxy, ask), request.output, signal));
+  return last && last.unknown.length > 0 ? 1 : 0;
+}
+
+/** With names of ports that no Service has among the unknown. */
+async function listKnown(
+  proxy: RunningProxy,
+  { services: named, filter }: RequestOf<typeof servicesCommand>,
+): Promise<ServiceList> {
+  const { namespace, ...rest } = filter;
+  const names = named.map(({ service }) => service);
+  const list = await listServices(proxy, { ...ofNames(names, namespace), ...rest });
+  const hasAll = !filter.failing && !filter.withoutEndpoints;
+  const ports = hasAll ? missingPorts(named, list.services) : await unknownPorts(proxy, named, namespace);
+  return { services: list.services, unknown: [...list.unknown, ...ports] };
+}
+
+function nameOf({ name }: ServiceRow): string {
+  return objectName('service', name);
+}
+
+function listText({ services: rows, unknown }: ServiceList, isWide: boolean): readonly string[] {
+  return rows.length === 0 && unknown.length > 0 ? [] : table(rows, isWide);
+}
+
+function table(rows: readonly ServiceRow[], isWide: boolean): readonly string[] {
+  return columns(
+    HEADERS,
+    rows.map((row) => cells(row, isWide)),
+  );
+}
+
+function cells(row: ServiceRow, isWide: boolean): readonly string[] {
+  const { namespace, name, type = '-', frontends, endpoints, reason } = row;
+  const shown = frontends.length === 0 ? ['-'] : isWide ? frontends : frontends.slice(0, 1);
+  const more = frontends.length - shown.length;
+  const text = `${shown.join(', ')}${more > 0 ? ` +${more}` : ''}`;
+  return [
+    namespace,
+    name,
+    type,
+    `${endpoints.used}/${endpoints.known}${asideCountWords(endpoints.aside)}`,
+    inToneOf(lacksEndpoints(row) ? rowWord(row) : row.state, rowWord(row)),
+    reason === undefined ? text : `${text} (${reason})`,
+  ];
+}

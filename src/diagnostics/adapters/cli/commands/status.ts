@@ -1,0 +1,147 @@
+/** The command `status`: the health of the proxy on this node. */
+
+import type { Asked } from '../options.js';
+import { refuseOperands } from '../../../../adapters/cli/usage-error.js';
+import {
+  outputOptions,
+  subcommand,
+  watchOption,
+  type OutputOptions,
+  type WatchOptions,
+  type OutputFormat,
+} from '../options.js';
+import {
+  statusAnswer,
+  type ProxyStatus,
+  type FamilyStatus,
+} from '../../../application/status/proxy-status.js';
+import { formatted, print, inToneOf } from '../output.js';
+import { untilUserEnds, watch } from '../watch.js';
+import { RunningProxy } from '../running-proxy.js';
+import { proxyWord } from '../../../application/words/state-words.js';
+import { familyWords, watchWords } from '../../../application/words/status-words.js';
+
+/** How the proxy is. */
+export const statusCommand = subcommand({
+  name: 'status',
+  description:
+    'Show how the proxy running on this node is. Ends with 0 when it is good, 1 when degraded, 2 when not serving, 3 when nobody answers.',
+  usage: '[flags]',
+  options: [watchOption, ...outputOptions],
+  request(operands, { output, watch }: OutputOptions & WatchOptions) {
+    refuseOperands(operands, 'kubeproxy status');
+    return { output, watch };
+  },
+});
+
+const EXIT_CODES = { good: 0, degraded: 1, 'not-serving': 2 } as const;
+
+/** Asks the proxy running on this node how it is, and prints it. 0 when it is good, 1 when degraded, 2 when not serving. */
+export async function status({ request, configuration }: Asked<typeof statusCommand>): Promise<number> {
+  const proxy = RunningProxy.at(configuration.metricsBindAddress);
+  if (request.watch) return watchStatus(proxy, request.output);
+  const answer = await proxy.ask('/debug/status', statusAnswer);
+  await print(formatted(request.output, answer, proxyStatusLines));
+  return EXIT_CODES[answer.state];
+}
+
+/** The exit code is that of the last answer. */
+async function watchStatus(proxy: RunningProxy, output: OutputFormat): Promise<number> {
+  let last: ProxyStatus | undefined;
+  const ask = async () => {
+    last = await proxy.ask('/debug/status', statusAnswer);
+    return {
+      items: [last],
+      key: () => '',
+      essence,
+      text: (all: readonly ProxyStatus[], isWide: boolean) => ({
+        head: [],
+        rows: all.map((one) => proxyStatusLines(one, isWide)),
+      }),
+    };
+  };
+  await untilUserEnds(({ signal }) => watch(ask, output, signal));
+  return last ? EXIT_CODES[last.state] : 0;
+}
+
+/** All that is not different at any moment anyway. */
+function essence({ now: _, lag: __, watches, ...status }: ProxyStatus): unknown {
+  return { ...status, watches: watches.map(({ silence: ___, ...one }) => one) };
+}
+
+/** How many members of a list are shown unless all are wanted. */
+const SHOWN = 5;
+
+const URLS = /https?:\/\/\S+/g;
+
+/** For people. `isWide`: every list and every URL in full. */
+export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly string[] {
+  const {
+    node,
+    state,
+    reasons,
+    warnings = [],
+    mode,
+    versions,
+    startedAt,
+    now,
+    waiting,
+    families,
+    ignored,
+  } = status;
+  const { program, kubernetes, node: runtime, kernel } = versions;
+  const level = kubernetes === undefined ? '' : ` for Kubernetes ${kubernetes}`;
+  const listed = (label: string, texts: readonly string[]): readonly string[] => {
+    const shown = isWide ? texts : texts.slice(0, SHOWN);
+    const more = texts.length - shown.length;
+    return [...shown, ...(more > 0 ? [`and ${more} more (-o wide)`] : [])].map(
+      (text) => `  ${label}: ${text}`,
+    );
+  };
+  return [
+    `${node}: ${inToneOf(state, proxyWord(state))}`,
+    ...reasons.map((reason) => `  reason: ${reason}`),
+    ...warnings.map((warning) => `  warning: ${warning}`),
+    `  mode ${mode}, version ${program}${level}, Node ${runtime}, Linux ${kernel}`,
+    `  running since ${startedAt}, for ${duration(Date.parse(now) - Date.parse(startedAt))}`,
+    ...listed('waiting', waiting),
+    ...families.map((family) => `  ${family.family}: ${familyWords(family)}`),
+    ...listed(inToneOf('failed', 'failing'), troubles(families, 'failed')),
+    ...listed(inToneOf('degraded'), troubles(families, 'degraded')),
+    ...listed('ignored', ignored),
+    ...status.watches.map((watch) => `  watch ${watch.kind}: ${watchWords(watch)}`),
+    ...listed(
+      'last error',
+      status.lastErrors.map(({ at, text }) => `${at} ${text}`),
+    ),
+  ].map((line) => (isWide ? line : line.replace(URLS, withoutQuery)));
+}
+
+/** A URL, and the colon after it if there is one, without what was asked for. */
+function withoutQuery(url: string): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : `${url.slice(0, query)}${url.endsWith(':') ? ':' : ''}`;
+}
+
+function troubles(families: readonly FamilyStatus[], state: 'failed' | 'degraded'): readonly string[] {
+  return families.flatMap(({ family, [state]: ports }) =>
+    ports.map(({ key, since, reason }) => `${key} (${family}) since ${since}: ${reason}`),
+  );
+}
+
+/** `3 d 4 h`, `4 h 7 min`, `7 min 9 s`, `9 s`. */
+function duration(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000);
+  const units = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ] as const;
+  const first = Math.max(
+    0,
+    units.findIndex(([count]) => count > 0),
+  );
+  const shown = seconds === 0 ? units.slice(-1) : units.slice(first, first + 2);
+  return shown.map(([count, unit]) => `${count} ${unit}`).join(' ');
+}

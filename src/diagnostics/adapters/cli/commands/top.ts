@@ -1,0 +1,273 @@
+/** The command `top`: the connections of Services on this node, as a live screen or as reports. */
+
+import type { Asked, RequestOf } from '../options.js';
+import { Option } from 'commander';
+import { parseDuration } from '../../../../application/words/duration.js';
+import {
+  TRAFFIC_ORDERS,
+  type TrafficOrder,
+  trafficAnswer,
+  type PortReport,
+  type TrafficReport,
+  type EndpointReport,
+  type TrafficNumbers,
+} from '../../../domain/traffic.js';
+import { UsageError } from '../../../../adapters/cli/usage-error.js';
+import {
+  namespaceOptions,
+  serviceNames,
+  outputOptions,
+  subcommand,
+  type OutputOptions,
+  type ServiceName,
+} from '../options.js';
+import { serviceKey, displayName } from '../../../../domain/model/service-port-name.js';
+import { LONGEST_QUERY, listServices, ofNames, unknownPorts, reportUnknown } from '../find-services.js';
+import { RunningProxy } from '../running-proxy.js';
+import { formatted, jsonLine, print, inToneOf, columns, cutLine, written } from '../output.js';
+import { untilUserEnds } from '../watch.js';
+import { bytesText, countingWords } from '../../../application/words/traffic-words.js';
+import { hostPort } from '../../../../domain/net/address.js';
+import { NO_ENDPOINT, SILENT } from '../../../application/words/state-words.js';
+import { counted } from '../../../../application/words/counted.js';
+import type { ReadStream, WriteStream } from 'node:tty';
+
+const SHORTEST = 100;
+const LONGEST = 60_000;
+
+interface TopOptions extends OutputOptions {
+  readonly namespace?: string;
+  readonly sort: TrafficOrder;
+  readonly interval: string;
+}
+
+/** Which traffic to show, and how. */
+export const topCommand = subcommand({
+  name: 'top',
+  description:
+    'Show the connections of Services and endpoints on this node, live, or with --once one interval.',
+  usage: '[NAME...] [flags]',
+  options: [
+    ...namespaceOptions,
+    new Option('--sort <order>', 'What comes first.').choices(TRAFFIC_ORDERS).default('open'),
+    new Option(
+      '--interval <duration>',
+      'How often to show it: seconds, or a duration from 100ms to 1m.',
+    ).default('1s'),
+    ...outputOptions,
+  ],
+  request(operands, { namespace, sort, interval, output }: TopOptions) {
+    const milliseconds = parseDuration(/^\d+(\.\d+)?$/.test(interval) ? `${interval}s` : interval);
+    if (milliseconds === undefined || milliseconds < SHORTEST || milliseconds > LONGEST)
+      throw new UsageError(`--interval is from 100ms to 1m, got ${JSON.stringify(interval)}`);
+    return {
+      query: { namespace, services: serviceNames('top', operands), sort },
+      intervalMilliseconds: milliseconds,
+      output,
+    };
+  },
+});
+
+/** A report comes as late as this after its interval. Milliseconds. */
+const LATEST = 10_000;
+
+/** Counting a million connections takes a minute. Milliseconds. */
+const COUNTING = 300_000;
+
+/**
+ * Shows the connections of Services, as the proxy running on this node counts them, until the user ends it; with --once those
+ * of one interval. 1 when no known Service has a name that was asked for.
+ * @throws CannotAskError when no report comes when one is due
+ */
+export async function top({ request, configuration, once }: Asked<typeof topCommand>): Promise<number> {
+  const proxy = RunningProxy.at(configuration.metricsBindAddress);
+  const { query, intervalMilliseconds, output } = request;
+  const isLive = !once && process.stdout.isTTY && (output === 'text' || output === 'wide');
+  const screen = isLive ? new Screen(process.stdin, process.stdout) : undefined;
+  let last: TrafficReport | undefined;
+  await untilUserEnds(async (ending) => {
+    screen?.open(() => ending.abort());
+    try {
+      const path = pathOf(request, once, screen?.rows);
+      const silence = intervalMilliseconds + (once ? COUNTING : LATEST);
+      for await (const all of proxy.follow(path, trafficAnswer, silence, ending.signal)) {
+        last = { ...all, services: all.services.filter((port) => isAskedFor(port, query)) };
+        if (screen) screen.show(formatted(output, last, trafficLines));
+        else await print(printed(last, request, once));
+      }
+    } finally {
+      screen?.close();
+    }
+  });
+  return last ? exitCode(proxy, query, last.services) : 0;
+}
+
+function pathOf(
+  { query, intervalMilliseconds }: RequestOf<typeof topCommand>,
+  once: boolean,
+  limit?: number,
+): string {
+  const parameters = new URLSearchParams({
+    interval: String(intervalMilliseconds / 1_000),
+    sort: query.sort,
+    ...(query.namespace !== undefined && { namespace: query.namespace }),
+    ...(once && { once: 'true' }),
+  });
+  const names = new URLSearchParams(
+    query.services.map(({ service }): [string, string] => ['service', service]),
+  );
+  // More names than a URL takes are chosen here, of all that have traffic.
+  if (names.toString().length > LONGEST_QUERY) return `/debug/traffic?${parameters}`;
+  for (const [name, service] of names) parameters.append(name, service);
+  if (limit !== undefined) parameters.set('limit', String(limit));
+  return `/debug/traffic?${parameters}`;
+}
+
+function isAskedFor(
+  { namespace, name, port: portName }: PortReport,
+  { services }: RequestOf<typeof topCommand>['query'],
+): boolean {
+  const isIt = ({ service, port = portName }: ServiceName): boolean =>
+    port === portName && (service === name || service === serviceKey(namespace, name));
+  return services.length === 0 || services.some(isIt);
+}
+
+/** Asks about the names of which no traffic is known. */
+async function exitCode(
+  proxy: RunningProxy,
+  { namespace, services }: RequestOf<typeof topCommand>['query'],
+  found: readonly PortReport[],
+): Promise<number> {
+  const seen = new Set(found.flatMap(({ namespace, name }) => [name, `${namespace}/${name}`]));
+  const names = services.map(({ service }) => service);
+  const missing = names.filter((name) => !seen.has(name));
+  const isAll = names.length > 0 ? missing.length === 0 : namespace === undefined || found.length > 0;
+  const { unknown } = isAll ? { unknown: [] } : await listServices(proxy, ofNames(missing, namespace));
+  return reportUnknown([...unknown, ...(await unknownPorts(proxy, services, namespace))]) ? 1 : 0;
+}
+
+/** One after the other, JSON is one object a line, so that a program can read each as it comes. */
+function printed(report: TrafficReport, { output }: RequestOf<typeof topCommand>, once: boolean): string {
+  if (!once && output === 'json') return jsonLine(report);
+  const text = formatted(output, report, trafficLines);
+  return once ? text : output === 'yaml' ? `---\n${text}` : `${text}\n`;
+}
+
+const HEADERS = ['SERVICE PORT', 'PROTOCOL', 'FAMILY', 'OPEN', 'NEW/S', 'UNANSWERED', 'BYTES/S', 'STATE'];
+
+/**
+ * A report as a table: a line for each service port and, below it, its endpoints.
+ * @param isWide with endpoints that have no connections, and more columns
+ */
+export function trafficLines(report: TrafficReport, isWide: boolean): readonly string[] {
+  const { services, countsBytes, omitted } = report;
+  const shown = (_: string, column: number): boolean =>
+    (isWide || HEADERS[column] !== 'FAMILY') && (countsBytes || HEADERS[column] !== 'BYTES/S');
+  const cells = (name: string, protocol: string, family: string, numbers: TrafficNumbers, state: string) => [
+    name,
+    protocol,
+    family,
+    String(numbers.open),
+    String(numbers.newPerSecond),
+    String(numbers.unanswered),
+    bytesText(numbers.bytesPerSecond ?? 0),
+    state,
+  ];
+  const rows = services.flatMap((port) => [
+    cells(displayName(port), port.protocol, port.family, port, portState(port)),
+    ...port.endpoints
+      .filter((endpoint) => isWide || hasTraffic(endpoint))
+      .map((endpoint) =>
+        cells(`  ${hostPort(endpoint.address, endpoint.port)}`, '', '', endpoint, endpointState(endpoint)),
+      ),
+  ]);
+  return [
+    ...headLines(report),
+    ...(services.length > 0
+      ? columns(
+          HEADERS.filter(shown),
+          rows.map((row) => row.filter(shown)),
+        )
+      : ['no connections of Services']),
+    ...(omitted > 0 ? [`and ${counted(omitted, 'more service port')}`] : []),
+  ];
+}
+
+/** When and how it was counted, and what is wrong with it. */
+function headLines(report: TrafficReport): readonly string[] {
+  const { time, seconds, tracked } = report;
+  const at = time.replace(/\.\d+Z$/, 'Z');
+  return [
+    `${at}  ${seconds.toFixed(1)} s  ${counted(tracked, 'tracked connection')}, of Services or not`,
+    ...countingWords(report),
+  ];
+}
+
+function hasTraffic({ open, new: begun, unanswered, bytes = 0, silent }: EndpointReport): boolean {
+  return silent || open + begun + unanswered + bytes > 0;
+}
+
+function portState({ silentEndpoints, endpoints }: PortReport): string {
+  if (endpoints.every(({ state }) => state === 'unused')) return inToneOf(NO_ENDPOINT);
+  if (silentEndpoints === 0) return '';
+  const verb = endpoints.length === 1 ? 'does' : 'do';
+  return inToneOf(
+    'silent',
+    `${silentEndpoints} of ${counted(endpoints.length, 'endpoint')} ${verb} not answer`,
+  );
+}
+
+function endpointState({ silent, state }: EndpointReport): string {
+  return silent ? inToneOf('silent', SILENT) : inToneOf(state);
+}
+
+const OTHER_SCREEN = '\x1b[?1049h\x1b[?25l';
+const FORMER_SCREEN = '\x1b[?25h\x1b[?1049l';
+const HOME = '\x1b[H';
+const TO_END_OF_LINE = '\x1b[K';
+const TO_END = '\x1b[J';
+/** Ctrl-C, and what a terminal sends for it while it passes on every key. */
+const END_KEYS = ['q', 'Q', '\x03'];
+const USUAL_ROWS = 24;
+
+/** A terminal that shows one text at a time, and a user who ends that by `q` or Ctrl-C. Leaves the terminal as it was. */
+export class Screen {
+  private onKey: ((keys: string) => void) | undefined;
+
+  constructor(
+    private readonly keyboard: ReadStream,
+    private readonly terminal: WriteStream,
+  ) {}
+
+  get rows(): number {
+    return this.terminal.rows || USUAL_ROWS;
+  }
+
+  open(onEnd: () => void): void {
+    this.terminal.write(OTHER_SCREEN);
+    if (!this.keyboard.isTTY) return;
+    this.onKey = (keys) => {
+      if (END_KEYS.some((key) => keys.includes(key))) onEnd();
+    };
+    this.keyboard.setRawMode(true);
+    this.keyboard.setEncoding('utf8').on('data', this.onKey).resume();
+  }
+
+  /** Lines that do not fit are left out, as are the ends of long ones. */
+  show(text: string): void {
+    const { columns } = this.terminal;
+    const lines = text.trimEnd().split('\n');
+    const fitting = lines.length > this.rows ? [...lines.slice(0, this.rows - 1), '…'] : lines;
+    const shown = fitting.map((line) => written(cutLine(line, columns)) + TO_END_OF_LINE);
+    this.terminal.write(HOME + shown.join('\r\n') + TO_END);
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.terminal.write(FORMER_SCREEN);
+    if (!this.onKey) return;
+    this.keyboard.off('data', this.onKey).pause();
+    this.keyboard.setRawMode(false);
+    this.onKey = undefined;
+  }
+}

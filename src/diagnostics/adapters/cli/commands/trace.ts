@@ -1,0 +1,334 @@
+/** The command `trace`: the path of the first packet of a connection, from the proxy on this node or, with `answerRequest`, from manifests. */
+
+import type { Asked, RequestOf } from '../options.js';
+import { Option } from 'commander';
+import { type TracedRules, CannotTraceError } from '../../../application/trace/trace-packets.js';
+import {
+  parseDestinationName,
+  type NamedDestination,
+  type ClusterPlace,
+  placeOf,
+} from '../../../application/trace/named-destination.js';
+import {
+  parsePodName,
+  type NamedPod,
+  type KnownPod,
+  podAddress,
+} from '../../../application/trace/named-pod.js';
+import {
+  InvalidQueryError,
+  parseQuery,
+  parseSource,
+  type TraceQuery,
+  type TraceSource,
+  destinationText,
+  sourceText,
+} from '../../../domain/trace/query.js';
+import { UsageError, refuseOperands } from '../../../../adapters/cli/usage-error.js';
+import { outputOptions, subcommand, type OutputFormat } from '../options.js';
+import { type TraceAnswer, traceAnswer } from '../../../application/trace/answer.js';
+import { parseAddress, hostPort } from '../../../../domain/net/address.js';
+import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { formatted, jsonLine, print, inToneOf } from '../output.js';
+import { open } from 'node:fs/promises';
+import { errorMessage } from '../../../../application/error-message.js';
+import { parseJsonQuery } from '../../../domain/trace/query.js';
+import { CannotAskError, RunningProxy, limitedLines } from '../running-proxy.js';
+import { NamedError } from '../../../../domain/model/named-error.js';
+import { serviceExplanation } from '../../../application/explain/explanation.js';
+import { findServices } from '../find-services.js';
+import { grouped } from '../../../../domain/model/maps.js';
+import { foldSteps, type FoldedStep } from '../../../domain/trace/trace.js';
+import { counted } from '../../../../application/words/counted.js';
+import { SOURCE_WORDS } from '../../../application/words/source-words.js';
+
+interface TraceOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly namespace?: string;
+  readonly queries?: string;
+  readonly kernel?: boolean;
+  readonly output?: OutputFormat;
+}
+
+/** A query from a pod or to a Service by its name. */
+interface NamedQuery {
+  readonly from: TraceSource | NamedPod;
+  readonly to: NamedDestination | Omit<TraceQuery, 'from'>;
+}
+
+/** Which packets to follow: that of one query, or those of a file of many; `-` is standard input. */
+type TracedQueries =
+  | { readonly query: TraceQuery }
+  | { readonly named: NamedQuery }
+  | { readonly queries: string };
+
+export const traceCommand = subcommand({
+  name: 'trace',
+  description:
+    'Follow the first packet of a connection through the rules, and show what becomes of it. Asks the proxy running on this node; with --manifests, works without one.',
+  usage: '--from SOURCE --to ADDRESS:PORT[/PROTOCOL]|NAME[:PORT] [flags]',
+  options: [
+    new Option(
+      '--from <source>',
+      "Where it comes from: a pod's address, pod/NAME or pod/NAMESPACE/NAME, node, or outside[:ADDRESS].",
+    ),
+    new Option(
+      '--to <destination>',
+      'ADDRESS:PORT or ADDRESS:PORT/PROTOCOL, IPv6 addresses in brackets; TCP without a protocol. Or a Service as NAME or NAMESPACE/NAME, with :PORT where it has several: its cluster IP.',
+    ),
+    new Option('-n, --namespace <namespace>', 'The namespace of names without one.'),
+    new Option('--kernel', 'Use the rules as the kernel has them now, those of other programs among them.'),
+    new Option(
+      '--queries <file>',
+      'Read queries from a file, or from standard input (-): {"from": SOURCE, "to": DESTINATION}, one a line. Print one JSON answer a line.',
+    ),
+    ...outputOptions,
+  ],
+  request(operands, { kernel = false, output = 'text', ...options }: TraceOptions) {
+    refuseOperands(operands, 'kubeproxy trace');
+    const rules: TracedRules = kernel ? 'actual' : 'desired';
+    return { rules, output, ...queriesOf(options) };
+  },
+});
+
+function queriesOf({ from, to, namespace, queries }: TraceOptions): TracedQueries {
+  if (queries !== undefined) {
+    if (from === undefined && to === undefined) return { queries };
+    throw new UsageError('trace takes either --queries, or --from and --to');
+  }
+  if (from === undefined || to === undefined)
+    throw new UsageError(
+      'trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL] or a Service, or --queries FILE',
+    );
+  const pod = parsePodName(from, namespace);
+  const service = parseDestinationName(to, namespace);
+  try {
+    if (!pod && !service) return { query: parseQuery(from, to) };
+    return { named: { from: pod ?? parseSource(from), to: service ?? parseQuery('node', to) } };
+  } catch (error) {
+    if (error instanceof InvalidQueryError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** Follows packets through the rules of the proxy running on this node. 1 if a query of several could not be answered. */
+export async function trace(asked: Asked<typeof traceCommand>): Promise<number> {
+  const { request, configuration } = asked;
+  const proxy = RunningProxy.at(configuration.metricsBindAddress);
+  return answerRequest(request, askProxy(proxy, request.rules), placesOfProxy(proxy), async (named) => {
+    // Only a pod that is named needs the API server.
+    const { podsOfCluster } = await import('../../kubernetes/user-cluster.js');
+    return podsOfCluster(asked)(named);
+  });
+}
+
+/** Answers queries, of a running proxy or from manifests. Rejects with an error for people if it cannot. */
+type Tracing = (query: TraceQuery) => Promise<TraceAnswer>;
+
+/** The cluster IPs of the Services that may be meant. */
+type PlacesOf = (destination: NamedDestination) => Promise<readonly ClusterPlace[]>;
+
+/** The pods that may be meant. */
+type PodsOf = (pod: NamedPod) => Promise<readonly KnownPod[]>;
+
+/** Prints what becomes of packets. 1 if a query of several could not be answered. */
+export async function answerRequest(
+  request: RequestOf<typeof traceCommand>,
+  tracing: Tracing,
+  placesOf: PlacesOf,
+  podsOf: PodsOf,
+): Promise<number> {
+  if ('queries' in request) return answerLines(request.queries, tracing);
+  try {
+    const query = 'query' in request ? request.query : await queryOf(request.named, placesOf, podsOf);
+    await print(printed(await tracing(query), request));
+    return 0;
+  } catch (error) {
+    // Programs get one JSON object, whatever comes of it.
+    if (!(error instanceof CannotTraceError) || request.output !== 'json') throw error;
+    await print(jsonLine({ error: error.message }));
+    return 1;
+  }
+}
+
+/**
+ * From the address of the pod, to the cluster IP of the Service, that are named.
+ * @throws CannotTraceError if it is not clear which those are
+ */
+async function queryOf({ from, to }: NamedQuery, placesOf: PlacesOf, podsOf: PodsOf): Promise<TraceQuery> {
+  const pods = 'pod' in from ? await podsOf(from) : [];
+  const place = 'service' in to ? await placeFor(to, placesOf, familyOf(from, pods)) : to;
+  const sender: TraceSource =
+    'pod' in from ? { kind: 'pod', address: podAddress(from, pods, place.to.family) } : from;
+  return { ...place, from: sender };
+}
+
+async function placeFor(
+  name: NamedDestination,
+  placesOf: PlacesOf,
+  family: IpFamily | undefined,
+): Promise<Omit<TraceQuery, 'from'>> {
+  const { address, number, protocol } = placeOf(name, await placesOf(name), family);
+  return { to: parseAddress(address)!, port: number, protocol };
+}
+
+/** Of whoever sends; undefined if it has addresses of both. @throws CannotTraceError */
+function familyOf(from: TraceSource | NamedPod, pods: readonly KnownPod[]): IpFamily | undefined {
+  if (!('pod' in from)) return from.kind === 'node' ? undefined : from.address?.family;
+  const { family } = podAddress(from, pods);
+  return pods[0]!.ips.every((ip) => parseAddress(ip)?.family === family) ? family : undefined;
+}
+
+/** JSON as one line, as for the queries of a file. */
+function printed(answer: TraceAnswer, { output, rules }: RequestOf<typeof traceCommand>): string {
+  if (output === 'json') return jsonLine(answer);
+  return formatted(output, answer, (value, isWide) => traceLines(value, rules, isWide));
+}
+
+/** Characters of a query. */
+const LONGEST = 64 * 1024;
+
+/**
+ * Answers the queries of a file, or of standard input for `-`, in their order, each before the next is read. Returns 1 if there was
+ * one that could not be answered, otherwise 0.
+ * @throws QueriesError, and CannotAskError if no proxy can be asked
+ */
+async function answerLines(path: string, tracing: Tracing): Promise<number> {
+  let code = 0;
+  for await (const line of linesOf(path)) {
+    if (line.trim() === '') continue;
+    const answer = await answerOf(line, tracing);
+    if ('error' in answer) code = 1;
+    await print(jsonLine(answer));
+  }
+  return code;
+}
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  try {
+    const input = path === '-' ? process.stdin : (await open(path)).createReadStream();
+    yield* limitedLines(input as AsyncIterable<Buffer>, LONGEST);
+  } catch (error) {
+    throw new QueriesError(path, error);
+  }
+}
+
+async function answerOf(line: string, tracing: Tracing): Promise<object> {
+  try {
+    return await tracing(parseJsonQuery(line));
+  } catch (error) {
+    if (error instanceof CannotAskError) throw error;
+    return { error: errorMessage(error) };
+  }
+}
+
+/** The queries of a file cannot be read. */
+export class QueriesError extends NamedError {
+  constructor(path: string, cause: unknown) {
+    const place = path === '-' ? 'on standard input' : `in ${path}`;
+    super(`cannot read the queries ${place}: ${errorMessage(cause)}`, { cause });
+  }
+}
+
+/** The proxy that runs on this node answers. Rejects with CannotAskError if none does. */
+export function askProxy(proxy: RunningProxy, rules: TracedRules): Tracing {
+  return async (query) => {
+    const parameters = new URLSearchParams({ from: sourceText(query.from), to: destinationText(query) });
+    if (rules === 'actual') parameters.set('kernel', 'true');
+    const answer = await proxy.ask(`/debug/trace?${parameters}`, traceAnswer);
+    if ('error' in answer) throw new CannotTraceError(answer.error);
+    return answer;
+  };
+}
+
+/** Those that the proxy running on this node serves. */
+function placesOfProxy(proxy: RunningProxy): PlacesOf {
+  return async ({ service }) => {
+    const places: ClusterPlace[] = [];
+    const { keys } = await findServices(proxy, [{ service }]);
+    for (const key of keys) {
+      const { families } = await proxy.ask(
+        `/debug/explain?${new URLSearchParams({ subject: key }).toString()}`,
+        serviceExplanation,
+      );
+      for (const { family, ports } of families)
+        for (const { port, protocol, frontends } of ports)
+          for (const { kind, address, port: number } of frontends)
+            if (kind === 'cluster-ip' && address !== undefined)
+              places.push({ service: key, port, number, protocol, family, address });
+    }
+    return places;
+  };
+}
+
+/** As many as fit on a screen. */
+const STEPS_SHOWN = 16;
+/** So many endpoints with the same probability are told in one line. */
+const MANY_ENDPOINTS = 9;
+
+/**
+ * An answer for people: the way of the packet, then what becomes of it. What is the same for all endpoints, or alike, is there once.
+ * @param isWide with all steps and all endpoints
+ */
+export function traceLines(answer: TraceAnswer, rules: TracedRules, isWide: boolean): readonly string[] {
+  const { remarks } = answer;
+  const steps = isWide ? answer.steps.map((step) => ({ step, alike: [] })) : foldSteps(answer.steps);
+  const shown = isWide ? steps : steps.slice(0, STEPS_SHOWN);
+  const more = steps.length - shown.length;
+  return [
+    heading(answer, rules),
+    ...shown.flatMap(stepLines),
+    ...(more > 0 ? [`  … ${counted(more, 'more step')}; -o wide shows all`] : []),
+    ...(steps.length === 0 ? ['  no rule concerns it'] : []),
+    ...outcomeLines(answer, isWide),
+    ...remarks.map((remark) => `note: ${remark}`),
+    ...(answer.isUncertain ? ['note: uncertain; the steps say why'] : []),
+  ];
+}
+
+function heading({ packet }: TraceAnswer, rules: TracedRules): string {
+  const { source, inputInterface, destination, destinationPort, protocol } = packet;
+  const way = inputInterface === undefined ? 'sent by this node' : `coming in through ${inputInterface}`;
+  const which = rules === 'actual' ? 'as the kernel has them' : 'as they should be';
+  const to = `${hostPort(destination, destinationPort)}/${protocol}`;
+  return `${source || 'node'} → ${to}, ${way}, by the rules ${which}`;
+}
+
+function stepLines({ step, alike }: FoldedStep): readonly string[] {
+  const { hook, where, rule, effect, servicePort, isForeign } = step;
+  const owner = isForeign
+    ? '  (rule of another program)'
+    : servicePort === undefined
+      ? ''
+      : `  (${servicePort})`;
+  return [
+    `  ${hook}: ${where}${owner}`,
+    ...(rule === '' ? [] : [`    ${rule}`]),
+    `    → ${effect}`,
+    ...(alike.length > 0 ? [`    … and ${alike.length} more like it, for other endpoints`] : []),
+  ];
+}
+
+function outcomeLines(
+  { outcome, reason, endpoints, sourceRewritten, sticky, steps }: TraceAnswer,
+  isWide: boolean,
+): readonly string[] {
+  const lines = [`outcome: ${inToneOf(outcome)}`, ...(reason === undefined ? [] : [`  because ${reason}`])];
+  const equal = grouped(endpoints, ({ probability }) => (probability * 100).toFixed(1).padStart(5));
+  for (const [percent, alike] of equal) {
+    const places = alike.map(({ address, port }) => hostPort(address, port));
+    const told =
+      isWide || places.length < MANY_ENDPOINTS
+        ? places
+        : [`each of ${counted(places.length, 'endpoint')}, such as ${places[0]}; -o wide names them`];
+    lines.push(...told.map((text) => `  ${percent} %  ${text}`));
+  }
+  if (endpoints.length === 0) return lines;
+  lines.push(`source: ${SOURCE_WORDS[`${sourceRewritten}`]}`);
+  const rewriting = steps.find(({ effect }) => /masquerade|rewrites the source/.test(effect));
+  if (sourceRewritten !== false && rewriting)
+    lines.push(`  because of ${rewriting.where}: ${rewriting.rule}`);
+  lines.push(`affinity: ${sticky ? 'the same client gets the same endpoint again' : 'none'}`);
+  return lines;
+}

@@ -1,0 +1,178 @@
+/** The command `validate`: problems in manifests, by file, line and field. */
+
+import type { Asked } from '../options.js';
+import { UsageError } from '../../../../adapters/cli/usage-error.js';
+import { outputOptions, subcommand, type OutputOptions } from '../options.js';
+import { relative } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { counted } from '../../../../application/words/counted.js';
+import { formatted, print, inToneOf } from '../output.js';
+import { Allocations } from '../../../../domain/validation/allocations.js';
+import { serviceKey } from '../../../../domain/model/service-port-name.js';
+import { References } from '../../../domain/references.js';
+import {
+  loadManifest,
+  located,
+  type RejectedObject,
+  TimeSlice,
+} from '../../../../adapters/manifests/load-manifest.js';
+import { parseKey, stepsTo, subjectOf } from '../../../../adapters/manifests/manifest-objects.js';
+import type { ManifestPlace } from '../../../../adapters/manifests/manifest-chunks.js';
+import { readManifestFile, ManifestFiles } from '../../../../adapters/manifests/manifest-files.js';
+import { ManifestSyntaxError } from '../../../../adapters/manifests/manifest-errors.js';
+
+/** Which files and folders to check. */
+export const validateCommand = subcommand({
+  name: 'validate',
+  group: 'Without a proxy:',
+  description:
+    'Report what in these manifests is invalid, by file, line and field, and what does not fit together, without changing anything.',
+  usage: 'PATH|-... [flags]',
+  options: outputOptions,
+  request(paths, { output }: OutputOptions) {
+    if (paths.length === 0)
+      throw new UsageError(
+        'validate takes the files and folders to check, or - for standard input, got none',
+      );
+    if (paths.includes(''))
+      throw new UsageError('validate got an empty path; give existing files or folders');
+    return { paths, output, manifests: paths.filter((path) => path !== '-') };
+  },
+});
+
+/** Stands for standard input. */
+const INPUT = '-';
+
+/**
+ * Reports what in the manifests would be ignored, and what may not be meant: 1 when something would be ignored, otherwise 0. Changes
+ * nothing.
+ */
+export async function validate({ request }: Asked<typeof validateCommand>): Promise<number> {
+  const { paths, output } = request;
+  const input = { file: '<stdin>', read: () => text(process.stdin) };
+  const found = await validateManifests(
+    paths.filter((path) => path !== INPUT),
+    shownPath,
+    paths.includes(INPUT) ? input : undefined,
+  );
+  await print(formatted(output, found, textOf));
+  return found.findings.some(({ severity }) => severity === 'error') ? 1 : 0;
+}
+
+function textOf({ files, objects, findings }: ManifestFindings): readonly string[] {
+  const lines = findings.map(lineOf);
+  const isValid = findings.every(({ severity }) => severity === 'warning');
+  return isValid
+    ? [...lines, `${inToneOf('valid')}: ${counted(objects, 'object')} in ${counted(files, 'file')}`]
+    : lines;
+}
+
+/** `file:line: kind namespace/name: field: what is wrong`. */
+function lineOf({ severity, file, line, column, subject, problem }: ManifestFinding): string {
+  const place = [file, line, column].filter((part) => part !== undefined).join(':');
+  const parts = [place, severity === 'warning' ? inToneOf('warning') : undefined, subject, problem];
+  return parts.filter((part) => part !== undefined).join(': ');
+}
+
+/** As seen from the current folder, where it is inside. */
+function shownPath(file: string): string {
+  const inside = relative(process.cwd(), file);
+  return inside.startsWith('..') ? file : inside;
+}
+
+/** One thing that is wrong. */
+interface ManifestFinding {
+  /** `warning`: the object would be used, and perhaps not do what is meant. */
+  readonly severity: 'error' | 'warning';
+  /** The file, as it is to be named. */
+  readonly file: string;
+  /** From 1; missing where it is not known. */
+  readonly line?: number;
+  readonly column?: number;
+  /** `Service shop/cart`; missing where it is the whole file. */
+  readonly subject?: string;
+  /** `field: what is wrong with it`. */
+  readonly problem: string;
+}
+
+/** The findings in manifests. */
+export interface ManifestFindings {
+  readonly files: number;
+  /** Objects that would be used. */
+  readonly objects: number;
+  readonly findings: readonly ManifestFinding[];
+}
+
+/** The text of one manifest. */
+interface Named {
+  readonly file: string;
+  read(): Promise<string>;
+}
+
+/**
+ * Reads the manifests as a proxy would, and reports what it would ignore, and what of them does not fit together.
+ * @param shown how a file is named in problems
+ * @param input the text of one more manifest, and its name
+ * @throws ManifestPathError
+ */
+export async function validateManifests(
+  paths: readonly string[],
+  shown: (file: string) => string = (file) => file,
+  input?: Named,
+): Promise<ManifestFindings> {
+  const { files, unlisted } = ManifestFiles.open(paths).list();
+  const findings: ManifestFinding[] = unlisted.map(({ path, problem }) => ({
+    severity: 'error',
+    file: shown(path),
+    problem,
+  }));
+  const manifests: readonly Named[] = [
+    ...files.map((file) => ({ file: shown(file), read: () => readManifestFile(file) })),
+    ...(input ? [input] : []),
+  ];
+  const slice = new TimeSlice();
+  const allocations = new Allocations();
+  const references = new References();
+  const placeOf = new Map<string, { readonly file: string; readonly place: ManifestPlace }>();
+  for (const { file, read } of manifests) {
+    try {
+      const { objects, rejected, doubts, places } = await loadManifest(await read(), slice, allocations);
+      for (const { key, kind, object } of objects) {
+        references.add(kind, object);
+        placeOf.set(subjectOf(key), { file, place: places.get(key)! });
+      }
+      for (const doubt of doubts) findings.push({ ...findingOf(file, doubt), severity: 'warning' });
+      for (const object of rejected) {
+        findings.push(findingOf(file, object));
+        const { kind, reference } = parseKey(object.key ?? '');
+        if (kind === 'Service') references.expect(serviceKey(reference.namespace ?? '', reference.name));
+      }
+    } catch (error) {
+      findings.push(unread(file, error as Error));
+    }
+  }
+  const issues = [...references.doubts()].map(({ subject, field, what }) => ({
+    subject,
+    problem: `${field}: ${what}`,
+    place: placeOf.get(subject)!.place,
+    field: stepsTo(field),
+  }));
+  for (const doubt of await located(issues, slice))
+    findings.push({ ...findingOf(placeOf.get(doubt.subject)!.file, doubt), severity: 'warning' });
+  return { files: manifests.length, objects: placeOf.size, findings };
+}
+
+function findingOf(file: string, { line, subject, problem }: RejectedObject): ManifestFinding {
+  return { severity: 'error', file, ...(line !== undefined && { line }), subject, problem };
+}
+
+function unread(file: string, error: Error): ManifestFinding {
+  const { line, column } = error instanceof ManifestSyntaxError ? error : {};
+  return {
+    severity: 'error',
+    file,
+    ...(line !== undefined && { line }),
+    ...(column !== undefined && { column }),
+    problem: error.message,
+  };
+}

@@ -1,0 +1,79 @@
+/** The command `version`: the versions of this program and of the proxy on this node. */
+
+import type { Asked } from '../options.js';
+import { Option } from 'commander';
+import { refuseOperands } from '../../../../adapters/cli/usage-error.js';
+import { outputOptions, subcommand, type OutputOptions } from '../options.js';
+import { statusAnswer, type ProxyStatus } from '../../../application/status/proxy-status.js';
+import { formatted, print } from '../output.js';
+import { CannotAskError, RunningProxy } from '../running-proxy.js';
+
+interface VersionOptions extends OutputOptions {
+  readonly client?: boolean;
+}
+
+/** Which program this is, and which the proxy. */
+export const versionCommand = subcommand({
+  name: 'version',
+  description: 'Show the version of this program, and of the proxy running on this node.',
+  usage: '[flags]',
+  options: [new Option('--client', 'Only of this program; nobody is asked.'), ...outputOptions],
+  request(operands, { client = false, output }: VersionOptions) {
+    refuseOperands(operands, 'kubeproxy version');
+    return { isClientOnly: client, output };
+  },
+});
+
+/** What this program is. */
+interface ClientVersion {
+  readonly program: string;
+  /** The release of Kubernetes as which it behaves. */
+  readonly kubernetes: string;
+  /** The commit that it was built from; empty where nobody knows. */
+  readonly commit: string;
+  readonly node: string;
+  /** `linux/amd64` */
+  readonly platform: string;
+}
+
+interface Versions {
+  readonly client: ClientVersion;
+  readonly proxy?: ProxyStatus['versions'] & { readonly mode: string };
+}
+
+/**
+ * Prints what this program is, and what the proxy running on this node.
+ * @throws CannotAskError when nobody answers, after the first
+ */
+export async function version(
+  { request, configuration }: Asked<typeof versionCommand>,
+  client: ClientVersion,
+): Promise<number> {
+  const proxy = request.isClientOnly ? undefined : await versionOfProxy(configuration.metricsBindAddress);
+  const known = proxy instanceof CannotAskError ? undefined : proxy;
+  const versions: Versions = { client, ...(known && { proxy: known }) };
+  await print(formatted(request.output, versions, versionLines));
+  if (proxy instanceof CannotAskError) throw proxy;
+  return 0;
+}
+
+async function versionOfProxy(bindAddress: string): Promise<Versions['proxy'] | CannotAskError> {
+  try {
+    const { versions, mode } = await RunningProxy.at(bindAddress).ask('/debug/status', statusAnswer);
+    return { ...versions, mode };
+  } catch (error) {
+    if (error instanceof CannotAskError) return error;
+    throw error;
+  }
+}
+
+function versionLines({ client, proxy }: Versions): readonly string[] {
+  const built = client.commit === '' ? '' : `, built from ${client.commit.slice(0, 12)}`;
+  const lines = [
+    `client: ${client.program} for Kubernetes ${client.kubernetes}, Node ${client.node}, ${client.platform}${built}`,
+  ];
+  if (!proxy) return lines;
+  const { program, kubernetes, node, kernel, mode } = proxy;
+  const level = kubernetes === undefined ? '' : ` for Kubernetes ${kubernetes}`;
+  return [...lines, `proxy:  ${program}${level}, Node ${node}, mode ${mode}, Linux ${kernel}`];
+}

@@ -1,0 +1,169 @@
+/** Watches for `-w`: repeats a query and prints what has changed. */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { OutputFormat } from './options.js';
+import { formatted, jsonLine, print } from './output.js';
+import { fields, flag, number, optional } from '../../../domain/shape.js';
+import type { RunningProxy } from './running-proxy.js';
+
+/** Milliseconds from an answer to the next question. */
+const PAUSE = 1_000;
+
+/** For questions that cost the proxy much: it spends at most a tenth of its time on one watcher. */
+export function restAfterCostly(took: number): number {
+  return Math.max(PAUSE, 9 * took);
+}
+
+/** What is watched: the items of one answer. */
+export interface Watched<Item extends object> {
+  readonly items: readonly Item[];
+  /** Which item of another answer is the same. */
+  key(item: Item): string;
+  /** What of it is a change to those who watch; missing: everything. */
+  essence?(item: Item): unknown;
+  /** What is told of an item that the former answer had and this one has not; missing: nothing. */
+  gone?(item: Item): Item;
+  /** The lines above all items, and those of each. */
+  text(items: readonly Item[], isWide: boolean): WatchedText;
+  /** For `-o name`; missing: none is printed. */
+  name?(item: Item): string;
+}
+
+interface WatchedText {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** A table with a line for each item. */
+export function tableText(lines: readonly string[]): WatchedText {
+  return { head: lines.slice(0, 1), rows: lines.slice(1).map((row) => [row]) };
+}
+
+/**
+ * Prints all items, and then, below, those that are different in each further answer, as kubectl does, until the signal is aborted.
+ * In JSON and YAML each is a document.
+ * @param ask resolves with undefined if nothing can have changed since the former answer; its errors end the watch
+ * @param rest milliseconds to the next question after an answer that took so many
+ */
+export async function watch<Item extends object>(
+  ask: () => Promise<Watched<Item> | undefined>,
+  output: OutputFormat,
+  signal: AbortSignal,
+  rest: (took: number) => number = () => PAUSE,
+): Promise<void> {
+  const ended = new Promise<undefined>((resolve) =>
+    signal.addEventListener('abort', () => resolve(undefined), { once: true }),
+  );
+  let former: ReadonlyMap<string, Item> | undefined;
+  let isFirst = true;
+  while (!signal.aborted) {
+    const askedAt = performance.now();
+    // An answer may take long.
+    const watched = await Promise.race([ask(), ended]);
+    if (watched) {
+      const { items } = watched;
+      const now = new Map(items.map((item) => [watched.key(item), item]));
+      const told = former ? changes(watched, former, now) : items;
+      if (told.length > 0) await print(textOf(watched, told, output, isFirst));
+      isFirst &&= told.length === 0;
+      former = now;
+    }
+    await pause(rest(performance.now() - askedAt), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function changes<Item extends object>(
+  { items, key, essence = (item) => item, gone }: Watched<Item>,
+  former: ReadonlyMap<string, Item>,
+  now: ReadonlyMap<string, Item>,
+): readonly Item[] {
+  const changed = items.filter((item) => {
+    const before = former.get(key(item));
+    return before === undefined || !isDeepStrictEqual(essence(before), essence(item));
+  });
+  if (!gone) return changed;
+  return [...changed, ...[...former].flatMap(([place, item]) => (now.has(place) ? [] : gone(item)))];
+}
+
+function textOf<Item extends object>(
+  { items, text, name }: Watched<Item>,
+  told: readonly Item[],
+  output: OutputFormat,
+  isFirst: boolean,
+): string {
+  switch (output) {
+    case 'json':
+      return told.map(jsonLine).join('');
+    case 'yaml':
+      return told.map((item) => `---\n${formatted('yaml', item, () => [])}`).join('');
+    case 'name':
+      return formatted(
+        'name',
+        told,
+        () => [],
+        (all) => all.flatMap((item) => name?.(item) ?? []),
+      );
+    case 'text':
+    case 'wide': {
+      // Columns are as wide as for all items.
+      const all = [...items, ...told.filter((item) => !items.includes(item))];
+      const isTold = new Set(told);
+      const indexes = new Set(all.flatMap((item, index) => (isTold.has(item) ? index : [])));
+      return formatted(output, all, (shown, isWide) => {
+        const { head, rows } = text(shown, isWide);
+        return [...(isFirst ? head : []), ...rows.filter((_, index) => indexes.has(index)).flat()];
+      });
+    }
+  }
+}
+
+/** Part of what `/debug/sync` answers. */
+const syncState = fields({
+  idle: flag,
+  appliedEvents: number,
+  /** Former versions do not say. */
+  changes: optional(number),
+});
+
+/**
+ * A sign of the proxy's state that costs it nearly nothing: while it is the same, the proxy has been delivered nothing, and has
+ * programmed nothing. Undefined: there is none.
+ */
+async function syncSign(proxy: RunningProxy): Promise<string | undefined> {
+  const { idle, appliedEvents, changes } = await proxy.ask('/debug/sync', syncState);
+  return changes === undefined ? undefined : `${idle} ${appliedEvents} ${changes}`;
+}
+
+/** Asks only when the sign is another one than before. */
+export function whenChanged<Answer>(
+  proxy: RunningProxy,
+  ask: () => Promise<Answer>,
+): () => Promise<Answer | undefined> {
+  let former: string | undefined;
+  return async () => {
+    const sign = await syncSign(proxy);
+    if (sign !== undefined && sign === former) return undefined;
+    former = sign;
+    return ask();
+  };
+}
+
+/**
+ * Runs something that goes on until its signal is aborted: once the user ends the program (SIGINT, SIGTERM), or whoever read its output
+ * has left, as `head` does.
+ */
+export async function untilUserEnds<Result>(
+  run: (ending: AbortController) => Promise<Result>,
+): Promise<Result> {
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  process.once('SIGINT', end).once('SIGTERM', end);
+  process.stdout.once('error', end);
+  try {
+    return await run(ending);
+  } finally {
+    process.off('SIGINT', end).off('SIGTERM', end);
+    process.stdout.off('error', end);
+  }
+}
