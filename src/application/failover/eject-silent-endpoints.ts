@@ -217,7 +217,7 @@ function hasUnanswered({ endpoints }: PortTraffic): boolean {
 }
 
 /** Which silent endpoints are never seen on this machine, and why, for people. */
-export function blindness({ tracksServices, hidesDeadOnBridges }: CountingFacts): readonly string[] {
+function blindness({ tracksServices, hidesDeadOnBridges }: CountingFacts): readonly string[] {
   return said(
     !tracksServices &&
       'connections through IPVS are not tracked, so silent endpoints are not seen, and none steps aside: set net.ipv4.vs.conntrack to 1',
@@ -227,7 +227,7 @@ export function blindness({ tracksServices, hidesDeadOnBridges }: CountingFacts)
 }
 
 /** Why nobody steps aside for a while, for people. */
-export function passingBlindness(
+function passingBlindness(
   { complete, readShare }: CountingFacts,
   eventsWereLost: boolean,
 ): readonly string[] {
