@@ -30,7 +30,7 @@ export { subcommandsOf };
 
 type Command<Name extends Request['name']> = (asked: Asked<Name>, logger: PinoLogger) => Promise<number>;
 
-/** What reads manifests, the kernel or the API server is loaded only when somebody runs it. */
+/** Modules that read manifests, the kernel or the API server are loaded when their command runs. */
 const commands: { readonly [Name in Request['name']]: Command<Name> } = {
   status,
   services,
@@ -64,7 +64,7 @@ const commands: { readonly [Name in Request['name']]: Command<Name> } = {
   validate,
 };
 
-/** Undefined where a command line cannot be understood, as somebody writes it yet. */
+/** Undefined if the command line is invalid: it is still being typed. */
 function addressIn(words: readonly string[]): string | undefined {
   try {
     const { metricsBindAddress } = completeCommandLine(words, {}, undefined, subcommandsOf('')).configuration;
@@ -79,7 +79,7 @@ function addressIn(words: readonly string[]): string | undefined {
 /** Those that read the manifests of the command line. */
 const READERS: readonly Request['name'][] = ['plan', 'diff', 'compare', 'trace', 'validate'];
 
-/** Errors whose message says all that the user needs. */
+/** Errors whose message is enough for the user. */
 const FOR_PEOPLE = [
   CannotAskError,
   CannotTraceError,
@@ -89,7 +89,7 @@ const FOR_PEOPLE = [
   ComparisonError,
 ];
 
-/** Runs the subcommand that the command line asks for, and returns the exit code of the program. */
+/** Runs the subcommand of the command line, and returns the exit code of the program. */
 export async function runCommand(commandLine: CommandLine, logger: PinoLogger): Promise<number> {
   const name = commandLine.request.name as Request['name'];
   chooseColors(commandLine.color);

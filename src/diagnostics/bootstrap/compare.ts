@@ -140,7 +140,7 @@ function compareFamilies(
 
 interface ReadSide {
   readonly families: FamilySides;
-  /** Where the side tells. */
+  /** If the side knows it. */
   readonly node?: KnownNode;
   readonly problems: readonly string[];
   readonly notes: readonly string[];
@@ -228,7 +228,7 @@ interface PlannedSides {
  * Reads the objects once, and compiles them.
  * @param mode undefined: the one that is configured
  * @param isHere the node is this machine, whose kernel it is compared with
- * @throws ComparisonError in mode userspace
+ * @throws ComparisonError in userspace mode
  */
 async function plannedSides(
   asked: CommandLine,
@@ -297,7 +297,7 @@ function addIptables(rules: FoundRules[]): Promise<readonly string[]> {
   });
 }
 
-/** To ask a kernel for IPVS may load it. */
+/** A query for IPVS may load its module. */
 const LOADED = '/proc/net/ip_vs';
 
 /** @returns the schedulers that they use */

@@ -47,7 +47,7 @@ export function debugRoutes(parts: ProxyParts, startTime: number): Routes {
   };
 }
 
-/** Follows packets for whoever asks. Opens what it needs for each question, and keeps nothing. */
+/** Traces packets. Opens what it needs for each query, and keeps nothing. */
 function openTraceRoutes(parts: ProxyParts): Routes {
   const { mode, served, localAddresses, ejection, commandLine, logger } = parts;
   const modeRules = new ModeRules(commandLine.configuration, logger, mode);
@@ -59,7 +59,7 @@ function openTraceRoutes(parts: ProxyParts): Routes {
   });
 }
 
-/** What the proxy tells about itself and its Services. */
+/** Reports about the proxy and its Services. */
 function reportRoutes(parts: ProxyParts, addresses: ExplainAddress, startTime: number): Routes {
   const { commandLine, live, state, source, clusterEvents, served, ejection, mode } = parts;
   const { forwardingObstacles: obstacles } = parts;

@@ -71,5 +71,5 @@ export function otherMachine(logger: Logger) {
   return { here, options: { families: IP_FAMILIES, replacements } };
 }
 
-/** A command line that asks for this subcommand. */
+/** A command line with this subcommand. */
 export type Asked<Name extends Request['name']> = CommandLine & { readonly request: RequestFor<Name> };

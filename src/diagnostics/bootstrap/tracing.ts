@@ -17,7 +17,7 @@ import type { ReadingParts } from '../../bootstrap/parts/reading-parts.js';
 /** A family and its forwarding table, as a sync loop has both. */
 type FamilyTable = Pick<ListedLoop, 'family' | 'table'>;
 
-/** Tells whose an address is, for people who ask about it or about packets to it. */
+/** Explains whose an address is. */
 export function explainAddress(
   parts: ReadingParts,
   tables: readonly FamilyTable[],

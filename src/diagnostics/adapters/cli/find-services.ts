@@ -13,15 +13,15 @@ import { type ServiceName, nameText } from './options.js';
 import type { RunningProxy } from './running-proxy.js';
 import { printError } from '../../../adapters/cli/print-error.js';
 
-/** A service port that an answer says something of. */
+/** A service port that an answer reports. */
 export interface ServiceAndPort {
   readonly service: ServiceKey;
   readonly port: string;
 }
 
-/** Services that were asked about, and of which of their ports. */
+/** The Services of a query, and the ports of each. */
 export class FoundServices {
-  /** The ports of each that are asked about; undefined: all. */
+  /** The ports of each in the query; undefined: all. */
   private readonly ports = new Map<ServiceKey, Set<string> | undefined>();
 
   /** @param unknown the names without a namespace that no known Service has */
@@ -45,13 +45,13 @@ export class FoundServices {
     else this.ports.set(key, new Set(before).add(port));
   }
 
-  /** Whether something about this port of a Service was asked for. */
+  /** Whether the query includes this port of a Service. */
   hasPort(key: ServiceKey, port: string): boolean {
     if (this.isAll) return true;
     return this.ports.has(key) && (this.ports.get(key)?.has(port) ?? true);
   }
 
-  /** The ports of a Service that are asked for; none: all. */
+  /** The ports of a Service in the query; none: all. */
   portsOf(key: ServiceKey): readonly string[] {
     return [...(this.ports.get(key) ?? [])];
   }
@@ -64,7 +64,7 @@ export class FoundServices {
 
   /**
    * The answer, with the names of which nothing is known.
-   * @param told the service ports of which it says something: the others may not exist
+   * @param told the service ports in the answer: the others may not exist
    */
   async withUnknown<Answer extends object>(
     proxy: RunningProxy,
@@ -86,7 +86,7 @@ export class FoundServices {
   }
 }
 
-/** The Services of these names. Only names without a namespace are looked for; whether the others exist, the answer tells. */
+/** The Services of these names. Only names without a namespace are looked up; the answer shows whether the others exist. */
 export async function findServices(
   proxy: RunningProxy,
   names: readonly ServiceName[],
@@ -180,7 +180,7 @@ function joined(lists: readonly ServiceList[]): ServiceList {
   };
 }
 
-/** Of these names those of ports that no Service of the name has. Nothing is asked where none names a port. */
+/** The names whose port no Service of the name has. No query if no name has a port. */
 export async function unknownPorts(
   proxy: RunningProxy,
   names: readonly ServiceName[],

@@ -11,7 +11,7 @@ const OUTPUT_FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
 /** `name`: only for what lists objects, `service/web`. */
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number] | 'name';
 
-/** The subcommand itself; the type of what it asks for follows from it. */
+/** The subcommand itself, with the type of its request. */
 export function subcommand<Name extends string, Options extends object, Asked extends object>(
   one: Subcommand<Name, Options, Asked>,
 ): Subcommand<Name, Options, Asked> {
@@ -28,7 +28,7 @@ export const colorOption = new Option('--color <when>', 'Whether states and verd
   .choices(COLOR_CHOICES)
   .default('auto');
 
-/** How to print, for subcommands that tell something. */
+/** How to print, for subcommands that print an answer. */
 export const outputOptions: readonly Option[] = [outputOption, colorOption];
 
 /** The same for those that list objects. */
@@ -84,7 +84,7 @@ export function servicesIn(
   return { services: serviceNames(name, operands, namespace), output, watch };
 }
 
-/** A Service, or one port of it, as somebody names it. */
+/** A Service or one of its ports, by name. */
 export interface ServiceName {
   /** `NAMESPACE/NAME`, or `NAME` for that of every namespace. */
   readonly service: string;

@@ -14,7 +14,7 @@ const TIMEOUT = 10_000;
 /** How long it may take to compare everything: reading 100,000 Services with the iptables tools takes half of that, and changes come first. */
 export const COMPARISON = 60_000;
 
-/** Characters that are shown of what somebody else answers. */
+/** Characters that are shown of an unknown answer. */
 const SHOWN = 200;
 
 const ADVICE = 'check that a proxy of this version is running there';
@@ -41,7 +41,7 @@ export class RunningProxy {
   /**
    * The JSON that it answers to a GET of this path, also with a status of 404.
    * @param timeout for the whole answer, in milliseconds
-   * @throws CannotAskError if nobody answers in time, the answer is too large, or it is none of a proxy
+   * @throws CannotAskError if there is no answer in time, or it is too large or not that of a proxy
    */
   async ask<Answer>(path: string, shape: Shape<Answer>, timeout = TIMEOUT): Promise<Answer> {
     const { place, status, body } = await this.get(path, timeout);
@@ -71,7 +71,7 @@ export class RunningProxy {
    * The JSON values, one a line, that it answers to a GET of this path for as long as it likes.
    * @param silence milliseconds within which each value comes
    * @param signal ends it, without an error
-   * @throws CannotAskError if nobody answers, the proxy refuses, a value is none of a proxy, or the answer breaks off
+   * @throws CannotAskError without an answer, if the proxy rejects the request, a value is invalid, or the answer breaks off
    */
   async *follow<Answer>(
     path: string,
@@ -126,7 +126,7 @@ export class RunningProxy {
     return fetch(`${this.url}${path}`, { redirect: 'manual', signal });
   }
 
-  /** Without what is asked for, which may be long. */
+  /** Without the query, which may be long. */
   private placeOf(path: string): string {
     return `${this.url}${path.split('?', 1)[0]}`;
   }
@@ -153,10 +153,10 @@ function noAnswer(place: string, error: unknown): CannotAskError {
   );
 }
 
-/** The exit code where nobody could be asked. */
+/** The exit code if no proxy is reachable. */
 export const CANNOT_ASK = 3;
 
-/** No running proxy can be asked, so nothing is known about it. The program exits with 3. */
+/** No running proxy is reachable. The program exits with 3. */
 export class CannotAskError extends NamedError {}
 
 /** A line has no end where one is due. */

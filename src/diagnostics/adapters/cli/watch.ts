@@ -22,7 +22,7 @@ export interface Watched<Item extends object> {
   key(item: Item): string;
   /** What of it is a change to those who watch; missing: everything. */
   essence?(item: Item): unknown;
-  /** What is told of an item that the former answer had and this one has not; missing: nothing. */
+  /** What is printed for an item that only the previous answer has; missing: nothing. */
   gone?(item: Item): Item;
   /** The lines above all items, and those of each. */
   text(items: readonly Item[], isWide: boolean): WatchedText;

@@ -22,7 +22,7 @@ import type { Diff } from '../../application/difference/diff.js';
 /**
  * `/debug/status`: how the proxy is, a `ProxyStatus`, always with 200. `/debug/history?service=NAMESPACE/NAME`, as often as
  * wanted: the last changes of these Services, a `History`, without the parameter those of all.
- * @param renew looks again at what only somebody who asks wants to know
+ * @param renew refreshes what only this route reports
  */
 export function statusRoutes(
   report: ReportStatus,
@@ -126,7 +126,7 @@ function filterOf(parameters: URLSearchParams): RowFilter {
   };
 }
 
-/** Our own: `/debug/service-counts` tells how many Services, frontends and endpoints somebody should look at. */
+/** Our own: `/debug/service-counts` counts the Services, frontends and endpoints with problems. */
 export function serviceCountRoutes(services: CountServices): Routes {
   return {
     '/debug/service-counts': async (_, response) => {

@@ -17,13 +17,13 @@ const LONGEST = 60;
 
 type Watch = TrafficWatch<TrafficQuery, TrafficReport>;
 
-/** Who counts connections while somebody watches. */
+/** Counts connections while a client watches. */
 interface Watchers {
   /** @throws TooManyWatchersError, ConntrackUnavailableError */
   watch(makeReport: typeof trafficBetween): Watch;
 }
 
-/** What a request for traffic asks for. */
+/** The parameters of a request for traffic. */
 interface TrafficRequest {
   readonly query: TrafficQuery;
   readonly intervalMilliseconds: number;

@@ -26,7 +26,7 @@ const NAMES_ONLY = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;
 
 const nodeObject = fields({ metadata: fields({ name: text }) });
 
-/** The proxies that run as pods of a DaemonSet, asked by exec with the rights of whoever asks. */
+/** The proxies that run as pods of a DaemonSet, queried by exec with the rights of the user. */
 export class ProxyPods implements NodeProxies {
   constructor(
     private readonly client: ApiClient,
@@ -75,7 +75,7 @@ export class ProxyPods implements NodeProxies {
       if (error instanceof NoAnswerError) throw error;
       if (signal.aborted)
         throw new NoAnswerError('timeout', `no answer within ${timeout / 1000} s`, { cause: error });
-      throw silenceOf(error, container);
+      throw noAnswerFrom(error, container);
     }
   }
 }
@@ -87,12 +87,12 @@ export class ProxyPods implements NodeProxies {
 function answerOf({ stdout, stderr, exitCode }: CommandOutcome, container: Container): string {
   if (stdout.trim() !== '') return stdout;
   const said = lastLine(stderr) || `it ended with ${exitCode} and said nothing`;
-  // Our own program says with 3 that it could not ask.
+  // Our own program exits with 3 if no proxy is reachable.
   if (exitCode === 3) throw new NoAnswerError('failed', said);
   throw new NoAnswerError('another-image', `${imageOf(container)} does not understand: ${said}`);
 }
 
-function silenceOf(error: unknown, container: Container): NoAnswerError {
+function noAnswerFrom(error: unknown, container: Container): NoAnswerError {
   const because = { cause: error };
   if (error instanceof ApiError)
     return new NoAnswerError('refused', `exec refused: ${error.detail}`, because);
@@ -171,14 +171,14 @@ export function questionLine(
   return [...(program.length > 0 ? program : ['kube-proxy']), ...question, ...flags];
 }
 
-/** Why nobody can be asked in a container; undefined while it runs. */
+/** Why a container does not run; undefined while it runs. */
 export function notRunning({ status }: Pod, container: string): string | undefined {
   const state = status?.containerStatuses?.find(({ name }) => name === container)?.state;
   if (state?.running) return undefined;
   return state?.waiting?.reason ?? state?.terminated?.reason ?? status?.phase ?? 'Unknown';
 }
 
-/** The pod to ask of those on one node: not one that is being deleted, nor one that does not run; of several the newest. */
+/** The pod to query of those on one node: not one that is being deleted, nor one that does not run; of several the newest. */
 export function podToAsk(pods: readonly Pod[]): Pod | undefined {
   const rank = (pod: Pod): string => {
     const runs = notRunning(pod, proxyContainer(pod)?.name ?? '') === undefined;

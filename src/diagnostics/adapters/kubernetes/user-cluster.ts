@@ -128,7 +128,7 @@ async function documentOf(file: string): Promise<Document | undefined> {
   }
 }
 
-/** Those that the API server knows, asked with the rights of the user. Rejects with CannotAskError if it does not answer. */
+/** Finds pods by name, with the rights of the user. Rejects with CannotAskError if it does not answer. */
 export function podsOfCluster(
   access: ApiAccess,
   context?: string,

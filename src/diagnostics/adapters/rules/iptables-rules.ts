@@ -30,7 +30,7 @@ import { program } from '../../../adapters/iptables/variants.js';
 import { tablesDifference } from '../../../adapters/iptables/tables-difference.js';
 import { ComparisonError } from '../../application/compare/comparison-error.js';
 
-/** Follows packets through mode iptables. Tables in nftables that are not iptables' own are not seen. */
+/** Follows packets through the rules of iptables mode. Tables in nftables that are not iptables' own are not seen. */
 export class IptablesTracer implements Tracer {
   /**
    * @param readHost what the rules depend on
@@ -58,7 +58,7 @@ export class IptablesTracer implements Tracer {
   }
 }
 
-/** The chains of mode iptables, with the one that is the kubelet's too. */
+/** The chains of iptables mode, with the one that is the kubelet's too. */
 export const isIptablesChain: OwnChains = (table, chain) =>
   isOwned(IPTABLES_OWNED_CHAINS, table, chain) || chain === FIREWALL;
 
@@ -68,7 +68,7 @@ export const NO_PROXY_PORTS: ProxyPorts = {
   proxyPortOf: () => undefined,
 };
 
-/** Follows packets through mode userspace. What is behind a proxy port only the process knows that has it. */
+/** Follows packets through the rules of userspace mode. Only the process that has a proxy port knows its Service. */
 export class UserspaceTracer implements Tracer {
   /**
    * @param readAddress where the sockets are, or would be

@@ -34,10 +34,10 @@ import { addressBits } from '../../../domain/net/cidr.js';
 import { program } from '../../../adapters/iptables/variants.js';
 import { tablesDifference } from '../../../adapters/iptables/tables-difference.js';
 
-/** Follows packets through mode ipvs. Virtual servers by firewall mark are not seen. */
+/** Follows packets through IPVS mode. Virtual servers by firewall mark are not seen. */
 export class IpvsTracer implements Tracer {
   /**
-   * @param scheduler of Services that do not ask for another one; the kernel is assumed to have those that are asked for
+   * @param scheduler of Services that request no other; the kernel is assumed to have those that are requested
    * @param open gives access to the kernel, each time it is read
    */
   constructor(
@@ -115,7 +115,7 @@ class KernelWalk implements Walk {
   ) {}
 
   walk(packet: Packet, environment: PacketEnvironment): Promise<readonly TracedEnding[]> {
-    const servers = new OnDemand((id: VirtualServerId) => this.look(id), virtualServerKey);
+    const servers = new OnDemand((id: VirtualServerId) => this.findServer(id), virtualServerKey);
     const surroundings = { ...this.read, server: servers.find };
     return walkWithDevices(
       environment,
@@ -124,7 +124,7 @@ class KernelWalk implements Walk {
     );
   }
 
-  private async look(id: VirtualServerId): Promise<WalkedServer | undefined> {
+  private async findServer(id: VirtualServerId): Promise<WalkedServer | undefined> {
     const reader = this.open();
     try {
       const found = await reader.servers.find(id);
@@ -144,9 +144,9 @@ interface IpvsReader {
   close(): void;
 }
 
-/** Plans mode ipvs: the input of `ipset restore`, iptables-restore, `ipvsadm -R` and `ip -batch`, each under a line with its name. */
+/** Plans IPVS mode: the input of `ipset restore`, iptables-restore, `ipvsadm -R` and `ip -batch`, each under a line with its name. */
 export class IpvsPlanner implements Planner {
-  /** @param scheduler of Services that do not ask for another one; the kernel is assumed to have those that are asked for */
+  /** @param scheduler of Services that request no other; the kernel is assumed to have those that are requested */
   constructor(private readonly scheduler: string) {}
 
   plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): string {

@@ -31,7 +31,7 @@ import { ELEMENTS, recordOf } from '../../../adapters/nftables/netlink/records.j
 /**
  * The rules of nf_tables as they are now, those of all programs. Elements of sets are read when a packet meets them, with a socket
  * that is opened for each packet. Where other programs change a table all the time, answers are marked as uncertain.
- * @throws NetlinkError if the kernel cannot be asked; the signal's reason when it is aborted
+ * @throws NetlinkError if the kernel cannot be read; the signal's reason when it is aborted
  */
 export async function readActualWalk(
   family: IpFamily,
@@ -87,7 +87,7 @@ interface ReadRuleset {
   readonly unsteady: readonly KernelTable[];
 }
 
-/** @throws NetlinkError if the kernel cannot be asked; the signal's reason when it is aborted */
+/** @throws NetlinkError if the kernel cannot be read; the signal's reason when it is aborted */
 export async function readRuleset(
   conversation: NetlinkConversation,
   family: IpFamily,

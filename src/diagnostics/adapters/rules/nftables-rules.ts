@@ -40,7 +40,7 @@ export class NftablesTracer implements Tracer {
   }
 }
 
-/** What mode nftables would write for these entries. */
+/** The rules that nftables mode would write for these entries. */
 export function plannedNftables(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Side {
   const desired = new NftablesDesiredState();
   const rejected = rejectedProtocols(node);
@@ -50,7 +50,7 @@ export function plannedNftables(entries: Iterable<ForwardingEntry>, node: NodeNe
   return nftablesSide(ruleset, node.family, (_, { name }) => written.elements(name));
 }
 
-/** Many packets that are asked for concern the same entries. */
+/** Many traced packets concern the same entries. */
 const TABLES_KEPT = 100;
 
 /** The table that these entries make, as the kernel would get it. For each packet what concerns that packet is compiled. */
@@ -68,7 +68,7 @@ export function nftablesDesiredWalk(all: Iterable<ForwardingEntry>, node: NodeNe
     walk(packet, { localAddresses }) {
       const concerned = [...entries.of(packet)].sort((one, other) => (one.key < other.key ? -1 : 1));
       const written = getOrMake(tables, concerned.map(({ key }) => key).join(' '), () => tableOf(concerned));
-      // Rules of ours ask for the device that a packet came in through, by its name, and for no other one.
+      // Our rules match the input device by its name, and no other device.
       const ruleset = { tables: [written.table], deviceNumbers: new Map<string, number>() };
       const find: FindElement = (_, set, key) => written.find(set.name, key);
       return new RulesetWalk(ruleset, packet, localAddresses, find, () => undefined).endings();

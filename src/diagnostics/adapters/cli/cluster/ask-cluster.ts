@@ -29,12 +29,12 @@ import { SystemClock } from '../../../../adapters/process/system-clock.js';
 /** How long one proxy usually may take to answer. Milliseconds. */
 const TIMEOUT = 10_000;
 
-/** From the answers of all nodes to the next question, when they are watched: each asks all of them. Milliseconds. */
+/** Between two queries of all nodes in a watch. Milliseconds. */
 const REST = 5_000;
 
 /**
- * Asks the proxies of all nodes and prints what they say. The exit code is the question's, or 3 when no node answers.
- * @param timeout milliseconds that every node may take, whatever it is asked; missing: as the question needs
+ * Queries the proxies of all nodes and prints the result. The exit code is that of the command, or 3 when no node answers.
+ * @param timeout milliseconds for each node; missing: the timeout of the command
  * @throws CannotAskError when no proxy can be found
  */
 export async function askCluster(asked: Asked<typeof clusterCommand>, timeout?: number): Promise<number> {
@@ -50,7 +50,7 @@ async function askWith(
 ): Promise<number> {
   const { question, output, watch: isWatched } = asked.request;
   const { kind } = question;
-  // What it needs is made before anybody is asked.
+  // Its folder is made before a node is queried.
   const first = await questions[kind](question);
   const words = await wordsOf(asked);
   const pods = await askApiServer(open);
@@ -81,7 +81,7 @@ async function explain(question: ClusterQuestion, ask: AskNodes, output: OutputF
   return exitCode;
 }
 
-/** @param isInFull whether all that is known of silent nodes is told where the format is wide */
+/** @param isInFull whether the wide format has a line for each node that did not answer */
 function linesOf({ put }: ClusterAnswer, isInFull = false) {
   return (shown: ClusterAnswer['result'], isWide: boolean): readonly string[] => [
     ...put.lines(shown, isWide),
@@ -153,12 +153,12 @@ async function find(pods: NodeProxies, access: ClusterAccess): Promise<FoundProx
   );
 }
 
-/** What all nodes have said, and those that have not. */
+/** The answers of all nodes, and the nodes that did not answer. */
 interface ClusterAnswer {
   readonly put: NodesQuestion<unknown, unknown, object>;
   readonly result: object & { readonly silent: readonly SilentNode[] };
   readonly answered: number;
-  /** What cannot be said of the nodes, for people. */
+  /** What is not known about the nodes, for people. */
   readonly unknown: readonly string[];
 }
 
@@ -197,7 +197,7 @@ async function inNamespaces(
   const { services } = question;
   const loose = services.flatMap(({ service }) => (service.includes('/') ? [] : service));
   if (loose.length === 0) return { found: services, code: 0 };
-  // Where no node answers, each question says so.
+  // Where no node answers, each query reports it.
   const told = await ask(await questions.services(question), ['services', ...loose, '-o', 'json']);
   if (told.answered === 0) return { found: services, code: 0 };
   const { services: rows, unknown } = told.result as ClusterAnswer['result'] & ServiceList;

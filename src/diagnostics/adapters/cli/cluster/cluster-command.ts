@@ -27,19 +27,19 @@ import type { CommandForm } from '../../../../adapters/cli/subcommand.js';
 import { topCommand } from '../commands/top.js';
 import { traceCommand } from '../commands/trace.js';
 
-/** How the proxies of a cluster are found and asked. */
+/** How the proxies of a cluster are found and queried. */
 export interface ClusterAccess {
   /** The namespace of their pods. */
   readonly proxyNamespace: string;
   /** The labels of their pods, as a selector. */
   readonly selector: string;
-  /** How many are asked at a time. */
+  /** How many are queried at a time. */
   readonly parallel: number;
   /** Of the kubeconfig; undefined: the current one. */
   readonly context?: string;
 }
 
-/** What the proxies of all nodes can be asked: what one node's can, but for what makes sense for one alone. */
+/** The commands for all nodes: those of one node, without the options that make sense for one node only. */
 const QUESTIONS = {
   status: {
     ...statusCommand,
@@ -149,7 +149,7 @@ export const clusterCommand = subcommand({
 /** A question to the proxies of all nodes. */
 export interface ClusterQuestion {
   readonly kind: QuestionKind;
-  /** The subcommand that each node's proxy is asked with, and its arguments. */
+  /** The subcommand for the proxy of each node, and its arguments. */
   readonly words: readonly string[];
   /** The pod that packets to be traced come from, by its name, and their family, if it is known. */
   readonly sender?: { readonly from: NamedPod; readonly family?: IpFamily };
@@ -212,7 +212,7 @@ function comparisonOf(
   return { nodes, nodeSelector, image, expected: expect, timeout: timeout * 1000 };
 }
 
-/** What a node's own command asks for otherwise. @throws UsageError */
+/** Rejects missing arguments. @throws UsageError */
 function refuseMissing(kind: QuestionKind, rest: readonly string[], { from, to }: QuestionOptions): void {
   if (kind === 'explain' && rest.length === 0) throw new UsageError('explain takes Services, got none');
   if (kind === 'trace' && (from === undefined || to === undefined))
@@ -225,7 +225,7 @@ function senderOf(request: ReturnType<typeof traceCommand.request>): ClusterQues
   return { from, ...('service' in to ? {} : { family: to.to.family }) };
 }
 
-/** The Services that all nodes are asked to explain. @throws UsageError for an address or a port, which are the same on all nodes */
+/** The Services to explain. @throws UsageError for an address or a port, which are the same on all nodes */
 function explainedServices(rest: readonly string[], options: QuestionOptions): readonly ServiceName[] {
   return explainCommand.request(rest, options as never).subjects.map((subject) => {
     if (typeof subject !== 'string') return subject;

@@ -51,7 +51,7 @@ const question = <Answer, Kept, Result extends object>(
 
 const historyOfNode = both(historyAnswer, aboutUnknown);
 
-/** Everything that nodes can be asked, with the exit code of what they say. */
+/** The commands for all nodes, each with the exit code of its answers. */
 export const questions: {
   readonly [Kind in QuestionKind]: (asked: ClusterQuestion) => AnyQuestion | Promise<AnyQuestion>;
 } = {
@@ -92,12 +92,12 @@ export const questions: {
       result: (answers, silent) =>
         compareExplanations(nameText(service!), answers, answers.length + silent.length),
       lines: clusterExplanationLines,
-      // A node that knows no port of that name says so among the problems.
+      // A node without a port of that name reports it among the problems.
       exitCode: ({ known, alike, asked, problems }) =>
         known && alike === asked && (service!.port === undefined || problems.length === 0) ? 0 : 1,
     }),
 
-  /** 0 when all nodes can tell what becomes of the packet there, otherwise 1. */
+  /** 0 when all nodes can trace the packet, otherwise 1. */
   trace: () =>
     question({
       shape: traceAnswer,
@@ -155,7 +155,7 @@ export const questions: {
   dump: async ({ to }) => question(await dumpQuestion(to)),
 };
 
-/** Everything is asked, with a comparison among it. Milliseconds. */
+/** A bundle includes a comparison with the kernel. Milliseconds. */
 const DUMP_TIMEOUT = 120_000;
 
 /** What has been written. */
@@ -201,7 +201,7 @@ async function dumpQuestion(
 export interface NodesQuestion<Answer, Kept, Result extends object> extends KeptAnswers<Answer, Kept> {
   /** Milliseconds that a node may take; missing: the usual time. */
   readonly timeout?: number;
-  /** @param silent those of all nodes asked that did not answer */
+  /** @param silent the nodes that did not answer */
   result(answers: readonly NodeAnswer<Kept>[], silent: readonly SilentNode[]): Result | Promise<Result>;
   lines(result: Result, isWide: boolean): readonly string[];
   /** Of the objects that are listed, as kubectl writes them; missing: none are. */

@@ -25,7 +25,7 @@ export function named(nodes: readonly string[]): string {
   return more > 1 ? `${nodes.slice(0, LISTED).join(', ')} and ${more} more` : nodes.join(', ');
 }
 
-/** One line for all nodes of which the same is said: `label: node-1, node-2 (what)`. */
+/** One line for all nodes with the same text: `label: node-1, node-2 (text)`. */
 export function grouped<Item extends { readonly node: string }>(
   label: string,
   items: readonly Item[],
@@ -52,7 +52,7 @@ export function clusterDifferencesLines({ asked, alike, different }: ClusterDiff
   ];
 }
 
-/** Differences of a node that are listed before the rest is only counted, unless all are asked for. */
+/** Differences of a node that are listed; the rest is counted, except with -o wide. */
 const FACTS_LISTED = 3;
 
 /** A comparison for people. */

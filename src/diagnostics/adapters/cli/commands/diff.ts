@@ -59,15 +59,15 @@ export async function diff({ request, configuration }: Asked<typeof diffCommand>
   const found = await findServices(proxy, services);
   if (request.watch) return watchDifference(proxy, found, output);
   const report = await compare(proxy, found);
-  const answer = await found.withUnknown(proxy, report, toldOf(report));
+  const answer = await found.withUnknown(proxy, report, reportedPorts(report));
   await print(formatted(output, answer, differenceLines));
   refuseUnknown(report);
   return reportUnknown(answer.unknown) || !isNone(report) ? 1 : 0;
 }
 
 /**
- * A family is told again when something else differs in it, and when nothing does any more; what becomes unknown later, too. Names that
- * no Service has are told at the beginning. The exit code is that of the last answer.
+ * Prints a family again when its differences change or end. Names that
+ * no Service has are reported at the beginning. The exit code is that of the last answer.
  */
 async function watchDifference(
   proxy: RunningProxy,
@@ -80,7 +80,7 @@ async function watchDifference(
     const report = await compare(proxy, found);
     if (!last) {
       refuseUnknown(report);
-      const { unknown } = await found.withUnknown(proxy, report, toldOf(report));
+      const { unknown } = await found.withUnknown(proxy, report, reportedPorts(report));
       isIncomplete = reportUnknown(unknown);
     }
     last = report;
@@ -101,7 +101,7 @@ async function compare(proxy: RunningProxy, found: FoundServices): Promise<Diffe
   return linesOf(told, (service, port) => found.hasPort(service, port));
 }
 
-function toldOf({ families }: DifferenceReport): readonly ServiceAndPort[] {
+function reportedPorts({ families }: DifferenceReport): readonly ServiceAndPort[] {
   return families.flatMap(({ lines }) => lines.map(({ servicePort = '' }) => parseDisplayName(servicePort)));
 }
 
@@ -132,10 +132,10 @@ function familyLines(mode: string, { family, lines, omitted, problem }: FamilyDi
   if (problem !== undefined) return [`${family} (${mode}): not known: ${problem}`];
   if (lines.length === 0) return [];
   const listed = [`${family} (${mode})`];
-  let former: string | undefined;
+  let previous: string | undefined;
   for (const { sign, text, servicePort = OF_NO_SERVICE } of lines) {
-    if (servicePort !== former) listed.push(`  ${servicePort}`);
-    former = servicePort;
+    if (servicePort !== previous) listed.push(`  ${servicePort}`);
+    previous = servicePort;
     listed.push(`    ${inToneOf(sign, `${sign} ${text}`)}`);
   }
   return omitted > 0 ? [...listed, `  and ${omitted} more`] : listed;

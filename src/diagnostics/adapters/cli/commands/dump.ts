@@ -39,7 +39,7 @@ export const dumpCommand = subcommand({
 });
 
 /**
- * Collects what the proxy running on this node says about itself, and writes it into a folder, or prints it as one line of JSON. 1
+ * Collects a support bundle of the proxy on this node, and writes it into a folder, or prints it as one line of JSON. 1
  * when a part is missing.
  */
 export async function dump({ request, configuration }: Asked<typeof dumpCommand>): Promise<number> {
@@ -109,7 +109,7 @@ export class BundleFolder {
     throw new BundleFolderError(path, 'it is not empty');
   }
 
-  /** Writes what a node's proxy said, a file for each part. @throws BundleFolderError */
+  /** Writes the bundle of a node, a file for each part. @throws BundleFolderError */
   async write(node: string, { version, collectedAt, parts }: NodeBundle): Promise<void> {
     const folder = join(this.path, fileName(node));
     await this.tryTo(async () => {

@@ -197,7 +197,7 @@ function familyLines({
   return lines;
 }
 
-/** What neither the status nor the frontends tell. */
+/** Findings that neither the status nor the frontends show. */
 const UNSAID: ReadonlySet<FindingKind> = new Set(['draining', 'other-zones', 'not-forwarded', 'bridged']);
 
 function portLines(explained: PortExplanation): readonly string[] {

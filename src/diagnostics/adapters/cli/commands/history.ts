@@ -43,7 +43,7 @@ export async function history({ request, configuration }: Asked<typeof historyCo
   return reportUnknown(answer.unknown) ? 1 : 0;
 }
 
-/** Each change is told once, and names of which nothing is known are at the beginning: 1 if there are any. */
+/** Prints each change once, and unknown names at the beginning: 1 if there are any. */
 async function watchHistory(
   proxy: RunningProxy,
   found: FoundServices,

@@ -60,7 +60,7 @@ export async function services({ request, configuration }: Asked<typeof services
   return reportUnknown(list.unknown) ? 1 : 0;
 }
 
-/** The names that no Service has are told at the beginning. 1 if there are any in the end. */
+/** Reports the names that no Service has at the beginning. 1 if there are any in the end. */
 async function watchServices(
   proxy: RunningProxy,
   request: RequestOf<typeof servicesCommand>,

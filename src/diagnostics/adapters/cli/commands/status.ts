@@ -117,7 +117,7 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
   ].map((line) => (isWide ? line : line.replace(URLS, withoutQuery)));
 }
 
-/** A URL, and the colon after it if there is one, without what was asked for. */
+/** A URL, and the colon after it if there is one, without the query. */
 function withoutQuery(url: string): string {
   const query = url.indexOf('?');
   return query < 0 ? url : `${url.slice(0, query)}${url.endsWith(':') ? ':' : ''}`;

@@ -76,7 +76,7 @@ const COUNTING = 300_000;
 
 /**
  * Shows the connections of Services, as the proxy running on this node counts them, until the user ends it; with --once those
- * of one interval. 1 when no known Service has a name that was asked for.
+ * of one interval. 1 when no known Service has one of the names.
  * @throws CannotAskError when no report comes when one is due
  */
 export async function top({ request, configuration, once }: Asked<typeof topCommand>): Promise<number> {

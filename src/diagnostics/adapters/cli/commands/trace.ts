@@ -173,7 +173,7 @@ async function placeFor(
   return { to: parseAddress(address)!, port: number, protocol };
 }
 
-/** Of whoever sends; undefined if it has addresses of both. @throws CannotTraceError */
+/** The family of the sender; undefined if it has addresses of both. @throws CannotTraceError */
 function familyOf(from: TraceSource | NamedPod, pods: readonly KnownPod[]): IpFamily | undefined {
   if (!('pod' in from)) return from.kind === 'node' ? undefined : from.address?.family;
   const { family } = podAddress(from, pods);
@@ -264,7 +264,7 @@ function placesOfProxy(proxy: RunningProxy): PlacesOf {
 
 /** As many as fit on a screen. */
 const STEPS_SHOWN = 16;
-/** So many endpoints with the same probability are told in one line. */
+/** From this number on, endpoints with the same probability share one line. */
 const MANY_ENDPOINTS = 9;
 
 /**

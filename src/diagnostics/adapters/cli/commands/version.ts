@@ -29,7 +29,7 @@ interface ClientVersion {
   readonly program: string;
   /** The release of Kubernetes as which it behaves. */
   readonly kubernetes: string;
-  /** The commit that it was built from; empty where nobody knows. */
+  /** The commit that it was built from; empty: unknown. */
   readonly commit: string;
   readonly node: string;
   /** `linux/amd64` */
@@ -43,7 +43,7 @@ interface Versions {
 
 /**
  * Prints what this program is, and what the proxy running on this node.
- * @throws CannotAskError when nobody answers, after the first
+ * @throws CannotAskError without an answer, after the first
  */
 export async function version(
   { request, configuration }: Asked<typeof versionCommand>,
