@@ -2,9 +2,11 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { AddressExplanation } from '../../src/diagnostics/application/explain/address-explanation.js';
+import type {
+  AddressExplanation,
+  Explanation,
+} from '../../src/diagnostics/application/explain/explanation.js';
 import type { NodeBundle } from '../../src/diagnostics/application/cluster/node-bundle.js';
-import type { Explanation } from '../../src/diagnostics/application/explain/explanation.js';
 import type { History } from '../../src/application/status/change-entry.js';
 import type { ProxyStatus } from '../../src/diagnostics/application/status/proxy-status.js';
 import type { ServiceList } from '../../src/diagnostics/application/status/service-row.js';

@@ -1,7 +1,10 @@
 import { ExplainAddress } from '../../src/diagnostics/application/explain/explain-address.js';
 import { ExplainPort } from '../../src/diagnostics/application/explain/explain-port.js';
-import { Explain, type ExplainSources } from '../../src/diagnostics/application/explain/explain.js';
-import { UnservedServices } from '../../src/diagnostics/application/explain/unserved-services.js';
+import {
+  Explain,
+  type ExplainSources,
+  UnservedServices,
+} from '../../src/diagnostics/application/explain/explain.js';
 import type { LocalhostLookup } from '../../src/application/localhost/localhost-lookup.js';
 import type { ServiceLookup } from '../../src/application/ports/service-lookup.js';
 import { ListServices } from '../../src/diagnostics/application/status/list-services.js';

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { EndpointAccess } from '../application/ports/endpoint-access.js';
+import type { EndpointAccess } from '../application/explain/checks.js';
 import type { Route } from '../../application/ports/node/routes.js';
 import { NetlinkChannel } from '../../adapters/netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../adapters/netlink/netlink-socket.js';

@@ -17,7 +17,7 @@ import { UsageError } from '../../adapters/cli/usage-error.js';
 import { DumpError } from '../adapters/compare/dump-sides.js';
 import { ManifestFiles } from '../../adapters/manifests/manifest-files.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
-import { ComparisonError } from '../application/compare/comparison-error.js';
+import { ComparisonError } from '../domain/compare/side.js';
 import { errorMessage } from '../../application/error-message.js';
 import { CannotTraceError } from '../application/trace/trace-packets.js';
 import { completeCommandLine, type CommandLine } from '../../bootstrap/configuration/command-line.js';

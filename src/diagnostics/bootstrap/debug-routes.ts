@@ -20,11 +20,8 @@ import { CannotTraceError, type TracePackets } from '../application/trace/trace-
 import { ModeRules } from './mode-rules.js';
 import { release } from 'node:os';
 import type { ExplainAddress } from '../application/explain/explain-address.js';
-import { Explain } from '../application/explain/explain.js';
-import { UnservedServices } from '../application/explain/unserved-services.js';
-import { CountServices } from '../application/status/count-services.js';
-import { FindEndpoints } from '../application/status/find-endpoints.js';
-import { ListServices } from '../application/status/list-services.js';
+import { Explain, UnservedServices } from '../application/explain/explain.js';
+import { CountServices, ListServices, FindEndpoints } from '../application/status/list-services.js';
 import { ReportStatus } from '../application/status/report-status.js';
 import { counted } from '../../application/words/counted.js';
 import { timeText } from '../../domain/model/text.js';

@@ -5,7 +5,7 @@ import { readActualWalk } from '../adapters/rules/nftables-kernel.js';
 import { NftablesPlanner, NftablesTracer } from '../adapters/rules/nftables-rules.js';
 import { readHostNetwork, hostAddress, listenAddresses } from '../../adapters/userspace/host-network.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { Planner } from '../application/ports/planner.js';
+import type { Planner } from '../application/plan.js';
 import type { Tracer } from '../application/ports/tracer.js';
 import { ConfigurationError } from '../../bootstrap/configuration/errors.js';
 import { modeInForce, type ProxyConfiguration } from '../../bootstrap/configuration/proxy-configuration.js';

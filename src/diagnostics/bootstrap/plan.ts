@@ -12,8 +12,12 @@ import { ModeRules } from './mode-rules.js';
 import { nameText, type ServiceName } from '../adapters/cli/options.js';
 import { differenceLines } from '../adapters/cli/commands/diff.js';
 import { UsageError } from '../../adapters/cli/usage-error.js';
-import { isNone, linesOf, type DifferenceReport } from '../application/difference/difference-report.js';
-import { plannedDifference } from '../application/difference/planned-difference.js';
+import {
+  isNone,
+  linesOf,
+  type DifferenceReport,
+  plannedDifference,
+} from '../application/difference/difference-report.js';
 import { parseDisplayName } from '../../domain/model/service-port-name.js';
 import type { Mode } from '../../bootstrap/modes/open-mode.js';
 

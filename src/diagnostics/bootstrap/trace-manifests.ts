@@ -2,7 +2,7 @@ import { printError } from '../../adapters/cli/print-error.js';
 import { podsOfCluster } from '../adapters/kubernetes/user-cluster.js';
 import { answerRequest } from '../adapters/cli/commands/trace.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { ClusterPlace } from '../application/trace/named-destination.js';
+import type { ClusterPlace } from '../application/trace/named-ends.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES } from '../../domain/net/ip-family.js';
 import { type Asked, otherMachine, readObjects } from './read-objects.js';

@@ -1,9 +1,8 @@
 import type { Asides, AsideLookup } from '../../application/failover/aside-lookup.js';
 import { KernelForwarding } from '../../adapters/rtnetlink/kernel-forwarding.js';
 import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
-import { ExplainAddress } from '../application/explain/explain-address.js';
+import { ExplainAddress, asidesAt, refusalOf } from '../application/explain/explain-address.js';
 import { ExplainPort } from '../application/explain/explain-port.js';
-import { asidesAt, refusalOf } from '../application/explain/destination.js';
 import type { LocalhostLookup } from '../../application/localhost/localhost-lookup.js';
 import type { ListedLoop } from '../application/status/list-services.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';

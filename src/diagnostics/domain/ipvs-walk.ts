@@ -86,7 +86,7 @@ const UNWEIGHTED: ReadonlySet<string> = new Set(['rr', 'lc', 'lblc', 'lblcr', 'd
 const BY_CLIENT: ReadonlySet<string> = new Set(['sh', 'mh']);
 
 /** How connections are shared out in the long run, whatever load there is now. One of weight 0 gets no new connections. */
-export function sharesOf({ scheduler }: VirtualServer, realServers: readonly RealServer[]): readonly Share[] {
+function sharesOf({ scheduler }: VirtualServer, realServers: readonly RealServer[]): readonly Share[] {
   const used = realServers.filter(({ weight }) => weight > 0);
   const weightOf = ({ weight }: RealServer) => (UNWEIGHTED.has(scheduler) ? 1 : weight);
   const total = used.reduce((sum, each) => sum + weightOf(each), 0);
@@ -94,7 +94,7 @@ export function sharesOf({ scheduler }: VirtualServer, realServers: readonly Rea
 }
 
 /** Whether a client's next connection goes to the same real server. */
-export function isSticky({ scheduler, flags }: VirtualServer): boolean {
+function isSticky({ scheduler, flags }: VirtualServer): boolean {
   if ((flags & PERSISTENT) !== 0 || scheduler === 'dh') return true;
   return BY_CLIENT.has(scheduler) && (flags & HASH_SOURCE_PORT) === 0;
 }
@@ -111,11 +111,7 @@ export interface WalkedServer {
 export type FindServer = (id: VirtualServerId) => WalkedServer | undefined;
 
 /** What IPVS makes of a packet that comes to it on its way through the tables. */
-export function balanced(
-  find: FindServer,
-  state: TablesPacketState,
-  watch?: Watch,
-): readonly TablesPacketState[] {
+function balanced(find: FindServer, state: TablesPacketState, watch?: Watch): readonly TablesPacketState[] {
   const { destination: address, packet } = state;
   const at = (port: number) => find({ address, port, protocol: packet.protocol });
   // One for the port, else one for all ports of the address.

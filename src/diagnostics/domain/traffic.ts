@@ -89,7 +89,7 @@ export const trafficAnswer = fields({
 });
 
 /** How the endpoints are used that any frontend may reach, or might if they did not step aside: by `ip:port`. */
-export function endpointUses(selection: EndpointSelection): ReadonlyMap<string, EndpointUse> {
+function endpointUses(selection: EndpointSelection): ReadonlyMap<string, EndpointUse> {
   const aside = asideOf(selection).map((one): [string, EndpointUse] => [endpointPlace(one), 'aside']);
   const used = selection.reachable.map((one): [string, EndpointUse] => [
     endpointPlace(one),

@@ -2,8 +2,7 @@ import type { NodeSettings } from '../../../src/application/node/node-contexts.j
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import type { Tracer } from '../../../src/diagnostics/application/ports/tracer.js';
 import type { TraceAnswer } from '../../../src/diagnostics/application/trace/answer.js';
-import { AssumedView } from '../../../src/diagnostics/application/trace/assumed-view.js';
-import { MachineView } from '../../../src/diagnostics/application/trace/machine-view.js';
+import { AssumedView, MachineView } from '../../../src/diagnostics/application/trace/traced-node.js';
 import { TracePackets, type TracedFamily } from '../../../src/diagnostics/application/trace/trace-packets.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';

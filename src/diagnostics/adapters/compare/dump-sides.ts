@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { errorMessage } from '../../../application/error-message.js';
-import type { FamilySides } from '../../application/compare/family-sides.js';
+import type { FamilySides } from '../../domain/compare/side.js';
 import { ipvsSide, tablesSide } from '../../domain/compare/tables-side.js';
 import type { IpSet } from '../../../domain/ipvs/ip-set.js';
 import { SaveReader, type SavedTables } from '../../../domain/iptables/saved-tables.js';

@@ -1,5 +1,5 @@
 import { nftablesSide } from '../../domain/compare/nftables-side.js';
-import type { Side } from '../../domain/compare/side.js';
+import type { Side, FamilySides } from '../../domain/compare/side.js';
 import { ipvsSide, tablesSide } from '../../domain/compare/tables-side.js';
 import { proxyTables, type SavedRules } from '../../domain/iptables/saved-rules.js';
 import type { SavedTables } from '../../../domain/iptables/saved-tables.js';
@@ -8,7 +8,6 @@ import { cidrContains, type Cidr } from '../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { isOurs } from '../../domain/nftables/kernel-packet-state.js';
 import type { KernelElement, KernelSet, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
-import type { FamilySides } from '../../application/compare/family-sides.js';
 import { IpSetTool } from '../../../adapters/ipset/ipset-tool.js';
 import { IptablesTool } from '../../../adapters/iptables/iptables-tool.js';
 import { unless } from '../../../adapters/ipvs/clean-up-ipvs.js';

@@ -9,14 +9,11 @@ import {
   JSON_TYPE,
   clientLeft,
 } from '../../../adapters/http/router.js';
-import type { ExplainAddress } from '../../application/explain/explain-address.js';
+import { type ExplainAddress, parseSubject } from '../../application/explain/explain-address.js';
 import type { Explain } from '../../application/explain/explain.js';
-import { parseSubject } from '../../application/explain/subject.js';
 import { pipeline } from 'node:stream/promises';
-import type { ListServices } from '../../application/status/list-services.js';
+import type { ListServices, CountServices, FindEndpoints } from '../../application/status/list-services.js';
 import type { RowFilter, EndpointMatches } from '../../application/status/service-row.js';
-import type { CountServices } from '../../application/status/count-services.js';
-import type { FindEndpoints } from '../../application/status/find-endpoints.js';
 import type { Diff } from '../../application/difference/diff.js';
 
 /**

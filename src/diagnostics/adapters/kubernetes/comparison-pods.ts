@@ -1,4 +1,4 @@
-import { ComparisonError } from '../../application/compare/comparison-error.js';
+import { ComparisonError } from '../../domain/compare/side.js';
 import { delay } from '../../../application/delay.js';
 import { errorMessage } from '../../../application/error-message.js';
 import type { Clock } from '../../../application/ports/clock.js';

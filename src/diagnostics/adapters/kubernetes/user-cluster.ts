@@ -11,7 +11,7 @@ import { CredentialsError, KubeconfigError } from '../../../adapters/kubernetes/
 import type { Clock } from '../../../application/ports/clock.js';
 import { errorMessage } from '../../../application/error-message.js';
 import { CannotAskError } from '../cli/running-proxy.js';
-import type { KnownPod, NamedPod } from '../../application/trace/named-pod.js';
+import type { KnownPod, NamedPod } from '../../application/trace/named-ends.js';
 import { fields, list, optional, text } from '../../../domain/shape.js';
 import { listAll } from '../../../adapters/kubernetes/client/send.js';
 import { readFile } from 'node:fs/promises';

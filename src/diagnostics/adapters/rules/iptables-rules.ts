@@ -2,7 +2,7 @@
 
 import type { Tracer, Walk } from '../../application/ports/tracer.js';
 import { plannedIptables } from '../../domain/compare/tables-side.js';
-import type { Side } from '../../domain/compare/side.js';
+import { type Side, ComparisonError } from '../../domain/compare/side.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import { type IptablesHost, isLargeCluster } from '../../../domain/iptables/options.js';
@@ -22,13 +22,12 @@ import {
 import { userspaceDesiredWalk } from '../../domain/userspace-walk.js';
 import type { ProxyPorts } from '../../../domain/userspace/proxied-port.js';
 import { walkProxied } from '../../domain/userspace-walk.js';
-import type { Planner } from '../../application/ports/planner.js';
+import type { Planner } from '../../application/plan.js';
 import { compileIptables } from '../../../domain/iptables/compile.js';
 import { IptablesDesiredState, DesiredTables } from '../../../domain/iptables/desired-state.js';
 import { iptablesBaseRules } from '../../../domain/iptables/base-rules.js';
 import { program } from '../../../adapters/iptables/variants.js';
 import { tablesDifference } from '../../../adapters/iptables/tables-difference.js';
-import { ComparisonError } from '../../application/compare/comparison-error.js';
 
 /** Follows packets through the rules of iptables mode. Tables in nftables that are not iptables' own are not seen. */
 export class IptablesTracer implements Tracer {

@@ -26,7 +26,7 @@ import {
   type VirtualServers,
   SERVICE_DEVICE,
 } from '../../../adapters/ipvs/ipvs-kernel.js';
-import type { Planner } from '../../application/ports/planner.js';
+import type { Planner } from '../../application/plan.js';
 import { setLines } from '../../../domain/ipvs/ip-set.js';
 import { compileIpvs } from '../../../domain/ipvs/compile.js';
 import { IpvsDesiredState, ipvsDesiredTables } from '../../../domain/ipvs/desired-state.js';

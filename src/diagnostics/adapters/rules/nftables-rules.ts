@@ -14,7 +14,7 @@ import type { FindElement } from '../../domain/nftables/elements.js';
 import type { DesiredWalk } from '../../domain/walk/desired-walk.js';
 import { ConcernedEntries } from '../../domain/walk/desired-walk.js';
 import { getOrMake } from '../../../domain/model/maps.js';
-import type { Planner } from '../../application/ports/planner.js';
+import type { Planner } from '../../application/plan.js';
 import { renderTable, type TableContent } from '../../../adapters/nftables/render-text.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { KernelElement, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';

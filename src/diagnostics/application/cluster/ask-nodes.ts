@@ -2,6 +2,8 @@ import { AnswerError, parseAnswer } from '../parse-answer.js';
 import type { Shape } from '../../../domain/shape.js';
 import { cutText } from '../../../application/cut-text.js';
 import { NoAnswerError, type NodeProxy, type ProxyQuestion, type Silence } from '../ports/node-proxies.js';
+import { grouped } from '../../../domain/model/maps.js';
+import type { UnknownName } from '../status/service-row.js';
 
 /** What the proxies of nodes said. Both lists are in the order of the nodes' names. */
 interface NodeReplies<Answer> {
@@ -71,4 +73,10 @@ const order = new Intl.Collator('en', { numeric: true });
 /** node-2 before node-10. */
 function inOrder(a: { readonly node: string }, b: { readonly node: string }): number {
   return order.compare(a.node, b.node);
+}
+
+/** The names that no node which answered knows. What one knows, exists. */
+export function unknownEverywhere(answers: readonly (readonly UnknownName[])[]): readonly UnknownName[] {
+  const byName = grouped(answers.flat(), ({ name }) => name);
+  return [...byName.values()].flatMap((same) => (same.length === answers.length ? same.slice(0, 1) : []));
 }

@@ -1,8 +1,14 @@
 import { grouped } from '../../../domain/model/maps.js';
-import type { Explanation } from '../explain/explanation.js';
+import type {
+  Explanation,
+  EndpointExplanation,
+  FrontendExplanation,
+  PortExplanation,
+} from '../explain/explanation.js';
 import type { NodeAnswer } from './ask-nodes.js';
-import { factsOf, type Fact } from './explained-facts.js';
-import { portWords } from '../words/port-words.js';
+import { portWords } from '../words.js';
+import { frontendPlace } from '../../../domain/forwarding/forwarding-entry.js';
+import { hostPort } from '../../../domain/net/address.js';
 
 /** What the proxies of a cluster do for one Service, compared. Every node asked is counted or listed once. */
 export interface ClusterExplanation {
@@ -113,4 +119,40 @@ function behindOf({ node, answer }: NodeAnswer<Explanation>): NodeBehind {
   const waits = answer.families.flatMap(({ waitingSeconds }) => waitingSeconds ?? []);
   const longest = (one: number, other: number): number => Math.max(one, other);
   return waits.length > 0 ? { node, seconds: waits.reduce(longest) } : { node };
+}
+
+/** Something that is the same on every node that knows the same objects, in words. */
+export type Fact = string;
+
+/**
+ * What must be the same on all nodes about a Service: its addresses, what becomes of their traffic under policy Cluster, and the
+ * endpoints that are known. What policy Local and hints make of it differs from node to node.
+ */
+function factsOf({ known, families }: Explanation): ReadonlySet<Fact> {
+  const facts = families.flatMap(({ family, ports }) =>
+    ports.flatMap((port) => portFacts(port).map((fact) => `${family} ${fact}`)),
+  );
+  return new Set([known ? 'serves it' : 'does not serve it', ...facts]);
+}
+
+function portFacts(port: PortExplanation): readonly Fact[] {
+  const name = `port ${portWords(port)}`;
+  const about = [
+    ...port.frontends.map(frontendFact),
+    ...port.endpoints.map(endpointFact),
+    ...(port.affinitySeconds > 0 ? [`affinity for ${port.affinitySeconds} s`] : []),
+    ...port.sourceRanges.map((range) => `accepts sources in ${range}`),
+  ];
+  return [name, ...about.map((fact) => `${name}: ${fact}`)];
+}
+
+function frontendFact(frontend: FrontendExplanation): Fact {
+  const { kind, policy, outcome } = frontend;
+  const where = `${kind} ${frontendPlace(frontend)} (${policy})`;
+  return policy === 'Cluster' ? `${where}: ${outcome}` : where;
+}
+
+function endpointFact({ address, port, ready, serving, terminating }: EndpointExplanation): Fact {
+  const state = ready ? 'ready' : terminating && serving ? 'terminating, still serving' : 'not ready';
+  return `endpoint ${hostPort(address, port)}: ${state}`;
 }

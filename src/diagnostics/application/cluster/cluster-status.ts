@@ -1,6 +1,7 @@
 import { fields, flag, list, number, oneOf, optional, text } from '../../../domain/shape.js';
 import { isNodeProblem } from '../../../application/status/port-status.js';
-import type { NodeAnswer } from './ask-nodes.js';
+import { type NodeAnswer, unknownEverywhere } from './ask-nodes.js';
+import type { RowState, ServiceList, ServiceRow, UnknownName } from '../status/service-row.js';
 
 /** What is shown of a proxy's status as it is. */
 const shown = {
@@ -78,4 +79,60 @@ function urgency({ state, inSync }: NodeRow): number {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** The Services of a cluster, as its proxies list them. */
+export interface ClusterServices {
+  /** By namespace and name. */
+  readonly services: readonly ClusterService[];
+  /** Names that were asked for, and that no node knows. */
+  readonly unknown: readonly UnknownName[];
+}
+
+/** One Service, over all nodes that answered. */
+export interface ClusterService extends Pick<ServiceRow, 'namespace' | 'name' | 'type' | 'frontends'> {
+  /** Nodes that list it. */
+  readonly listed: number;
+  /** Nodes that have programmed it without deviation. */
+  readonly programmed: number;
+  /** What it is on the others. */
+  readonly others: readonly OtherState[];
+}
+
+interface OtherState {
+  readonly node: string;
+  readonly state: RowState;
+  /** How many frontends other Services hold there; missing: none. */
+  readonly held?: number;
+  readonly reason?: string;
+}
+
+type Counted = { -readonly [Name in keyof ClusterService]: ClusterService[Name] } & { others: OtherState[] };
+
+/** Adds up the lists of nodes as they come: what is kept is one list, and what deviates from it. */
+export class ServicesSum {
+  private readonly rows = new Map<string, Counted>();
+  private readonly unknown: (readonly UnknownName[])[] = [];
+
+  add(node: string, { services, unknown }: ServiceList): void {
+    this.unknown.push(unknown);
+    for (const row of services) this.count(node, row);
+  }
+
+  result(): ClusterServices {
+    const services = [...this.rows].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
+    return { services, unknown: unknownEverywhere(this.unknown) };
+  }
+
+  private count(node: string, { namespace, name, type, frontends, state, held, reason }: ServiceRow): void {
+    const key = `${namespace}\0${name}`;
+    let row = this.rows.get(key);
+    if (!row) {
+      row = { namespace, name, ...(type && { type }), frontends, listed: 0, programmed: 0, others: [] };
+      this.rows.set(key, row);
+    }
+    row.listed++;
+    if (state === 'programmed' && reason === undefined) row.programmed++;
+    else row.others.push({ node, state, ...(held && { held }), ...(reason !== undefined && { reason }) });
+  }
 }

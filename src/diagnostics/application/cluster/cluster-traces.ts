@@ -8,13 +8,13 @@ import type { NodeAnswer } from './ask-nodes.js';
 /** What becomes of the packets of one query on each node. */
 export interface ClusterTraces {
   /** Nodes on which the same becomes of them together, most nodes first. */
-  readonly fates: readonly Fate[];
+  readonly fates: readonly TraceVerdict[];
   /** Nodes that could not answer. */
   readonly failed: readonly { readonly node: string; readonly reason: string }[];
 }
 
 /** Something that becomes of packets. */
-export interface Fate {
+export interface TraceVerdict {
   readonly outcome: TraceOutcome;
   /** `10.244.1.5:8080`. */
   readonly endpoints: readonly string[];
@@ -23,7 +23,7 @@ export interface Fate {
 }
 
 /** What is kept of an answer: the steps are those of one node. */
-export type KeptTrace = FailedTrace | Omit<Fate, 'nodes'>;
+export type KeptTrace = FailedTrace | Omit<TraceVerdict, 'nodes'>;
 
 export function keptTrace(answer: TraceAnswer | FailedTrace): KeptTrace {
   if ('error' in answer) return { error: answer.error };

@@ -3,6 +3,11 @@ import { parseDisplayName, type ServiceKey } from '../../../domain/model/service
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../../domain/reconcile/rule-difference.js';
 import { family, fields, fieldsOf, list, number, oneOf, optional, text } from '../../../domain/shape.js';
+import { ForwardingTable } from '../../../domain/forwarding/forwarding-table.js';
+import type { ClusterState } from '../../../domain/state/cluster-state.js';
+import type { Backend, StartOptions } from '../../../application/ports/backend.js';
+import type { FamilyContext } from '../../../application/use-cases/sync.js';
+
 export type FamilyDifference = ReturnType<typeof ofFamily>;
 const ofFamily = fields({
   family,
@@ -76,4 +81,21 @@ function byServicePort(lines: readonly RuleDifference[]): readonly RuleDifferenc
   const groups = grouped(lines, ({ servicePort }) => servicePort);
   // `undefined` is sorted behind everything else.
   return [...groups.keys()].sort().flatMap((servicePort) => groups.get(servicePort)!);
+}
+
+/**
+ * What a first sync of one family would change for the known objects. Changes nothing.
+ * @param backend which is used for nothing else
+ * @throws when the kernel cannot be read
+ */
+export async function plannedDifference(
+  state: ClusterState,
+  { forwarding, network }: FamilyContext,
+  backend: Backend,
+  options: StartOptions,
+): Promise<FamilyDifference> {
+  const { family } = backend;
+  const entries = ForwardingTable.of(state, forwarding).entries();
+  const lines = await backend.plannedDifferences?.(entries, network, options);
+  return familyDifference(family, lines);
 }

@@ -5,15 +5,16 @@ import {
 } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import { rejectedProtocols } from '../../../domain/forwarding/rejected-protocols.js';
-import type { ServiceKey } from '../../../domain/model/service-port-name.js';
-import { isLoopback, LOCALHOST } from '../../../domain/net/address.js';
+import { type ServiceKey, isServiceKey, type Protocol } from '../../../domain/model/service-port-name.js';
+import { isLoopback, LOCALHOST, hostPort, parseAddress } from '../../../domain/net/address.js';
 import { cidrContains, parseCidr } from '../../../domain/net/cidr.js';
 import { familyOf, type IpFamily } from '../../../domain/net/ip-family.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
 import type { ListedLoop } from '../status/list-services.js';
-import type { AddressExplanation, EndpointMatch, FrontendMatch } from './address-explanation.js';
+import type { AddressExplanation, EndpointMatch, FrontendMatch } from './explanation.js';
 import type { ExplainPort } from './explain-port.js';
-import { subjectText, type AddressSubject } from './subject.js';
+import type { Packet } from '../../domain/trace/trace.js';
+import { acceptedSourcesText } from '../words.js';
 
 type SearchedLoop = Pick<ListedLoop, 'family' | 'table'>;
 
@@ -222,4 +223,83 @@ export class ExplainAddress {
 function identity({ name, family }: ForwardingEntry) {
   const { namespace, name: service, port, protocol } = name;
   return { service: `${namespace}/${service}`, port, protocol, family };
+}
+
+/** What an explanation is asked about. */
+export type Subject = { readonly kind: 'service'; readonly service: ServiceKey } | AddressSubject;
+
+/** An address, a port of it, or, without an address, a port of this node. */
+export interface AddressSubject {
+  readonly kind: 'address';
+  /** Canonical. */
+  readonly address?: string;
+  readonly port?: number;
+  /** Undefined for any. */
+  readonly protocol?: Protocol;
+}
+
+const WITH_PROTOCOL = /^([^/]+)(?:\/(tcp|udp|sctp))?$/i;
+const WITH_PORT = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/;
+const PORT = /^\d{1,5}$/;
+
+/**
+ * Reads `NAMESPACE/NAME`, `ADDRESS`, `ADDRESS:PORT`, with an IPv6 address in brackets, or `PORT`, the last two with
+ * `/PROTOCOL` if wanted. Undefined if it is none of these.
+ */
+export function parseSubject(text: string): Subject | undefined {
+  const [, place, spoken] = WITH_PROTOCOL.exec(text) ?? [];
+  // A namespace may consist of digits, but a Service named tcp in it would be quite a coincidence.
+  const subject = place === undefined ? undefined : parsePlace(place);
+  if (subject && (spoken === undefined || subject.port !== undefined))
+    return { ...subject, ...(spoken !== undefined && { protocol: spoken.toUpperCase() as Protocol }) };
+  return isServiceKey(text) ? { kind: 'service', service: text } : undefined;
+}
+
+function parsePlace(text: string): AddressSubject | undefined {
+  const address = parseAddress(text)?.text;
+  if (address !== undefined) return { kind: 'address', address };
+  const [, bracketed, plain, number = text] = WITH_PORT.exec(text) ?? [];
+  const port = PORT.test(number) ? Number(number) : 0;
+  if (port < 1 || port > 65535) return undefined;
+  const host = bracketed ?? plain;
+  if (host === undefined) return { kind: 'address', port };
+  const parsed = parseAddress(host);
+  return parsed && { kind: 'address', address: parsed.text, port };
+}
+
+/** In canonical form. */
+export function subjectText({ address, port, protocol }: AddressSubject): string {
+  const place = address === undefined ? String(port) : port === undefined ? address : hostPort(address, port);
+  return protocol === undefined ? place : `${place}/${protocol}`;
+}
+
+/**
+ * Why the proxy has packets to this destination refused or dropped, in the words of an explanation of that address; undefined if
+ * it has them forwarded. Searches everything, so only for people who ask.
+ */
+export function refusalOf(addresses: ExplainAddress, packet: Packet): string | undefined {
+  const { frontends, otherwise } = addresses.address(subjectOf(packet));
+  const [held] = frontends
+    .filter(({ frontend }) => frontend.outcome !== 'held')
+    .sort((one, other) => (one.service < other.service ? -1 : 1));
+  if (!held) return otherwise;
+  const { frontend, sourceRanges = [] } = held;
+  if (frontend.outcome !== 'forward') return frontend.reason;
+  return sourceRanges.length > 0 ? acceptedSourcesText(sourceRanges) : undefined;
+}
+
+/**
+ * Which endpoints behind this destination get no new connections because they are silent, in the words of an explanation.
+ * @param ports service ports that have such endpoints; no others are looked at
+ */
+export function asidesAt(
+  addresses: ExplainAddress,
+  packet: Packet,
+  ports: Iterable<ForwardingEntry>,
+): readonly string[] {
+  return [...ports].flatMap((port) => addresses.asidesOf(port, subjectOf(packet)));
+}
+
+function subjectOf({ destination: address, destinationPort: port, protocol }: Packet): AddressSubject {
+  return { kind: 'address', address, port, protocol };
 }

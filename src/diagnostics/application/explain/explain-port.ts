@@ -5,7 +5,7 @@ import {
 } from '../../../domain/forwarding/forwarding-entry.js';
 import { frontendName } from '../../../domain/forwarding/frontend-name.js';
 import { weighed } from '../../../domain/forwarding/weighed.js';
-import { endpointPlace } from '../../../domain/model/endpoint.js';
+import { endpointPlace, type Endpoint } from '../../../domain/model/endpoint.js';
 import { cidrText } from '../../../domain/net/cidr.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
 import { asideOf } from '../../../domain/select-endpoints.js';
@@ -18,10 +18,13 @@ import type { LocalhostLookup } from '../../../application/localhost/localhost-l
 import { asideWords } from '../../../application/words/aside-words.js';
 import type { ListedLoop } from '../status/list-services.js';
 import { holdsNothing, type ServiceStatuses } from '../../../application/status/service-statuses.js';
-import { choiceOf } from './choice.js';
-import type { EndpointExplanation, PortExplanation } from './explanation.js';
-import { asideFinding, findingsOf, forwardingFinding } from './findings.js';
-import { explainedFrontend, stopped, unusedReason } from './reasons.js';
+import type { EndpointExplanation, PortExplanation, FrontendExplanation } from './explanation.js';
+import { ejectedFinding, findingsOf, forwardingFinding, LACKS, type Finding } from './findings.js';
+import { isHashed, weightOf, type BalancingMethod } from '../../../domain/balancing/balancing.js';
+import { slotShares, type SlotShare } from '../../../domain/balancing/slots.js';
+import { heldBy, holderFateText } from '../../../application/words/held-words.js';
+import { said } from '../../../application/words/said.js';
+import { counted } from '../../../application/words/counted.js';
 
 /** Why no endpoint of a service port is used. */
 const NOT_REACHED = 'all its frontends belong to other Services';
@@ -52,7 +55,7 @@ export class ExplainPort {
     const findings = [
       ...obstacles.map(forwardingFinding),
       ...findingsOf(state, entry, endpoints, status),
-      ...Array.from(asides, ([place, words]) => asideFinding(place, words)),
+      ...Array.from(asides, ([place, words]) => ejectedFinding(place, words)),
     ];
     const isReached = !holdsNothing(entry, status);
     const held = status?.state === 'degraded' ? (status.held ?? []) : [];
@@ -112,4 +115,120 @@ export class ExplainPort {
       }),
     );
   }
+}
+
+/** How endpoints are chosen where not all have equal chances at random. */
+export interface Choice {
+  /** For people. */
+  readonly text: string;
+  /** By `ip:port`: of the policy Cluster, or where no frontend has it, of the policy Local. */
+  readonly shares: ReadonlyMap<string, SlotShare>;
+}
+
+const METHODS: Readonly<Record<BalancingMethod, string>> = {
+  random: 'at random',
+  'round-robin': 'one after another',
+  maglev: "by a hash of the client's address and port (maglev)",
+  'maglev-source': "by a hash of the client's address (maglev-source)",
+};
+
+/**
+ * Undefined where the Service asks for nothing else.
+ * @param mode other modes than nftables choose in their own ways, so only the weights can be told
+ */
+export function choiceOf({ balancing, endpoints }: ForwardingEntry, mode: string): Choice | undefined {
+  if (!balancing) return undefined;
+  const list = endpoints.cluster ?? endpoints.local ?? [];
+  const shares = mode === 'nftables' ? slotShares(list, balancing) : weightShares(list);
+  const places = new Map(list.map((endpoint, place) => [endpointPlace(endpoint), shares[place]!]));
+  const method = isHashed(balancing.method) && mode === 'iptables' ? 'random' : balancing.method;
+  const by = `new connections are shared out ${METHODS[method]}${balancing.isWeighted ? ', by weight' : ''}`;
+  return { text: mode === 'nftables' ? `${by}${exactness(list, shares)}` : by, shares: places };
+}
+
+function weightShares(list: readonly Endpoint[]): readonly SlotShare[] {
+  const of = list.reduce((sum, endpoint) => sum + weightOf(endpoint), 0);
+  return list.map((endpoint) => ({ slots: weightOf(endpoint), of }));
+}
+
+/** How many slots there are, and how far a share is from what weights ask for, at most. */
+function exactness(list: readonly Endpoint[], shares: readonly SlotShare[]): string {
+  const [first] = shares;
+  if (!first || list.length < 2) return '';
+  const total = list.reduce((sum, endpoint) => sum + weightOf(endpoint), 0);
+  const deviations = list.map((endpoint, place) => {
+    const wanted = weightOf(endpoint) / total;
+    return Math.abs(shares[place]!.slots / first.of - wanted) / wanted;
+  });
+  const most = Math.max(...deviations);
+  return `: ${first.of} slots, each share ${most < 1e-9 ? 'exact' : `within ${(most * 100).toFixed(2)} % of what it should be`}`;
+}
+
+/**
+ * What clients outside this node get from a frontend, and why.
+ * @param held the service port that it belongs to instead
+ * @param localhost where the proxy itself listens for the node port
+ * @param holderOf the entry of the service port that holds a frontend; undefined if it is gone by now
+ */
+function explainedFrontend(
+  entry: ForwardingEntry,
+  frontend: Frontend,
+  held: HeldFrontend | undefined,
+  findings: readonly Finding[],
+  localhost: string | undefined,
+  holderOf: (held: HeldFrontend) => ForwardingEntry | undefined,
+): FrontendExplanation {
+  const { protocol } = entry.name;
+  const name = frontendName(frontend.address, frontend.port, protocol);
+  if (held) {
+    const holder = holderOf(held);
+    const its = holder?.frontends.find((one) => frontendName(one.address, one.port, protocol) === name);
+    const fate = holder && its && holderFateText(holder, its);
+    return { ...frontend, outcome: 'held', reason: said(heldBy(held), fate).join(', ') };
+  }
+  const also = frontend.kind === 'node-port' && localhost && `the proxy itself listens on ${localhost}`;
+  return { ...frontend, reason: said(frontendReason(entry, frontend, findings), also).join('; ') };
+}
+
+/** The frontend, where the kernel forwards nothing that comes from outside to any of its endpoints. */
+function stopped(
+  frontend: FrontendExplanation,
+  { endpoints }: ForwardingEntry,
+  obstacles: readonly ForwardingObstacle[],
+): FrontendExplanation {
+  const obstacle = obstacles.find(({ kind }) => kind === 'not-forwarded');
+  const used = (frontend.policy === 'Local' ? endpoints.local : endpoints.cluster) ?? [];
+  return frontend.outcome === 'forward' && obstacle && used.every((one) => obstacle.affects(one))
+    ? { ...frontend, outcome: 'drop', reason: obstacle.text }
+    : frontend;
+}
+
+/** Why clients outside this node get what the service port itself offers there. */
+function frontendReason(
+  { endpoints }: ForwardingEntry,
+  { policy, outcome }: Frontend,
+  findings: readonly Finding[],
+): string {
+  const isLack = ({ kind }: Finding): boolean => LACKS.some((lack) => lack === kind);
+  const { text } = findings.find(isLack) ?? { text: 'no endpoint is usable' };
+  switch (outcome) {
+    case 'reject':
+      return text;
+    case 'drop':
+      return 'the policy is Local, and no endpoint on this node is usable';
+    case 'forward':
+      return policy === 'Local'
+        ? `to ${counted(endpoints.local!.length, 'endpoint')} on this node`
+        : `to ${counted(endpoints.cluster!.length, 'endpoint')}`;
+  }
+}
+
+/** Why an endpoint is not used although it is ready. */
+function unusedReason(endpoint: Endpoint, { endpoints }: ForwardingEntry): string | undefined {
+  if (!endpoint.ready) return undefined;
+  if (endpoint.weight === 0) return 'its weight is 0';
+  if (!endpoints.cluster && !endpoint.isLocal) return 'the policy is Local, and it is on another node';
+  const { zoneHints, nodeHints } = endpoint;
+  if (zoneHints.length + nodeHints.length > 0) return 'hinted for others than this node';
+  return undefined;
 }

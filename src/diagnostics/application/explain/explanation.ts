@@ -1,11 +1,59 @@
 import type { Frontend } from '../../../domain/forwarding/forwarding-entry.js';
 import type { UnservedKind } from '../../../domain/model/service.js';
-import { family, protocol, fields, flag, list, number, optional, text, word } from '../../../domain/shape.js';
+import {
+  family,
+  protocol,
+  fields,
+  flag,
+  list,
+  number,
+  optional,
+  text,
+  word,
+  having,
+} from '../../../domain/shape.js';
 import { healthCheckState } from '../../../application/health/service-health-checks.js';
 import { portStatus } from '../../../application/status/port-status.js';
 import { familyHistory } from '../../../application/status/sync-history.js';
-import { kernelWalk, probedEndpoints } from './checks/results.js';
 import { finding } from './findings.js';
+import type { TraceOutcome } from '../../domain/trace/trace.js';
+
+/** Packets that another program's rules or the kernel's settings refuse or drop, always or by chance. */
+export type Obstacle = ReturnType<typeof obstacle>;
+const obstacle = fields({
+  /** As `kubeproxy trace` takes them. */
+  from: text,
+  to: text,
+  outcome: word<TraceOutcome>(),
+  reason: text,
+});
+
+/** What packets to the frontends of a Service meet in the kernel besides the proxy's own rules. */
+export type KernelWalk = ReturnType<typeof kernelWalk>;
+export const kernelWalk = fields({
+  obstacles: list(obstacle),
+  /** Why not all could be followed, for people. */
+  incomplete: optional(text),
+});
+
+/** How this node gets to an endpoint, tried at the moment. */
+export type ProbedEndpoint = ReturnType<typeof probedEndpoint>;
+const probedEndpoint = fields({
+  /** `10.244.1.5:8080`. */
+  endpoint: text,
+  protocol,
+  /** Why it cannot be reached, for people; missing if it can, or if that is not known. */
+  problem: optional(text),
+  /** The route, the entry of the neighbour, and the connection, for people. */
+  facts: list(text),
+});
+
+export type ProbedEndpoints = ReturnType<typeof probedEndpoints>;
+export const probedEndpoints = fields({
+  probed: list(probedEndpoint),
+  /** How many more there are. */
+  left: number,
+});
 
 /**
  * Why the proxy does not serve a Service. `invalid`: its object breaks a rule, which `problems` name. `absent`: there is none.
@@ -112,3 +160,36 @@ export function isSound({ known, problems, families, kernel, probe }: Explanatio
     isReached && known && problems.length === 0 && !isHeldBack && !findings.some(({ isFault }) => isFault)
   );
 }
+
+/** Of a service port; `port` is empty for an unnamed one. */
+const match = { service: text, port: text, protocol, family };
+
+/** A frontend of a service port. */
+export type FrontendMatch = ReturnType<typeof frontendMatch>;
+const frontendMatch = fields({
+  ...match,
+  frontend: frontendExplanation,
+  status: portStatus,
+  /** Of a load-balancer IP, if not all sources may use it. */
+  sourceRanges: optional(list(text)),
+});
+
+/** An endpoint of a service port. */
+export type EndpointMatch = ReturnType<typeof endpointMatch>;
+const endpointMatch = fields({ ...match, endpoint: endpointExplanation });
+
+/** What an address, a port, or both are to the proxy. */
+export type AddressExplanation = ReturnType<typeof addressExplanation>;
+const addressExplanation = fields({
+  /** As it was asked for, canonical: `10.96.0.80:80/TCP`, `10.244.2.11`, `30080`. */
+  subject: text,
+  /** The frontends that it is. */
+  frontends: list(frontendMatch),
+  /** The endpoints that it is. */
+  endpoints: list(endpointMatch),
+  /** What becomes of packets to it, if it is neither. */
+  otherwise: optional(text),
+});
+
+/** The answer to `/debug/explain`, about a Service or about an address. */
+export const explanationAnswer = having('service', serviceExplanation, addressExplanation);

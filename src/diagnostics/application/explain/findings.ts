@@ -1,7 +1,7 @@
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace, type Endpoint, type PortIdentity } from '../../../domain/model/endpoint.js';
 import type { Node } from '../../../domain/model/node.js';
-import { serviceKey } from '../../../domain/model/service-port-name.js';
+import { serviceKey, type ServiceKey } from '../../../domain/model/service-port-name.js';
 import type { ServicePortSpec } from '../../../domain/model/service.js';
 import { asideOf } from '../../../domain/select-endpoints.js';
 import { fields, flag, text, word } from '../../../domain/shape.js';
@@ -9,8 +9,6 @@ import type { ClusterState } from '../../../domain/state/cluster-state.js';
 import type { ForwardingObstacle } from '../../../application/node/forwarding-obstacles.js';
 import type { ServiceStatus } from '../../../application/status/service-statuses.js';
 import { counted } from '../../../application/words/counted.js';
-import { misplacedSlices } from './misplaced-slices.js';
-
 /** Why a service port has no endpoint that can be used. */
 export const LACKS = [
   'no-slices',
@@ -184,7 +182,7 @@ function otherZones(
 }
 
 /** @param why as `asideWords` has it */
-export function asideFinding(place: string, why: string): Finding {
+export function ejectedFinding(place: string, why: string): Finding {
   return note('aside', `endpoint ${place} ${why}`);
 }
 
@@ -199,4 +197,25 @@ function fault(kind: FindingKind, what: string): Finding {
 
 function note(kind: FindingKind, what: string): Finding {
   return { kind, isFault: false, text: what };
+}
+
+/** How many slices are named. */
+const MOST_SLICES = 5;
+
+/**
+ * EndpointSlices that may be meant for a Service without any: of its namespace, named after it without a label, or labeled
+ * with the name of no Service. Searches all slices, so only for people who ask.
+ */
+function misplacedSlices(state: ClusterState, service: ServiceKey): readonly string[] {
+  const [namespace = ''] = service.split('/');
+  const found: string[] = [];
+  for (const slice of state.unlabeledSlices())
+    if (slice.startsWith(`${service}-`)) found.push(`${slice} (without the label)`);
+  for (const slice of state.allSlices()) {
+    if (slice.namespace !== namespace) continue;
+    const owner = serviceKey(namespace, slice.service);
+    if (state.service(owner) || state.unservedKind(owner) !== undefined) continue;
+    found.push(`${serviceKey(namespace, slice.name)} (labeled ${slice.service}, which is no Service)`);
+  }
+  return found.sort().slice(0, MOST_SLICES);
 }

@@ -12,10 +12,19 @@ import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
 import type { LocalhostLookup } from '../../../application/localhost/localhost-lookup.js';
 import type { Unserved } from '../explain/explanation.js';
-import { tallyOf } from './count-services.js';
-import type { RowFilter, RowState, ServiceList, ServiceRow, UnknownName } from './service-row.js';
-import type { ServiceStatuses } from '../../../application/status/service-statuses.js';
-import { isFailing } from '../words/state-words.js';
+import type {
+  RowFilter,
+  RowState,
+  ServiceList,
+  ServiceRow,
+  UnknownName,
+  ServiceCounts,
+  EndpointMatch,
+} from './service-row.js';
+import { type ServiceStatuses, heldOf, holdsNothing } from '../../../application/status/service-statuses.js';
+import { isFailing } from '../words.js';
+import { asideOf } from '../../../domain/select-endpoints.js';
+import { endpointPlace } from '../../../domain/model/endpoint.js';
 
 /** The part of a sync loop that is read. */
 export interface ListedLoop {
@@ -191,4 +200,95 @@ function unservedRow(key: ServiceKey, { text }: Unserved): ServiceRow {
     state: 'not-served',
     reason: text,
   };
+}
+
+/** What the service ports of a Service have, added up. */
+export interface ServiceTally {
+  /** Endpoints that traffic of this node may go to. */
+  readonly used: number;
+  /** Endpoints that the cluster lists. */
+  readonly known: number;
+  /** Endpoints that step aside. */
+  readonly aside: number;
+  /** Frontends that other Services hold. */
+  readonly held: number;
+}
+
+/** Of these entries of one Service, in all families. */
+function tallyOf(entries: readonly ForwardingEntry[], statuses: Pick<ServiceStatuses, 'get'>): ServiceTally {
+  let [used, known, aside, held] = [0, 0, 0, 0];
+  for (const entry of entries) {
+    const status = statuses.get(entry.family, entry.key);
+    if (!holdsNothing(entry, status)) used += entry.endpoints.reachable.length;
+    known += entry.knownEndpoints;
+    aside += asideOf(entry.endpoints).length;
+    held += heldOf(status);
+  }
+  return { used, known, aside, held };
+}
+
+/** Services that are looked at in one turn of the event loop: a few milliseconds. */
+const COUNTED_AT_A_TIME = 2_000;
+
+/** Use case CountServices: how many Services, frontends and endpoints somebody should look at. Changes nothing; looks at all Services. */
+export class CountServices {
+  constructor(
+    private readonly state: Pick<ClusterState, 'serviceKeys'>,
+    private readonly loops: readonly { readonly table: Pick<ForwardingTable, 'entriesOf'> }[],
+    private readonly statuses: Pick<ServiceStatuses, 'get'>,
+  ) {}
+
+  /** Services that come or go meanwhile may be missing. @param signal aborted: nobody wants the rest */
+  async counts(signal: AbortSignal): Promise<ServiceCounts> {
+    let [withoutEndpoints, held, aside, looked] = [0, 0, 0, 0];
+    for (const key of [...this.state.serviceKeys()]) {
+      const tally = tallyOf(
+        this.loops.flatMap(({ table }) => table.entriesOf(key)),
+        this.statuses,
+      );
+      if (tally.used === 0) withoutEndpoints++;
+      held += tally.held;
+      aside += tally.aside;
+      if (++looked % COUNTED_AT_A_TIME > 0) continue;
+      await yieldToEventLoop();
+      if (signal.aborted) break;
+    }
+    return { withoutEndpoints, held, aside };
+  }
+}
+
+/** Endpoints that are looked at in one turn of the event loop: a few milliseconds. */
+const SEARCHED_AT_A_TIME = 5_000;
+
+/** Use case FindEndpoints: whose endpoints have an address, or a part of one. It looks at all of them, so only for people who ask. */
+export class FindEndpoints {
+  constructor(private readonly state: Pick<ClusterState, 'serviceKeys' | 'slicesOf'>) {}
+
+  /** Served Services, in no order. @param signal aborted: nobody wants the rest */
+  async matching(texts: readonly string[], signal: AbortSignal): Promise<readonly EndpointMatch[]> {
+    const matches: EndpointMatch[] = [];
+    let looked = 0;
+    for (const service of [...this.state.serviceKeys()]) {
+      const found = new Set<string>();
+      let missing = texts;
+      for (const { endpoints } of this.state.slicesOf(service).flatMap(({ ports }) => ports)) {
+        looked += endpoints.length + 1;
+        if (looked >= SEARCHED_AT_A_TIME) {
+          looked = 0;
+          await yieldToEventLoop();
+          if (signal.aborted) return matches;
+        }
+        const places = endpoints.map(endpointPlace);
+        for (const text of missing) {
+          const match = places.find((place) => place.includes(text));
+          if (match === undefined) continue;
+          found.add(match);
+          missing = missing.filter((other) => other !== text);
+        }
+        if (missing.length === 0) break;
+      }
+      if (found.size > 0) matches.push({ service, endpoints: [...found] });
+    }
+    return matches;
+  }
 }

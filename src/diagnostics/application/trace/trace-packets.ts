@@ -16,8 +16,7 @@ import {
 import type { TraceQuery } from '../../domain/trace/query.js';
 import type { Tracer, Walk } from '../ports/tracer.js';
 import type { TraceAnswer } from './answer.js';
-import type { NodeView, OwnAddress } from './node-view.js';
-import { wayOfReplies } from './way-of-replies.js';
+import type { Passage } from '../../../application/node/forwarding-obstacles.js';
 import { NamedError } from '../../../domain/model/named-error.js';
 
 /** What one family's packets meet. */
@@ -37,6 +36,29 @@ export interface Destinations {
   /** Which endpoints get none of such packets although they are ready, and why. */
   asides(packet: Packet): readonly string[];
 }
+
+/** An address that the node sends from. */
+export interface OwnAddress {
+  readonly text: string;
+  /** Not known, as the routes of the node are not. */
+  readonly isAssumed: boolean;
+}
+
+/** The node as packets meet it: its addresses, its interfaces and its routes. */
+export interface NodeView {
+  readonly localAddresses: ReadonlySet<string>;
+  /** What is assumed instead of known, for people. Undefined if nothing is. */
+  readonly assumption: string | undefined;
+  /** The interface through which packets of that source come in. */
+  arrival(source: string): Promise<string>;
+  /** The address that the node puts on packets to a destination. Undefined: it has no route there. */
+  ownAddressTowards(destination: string): Promise<OwnAddress | undefined>;
+  /** Why the node itself does not pass packets on, or replies to them, for people; undefined if it does, as far as is known. */
+  obstacle(passage: NodePassage): Promise<string | undefined>;
+}
+
+/** Packets that come in through a device and go on to an address. */
+export type NodePassage = Omit<Passage, 'route'> & { readonly to: string };
 
 const UNKNOWN: Destinations = { refusal: () => undefined, asides: () => [] };
 
@@ -92,7 +114,7 @@ export class TracePackets {
     const endings = await Promise.all(walked.map((ending) => passedOn(ending, packet, view)));
     const trace = this.delivered(await summary(endings, packet, view), packet, traced);
     const why = this.why(endings, trace, packet);
-    const notes = [...remarks, ...this.destinations.asides(packet), ...wayOfReplies(trace, packet)];
+    const notes = [...remarks, ...this.destinations.asides(packet), ...replyPathRemarks(trace, packet)];
     return { ...trace, packet, ...why, remarks: notes };
   }
 
@@ -266,4 +288,25 @@ function nodePortsOf(families: readonly TracedFamily[]): ReadonlySet<string> {
   const ofEntry = ({ name, frontends }: ForwardingEntry): readonly string[] =>
     frontends.flatMap(({ kind, port }) => (kind === 'node-port' ? `${name.protocol} ${port}` : []));
   return new Set(entries.flatMap(ofEntry));
+}
+
+/** How replies of the endpoints come back, for people. */
+export function replyPathRemarks({ outcome, sourceRewritten }: Trace, packet: Packet): readonly string[] {
+  if (outcome !== 'forward') return [];
+  if (packet.inputInterface === undefined)
+    return ['replies come back to this node, which gives them the address that was called'];
+  switch (sourceRewritten) {
+    case true:
+      return [
+        'the endpoint sees an address of this node, so its replies come back here, and are sent on to the client',
+      ];
+    case false:
+      return [
+        `the endpoint sees ${packet.source}; its replies must pass this node, which gives them the address that was called`,
+      ];
+    case 'mixed':
+      return [
+        `some endpoints see an address of this node and others ${packet.source}; replies must pass this node in both cases`,
+      ];
+  }
 }

@@ -2,11 +2,19 @@ import type { Node } from '../../../domain/model/node.js';
 import { AssumedNode } from '../../domain/trace/assumed-node.js';
 import type { LocalAddresses } from '../../../application/ports/node/local-addresses.js';
 import type { PacketForwarding } from '../../../application/ports/node/packet-forwarding.js';
-import type { Routes } from '../../../application/ports/node/routes.js';
-import { AssumedView } from './assumed-view.js';
-import { MachineView } from './machine-view.js';
-import type { NodeView } from './node-view.js';
-import { TracePackets, type Destinations, type TracedFamily } from './trace-packets.js';
+import type { Routes, Route } from '../../../application/ports/node/routes.js';
+import {
+  TracePackets,
+  type Destinations,
+  type NodePassage,
+  type NodeView,
+  type OwnAddress,
+  type TracedFamily,
+} from './trace-packets.js';
+import { passageObstacle } from '../../../application/node/forwarding-obstacles.js';
+import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
+import { isLoopback, parseAddress } from '../../../domain/net/address.js';
 
 /** The node whose packets are followed, and the machine that follows them. */
 export interface TracedNode {
@@ -62,5 +70,76 @@ export class TracedAddresses implements LocalAddresses {
 
   close(): void {
     this.machine.close?.();
+  }
+}
+
+/** Made up: packets of a source that the machine has no route to. */
+const UNKNOWN_DEVICE = '(unknown)';
+
+/** The node is this machine, whose routes are asked for once each. */
+export class MachineView implements NodeView {
+  readonly assumption = undefined;
+  private readonly asked = new Map<string, Promise<Route | undefined>>();
+
+  constructor(
+    readonly localAddresses: ReadonlySet<string>,
+    private readonly routes: Pick<Routes, 'to'>,
+    /** Missing: packets pass through a process instead of being forwarded. */
+    private readonly forwarding?: PacketForwarding,
+  ) {}
+
+  /** Packets come in where packets to their source go out. */
+  async arrival(source: string): Promise<string> {
+    return (await this.routeTo(source))?.device ?? UNKNOWN_DEVICE;
+  }
+
+  async ownAddressTowards(destination: string): Promise<OwnAddress | undefined> {
+    const route = await this.routeTo(destination);
+    return route && { text: route.source, isAssumed: false };
+  }
+
+  async obstacle({ to, ...passage }: NodePassage): Promise<string | undefined> {
+    return this.forwarding && passageObstacle(this.forwarding, { ...passage, route: await this.routeTo(to) });
+  }
+
+  private routeTo(address: string): Promise<Route | undefined> {
+    const known = this.asked.get(address) ?? this.routes.to(address);
+    this.asked.set(address, known);
+    return known;
+  }
+}
+
+/** The node is another machine, of which only its objects are known. */
+export class AssumedView implements NodeView {
+  readonly assumption =
+    'this machine is not the node, so its addresses, interfaces and routes are assumed from its Node object';
+  private localEndpoints: ReadonlySet<string> | undefined;
+
+  constructor(
+    private readonly node: AssumedNode,
+    private readonly network: NodeNetwork,
+    private readonly entries: () => Iterable<ForwardingEntry>,
+  ) {}
+
+  get localAddresses(): ReadonlySet<string> {
+    return this.node.localAddresses;
+  }
+
+  arrival(source: string): Promise<string> {
+    this.localEndpoints ??= new Set(
+      [...this.entries()].flatMap((entry) => entry.localEndpoints.map(({ address }) => address)),
+    );
+    const isLocalEndpoint = this.localEndpoints.has(source);
+    return Promise.resolve(this.node.arrival(source, isLocalEndpoint, this.network.detector));
+  }
+
+  obstacle(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  ownAddressTowards(destination: string): Promise<OwnAddress | undefined> {
+    const text = this.node.ownAddressTowards(destination);
+    const isAssumed = !isLoopback(parseAddress(destination)!);
+    return Promise.resolve(text === undefined ? undefined : { text, isAssumed });
   }
 }

@@ -216,26 +216,22 @@ export interface Verdict {
 /** All that may become of a packet on one side. */
 export interface Outcome {
   /** Different from each other, in an order of their own. */
-  readonly fates: readonly Verdict[];
+  readonly verdicts: readonly Verdict[];
   /** For how long the client is remembered, in seconds; undefined if it is not. */
   readonly stickySeconds: number | undefined;
   readonly endings: readonly TracedEnding[];
 }
 
-export function outcomeOf(
-  endings: readonly TracedEnding[],
-  isLocal: boolean,
-  affinity: readonly number[],
-): Outcome {
-  const fates = new Map<string, Verdict>();
+function outcomeOf(endings: readonly TracedEnding[], isLocal: boolean, affinity: readonly number[]): Outcome {
+  const verdicts = new Map<string, Verdict>();
   for (const ending of endings) {
-    const fate = verdictOf(ending, isLocal);
-    const text = verdictName(fate);
-    const known = fates.get(text)?.probability ?? 0;
-    fates.set(text, { ...fate, probability: known + ending.probability });
+    const verdict = verdictOf(ending, isLocal);
+    const text = verdictName(verdict);
+    const known = verdicts.get(text)?.probability ?? 0;
+    verdicts.set(text, { ...verdict, probability: known + ending.probability });
   }
   return {
-    fates: [...fates].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, fate]) => fate),
+    verdicts: [...verdicts].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, verdict]) => verdict),
     stickySeconds: endings.some(({ sticky }) => sticky) ? Math.max(0, ...affinity) : undefined,
     endings,
   };
@@ -251,16 +247,16 @@ function verdictOf(
   return { verdict: isLocal ? 'delivered' : verdict, masquerade: masquerade && !isLocal, ...rest };
 }
 
-/** Tells fates apart, whatever their probability. */
+/** Tells verdicts apart, whatever their probability. */
 export function verdictName({ verdict, endpoint, masquerade, sticky }: Verdict): string {
   return `${verdict} ${endpoint ? hostPort(endpoint.address, endpoint.port) : ''} ${masquerade} ${sticky}`;
 }
 
-export function sameOutcome(one: Outcome, other: Outcome): boolean {
+function sameOutcome(one: Outcome, other: Outcome): boolean {
   return (
     one.stickySeconds === other.stickySeconds &&
-    one.fates.length === other.fates.length &&
-    one.fates.every((fate, at) => isSame(fate, other.fates[at]!))
+    one.verdicts.length === other.verdicts.length &&
+    one.verdicts.every((verdict, at) => isSame(verdict, other.verdicts[at]!))
   );
 }
 
@@ -277,7 +273,7 @@ function isSame(one: Verdict, other: Verdict): boolean {
 }
 
 /** What rules of both sides compared of one packet. */
-export class Seen implements Watch {
+class Seen implements Watch {
   readonly unclearThings = new Set<string>();
   readonly interfaces = new Set<string>();
   private readonly ranges = new Set<AddressRange>();

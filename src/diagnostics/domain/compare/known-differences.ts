@@ -105,7 +105,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
       !frontend.standsForOthers &&
       localAddresses.has(destination) &&
       isOnly(own, 'delivered') &&
-      !other.fates.some(({ verdict }) => verdict === 'delivered' || verdict === 'untouched'),
+      !other.verdicts.some(({ verdict }) => verdict === 'delivered' || verdict === 'untouched'),
   },
   {
     name: 'local-policy',
@@ -117,7 +117,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
       (kind !== 'outside' || inputInterface !== ANY_INTERFACE) &&
       areSent(own) &&
       areSent(other) &&
-      own.fates.every(({ endpoint }) => isWithin(endpoint, podNetworks)) &&
+      own.verdicts.every(({ endpoint }) => isWithin(endpoint, podNetworks)) &&
       !isPartOf(other, own),
   },
   {
@@ -171,8 +171,8 @@ export function knownDifference(
   );
 }
 
-function areSent({ fates }: Outcome): boolean {
-  return fates.every(({ verdict }) => verdict === 'sent');
+function areSent({ verdicts }: Outcome): boolean {
+  return verdicts.every(({ verdict }) => verdict === 'sent');
 }
 
 function isWithin(endpoint: Verdict['endpoint'], networks: AddressRanges): boolean {
@@ -190,8 +190,10 @@ function isPartOf(own: Outcome, other: Outcome): boolean {
   return [...mine].every((endpoint) => its.has(endpoint));
 }
 
-function endpointsOf({ fates }: Outcome): ReadonlySet<string> {
-  return new Set(fates.flatMap(({ endpoint }) => (endpoint ? [`${endpoint.address} ${endpoint.port}`] : [])));
+function endpointsOf({ verdicts }: Outcome): ReadonlySet<string> {
+  return new Set(
+    verdicts.flatMap(({ endpoint }) => (endpoint ? [`${endpoint.address} ${endpoint.port}`] : [])),
+  );
 }
 
 function saysNoLocal({ endings }: Outcome): boolean {
@@ -200,16 +202,18 @@ function saysNoLocal({ endings }: Outcome): boolean {
   );
 }
 
-function isOnly({ fates }: Outcome, verdict: Verdict['verdict']): boolean {
-  return fates.length === 1 && fates[0]!.verdict === verdict;
+function isOnly({ verdicts }: Outcome, verdict: Verdict['verdict']): boolean {
+  return verdicts.length === 1 && verdicts[0]!.verdict === verdict;
 }
 
-/** Whether both lead to the same, but that some fates of the first, and only such, keep their source on the other side. */
-function differOnlyIn(own: Outcome, other: Outcome, isSpecial: (fate: Verdict) => boolean): boolean {
-  const plain = ({ fates }: Outcome) =>
-    fates.map((fate) => verdictName(isSpecial(fate) ? { ...fate, masquerade: false } : fate)).sort();
+/** Whether both lead to the same, but that some verdicts of the first, and only such, keep their source on the other side. */
+function differOnlyIn(own: Outcome, other: Outcome, isSpecial: (verdict: Verdict) => boolean): boolean {
+  const plain = ({ verdicts }: Outcome) =>
+    verdicts
+      .map((verdict) => verdictName(isSpecial(verdict) ? { ...verdict, masquerade: false } : verdict))
+      .sort();
   return (
     own.stickySeconds === other.stickySeconds &&
-    String(plain(own)) === String(other.fates.map(verdictName).sort())
+    String(plain(own)) === String(other.verdicts.map(verdictName).sort())
   );
 }

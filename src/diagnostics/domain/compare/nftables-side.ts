@@ -87,7 +87,7 @@ interface Field {
 type ListElements = (set: KernelSet) => readonly KernelElement[];
 
 /** Every destination that rules or elements of sets name. */
-export class RulesetDestinations {
+class RulesetDestinations {
   /** Comparisons of destinations that are not understood. */
   readonly doubts: readonly string[];
   private readonly found: readonly NamedDestination[];

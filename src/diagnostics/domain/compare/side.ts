@@ -2,6 +2,8 @@ import type { Protocol } from '../../../domain/model/service-port-name.js';
 import type { AddressRange } from './address-ranges.js';
 import type { Packet, PacketEnvironment, TracedEnding } from '../trace/trace.js';
 import type { Watch } from '../walk/packet-state.js';
+import { NamedError } from '../../../domain/model/named-error.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
 
 /** Destinations that a rule, an element of a set or a virtual server tells from others. What is missing may be anything. */
 export interface NamedDestination {
@@ -28,3 +30,16 @@ export interface Side {
   /** Every ending that a packet may have. */
   walk(packet: Packet, environment: PacketEnvironment, watch: Watch): readonly TracedEnding[];
 }
+
+/** Two sides cannot be compared; the message says why, and what to do instead. */
+export class ComparisonError extends NamedError {
+  /** @param side what has rules of mode userspace, for people */
+  static userspace(side: string): ComparisonError {
+    return new ComparisonError(
+      `${side} cannot be compared: in mode userspace the rules lead connections to ports of a process, which alone knows the endpoints; "kubeproxy trace" follows packets through that process, "kubeproxy compare" compares plans of other modes`,
+    );
+  }
+}
+
+/** A side in each family that it has. */
+export type FamilySides = Partial<Record<IpFamily, Side>>;

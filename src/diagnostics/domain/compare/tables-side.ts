@@ -1,6 +1,5 @@
 import type { IpSet } from '../../../domain/ipvs/ip-set.js';
-import { NarrowedRules } from '../iptables/narrowed-rules.js';
-import type { ListedRules } from '../iptables/rule.js';
+import type { ListedRules, RuleSource, WalkedChain, WalkedRule } from '../iptables/rule.js';
 import { walkTables } from '../iptables/tables-walk.js';
 import { walkIpvs, type WalkedServer, desiredServer } from '../ipvs-walk.js';
 import { virtualServerKey, type VirtualServerKey } from '../../../domain/ipvs/virtual-server.js';
@@ -19,6 +18,9 @@ import { desiredRules } from '../iptables/desired-walk.js';
 import { ipvsBaseRules } from '../../../domain/ipvs/base-rules.js';
 import { compileIpvs, type IpvsOptions } from '../../../domain/ipvs/compile.js';
 import { IpvsDesiredState, desiredIptablesRules, desiredSets } from '../../../domain/ipvs/desired-state.js';
+import { getOrMake } from '../../../domain/model/maps.js';
+import type { Chain } from '../walk/chain-walk.js';
+import type { TablesPacketState } from '../iptables/tables-packet-state.js';
 
 /** All tables of iptables in one family. */
 export function tablesSide(rules: ListedRules): Side {
@@ -72,7 +74,7 @@ const PROTOCOL = /(?:^| )-p (\S+)/;
 const PORTS = /(?:^| )(?:--dports?|--ports|--ctorigdstport) (\S+)/;
 
 /** Every destination that a rule of the tables names. */
-export function* tablesDestinations(rules: ListedRules): Generator<NamedDestination> {
+function* tablesDestinations(rules: ListedRules): Generator<NamedDestination> {
   for (const chain of rules.all())
     for (const { text } of chain.rules) yield* destinationsIn(text.replaceAll(QUOTED, ''));
 }
@@ -104,7 +106,7 @@ function protocolOf(text: string): Protocol | undefined {
 }
 
 /** Every destination that a member of a set names, as if each were looked up by destinations. */
-export function* setDestinations(sets: Iterable<IpSet>): Generator<NamedDestination> {
+function* setDestinations(sets: Iterable<IpSet>): Generator<NamedDestination> {
   for (const { type, members } of sets)
     for (const member of members) {
       const [first = '', second = ''] = member.split(',');
@@ -150,4 +152,54 @@ export function plannedIpvs(
     servers: new Map(servers),
     addresses: new Set(desired.addresses()),
   });
+}
+
+/** Shorter chains are walked through as they are. */
+const LONG = 32;
+
+/** Rules of a chain with their places in it. */
+type Placed = readonly (readonly [place: number, rule: WalkedRule])[];
+
+const NONE: Placed = [];
+
+/**
+ * Tables of which a packet meets only rules that may concern it, whatever their number: in long chains those for another destination
+ * or destination port are passed over.
+ */
+class NarrowedRules implements RuleSource {
+  private readonly chains = new Map<WalkedChain, WalkedChain>();
+
+  constructor(private readonly rules: RuleSource) {}
+
+  chain(table: string, name: string): WalkedChain | undefined {
+    const chain = this.rules.chain(table, name);
+    if (!chain || chain.rules.length < LONG) return chain;
+    return getOrMake(this.chains, chain, () => narrowable(chain));
+  }
+}
+
+const ADDRESS = /(?:^| )(! )?-d (\S+)\/(?:32|128)(?: |$)/;
+const PORT = /(?:^| )(! )?--dport (\d+)(?: |$)/;
+const QUOTED_TEXT = /"[^"]*"/g;
+
+function narrowable(chain: WalkedChain): WalkedChain {
+  const groups = new Map<string, (readonly [number, WalkedRule])[]>();
+  chain.rules.forEach((rule, place) => getOrMake(groups, keyOf(rule), () => []).push([place, rule]));
+  const of = (key: string): Placed => groups.get(key) ?? NONE;
+  return {
+    ...chain,
+    narrowed: ({ destination, port }: TablesPacketState): Chain<WalkedRule> => {
+      const found = [...of(''), ...of(destination), ...of(`:${port}`)];
+      return { rules: found.sort(([one], [other]) => one - other).map(([, rule]) => rule) };
+    },
+  };
+}
+
+/** The one address that a rule is for, else its one port, else nothing. */
+function keyOf({ text: whole }: WalkedRule): string {
+  const text = whole.replaceAll(QUOTED_TEXT, '""');
+  const [, notAddress, address] = ADDRESS.exec(text) ?? [];
+  if (address !== undefined && notAddress === undefined) return address;
+  const [, notPort, port] = PORT.exec(text) ?? [];
+  return port !== undefined && notPort === undefined ? `:${port}` : '';
 }

@@ -74,7 +74,7 @@ export type Test = (state: TablesPacketState, inputs: ConditionInputs) => boolea
 const LOOPBACK = 'lo';
 
 /** The conditions that need no extension. Undefined for one that is not known. */
-export function packetCondition({ name, values }: RuleOption): Test | undefined {
+function packetCondition({ name, values }: RuleOption): Test | undefined {
   const [value = ''] = values;
   switch (name) {
     case '-s':
@@ -102,7 +102,7 @@ export function packetCondition({ name, values }: RuleOption): Test | undefined 
 }
 
 /** Whether an address of the packet is in a network; undefined for a mask that is no prefix. */
-export function inNetwork(text: string, addressOf: (state: TablesPacketState) => string): Test | undefined {
+function inNetwork(text: string, addressOf: (state: TablesPacketState) => string): Test | undefined {
   const network = networkOf(text);
   if (!network) return undefined;
   if (isOneAddress(network)) return (state) => addressOf(state) === network.address;
@@ -110,7 +110,7 @@ export function inNetwork(text: string, addressOf: (state: TablesPacketState) =>
 }
 
 /** A test of the packet's source against a network, of which a watch is told. */
-export function watched(text: string, test: Test | undefined): Test | undefined {
+function watched(text: string, test: Test | undefined): Test | undefined {
   const network = networkOf(text);
   if (!network) return undefined;
   let range: AddressRange | undefined;
@@ -148,13 +148,13 @@ function leavesThrough(
 }
 
 /** By name or number. */
-export function ofProtocol(text: string): (state: TablesPacketState) => boolean {
+function ofProtocol(text: string): (state: TablesPacketState) => boolean {
   const meant = PROTOCOLS.find((each) => [each.toLowerCase(), String(PROTOCOL_NUMBERS[each])].includes(text));
   return ({ packet }) => packet.protocol === meant;
 }
 
 /** Match `conntrack`, and `state` before it. Undefined for an option that is not known. */
-export function connectionCondition({ name, values }: RuleOption): Test | undefined {
+function connectionCondition({ name, values }: RuleOption): Test | undefined {
   const [value = ''] = values;
   switch (name) {
     case '--ctstate':
@@ -192,7 +192,7 @@ function stateTest(states: readonly string[]): Test {
 }
 
 /** Match `mark` or `connmark`. */
-export function markCondition(
+function markCondition(
   { name, values }: RuleOption,
   markOf: (state: TablesPacketState) => number,
 ): Test | undefined {
@@ -207,7 +207,7 @@ export function maskedNumber(text: string): { readonly value: number; readonly m
 }
 
 /** Matches `tcp`, `udp`, `sctp`, `dccp`, `udplite` and `multiport`. The source port is not known. */
-export function portCondition({ name, values }: RuleOption): Test | undefined {
+function portCondition({ name, values }: RuleOption): Test | undefined {
   const [value = '', second = ''] = values;
   const hasPort = portTest(value);
   switch (name) {
@@ -243,7 +243,7 @@ function portRange(text: string): readonly [low: number, high: number] {
 }
 
 /** Match `ipvs`: whether a virtual server took the packet, and which. */
-export function virtualServerCondition({ name, values }: RuleOption): Test | undefined {
+function virtualServerCondition({ name, values }: RuleOption): Test | undefined {
   const [value = ''] = values;
   switch (name) {
     case '--ipvs':
@@ -266,7 +266,7 @@ export function virtualServerCondition({ name, values }: RuleOption): Test | und
 }
 
 /** Match `addrtype`. Undefined for an option that is not known. */
-export function addressTypeCondition({ name, values }: RuleOption): Test | undefined {
+function addressTypeCondition({ name, values }: RuleOption): Test | undefined {
   const types = (values[0] ?? '').split(',');
   const ofAddress = (addressOf: (state: TablesPacketState) => string): Test => {
     return (state, inputs) => isOfType(addressOf(state), types, inputs);
@@ -292,7 +292,7 @@ function isOfType(
 const KNOWN_TYPES: ReadonlySet<string> = new Set(['LOCAL', 'MULTICAST', 'UNICAST']);
 
 /** Match `set`: `--match-set NAME dst,src`. Undefined for an option that is not known. */
-export function setCondition({ name, values }: RuleOption): Test | undefined {
+function setCondition({ name, values }: RuleOption): Test | undefined {
   const [set = '', given = ''] = values;
   if (name !== '--match-set') return undefined;
   const ends = given.split(',');

@@ -100,7 +100,7 @@ export type Recent =
   | { readonly kind: 'ask'; readonly list: string; readonly condition: Condition };
 
 /** Undefined where something else than sources is remembered or sources are removed. */
-export function recentOf(section: RuleSection): Recent | undefined {
+function recentOf(section: RuleSection): Recent | undefined {
   const list = valueOf(section, '--name') ?? 'DEFAULT';
   if (hasOption(section, '--rdest')) return undefined;
   if (hasOption(section, '--set')) return { kind: 'remember', list };
@@ -122,7 +122,7 @@ export function recentOf(section: RuleSection): Recent | undefined {
 }
 
 /** How probable match `statistic` makes a rule: the share of packets that it holds for. */
-export function chanceOf(section: RuleSection): number | undefined {
+function chanceOf(section: RuleSection): number | undefined {
   const isNegated = section.options.some((option) => option.isNegated);
   const share = shareOf(section);
   return share !== undefined && isNegated ? 1 - share : share;

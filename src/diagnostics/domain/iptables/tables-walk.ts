@@ -109,7 +109,7 @@ function ownAddressIn(addresses: ReadonlySet<string>, { family }: Packet): strin
 type TablesResult = RuleResult<TablesPacketState, WalkedRule>;
 
 /** Evaluates rules of tables. */
-export class RuleRun {
+class RuleRun {
   /** The lists of clients that rules of table nat asked. */
   private readonly asked = new Set<string>();
 

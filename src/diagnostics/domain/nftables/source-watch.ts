@@ -204,7 +204,7 @@ export interface SourceInKey {
 export type FindRanges = (key: Uint8Array) => readonly AddressRange[];
 
 /** The sources of those elements which a key finds, apart from its own source. */
-export function sourceRanges(
+function sourceRanges(
   { ranges }: KernelSet,
   elements: readonly KernelElement[],
   place: SourceInKey,
@@ -277,9 +277,9 @@ export interface Origin {
 /** By byte of the registers. Missing: it was made of neither. */
 export type Origins = ReadonlyMap<number, Origin>;
 
-export const NO_ORIGINS: Origins = new Map();
+const NO_ORIGINS: Origins = new Map();
 
-export const INTERFACE_NAME_LENGTH = 16;
+const INTERFACE_NAME_LENGTH = 16;
 
 /** Where the packet's source is in its header. */
 export interface SourcePlace {
@@ -288,7 +288,7 @@ export interface SourcePlace {
 }
 
 /** What the registers hold after an expression. */
-export function originsAfter(expression: Expression, origins: Origins, source: SourcePlace): Origins {
+function originsAfter(expression: Expression, origins: Origins, source: SourcePlace): Origins {
   switch (expression.kind) {
     case 'payload':
       return loaded(expression, origins, source);
@@ -317,13 +317,13 @@ export function originsAfter(expression: Expression, origins: Origins, source: S
 }
 
 /** Whether some byte there was made of the source or the interface. */
-export function touches(origins: Origins, from: number, length: number): boolean {
+function touches(origins: Origins, from: number, length: number): boolean {
   for (let at = from; at < from + length; at++) if (origins.has(at)) return true;
   return false;
 }
 
 /** How many bits of the source, from its first, stand there and nothing else; undefined if it is not that. */
-export function prefixAt(origins: Origins, from: number, length: number): number | undefined {
+function prefixAt(origins: Origins, from: number, length: number): number | undefined {
   let bits = 0;
   let isOver = false;
   for (let byte = 0; byte < length; byte++) {

@@ -1,5 +1,5 @@
 import { endpointRoutes } from '../../../../src/diagnostics/adapters/debug/report-routes.js';
-import type { FindEndpoints } from '../../../../src/diagnostics/application/status/find-endpoints.js';
+import type { FindEndpoints } from '../../../../src/diagnostics/application/status/list-services.js';
 import { Served } from '../../../support/http/served.js';
 
 it('answers with the Services whose endpoints have one of the parts', async () => {

@@ -1,7 +1,10 @@
 import { serviceRoutes } from '../../../../src/diagnostics/adapters/debug/report-routes.js';
-import type { ExplainAddress } from '../../../../src/diagnostics/application/explain/explain-address.js';
+import {
+  type ExplainAddress,
+  subjectText,
+  type AddressSubject,
+} from '../../../../src/diagnostics/application/explain/explain-address.js';
 import type { Explain } from '../../../../src/diagnostics/application/explain/explain.js';
-import { subjectText, type AddressSubject } from '../../../../src/diagnostics/application/explain/subject.js';
 import { Served } from '../../../support/http/served.js';
 
 const explain = {

@@ -1,4 +1,4 @@
-import { HistorySum } from '../../../../src/diagnostics/application/cluster/cluster-history.js';
+import { HistorySum } from '../../../../src/diagnostics/application/cluster/cluster-activity.js';
 import type { ChangeEntry } from '../../../../src/application/status/change-entry.js';
 import { timeText } from '../../../../src/domain/model/text.js';
 

@@ -1,4 +1,4 @@
-import { ServicesSum } from '../../../../src/diagnostics/application/cluster/cluster-services.js';
+import { ServicesSum } from '../../../../src/diagnostics/application/cluster/cluster-status.js';
 import { written } from '../../../../src/diagnostics/adapters/cli/output.js';
 import { clusterServicesLines } from '../../../../src/diagnostics/adapters/cli/cluster/texts.js';
 import type { ServiceRow } from '../../../../src/diagnostics/application/status/service-row.js';

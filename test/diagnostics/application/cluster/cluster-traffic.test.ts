@@ -1,4 +1,4 @@
-import { sumTraffic } from '../../../../src/diagnostics/application/cluster/cluster-traffic.js';
+import { sumTraffic } from '../../../../src/diagnostics/application/cluster/cluster-activity.js';
 
 const counts = (name: string, open: number, newPerSecond = 0, unanswered = 0) =>
   ({ namespace: 'shop', name, port: 'http', protocol: 'TCP', open, newPerSecond, unanswered }) as const;

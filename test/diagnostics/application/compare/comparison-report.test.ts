@@ -1,4 +1,4 @@
-import { familyReport } from '../../../../src/diagnostics/application/compare/comparison-report.js';
+import { familyReport } from '../../../../src/diagnostics/application/comparison-report.js';
 import type { Side, SideMode } from '../../../../src/diagnostics/domain/compare/side.js';
 import { tablesSide } from '../../../../src/diagnostics/domain/compare/tables-side.js';
 import { SavedRules } from '../../../../src/diagnostics/domain/iptables/saved-rules.js';

@@ -1,4 +1,4 @@
-import { SharedWork } from '../../../../src/diagnostics/application/difference/shared-work.js';
+import { SharedWork } from '../../../../src/diagnostics/application/difference/diff.js';
 
 let runs: { signal: AbortSignal; finish: (result: string) => void; fail: (error: Error) => void }[];
 let work: SharedWork<string>;

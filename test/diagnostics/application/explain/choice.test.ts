@@ -1,4 +1,4 @@
-import { choiceOf } from '../../../../src/diagnostics/application/explain/choice.js';
+import { choiceOf } from '../../../../src/diagnostics/application/explain/explain-port.js';
 import { sampleEntry } from '../../../../src/testing/contract/sample-services.js';
 
 const entry = sampleEntry('IPv4', 'web', { number: 1, weights: [1, 2, 5], balancingMethod: 'maglev' });

@@ -1,4 +1,4 @@
-import { asidesAt, refusalOf } from '../../../../src/diagnostics/application/explain/destination.js';
+import { asidesAt, refusalOf } from '../../../../src/diagnostics/application/explain/explain-address.js';
 import type { Packet } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';

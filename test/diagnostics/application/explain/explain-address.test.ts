@@ -2,7 +2,7 @@ import { addressExplanationLines } from '../../../../src/diagnostics/adapters/cl
 import {
   parseSubject,
   type AddressSubject,
-} from '../../../../src/diagnostics/application/explain/subject.js';
+} from '../../../../src/diagnostics/application/explain/explain-address.js';
 import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
 import type { NodeNetwork } from '../../../../src/domain/forwarding/node-network.js';

@@ -1,5 +1,8 @@
 import fc from 'fast-check';
-import { parseSubject, subjectText } from '../../../../src/diagnostics/application/explain/subject.js';
+import {
+  parseSubject,
+  subjectText,
+} from '../../../../src/diagnostics/application/explain/explain-address.js';
 
 describe('parseSubject', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { CountServices } from '../../../../src/diagnostics/application/status/count-services.js';
+import { CountServices } from '../../../../src/diagnostics/application/status/list-services.js';
 import type { RowFilter, ServiceRow } from '../../../../src/diagnostics/application/status/service-row.js';
 import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';

@@ -1,4 +1,4 @@
-import { FindEndpoints } from '../../../../src/diagnostics/application/status/find-endpoints.js';
+import { FindEndpoints } from '../../../../src/diagnostics/application/status/list-services.js';
 import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
 

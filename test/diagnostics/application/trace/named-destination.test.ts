@@ -2,7 +2,7 @@ import {
   parseDestinationName,
   placeOf,
   type ClusterPlace,
-} from '../../../../src/diagnostics/application/trace/named-destination.js';
+} from '../../../../src/diagnostics/application/trace/named-ends.js';
 
 const place = (service: string, port: string, number: number, more: Partial<ClusterPlace> = {}) => ({
   ...{ service, port, number, protocol: 'TCP', family: 'IPv4', address: '10.96.0.1' },

@@ -2,7 +2,7 @@ import {
   parsePodName,
   podAddress,
   type KnownPod,
-} from '../../../../src/diagnostics/application/trace/named-pod.js';
+} from '../../../../src/diagnostics/application/trace/named-ends.js';
 import { CannotTraceError } from '../../../../src/diagnostics/application/trace/trace-packets.js';
 
 const pod = (name: string, ips: readonly string[], phase = 'Running'): KnownPod => ({

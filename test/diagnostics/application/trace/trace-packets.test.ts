@@ -1,6 +1,6 @@
 import type { Tracer } from '../../../../src/diagnostics/application/ports/tracer.js';
 import { traceAnswer } from '../../../../src/diagnostics/application/trace/answer.js';
-import { MachineView } from '../../../../src/diagnostics/application/trace/machine-view.js';
+import { MachineView } from '../../../../src/diagnostics/application/trace/traced-node.js';
 import { TracePackets } from '../../../../src/diagnostics/application/trace/trace-packets.js';
 import { traceLines } from '../../../../src/diagnostics/adapters/cli/commands/trace.js';
 import type { ForwardingEntry } from '../../../../src/domain/forwarding/forwarding-entry.js';

@@ -1,4 +1,4 @@
-import { wayOfReplies } from '../../../../src/diagnostics/application/trace/way-of-replies.js';
+import { replyPathRemarks } from '../../../../src/diagnostics/application/trace/trace-packets.js';
 import type { Packet, Trace } from '../../../../src/diagnostics/domain/trace/trace.js';
 const arriving = { inputInterface: 'eth0', source: '192.0.2.9' } as Packet;
 const forwarded = (sourceRewritten: Trace['sourceRewritten']) =>
@@ -9,16 +9,16 @@ it.each([
   [false, /^the endpoint sees 192\.0\.2\.9; its replies must pass this node/],
   ['mixed', /^some endpoints see an address of this node and others 192\.0\.2\.9; replies must pass/],
 ] as const)('replies to a packet from elsewhere, source rewritten %s', (sourceRewritten, way) => {
-  expect(wayOfReplies(forwarded(sourceRewritten), arriving)).toEqual([expect.stringMatching(way)]);
+  expect(replyPathRemarks(forwarded(sourceRewritten), arriving)).toEqual([expect.stringMatching(way)]);
 });
 
 it('replies to the node itself come back to it', () => {
   const sent = { ...arriving, inputInterface: undefined };
-  expect(wayOfReplies(forwarded(false), sent)).toEqual([
+  expect(replyPathRemarks(forwarded(false), sent)).toEqual([
     expect.stringMatching(/^replies come back to this node/),
   ]);
 });
 
 it('nobody replies to what is not forwarded', () => {
-  expect(wayOfReplies({ outcome: 'dropped' } as Trace, arriving)).toEqual([]);
+  expect(replyPathRemarks({ outcome: 'dropped' } as Trace, arriving)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { changeWords, resultWords } from '../../../../src/diagnostics/application/words/change-words.js';
+import { changeWords, resultWords } from '../../../../src/diagnostics/application/words.js';
 import type { ChangeEntry, ListChange } from '../../../../src/application/status/change-entry.js';
 import { timeText } from '../../../../src/domain/model/text.js';
 

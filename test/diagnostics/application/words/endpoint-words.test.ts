@@ -1,4 +1,4 @@
-import { endpointWords } from '../../../../src/diagnostics/application/words/endpoint-words.js';
+import { endpointWords } from '../../../../src/diagnostics/application/words.js';
 import { endpointOf } from '../cluster/samples.js';
 
 it.each([

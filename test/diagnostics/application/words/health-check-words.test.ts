@@ -1,4 +1,4 @@
-import { healthCheckWords } from '../../../../src/diagnostics/application/words/health-check-words.js';
+import { healthCheckWords } from '../../../../src/diagnostics/application/words.js';
 
 it.each([
   [{ listening: true }, 'listening'],

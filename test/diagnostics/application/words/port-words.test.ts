@@ -1,4 +1,4 @@
-import { portWords } from '../../../../src/diagnostics/application/words/port-words.js';
+import { portWords } from '../../../../src/diagnostics/application/words.js';
 
 it.each([
   ['http', 'TCP', 'http TCP'],

@@ -1,7 +1,4 @@
-import {
-  acceptedSourcesText,
-  SOURCE_WORDS,
-} from '../../../../src/diagnostics/application/words/source-words.js';
+import { acceptedSourcesText, SOURCE_WORDS } from '../../../../src/diagnostics/application/words.js';
 
 it('says what becomes of the source of packets', () => {
   expect(SOURCE_WORDS).toEqual({

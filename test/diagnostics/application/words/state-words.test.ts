@@ -1,8 +1,4 @@
-import {
-  isFailing,
-  portStatusText,
-  rowWord,
-} from '../../../../src/diagnostics/application/words/state-words.js';
+import { isFailing, portStatusText, rowWord } from '../../../../src/diagnostics/application/words.js';
 import type { PortStatus } from '../../../../src/application/status/port-status.js';
 import type { ServiceRow } from '../../../../src/diagnostics/application/status/service-row.js';
 

@@ -1,4 +1,4 @@
-import { familyWords, watchWords } from '../../../../src/diagnostics/application/words/status-words.js';
+import { familyWords, watchWords } from '../../../../src/diagnostics/application/words.js';
 import type {
   FamilyStatus,
   WatchStatus,

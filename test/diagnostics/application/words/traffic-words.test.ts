@@ -1,4 +1,4 @@
-import { bytesText, countingWords } from '../../../../src/diagnostics/application/words/traffic-words.js';
+import { bytesText, countingWords } from '../../../../src/diagnostics/application/words.js';
 
 it.each([
   [0, '0 B'],

@@ -1,4 +1,4 @@
-import { familyReport } from '../../../../src/diagnostics/application/compare/comparison-report.js';
+import { familyReport } from '../../../../src/diagnostics/application/comparison-report.js';
 import { KNOWN_DIFFERENCES } from '../../../../src/diagnostics/domain/compare/known-differences.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { nightly } from '../../../support/nightly.js';

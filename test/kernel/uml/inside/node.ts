@@ -1,7 +1,7 @@
 import { expect } from 'expect';
 import { it } from 'node:test';
 import type { ComparisonResult } from '../../../../src/diagnostics/adapters/cli/commands/compare.js';
-import type { FamilyReport } from '../../../../src/diagnostics/application/compare/comparison-report.js';
+import type { FamilyReport } from '../../../../src/diagnostics/application/comparison-report.js';
 import { nightly } from '../../../support/nightly.js';
 import { Command } from '../../../support/program/command.js';
 import { askTimes, OpenConnection } from '../../../support/testbed/traffic.js';

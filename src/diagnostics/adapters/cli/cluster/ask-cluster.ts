@@ -1,6 +1,6 @@
 import type { Asked } from '../options.js';
 import { askNodes, type SilentNode } from '../../../application/cluster/ask-nodes.js';
-import { podAddress } from '../../../application/trace/named-pod.js';
+import { podAddress } from '../../../application/trace/named-ends.js';
 import type { ClusterStatus, NodeRow } from '../../../application/cluster/cluster-status.js';
 import type { FoundProxies, NodeProxies } from '../../../application/ports/node-proxies.js';
 import type { UnknownName, ServiceList } from '../../../application/status/service-row.js';

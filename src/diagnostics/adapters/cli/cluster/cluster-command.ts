@@ -14,7 +14,7 @@ import {
   outputOptions,
   watchOption,
 } from '../options.js';
-import type { NamedPod } from '../../../application/trace/named-pod.js';
+import type { NamedPod } from '../../../application/trace/named-ends.js';
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import { SIDE_MODES } from '../../../domain/compare/side.js';
 import { diffCommand } from '../commands/diff.js';

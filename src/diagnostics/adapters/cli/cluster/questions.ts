@@ -7,14 +7,13 @@ import {
   clusterComparison,
   comparisonExit,
   nodeComparison,
+  clusterDifferences,
+  shortened,
 } from '../../../application/cluster/cluster-comparison.js';
-import { clusterDifferences, shortened } from '../../../application/cluster/cluster-differences.js';
 import { compareExplanations } from '../../../application/cluster/cluster-explanation.js';
-import { HistorySum } from '../../../application/cluster/cluster-history.js';
-import { ServicesSum } from '../../../application/cluster/cluster-services.js';
-import { clusterStatus, nodeStatus } from '../../../application/cluster/cluster-status.js';
+import { HistorySum, nodeTraffic, sumTraffic } from '../../../application/cluster/cluster-activity.js';
+import { ServicesSum, clusterStatus, nodeStatus } from '../../../application/cluster/cluster-status.js';
 import { clusterTraces, keptTrace } from '../../../application/cluster/cluster-traces.js';
-import { nodeTraffic, sumTraffic } from '../../../application/cluster/cluster-traffic.js';
 import { differenceAnswer } from '../../../application/difference/difference-report.js';
 import { serviceExplanation } from '../../../application/explain/explanation.js';
 import { historyAnswer } from '../../../../application/status/change-entry.js';

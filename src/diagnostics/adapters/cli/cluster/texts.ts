@@ -5,13 +5,14 @@ import { grouped as groupedBy } from '../../../../domain/model/maps.js';
 import type { SilentNode } from '../../../application/cluster/ask-nodes.js';
 import { counted } from '../../../../application/words/counted.js';
 import { differenceLines } from '../commands/diff.js';
-import type { ClusterDifferences } from '../../../application/cluster/cluster-differences.js';
+import type { ClusterDifferences } from '../../../application/cluster/cluster-comparison.js';
 import type { ClusterExplanation, NodeDifference } from '../../../application/cluster/cluster-explanation.js';
-import type { ClusterService, ClusterServices } from '../../../application/cluster/cluster-services.js';
-import { troubleWord, proxyWord } from '../../../application/words/state-words.js';
+import type { ClusterService, ClusterServices } from '../../../application/cluster/cluster-status.js';
+import { troubleWord, proxyWord } from '../../../application/words.js';
 import type { ClusterStatus, NodeRow } from '../../../application/cluster/cluster-status.js';
-import type { ClusterTraces, Fate } from '../../../application/cluster/cluster-traces.js';
-import type { ClusterTraffic } from '../../../application/cluster/cluster-traffic.js';
+import type { ClusterTraces } from '../../../application/cluster/cluster-traces.js';
+import type { TraceVerdict } from '../../../application/cluster/cluster-traces.js';
+import type { ClusterTraffic } from '../../../application/cluster/cluster-activity.js';
 import { displayName } from '../../../../domain/model/service-port-name.js';
 
 /** Names that are listed before the rest is only counted. */
@@ -145,7 +146,7 @@ export function clusterTracesLines({ fates, failed }: ClusterTraces, isWide: boo
   ];
 }
 
-function leadsTo({ endpoints, sourceRewritten }: Fate): readonly string[] {
+function leadsTo({ endpoints, sourceRewritten }: TraceVerdict): readonly string[] {
   if (endpoints.length === 0) return [];
   return [`  to ${named(endpoints)}; ${SOURCES[`${sourceRewritten}`]}`];
 }

@@ -2,7 +2,7 @@
 
 import { Option } from 'commander';
 import { SIDE_MODES, type SideMode } from '../../../domain/compare/side.js';
-import { ComparisonError } from '../../../application/compare/comparison-error.js';
+import { ComparisonError } from '../../../domain/compare/side.js';
 import { UsageError, refuseOperands } from '../../../../adapters/cli/usage-error.js';
 import {
   expectOption,
@@ -17,8 +17,8 @@ import type {
   FamilyReport,
   ReportedDifference,
   ReportedUnknown,
-} from '../../../application/compare/comparison-report.js';
-import { destinationText, type Destination } from '../../../application/compare/fate-words.js';
+} from '../../../application/comparison-report.js';
+import { destinationText, type Destination } from '../../../application/comparison-report.js';
 import type { NodeRules } from '../../../domain/compare/node-rules.js';
 import { counted } from '../../../../application/words/counted.js';
 import type { Step } from '../../../domain/trace/trace.js';

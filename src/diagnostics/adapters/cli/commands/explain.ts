@@ -2,7 +2,7 @@
 
 import type { Asked } from '../options.js';
 import { Option } from 'commander';
-import { parseSubject } from '../../../application/explain/subject.js';
+import { parseSubject } from '../../../application/explain/explain-address.js';
 import { UsageError } from '../../../../adapters/cli/usage-error.js';
 import {
   namespaceOptions,
@@ -18,11 +18,11 @@ import { networkInterfaces } from 'node:os';
 import {
   explanationAnswer,
   type AddressExplanation,
-  type EndpointMatch,
   type FrontendMatch,
-} from '../../../application/explain/address-explanation.js';
-import { walkKernel } from '../../../application/explain/checks/kernel-walk.js';
-import { probeEndpoints } from '../../../application/explain/checks/probe-endpoints.js';
+} from '../../../application/explain/explanation.js';
+import { type EndpointMatch } from '../../../application/explain/explanation.js';
+import { walkKernel } from '../../../application/explain/checks.js';
+import { probeEndpoints } from '../../../application/explain/checks.js';
 import {
   isSound,
   type Explanation,
@@ -38,15 +38,15 @@ import { findServices, type FoundServices, reportUnknown } from '../find-service
 import { RunningProxy } from '../running-proxy.js';
 import { frontendPlace } from '../../../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../../../domain/net/address.js';
-import { endpointWords } from '../../../application/words/endpoint-words.js';
-import { healthCheckWords } from '../../../application/words/health-check-words.js';
-import { outcomeWords } from '../../../application/words/frontend-words.js';
-import { portWords } from '../../../application/words/port-words.js';
+import { endpointWords } from '../../../application/words.js';
+import { healthCheckWords } from '../../../application/words.js';
+import { outcomeWords } from '../../../application/words.js';
+import { portWords } from '../../../application/words.js';
 import type { PortStatus } from '../../../../application/status/port-status.js';
-import { acceptedSourcesText } from '../../../application/words/source-words.js';
+import { acceptedSourcesText } from '../../../application/words.js';
 import type { FindingKind } from '../../../application/explain/findings.js';
-import { portStatusText } from '../../../application/words/state-words.js';
-import type { KernelWalk, ProbedEndpoints } from '../../../application/explain/checks/results.js';
+import { portStatusText } from '../../../application/words.js';
+import type { KernelWalk, ProbedEndpoints } from '../../../application/explain/explanation.js';
 
 interface ExplainOptions extends NamespaceOptions, OutputOptions {
   readonly probe?: boolean;

@@ -8,7 +8,8 @@ import { formatted, print, inToneOf, columns, objectName } from '../output.js';
 import { RunningProxy } from '../running-proxy.js';
 import { findServices, type FoundServices, type ServiceAndPort, reportUnknown } from '../find-services.js';
 import { whenChanged, tableText, watch, untilUserEnds } from '../watch.js';
-import { changeWords, resultWords } from '../../../application/words/change-words.js';
+import { changeWords } from '../../../application/words.js';
+import { resultWords } from '../../../application/words.js';
 
 /** Whose changes to show. */
 export const historyCommand = aboutServices(

@@ -14,7 +14,7 @@ import {
 } from '../options.js';
 import { inToneOf, columns, formatted, print, objectName } from '../output.js';
 import { asideCountWords } from '../../../../application/words/aside-words.js';
-import { lacksEndpoints, rowWord } from '../../../application/words/state-words.js';
+import { lacksEndpoints, rowWord } from '../../../application/words.js';
 import { listServices, ofNames, missingPorts, unknownPorts, reportUnknown } from '../find-services.js';
 import { whenChanged, tableText, watch, untilUserEnds } from '../watch.js';
 import { RunningProxy } from '../running-proxy.js';

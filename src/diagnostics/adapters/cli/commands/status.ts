@@ -18,8 +18,8 @@ import {
 import { formatted, print, inToneOf } from '../output.js';
 import { untilUserEnds, watch } from '../watch.js';
 import { RunningProxy } from '../running-proxy.js';
-import { proxyWord } from '../../../application/words/state-words.js';
-import { familyWords, watchWords } from '../../../application/words/status-words.js';
+import { proxyWord } from '../../../application/words.js';
+import { familyWords, watchWords } from '../../../application/words.js';
 
 /** How the proxy is. */
 export const statusCommand = subcommand({

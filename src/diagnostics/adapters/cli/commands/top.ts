@@ -26,9 +26,9 @@ import { LONGEST_QUERY, listServices, ofNames, unknownPorts, reportUnknown } fro
 import { RunningProxy } from '../running-proxy.js';
 import { formatted, jsonLine, print, inToneOf, columns, cutLine, written } from '../output.js';
 import { untilUserEnds } from '../watch.js';
-import { bytesText, countingWords } from '../../../application/words/traffic-words.js';
+import { bytesText, countingWords } from '../../../application/words.js';
 import { hostPort } from '../../../../domain/net/address.js';
-import { NO_ENDPOINT, SILENT } from '../../../application/words/state-words.js';
+import { NO_ENDPOINT, SILENT } from '../../../application/words.js';
 import { counted } from '../../../../application/words/counted.js';
 import type { ReadStream, WriteStream } from 'node:tty';
 

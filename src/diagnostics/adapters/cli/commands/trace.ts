@@ -3,18 +3,14 @@
 import type { Asked, RequestOf } from '../options.js';
 import { Option } from 'commander';
 import { type TracedRules, CannotTraceError } from '../../../application/trace/trace-packets.js';
-import {
-  parseDestinationName,
-  type NamedDestination,
-  type ClusterPlace,
-  placeOf,
-} from '../../../application/trace/named-destination.js';
+import { parseDestinationName, type ClusterPlace } from '../../../application/trace/named-ends.js';
+import { type NamedDestination, placeOf } from '../../../application/trace/named-ends.js';
 import {
   parsePodName,
   type NamedPod,
   type KnownPod,
   podAddress,
-} from '../../../application/trace/named-pod.js';
+} from '../../../application/trace/named-ends.js';
 import {
   InvalidQueryError,
   parseQuery,
@@ -40,7 +36,7 @@ import { findServices } from '../find-services.js';
 import { grouped } from '../../../../domain/model/maps.js';
 import { foldSteps, type FoldedStep } from '../../../domain/trace/trace.js';
 import { counted } from '../../../../application/words/counted.js';
-import { SOURCE_WORDS } from '../../../application/words/source-words.js';
+import { SOURCE_WORDS } from '../../../application/words.js';
 
 interface TraceOptions {
   readonly from?: string;

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ClusterHistory } from '../../../../../src/diagnostics/application/cluster/cluster-history.js';
+import type { ClusterHistory } from '../../../../../src/diagnostics/application/cluster/cluster-activity.js';
 import type { NodeBundle } from '../../../../../src/diagnostics/application/cluster/node-bundle.js';
 import type { ClusterStatus } from '../../../../../src/diagnostics/application/cluster/cluster-status.js';
 import { askCluster } from '../../../../../src/diagnostics/adapters/cli/cluster/ask-cluster.js';

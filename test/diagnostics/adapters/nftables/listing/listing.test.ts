@@ -117,7 +117,7 @@ it('means the same as text and as JSON', () => {
     .filter(({ frontend, packet }) => frontend.port === 80 && packet.inputInterface !== undefined)
     .map(({ sides, packet }) => [
       packet.source,
-      sides[0].fates.map(({ endpoint, masquerade }) => [endpoint?.address, masquerade]),
+      sides[0].verdicts.map(({ endpoint, masquerade }) => [endpoint?.address, masquerade]),
     ]);
   expect(fates).toEqual([
     [

@@ -9,8 +9,7 @@ import {
 } from '../../../../../src/diagnostics/adapters/page/browser/parts/change-words.js';
 import { readServicePort } from '../../../../../src/diagnostics/adapters/page/browser/parts/service-port.js';
 import { clockTime, counted, span } from '../../../../../src/diagnostics/adapters/page/browser/parts/time.js';
-import { portWords } from '../../../../../src/diagnostics/application/words/port-words.js';
-import { bytesText } from '../../../../../src/diagnostics/application/words/traffic-words.js';
+import { portWords, bytesText } from '../../../../../src/diagnostics/application/words.js';
 import type { ChangeEntry, ServicePortChange } from '../../../../../src/application/status/change-entry.js';
 import { timeText } from '../../../../../src/domain/model/text.js';
 import { serviceChange as change } from './samples.js';

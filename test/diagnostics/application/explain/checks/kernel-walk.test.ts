@@ -1,5 +1,5 @@
 import { kernelWalkLines } from '../../../../../src/diagnostics/adapters/cli/commands/explain.js';
-import { walkKernel } from '../../../../../src/diagnostics/application/explain/checks/kernel-walk.js';
+import { walkKernel } from '../../../../../src/diagnostics/application/explain/checks.js';
 import { isSound } from '../../../../../src/diagnostics/application/explain/explanation.js';
 import type { TraceAnswer } from '../../../../../src/diagnostics/application/trace/answer.js';
 import {

@@ -1,7 +1,9 @@
 import { probedEndpointsLines } from '../../../../../src/diagnostics/adapters/cli/commands/explain.js';
-import { probeEndpoints } from '../../../../../src/diagnostics/application/explain/checks/probe-endpoints.js';
+import {
+  probeEndpoints,
+  type EndpointAccess,
+} from '../../../../../src/diagnostics/application/explain/checks.js';
 import { isSound } from '../../../../../src/diagnostics/application/explain/explanation.js';
-import type { EndpointAccess } from '../../../../../src/diagnostics/application/ports/endpoint-access.js';
 import { rawService, rawSlice } from '../../../../support/objects.js';
 import { SeenCluster } from '../../../../support/seen-cluster.js';
 import { shownLines } from '../../../../support/shown-lines.js';

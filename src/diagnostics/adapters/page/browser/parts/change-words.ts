@@ -1,4 +1,4 @@
-import * as words from '../../../../application/words/change-words.js';
+import * as words from '../../../../application/words.js';
 import type { ChangeEntry } from '../../../../../application/status/change-entry.js';
 import { markOf, type MarkKind } from './mark-kind.js';
 import { counted } from './time.js';

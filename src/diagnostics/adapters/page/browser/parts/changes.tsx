@@ -3,7 +3,7 @@ import type { ChangeEntry, ServicePortChange } from '../../../../../application/
 import { changeWords, outcomeOf } from './change-words.js';
 import { Mark } from './mark.js';
 import { PortLink } from './port-link.js';
-import { portWords } from '../../../../application/words/port-words.js';
+import { portWords } from '../../../../application/words.js';
 import { readServicePort } from './service-port.js';
 import { Table } from './table.js';
 import { clockTime, span } from './time.js';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { hrefOf } from '../place.js';
-import { portWords } from '../../../../application/words/port-words.js';
+import { portWords } from '../../../../application/words.js';
 import { readServicePort } from './service-port.js';
 
 /** A service port, by its key, with a link to its Service. */

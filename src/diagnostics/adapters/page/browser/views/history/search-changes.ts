@@ -1,6 +1,5 @@
-import { changeWords, resultWords } from '../../../../../application/words/change-words.js';
+import { changeWords, resultWords, portWords } from '../../../../../application/words.js';
 import type { ChangeEntry } from '../../../../../../application/status/change-entry.js';
-import { portWords } from '../../../../../application/words/port-words.js';
 import { readServicePort } from '../../parts/service-port.js';
 
 /** The changes of one answer, made ready to be searched at each letter that is typed; the newest first. */

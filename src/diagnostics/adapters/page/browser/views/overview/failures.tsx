@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { watchWords } from '../../../../../application/words/status-words.js';
+import { watchWords } from '../../../../../application/words.js';
 import type { ProxyStatus, WatchStatus } from '../../../../../application/status/proxy-status.js';
 import { Lines, MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';

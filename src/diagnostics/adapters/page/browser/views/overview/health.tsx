@@ -1,6 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { proxyWord } from '../../../../../application/words/state-words.js';
-import { familyWords } from '../../../../../application/words/status-words.js';
+import { proxyWord, familyWords } from '../../../../../application/words.js';
 import type { ProxyStatus } from '../../../../../application/status/proxy-status.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { Mark } from '../../parts/mark.js';

@@ -1,12 +1,14 @@
 import type { JSX } from 'preact';
-import { acceptedSourcesText } from '../../../../../application/words/source-words.js';
-import { outcomeWords } from '../../../../../application/words/frontend-words.js';
-import { portStatusText } from '../../../../../application/words/state-words.js';
+import {
+  acceptedSourcesText,
+  outcomeWords,
+  portStatusText,
+  portWords,
+} from '../../../../../application/words.js';
 import type { FamilyExplanation, PortExplanation } from '../../../../../application/explain/explanation.js';
 import { markOf } from '../../parts/mark-kind.js';
 import { Mark } from '../../parts/mark.js';
 import { Panel } from '../../parts/panel.js';
-import { portWords } from '../../../../../application/words/port-words.js';
 import { clockTime, span } from '../../parts/time.js';
 import { hrefOf } from '../../place.js';
 import { EndpointGrid } from './endpoint-grid.js';

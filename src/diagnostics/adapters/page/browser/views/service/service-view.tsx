@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
-import { healthCheckWords } from '../../../../../application/words/health-check-words.js';
+import { healthCheckWords } from '../../../../../application/words.js';
 import type { Explanation } from '../../../../../application/explain/explanation.js';
 import type { History } from '../../../../../../application/status/change-entry.js';
 import type { ServiceRow } from '../../../../../application/status/service-row.js';

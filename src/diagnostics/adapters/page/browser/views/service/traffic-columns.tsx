@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { SILENT } from '../../../../../application/words/state-words.js';
-import { bytesText } from '../../../../../application/words/traffic-words.js';
+import { SILENT, bytesText } from '../../../../../application/words.js';
 import type { EndpointReport, PortReport } from '../../../../../domain/traffic.js';
 import type { Column } from '../../parts/grid/column.js';
 import { Mark } from '../../parts/mark.js';

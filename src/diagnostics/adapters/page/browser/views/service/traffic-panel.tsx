@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { countingWords } from '../../../../../application/words/traffic-words.js';
-import { portWords } from '../../../../../application/words/port-words.js';
+import { countingWords, portWords } from '../../../../../application/words.js';
 import type { PortReport, TrafficReport } from '../../../../../domain/traffic.js';
 import { trafficOf } from '../../asking/routes.js';
 import { useLines } from '../../asking/use-lines.js';

@@ -1,5 +1,5 @@
 import { hostPort } from '../../../../../../domain/net/ip-family.js';
-import { endpointWords } from '../../../../../application/words/endpoint-words.js';
+import { endpointWords } from '../../../../../application/words.js';
 import type {
   EndpointExplanation,
   FrontendExplanation,

@@ -1,5 +1,5 @@
 import { asideCountWords } from '../../../../../../application/words/aside-words.js';
-import { lacksEndpoints, rowWord } from '../../../../../application/words/state-words.js';
+import { lacksEndpoints, rowWord } from '../../../../../application/words.js';
 import type { ServiceRow } from '../../../../../application/status/service-row.js';
 import { hrefOf, type Place } from '../../place.js';
 import type { Column } from '../../parts/grid/column.js';

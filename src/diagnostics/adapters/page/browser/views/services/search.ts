@@ -1,4 +1,4 @@
-import { isFailing, rowWord } from '../../../../../application/words/state-words.js';
+import { isFailing, rowWord } from '../../../../../application/words.js';
 import type { EndpointMatch, ServiceRow } from '../../../../../application/status/service-row.js';
 import type { Show } from '../../place.js';
 

@@ -1,4 +1,4 @@
-import { lacksEndpoints, NO_ENDPOINT } from '../../../../../application/words/state-words.js';
+import { lacksEndpoints, NO_ENDPOINT } from '../../../../../application/words.js';
 import type { RowState, ServiceRow } from '../../../../../application/status/service-row.js';
 import { addressOrder } from '../../address-order.js';
 import { compare } from '../../compare.js';

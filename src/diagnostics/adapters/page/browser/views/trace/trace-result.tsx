@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { SOURCE_WORDS } from '../../../../../application/words/source-words.js';
+import { SOURCE_WORDS } from '../../../../../application/words.js';
 import type { TraceAnswer } from '../../../../../application/trace/answer.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { Mark } from '../../parts/mark.js';

@@ -1,17 +1,17 @@
-import type { ComparedNode } from '../../domain/compare/clients.js';
-import { compareSides, type ComparedClass, type Outcome } from '../../domain/compare/compare-sides.js';
+import type { ComparedNode } from '../domain/compare/clients.js';
 import {
-  EXPLAINED_AT,
-  knownDifference,
-  type KnownDifference,
-} from '../../domain/compare/known-differences.js';
-import type { Side, SideMode } from '../../domain/compare/side.js';
-import { getOrMake } from '../../../domain/model/maps.js';
-import { hostPort } from '../../../domain/net/address.js';
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { Packet, Step } from '../../domain/trace/trace.js';
-import { destinationText, fateLines } from './fate-words.js';
-import { serviceOf } from './service-of.js';
+  compareSides,
+  type ComparedClass,
+  type Outcome,
+  type Verdict,
+} from '../domain/compare/compare-sides.js';
+import { EXPLAINED_AT, knownDifference, type KnownDifference } from '../domain/compare/known-differences.js';
+import type { Side, SideMode } from '../domain/compare/side.js';
+import { getOrMake } from '../../domain/model/maps.js';
+import { hostPort } from '../../domain/net/address.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { Packet, Step, TracedEnding } from '../domain/trace/trace.js';
+import { parseDisplayName, serviceOf as keyOfService } from '../../domain/model/service-port-name.js';
 
 /** How one or more classes of packets are treated by each side. */
 export interface ReportedDifference {
@@ -144,7 +144,7 @@ function difference(compared: ComparedClass, known: KnownDifference | undefined)
     ...(frontend.standsForOthers && { otherPorts: true }),
     client: clientWords(kind, packet),
     ...(remembered && { remembered: hostPort(remembered.address, remembered.port) }),
-    outcomes: [fateLines(one), fateLines(other)],
+    outcomes: [verdictTexts(one), verdictTexts(other)],
     ...(known && { known: known.name }),
   };
 }
@@ -178,4 +178,60 @@ function clientWords(kind: ComparedClass['kind'], { source, inputInterface }: Pa
 /** Clients of one frontend that meet the same are told of once. */
 function groupOf({ service, packet, outcomes, remembered }: UntoldDifference): string {
   return [service, destinationText(packet), remembered ?? '', ...outcomes].join('\n');
+}
+
+/** Where a packet goes. */
+export type Destination = Pick<Packet, 'destination' | 'destinationPort' | 'protocol'>;
+
+/** `10.96.0.10:80/TCP`. */
+export function destinationText({ destination, destinationPort, protocol }: Destination): string {
+  return `${hostPort(destination, destinationPort)}/${protocol}`;
+}
+
+const VERDICT_TEXTS: Readonly<Record<Exclude<Verdict['verdict'], 'sent'>, string>> = {
+  refused: 'refused',
+  dropped: 'dropped',
+  untouched: 'left alone',
+  delivered: 'left to a process of the node',
+};
+
+/** What becomes of a packet, for people. */
+function verdictTexts({ verdicts, stickySeconds }: Outcome): string {
+  if (stickySeconds === undefined) return verdicts.map(verdictText).join(', ');
+  const isForAll = verdicts.every(({ sticky }) => sticky);
+  const texts = verdicts.map((verdict) =>
+    isForAll || !verdict.sticky ? verdictText(verdict) : `${verdictText(verdict)} (remembered)`,
+  );
+  return `${texts.join(', ')}, remembered for ${stickySeconds} s`;
+}
+
+function verdictText({ verdict, endpoint, masquerade, probability }: Verdict): string {
+  const share = probability > 1 - 1e-6 ? '' : ` ${Number((probability * 100).toFixed(4))} %`;
+  const source = masquerade ? ' with another source' : '';
+  return verdict === 'sent'
+    ? `to ${hostPort(endpoint!.address, endpoint!.port)}${source}${share}`
+    : `${VERDICT_TEXTS[verdict]}${source}${share}`;
+}
+
+/** Chains of kube-proxy in mode nftables: `service-HASH-namespace/name/protocol/port`. */
+const CHAIN = /\b(?:service|external|firewall|local|endpoint)-[A-Z0-9]{8}-([a-z0-9-]+\/[a-z0-9.-]+)\//;
+/** The beginning of a comment of kube-proxy: `namespace/name:port …`. */
+const COMMENT = /--comment "([a-z0-9-]+\/[a-z0-9.-]+)[: "]/;
+
+/** The Service that rules on the way name; undefined if they name none. */
+function serviceOf(endings: readonly TracedEnding[]): string | undefined {
+  for (const { servicePort } of endings) if (servicePort !== undefined) return serviceOfPort(servicePort);
+  for (const { steps } of endings)
+    for (const { servicePort } of steps) if (servicePort !== undefined) return serviceOfPort(servicePort);
+  for (const { steps } of endings)
+    for (const { where, rule, effect } of steps) {
+      const [, name] = CHAIN.exec(`${where} ${effect} ${rule}`) ?? COMMENT.exec(rule) ?? [];
+      if (name !== undefined) return name;
+    }
+  return undefined;
+}
+
+/** Of `namespace/name:port` or `namespace/name/protocol/port`. */
+function serviceOfPort(servicePort: string): string {
+  return keyOfService(parseDisplayName(servicePort).service);
 }

@@ -1,0 +1,205 @@
+import type { FamilyStatus, WatchStatus, ProxyStatus } from './status/proxy-status.js';
+import { counted } from '../../application/words/counted.js';
+import { said } from '../../application/words/said.js';
+import type { PortStatus } from '../../application/status/port-status.js';
+import type { RowState, ServiceRow } from './status/service-row.js';
+import type { ChangeEntry, ListChange } from '../../application/status/change-entry.js';
+import type { EndpointExplanation, FrontendExplanation } from './explain/explanation.js';
+import type { HealthCheckState } from '../../application/health/service-health-checks.js';
+import type { CountingFacts } from '../../domain/traffic/counting-facts.js';
+
+type Counting = (count: number, noun: string) => string;
+
+/**
+ * How a family is: on terminals and on the page alike.
+ * @param time how a time is written
+ * @param count how things are counted
+ */
+export function familyWords(
+  { inSync, programmed, failed, degraded, sync: { lastSuccess, drift } }: FamilyStatus,
+  time: (at: string) => string = String,
+  count: Counting = counted,
+): string {
+  return said(
+    inSync ? 'in sync' : 'not in sync',
+    `${count(programmed, 'service port')} programmed`,
+    failed.length > 0 && `${failed.length} failing`,
+    degraded.length > 0 && `${degraded.length} degraded`,
+    lastSuccess
+      ? `last sync ${time(lastSuccess.at)} in ${Math.round(lastSuccess.seconds * 1000)} ms`
+      : 'no sync yet',
+    drift.last !== undefined &&
+      `${count(drift.found, 'repair')} after another program, the last ${time(drift.last)}`,
+  ).join(', ');
+}
+
+/** How a watch is. */
+export function watchWords(
+  { state, connected, objects, silence, failure }: WatchStatus,
+  count: Counting = counted,
+): string {
+  return said(
+    connected ? 'connected' : state.replace('-', ' '),
+    count(objects, 'object'),
+    silence !== undefined && `last news ${Math.round(silence)} s ago`,
+    failure,
+  ).join(', ');
+}
+
+/* What states are called, on terminals and on the page alike. Nothing here needs more than the values. */
+
+/** Another version may have other states. */
+function stateWord(state: RowState | PortStatus['state'] | ProxyStatus['state']): string {
+  return state.replace('-', ' ');
+}
+
+/** How a proxy is. */
+export function proxyWord(state: ProxyStatus['state']): string {
+  return stateWord(state);
+}
+
+/** Of a Service without an endpoint that is used. */
+export const NO_ENDPOINT = 'no endpoint';
+
+/** Of an endpoint that is ready and silent. */
+export const SILENT = 'does not answer';
+
+/** What a Service in a list is, in a word or two. */
+export function rowWord(row: ServiceRow): string {
+  return lacksEndpoints(row) ? NO_ENDPOINT : troubleWord(row);
+}
+
+/** The same, without a look at endpoints: of those that are degraded, others hold frontends of some. */
+export function troubleWord({ state, held = 0 }: Pick<ServiceRow, 'state' | 'held'>): string {
+  return state === 'degraded' && held > 0 ? 'held' : stateWord(state);
+}
+
+/** Clients of it are refused or lost, although it is programmed as asked for. */
+export function lacksEndpoints({ state, endpoints }: ServiceRow): boolean {
+  return state === 'programmed' && endpoints.used === 0;
+}
+
+/** Whether something is wrong with it that the proxy cannot mend alone. */
+export function isFailing({ state }: Pick<ServiceRow, 'state'>): boolean {
+  return state === 'failed' || state === 'degraded';
+}
+
+/** The status of a service port in a line. @param time how a time is written */
+export function portStatusText(status: PortStatus, time: (at: string) => string = String): string {
+  switch (status.state) {
+    case 'pending':
+      return stateWord(status.state);
+    case 'programmed':
+      return `${stateWord(status.state)} ${time(status.since)}`;
+    case 'degraded':
+      return `${stateWord(status.state)} since ${time(status.since)}: ${status.reason}`;
+    case 'failed':
+      return `${stateWord(status.state)} since ${time(status.since)}, ${counted(status.attempts, 'attempt')}: ${status.reason}`;
+  }
+}
+
+/** What came of a change: on terminals and on the page alike. */
+export function resultWords(entry: ChangeEntry): string {
+  return entry.what === 'service-port' ? entry.result : FAMILY_RESULTS[entry.what];
+}
+
+const FAMILY_RESULTS = {
+  'everything-programmed': 'everything programmed',
+  'sync-failed': 'sync failed',
+  repaired: 'repaired after another program',
+} as const;
+
+/** Why it failed or is degraded, and how the lists of a service port changed; may be empty. */
+export function changeWords(entry: ChangeEntry): string {
+  const { what, reason } = entry;
+  if (what !== 'service-port') return reason ?? '';
+  const { endpoints, aside, frontends, result } = entry;
+  const parts = said(
+    reason,
+    listWords('endpoints', endpoints),
+    aside && listWords('silent endpoints aside', aside),
+    listWords('frontends', frontends),
+  );
+  if (parts.length > 0) return parts.join('; ');
+  return result === 'programmed' ? `${counted(endpoints.now, 'endpoint')} as before` : '';
+}
+
+function listWords(name: string, { now, added, removed, turned, some }: ListChange): string {
+  const more = added + removed + turned - some.length;
+  if (some.length === 0) return '';
+  const numbers = added + removed > 0 ? ` ${now - added + removed} → ${now}` : '';
+  return `${name}${numbers}: ${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Whether an endpoint is used, and what is known of it: on terminals and on the page alike. */
+export function endpointWords(endpoint: EndpointExplanation): string {
+  const { used, reason, isLocal, ready, serving, terminating, zoneHints, nodeHints, weight, share } =
+    endpoint;
+  return said(
+    used ? 'used' : reason === undefined ? 'not used' : `not used (${reason})`,
+    share && `gets ${share.slots} of ${share.of} (${((100 * share.slots) / share.of).toFixed(2)} %)`,
+    weight !== undefined && `weight ${weight}`,
+    isLocal && 'on this node',
+    ready ? 'ready' : 'not ready',
+    terminating && (serving ? 'terminating, still serving' : 'terminating'),
+    zoneHints.length > 0 && `for zones ${zoneHints.join(' ')}`,
+    nodeHints.length > 0 && `for nodes ${nodeHints.join(' ')}`,
+  ).join(', ');
+}
+
+/**
+ * What becomes of packets to a frontend, and why: on terminals and on the page alike.
+ * @param tone how a text is shown that says so
+ */
+export function outcomeWords(
+  { outcome, reason }: Pick<FrontendExplanation, 'outcome' | 'reason'>,
+  tone: (outcome: string, text: string) => string = (_, text) => text,
+): string {
+  return outcome === 'held' ? tone(outcome, reason) : `${tone(outcome, outcome)}, ${reason}`;
+}
+
+/** Whether the health check of a Service answers, and what: on terminals and on the page alike. */
+export function healthCheckWords({ port, localEndpoints, listening, problem }: HealthCheckState): string {
+  const state = listening ? 'listening' : `not listening${problem === undefined ? '' : `: ${problem}`}`;
+  return `health check on port ${port}: ${state}; endpoints on this node: ${localEndpoints}`;
+}
+
+/** `http TCP`, as terminals and the page name a port of a Service; it may have no name, or its protocol be unknown. */
+export function portWords({ port, protocol }: { readonly port: string; readonly protocol: string }): string {
+  return `${port || '(unnamed)'} ${protocol}`.trimEnd();
+}
+
+/** What becomes of the source of traced packets: on terminals and on the page alike. */
+export const SOURCE_WORDS = {
+  true: 'rewritten to an address of this node',
+  false: 'kept',
+  mixed: 'rewritten for some endpoints, or depending on the routes of the node',
+} as const;
+
+/** From where load-balancer IPs take packets. All others are dropped. */
+export function acceptedSourcesText(sourceRanges: readonly string[]): string {
+  return `load-balancer IPs accept only ${sourceRanges.join(', ')}`;
+}
+
+/** Which connections cannot be seen, and what to do; how the others were counted, unless all were. On terminals and on the page. */
+export function countingWords(facts: CountingFacts): readonly string[] {
+  const { tracksServices, hidesDeadOnBridges, complete, readShare, sampledOneIn, timesLost } = facts;
+  return said(
+    !tracksServices &&
+      'connections through IPVS are not tracked, so none is shown: set net.ipv4.vs.conntrack to 1',
+    hidesDeadOnBridges &&
+      'connections of pods to a dead endpoint on their own bridge are not seen, since net.bridge.bridge-nf-call-iptables is 1: kubeproxy explain NAMESPACE/NAME --probe tries them',
+    !complete && `not complete yet: ${Math.floor(100 * readShare)}% of the connections have been read`,
+    sampledOneIn > 1 && `one in ${sampledOneIn} connections is counted, and the numbers multiplied`,
+    timesLost > 0 &&
+      `events were lost ${timesLost === 1 ? 'once' : `${timesLost} times`}: some new connections are missing; open ones are read again`,
+  );
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** With one digit after the point: `1.5 KiB`. */
+export function bytesText(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10));
+  return `${power === 0 ? Math.round(bytes) : (bytes / 1024 ** power).toFixed(1)} ${UNITS[power]}`;
+}
