@@ -8,8 +8,7 @@ import {
 } from '../adapters/debug/report-routes.js';
 import { trafficRoutes } from '../adapters/debug/traffic-routes.js';
 import { readOnly, type Routes } from '../../adapters/http/router.js';
-import { PageFiles } from '../adapters/page/page-files.js';
-import { pageRoutes } from '../adapters/page/page-routes.js';
+import { PageFiles, pageRoutes } from '../adapters/page/page-routes.js';
 import { Diff } from '../application/difference/diff.js';
 import { modeInForce } from '../../bootstrap/configuration/proxy-configuration.js';
 import { localhostLookup } from '../../bootstrap/family/served-family.js';

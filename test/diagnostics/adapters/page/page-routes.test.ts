@@ -2,8 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PageFiles } from '../../../../src/diagnostics/adapters/page/page-files.js';
-import { pageRoutes } from '../../../../src/diagnostics/adapters/page/page-routes.js';
+import { PageFiles, pageRoutes } from '../../../../src/diagnostics/adapters/page/page-routes.js';
 import { Served } from '../../../support/http/served.js';
 
 let folder: string;
