@@ -112,7 +112,7 @@ function TraceForm({ place, onAsk }: FormProps): JSX.Element {
 }
 
 /** The rules that a packet met; what is the same for all endpoints, or alike, is there once. */
-export function Steps({ steps }: { readonly steps: readonly Step[] }): JSX.Element {
+function Steps({ steps }: { readonly steps: readonly Step[] }): JSX.Element {
   const folded = useMemo(() => foldSteps(steps), [steps]);
   if (folded.length === 0) return <p class="absent">No rule acted on it.</p>;
   return (
@@ -162,7 +162,7 @@ const COLUMNS: readonly Column<TracedEndpoint>[] = [
 ];
 
 /** Where the packet may go, with which probability, by address; that it is the same for all is said once. */
-export function Shares({ endpoints }: { readonly endpoints: readonly TracedEndpoint[] }): JSX.Element {
+function Shares({ endpoints }: { readonly endpoints: readonly TracedEndpoint[] }): JSX.Element {
   const sorted = useMemo(() => byAddress(endpoints), [endpoints]);
   const shares = new Set(endpoints.map(({ probability }) => percent(probability)));
   return (
@@ -218,7 +218,7 @@ interface ResultProps {
 }
 
 /** What becomes of the packet, where it may go, and the rules that it met. */
-export function TraceResult({ answer, at, from, to }: ResultProps): JSX.Element {
+function TraceResult({ answer, at, from, to }: ResultProps): JSX.Element {
   const { mark, words } = OUTCOMES[answer.outcome];
   return (
     <>
