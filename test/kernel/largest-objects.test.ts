@@ -58,6 +58,9 @@ function largest(backend: string): Readonly<Record<string, readonly object[]>> {
   };
 }
 
+/** Ten times what it takes on a quiet machine. */
+const TIMEOUT_MS = 200_000;
+
 /** All of them without a kernel: `test/domain/forwarding/largest-objects.test.ts`. */
 describe('the largest objects that an API server accepts', () => {
   let testbed: Testbed;
@@ -96,5 +99,5 @@ describe('the largest objects that an API server accepts', () => {
     await follow((name) => objects[name]!.map((object) => JSON.stringify(object)).join('\n---\n'));
     for (const to of [LAST_PORT, LAST_IP]) expect(await askOnce(testbed.pod, to)).toBe(backend.name);
     await follow(() => NOTHING);
-  });
+  }, TIMEOUT_MS);
 });
