@@ -82,22 +82,26 @@ describe('the largest objects that an API server accepts', () => {
     await testbed?.close();
   });
 
-  it('are programmed in nftables mode, and other Services are served while they come and go', async () => {
-    const objects = largest(backend.address);
-    const follow = async (text: (name: string) => string): Promise<void> => {
-      for (const name of Object.keys(objects)) {
-        const { appliedEvents } = await syncStateOf(testbed.node);
-        await proxy.place(text(name), `${name}.yaml`);
-        let isSettled = false;
-        const settled = proxy.settled(appliedEvents).finally(() => (isSettled = true));
-        const answers = new Set<string>();
-        while (!isSettled) answers.add(await askOnce(testbed.pod, SMALL));
-        await settled;
-        expect([...answers]).toEqual([backend.name]);
-      }
-    };
-    await follow((name) => objects[name]!.map((object) => JSON.stringify(object)).join('\n---\n'));
-    for (const to of [LAST_PORT, LAST_IP]) expect(await askOnce(testbed.pod, to)).toBe(backend.name);
-    await follow(() => NOTHING);
-  }, TIMEOUT_MS);
+  it(
+    'are programmed in nftables mode, and other Services are served while they come and go',
+    async () => {
+      const objects = largest(backend.address);
+      const follow = async (text: (name: string) => string): Promise<void> => {
+        for (const name of Object.keys(objects)) {
+          const { appliedEvents } = await syncStateOf(testbed.node);
+          await proxy.place(text(name), `${name}.yaml`);
+          let isSettled = false;
+          const settled = proxy.settled(appliedEvents).finally(() => (isSettled = true));
+          const answers = new Set<string>();
+          while (!isSettled) answers.add(await askOnce(testbed.pod, SMALL));
+          await settled;
+          expect([...answers]).toEqual([backend.name]);
+        }
+      };
+      await follow((name) => objects[name]!.map((object) => JSON.stringify(object)).join('\n---\n'));
+      for (const to of [LAST_PORT, LAST_IP]) expect(await askOnce(testbed.pod, to)).toBe(backend.name);
+      await follow(() => NOTHING);
+    },
+    TIMEOUT_MS,
+  );
 });
