@@ -7,6 +7,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import {
   mergeResults,
+  NOTHING_APPLIED,
   type ApplyResult,
   type Backend,
   type ServiceFailure,
@@ -102,7 +103,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     const watched = epoch !== undefined && watch.seesEveryWrite;
     if (how === 'quick' && (epoch === undefined || epoch === this.lastCleanEpoch)) {
       await this.driver.removeUnused?.();
-      return { compared: false, watched, written: 0, failed: [], conflicts: [] };
+      return { compared: false, watched, ...NOTHING_APPLIED };
     }
     const retriedDeletes = this.driver.hasPendingDeletes ?? false;
     const repaired = await this.recover({ signal });

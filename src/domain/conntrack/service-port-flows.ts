@@ -49,16 +49,19 @@ class EndpointPlaces implements Places {
   }
 
   has(place: string): boolean {
-    this.texts ??= new Set(this);
-    return this.texts.has(place);
+    return this.places.has(place);
   }
 
   [Symbol.iterator](): SetIterator<string> {
-    return new Set(this.endpoints.map(endpointPlace)).values();
+    return this.places.values();
   }
 
   without({ endpoints }: EndpointPlaces): readonly string[] {
     return lackedBy(endpoints, this.endpoints).map(endpointPlace);
+  }
+
+  private get places(): ReadonlySet<string> {
+    return (this.texts ??= new Set(this.endpoints.map(endpointPlace)));
   }
 }
 

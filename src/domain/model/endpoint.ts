@@ -66,7 +66,7 @@ export function forEachPlace(
     const endpoint = list[position]!;
     while (at < other.length && other[at] !== endpoint && comparePlaces(other[at]!, endpoint) < 0) at++;
     const found = other[at];
-    take(position, found === endpoint || (found && samePlace(found, endpoint)) ? at++ : -1);
+    take(position, found && samePlace(found, endpoint) ? at++ : -1);
   }
 }
 
@@ -79,8 +79,9 @@ export function lackedBy(other: readonly Endpoint[], list: readonly Endpoint[]):
   return lacked;
 }
 
-function samePlace(one: Endpoint, other: Endpoint): boolean {
-  return one.address === other.address && one.port === other.port;
+/** Whether both have the same address and port, whatever their states. */
+export function samePlace(one: Endpoint, other: Endpoint): boolean {
+  return one === other || (one.address === other.address && one.port === other.port);
 }
 
 /** Whether nothing differs. */

@@ -5,7 +5,7 @@ import {
   type Frontend,
 } from '../forwarding/forwarding-entry.js';
 import { frontendName } from '../forwarding/frontend-name.js';
-import { forEachPlace, sortedOnce, type Endpoint } from '../model/endpoint.js';
+import { forEachPlace, samePlace, sortedOnce, type Endpoint } from '../model/endpoint.js';
 import { flatText } from '../model/text.js';
 import { addressBits, type Cidr } from '../net/cidr.js';
 import { digestOf } from './digest.js';
@@ -117,9 +117,10 @@ export class FrontendPart implements TablePart {
   }
 
   get elements(): readonly PlacedElement[] {
-    const { ids } = this.numbers;
+    const numbersOfAll = this.numbers;
+    const { ids } = numbersOfAll;
     const elements = this.besidesEndpoints;
-    for (const [set, { inOrder, named, numbers }] of this.numbered()) {
+    for (const [set, { inOrder, named, numbers }] of this.numbered(numbersOfAll)) {
       inOrder.forEach((endpoint, position) =>
         elements.push(this.numberedElement(set, numberText(position), endpoint, ids)),
       );
@@ -135,19 +136,25 @@ export class FrontendPart implements TablePart {
   changesFrom(former: TablePart): ElementChanges | undefined {
     if (!(former instanceof FrontendPart)) return undefined;
     const [removed, added] = [former.besidesEndpoints, this.besidesEndpoints];
-    former.without(this, removed);
-    this.without(former, added);
+    const [before, after] = [former.numbers, this.numbers];
+    former.without(before, this, after, removed);
+    this.without(after, former, before, added);
     return { removed, added };
   }
 
   /** Adds the elements of its endpoints that the other one does not have. */
-  private without(other: FrontendPart, elements: PlacedElement[]): void {
-    const [{ ids }, { ids: otherIds }] = [this.numbers, other.numbers];
+  private without(
+    own: EndpointNumbers,
+    other: FrontendPart,
+    others: EndpointNumbers,
+    elements: PlacedElement[],
+  ): void {
+    const [{ ids }, { ids: otherIds }] = [own, others];
     const isSame = (one: Endpoint, another: Endpoint | undefined): boolean =>
       another !== undefined && samePlace(one, another) && ids?.get(one) === otherIds?.get(another);
-    const others = other.numbered();
-    for (const [set, { inOrder, named, numbers }] of this.numbered()) {
-      const before = others.get(set) ?? NOTHING;
+    const othersBySet = other.numbered(others);
+    for (const [set, { inOrder, named, numbers }] of this.numbered(own)) {
+      const before = othersBySet.get(set) ?? NOTHING;
       inOrder.forEach((endpoint, position) => {
         if (!isSame(endpoint, before.inOrder[position]))
           elements.push(this.numberedElement(set, numberText(position), endpoint, ids));
@@ -164,6 +171,7 @@ export class FrontendPart implements TablePart {
     });
   }
 
+  /** Made anew each time where the lists are short. */
   private get numbers(): EndpointNumbers {
     return this.longNumbers ?? endpointNumbers(this.entry);
   }
@@ -184,8 +192,7 @@ export class FrontendPart implements TablePart {
   }
 
   /** Its lists, each by the set that has it. */
-  private numbered(): ReadonlyMap<SetDefinition, Numbered> {
-    const { ids, lists } = this.numbers;
+  private numbered({ ids, lists }: EndpointNumbers): ReadonlyMap<SetDefinition, Numbered> {
     return new Map(
       this.ways().map((way) => {
         const { list, order } = lists[way.name];
@@ -285,10 +292,6 @@ export class FrontendPart implements TablePart {
       [...sourceRanges, ...own].map((range) => [`${range.address}/${range.prefixLength}`, range]),
     );
   }
-}
-
-function samePlace(one: Endpoint, other: Endpoint): boolean {
-  return one === other || (one.address === other.address && one.port === other.port);
 }
 
 function addressValue({ address, port }: Endpoint): string {
