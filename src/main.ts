@@ -1,7 +1,7 @@
 import { printError } from './adapters/cli/print-error.js';
 import { thisReader } from './adapters/cli/reader.js';
 import { UsageError } from './adapters/cli/usage-error.js';
-import { ManifestPathError } from './adapters/manifests/manifest-errors.js';
+import { ManifestPathError } from './adapters/manifests/manifest-files.js';
 import { exitAtOnce } from './adapters/process/own-process.js';
 import { PinoLogger } from './adapters/process/pino-logger.js';
 import { errorMessage } from './application/error-message.js';

@@ -1,19 +1,33 @@
 /** The files that hold manifests: which they are, and their text. */
 
-import {
-  readdirSync,
-  statSync,
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readFile,
-  readFileSync,
-  type Stats,
-} from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
-import { ManifestFileError, ManifestPathError } from './manifest-errors.js';
+import { NamedError } from '../../domain/model/named-error.js';
+
+/** A manifest path is unusable at the start. Names the path and what to do. */
+export class ManifestPathError extends NamedError {
+  constructor(
+    readonly path: string,
+    /** The system's error code, such as `ENOENT`; `EMPTY` for no path at all, which would mean the current folder. */
+    readonly code: string,
+  ) {
+    super(
+      `cannot use the manifest path ${JSON.stringify(path)}: ${reasonOf(code)}; use an existing file or folder`,
+    );
+  }
+}
+
+/** A file that cannot be a manifest, whatever its contents. */
+export class ManifestFileError extends NamedError {
+  constructor(
+    readonly file: string,
+    /** What it is, and the consequence. */
+    readonly reason: string,
+  ) {
+    super(reason);
+  }
+}
 
 /** A path that the user gave. */
 interface ManifestPath {
@@ -154,49 +168,26 @@ export function fileSignature(file: string): string | undefined {
   }
 }
 
-/** The largest file that is read, in MiB. YAML takes seven times its size in memory while it is read. */
+/** The largest file that is read, in MiB. YAML takes 25 times its size in memory while it is read. */
 const LARGEST_FILE = 32;
 /** A file up to this size, in bytes, is read synchronously; asynchronously it would take several times longer. */
 const SMALL_FILE = 256 * 1024;
 
 /**
- * The text of a regular file; links are followed. Never waits for a writer, as reading a FIFO would, and never opens devices.
+ * The text of a regular file; links are followed. Opens nothing else, so it never waits for the writer of a FIFO.
  * @throws ManifestFileError for anything else, and for a file that is too large
  * @throws the system's error
  */
 export async function readManifestFile(file: string): Promise<string> {
-  check(file, statSync(file));
-  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    // The path may name another file by now.
-    const stats = fstatSync(descriptor);
-    check(file, stats);
-    if (stats.size <= SMALL_FILE) return readFileSync(descriptor, 'utf8');
-    return await promisify(readFile)(descriptor, 'utf8');
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function check(file: string, stats: Stats): void {
-  if (!stats.isFile())
-    throw new ManifestFileError(file, `is ${typeOf(stats)}, not a regular file; ignoring it`);
+  const stats = statSync(file);
+  if (!stats.isFile()) throw new ManifestFileError(file, 'is not a regular file; ignoring it');
   const size = stats.size / 1024 / 1024;
   if (size > LARGEST_FILE) {
     const limit = `the limit is ${LARGEST_FILE} MiB; split it`;
     throw new ManifestFileError(file, `has ${Math.ceil(size)} MiB; ${limit}`);
   }
+  return stats.size <= SMALL_FILE ? readFileSync(file, 'utf8') : await readFile(file, 'utf8');
 }
-
-function typeOf(stats: Stats): string {
-  if (stats.isFIFO()) return 'a FIFO';
-  if (stats.isSocket()) return 'a socket';
-  if (stats.isDirectory()) return 'a folder';
-  return 'a device';
-}
-
-/** How long a file must be empty to be meant so. */
-const MEANT_AFTER_MILLISECONDS = 60_000;
 
 /** Any line that is neither blank nor a comment nor a separator of documents. */
 const CONTENT = /^[ \t]*[^\s#-]/m;
@@ -206,29 +197,9 @@ export function holdsNothing(text: string): boolean {
   return !CONTENT.test(text);
 }
 
-/** Files that held objects, or may have, and were found empty: since when. */
-export class EmptiedFiles {
-  private readonly since = new Map<string, number>();
-
-  /** @param now milliseconds since any time */
-  constructor(private readonly now: () => number) {}
-
-  /** Whether the file, found empty, has been so long enough. */
-  isMeant(file: string): boolean {
-    const since = this.since.get(file) ?? this.now();
-    this.since.set(file, since);
-    const meant = this.now() - since >= MEANT_AFTER_MILLISECONDS;
-    if (meant) this.since.delete(file);
-    return meant;
-  }
-
-  /** Whether it was found empty, and not long enough to be meant so. */
-  isKnown(file: string): boolean {
-    return this.since.has(file);
-  }
-
-  /** The file is not empty, or gone. */
-  forget(file: string): void {
-    this.since.delete(file);
-  }
+function reasonOf(code: string): string {
+  if (code === 'EMPTY') return 'it is empty';
+  if (code === 'ENOENT') return 'it does not exist';
+  if (code === 'EACCES' || code === 'EPERM') return 'access is denied';
+  return `the system reports ${code}`;
 }

@@ -1,4 +1,4 @@
-import type { ManifestObject } from './manifest-objects.js';
+import type { ManifestObject } from './load-manifest.js';
 
 /** What the receiver must be told when a file's contents are replaced. */
 interface Difference {
@@ -42,11 +42,7 @@ export class ManifestIndex {
    * Replaces the objects of the file, except for the keys for which `keep` returns true: their objects exist but are invalid,
    * so the last valid version stays.
    */
-  replace(
-    file: string,
-    objects: readonly ManifestObject[],
-    keep: (key: string) => boolean = () => false,
-  ): Difference {
+  replace(file: string, objects: readonly ManifestObject[], keep: (key: string) => boolean): Difference {
     const before = this.keysOfFile.get(file) ?? new Set<string>();
     const applied: ManifestObject[] = [];
     const duplicates = new Map<string, string[]>();

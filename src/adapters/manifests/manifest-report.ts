@@ -1,8 +1,8 @@
 import { cutText } from '../../application/cut-text.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ManifestContents, RejectedObject } from './load-manifest.js';
-import { ManifestFileError, ManifestSyntaxError } from './manifest-errors.js';
-import type { UnlistedFolder } from './manifest-files.js';
+import { ManifestFileError, type UnlistedFolder } from './manifest-files.js';
+import { ManifestSyntaxError } from './manifest-text.js';
 
 /** How many items of a kind are listed for a file; the rest is counted. */
 const SHOWN = 10;

@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClusterSource, ObjectSink, SourceStatus } from '../../application/ports/cluster-source.js';
 import type { Logger } from '../../application/ports/logger.js';
+import { getOrMake } from '../../domain/model/maps.js';
 import { FolderWatch, type FolderChanges } from '../folder-watch.js';
-import { loadManifest, TimeSlice, type ManifestContents } from './load-manifest.js';
-import { ManifestFileError, ManifestSyntaxError } from './manifest-errors.js';
+import { loadManifest, parseKey, TimeSlice, type ManifestContents } from './load-manifest.js';
 import {
-  ManifestFiles,
-  EmptiedFiles,
-  holdsNothing,
-  readManifestFile,
   fileSignature,
+  holdsNothing,
+  ManifestFileError,
+  ManifestFiles,
+  readManifestFile,
 } from './manifest-files.js';
 import { ManifestIndex } from './manifest-index.js';
 import { MANIFEST_KINDS } from './manifest-kinds.js';
-import { parseKey } from './manifest-objects.js';
 import { ManifestReport } from './manifest-report.js';
+import { ManifestSyntaxError } from './manifest-text.js';
 
 /** Which manifests are read, and how. */
 export interface ManifestSourceOptions {
@@ -101,6 +101,9 @@ const NOTHING = { objects: [], rejected: [] };
 const TORN =
   'is empty, as if somebody were writing it; if it stays so for a minute, the objects that it held are taken to be deleted';
 
+/** How long a file that held objects must be empty until they are deleted. */
+const EMPTY_MILLISECONDS = 60_000;
+
 /** How long to wait before a file that looks incomplete, or is gone, is taken as it is. */
 const SETTLE_MILLISECONDS = 100;
 
@@ -121,7 +124,8 @@ const SETTLE_MILLISECONDS = 100;
 class ManifestReader {
   private readonly index: ManifestIndex;
   private readonly signatures = new Map<string, string>();
-  private readonly emptied: EmptiedFiles;
+  /** Files that held objects, or may have, and were found empty: since when. */
+  private readonly emptySince = new Map<string, number>();
   private readonly slice = new TimeSlice();
   private loading = false;
   private isFirstPass = true;
@@ -131,11 +135,10 @@ class ManifestReader {
     private readonly sink: ObjectSink,
     private readonly report: ManifestReport,
     /** Milliseconds since any time. */
-    now: () => number = () => performance.now(),
+    private readonly now: () => number = () => performance.now(),
     /** Whether there are passes after the first. */
     private readonly isFollowing = true,
   ) {
-    this.emptied = new EmptiedFiles(now);
     this.index = new ManifestIndex(files.compare);
   }
 
@@ -210,8 +213,9 @@ class ManifestReader {
       const changing = fileSignature(file) !== signature;
       const emptied = holdsNothing(text) && this.mayHaveHeld(file, text);
       if (!final && (changing || emptied)) return false;
-      if (!emptied) this.emptied.forget(file);
-      else if (!this.emptied.isMeant(file)) throw new ManifestFileError(file, TORN);
+      if (!emptied) this.emptySince.delete(file);
+      else if (this.now() - getOrMake(this.emptySince, file, this.now) < EMPTY_MILLISECONDS)
+        throw new ManifestFileError(file, TORN);
       contents = await loadManifest(text, this.slice);
     } catch (error) {
       if (error instanceof ManifestSyntaxError) {
@@ -235,7 +239,7 @@ class ManifestReader {
 
   private mayHaveHeld(file: string, text: string): boolean {
     const isTornAtStart = this.isFirstPass && this.isFollowing && text === '';
-    return this.index.holds(file) || this.emptied.isKnown(file) || isTornAtStart;
+    return this.index.holds(file) || this.emptySince.has(file) || isTornAtStart;
   }
 
   private async gone(file: string, final: boolean, signal: AbortSignal): Promise<boolean> {
@@ -246,7 +250,7 @@ class ManifestReader {
       if (this.files.isGiven(file)) this.report.missing(file);
       return true;
     }
-    this.emptied.forget(file);
+    this.emptySince.delete(file);
     this.signatures.delete(file);
     this.report.forget(file);
     await this.deliver(file, NOTHING, signal);

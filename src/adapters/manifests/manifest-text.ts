@@ -1,84 +1,75 @@
-/** Parses the text of a manifest, within limits. */
+/** Parses the text of a manifest, and finds lines in it. */
 
-import { YAMLException, CORE_SCHEMA, loadAll, mergeTag } from 'js-yaml';
-import { ManifestLines, splitDocuments, splitList, ManifestPlace, type Chunk } from './manifest-chunks.js';
-import { ManifestSyntaxError } from './manifest-errors.js';
+import {
+  CORE_SCHEMA,
+  EVENT_ID,
+  getScalarValue,
+  loadAll,
+  mergeTag,
+  parseEvents,
+  YAMLException,
+  type Event,
+} from 'js-yaml';
+import { NamedError } from '../../domain/model/named-error.js';
 
-/** A document of a manifest, or an item of a list that is too long to be parsed at once. */
-export interface ManifestValue {
+/** The path to a value: names of fields, and indices of lists. */
+export type Path = readonly (string | number)[];
+
+/** Text that is neither JSON nor YAML. Line and column count from 1; undefined if the parser does not know. */
+export class ManifestSyntaxError extends NamedError {
+  constructor(
+    reason: string,
+    readonly line: number | undefined,
+    readonly column: number | undefined,
+  ) {
+    super(reason);
+  }
+
+  /** `file:line:column`, without the unknown parts. */
+  place(file: string): string {
+    return [file, this.line, this.column].filter((part) => part !== undefined).join(':');
+  }
+}
+
+/** A document of a manifest. */
+export interface ManifestDocument {
   readonly value: unknown;
-  readonly place: ManifestPlace;
-  /** For an item: the kind of the list. */
-  readonly list?: string;
+  /** In the file, from 1. */
+  readonly number: number;
+  readonly source: ManifestPart;
+  /** Among the documents of the source. */
+  readonly index: number;
 }
 
-/**
- * Parses JSON, or any number of YAML documents, a batch at a time, so that other work can run in between. A batch may be
- * empty. JSON.parse is several times faster than any YAML parser; text that it rejects is parsed as YAML. A duplicate key in
- * YAML is an error.
- * @throws ManifestSyntaxError with the position
- */
-export function* parseManifest(text: string): Generator<readonly ManifestValue[]> {
-  const json = parseJson(text);
-  if (json !== undefined) {
-    yield [{ value: json, place: ManifestPlace.document({ text, line: 1 }, 0, 0) }];
-    return;
-  }
-  let documents = 0;
-  for (const chunk of splitDocuments(text)) {
-    const items = yield* parseList(chunk, documents);
-    if (items) {
-      documents++;
-      yield items;
-    } else {
-      const first = documents;
-      const values = parseYaml(chunk);
-      documents += values.length;
-      yield values.map((value, index) => ({
-        value,
-        place: ManifestPlace.document(chunk, index, first + index),
-      }));
-    }
-  }
-}
-
-/** Parses a long list in parts. Undefined if it is not one, or must be parsed as a whole, if only to find the error. */
-function* parseList(
-  chunk: Chunk,
-  document: number,
-): Generator<readonly [], readonly ManifestValue[] | undefined> {
-  const list = splitList(chunk);
-  if (!list) return undefined;
-  try {
-    const [envelope] = parseYaml(list.envelope) as [{ readonly kind?: unknown } | null];
-    const kind = envelope?.kind;
-    if (typeof kind !== 'string' || !kind.endsWith('List')) return undefined;
-    const whole = ManifestPlace.document(chunk, 0, document);
-    const items: ManifestValue[] = [];
-    for (const part of list.parts) {
-      const [values = []] = parseYaml(part) as [unknown[]];
-      values.forEach((value, index) => {
-        items.push({ value, place: whole.item(items.length, part, index), list: kind });
-      });
-      yield [];
-    }
-    return items;
-  } catch (error) {
-    if (error instanceof ManifestSyntaxError && !isLong(chunk.text)) return undefined;
-    throw error;
-  }
-}
-
+/** The marker that begins a document. YAML allows it nowhere else at the beginning of a line. */
+const MARKER = /^(?=---(?:\s|$))/m;
+/** Directives stand before the marker of their document. */
+const DIRECTIVE = /^%/m;
 /** Text of other beginnings is no JSON object or list. */
 const JSON_BEGINNING = /^\s*[[{]/;
 
+/**
+ * Parses JSON, or any number of YAML documents, one after another. JSON.parse is several times faster than any YAML parser;
+ * text that it rejects is parsed as YAML. A duplicate key in YAML is an error.
+ * @throws ManifestSyntaxError with the position
+ */
+export function* parseManifest(text: string): Generator<ManifestDocument> {
+  const json = parseJson(text);
+  if (json !== undefined) {
+    yield { value: json, number: 1, source: new ManifestPart(text, 1), index: 0 };
+    return;
+  }
+  let line = 1;
+  let number = 0;
+  for (const part of DIRECTIVE.test(text) ? [text] : text.split(MARKER)) {
+    const source = new ManifestPart(part, line);
+    for (const [index, value] of source.values().entries()) yield { value, number: ++number, source, index };
+    line += part.split('\n').length - 1;
+  }
+}
+
 function parseJson(text: string): unknown {
   if (!JSON_BEGINNING.test(text)) return undefined;
-  if (isDeepJson(text)) {
-    if (isLong(text)) throw tooDeep(1);
-    // It may only look like JSON. The YAML parser counts exactly.
-    return undefined;
-  }
   try {
     return JSON.parse(text);
   } catch {
@@ -86,150 +77,135 @@ function parseJson(text: string): unknown {
   }
 }
 
-function parseYaml(chunk: Chunk): unknown[] {
-  const { text, line } = chunk;
-  checkYaml(chunk);
-  let values: unknown[];
-  try {
-    values = yamlDocuments(text);
-  } catch (error) {
-    if (error instanceof RangeError) throw tooDeep(line);
-    if (!(error instanceof YAMLException)) throw error;
-    if (error.reason.startsWith(TOO_DEEP)) throw tooDeep(line);
-    const { mark } = error;
-    // If the text ends too early, the mark is past its last line.
-    const lines = text.trimEnd().split('\n').length;
-    throw new ManifestSyntaxError(
-      error.reason,
-      mark && line - 1 + Math.min(mark.line + 1, lines),
-      mark && mark.column + 1,
-    );
-  }
-  if (text.includes('*')) {
-    const expanded = values.findIndex((value) => repeats(value, ALIASED_VALUES + text.length));
-    if (expanded >= 0) {
-      const found = new ManifestLines(chunk).lineOf([expanded]);
-      throw new ManifestSyntaxError('aliases expand to too many values', found, undefined);
-    }
-  }
-  return values;
-}
-
-/** Whether more than this many values are reached repeatedly, through aliases. */
-function repeats(value: unknown, most: number): boolean {
-  const seen = new Set<object>();
-  const open: (readonly [value: unknown, again: boolean])[] = [[value, false]];
-  let repeated = 0;
-  for (let next = open.pop(); next; next = open.pop()) {
-    const [part, within] = next;
-    if (typeof part !== 'object' || part === null) continue;
-    const again = within || seen.has(part);
-    seen.add(part);
-    const parts: readonly unknown[] = Object.values(part);
-    if (again) repeated += parts.length;
-    if (repeated > most) return true;
-    for (const member of parts) open.push([member, again]);
-  }
-  return false;
-}
-
+/** The most levels of nesting in YAML. Objects of Kubernetes have a dozen. */
+const DEEPEST = 100;
+/** The number of values that aliases may add to a text, besides one for each of its characters. */
+const ALIASED_VALUES = 100_000;
 /** YAML 1.2 core with merge keys (`<<`), as Kubernetes' own tools read it. Dates stay text. */
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
+/** The values in a value, each with the line on which it begins. */
+interface Position {
+  /** Undefined for an empty value. */
+  readonly line: number | undefined;
+  /** The text of a scalar. */
+  readonly text?: string;
+  readonly members: ReadonlyMap<string | number, Position>;
+}
 
-/** The number of values that aliases and merge keys may add to a text, besides one for each of its characters. */
-const ALIASED_VALUES = 100_000;
+/** Consecutive lines of a manifest: a document, nearly always. */
+export class ManifestPart {
+  private positions: readonly (Position | undefined)[] | undefined;
 
-/** How the reason begins when a text has more than DEEPEST levels. */
-const TOO_DEEP = 'nesting exceeded';
-const NOT_INDENTED = 'deficient indentation';
-const INDENTATION = ' '.repeat(200);
-/** Each costs another try. */
-const MOST_MOVED = 100;
+  /** @param line of the file, from 1, on which it begins */
+  constructor(
+    private readonly text: string,
+    private readonly line: number,
+  ) {}
 
-/**
- * The documents of a text.
- *
- * Manifests are parsed with js-yaml, not with the package yaml that parses everything else: 17 MB with 10,000 Services and their
- * EndpointSlices take 2.0 s of the processor, with yaml 10.3 s (medians of five runs). js-yaml alone would not do either: it tells
- * no positions of values, and keeps no comments.
- *
- * Within brackets and quotes js-yaml wants every line to be indented more than the key before, as the specification does. Kubernetes'
- * own tools do not, and people put a closing bracket below its key. Blanks at the beginning of these lines mean nothing, so they get some.
- * @throws YAMLException; RangeError where nesting is too deep for the stack
- */
-function yamlDocuments(text: string): unknown[] {
-  const moved = new Set<number>();
-  let lines: string[] | undefined;
-  for (;;) {
+  /**
+   * The values of its documents.
+   * @throws ManifestSyntaxError
+   */
+  values(): readonly unknown[] {
+    const { text, line } = this;
+    const most = ALIASED_VALUES + text.length;
     try {
-      return loadAll(lines?.join('\n') ?? text, {
-        schema: SCHEMA,
-        maxDepth: DEEPEST,
-        maxTotalMergeKeys: ALIASED_VALUES + text.length,
-      });
+      const values = loadAll(text, { schema: SCHEMA, maxDepth: DEEPEST, maxTotalMergeKeys: most });
+      if (text.includes('*') && hasMoreValues(values, most))
+        throw new ManifestSyntaxError('aliases expand to too many values', line, undefined);
+      return values;
     } catch (error) {
-      if (!(error instanceof YAMLException) || !error.mark) throw error;
-      const { mark } = error;
-      const isMoved = moved.has(mark.line);
-      if (error.reason !== NOT_INDENTED || isMoved || moved.size === MOST_MOVED) {
-        if (isMoved) mark.column = Math.max(0, mark.column - INDENTATION.length);
-        throw error;
-      }
-      moved.add(mark.line);
-      lines ??= text.split('\n');
-      lines[mark.line] = INDENTATION + (lines[mark.line] ?? '');
+      if (!(error instanceof YAMLException)) throw error;
+      const { mark, reason } = error;
+      // If the text ends too early, the mark is past its last line.
+      const lines = text.trimEnd().split('\n').length;
+      throw new ManifestSyntaxError(
+        textOf(reason),
+        mark && line - 1 + Math.min(mark.line + 1, lines),
+        mark && mark.column + 1,
+      );
     }
+  }
+
+  /** The line of the file, from 1, of a value, or else of the innermost value that contains it. Undefined in JSON that is no YAML. */
+  lineOf(index: number, path: Path): number | undefined {
+    this.positions ??= positionsIn(this.text, this.line);
+    let position = this.positions[index];
+    let line = position?.line;
+    for (const step of path) {
+      position = position?.members.get(step);
+      line = position?.line ?? line;
+    }
+    return line;
   }
 }
 
-/** The longest text that is parsed as YAML in one go, in characters. It takes half a second; no object may be as large. */
-const LONGEST = 4 * 1024 * 1024;
-/** The most levels of nesting. Objects of Kubernetes have a dozen. */
-const DEEPEST = 1000;
-
-/** Whether a text is too long to be parsed as YAML in one go. */
-function isLong(text: string): boolean {
-  return text.length > LONGEST;
+/** A reason of the library, with a hint where it has none. */
+function textOf(reason: string): string {
+  if (reason.startsWith('nesting exceeded')) return `nested too deeply; the limit is ${DEEPEST} levels`;
+  return reason === 'deficient indentation'
+    ? `${reason}; indent values in quotes and brackets more than their key, and close them`
+    : reason;
 }
 
-/**
- * Rejects what would take much time, before it is parsed.
- * @throws ManifestSyntaxError
- */
-function checkYaml({ text, line }: Chunk): void {
-  if (!isLong(text)) return;
-  const size = Math.ceil(text.length / 1024 / 1024);
-  const reason = `a document of ${size} MiB is too long for YAML; put each object into a document of its own`;
-  throw new ManifestSyntaxError(reason, line, undefined);
-}
-
-/** The error for what begins at that line. */
-function tooDeep(line: number): ManifestSyntaxError {
-  return new ManifestSyntaxError(`nested too deeply; the limit is ${DEEPEST} levels`, line, undefined);
-}
-
-/** Whether a text, read as JSON, has too many levels, in a list of lists for example. Brackets in its strings do not count. */
-function isDeepJson(text: string): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at);
-    else if (code === OPENING_BRACKET || code === OPENING_BRACE) {
-      if (++depth > DEEPEST) return true;
-    } else if (code === CLOSING_BRACKET || code === CLOSING_BRACE) depth--;
+/** Whether more values than this are in a list of values; one that has several aliases counts as often. */
+function hasMoreValues(values: readonly unknown[], most: number): boolean {
+  const open = [...values];
+  let left = most;
+  while (open.length > 0) {
+    const part = open.pop();
+    if (typeof part !== 'object' || part === null) continue;
+    const members: readonly unknown[] = Object.values(part);
+    left -= members.length;
+    if (left < 0) return true;
+    for (const member of members) open.push(member);
   }
   return false;
 }
 
-/** @param start the place of the opening quote */
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === BACKSLASH) at++;
-    else if (code === QUOTE) return at;
-  }
-  return text.length;
-}
+const NO_MEMBERS: Position['members'] = new Map();
 
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
-const [OPENING_BRACKET, CLOSING_BRACKET, OPENING_BRACE, CLOSING_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
+/** By document. Only for reports, as it parses the text a second time. */
+function positionsIn(text: string, firstLine: number): readonly (Position | undefined)[] {
+  let events: ArrayIterator<Event>;
+  try {
+    events = parseEvents(text, { maxDepth: DEEPEST }).values();
+  } catch {
+    return [];
+  }
+  let line = firstLine;
+  let lineStart = 0;
+  /** @param offset not before that of the last call, or -1 for an empty value */
+  const lineAt = (offset: number): number | undefined => {
+    for (let end; (end = text.indexOf('\n', lineStart)) >= 0 && end < offset; line++) lineStart = end + 1;
+    return offset < 0 ? undefined : line;
+  };
+  /** Undefined at the end of what contains it. */
+  const read = (): Position | undefined => {
+    const event = events.next().value;
+    switch (event?.type) {
+      case EVENT_ID.SCALAR:
+        return {
+          line: lineAt(event.valueStart),
+          text: getScalarValue(text, event),
+          members: NO_MEMBERS,
+        };
+      case EVENT_ID.ALIAS:
+        return { line: lineAt(event.anchorStart), members: NO_MEMBERS };
+      case EVENT_ID.SEQUENCE:
+      case EVENT_ID.MAPPING: {
+        const members = new Map<string | number, Position>();
+        const position = { line: lineAt(event.start), members };
+        for (let member = read(); member; member = read())
+          if (event.type === EVENT_ID.SEQUENCE) members.set(members.size, member);
+          else members.set(member.text ?? '', { ...read()!, line: member.line });
+        return position;
+      }
+      default:
+        return undefined;
+    }
+  };
+  const documents: (Position | undefined)[] = [];
+  for (const { type } of events) if (type === EVENT_ID.DOCUMENT) documents.push(read());
+  return documents;
+}

@@ -1,4 +1,4 @@
-import { EXTERNAL_IPS_END } from '../../domain/validation/deprecations.js';
+import { EXTERNAL_IPS_END } from '../../domain/validation/doubts.js';
 
 /** Every minor release of Kubernetes that the program can behave as. */
 export const KUBERNETES_VERSIONS = ['1.36', '1.37', '1.38'] as const;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type ManifestObject, ManifestObjects } from '../../../src/adapters/manifests/manifest-objects.js';
+import { type ManifestObject, ManifestObjects } from '../../../src/adapters/manifests/load-manifest.js';
 import { parseManifest } from '../../../src/adapters/manifests/manifest-text.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import { NodeContexts } from '../../../src/application/node/node-contexts.js';
@@ -102,8 +102,8 @@ const OBJECTS = new Map<string, readonly ManifestObject[]>();
 export function recordedObjects(step: RecordedStep): readonly ManifestObject[] {
   return getOrMake(OBJECTS, `${step.scenario} ${step.step}`, () => {
     const found = new ManifestObjects();
-    for (const value of [...parseManifest(recordedManifest(step))].flat())
-      for (const _ of found.add(value)) continue;
+    for (const document of parseManifest(recordedManifest(step)))
+      for (const _ of found.add(document)) continue;
     return found.objects;
   });
 }

@@ -12,14 +12,14 @@ import { serviceKey } from '../../../../domain/model/service-port-name.js';
 import { References } from '../../../domain/references.js';
 import {
   loadManifest,
-  located,
-  type RejectedObject,
+  parseKey,
+  subjectOf,
   TimeSlice,
+  type ManifestPlace,
+  type RejectedObject,
 } from '../../../../adapters/manifests/load-manifest.js';
-import { parseKey, stepsTo, subjectOf } from '../../../../adapters/manifests/manifest-objects.js';
-import type { ManifestPlace } from '../../../../adapters/manifests/manifest-chunks.js';
 import { readManifestFile, ManifestFiles } from '../../../../adapters/manifests/manifest-files.js';
-import { ManifestSyntaxError } from '../../../../adapters/manifests/manifest-errors.js';
+import { ManifestSyntaxError } from '../../../../adapters/manifests/manifest-text.js';
 
 /** Which files and folders to check. */
 export const validateCommand = subcommand({
@@ -151,14 +151,11 @@ export async function validateManifests(
       findings.push(unread(file, error as Error));
     }
   }
-  const issues = [...references.doubts()].map(({ subject, field, what }) => ({
-    subject,
-    problem: `${field}: ${what}`,
-    place: placeOf.get(subject)!.place,
-    field: stepsTo(field),
-  }));
-  for (const doubt of await located(issues, slice))
-    findings.push({ ...findingOf(placeOf.get(doubt.subject)!.file, doubt), severity: 'warning' });
+  for (const { subject, field, what } of references.doubts()) {
+    const { file, place } = placeOf.get(subject)!;
+    const doubt = { subject, problem: `${field}: ${what}`, line: place.lineOf(field) };
+    findings.push({ ...findingOf(file, doubt), severity: 'warning' });
+  }
   return { files: manifests.length, objects: placeOf.size, findings };
 }
 

@@ -1,4 +1,4 @@
-import { deprecationDoubts, EXTERNAL_IPS_END } from '../../../src/domain/validation/deprecations.js';
+import { doubtsOf, EXTERNAL_IPS_END } from '../../../src/domain/validation/doubts.js';
 
 it.each([
   [
@@ -11,5 +11,5 @@ it.each([
   ['Service', {}, []],
   ['Node', { spec: { externalIPs: ['192.0.2.1'] } }, []],
 ])('of a %s like %j', (kind, object, doubts) => {
-  expect([...deprecationDoubts(kind, object)]).toEqual(doubts);
+  expect([...doubtsOf(kind, object)]).toEqual(doubts);
 });

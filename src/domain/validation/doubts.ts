@@ -9,7 +9,7 @@ import {
 } from '../decode/annotations.js';
 import { type RawObject, ProblemList } from '../decode/fields.js';
 import { nearestName } from './nearest-name.js';
-import { isObject, type FieldProblem } from './schema.js';
+import { isObject, membersOf, type FieldProblem } from './schema.js';
 
 const PREFIX = 'kube-proxy-ts/';
 const KNOWN: Readonly<Record<string, readonly string[]>> = {
@@ -17,8 +17,19 @@ const KNOWN: Readonly<Record<string, readonly string[]>> = {
   EndpointSlice: [WEIGHT_ANNOTATION],
 };
 
-/** What annotations of an object that is valid ask of this proxy, which does not understand it and goes on without. */
-export function* annotationDoubts(kind: string, { metadata }: RawObject): Generator<FieldProblem> {
+/** The end of external IPs (KEP-5707). */
+export const EXTERNAL_IPS_END =
+  'deprecated: Kubernetes turns them off by default in 1.40 (feature gate AllowServiceExternalIPs) and removes them in 1.43';
+
+/** Parts of a valid object that have no effect, or will have none in a later release of Kubernetes. */
+export function* doubtsOf(kind: string, { metadata, spec }: RawObject): Generator<FieldProblem> {
+  yield* annotationDoubts(kind, metadata);
+  if (kind === 'Service' && isObject(spec) && membersOf(spec.externalIPs).length > 0)
+    yield { field: 'spec.externalIPs', what: EXTERNAL_IPS_END };
+}
+
+/** Annotations for this proxy that it cannot read. */
+function* annotationDoubts(kind: string, metadata: unknown): Generator<FieldProblem> {
   const known = KNOWN[kind];
   if (!known || !isObject(metadata) || !isObject(metadata.annotations)) return;
   const notes = new ProblemList();
