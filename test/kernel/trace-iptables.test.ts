@@ -1,6 +1,6 @@
 import { IptablesTool } from '../../src/adapters/iptables/iptables-tool.js';
 import { IptablesTracer } from '../../src/diagnostics/adapters/rules/iptables-rules.js';
-import type { Walk } from '../../src/diagnostics/application/ports/tracer.js';
+import type { Walk } from '../../src/diagnostics/domain/walk/desired-walk.js';
 import { IP_FAMILIES, type IpFamily } from '../../src/domain/net/ip-family.js';
 import { sampleOf } from '../support/nightly.js';
 import { walkedFates } from '../support/recorded/packet-fates.js';

@@ -241,11 +241,11 @@ async function plannedSides(
   return readObjects(commandLine, options, logger, async ({ state, contexts, problems, container }) => {
     const families: FamilySides = {};
     for (const family of IP_FAMILIES) {
-      const tracer = rules.tracer(family);
-      if (!tracer.planned) throw ComparisonError.userspace(`the plan of mode ${rules.mode}`);
       const { forwarding, network } = contexts.of(family, true);
-      const table = ForwardingTable.of(state, forwarding);
-      families[family] = await tracer.planned(table.entries(), network);
+      const entries = [...ForwardingTable.of(state, forwarding).entries()];
+      const side = await rules.tracer(family).desired(entries, network);
+      if (!('destinations' in side)) throw ComparisonError.userspace('the plan of userspace mode');
+      families[family] = side;
     }
     const localAddresses = container.parts.localAddresses.list();
     return {

@@ -1,13 +1,11 @@
-import { IptablesPlanner, IptablesTracer, UserspaceTracer } from '../adapters/rules/iptables-rules.js';
+import { IptablesTracer, NO_PROXY_PORTS, UserspaceTracer } from '../adapters/rules/iptables-rules.js';
 import { IptablesTool } from '../../adapters/iptables/iptables-tool.js';
-import { IpvsPlanner, IpvsTracer } from '../adapters/rules/ipvs-rules.js';
+import { IpvsTracer } from '../adapters/rules/ipvs-rules.js';
 import { readActualWalk } from '../adapters/rules/nftables-kernel.js';
-import { NftablesPlanner, NftablesTracer } from '../adapters/rules/nftables-rules.js';
+import { NftablesTracer } from '../adapters/rules/nftables-rules.js';
 import { readHostNetwork, hostAddress, listenAddresses } from '../../adapters/userspace/host-network.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { Planner } from '../application/plan.js';
 import type { Tracer } from '../application/ports/tracer.js';
-import { ConfigurationError } from '../../bootstrap/configuration/errors.js';
 import { modeInForce, type ProxyConfiguration } from '../../bootstrap/configuration/proxy-configuration.js';
 import type { ProxyMode } from '../../bootstrap/configuration/schema/schema.js';
 import { readIptablesHost } from '../../bootstrap/modes/iptables-mode.js';
@@ -15,10 +13,6 @@ import { DEFAULT_SCHEDULER, openIpvsKernel } from '../../bootstrap/modes/ipvs-mo
 import type { OpenMode } from '../../bootstrap/modes/open-mode.js';
 import type { IptablesHost } from '../../domain/iptables/options.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { ProxyPorts } from '../../domain/userspace/proxied-port.js';
-
-/** The sockets of a process that does not serve. */
-const NO_PROXY_PORTS: ProxyPorts = { proxiedAt: () => undefined, proxyPortOf: () => undefined };
 
 /** The rules of the mode of a configuration: as they are planned, and as packets pass through them. Changes nothing. */
 export class ModeRules {
@@ -37,22 +31,6 @@ export class ModeRules {
     this.mode = modeInForce(configuration);
   }
 
-  /** Reads what the rules depend on of this machine. */
-  async planner(): Promise<Planner> {
-    switch (this.mode) {
-      case 'nftables':
-        return new NftablesPlanner();
-      case 'iptables':
-        return new IptablesPlanner(await readIptablesHost(this.logger));
-      case 'ipvs':
-        return new IpvsPlanner(this.scheduler);
-      case 'userspace':
-        throw new ConfigurationError('failed validate', [
-          'plan does not support mode userspace: its rules contain ports that are chosen when it runs',
-        ]);
-    }
-  }
-
   /** Opens nothing before rules of the kernel are read. */
   tracer(family: IpFamily): Tracer {
     const readTables = (signal?: AbortSignal) => this.tables.save(family, signal);
@@ -62,7 +40,10 @@ export class ModeRules {
       case 'iptables':
         return new IptablesTracer(() => (this.host ??= readIptablesHost(this.logger)), readTables);
       case 'ipvs':
-        return new IpvsTracer(family, this.scheduler, () => ({ ...openIpvsKernel(), tables: this.tables }));
+        return new IpvsTracer(family, this.configuration.ipvs.scheduler || DEFAULT_SCHEDULER, () => ({
+          ...openIpvsKernel(),
+          tables: this.tables,
+        }));
       case 'userspace':
         return new UserspaceTracer(
           this.running?.proxyPorts?.(family) ?? NO_PROXY_PORTS,
@@ -73,9 +54,5 @@ export class ModeRules {
           readTables,
         );
     }
-  }
-
-  private get scheduler(): string {
-    return this.configuration.ipvs.scheduler || DEFAULT_SCHEDULER;
   }
 }

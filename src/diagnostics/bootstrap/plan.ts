@@ -1,8 +1,9 @@
 /** Commands that show what a start would write: `plan` prints the rules, `diff --plan` compares them with the kernel. */
 
 import { supportedFamilies } from '../../adapters/process/host-facts.js';
+import { ConfigurationError } from '../../bootstrap/configuration/errors.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { planFamilies } from '../application/plan.js';
+import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { type Asked, readObjects, type ReadObjects } from './read-objects.js';
 import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
@@ -28,12 +29,20 @@ import type { Mode } from '../../bootstrap/modes/open-mode.js';
  */
 export async function plan(asked: Asked<'plan'>, logger: Logger, timeout?: number): Promise<number> {
   const { commandLine } = await chooseMode(asked, logger);
-  const planner = await new ModeRules(commandLine.configuration, logger).planner();
+  const rules = new ModeRules(commandLine.configuration, logger);
+  if (rules.mode === 'userspace')
+    throw new ConfigurationError('failed validate', [
+      'plan does not support userspace mode: its rules contain ports that are chosen when it runs',
+    ]);
   const families = supportedFamilies();
   const planned = chosenFamilies(asked.request.family, families);
   const options = { families, ...(timeout !== undefined && { timeout }) };
   return readObjects(commandLine, options, logger, async (read) => {
-    await print(planFamilies(read.state, read.contexts, planned, planner));
+    const texts = planned.map((family) => {
+      const { forwarding, network } = read.contexts.of(family, true);
+      return rules.tracer(family).plan!(ForwardingTable.of(read.state, forwarding).entries(), network);
+    });
+    await print((await Promise.all(texts)).join('\n'));
     for (const reason of read.problems) printError(`not planned: ${reason}`);
     return read.problems.length === 0 ? 0 : 1;
   });

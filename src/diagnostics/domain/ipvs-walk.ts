@@ -12,22 +12,21 @@ import {
   type VirtualServer,
   type VirtualServerId,
   serverLine,
-  virtualServerKey,
-  type VirtualServerKey,
 } from '../../domain/ipvs/virtual-server.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import { sendsTo, shareText } from './walk/chain-walk.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../domain/iptables/options.js';
-import { type DesiredWalk, ConcernedEntries } from './walk/desired-walk.js';
-import { desiredRules } from './iptables/desired-walk.js';
-import { ipvsBaseRules } from '../../domain/ipvs/base-rules.js';
 import { compileIpvs, type IpvsOptions } from '../../domain/ipvs/compile.js';
-import { IpvsDesiredState, desiredIptablesRules, desiredSets } from '../../domain/ipvs/desired-state.js';
+import {
+  IpvsDesiredState,
+  type IpvsDesiredTables,
+  ipvsDesiredTables,
+} from '../../domain/ipvs/desired-state.js';
 
-/** Everything of mode ipvs in one family that packets meet: as it should be, or as the kernel has it. */
-export interface IpvsSurroundings {
+/** What packets meet in IPVS mode in one family: as desired, or as the kernel has it. */
+export interface IpvsInputs {
   readonly rules: RuleSource;
   /** By name. */
   readonly sets: ReadonlyMap<string, IpSet>;
@@ -49,7 +48,7 @@ function bothOf(own: ReadonlySet<string>, ofServices: ReadonlySet<string>): Read
  * server gets it depends on the connections that there are; the probabilities are those of the long run.
  */
 export function walkIpvs(
-  { rules, sets, server, addresses }: IpvsSurroundings,
+  { rules, sets, server, addresses }: IpvsInputs,
   packet: Packet,
   environment: PacketEnvironment,
   devices?: DeviceTowards,
@@ -151,39 +150,14 @@ function placeOf({ server, servicePort }: WalkedServer): Place {
   };
 }
 
-/**
- * Follows packets through what these entries make. For each packet it compiles what concerns that packet.
- * @param options the scheduler of Services that do not ask for one, and which others there are
- */
-export function ipvsDesiredWalk(
-  all: Iterable<ForwardingEntry>,
+/** What IPVS mode would write for these entries. */
+export function desiredIpvs(
+  entries: Iterable<ForwardingEntry>,
   node: NodeNetwork,
   host: Pick<IptablesHost, 'randomFully'>,
   options: Omit<IpvsOptions, 'node'>,
-): DesiredWalk {
-  const entries = new ConcernedEntries(all);
-  return {
-    walk(packet, environment) {
-      const desired = new IpvsDesiredState();
-      for (const entry of entries.of(packet))
-        desired.replace(entry.key, compileIpvs(entry, { ...options, node }));
-      const sets = desiredSets(desired, node.family);
-      const inputs = {
-        rules: desiredRules(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),
-        sets: new Map(sets.map((set) => [set.name, set])),
-        server: (id: VirtualServerId) => desiredServer(desired, virtualServerKey(id)),
-        addresses: new Set(desired.addresses()),
-      };
-      return walkIpvs(inputs, packet, environment);
-    },
-  };
-}
-
-/** A virtual server as it should be. */
-export function desiredServer(desired: IpvsDesiredState, key: VirtualServerKey): WalkedServer | undefined {
-  const owned = desired.server(key);
-  if (!owned) return undefined;
-  const { server, endpoints, owner } = owned;
-  const realServers = endpoints.map(({ address, port, weight = 1 }) => ({ address, port, weight }));
-  return { server, realServers, servicePort: owner };
+): IpvsDesiredTables {
+  const desired = new IpvsDesiredState();
+  for (const entry of entries) desired.replace(entry.key, compileIpvs(entry, { ...options, node }));
+  return ipvsDesiredTables(desired, node, host);
 }

@@ -173,7 +173,7 @@ export class IpvsChange {
 
 /** Everything of IPVS mode in one family: what a fresh start makes, and `plan` prints. */
 export interface IpvsDesiredTables {
-  readonly servers: readonly ServedAddress[];
+  readonly servers: readonly OwnedServer[];
   /** The addresses bound to the device of service addresses. */
   readonly addresses: readonly string[];
   readonly sets: readonly IpSet[];

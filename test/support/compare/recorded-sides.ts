@@ -2,12 +2,9 @@ import { plannedNftables } from '../../../src/diagnostics/adapters/rules/nftable
 import { listedSide } from '../../../src/diagnostics/adapters/nft-listing/listed-sides.js';
 import { parseListing } from '../../../src/diagnostics/adapters/nft-listing/parse-text.js';
 import type { ComparedNode } from '../../../src/diagnostics/domain/compare/clients.js';
-import {
-  plannedIptables,
-  plannedIpvs,
-  ipvsSide,
-  tablesSide,
-} from '../../../src/diagnostics/domain/compare/tables-side.js';
+import { ipvsPlan, ipvsSide, tablesSide } from '../../../src/diagnostics/domain/compare/tables-side.js';
+import { desiredIptables, desiredRules } from '../../../src/diagnostics/domain/iptables/desired-rules.js';
+import { desiredIpvs } from '../../../src/diagnostics/domain/ipvs-walk.js';
 import type { Side } from '../../../src/diagnostics/domain/compare/side.js';
 import { SavedRules } from '../../../src/diagnostics/domain/iptables/saved-rules.js';
 import { rangeOf } from '../../../src/diagnostics/domain/compare/address-ranges.js';
@@ -26,6 +23,8 @@ import {
 import { recordedIpvs } from '../recorded/ipvs-dump.js';
 import { localAddresses } from '../recorded/walk-testbed.js';
 
+const SCHEDULERS = { scheduler: 'rr', hasScheduler: () => true };
+
 export type ComparedMode = 'iptables' | 'ipvs' | 'nftables';
 
 /** What a plan of that mode has for the objects of a step. */
@@ -36,9 +35,9 @@ export function planned(step: RecordedStep, family: IpFamily, mode: ComparedMode
   const { network } = context;
   switch (mode) {
     case 'iptables':
-      return plannedIptables(entries, network, RECORDED_HOST);
+      return tablesSide(desiredRules(desiredIptables(entries, network, RECORDED_HOST)));
     case 'ipvs':
-      return plannedIpvs(entries, network, RECORDED_HOST, { scheduler: 'rr', hasScheduler: () => true });
+      return ipvsPlan(desiredIpvs(entries, network, RECORDED_HOST, SCHEDULERS));
     case 'nftables':
       return plannedNftables(entries, network);
   }

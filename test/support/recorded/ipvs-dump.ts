@@ -7,13 +7,13 @@ import type { IpSet } from '../../../src/domain/ipvs/ip-set.js';
 import { SavedRules } from '../../../src/diagnostics/domain/iptables/saved-rules.js';
 import { virtualServerKey } from '../../../src/domain/ipvs/virtual-server.js';
 import { SERVICE_SETS, setName } from '../../../src/domain/ipvs/service-sets.js';
-import type { IpvsSurroundings } from '../../../src/diagnostics/domain/ipvs-walk.js';
+import type { IpvsInputs } from '../../../src/diagnostics/domain/ipvs-walk.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { parseSave } from '../iptables/parse-save.js';
 import { recordedDump, recordedText, type RecordedStep } from './cluster.js';
 
 /** What kube-proxy left in the kernel, to walk through. */
-export function recordedSurroundings(step: RecordedStep, family: IpFamily): IpvsSurroundings {
+export function recordedSurroundings(step: RecordedStep, family: IpFamily): IpvsInputs {
   const { sets, servers, ...rest } = recordedIpvs(step, family);
   return {
     ...rest,

@@ -1,5 +1,5 @@
 import { hostPort } from '../../../src/domain/net/address.js';
-import type { Walk } from '../../../src/diagnostics/application/ports/tracer.js';
+import type { Walk } from '../../../src/diagnostics/domain/walk/desired-walk.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Packet, PacketEnvironment, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
 import { clients, localAddresses, ownAddressTowards } from './walk-testbed.js';

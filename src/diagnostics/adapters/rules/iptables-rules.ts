@@ -1,13 +1,14 @@
 /** The rules of iptables mode and of userspace mode: planned as text, and followed by packets as desired or as iptables-save prints them. */
 
-import type { Tracer, Walk } from '../../application/ports/tracer.js';
-import { plannedIptables } from '../../domain/compare/tables-side.js';
+import type { Tracer } from '../../application/ports/tracer.js';
+import type { Walk } from '../../domain/walk/desired-walk.js';
+import { tablesSide } from '../../domain/compare/tables-side.js';
 import { type Side, ComparisonError } from '../../domain/compare/side.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
-import { type IptablesHost, isLargeCluster } from '../../../domain/iptables/options.js';
+import type { IptablesHost } from '../../../domain/iptables/options.js';
 import type { SavedTables } from '../../../domain/iptables/saved-tables.js';
-import { iptablesDesiredWalk } from '../../domain/iptables/desired-walk.js';
+import { desiredIptables, desiredRules } from '../../domain/iptables/desired-rules.js';
 import { walkWithDevices } from '../../domain/iptables/tables-packet-state.js';
 import { SavedRules, type OwnChains } from '../../domain/iptables/saved-rules.js';
 import { walkTables } from '../../domain/iptables/tables-walk.js';
@@ -19,17 +20,13 @@ import {
   NODEPORT_CONTAINER,
   PORTALS_CONTAINER,
 } from '../../../domain/userspace/portals.js';
-import { userspaceDesiredWalk } from '../../domain/userspace-walk.js';
 import type { ProxyPorts } from '../../../domain/userspace/proxied-port.js';
-import { walkProxied } from '../../domain/userspace-walk.js';
-import type { Planner } from '../../application/plan.js';
-import { compileIptables } from '../../../domain/iptables/compile.js';
-import { IptablesDesiredState, DesiredTables } from '../../../domain/iptables/desired-state.js';
-import { iptablesBaseRules } from '../../../domain/iptables/base-rules.js';
+import { desiredUserspace, walkProxied } from '../../domain/userspace-walk.js';
+import type { DesiredTables } from '../../../domain/iptables/desired-state.js';
 import { program } from '../../../adapters/iptables/variants.js';
 import { tablesDifference } from '../../../adapters/iptables/tables-difference.js';
 
-/** Follows packets through the rules of iptables mode. Tables in nftables that are not iptables' own are not seen. */
+/** The rules of iptables mode. Tables in nftables that are not iptables' own are not seen. */
 export class IptablesTracer implements Tracer {
   /**
    * @param readHost what the rules depend on
@@ -40,12 +37,14 @@ export class IptablesTracer implements Tracer {
     private readonly readTables: (signal?: AbortSignal) => Promise<SavedTables>,
   ) {}
 
-  async desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Walk> {
-    return iptablesDesiredWalk([...entries], node, await this.readHost());
+  /** The input of one iptables-restore, or of ip6tables-restore, as its first line says. */
+  async plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<string> {
+    const tables = desiredIptables([...entries], node, await this.readHost());
+    return restoreText(tables, node, isServiceChain);
   }
 
-  async planned(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Side> {
-    return plannedIptables([...entries], node, await this.readHost());
+  async desired(entries: readonly ForwardingEntry[], node: NodeNetwork, isLarge?: boolean): Promise<Side> {
+    return tablesSide(desiredRules(desiredIptables(entries, node, await this.readHost(), isLarge)));
   }
 
   async actual(signal?: AbortSignal): Promise<Walk> {
@@ -57,17 +56,24 @@ export class IptablesTracer implements Tracer {
   }
 }
 
+/** Tables as the input of iptables-restore, under a line with its name. */
+export function restoreText(
+  tables: DesiredTables,
+  { family }: NodeNetwork,
+  isServiceChain: (chain: string) => boolean,
+): string {
+  const { repair } = tablesDifference(tables, [], { chainsPerCommit: Infinity, isServiceChain });
+  return `# ${program('iptables', family, 'restore')} --noflush\n${[...repair.text()].join('')}`;
+}
+
 /** The chains of iptables mode, with the one that is the kubelet's too. */
 export const isIptablesChain: OwnChains = (table, chain) =>
   isOwned(IPTABLES_OWNED_CHAINS, table, chain) || chain === FIREWALL;
 
 /** Those of a process that does not serve. */
-export const NO_PROXY_PORTS: ProxyPorts = {
-  proxiedAt: () => undefined,
-  proxyPortOf: () => undefined,
-};
+export const NO_PROXY_PORTS: ProxyPorts = { proxiedAt: () => undefined, proxyPortOf: () => undefined };
 
-/** Follows packets through the rules of userspace mode. Only the process that has a proxy port knows its Service. */
+/** The rules of userspace mode. Only the process that has a proxy port knows its Service. */
 export class UserspaceTracer implements Tracer {
   /**
    * @param readAddress where the sockets are, or would be
@@ -80,7 +86,7 @@ export class UserspaceTracer implements Tracer {
   ) {}
 
   async desired(entries: Iterable<ForwardingEntry>): Promise<Walk> {
-    return userspaceDesiredWalk(entries, await this.readAddress(), this.ports.proxyPortOf);
+    return desiredUserspace(entries, await this.readAddress(), this.ports.proxyPortOf);
   }
 
   async actual(signal?: AbortSignal): Promise<Walk> {
@@ -96,23 +102,6 @@ export class UserspaceTracer implements Tracer {
 
 const isPortalChain: OwnChains = (table, chain) =>
   USERSPACE_BASE_RULES.shared.some((portal) => portal.table === table && portal.name === chain);
-
-/** Plans iptables mode: the input of one iptables-restore, or of ip6tables-restore, as its first line says. */
-export class IptablesPlanner implements Planner {
-  /** @param host what the rules depend on */
-  constructor(private readonly host: IptablesHost) {}
-
-  plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): string {
-    const { host } = this;
-    const all = [...entries];
-    const options = { node, host, largeCluster: isLargeCluster(all) };
-    const desired = new IptablesDesiredState();
-    for (const entry of all) desired.replace(entry.key, compileIptables(entry, options));
-    const tables = new DesiredTables(desired, iptablesBaseRules(node, host));
-    const { repair } = tablesDifference(tables, [], { chainsPerCommit: Infinity, isServiceChain });
-    return `# ${program('iptables', node.family, 'restore')} --noflush\n${[...repair.text()].join('')}`;
-  }
-}
 
 const PORTALS: ReadonlySet<string> = new Set([PORTALS_CONTAINER, NODEPORT_CONTAINER]);
 

@@ -1,20 +1,22 @@
 /** The rules, sets and virtual servers of IPVS mode: planned as text, and followed by packets as desired or as the kernel has them. */
 
-import type { Tracer, Walk } from '../../application/ports/tracer.js';
-import { plannedIpvs } from '../../domain/compare/tables-side.js';
+import type { Tracer } from '../../application/ports/tracer.js';
+import type { Walk } from '../../domain/walk/desired-walk.js';
+import { restoreText } from './iptables-rules.js';
+import { ipvsPlan } from '../../domain/compare/tables-side.js';
 import type { Side } from '../../domain/compare/side.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import type { SavedTables } from '../../../domain/iptables/saved-tables.js';
 import { SavedRules } from '../../domain/iptables/saved-rules.js';
 import { SERVICE_SETS, setName } from '../../../domain/ipvs/service-sets.js';
-import { ipvsDesiredWalk } from '../../domain/ipvs-walk.js';
+import { desiredIpvs } from '../../domain/ipvs-walk.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { isOwned } from '../../../adapters/iptables/owned-chains.js';
 import { IPVS_OWNED_CHAINS } from '../../../adapters/ipvs/clean-up-ipvs.js';
 import { walkWithDevices } from '../../domain/iptables/tables-packet-state.js';
 import { virtualServerKey, type VirtualServerId, serverLines } from '../../../domain/ipvs/virtual-server.js';
-import { walkIpvs, type IpvsSurroundings } from '../../domain/ipvs-walk.js';
+import { walkIpvs, type IpvsInputs } from '../../domain/ipvs-walk.js';
 import type { WalkedServer } from '../../domain/ipvs-walk.js';
 import type { Packet, PacketEnvironment } from '../../domain/trace/trace.js';
 import type { TracedEnding } from '../../domain/trace/trace.js';
@@ -26,15 +28,11 @@ import {
   type VirtualServers,
   SERVICE_DEVICE,
 } from '../../../adapters/ipvs/ipvs-kernel.js';
-import type { Planner } from '../../application/plan.js';
 import { setLines } from '../../../domain/ipvs/ip-set.js';
-import { compileIpvs } from '../../../domain/ipvs/compile.js';
-import { IpvsDesiredState, ipvsDesiredTables } from '../../../domain/ipvs/desired-state.js';
+import type { IpvsDesiredTables } from '../../../domain/ipvs/desired-state.js';
 import { addressBits } from '../../../domain/net/cidr.js';
-import { program } from '../../../adapters/iptables/variants.js';
-import { tablesDifference } from '../../../adapters/iptables/tables-difference.js';
 
-/** Follows packets through IPVS mode. Virtual servers by firewall mark are not seen. */
+/** The rules of IPVS mode. Virtual servers by firewall mark are not seen. */
 export class IpvsTracer implements Tracer {
   /**
    * @param scheduler of Services that request no other; the kernel is assumed to have those that are requested
@@ -46,16 +44,32 @@ export class IpvsTracer implements Tracer {
     private readonly open: () => IpvsReader,
   ) {}
 
-  desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Walk {
-    return ipvsDesiredWalk(entries, node, { randomFully: true }, this.schedulers);
+  /** The input of `ipset restore`, iptables-restore, `ipvsadm -R` and `ip -batch`, each under a line with its name. */
+  plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<string> {
+    const { sets, rules, servers, addresses } = this.tables(entries, node);
+    const bits = addressBits(node.family);
+    const sections = [
+      ['# ipset restore', ...sets.flatMap(setLines)],
+      restoreText(rules, node, () => false)
+        .trimEnd()
+        .split('\n'),
+      ['# ipvsadm -R', ...serverLines(servers)],
+      [
+        '# ip -batch -',
+        `link add ${SERVICE_DEVICE} type dummy`,
+        ...addresses.map((address) => `address add ${address}/${bits} dev ${SERVICE_DEVICE}`),
+      ],
+    ];
+    return Promise.resolve(sections.map((lines) => [...lines, ''].join('\n')).join(''));
   }
 
-  planned(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Side> {
-    return Promise.resolve(plannedIpvs(entries, node, { randomFully: true }, this.schedulers));
+  desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Side> {
+    return Promise.resolve(ipvsPlan(this.tables(entries, node)));
   }
 
-  private get schedulers() {
-    return { scheduler: this.scheduler, hasScheduler: () => true };
+  private tables(entries: Iterable<ForwardingEntry>, node: NodeNetwork): IpvsDesiredTables {
+    const options = { scheduler: this.scheduler, hasScheduler: () => true };
+    return desiredIpvs(entries, node, { randomFully: true }, options);
   }
 
   async actual(signal?: AbortSignal): Promise<Walk> {
@@ -105,23 +119,19 @@ function matchedSets(tables: SavedTables): readonly string[] {
 }
 
 /**
- * Walks through what was read of the kernel. Virtual servers are asked for when a packet comes to them: to list all of them takes
+ * Walks through what was read of the kernel. Virtual servers are read when a packet comes to them: to list all of them takes
  * a request for each.
  */
 class KernelWalk implements Walk {
   constructor(
-    private readonly read: Omit<IpvsSurroundings, 'server'>,
+    private readonly read: Omit<IpvsInputs, 'server'>,
     private readonly open: () => Pick<IpvsReader, 'servers' | 'close'>,
   ) {}
 
   walk(packet: Packet, environment: PacketEnvironment): Promise<readonly TracedEnding[]> {
     const servers = new OnDemand((id: VirtualServerId) => this.findServer(id), virtualServerKey);
-    const surroundings = { ...this.read, server: servers.find };
-    return walkWithDevices(
-      environment,
-      (devices) => walkIpvs(surroundings, packet, environment, devices),
-      servers,
-    );
+    const inputs = { ...this.read, server: servers.find };
+    return walkWithDevices(environment, (devices) => walkIpvs(inputs, packet, environment, devices), servers);
   }
 
   private async findServer(id: VirtualServerId): Promise<WalkedServer | undefined> {
@@ -142,39 +152,4 @@ interface IpvsReader {
   readonly addresses: Pick<ServiceAddresses, 'list'>;
   readonly servers: Pick<VirtualServers, 'find'>;
   close(): void;
-}
-
-/** Plans IPVS mode: the input of `ipset restore`, iptables-restore, `ipvsadm -R` and `ip -batch`, each under a line with its name. */
-export class IpvsPlanner implements Planner {
-  /** @param scheduler of Services that request no other; the kernel is assumed to have those that are requested */
-  constructor(private readonly scheduler: string) {}
-
-  plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): string {
-    const options = { node, scheduler: this.scheduler, hasScheduler: () => true };
-    const desired = new IpvsDesiredState();
-    for (const entry of entries) desired.replace(entry.key, compileIpvs(entry, options));
-    const tables = ipvsDesiredTables(desired, node, { randomFully: true });
-    const { repair } = tablesDifference(tables.rules, [], {
-      chainsPerCommit: Infinity,
-      isServiceChain: () => false,
-    });
-    const sections = [
-      ['ipset restore', tables.sets.flatMap(setLines)],
-      [
-        `${program('iptables', node.family, 'restore')} --noflush`,
-        [...repair.text()].join('').trimEnd().split('\n'),
-      ],
-      ['ipvsadm -R', serverLines(tables.servers)],
-      [
-        'ip -batch -',
-        [
-          `link add ${SERVICE_DEVICE} type dummy`,
-          ...tables.addresses.map(
-            (address) => `address add ${address}/${addressBits(node.family)} dev ${SERVICE_DEVICE}`,
-          ),
-        ],
-      ],
-    ] as const;
-    return sections.map(([tool, lines]) => [`# ${tool}`, ...lines, ''].join('\n')).join('');
-  }
 }

@@ -1,6 +1,6 @@
 /** The tables of nf_tables as the kernel has them now, for packets to follow and for comparisons. */
 
-import type { Walk } from '../../application/ports/tracer.js';
+import type { Walk } from '../../domain/walk/desired-walk.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { follow } from '../../domain/nftables/ruleset-walk.js';
 import { isOurs } from '../../domain/nftables/kernel-packet-state.js';

@@ -1,6 +1,7 @@
 /** The desired table of nftables mode: planned as text, and followed by packets without a kernel. */
 
-import type { Tracer, Walk } from '../../application/ports/tracer.js';
+import type { Tracer } from '../../application/ports/tracer.js';
+import type { Walk } from '../../domain/walk/desired-walk.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import type { Side } from '../../domain/compare/side.js';
@@ -9,12 +10,7 @@ import { rejectedProtocols } from '../../../domain/forwarding/rejected-protocols
 import { compileNftables } from '../../../domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../../domain/nftables/state/desired-table.js';
-import { RulesetWalk } from '../../domain/nftables/ruleset-walk.js';
-import type { FindElement } from '../../domain/nftables/elements.js';
-import type { DesiredWalk } from '../../domain/walk/desired-walk.js';
-import { ConcernedEntries } from '../../domain/walk/desired-walk.js';
 import { getOrMake } from '../../../domain/model/maps.js';
-import type { Planner } from '../../application/plan.js';
 import { renderTable, type TableContent } from '../../../adapters/nftables/render-text.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { KernelElement, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
@@ -27,63 +23,33 @@ import { kernelElement, kernelRule, kernelTable } from '../../../adapters/nftabl
 import { ELEMENTS, recordOf } from '../../../adapters/nftables/netlink/records.js';
 import { TableListing } from '../../../adapters/nftables/netlink/table-listing.js';
 
-/** Follows packets through nftables mode. */
+/** The rules of nftables mode. */
 export class NftablesTracer implements Tracer {
   constructor(readonly actual: (signal?: AbortSignal) => Promise<Walk>) {}
 
-  desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Walk {
-    return nftablesDesiredWalk(entries, node);
+  /** The table, as `nft -f` reads it. */
+  plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<string> {
+    return Promise.resolve(renderTable(node.family, tableOf(entries, node)));
   }
 
-  planned(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Side> {
+  desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Side> {
     return Promise.resolve(plannedNftables(entries, node));
   }
 }
 
 /** The rules that nftables mode would write for these entries. */
 export function plannedNftables(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Side {
-  const desired = new NftablesDesiredState();
-  const rejected = rejectedProtocols(node);
-  for (const entry of entries) desired.replace(entry.key, compileNftables(entry, [], rejected));
-  const written = new WrittenTable(node.family, desiredTable(desired, node));
+  const written = new WrittenTable(node.family, tableOf(entries, node));
+  // Our rules match the input device by its name, and no other device.
   const ruleset = { tables: [written.table], deviceNumbers: new Map<string, number>() };
   return nftablesSide(ruleset, node.family, (_, { name }) => written.elements(name));
 }
 
-/** Many traced packets concern the same entries. */
-const TABLES_KEPT = 100;
-
-/** The table that these entries make, as the kernel would get it. For each packet what concerns that packet is compiled. */
-export function nftablesDesiredWalk(all: Iterable<ForwardingEntry>, node: NodeNetwork): DesiredWalk {
-  const entries = new ConcernedEntries(all);
+function tableOf(entries: Iterable<ForwardingEntry>, node: NodeNetwork): TableContent {
+  const desired = new NftablesDesiredState();
   const rejected = rejectedProtocols(node);
-  const tables = new Map<string, WrittenTable>();
-  const tableOf = (concerned: readonly ForwardingEntry[]): WrittenTable => {
-    const desired = new NftablesDesiredState();
-    for (const entry of concerned) desired.replace(entry.key, compileNftables(entry, [], rejected));
-    if (tables.size === TABLES_KEPT) tables.clear();
-    return new WrittenTable(node.family, desiredTable(desired, node));
-  };
-  return {
-    walk(packet, { localAddresses }) {
-      const concerned = [...entries.of(packet)].sort((one, other) => (one.key < other.key ? -1 : 1));
-      const written = getOrMake(tables, concerned.map(({ key }) => key).join(' '), () => tableOf(concerned));
-      // Our rules match the input device by its name, and no other device.
-      const ruleset = { tables: [written.table], deviceNumbers: new Map<string, number>() };
-      const find: FindElement = (_, set, key) => written.find(set.name, key);
-      return new RulesetWalk(ruleset, packet, localAddresses, find, () => undefined).endings();
-    },
-  };
-}
-
-/** Plans nftables mode: the table, as `nft -f` reads it. */
-export class NftablesPlanner implements Planner {
-  plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): string {
-    const desired = new NftablesDesiredState();
-    const rejected = rejectedProtocols(node);
-    for (const entry of entries) desired.replace(entry.key, compileNftables(entry, [], rejected));
-    return renderTable(node.family, desiredTable(desired, node));
-  }
+  for (const entry of entries) desired.replace(entry.key, compileNftables(entry, [], rejected));
+  return desiredTable(desired, node);
 }
 
 /** A table of ours as it is sent to the kernel, read back from the messages: what the kernel would list, without a kernel. */

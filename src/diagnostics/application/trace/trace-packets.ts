@@ -1,3 +1,4 @@
+import { getOrMake } from '../../../domain/model/maps.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import { isLoopback, LOCALHOST } from '../../../domain/net/address.js';
@@ -14,7 +15,9 @@ import {
   summaryOf,
 } from '../../domain/trace/trace.js';
 import type { TraceQuery } from '../../domain/trace/query.js';
-import type { Tracer, Walk } from '../ports/tracer.js';
+import type { Tracer } from '../ports/tracer.js';
+import { DesiredWalk, type Walk } from '../../domain/walk/desired-walk.js';
+import { isLargeCluster } from '../../../domain/iptables/options.js';
 import type { TraceAnswer } from './answer.js';
 import type { Passage } from '../../../application/node/forwarding-obstacles.js';
 import { NamedError } from '../../../domain/model/named-error.js';
@@ -73,7 +76,7 @@ export class CannotTraceError extends NamedError {}
  * first packet; those that the desired rules are compiled from are looked through once.
  */
 export class TracePackets {
-  private readonly walks = new Map<IpFamily, Promise<Walk>>();
+  private readonly walks = new Map<IpFamily, Walk>();
   private nodePorts: ReadonlySet<string> | undefined;
 
   constructor(
@@ -105,7 +108,7 @@ export class TracePackets {
       const trace = unsent(query);
       return { ...trace, packet, ...effectOf(trace), remarks };
     }
-    const walk = rules === 'actual' ? await traced.tracer.actual(signal) : await this.desired(traced);
+    const walk = rules === 'actual' ? await traced.tracer.actual(signal) : this.desired(traced);
     signal?.throwIfAborted();
     const walked = await walk.walk(packet, {
       localAddresses: view.localAddresses,
@@ -118,10 +121,12 @@ export class TracePackets {
     return { ...trace, packet, ...why, remarks: notes };
   }
 
-  private desired({ tracer, network, entries }: TracedFamily): Promise<Walk> {
-    const known = this.walks.get(network.family) ?? Promise.resolve(tracer.desired(entries(), network));
-    this.walks.set(network.family, known);
-    return known;
+  private desired({ tracer, network, entries }: TracedFamily): Walk {
+    return getOrMake(this.walks, network.family, () => {
+      const all = [...entries()];
+      const isLarge = isLargeCluster(all);
+      return new DesiredWalk(all, (concerned) => tracer.desired(concerned, network, isLarge));
+    });
   }
 
   private why(endings: readonly TracedEnding[], trace: Trace, packet: Packet): WhyNot {

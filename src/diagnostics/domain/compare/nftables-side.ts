@@ -55,7 +55,7 @@ export function nftablesSide(ruleset: KernelRuleset, family: IpFamily, elementsO
         localAddresses,
         (_, set, key) => (remembered?.get(set.name)?.has(hex(key)) ? { key } : find(set, key)),
         () => undefined,
-        { watch, source },
+        watch && { watch, source },
       ).endings();
     },
   };

@@ -28,7 +28,7 @@ export interface Side {
   readonly doubts: readonly string[];
   destinations(): Iterable<NamedDestination>;
   /** Every ending that a packet may have. */
-  walk(packet: Packet, environment: PacketEnvironment, watch: Watch): readonly TracedEnding[];
+  walk(packet: Packet, environment: PacketEnvironment, watch?: Watch): readonly TracedEnding[];
 }
 
 /** Two sides cannot be compared; the message says why, and what to do instead. */

@@ -1,23 +1,15 @@
 import type { IpSet } from '../../../domain/ipvs/ip-set.js';
 import type { ListedRules, RuleSource, WalkedChain, WalkedRule } from '../iptables/rule.js';
 import { walkTables } from '../iptables/tables-walk.js';
-import { walkIpvs, type WalkedServer, desiredServer } from '../ipvs-walk.js';
+import { walkIpvs, type WalkedServer } from '../ipvs-walk.js';
 import { virtualServerKey, type VirtualServerKey } from '../../../domain/ipvs/virtual-server.js';
 import { singleAddress, rangeOf, type AddressRange } from './address-ranges.js';
 import type { Side, NamedDestination } from './side.js';
 import { isProtocol } from '../../../domain/model/service-port-name.js';
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import { parseCidr } from '../../../domain/net/cidr.js';
-import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
-import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
-import { iptablesBaseRules } from '../../../domain/iptables/base-rules.js';
-import { isLargeCluster, type IptablesHost } from '../../../domain/iptables/options.js';
-import { compileIptables } from '../../../domain/iptables/compile.js';
-import { IptablesDesiredState } from '../../../domain/iptables/desired-state.js';
-import { desiredRules } from '../iptables/desired-walk.js';
-import { ipvsBaseRules } from '../../../domain/ipvs/base-rules.js';
-import { compileIpvs, type IpvsOptions } from '../../../domain/ipvs/compile.js';
-import { IpvsDesiredState, desiredIptablesRules, desiredSets } from '../../../domain/ipvs/desired-state.js';
+import { desiredRules } from '../iptables/desired-rules.js';
+import type { IpvsDesiredTables } from '../../../domain/ipvs/desired-state.js';
 import { getOrMake } from '../../../domain/model/maps.js';
 import type { Chain } from '../walk/chain-walk.js';
 import type { TablesPacketState } from '../iptables/tables-packet-state.js';
@@ -34,7 +26,7 @@ export function tablesSide(rules: ListedRules): Side {
   };
 }
 
-/** All that mode ipvs has in one family. */
+/** What IPVS mode has in one family. */
 export interface IpvsRules {
   readonly rules: ListedRules;
   readonly sets: readonly IpSet[];
@@ -45,7 +37,7 @@ export interface IpvsRules {
 
 /** Tables of iptables together with IPVS. */
 export function ipvsSide({ rules, sets, servers, addresses }: IpvsRules): Side {
-  const surroundings = {
+  const inputs = {
     rules: new NarrowedRules(rules),
     sets: new Map(sets.map((set) => [set.name, set])),
     server: (id: Parameters<typeof virtualServerKey>[0]) => servers.get(virtualServerKey(id)),
@@ -64,7 +56,7 @@ export function ipvsSide({ rules, sets, servers, addresses }: IpvsRules): Side {
         yield { addresses: singleAddress(address), protocol, ports: [port, port] };
       }
     },
-    walk: (packet, environment, watch) => walkIpvs(surroundings, packet, environment, undefined, watch),
+    walk: (packet, environment, watch) => walkIpvs(inputs, packet, environment, undefined, watch),
   };
 }
 
@@ -124,33 +116,17 @@ function* setDestinations(sets: Iterable<IpSet>): Generator<NamedDestination> {
     }
 }
 
-/** What mode iptables would write for these entries. */
-export function plannedIptables(
-  entries: readonly ForwardingEntry[],
-  node: NodeNetwork,
-  host: IptablesHost,
-): Side {
-  const options = { node, host, largeCluster: isLargeCluster(entries) };
-  const desired = new IptablesDesiredState();
-  for (const entry of entries) desired.replace(entry.key, compileIptables(entry, options));
-  return tablesSide(desiredRules(desired, iptablesBaseRules(node, host)));
-}
-
-/** What mode ipvs would write for these entries. */
-export function plannedIpvs(
-  entries: Iterable<ForwardingEntry>,
-  node: NodeNetwork,
-  host: Pick<IptablesHost, 'randomFully'>,
-  options: Omit<IpvsOptions, 'node'>,
-): Side {
-  const desired = new IpvsDesiredState();
-  for (const entry of entries) desired.replace(entry.key, compileIpvs(entry, { ...options, node }));
-  const servers = [...desired.serverKeys()].map((key) => [key, desiredServer(desired, key)!] as const);
+/** The virtual servers, sets and tables that IPVS mode would write. */
+export function ipvsPlan({ rules, sets, servers, addresses }: IpvsDesiredTables): Side {
+  const walked = servers.map(({ server, endpoints, owner: servicePort }) => {
+    const realServers = endpoints.map(({ address, port, weight = 1 }) => ({ address, port, weight }));
+    return [virtualServerKey(server), { server, realServers, servicePort }] as const;
+  });
   return ipvsSide({
-    rules: desiredRules(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),
-    sets: desiredSets(desired, node.family),
-    servers: new Map(servers),
-    addresses: new Set(desired.addresses()),
+    rules: desiredRules(rules),
+    sets,
+    servers: new Map(walked),
+    addresses: new Set(addresses),
   });
 }
 

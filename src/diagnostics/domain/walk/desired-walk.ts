@@ -2,9 +2,37 @@ import type { Packet, PacketEnvironment, TracedEnding } from '../trace/trace.js'
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import { getOrMake } from '../../../domain/model/maps.js';
 
-/** Follows packets through what should be there. */
-export interface DesiredWalk {
-  walk(packet: Packet, environment: PacketEnvironment): readonly TracedEnding[];
+/** Rules that packets can be sent through, any number of them. */
+export interface Walk {
+  /** Every ending that the packet may have. Rejects with a typed error where the kernel does not answer a request. */
+  walk(
+    packet: Packet,
+    environment: PacketEnvironment,
+  ): readonly TracedEnding[] | Promise<readonly TracedEnding[]>;
+}
+
+/** Many traced packets concern the same entries. */
+const COMPILED_KEPT = 100;
+
+/** Follows packets through the desired rules. For each packet only the entries that concern it are compiled. */
+export class DesiredWalk implements Walk {
+  private readonly entries: ConcernedEntries;
+  private readonly compiled = new Map<string, Promise<Walk>>();
+
+  constructor(
+    all: Iterable<ForwardingEntry>,
+    private readonly compile: (entries: readonly ForwardingEntry[]) => Promise<Walk>,
+  ) {
+    this.entries = new ConcernedEntries(all);
+  }
+
+  async walk(packet: Packet, environment: PacketEnvironment): Promise<readonly TracedEnding[]> {
+    const entries = [...this.entries.of(packet)].sort((one, other) => (one.key < other.key ? -1 : 1));
+    const keys = entries.map(({ key }) => key).join(' ');
+    if (this.compiled.size === COMPILED_KEPT) this.compiled.clear();
+    const rules = await getOrMake(this.compiled, keys, () => this.compile(entries));
+    return rules.walk(packet, environment);
+  }
 }
 
 /** Finds the few entries whose rules a packet may meet, so that only those need to be compiled to follow it. */

@@ -1,10 +1,14 @@
-import { IpvsPlanner } from '../../../../src/diagnostics/adapters/rules/ipvs-rules.js';
+import { IpvsTracer } from '../../../../src/diagnostics/adapters/rules/ipvs-rules.js';
 import { nodeNetwork } from '../../../adapters/ipvs/memory-node.js';
 import { entryOf } from '../../../adapters/ipvs/services.js';
 
-describe('the plan of mode ipvs', () => {
-  it('is what the tools would be given, each under its name', () => {
-    const text = new IpvsPlanner('rr').plan(
+const unread = (): never => {
+  throw new Error('the kernel is not read');
+};
+
+describe('the plan of IPVS mode', () => {
+  it('is what the tools would be given, each under its name', async () => {
+    const text = await new IpvsTracer('IPv4', 'rr', unread).plan(
       [entryOf('a'), entryOf('b', [], { scheduler: 'mh' })],
       nodeNetwork(),
     );

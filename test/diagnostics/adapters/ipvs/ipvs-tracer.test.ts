@@ -53,7 +53,7 @@ describe('the tracer of mode ipvs', () => {
             const all = lists.flat();
             expect((await memory.backend(family).start(all, network)).failed).toEqual([]);
             const actual = await memory.tracer(family).actual();
-            const desired = memory.tracer(family).desired(all, network);
+            const desired = await memory.tracer(family).desired(all, network);
             for (const packet of sent) {
               const endings = await desired.walk(packet, NODE_ENVIRONMENT);
               const met = await actual.walk(packet, NODE_ENVIRONMENT);

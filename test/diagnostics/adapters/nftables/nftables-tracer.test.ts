@@ -36,7 +36,7 @@ describe('nftables rules', () => {
           const table = new ForwardingTable();
           table.update(proxy.state, proxy.state.serviceKeys(), forwarding);
           const entries = [...table.entries()];
-          const rules = tracer.desired(entries, network);
+          const rules = await tracer.desired(entries, network);
           for (const packet of [...packets(family)].filter((_packet, place) => place % STRIDE === first)) {
             const isOwn = packet.inputInterface === undefined;
             const localAddresses = new Set(isOwn ? [...LOCAL_ADDRESSES, packet.source] : LOCAL_ADDRESSES);

@@ -58,14 +58,19 @@ function packetsOn(node: Partial<NodeNetwork>, ...endings: readonly TracedEnding
     },
   };
   const tracer: Tracer = {
-    desired: () => (asked.push('desired'), walk),
+    desired: () => (asked.push('desired'), Promise.resolve(walk)),
     actual: () => (asked.push('actual'), Promise.resolve(walk)),
   };
   const to = (address: string) => {
     const [device, source] = routes[address] ?? [];
     return Promise.resolve(device === undefined ? undefined : { device, source: source! });
   };
-  const entry = { name: { protocol: 'TCP' }, frontends: [{ kind: 'node-port', port: 30080 }] };
+  const entry = {
+    name: { protocol: 'TCP' },
+    frontends: [{ kind: 'node-port', port: 30080 }],
+    endpoints: { reachable: [] },
+    healthCheckNodePort: 0,
+  };
   const traced = {
     network: { family: 'IPv4', serviceCIDRs: [], ...node } as never,
     view: new MachineView(new Set(['192.0.2.4', '127.0.0.1']), { to }, forwarding),

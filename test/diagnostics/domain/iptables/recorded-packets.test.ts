@@ -1,9 +1,9 @@
-import type { DesiredWalk } from '../../../../src/diagnostics/domain/walk/desired-walk.js';
 import { isIptablesChain } from '../../../../src/diagnostics/adapters/rules/iptables-rules.js';
-import { iptablesDesiredWalk } from '../../../../src/diagnostics/domain/iptables/desired-walk.js';
+import { desiredIptables, desiredRules } from '../../../../src/diagnostics/domain/iptables/desired-rules.js';
+import { tablesSide } from '../../../../src/diagnostics/domain/compare/tables-side.js';
 import { SavedRules } from '../../../../src/diagnostics/domain/iptables/saved-rules.js';
 import { walkTables } from '../../../../src/diagnostics/domain/iptables/tables-walk.js';
-import type { Walk } from '../../../../src/diagnostics/application/ports/tracer.js';
+import type { Walk } from '../../../../src/diagnostics/domain/walk/desired-walk.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { parseSave } from '../../../support/iptables/parse-save.js';
 import {
@@ -17,9 +17,9 @@ import {
 import { recordedFates, walkedFates } from '../../../support/recorded/packet-fates.js';
 
 /** Through the rules that this program makes. */
-function desiredWalk(step: RecordedStep, family: IpFamily): DesiredWalk {
+function desiredWalk(step: RecordedStep, family: IpFamily): Walk {
   const { entries, network } = recordedEntries(step, family);
-  return iptablesDesiredWalk(entries, network, RECORDED_HOST);
+  return tablesSide(desiredRules(desiredIptables(entries, network, RECORDED_HOST)));
 }
 
 describe('a packet in mode iptables meets what was recorded', () => {

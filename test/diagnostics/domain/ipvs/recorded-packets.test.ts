@@ -1,6 +1,6 @@
-import type { DesiredWalk } from '../../../../src/diagnostics/domain/walk/desired-walk.js';
-import { ipvsDesiredWalk, walkIpvs } from '../../../../src/diagnostics/domain/ipvs-walk.js';
-import type { Walk } from '../../../../src/diagnostics/application/ports/tracer.js';
+import { desiredIpvs, walkIpvs } from '../../../../src/diagnostics/domain/ipvs-walk.js';
+import { ipvsPlan } from '../../../../src/diagnostics/domain/compare/tables-side.js';
+import type { Walk } from '../../../../src/diagnostics/domain/walk/desired-walk.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import {
   recordedEntries,
@@ -13,10 +13,10 @@ import { recordedSurroundings } from '../../../support/recorded/ipvs-dump.js';
 import { recordedFates, walkedFates } from '../../../support/recorded/packet-fates.js';
 
 /** Through what this program makes. */
-function desiredWalk(step: RecordedStep, family: IpFamily): DesiredWalk {
+function desiredWalk(step: RecordedStep, family: IpFamily): Walk {
   const { entries, network } = recordedEntries(step, family, 'ipvs');
   const schedulers = { scheduler: 'rr', hasScheduler: () => true };
-  return ipvsDesiredWalk(entries, network, RECORDED_HOST, schedulers);
+  return ipvsPlan(desiredIpvs(entries, network, RECORDED_HOST, schedulers));
 }
 
 describe('a packet in mode ipvs meets what was recorded', () => {

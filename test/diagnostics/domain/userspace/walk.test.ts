@@ -1,4 +1,4 @@
-import { userspaceDesiredWalk } from '../../../../src/diagnostics/domain/userspace-walk.js';
+import { desiredUserspace } from '../../../../src/diagnostics/domain/userspace-walk.js';
 import type { ProxyAddress } from '../../../../src/domain/userspace/portals.js';
 import { parseAddress } from '../../../../src/domain/net/address.js';
 import type { Service } from '../../../../src/domain/model/service.js';
@@ -14,7 +14,7 @@ const PARTS: Partial<Service> = {
 const fromNode: Partial<Packet> = { inputInterface: undefined, source: '198.51.100.1' };
 
 const walked = (packet: Partial<Packet>, endpoints: readonly number[], parts = PARTS, address = EVERYWHERE) =>
-  userspaceDesiredWalk([entryOf('a', [7]), entryOf('j', endpoints, parts)], address, () => undefined).walk(
+  desiredUserspace([entryOf('a', [7]), entryOf('j', endpoints, parts)], address, () => undefined).walk(
     { ...ARRIVING, ...packet },
     NODE,
   );
@@ -41,7 +41,7 @@ describe('a packet in mode userspace', () => {
       expect(endings[0]!.steps.at(-1)).toEqual({
         hook: 'process',
         where: 'proxy socket',
-        rule: 'port 1/TCP',
+        rule: 'port 2/TCP',
         effect:
           'passed on to 10.244.1.1:8080, 1 in 2 in turn, over a connection of its own, which rewrites the source to an address of this node',
         servicePort: 'shop/j/tcp/',

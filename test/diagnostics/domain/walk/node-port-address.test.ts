@@ -1,12 +1,13 @@
-import { nftablesDesiredWalk } from '../../../../src/diagnostics/adapters/rules/nftables-rules.js';
+import { plannedNftables } from '../../../../src/diagnostics/adapters/rules/nftables-rules.js';
 import type { ForwardingEntry } from '../../../../src/domain/forwarding/forwarding-entry.js';
 import { ForwardingTable } from '../../../../src/domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../../../src/domain/forwarding/node-network.js';
-import { iptablesDesiredWalk } from '../../../../src/diagnostics/domain/iptables/desired-walk.js';
-import { ipvsDesiredWalk } from '../../../../src/diagnostics/domain/ipvs-walk.js';
+import { desiredIptables, desiredRules } from '../../../../src/diagnostics/domain/iptables/desired-rules.js';
+import { ipvsPlan, tablesSide } from '../../../../src/diagnostics/domain/compare/tables-side.js';
+import { desiredIpvs } from '../../../../src/diagnostics/domain/ipvs-walk.js';
 import { parseAddress } from '../../../../src/domain/net/address.js';
 import { ClusterState } from '../../../../src/domain/state/cluster-state.js';
-import { userspaceDesiredWalk } from '../../../../src/diagnostics/domain/userspace-walk.js';
+import { desiredUserspace } from '../../../../src/diagnostics/domain/userspace-walk.js';
 import { HOST } from '../../../support/iptables/services.js';
 import { ARRIVING } from '../../../support/iptables/walked.js';
 import { FORWARDING, service, slice, sliceEndpoint } from '../../../support/samples.js';
@@ -24,12 +25,13 @@ const NODE: NodeNetwork = {
 };
 
 const WALKS = {
-  nftables: (entries: readonly ForwardingEntry[]) => nftablesDesiredWalk(entries, NODE),
-  iptables: (entries: readonly ForwardingEntry[]) => iptablesDesiredWalk(entries, NODE, HOST),
+  nftables: (entries: readonly ForwardingEntry[]) => plannedNftables(entries, NODE),
+  iptables: (entries: readonly ForwardingEntry[]) =>
+    tablesSide(desiredRules(desiredIptables(entries, NODE, HOST))),
   ipvs: (entries: readonly ForwardingEntry[]) =>
-    ipvsDesiredWalk(entries, NODE, HOST, { scheduler: 'rr', hasScheduler: () => true }),
+    ipvsPlan(desiredIpvs(entries, NODE, HOST, { scheduler: 'rr', hasScheduler: () => true })),
   userspace: (entries: readonly ForwardingEntry[]) =>
-    userspaceDesiredWalk(entries, { listen: undefined, host: TAKEN }),
+    desiredUserspace(entries, { listen: undefined, host: TAKEN }),
 };
 
 /** One Service with an address of the node, one with a node port of the same number. */

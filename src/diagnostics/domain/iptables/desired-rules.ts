@@ -4,32 +4,30 @@ import { iptablesBaseRules } from '../../../domain/iptables/base-rules.js';
 import { isLargeCluster, type IptablesHost } from '../../../domain/iptables/options.js';
 import { compileIptables } from '../../../domain/iptables/compile.js';
 import { IptablesDesiredState, DesiredTables } from '../../../domain/iptables/desired-state.js';
-import { type DesiredWalk, ConcernedEntries } from '../walk/desired-walk.js';
-import { walkTables } from './tables-walk.js';
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
-import type { BaseRules, RuleText, TableName } from '../../../domain/iptables/table.js';
+import type { RuleText, TableName } from '../../../domain/iptables/table.js';
 import { type ListedRules, WalkedRule } from './rule.js';
 import { getOrMake } from '../../../domain/model/maps.js';
 
-/** Follows packets through the tables that these entries make. For each packet it compiles what concerns that packet. */
-export function iptablesDesiredWalk(
-  all: readonly ForwardingEntry[],
+/**
+ * What iptables mode would write for these entries.
+ * @param isLarge whether rules are shortened, as in large clusters
+ */
+export function desiredIptables(
+  entries: readonly ForwardingEntry[],
   node: NodeNetwork,
   host: IptablesHost,
-): DesiredWalk {
-  const options = { node, host, largeCluster: isLargeCluster(all) };
-  const entries = new ConcernedEntries(all);
-  return {
-    walk(packet, environment) {
-      const desired = new IptablesDesiredState();
-      for (const entry of entries.of(packet)) desired.replace(entry.key, compileIptables(entry, options));
-      return walkTables(desiredRules(desired, iptablesBaseRules(node, host)), packet, environment);
-    },
-  };
+  isLarge = isLargeCluster(entries),
+): DesiredTables {
+  const options = { node, host, largeCluster: isLarge };
+  const desired = new IptablesDesiredState();
+  for (const entry of entries) desired.replace(entry.key, compileIptables(entry, options));
+  return new DesiredTables(desired, iptablesBaseRules(node, host));
 }
 
 /** The tables as they should be, and nothing of other programs. */
-export function desiredRules(desired: IptablesDesiredState, baseRules: BaseRules): ListedRules {
+export function desiredRules(tables: DesiredTables): ListedRules {
+  const { baseRules } = tables;
   const chains = new Map<string, Map<string, { readonly rules: WalkedRule[] }>>();
   const chainOf = (table: TableName, name: string): WalkedRule[] => {
     const its = getOrMake(chains, table, () => new Map<string, { readonly rules: WalkedRule[] }>());
@@ -39,7 +37,6 @@ export function desiredRules(desired: IptablesDesiredState, baseRules: BaseRules
     const chain = chainOf(table, name);
     for (const rule of rules) chain.push(new WalkedRule(table, name, rule, owner));
   };
-  const tables = new DesiredTables(desired, baseRules);
   for (const { table, name, rules } of baseRules.chains) add(table, name, rules);
   // What other programs put there is not known.
   for (const { table, name } of baseRules.unmanagedChains) add(table, name, []);
