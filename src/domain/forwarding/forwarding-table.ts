@@ -6,6 +6,7 @@ import {
   type ServiceKey,
   type ServicePortKey,
 } from '../model/service-port-name.js';
+import { grouped } from '../model/maps.js';
 import type { ClusterState } from '../state/cluster-state.js';
 import type { Service, ServicePortSpec } from '../model/service.js';
 import { EndpointBudget } from './endpoint-budget.js';
@@ -31,28 +32,22 @@ export interface ServicePart {
 }
 
 /**
- * Some ports of a Service, as it is now. After all its portions its entries are those of its ports. While only some have been computed, none of its
- * entries may have a table of slots, as ports share these.
+ * Some ports of a Service, as it is now, and entries that go. After all its portions its entries are those of its ports. None of them may have
+ * a table of slots, as ports share these.
  */
 export interface PortPortion {
   readonly ports: readonly ServicePortSpec[];
-  /** Of the entries that go, or that entries of the ports replace. */
-  readonly replaced: ReadonlySet<ServicePortKey>;
+  readonly gone: readonly ServicePortKey[];
   /** The Service may have another number of endpoints than when its other portions were computed. */
   readonly isFirst: boolean;
   readonly isLast: boolean;
 }
 
-/** Of one Service: by key as long as only some of its ports have been computed since it changed. */
-type Entries = readonly ForwardingEntry[] | Map<ServicePortKey, ForwardingEntry>;
-
-/** A Service whose entries were computed, or some of them. */
+/** The entries that were computed of a Service, and those that they replace. */
 interface Computed {
-  /** The entries before. */
   readonly former: readonly ForwardingEntry[];
   /** Missing: all that the Service has. */
   readonly entries?: readonly ForwardingEntry[];
-  readonly isLast?: boolean;
 }
 
 /**
@@ -60,7 +55,7 @@ interface Computed {
  * plan and explain read it.
  */
 export class ForwardingTable {
-  private readonly entriesByService = new Map<ServiceKey, Entries>();
+  private readonly entriesByService = new Map<ServiceKey, readonly ForwardingEntry[]>();
   private readonly budget = new SlotBudget();
   private readonly endpoints = new EndpointBudget();
   private readonly claims = new FrontendClaims(this);
@@ -87,7 +82,7 @@ export class ForwardingTable {
   }
 
   *entries(): Iterable<ForwardingEntry> {
-    for (const entries of this.entriesByService.values()) yield* entries.values();
+    for (const entries of this.entriesByService.values()) yield* entries;
   }
 
   /** Services that have entries. */
@@ -101,14 +96,12 @@ export class ForwardingTable {
   }
 
   entry(key: ServicePortKey): ForwardingEntry | undefined {
-    const entries = this.entriesByService.get(serviceOf(key)) ?? NO_ENTRIES;
-    return entries instanceof Map ? entries.get(key) : findEntry(entries, key);
+    return findEntry(this.entriesOf(serviceOf(key)), key);
   }
 
   /** Entries of all ports of a Service. */
   entriesOf(service: ServiceKey): readonly ForwardingEntry[] {
-    const entries = this.entriesByService.get(service) ?? NO_ENTRIES;
-    return entries instanceof Map ? [...entries.values()] : entries;
+    return this.entriesByService.get(service) ?? NO_ENTRIES;
   }
 
   /** The tables of slots of these entries. */
@@ -172,19 +165,22 @@ export class ForwardingTable {
       if (service?.clusterIPs[context.family] === undefined && !this.has(key)) continue;
       const ports = portion?.ports ?? service?.ports ?? [];
       const entries = service ? this.forwarded(state, key, service, ports, context) : NO_ENTRIES;
-      const former = portion ? this.putPortion(key, portion, entries) : this.put(key, entries);
-      computed.set(key, portion ? { former, entries, isLast: portion.isLast } : { former });
+      const former = this.replace(key, entries, portion);
+      computed.set(key, portion ? { former, entries } : { former });
       this.countChanged(former, entries);
       this.claims.replace(former, entries, affected);
-      if (context.usesSlots && (portion?.isLast ?? true))
-        this.budget.request(key, slotDemand(this.entriesOf(key)));
+      if (context.usesSlots && !portion) this.budget.request(key, slotDemand(entries));
     }
     for (const key of this.budget.decide())
       if (!computed.has(key)) computed.set(key, { former: this.entriesOf(key) });
-    const changes = [...computed].flatMap(([key, each]) => this.changesOf(key, each));
-    for (const [key, { entries = this.entriesOf(key) }] of computed)
-      for (const entry of entries) affected.delete(entry.key);
-    for (const key of new Set(Array.from(affected, serviceOf))) changes.push(...this.grant(key, affected));
+    const changes: ForwardingChange[] = [];
+    for (const [key, { former, entries }] of computed)
+      changes.push(...this.changesOf(key, former, entries ?? this.balance(key)));
+    for (const { key } of changes) affected.delete(key);
+    for (const [key, ports] of grouped(affected, serviceOf)) {
+      const others = ports.flatMap((port) => this.entry(port) ?? []);
+      changes.push(...this.changesOf(key, others, others));
+    }
     return changes;
   }
 
@@ -227,58 +223,56 @@ export class ForwardingTable {
     });
   }
 
-  /** Returns the former entries. */
-  private put(key: ServiceKey, entries: readonly ForwardingEntry[]): readonly ForwardingEntry[] {
-    const former = this.entriesOf(key);
+  private put(key: ServiceKey, entries: readonly ForwardingEntry[]): void {
     if (entries.length > 0) this.entriesByService.set(key, entries);
     else this.entriesByService.delete(key);
-    return former;
   }
 
-  /** Returns the former entries of the portion. */
-  private putPortion(
+  /** Returns the entries that these replace: those of the portion, else all of the Service. */
+  private replace(
     key: ServiceKey,
-    { replaced }: PortPortion,
     entries: readonly ForwardingEntry[],
+    portion: PortPortion | undefined,
   ): readonly ForwardingEntry[] {
-    const present = this.entriesByService.get(key) ?? NO_ENTRIES;
-    const byKey = present instanceof Map ? present : new Map(present.map((entry) => [entry.key, entry]));
-    const former = Array.from(replaced, (each) => byKey.get(each)!);
-    // Those that are replaced go to the end: after the last portion all are in the order of the ports.
-    for (const each of replaced) byKey.delete(each);
-    for (const entry of entries) byKey.set(entry.key, entry);
-    this.entriesByService.set(key, byKey);
-    return former;
-  }
-
-  /** Gives these entries of a Service the frontends that they own by now. */
-  private grant(key: ServiceKey, affected: ReadonlySet<ServicePortKey>): readonly ForwardingChange[] {
-    const changes: ForwardingChange[] = [];
-    const granted = (entry: ForwardingEntry): ForwardingEntry => {
-      if (!affected.has(entry.key)) return entry;
-      const present = this.claims.granted(entry);
-      if (present !== entry) changes.push({ key: entry.key, entry: present, former: entry });
+    const present = this.entriesOf(key);
+    if (!portion) {
+      this.put(key, entries);
       return present;
-    };
-    const present = this.entriesByService.get(key) ?? NO_ENTRIES;
-    if (present instanceof Map) for (const [each, entry] of present) present.set(each, granted(entry));
-    else this.put(key, present.map(granted));
-    return changes;
+    }
+    const keys = new Set([...portion.gone, ...entries.map((entry) => entry.key)]);
+    this.put(key, [...present.filter((entry) => !keys.has(entry.key)), ...entries]);
+    return present.filter((entry) => keys.has(entry.key));
   }
 
-  /** Balances the computed entries as there is room, and gives them the frontends that they own. */
-  private changesOf(key: ServiceKey, computed: Computed): readonly ForwardingChange[] {
-    const { former, entries = balanced(this.entriesOf(key), this.budget.reason(key)), isLast } = computed;
+  /** Balances the entries of a Service as there is space for tables. */
+  private balance(key: ServiceKey): readonly ForwardingEntry[] {
+    const entries = balanced(this.entriesOf(key), this.budget.reason(key));
+    this.put(key, entries);
+    return entries;
+  }
+
+  /**
+   * Gives entries of a Service the frontends that they own.
+   * @param former the entries that these replace
+   */
+  private changesOf(
+    key: ServiceKey,
+    former: readonly ForwardingEntry[],
+    entries: readonly ForwardingEntry[],
+  ): readonly ForwardingChange[] {
     const granted = entries.map((entry) => this.claims.granted(entry));
-    const present = this.entriesByService.get(key);
-    if (!(present instanceof Map)) this.put(key, granted);
-    else for (const entry of granted) present.set(entry.key, entry);
-    if (isLast) this.put(key, this.entriesOf(key));
+    if (granted.some((entry, index) => entry !== entries[index]))
+      this.put(
+        key,
+        this.entriesOf(key).map((entry) => findEntry(granted, entry.key) ?? entry),
+      );
     const changes: ForwardingChange[] = former.flatMap((previous) =>
       findEntry(granted, previous.key) ? [] : [{ key: previous.key, entry: undefined, former: previous }],
     );
-    for (const entry of granted)
-      changes.push({ key: entry.key, entry, former: findEntry(former, entry.key) });
+    for (const entry of granted) {
+      const previous = findEntry(former, entry.key);
+      if (entry !== previous) changes.push({ key: entry.key, entry, former: previous });
+    }
     return changes;
   }
 

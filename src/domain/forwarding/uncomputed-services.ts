@@ -1,4 +1,4 @@
-import type { Protocol, ServiceKey, ServicePortKey } from '../model/service-port-name.js';
+import { PROTOCOLS, type Protocol, type ServiceKey } from '../model/service-port-name.js';
 import type { Service, ServicePortSpec } from '../model/service.js';
 import type { IpFamily } from '../net/ip-family.js';
 import type { ClusterState } from '../state/cluster-state.js';
@@ -111,7 +111,7 @@ export class UncomputedServices {
     return sum;
   }
 
-  /** Undefined if the Service is computed as a whole: with few ports, or where ports share tables of slots. */
+  /** Undefined if the Service is computed as a whole: with few ports, or where ports share tables of slots or exchange frontends. */
   private portionsOf(key: ServiceKey, start: number): Iterator<PortPortion, undefined> | undefined {
     const entries = this.entriesOf(key);
     const service = this.served(key);
@@ -121,9 +121,8 @@ export class UncomputedServices {
     if (Math.max(ports.length, entries.length) <= portsAtOnce) return undefined;
     if (entries.some(({ balancing, deniedBalancing }) => balancing ?? deniedBalancing)) return undefined;
     if (service && this.mayUseSlots(key, service)) return undefined;
-    const from = ports.length === 0 ? 0 : start % ports.length;
-    const ordered = from === 0 ? ports : [...ports.slice(from), ...ports.slice(0, from)];
-    return divided(ordered, entries, portsAtOnce);
+    if (exchangeFrontends(ports, entries)) return undefined;
+    return divided(ports, entries, start, portsAtOnce);
   }
 
   private mayUseSlots(key: ServiceKey, { scheduler, balancingMethod, weights }: Service): boolean {
@@ -140,160 +139,45 @@ export class UncomputedServices {
   }
 }
 
-/** All ports of a Service, and all its entries, in portions. */
+/** The entries of a Service that go, then its ports, beginning with one of them, in portions. */
 function* divided(
   ports: readonly ServicePortSpec[],
   entries: readonly ForwardingEntry[],
-  portsAtOnce: number,
+  start: number,
+  atOnce: number,
 ): Generator<PortPortion, undefined> {
-  let left = ports.length + entries.length;
-  let isFirst = true;
-  let portion = { ports: [] as ServicePortSpec[], replaced: new Set<ServicePortKey>() };
-  for (const group of groups(ports, entries)) {
-    portion.ports.push(...group.ports);
-    for (const { key } of group.entries) portion.replaced.add(key);
-    left -= group.ports.length + group.entries.length;
-    if (left > 0 && Math.max(portion.ports.length, portion.replaced.size) < portsAtOnce) continue;
-    yield { ...portion, isFirst, isLast: left === 0 };
-    isFirst = false;
-    portion = { ports: [], replaced: new Set() };
-  }
-}
-
-interface PortGroup {
-  readonly ports: readonly ServicePortSpec[];
-  /** Those that the ports replace. */
-  readonly entries: readonly ForwardingEntry[];
-}
-
-/**
- * First each entry that goes, then each port that comes or moves, with the entries that it replaces, then the others. Whatever has a name or
- * a frontend in common is in one group, so that a frontend passes from one port to another at once.
- */
-function* groups(
-  ports: readonly ServicePortSpec[],
-  entries: readonly ForwardingEntry[],
-): Generator<PortGroup, undefined> {
-  const { pairs, others } = paired(ports, entries);
-  const changed = ports.filter((_, index) => !pairs[index]);
-  if (others.length === 0) for (const port of changed) yield { ports: [port], entries: [] };
-  else yield* linked(changed, others);
-  for (const [index, port] of ports.entries()) {
-    const entry = pairs[index];
-    if (entry) yield { ports: [port], entries: [entry] };
-  }
-}
-
-/** Of ports and entries of which some may have a name or a frontend in common. */
-function* linked(
-  ports: readonly ServicePortSpec[],
-  entries: readonly ForwardingEntry[],
-): Generator<PortGroup, undefined> {
-  const coming = new Members(ports, placesOfPort);
-  const replaced: ForwardingEntry[] = [];
-  for (const entry of entries)
-    if (coming.has(placesOfEntry(entry))) replaced.push(entry);
-    else yield { ports: [], entries: [entry] };
-  const present = new Members(replaced, placesOfEntry);
-  for (const first of [...ports.map(placesOfPort), ...replaced.map(placesOfEntry)]) {
-    const group = { ports: [] as ServicePortSpec[], entries: [] as ForwardingEntry[] };
-    const found = [first];
-    for (let places = found.pop(); places; places = found.pop()) {
-      const [newPorts, newEntries] = [coming.take(places), present.take(places)];
-      group.ports.push(...newPorts);
-      group.entries.push(...newEntries);
-      found.push(...newPorts.map(placesOfPort), ...newEntries.map(placesOfEntry));
-    }
-    if (group.ports.length + group.entries.length > 0) yield group;
-  }
-}
-
-/** The entry of each port's name and frontends, which a port has that stays, and the other entries. Written for speed. */
-function paired(
-  ports: readonly ServicePortSpec[],
-  entries: readonly ForwardingEntry[],
-): {
-  readonly pairs: readonly (ForwardingEntry | undefined)[];
-  readonly others: readonly ForwardingEntry[];
-} {
-  const numbers = new Int32Array(PLACES);
-  for (const [index, entry] of entries.entries())
-    for (const place of placesOfEntry(entry).places) numbers[place] = index + 1;
-  const isPaired = new Uint8Array(entries.length);
-  const pairs = ports.map((port) => {
-    const { name, places } = placesOfPort(port);
-    const index = numbers[places[0]!]! - 1;
-    const entry = entries[index];
-    if (entry?.name.port !== name || !places.every((place) => [0, index + 1].includes(numbers[place]!)))
-      return undefined;
-    if (!placesOfEntry(entry).places.every((place) => places.includes(place))) return undefined;
-    isPaired[index] = 1;
-    return entry;
-  });
-  return { pairs, others: entries.filter((_, index) => !isPaired[index]) };
-}
-
-/** The key of a port within its Service, and its frontends. */
-interface PortPlaces {
-  readonly protocol: Protocol;
-  readonly name: string;
-  readonly places: readonly number[];
-}
-
-/** The ports of a Service, or its entries, by name and by frontend. Written for speed, as it is made in one piece. */
-class Members<Member> {
-  private readonly byName: Readonly<Record<Protocol, Map<string, number>>>;
-  /** Numbers of members, from 1. */
-  private readonly byPlace = new Int32Array(PLACES);
-  private readonly taken: Uint8Array;
-
-  constructor(
-    private readonly members: readonly Member[],
-    placesOf: (member: Member) => PortPlaces,
-  ) {
-    this.byName = { TCP: new Map(), UDP: new Map(), SCTP: new Map() };
-    this.taken = new Uint8Array(members.length + 1);
-    for (const [index, member] of members.entries()) {
-      const { protocol, name, places } = placesOf(member);
-      this.byName[protocol].set(name, index + 1);
-      for (const place of places) this.byPlace[place] = index + 1;
-    }
-  }
-
-  /** Whether one has this name, or one of the places. */
-  has({ protocol, name, places }: PortPlaces): boolean {
-    return this.byName[protocol].has(name) || places.some((place) => this.byPlace[place] !== 0);
-  }
-
-  /** Those that have this name, or one of the places, and that have not been taken before. */
-  take({ protocol, name, places }: PortPlaces): readonly Member[] {
-    const numbers = [this.byName[protocol].get(name) ?? 0, ...places.map((place) => this.byPlace[place]!)];
-    return numbers.flatMap((number) => {
-      if (number === 0 || this.taken[number]) return [];
-      this.taken[number] = 1;
-      return this.members[number - 1]!;
-    });
-  }
-}
-
-function placesOfPort({ name, protocol, port, nodePort }: ServicePortSpec): PortPlaces {
-  const place = placeOf(protocol, port);
-  const places = nodePort === 0 ? [place] : [place, placeOf(protocol, nodePort, true)];
-  return { protocol, name, places };
-}
-
-function placesOfEntry(entry: ForwardingEntry): PortPlaces {
-  const { protocol, port: name } = entry.name;
-  const places = requestedFrontends(entry).map(({ address, port }) =>
-    placeOf(protocol, port, address === undefined),
+  const names = new Set(ports.map(({ protocol, name }) => `${protocol}/${name}`));
+  const gone = entries.flatMap(({ key, name: { protocol, port } }) =>
+    names.has(`${protocol}/${port}`) ? [] : key,
   );
-  return { protocol, name, places };
+  const begin = ports.length === 0 ? 0 : start % ports.length;
+  const ordered = [...ports.slice(begin), ...ports.slice(0, begin)];
+  const count = gone.length + ordered.length;
+  for (let from = 0; from < count; from += atOnce) {
+    const to = from + atOnce;
+    yield {
+      gone: gone.slice(from, to),
+      ports: ordered.slice(Math.max(0, from - gone.length), Math.max(0, to - gone.length)),
+      isFirst: from === 0,
+      isLast: to >= count,
+    };
+  }
 }
 
-const PROTOCOLS: Readonly<Record<Protocol, number>> = { TCP: 0, UDP: 1, SCTP: 2 };
-const PLACES = (2 * 3) << 16;
+/** Whether a port requests a frontend that the entry of another port of the Service has. */
+function exchangeFrontends(ports: readonly ServicePortSpec[], entries: readonly ForwardingEntry[]): boolean {
+  const owners = new Map<number, string>();
+  for (const entry of entries)
+    for (const { address, port } of requestedFrontends(entry))
+      owners.set(placeOf(entry.name.protocol, port, address === undefined), entry.name.port);
+  return ports.some(({ name, protocol, port, nodePort }) =>
+    [placeOf(protocol, port), placeOf(protocol, nodePort, true)].some(
+      (place) => (owners.get(place) ?? name) !== name,
+    ),
+  );
+}
 
 /** A port of the Service's addresses, or of the node, as a number. */
 function placeOf(protocol: Protocol, port: number, ofNode = false): number {
-  return ((PROTOCOLS[protocol] * 2 + Number(ofNode)) << 16) + port;
+  return ((PROTOCOLS.indexOf(protocol) * 2 + Number(ofNode)) << 16) + port;
 }
