@@ -18,8 +18,7 @@ import { BALANCING_METHODS, balancingNote } from '../../domain/balancing/balanci
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
-import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { rejectedProtocols } from '../../domain/forwarding/rejected-protocols.js';
+import { type NodeNetwork, rejectedProtocols } from '../../domain/forwarding/node-network.js';
 import type { Protocol, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { compileNftables } from '../../domain/nftables/compile.js';

@@ -2,9 +2,9 @@ import {
   lostFrontends,
   type ForwardingEntry,
   type Frontend,
+  frontendName,
 } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
-import { frontendName } from '../../domain/forwarding/frontend-name.js';
 import { serviceOf, servicePortName, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { ApplyResult } from '../ports/backend.js';
 import { said } from '../words/said.js';

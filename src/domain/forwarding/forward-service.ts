@@ -10,7 +10,6 @@ import { selectEndpoints, type EndpointSelection, type NodeTopology } from '../s
 import type { ForwardingEntry, Frontend } from './forwarding-entry.js';
 import type { ReservedFrontends } from './reserved-frontends.js';
 import { withTableOwners } from './slot-tables.js';
-import { weighed } from './weighed.js';
 
 /** What the decision depends on besides the Service and its endpoints. */
 export interface ForwardingContext {
@@ -179,4 +178,17 @@ const NO_TEXTS: readonly string[] = [];
 function textsOf(addresses: Service['externalIPs'], family: IpFamily): readonly string[] {
   if (addresses.length === 0) return NO_TEXTS;
   return [...new Set(addresses.filter((address) => address.family === family).map(({ text }) => text))];
+}
+
+/** The endpoints, with the weights that their Service gives them. */
+export function weighed(
+  endpoints: readonly Endpoint[],
+  service: Pick<Service, 'weights'> | undefined,
+): readonly Endpoint[] {
+  const weights = service?.weights;
+  if (!weights) return endpoints;
+  return endpoints.map((endpoint) => {
+    const weight = Object.hasOwn(weights, endpoint.address) ? weights[endpoint.address] : undefined;
+    return weight === undefined || weight === endpoint.weight ? endpoint : { ...endpoint, weight };
+  });
 }

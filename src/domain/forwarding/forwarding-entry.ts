@@ -1,10 +1,11 @@
 import type { Balancing } from '../balancing/balancing.js';
 import type { Endpoint } from '../model/endpoint.js';
-import type { ServicePortKey, ServicePortName } from '../model/service-port-name.js';
+import type { ServicePortKey, ServicePortName, Protocol } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
 import type { Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import type { EndpointSelection } from '../select-endpoints.js';
+import { flatText } from '../model/text.js';
 
 /**
  * What happens to one service port's traffic of one family on this node: the decision, independent of any backend.
@@ -115,4 +116,28 @@ export function shortCircuits(entry: ForwardingEntry, frontend: Frontend): boole
 /** Where a frontend is, for people: `10.96.0.80:80`, `[fd00::1]:80`, or the number of a node port. */
 export function frontendPlace({ address, port }: Pick<Frontend, 'address' | 'port'>): string {
   return address === undefined ? String(port) : hostPort(address, port);
+}
+
+type Index = ReadonlyMap<ServicePortKey, ForwardingEntry>;
+
+/** Up to so many are searched one by one: nearly all Services have fewer ports. */
+const FEW = 8;
+
+/** Of long lists, as long as these live. */
+const indexes = new WeakMap<readonly ForwardingEntry[], Index>();
+
+/** The entry of that key among those of a Service. Of many, the first search costs as much as all of them, each further one nothing. */
+export function findEntry(
+  entries: readonly ForwardingEntry[],
+  key: ServicePortKey,
+): ForwardingEntry | undefined {
+  if (entries.length <= FEW) return entries.find((entry) => entry.key === key);
+  let index = indexes.get(entries);
+  if (!index) indexes.set(entries, (index = new Map(entries.map((entry) => [entry.key, entry]))));
+  return index.get(key);
+}
+
+/** A frontend in the form that people use: `10.96.0.10:53/UDP`, `[fd00::1]:80/TCP`, or `node port 30053/UDP` without an address. */
+export function frontendName(address: string | undefined, port: number, protocol: Protocol): string {
+  return flatText(address === undefined ? `node port ${port}` : hostPort(address, port), '/', protocol);
 }

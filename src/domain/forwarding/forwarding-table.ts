@@ -10,9 +10,8 @@ import { grouped } from '../model/maps.js';
 import type { ClusterState } from '../state/cluster-state.js';
 import type { Service, ServicePortSpec } from '../model/service.js';
 import { EndpointBudget } from './endpoint-budget.js';
-import { findEntry } from './find-entry.js';
+import { findEntry, type ForwardingEntry, type Frontend } from './forwarding-entry.js';
 import { forwardService, frontendCount, type ForwardingContext } from './forward-service.js';
-import type { ForwardingEntry, Frontend } from './forwarding-entry.js';
 import { FrontendClaims } from './frontend-claims.js';
 import { balanced, slotDemand } from './slot-tables.js';
 

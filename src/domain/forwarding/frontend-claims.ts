@@ -1,8 +1,12 @@
 import type { Protocol, ServicePortKey } from '../model/service-port-name.js';
 import { Claims, type ClaimChange, type RankOf } from '../reconcile/claims.js';
-import { findEntry } from './find-entry.js';
-import { requestedFrontends, type ForwardingEntry, type Frontend } from './forwarding-entry.js';
-import { frontendName } from './frontend-name.js';
+import {
+  findEntry,
+  requestedFrontends,
+  type ForwardingEntry,
+  type Frontend,
+  frontendName,
+} from './forwarding-entry.js';
 import type { ReservedFrontends } from './reserved-frontends.js';
 
 /** Of two Services with one address and port, the first of these owns it. */

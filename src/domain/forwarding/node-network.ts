@@ -1,5 +1,6 @@
 import type { IpFamily } from '../net/ip-family.js';
 import type { LocalTrafficDetector } from '../node/local-traffic-detector.js';
+import { PROTOCOLS, type Protocol } from '../model/service-port-name.js';
 
 /** Everything about this node that the rules of one family depend on, besides services. */
 export interface NodeNetwork {
@@ -26,4 +27,15 @@ export interface NodeNetwork {
   readonly loopbackNodePorts?: 'rejected' | 'relayed';
   /** Ranges of cluster IPs, canonical and sorted; traffic to unused addresses in them is dropped. */
   readonly serviceCIDRs: readonly string[];
+}
+
+const ALL_BUT_RELAYED = PROTOCOLS.filter((protocol) => protocol !== 'TCP');
+const NONE: readonly Protocol[] = [];
+
+/** The protocols whose packets to node ports on loopback addresses the rules reject: in mode nftables only. */
+export function rejectedProtocols({
+  loopbackNodePorts,
+}: Pick<NodeNetwork, 'loopbackNodePorts'>): readonly Protocol[] {
+  if (loopbackNodePorts === undefined) return NONE;
+  return loopbackNodePorts === 'relayed' ? ALL_BUT_RELAYED : PROTOCOLS;
 }

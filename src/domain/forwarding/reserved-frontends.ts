@@ -1,7 +1,7 @@
 import { isLoopback, parseAddress } from '../net/address.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { isOwnAddress } from '../node/node-addresses.js';
-import { frontendName } from './frontend-name.js';
+import { frontendName } from './forwarding-entry.js';
 
 /**
  * Frontends that no Service gets, except as its own cluster IP, because the proxy itself depends on what is there: by name, with

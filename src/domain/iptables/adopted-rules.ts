@@ -1,5 +1,5 @@
 import { frontendText, NODE_PORT, type FrontendAddress } from '../conntrack/frontend-map.js';
-import { frontendName } from '../forwarding/frontend-name.js';
+import { frontendName } from '../forwarding/forwarding-entry.js';
 import { getOrMake } from '../model/maps.js';
 import {
   displayName,

@@ -1,6 +1,5 @@
 import isEqual from 'fast-deep-equal';
-import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
-import { frontendName } from '../forwarding/frontend-name.js';
+import { type ForwardingEntry, type Frontend, frontendName } from '../forwarding/forwarding-entry.js';
 import { EXTERNAL_SERVICES, NODE_PORTS, PROXY_FIREWALL, SERVICES } from './chain-names.js';
 import { countsAlike, type IptablesOptions, countedBy } from './options.js';
 import { comment, MAX_PORT, numberText, ruleText, type RuleParts } from './rule-text.js';

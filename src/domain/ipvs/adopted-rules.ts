@@ -1,4 +1,4 @@
-import { frontendName } from '../forwarding/frontend-name.js';
+import { frontendName } from '../forwarding/forwarding-entry.js';
 import type { SharedEntry } from '../iptables/table.js';
 import { savedRules, type SavedTables } from '../iptables/saved-tables.js';
 import {

@@ -1,6 +1,5 @@
 import type { BalancingMethod } from '../balancing/balancing.js';
-import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
-import { frontendName } from '../forwarding/frontend-name.js';
+import { type ForwardingEntry, type Frontend, frontendName } from '../forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../forwarding/node-network.js';
 import { addressText, from, MAX_PORT, numberText, ruleText } from '../iptables/rule-text.js';
 import type { SharedEntry } from '../iptables/table.js';

@@ -3,8 +3,8 @@ import {
   shortCircuits,
   type ForwardingEntry,
   type Frontend,
+  frontendName,
 } from '../forwarding/forwarding-entry.js';
-import { frontendName } from '../forwarding/frontend-name.js';
 import { forEachPlace, samePlace, sortedOnce, type Endpoint } from '../model/endpoint.js';
 import { flatText } from '../model/text.js';
 import { addressBits, type Cidr } from '../net/cidr.js';

@@ -1,7 +1,6 @@
 /** The chains and rules that lead to proxy ports (docs/spec/userspace.md §5). */
 
-import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
-import { frontendName } from '../forwarding/frontend-name.js';
+import { type ForwardingEntry, type Frontend, frontendName } from '../forwarding/forwarding-entry.js';
 import type { Dispatch } from '../iptables/adopted-rules.js';
 import { jump, sharedChain } from '../iptables/base-rules.js';
 import {

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
-import { requestedFrontends, type ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import {
+  requestedFrontends,
+  type ForwardingEntry,
+  frontendName,
+} from '../../../src/domain/forwarding/forwarding-entry.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
-import { frontendName } from '../../../src/domain/forwarding/frontend-name.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { serviceKey } from '../../../src/domain/model/service-port-name.js';
 import { parseAddress } from '../../../src/domain/net/address.js';

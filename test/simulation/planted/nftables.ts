@@ -35,7 +35,7 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'relayed-node-ports-are-rejected',
-    file: 'src/domain/forwarding/rejected-protocols.ts',
+    file: 'src/domain/forwarding/node-network.ts',
     original: "loopbackNodePorts === 'relayed' ? ALL_BUT_RELAYED : PROTOCOLS",
     fault: 'PROTOCOLS',
   },

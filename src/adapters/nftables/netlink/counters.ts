@@ -1,6 +1,6 @@
 /** Named counters of our table. */
 
-import { rejectedProtocols } from '../../../domain/forwarding/rejected-protocols.js';
+import { rejectedProtocols } from '../../../domain/forwarding/node-network.js';
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { rejectionCounter } from '../../../domain/nftables/layout/structure.js';

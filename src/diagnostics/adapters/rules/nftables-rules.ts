@@ -3,10 +3,9 @@
 import type { Tracer } from '../../application/ports/tracer.js';
 import type { Walk } from '../../domain/walk/desired-walk.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
-import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
+import { type NodeNetwork, rejectedProtocols } from '../../../domain/forwarding/node-network.js';
 import type { Side } from '../../domain/compare/side.js';
 import { nftablesSide } from '../../domain/compare/nftables-side.js';
-import { rejectedProtocols } from '../../../domain/forwarding/rejected-protocols.js';
 import { compileNftables } from '../../../domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../../domain/nftables/state/desired-table.js';

@@ -1,4 +1,4 @@
-import { frontendName } from '../../../domain/forwarding/frontend-name.js';
+import { frontendName } from '../../../domain/forwarding/forwarding-entry.js';
 import { destinationText, queryOf, sourceText, type TraceQuery } from '../../domain/trace/query.js';
 import { errorMessage } from '../../../application/error-message.js';
 import type { TraceAnswer } from '../trace/answer.js';

@@ -3,8 +3,7 @@ import {
   type ForwardingEntry,
   type Frontend,
 } from '../../../domain/forwarding/forwarding-entry.js';
-import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
-import { rejectedProtocols } from '../../../domain/forwarding/rejected-protocols.js';
+import { type NodeNetwork, rejectedProtocols } from '../../../domain/forwarding/node-network.js';
 import { type ServiceKey, isServiceKey, type Protocol } from '../../../domain/model/service-port-name.js';
 import { isLoopback, LOCALHOST, hostPort, parseAddress } from '../../../domain/net/address.js';
 import { cidrContains, parseCidr } from '../../../domain/net/cidr.js';

@@ -2,9 +2,9 @@ import {
   requestedFrontends,
   type ForwardingEntry,
   type Frontend,
+  frontendName,
 } from '../../../domain/forwarding/forwarding-entry.js';
-import { frontendName } from '../../../domain/forwarding/frontend-name.js';
-import { weighed } from '../../../domain/forwarding/weighed.js';
+import { weighed } from '../../../domain/forwarding/forward-service.js';
 import { endpointPlace, type Endpoint } from '../../../domain/model/endpoint.js';
 import { cidrText } from '../../../domain/net/cidr.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';

@@ -1,5 +1,4 @@
-import type { NodeNetwork } from '../../forwarding/node-network.js';
-import { rejectedProtocols } from '../../forwarding/rejected-protocols.js';
+import { type NodeNetwork, rejectedProtocols } from '../../forwarding/node-network.js';
 import type { Protocol } from '../../model/service-port-name.js';
 import { type FrontendVariant, REJECTED_NODE_PORTS, setsOf, sourcesSet } from './sets.js';
 import { type Rule, type SetDefinition, type SetElement, formatPriority } from './table.js';

@@ -1,5 +1,4 @@
-import { rejectedProtocols } from '../../../../src/domain/forwarding/rejected-protocols.js';
-import type { NodeNetwork } from '../../../../src/domain/forwarding/node-network.js';
+import { rejectedProtocols, type NodeNetwork } from '../../../../src/domain/forwarding/node-network.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../../src/domain/nftables/compile.js';
 import type { KernelChain } from '../../../../src/domain/nftables/kernel/ruleset.js';
