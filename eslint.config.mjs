@@ -54,8 +54,8 @@ const PUBLISHED = {
     ),
   ],
   bootstrap: [
-    ...['configuration', 'modes', 'parts', 'node', 'family', 'injection', 'life-cycle'],
-    ...['reader.ts', 'version.ts'],
+    ...['configuration', 'modes'],
+    ...['parts.ts', 'reader.ts', 'life-cycle.ts', 'this-node.ts', 'version.ts'],
   ],
 };
 

@@ -6,11 +6,11 @@ import type { SyncObserver } from '../src/application/ports/sync-observer.js';
 import type { ClusterEvents } from '../src/application/use-cases/cluster-events.js';
 import { parseCommandLine } from '../src/bootstrap/configuration/command-line.js';
 import { withMode } from '../src/bootstrap/configuration/proxy-configuration.js';
-import type { Configuration } from '../src/bootstrap/configuration/schema/schema.js';
+import type { Configuration } from '../src/bootstrap/configuration/schema.js';
 import { IpvsMode } from '../src/bootstrap/modes/ipvs-mode.js';
 import { IptablesMode } from '../src/bootstrap/modes/iptables-mode.js';
 import { NftablesMode } from '../src/bootstrap/modes/nftables-mode.js';
-import type { OpenMode } from '../src/bootstrap/modes/open-mode.js';
+import type { OpenMode } from '../src/bootstrap/modes/mode.js';
 import { composeProxy } from '../src/bootstrap/proxy.js';
 import { CLUSTER_CIDR, endpointSlice, node, NODE_NAME, service, serviceCidr } from './cluster.js';
 import type { Phase } from './phase.js';
@@ -104,8 +104,8 @@ async function measure(
   const logger = new MemoryLogger();
   const mode = await open(modeName, commandLine.configuration);
   const syncs = new FinishedSyncs();
-  const container = composeProxy(commandLine, mode, logger, { syncObserver: () => syncs });
-  const { clusterEvents: events, served, awaitNode } = container.parts;
+  const parts = composeProxy(commandLine, mode, logger, { syncObserver: () => syncs });
+  const { clusterEvents: events, served, awaitNode } = parts;
   const loops = served.map(({ loop }) => loop);
   void awaitNode.ready.then(() => {
     for (const loop of loops) loop.initialized();

@@ -5,8 +5,8 @@
  * @packageDocumentation
  */
 
-export { createProxy, type ProxyOptions } from './bootstrap/embedding/create-proxy.js';
-export type { EmbeddedProxy, UnservedPort } from './bootstrap/embedding/embedded-proxy.js';
+export { createProxy, type ProxyOptions } from './bootstrap/embedding.js';
+export type { EmbeddedProxy, UnservedPort } from './bootstrap/embedding.js';
 export { UsageError } from './adapters/cli/usage-error.js';
 export { ConfigurationError, type ConfigurationPhase } from './bootstrap/configuration/errors.js';
 

@@ -11,10 +11,11 @@ import {
   validateCommandLine,
   type CommandLine,
 } from './bootstrap/configuration/command-line.js';
+import { writeConfiguration } from './bootstrap/configuration/configuration-file.js';
 import { EarlyExit } from './bootstrap/configuration/errors.js';
-import { needsSubcommands } from './bootstrap/configuration/flags/arguments.js';
-import { flagValues } from './bootstrap/configuration/flags/flags.js';
-import { logSettings } from './bootstrap/configuration/log-settings.js';
+import { needsSubcommands } from './bootstrap/configuration/arguments.js';
+import { flagValues } from './bootstrap/configuration/flags.js';
+import { logSettings } from './bootstrap/configuration/proxy-configuration.js';
 
 /** Runs the proxy, or a command of its diagnostics, and returns the exit code of the program. The order is that of docs/spec/configuration.md §1. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -29,13 +30,13 @@ async function main(argv: readonly string[]): Promise<number> {
     for (const warning of commandLine.warnings) logger.warn({}, warning);
     if (commandLine.configuration.logging.verbosity >= 1) logFlags(commandLine, logger);
     validateCommandLine(commandLine);
-    if (commandLine.writeConfigTo !== '')
-      return await (
-        await import('./bootstrap/commands/write-configuration.js')
-      ).writeConfiguration(commandLine, logger);
+    if (commandLine.writeConfigTo !== '') {
+      writeConfiguration(commandLine, logger);
+      return 0;
+    }
     if (commandLine.request.name !== 'run') return await commands!.runCommand(commandLine, logger);
     // Loaded now: --help and a wrong command line need none of it.
-    const { runProxy } = await import('./bootstrap/commands/commands.js');
+    const { runProxy } = await import('./bootstrap/run-proxy.js');
     return await runProxy(commandLine, logger);
   } catch (error) {
     return explainFailure(error, logger);

@@ -125,7 +125,7 @@ async function measure(name: string, seconds: number): Promise<VictimFigures> {
   const commandLine = parseCommandLine(argv, { readFile: () => '', hostname: () => NODE_NAME });
   const mode = await new NftablesMode(logger).open('serve', ['IPv4', 'IPv6']);
   let victim!: Victim;
-  const { parts } = composeProxy(commandLine, mode, logger, {
+  const parts = composeProxy(commandLine, mode, logger, {
     changeHistory: ({ statuses, clock }) => (victim = new Victim(statuses, clock)),
   });
   const { clusterEvents: events, served, awaitNode } = parts;

@@ -1,7 +1,7 @@
-import { commandFlags } from '../../src/bootstrap/configuration/flags/command-flags.js';
-import { KUBERNETES_VERSIONS } from '../../src/bootstrap/configuration/levels.js';
-import { Field, fieldsOf, type FieldTree } from '../../src/bootstrap/configuration/schema/field.js';
-import { schema } from '../../src/bootstrap/configuration/schema/schema.js';
+import { commandFlags } from '../../src/bootstrap/configuration/flags.js';
+import { KUBERNETES_VERSIONS } from '../../src/bootstrap/configuration/releases.js';
+import { Field, fieldEntries, type FieldTree } from '../../src/bootstrap/configuration/field.js';
+import { schema } from '../../src/bootstrap/configuration/schema.js';
 
 /** A JSON schema, as values.schema.json of the chart holds it. */
 type JsonSchema = Readonly<Record<string, unknown>>;
@@ -52,9 +52,9 @@ export function chartConfigurationSchema(): JsonSchema {
 
 /** What the chart takes as `extraArgs`: each flag that applies beside a file and leaves the process the proxy that the chart runs. */
 export function chartArgumentsSchema(): JsonSchema {
-  const fields = [...fieldsOf(schema).filter(({ options }) => options.besideFile), ...fieldsOf(commandFlags)];
-  const flags = fields.flatMap(({ type, options: { flag } }) =>
-    flag === undefined || NOT_FOR_PODS.has(flag) ? [] : `${flag}${type.bare ? '(=|$)' : '='}`,
+  const besideFile = fieldEntries(schema).filter(([, { options }]) => options.besideFile);
+  const flags = [...besideFile, ...fieldEntries(commandFlags)].flatMap(([, { type, flag }]) =>
+    flag === '' || NOT_FOR_PODS.has(flag) ? [] : `${flag}${type.bare ? '(=|$)' : '='}`,
   );
   return { type: 'array', items: { ...TEXT, pattern: `^(-v=|--(${flags.join('|')}))` } };
 }

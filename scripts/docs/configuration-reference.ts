@@ -1,11 +1,9 @@
 import type { EditEffect } from '../../src/application/live-configuration.js';
-import { commandFlags } from '../../src/bootstrap/configuration/flags/command-flags.js';
-import { featureGateReference } from '../../src/bootstrap/configuration/schema/feature-gates.js';
-import { KUBERNETES_VERSIONS } from '../../src/bootstrap/configuration/levels.js';
-import { fieldEntries, fieldsOf, type Field } from '../../src/bootstrap/configuration/schema/field.js';
-import { flagHelp, modeNote } from '../../src/bootstrap/configuration/flags/flags.js';
-import { schema } from '../../src/bootstrap/configuration/schema/schema.js';
-import { shown } from '../../src/bootstrap/configuration/types/value-type.js';
+import { commandFlags, modeNote, proxyFlags } from '../../src/bootstrap/configuration/flags.js';
+import { featureGateReference } from '../../src/bootstrap/configuration/releases.js';
+import { KUBERNETES_VERSIONS } from '../../src/bootstrap/configuration/releases.js';
+import { fieldEntries, type Field } from '../../src/bootstrap/configuration/field.js';
+import { schema } from '../../src/bootstrap/configuration/schema.js';
 
 const EFFECTS: Readonly<Record<EditEffect, readonly [shown: string, meaning: string]>> = {
   'at-once': ['at once', 'takes effect as soon as the edit is read'],
@@ -45,7 +43,7 @@ export function configurationReference(): string {
     table(['field', 'type', 'default', 'flag', 'edit', 'meaning'], fieldEntries(schema).map(fieldRow)),
     '## Other flags',
     'These apply with and without `--config`.',
-    table(['flag', 'type', 'default', 'meaning'], fieldsOf(commandFlags).map(flagRow)),
+    table(['flag', 'type', 'default', 'meaning'], fieldEntries(commandFlags).map(flagRow)),
     '## Feature gates',
     'Set by `featureGates` or `--feature-gates`. Other gates are ignored with a warning, since the components of a cluster may share one list. Stage and default depend on `--kubernetes-version`.',
     table(['gate', ...KUBERNETES_VERSIONS, 'effect here'], featureGateReference()),
@@ -53,27 +51,26 @@ export function configurationReference(): string {
 }
 
 function fieldRow([path, field]: readonly [string, Field<unknown>]): readonly string[] {
-  const { type, options, onEdit } = field;
-  const { flag, besideFile, keepsZero, modes, help, rule } = options;
-  const must = rule?.text ? `It ${rule.text}.` : '';
+  const { type, flag, options, onEdit } = field;
+  const { besideFile, keepsZero, modes, help } = options;
   return [
     code(path) + (keepsZero ? ' ○' : ''),
     type.name,
     shownDefault(field),
-    flag === undefined ? '' : code(`--${flag}`) + (besideFile ? ' ●' : ''),
+    flag === '' ? '' : code(`--${flag}`) + (besideFile ? ' ●' : ''),
     EFFECTS[onEdit][0],
-    [help, must, modeNote(modes)].filter(Boolean).join(' '),
+    [help, modeNote(modes)].filter(Boolean).join(' '),
   ];
 }
 
-function flagRow(field: Field<unknown>): readonly string[] {
-  const { flag = '' } = field.options;
-  return [code(`--${flag}`), field.type.name, shownDefault(field), flagHelp(flag)];
+function flagRow([, field]: readonly [string, Field<unknown>]): readonly string[] {
+  const { flag, type } = field;
+  return [code(`--${flag}`), type.name, shownDefault(field), proxyFlags.get(flag)!.help];
 }
 
 function shownDefault(field: Field<unknown>): string {
-  const normal = code(shown(field.type, field.default));
-  const byFlag = code(shown(field.type, field.flagDefault));
+  const normal = code(field.type.format(field.default));
+  const byFlag = code(field.type.format(field.flagDefault));
   return byFlag === normal ? normal : `${normal}, by flags ${byFlag}`;
 }
 

@@ -2,7 +2,7 @@ import { Help, type Option } from 'commander';
 import { clusterCommand } from '../../src/diagnostics/adapters/cli/cluster/cluster-command.js';
 import { COMMAND_GROUPS, type CommandForm } from '../../src/adapters/cli/subcommand.js';
 import { subcommands } from '../../src/diagnostics/adapters/cli/subcommands.js';
-import { flagOptions } from '../../src/bootstrap/configuration/flags/flag-option.js';
+import { flagOptions } from '../../src/bootstrap/configuration/arguments.js';
 
 /** A page, and where it is below the folder of all man pages. */
 export interface ManPage {

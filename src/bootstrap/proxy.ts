@@ -1,18 +1,29 @@
 import { NetlinkConntrack } from '../adapters/conntrack/netlink-conntrack.js';
+import { NetlinkFlowEvents } from '../adapters/conntrack/netlink-flow-events.js';
+import { TcpEndpointConnector } from '../adapters/endpoint-connections.js';
 import { KernelForwarding } from '../adapters/rtnetlink/kernel-forwarding.js';
 import { NetlinkRoutes } from '../adapters/rtnetlink/netlink-routes.js';
+import { raiseOpenFileLimit } from '../adapters/userspace/open-file-limit.js';
+import { errorMessage } from '../application/error-message.js';
+import { EjectSilentEndpoints } from '../application/failover/eject-silent-endpoints.js';
+import { EjectionReports } from '../application/failover/ejection-reports.js';
 import { ForwardingObstacles } from '../application/node/forwarding-obstacles.js';
 import type { Logger } from '../application/ports/logger.js';
+import { TrafficCount } from '../application/traffic/traffic-count.js';
+import { TrafficMetrics } from '../application/traffic/traffic-metrics.js';
+import { TrafficWatchers } from '../application/traffic/traffic-watchers.js';
+import { IP_FAMILIES } from '../domain/net/ip-family.js';
 import type { CommandLine } from './configuration/command-line.js';
-import { serveFamily } from './family/serve-family.js';
-import { Container } from './injection/container.js';
-import { runningParts } from './life-cycle/running-parts.js';
-import { failoverModule } from './modules/failover-module.js';
-import { serverModule } from './modules/server-module.js';
-import { trafficModule } from './modules/traffic-module.js';
-import type { OpenMode } from './modes/open-mode.js';
-import type { Module, ProxyParts } from './parts/proxy-parts.js';
-import { readingModules } from './reader.js';
+import type { Part } from './life-cycle.js';
+import type { OpenMode } from './modes/mode.js';
+import { makeParts, type Providers, type ProxyParts } from './parts.js';
+import { addressesPart, readingProviders, sourcePart } from './reader.js';
+import { serveFamily } from './serve-family.js';
+import { scrapeGauges, serverProviders } from './servers.js';
+import { nodeEvent } from './this-node.js';
+
+const NO_EJECTION =
+  'userspace mode ejects no silent endpoints: each connection that gets no answer is tried with other endpoints instead';
 
 /**
  * Puts the parts of a proxy together. Nothing runs yet.
@@ -21,43 +32,178 @@ import { readingModules } from './reader.js';
 export function composeProxy(
   commandLine: CommandLine,
   mode: OpenMode,
-  logger: Logger,
-  replacements: Module = {},
-): Container<ProxyParts> {
-  const container: Container<ProxyParts> = Container.create<ProxyParts>({
-    ...readingModules(commandLine, mode.families, logger),
-    ...serverModule,
-    ...trafficModule,
-    ...failoverModule,
+  root: Logger,
+  replacements: Partial<Providers<ProxyParts>> = {},
+): ProxyParts {
+  const { once, nodeName, configuration } = commandLine;
+  const loggerOf = (caller: string): Logger => root.child({ caller });
+  return makeParts<ProxyParts>({
+    ...readingProviders(commandLine, mode.families, root),
+    ...serverProviders(commandLine, loggerOf),
     mode: () => mode,
     packetCounters: () => mode.packetCounters,
     rejectedPackets: () => mode.rejectedPackets,
     conntrack: () => new NetlinkConntrack(),
-    // In mode userspace packets pass through this process instead.
-    forwardingObstacles: ({ served, localAddresses, clock, logger: root }) =>
+    served: (parts) => parts.families.map((family) => serveFamily(parts, family)),
+    // In userspace mode packets pass through this process instead.
+    forwardingObstacles: ({ served, localAddresses: addresses, clock }) =>
       mode.name === 'userspace'
         ? undefined
         : new ForwardingObstacles(
             served.map(({ family, loop }) => ({ family, table: loop.table })),
-            { forwarding: new KernelForwarding(), routes: new NetlinkRoutes(), addresses: localAddresses },
+            { forwarding: new KernelForwarding(), routes: new NetlinkRoutes(), addresses },
             clock,
-            root.child({ caller: 'packet-forwarding' }),
+            loggerOf('packet-forwarding'),
           ),
-    served: ({ families }) =>
-      families.map((family) =>
-        serveFamily(container.child({ family: () => family, backend: mode.backend }).parts),
-      ),
+    trafficWatchers(parts) {
+      const { localAddresses, clock } = parts;
+      const flowEvents = new NetlinkFlowEvents({ throughIpvs: mode.name === 'ipvs' });
+      const sources = {
+        entries: () => parts.served.flatMap(({ loop }) => [...loop.table.entries()]),
+        localAddresses: () => localAddresses.list(),
+      };
+      return new TrafficWatchers(
+        () => new TrafficCount(flowEvents, sources, clock, loggerOf('traffic')),
+        clock,
+      );
+    },
+    trafficMetrics({ trafficWatchers }) {
+      const { serviceTrafficMetrics, serviceTrafficMetricsLimit: limit } = configuration;
+      return serviceTrafficMetrics
+        ? new TrafficMetrics(trafficWatchers, limit, loggerOf('traffic'))
+        : undefined;
+    },
+    // It decides by the connections that it has observed for a while.
+    ejection(parts) {
+      const { conntrack, eventRecorder, clock } = parts;
+      if (once || !conntrack) return undefined;
+      return new EjectSilentEndpoints(
+        // What runs for the families is made of this.
+        () => ({
+          traffic: parts.trafficWatchers,
+          recompute: (family, service) =>
+            parts.loops.note([family], (pending) => pending.serviceChanged(service)),
+        }),
+        new EjectionReports(nodeName, eventRecorder, loggerOf('failover')),
+        new TcpEndpointConnector(clock),
+        clock,
+        mode.name === 'userspace' ? NO_EJECTION : undefined,
+      );
+    },
     setUpMachine: () => async () => mode.setUp?.(),
     // A start that fails has changed nothing: the machine is set up when nothing but writing rules is left to do.
     ready({ awaitNode, setUpMachine }) {
       const promise = awaitNode.ready.then(setUpMachine);
       const failure = promise.then(() => new Promise<never>(() => {}));
-      // Whoever runs the proxy listens from then on.
+      // The caller that runs the proxy handles it from then on.
       failure.catch(() => {});
       return { promise, failure };
     },
     running: runningParts,
     ...replacements,
   });
-  return container;
+}
+
+/**
+ * Everything that runs in a proxy, in the order in which it starts. Servers come first, so that probes are answered from
+ * the start. The source comes after the sync loops, which begin when its first lists are complete, the Node is known, and the
+ * machine is set up.
+ */
+function runningParts(proxy: ProxyParts): readonly Part[] {
+  const { mode, localAddresses, healthServer, metricsServer, scrapeServer, trafficWatchers } = proxy;
+  const { conntrack, ejection, eventRecorder, awaitNode, metrics, served, localhostRelay } = proxy;
+  const { forwardingObstacles: obstacles } = proxy;
+  const loops = served.map(({ loop }) => loop);
+  const healthChecks = served.flatMap((family) => family.healthChecks ?? []);
+  const localhostNodePorts = served.flatMap((family) => family.localhostNodePorts ?? []);
+  const reconcilers = served.flatMap((family) => family.conntrack);
+  const resets = served.flatMap((family) => family.resets);
+
+  /** With bindAddressHardFail a server that cannot listen ends the program, with an event. */
+  const listen = async (server: { start(): Promise<void> }, failure: string): Promise<void> => {
+    try {
+      await server.start();
+    } catch (error) {
+      eventRecorder.record(nodeEvent(proxy.commandLine.nodeName, 'Warning', failure, errorMessage(error)));
+      throw error;
+    }
+  };
+
+  const parts: readonly (Part | undefined | false)[] = [
+    { name: 'proxy mode', stop: () => mode.close() },
+    addressesPart(proxy),
+    healthServer && {
+      name: 'healthz server',
+      start: () => listen(healthServer, 'FailedToStartProxierHealthcheck'),
+      stop: () => healthServer.stop(),
+    },
+    (metricsServer ?? scrapeServer ?? ejection) && {
+      name: 'traffic',
+      start: () => proxy.trafficMetrics?.start(),
+      stop: () => trafficWatchers.stop(),
+    },
+    ejection && { name: 'silent endpoints', stop: () => ejection.stop() },
+    (metricsServer ?? scrapeServer) && {
+      name: 'metrics',
+      start: () => {
+        metrics.start();
+        metrics.onScrape(scrapeGauges(proxy));
+      },
+    },
+    metricsServer && {
+      name: 'metrics server',
+      start: () => listen(metricsServer, 'FailedToStartMetricServer'),
+      stop: () => metricsServer.stop(),
+    },
+    scrapeServer && {
+      name: 'scrape server',
+      start: () => listen(scrapeServer, 'FailedToStartMetricServer'),
+      stop: () => scrapeServer.stop(),
+    },
+    healthChecks.length > 0 && { name: 'service health checks', stop: () => stopAll(healthChecks) },
+    localhostRelay && {
+      name: 'node ports on localhost',
+      start: () => raiseOpenFileLimit(proxy.logger.child({ caller: 'localhost-relay' })),
+      stop: async () => {
+        await stopAll(localhostNodePorts);
+        await localhostRelay.close();
+      },
+    },
+    conntrack && { name: 'conntrack', stop: () => conntrack.close() },
+    conntrack && { name: 'conntrack reconcilers', stop: () => stopAll(reconcilers) },
+    resets.length > 0 && { name: 'resets of dead connections', stop: () => stopAll(resets) },
+    obstacles && {
+      name: 'packet forwarding',
+      start: () => void Promise.all(loops.map((loop) => loop.firstAttempt)).then(() => obstacles.start()),
+      stop: () => obstacles.stop(),
+    },
+    {
+      name: 'sync loops',
+      start: () => {
+        proxy.ready.promise.then(
+          () => {
+            for (const loop of loops) loop.initialized();
+          },
+          // The proxy fails with it.
+          () => {},
+        );
+      },
+      stop: () => stopAll(loops),
+    },
+    sourcePart(proxy),
+    { name: 'event recorder', stop: () => eventRecorder.stop?.() },
+    { name: 'wait for the Node', stop: () => awaitNode.stop() },
+    {
+      name: 'changes of addresses',
+      start: () =>
+        localAddresses.follow?.(() => proxy.loops.note(IP_FAMILIES, (pending) => pending.nodeChanged())),
+    },
+  ];
+  return parts.filter((part) => part !== undefined && part !== false);
+}
+
+/** Of all families at once; waits for each, also after one has failed. */
+async function stopAll(parts: readonly { stop(): Promise<void> }[]): Promise<void> {
+  const outcomes = await Promise.allSettled(parts.map((part) => part.stop()));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }

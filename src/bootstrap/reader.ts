@@ -1,34 +1,211 @@
+import { hostname } from 'node:os';
+import { ApiEventRecorder, type EventApi, LoggedEvents } from '../adapters/events/event-recorder.js';
+import type { ApiClient, ApiObserver } from '../adapters/kubernetes/client/api-client.js';
+import { acceptedTypes } from '../adapters/kubernetes/encoding/media-types.js';
+import { KubernetesSource } from '../adapters/kubernetes/kubernetes-source.js';
+import { ManifestSource } from '../adapters/manifests/manifest-source.js';
+import { PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.js';
+import { SystemClock } from '../adapters/process/system-clock.js';
+import { ProxyHealth } from '../application/health/proxy-health.js';
+import { Readiness } from '../application/health/readiness.js';
+import { LiveConfiguration } from '../application/live-configuration.js';
+import { AwaitNode, CLUSTER_TIMEOUTS, NO_WAIT } from '../application/node/await-node.js';
+import { CheckNode } from '../application/node/check-node.js';
+import { NodeContexts } from '../application/node/node-contexts.js';
 import type { Logger } from '../application/ports/logger.js';
-import type { IpFamily } from '../domain/net/ip-family.js';
+import { SyncObservers } from '../application/ports/sync-observer.js';
+import { ChangeHistory } from '../application/status/change-history.js';
+import { RemainingRules } from '../application/status/remaining-rules.js';
+import { ServiceStatuses } from '../application/status/service-statuses.js';
+import { SyncHistory } from '../application/status/sync-history.js';
+import { ClusterEvents } from '../application/use-cases/cluster-events.js';
+import { FamilyLoops } from '../application/use-cases/object-handler.js';
+import { ObjectReports } from '../application/use-cases/object-reports.js';
+import {
+  ignoredPartEvents,
+  degradedPortEvents,
+  failedPortEvents,
+} from '../application/use-cases/port-events.js';
+import { type IpFamily, IP_FAMILIES } from '../domain/net/ip-family.js';
+import { ClusterState } from '../domain/state/cluster-state.js';
 import type { CommandLine } from './configuration/command-line.js';
-import { Container } from './injection/container.js';
-import { clusterModule } from './modules/cluster-module.js';
-import { eventsModule } from './modules/events-module.js';
-import { nodeModule } from './modules/node-module.js';
-import { processModule } from './modules/process-module.js';
-import { syncModule } from './modules/sync-module.js';
-import type { ReadingModule, ReadingParts } from './parts/reading-parts.js';
+import { modeInForce, modeSettings } from './configuration/proxy-configuration.js';
+import { featureGateStates } from './configuration/releases.js';
+import type { Part } from './life-cycle.js';
+import { makeParts, type Providers, type ReadingParts } from './parts.js';
+import { checkedSettings, nodeSettings, NodeAddresses } from './this-node.js';
 
 /** Puts together what reads objects and serves nothing. */
 export function composeReader(
   commandLine: CommandLine,
   families: readonly IpFamily[],
   logger: Logger,
-  replacements: ReadingModule = {},
-): Container<ReadingParts> {
-  return Container.create<ReadingParts>({
-    ...readingModules(commandLine, families, logger),
-    served: () => [],
-    ...replacements,
-  });
+  replacements: Partial<Providers<ReadingParts>> = {},
+): ReadingParts {
+  return makeParts({ ...readingProviders(commandLine, families, logger), served: () => [], ...replacements });
 }
 
-export function readingModules(commandLine: CommandLine, families: readonly IpFamily[], logger: Logger) {
+/** The parts of a reader that run: they start after, and stop before, what else reads addresses. */
+export function addressesPart({ localAddresses }: ReadingParts): Part {
   return {
-    ...processModule(commandLine, families, logger),
-    ...clusterModule,
-    ...nodeModule,
-    ...eventsModule,
-    ...syncModule,
+    name: 'addresses of this node',
+    start: () => localAddresses.open?.(),
+    stop: () => localAddresses.close?.(),
   };
+}
+
+export function sourcePart({ source, clusterEvents }: ReadingParts): Part {
+  return {
+    name: 'cluster source',
+    start: (signal) => source.start(clusterEvents, signal),
+    async stop() {
+      await source.stop();
+      // Until then lists may arrive.
+      clusterEvents.stop();
+    },
+  };
+}
+
+/** How the parts that read objects are made, except those of the families that are served. */
+export function readingProviders(
+  commandLine: CommandLine,
+  families: readonly IpFamily[],
+  root: Logger,
+): Omit<Providers<ReadingParts>, 'served'> {
+  const { configuration, manifests, once, request, nodeName, version } = commandLine;
+  const loggerOf = (caller: string): Logger => root.child({ caller });
+  const isProxy = request.name === 'run';
+  /** Nothing is read once more. */
+  const readsOnce = once || !isProxy;
+  return {
+    commandLine: () => commandLine,
+    live: () => new LiveConfiguration(commandLine),
+    families: () => families,
+    logger: () => root,
+    clock: () => new SystemClock(),
+    localAddresses: ({ clock, logger }) => new NodeAddresses(clock, logger),
+
+    state: () => new ClusterState(),
+    reports: ({ source, clock }) =>
+      new ObjectReports(loggerOf('object-reports'), clock, () => source.problems),
+    apiClient(parts) {
+      let client: Promise<ApiClient> | undefined;
+      return () => (client ??= openApiClient(parts, loggerOf('api-client')));
+    },
+    source({ apiClient, clock }) {
+      const logger = loggerOf('cluster-source');
+      return manifests.length > 0
+        ? new ManifestSource({ paths: manifests, watch: !readsOnce, logger })
+        : new KubernetesSource(apiClient, { nodeName }, clock, logger);
+    },
+    clusterEvents: ({ state, loops, reports, syncObserver, health, awaitNode, eventRecorder, clock }) =>
+      new ClusterEvents(
+        {
+          state,
+          loops,
+          reports,
+          observer: syncObserver,
+          logger: loggerOf('config'),
+          nodeName,
+          startTime: clock.now(),
+          serviceFrontendsLimit: configuration.serviceFrontendsLimit,
+          ignoredParts: isProxy ? ignoredPartEvents(eventRecorder) : undefined,
+          nodeChanged({ draining }) {
+            health.setNodeEligible(!draining);
+            awaitNode.changed();
+          },
+        },
+        // A proxy that keeps running picks up late service ranges; what reads only once must have them.
+        readsOnce
+          ? { needed: ['Service', 'EndpointSlice', 'Node', 'ServiceCIDR'], wanted: [] }
+          : { needed: ['Service', 'EndpointSlice', 'Node'], wanted: ['ServiceCIDR'] },
+        clock,
+        () => awaitNode.listed(),
+      ),
+    // To the log where there is no API server, or nothing runs longer than one sync.
+    eventRecorder({ apiClient, clock }) {
+      const logger = loggerOf('event-recorder');
+      if (manifests.length > 0 || readsOnce) return new LoggedEvents(logger);
+      const api = async (): Promise<EventApi> => {
+        const { eventRequests } = await import('../adapters/events/event-requests.js');
+        return { requests: eventRequests, client: await apiClient() };
+      };
+      return new ApiEventRecorder(api, hostname(), clock, logger);
+    },
+
+    checkNode: ({ state }) =>
+      new CheckNode(checkedSettings(commandLine), families, () => state.node, loggerOf('check-node')),
+    nodeTimeouts: () => (manifests.length > 0 ? NO_WAIT : CLUSTER_TIMEOUTS),
+    awaitNode: ({ nodeTimeouts, state, checkNode, clock }) =>
+      new AwaitNode(
+        nodeName,
+        configuration.detectLocalMode === 'NodeCIDR',
+        nodeTimeouts,
+        () => state.node,
+        checkNode,
+        clock,
+        loggerOf('await-node'),
+      ),
+    contexts: ({ state, localAddresses }) =>
+      new NodeContexts(nodeSettings(commandLine), state, localAddresses, loggerOf('node-contexts')),
+
+    loops: ({ served }) => new FamilyLoops(served.map(({ loop }) => loop)),
+    statuses: ({ eventRecorder, clock }) =>
+      new ServiceStatuses(
+        failedPortEvents(eventRecorder, nodeName),
+        degradedPortEvents(eventRecorder, nodeName, clock),
+      ),
+    syncHistory: ({ clock }) => new SyncHistory(clock),
+    changeHistory: ({ statuses, clock }) => new ChangeHistory(statuses, clock),
+    remainingRules: () => new RemainingRules(),
+    syncObserver: ({ health, metrics, syncHistory, changeHistory }) =>
+      new SyncObservers([health, metrics, syncHistory, changeHistory]),
+    health({ source, clock }) {
+      const { syncPeriod } = modeSettings(configuration, modeInForce(configuration));
+      return new ProxyHealth(clock, 2 * syncPeriod, () => source.status());
+    },
+    readiness: ({ health, statuses, clusterEvents, served, remainingRules, clock }) =>
+      new Readiness(
+        health,
+        statuses,
+        () => clusterEvents.missing,
+        () => [...new Set(served.flatMap(({ loop }) => loop.unreadSources))],
+        () => remainingRules.reasons,
+        clock,
+      ),
+    metrics: ({ packetCounters, rejectedPackets, clock }) =>
+      new PrometheusMetrics({
+        clock,
+        mode: modeInForce(configuration),
+        version,
+        features: featureGateStates(configuration.gates, configuration.kubernetesVersion),
+        packetCounters,
+        rejectedPackets,
+      }),
+    packetCounters: () => undefined,
+    rejectedPackets: () => undefined,
+  };
+}
+
+/** A client of the API server, as the command line and clientConnection describe it. Nothing is read or opened yet. */
+async function openApiClient(parts: ReadingParts, logger: Logger): Promise<ApiClient> {
+  const { ApiClient, RequestRate } = await import('../adapters/kubernetes/client/api-client.js');
+  const { commandLine, clock, metrics, contexts, loops } = parts;
+  const { master, configuration } = commandLine;
+  const { kubeconfig, qps, burst, contentType, acceptContentTypes } = configuration.clientConnection;
+  const { accept, unsupported } = acceptedTypes(contentType, acceptContentTypes);
+  if (unsupported.length > 0)
+    logger.warn({ unsupported, accept }, 'ignoring unsupported content types of clientConnection');
+  const observer: ApiObserver = {
+    answered: (...answered) => metrics.answered(...answered),
+    waited: (...waited) => metrics.waited(...waited),
+    connecting(address, port) {
+      if (contexts.usesApiServer(address, port)) loops.note(IP_FAMILIES, (pending) => pending.nodeChanged());
+    },
+  };
+  return new ApiClient({ ...(kubeconfig && { kubeconfig }), ...(master && { master }) }, clock, {
+    accept,
+    rate: new RequestRate(qps, burst, clock),
+    observer,
+  });
 }

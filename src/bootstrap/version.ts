@@ -1,4 +1,4 @@
-import type { KubernetesVersion } from './configuration/levels.js';
+import type { KubernetesVersion } from './configuration/releases.js';
 
 /** The version of this program: that of its package. */
 export const PROGRAM_VERSION = '0.1.0';

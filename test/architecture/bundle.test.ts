@@ -36,7 +36,7 @@ function loadedSources(): ReadonlySet<string> {
 
 it('a proxy whose debug routes nobody requests loads no file of its diagnostics', () => {
   const sources = loadedSources();
-  expect(sources).toContain('src/bootstrap/commands/run.ts');
+  expect(sources).toContain('src/bootstrap/run-proxy.ts');
   expect(sources).toContain('src/adapters/nftables/nftables-driver.ts');
   expect([...sources].filter((path) => path.startsWith(DIAGNOSTICS))).toEqual([]);
 });

@@ -7,8 +7,8 @@ import { MemoryConntrack } from '../../src/testing/fakes/memory-conntrack.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../src/testing/fakes/recording-backend.js';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
-import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
-import { EmbeddedProxy } from '../../src/bootstrap/embedding/embedded-proxy.js';
+import type { OpenMode } from '../../src/bootstrap/modes/mode.js';
+import { EmbeddedProxy } from '../../src/bootstrap/embedding.js';
 import { composeProxy } from '../../src/bootstrap/proxy.js';
 import { until } from '../support/until.js';
 
@@ -63,15 +63,15 @@ async function start(left: RecordingBackend) {
     backend: () => backend,
     close: () => Promise.resolve(),
   };
-  const container = composeProxy(commandLine, mode, new MemoryLogger(), {
+  const parts = composeProxy(commandLine, mode, new MemoryLogger(), {
     clock: () => clock,
     conntrack: () => new MemoryConntrack(),
     localAddresses: () => ({ list: () => ['127.0.0.1', '192.0.2.4'] }),
     healthServer: () => undefined,
     metricsServer: () => undefined,
   });
-  const { source, readiness } = container.parts;
-  proxy = new EmbeddedProxy(container);
+  const { source, readiness } = parts;
+  proxy = new EmbeddedProxy(parts);
   await proxy.start();
   const programmed = (): string =>
     [...backend.programmed.keys()]

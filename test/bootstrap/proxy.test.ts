@@ -1,7 +1,7 @@
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
-import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
-import type { Module } from '../../src/bootstrap/parts/proxy-parts.js';
-import { EmbeddedProxy } from '../../src/bootstrap/embedding/embedded-proxy.js';
+import type { OpenMode } from '../../src/bootstrap/modes/mode.js';
+import type { Providers, ProxyParts } from '../../src/bootstrap/parts.js';
+import { EmbeddedProxy } from '../../src/bootstrap/embedding.js';
 import { composeProxy } from '../../src/bootstrap/proxy.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
@@ -30,7 +30,10 @@ const ORDER = [
   'changes of addresses',
 ];
 
-const NO_SERVERS: Module = { healthServer: () => undefined, metricsServer: () => undefined };
+const NO_SERVERS: Partial<Providers<ProxyParts>> = {
+  healthServer: () => undefined,
+  metricsServer: () => undefined,
+};
 
 let clock: FakeClock;
 let logger: MemoryLogger;
@@ -48,14 +51,14 @@ beforeEach(() => {
 });
 
 /** As the program composes it, for both families, with a backend in memory. */
-function compose(flags: readonly string[], replacements: Module = {}) {
+function compose(flags: readonly string[], replacements: Partial<Providers<ProxyParts>> = {}) {
   const args = ['--proxy-mode', 'nftables', '--hostname-override', 'node1', ...flags];
   const commandLine = parseCommandLine(args, { readFile: () => '', hostname: () => 'host' });
   const mode: OpenMode = {
     name: 'nftables',
     families: ['IPv4', 'IPv6'],
     means: {},
-    backend: ({ family }) => {
+    backend: (family) => {
       const backend = new RecordingBackend(family);
       backends.set(family, backend);
       return backend;
@@ -71,7 +74,7 @@ function compose(flags: readonly string[], replacements: Module = {}) {
 
 describe('composeProxy', () => {
   it('makes every part without any effect: nothing is opened, started or logged', () => {
-    const { parts } = compose([]);
+    const parts = compose([]);
     const before = process.getActiveResourcesInfo();
     // What runs is made of all the others.
     expect(parts.running.map(({ name }) => name)).toEqual(ORDER);
@@ -80,7 +83,7 @@ describe('composeProxy', () => {
   });
 
   it('has no servers for metrics and health where their ports are 0', () => {
-    const { parts } = compose(['--metrics-port=0', '--healthz-port=0']);
+    const parts = compose(['--metrics-port=0', '--healthz-port=0']);
     expect([parts.metricsServer, parts.healthServer]).toEqual([undefined, undefined]);
     expect(parts.running.map(({ name }) => name)).toEqual(
       ORDER.filter((name) => !['healthz server', 'metrics', 'metrics server'].includes(name)),
@@ -88,7 +91,7 @@ describe('composeProxy', () => {
   });
 
   it('gives each family its own parts, and shares the others', () => {
-    const { parts } = compose([]);
+    const parts = compose([]);
     expect(parts.served).toBe(parts.served);
     expect(
       parts.served.map(({ family, loop, healthChecks, conntrack }) => [
@@ -191,7 +194,7 @@ describe('EmbeddedProxy', () => {
     ['is turned off', ['--reset-dead-connections=false'], {}],
     ['works otherwise, as in mode userspace', [], { name: 'userspace' }],
   ] as const)('resets no connections where that %s', (_, flags, mode) => {
-    const { parts } = compose(flags, { mode: () => ({ ...compose([]).parts.mode, ...mode }) });
+    const parts = compose(flags, { mode: () => ({ ...compose([]).mode, ...mode }) });
     expect(parts.running.map(({ name }) => name)).toEqual(
       ORDER.filter((name) => name !== 'resets of dead connections'),
     );

@@ -6,9 +6,9 @@ import { MemoryConntrack } from '../../src/testing/fakes/memory-conntrack.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../src/testing/fakes/recording-backend.js';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
-import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
-import { EmbeddedProxy } from '../../src/bootstrap/embedding/embedded-proxy.js';
-import type { ProxyParts } from '../../src/bootstrap/parts/proxy-parts.js';
+import type { OpenMode } from '../../src/bootstrap/modes/mode.js';
+import { EmbeddedProxy } from '../../src/bootstrap/embedding.js';
+import type { ProxyParts } from '../../src/bootstrap/parts.js';
 import { composeProxy } from '../../src/bootstrap/proxy.js';
 import { StandInApiServer } from '../support/api-server/api-server.js';
 import { writeKubeconfig } from '../support/api-server/kubeconfig.js';
@@ -55,15 +55,14 @@ async function start(...flags: string[]): Promise<EmbeddedProxy> {
     backend: () => backend,
     close: () => Promise.resolve(),
   };
-  const container = composeProxy(commandLine, mode, logger, {
+  parts = composeProxy(commandLine, mode, logger, {
     clock: () => clock,
     conntrack: () => new MemoryConntrack(),
     localAddresses: () => ({ list: () => ['127.0.0.1', '192.0.2.4', '192.0.2.5'] }),
     healthServer: () => undefined,
     metricsServer: () => undefined,
   });
-  parts = container.parts;
-  proxy = new EmbeddedProxy(container);
+  proxy = new EmbeddedProxy(parts);
   await proxy.start();
   return proxy;
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { fieldEntries } from '../../src/bootstrap/configuration/schema/field.js';
-import { flagFields } from '../../src/bootstrap/configuration/flags/flags.js';
+import { fieldEntries } from '../../src/bootstrap/configuration/field.js';
+import { proxyFlags } from '../../src/bootstrap/configuration/flags.js';
 import { configurationReference } from '../../scripts/docs/configuration-reference.js';
-import { schema } from '../../src/bootstrap/configuration/schema/schema.js';
+import { schema } from '../../src/bootstrap/configuration/schema.js';
 
 describe('docs/configuration.md', () => {
   it('is what npm run docs makes of the schema', () => {
@@ -13,6 +13,6 @@ describe('docs/configuration.md', () => {
   it('has every field and every flag', () => {
     const text = configurationReference();
     for (const [path] of fieldEntries(schema)) expect(text).toContain(`\n| \`${path}\``);
-    for (const flag of flagFields.keys()) expect(text).toContain(`\`--${flag}\``);
+    for (const flag of proxyFlags.keys()) expect(text).toContain(`\`--${flag}\``);
   });
 });

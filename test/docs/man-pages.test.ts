@@ -6,7 +6,7 @@ import { manPages } from '../../scripts/docs/man-pages.js';
 import { clusterCommand } from '../../src/diagnostics/adapters/cli/cluster/cluster-command.js';
 import type { CommandForm } from '../../src/adapters/cli/subcommand.js';
 import { subcommands } from '../../src/diagnostics/adapters/cli/subcommands.js';
-import { flagFields } from '../../src/bootstrap/configuration/flags/flags.js';
+import { proxyFlags } from '../../src/bootstrap/configuration/flags.js';
 
 const pages = new Map(manPages('1.2.3').map(({ path, text }) => [path, text]));
 const [kubeproxy, plugin, proxy] = [
@@ -64,7 +64,7 @@ it('kubectl-kubeproxy(1) has the options of all commands', () => {
 });
 
 it('kube-proxy-ts(8) has each flag once', () => {
-  for (const name of flagFields.keys())
+  for (const name of proxyFlags.keys())
     expect(read(proxy).match(new RegExp(`^\\.B "(-v, )?--${name} `, 'gm'))).toHaveLength(1);
 });
 

@@ -1,5 +1,5 @@
 import { PinoLogger } from '../../src/adapters/process/pino-logger.js';
-import { once } from '../../src/bootstrap/commands/once.js';
+import { once } from '../../src/bootstrap/run-proxy.js';
 import { plan } from '../../src/diagnostics/bootstrap/plan.js';
 import { parseCommand } from '../support/command-line.js';
 

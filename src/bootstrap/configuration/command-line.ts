@@ -2,21 +2,18 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { errorMessage } from '../../application/error-message.js';
 import { fullVersion, rawVersion, versionLine } from '../version.js';
-import { parseArguments } from './flags/arguments.js';
-import { commandFlags, type CommandFlags } from './flags/command-flags.js';
+import { parseArguments } from './arguments.js';
+import { commandFlags, proxyFlags, type CommandFlags } from './flags.js';
 import { decodeConfigurationFile } from './configuration-file.js';
 import { ConfigurationError, EarlyExit } from './errors.js';
-import { resolveFeatureGates } from './schema/feature-gates.js';
-import { buildValues, fieldsOf, valueAt, type FieldTree, type ValuesOf } from './schema/field.js';
+import { resolveFeatureGates, type KubernetesVersion } from './releases.js';
+import { buildValues, valueAt, type FieldTree, type ValuesOf } from './field.js';
 import { withPort } from '../../domain/net/listen-address.js';
-import type { KubernetesVersion } from './levels.js';
-import { loggingProblems } from './logging-validation.js';
+import { loggingProblems, validationProblems } from './validation.js';
 import { withMode, withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
-import { schema, type Configuration } from './schema/schema.js';
+import { schema, type Configuration } from './schema.js';
 import type { Reader } from '../../adapters/cli/reader.js';
 import type { AnySubcommand, ColorChoice, Request } from '../../adapters/cli/subcommand.js';
-import { validationProblems } from './validation.js';
-
 /** Beside the ports of kube-proxy, 10249 and 10256. */
 const SCRAPE_PORT = 10246;
 
@@ -122,7 +119,7 @@ function check(phase: ConfigurationError['phase'], problems: readonly string[]):
 }
 
 function fromFlags<Tree extends FieldTree>(tree: Tree, flags: ReadonlyMap<string, unknown>): ValuesOf<Tree> {
-  return buildValues(tree, (field) => flags.get(field.options.flag ?? '') ?? field.flagDefault);
+  return buildValues(tree, (field) => flags.get(field.flag) ?? field.flagDefault);
 }
 
 function load(
@@ -136,8 +133,7 @@ function load(
   const { configuration, warnings } = decodeConfigurationFile(read(options.config, readFile));
   const joined = buildValues(schema, (field, path) => {
     const file = valueAt(configuration, path);
-    const { flag = '', besideFile } = field.options;
-    return besideFile && flags.has(flag) ? field.join(flags.get(flag), file) : file;
+    return field.options.besideFile && flags.has(field.flag) ? field.join(flags.get(field.flag), file) : file;
   });
   return { configuration: joined, warnings };
 }
@@ -193,9 +189,9 @@ function answerVersion(request: string, version: KubernetesVersion): void {
 }
 
 function deprecations(flags: ReadonlyMap<string, unknown>): readonly string[] {
-  return fieldsOf(commandFlags).flatMap(({ options }) =>
-    options.deprecated && flags.has(options.flag ?? '')
-      ? [`Flag --${options.flag} has been deprecated, ${options.deprecated}`]
+  return [...proxyFlags.values()].flatMap(({ name, field: { options } }) =>
+    options.deprecated && flags.has(name)
+      ? [`Flag --${name} has been deprecated, ${options.deprecated}`]
       : [],
   );
 }

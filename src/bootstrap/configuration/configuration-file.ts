@@ -1,11 +1,14 @@
-import { isMap, isScalar, LineCounter, parseAllDocuments, visit, type Document } from 'yaml';
+import { writeFileSync } from 'node:fs';
+import { isMap, isScalar, LineCounter, parse, parseAllDocuments, Scalar, visit, Document } from 'yaml';
+import type { Logger } from '../../application/ports/logger.js';
 import { parseAddress } from '../../domain/net/address.js';
-import { ConfigurationError } from './errors.js';
-import { buildValues, Field, valueAt, type FieldTree } from './schema/field.js';
-import { isObject } from '../../domain/validation/schema.js';
 import { withPort } from '../../domain/net/listen-address.js';
-import { API_VERSION, KIND, schema, type Configuration } from './schema/schema.js';
-import { ValueError } from './types/value-type.js';
+import { isObject } from '../../domain/validation/schema.js';
+import { ConfigurationError } from './errors.js';
+import { buildValues, Field, valueAt, type FieldTree } from './field.js';
+import type { Configured } from './proxy-configuration.js';
+import { API_VERSION, KIND, schema, type Configuration } from './schema.js';
+import { ValueError } from './value-types.js';
 
 export interface DecodedFile {
   readonly configuration: Configuration;
@@ -13,6 +16,7 @@ export interface DecodedFile {
 }
 
 const GROUP = API_VERSION.split('/')[0];
+const TYPE_META: FieldTree = { apiVersion: {}, kind: {} };
 
 /**
  * Decodes and defaults a KubeProxyConfiguration (docs/spec/configuration.md §3, §4.1). Unknown and repeated fields are
@@ -49,7 +53,43 @@ export function decodeConfigurationFile(content: string): DecodedFile {
   };
 }
 
-const TYPE_META: FieldTree = { apiVersion: {}, kind: {} };
+/**
+ * The configuration in effect as a KubeProxyConfiguration v1alpha1, ready for JSON or YAML: for `--write-config-to` and
+ * /configz (docs/spec/configuration.md §3.1, §5). Names are sorted at every level. What kube-proxy keeps only for the mode
+ * in force is zero for the others; if `nftables.minSyncPeriod` is not configured, kube-proxy's default is shown.
+ */
+export function effectiveConfiguration({ configuration }: Configured): Readonly<Record<string, unknown>> {
+  const mode = configuration.mode || 'iptables';
+  const values = buildValues(schema, (field, path) =>
+    isForgotten(field, mode) ? field.options.elsewhere : field.toFile(valueAt(configuration, path)),
+  );
+  return sorted({ ...values, mode, apiVersion: API_VERSION, kind: KIND });
+}
+
+/** The configuration in effect as YAML, in the style in which kube-proxy writes it (docs/spec/configuration.md §5). */
+export function configurationText(commandLine: Configured): string {
+  const document = new Document(effectiveConfiguration(commandLine));
+  visit(document, {
+    Scalar(_, scalar) {
+      if (typeof scalar.value === 'string' && looksLikeOther(scalar.value)) scalar.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return document.toString({ singleQuote: true, indentSeq: false, lineWidth: 0 });
+}
+
+/** Writes the configuration in effect to the file that `--write-config-to` names. Nothing else is touched. */
+export function writeConfiguration(
+  commandLine: Configured & { readonly writeConfigTo: string },
+  logger: Logger,
+): void {
+  const { writeConfigTo: file } = commandLine;
+  try {
+    writeFileSync(file, configurationText(commandLine));
+  } catch (cause) {
+    throw new Error(`cannot write the configuration to ${file}`, { cause });
+  }
+  logger.info({ file }, 'wrote configuration');
+}
 
 function undecodable(problems: readonly string[]): ConfigurationError {
   return new ConfigurationError('failed complete', [`failed to decode: ${problems.join(', ')}`]);
@@ -119,4 +159,28 @@ function withListenDefaults(configuration: Configuration, root: unknown): Config
     healthzBindAddress: address('healthzBindAddress', '[::]:10256', 10256),
     metricsBindAddress: address('metricsBindAddress', '[::1]:10249', 10249),
   };
+}
+
+/** Whether a reader would take the text without quotes for null, a boolean or a number. */
+function looksLikeOther(text: string): boolean {
+  try {
+    const value: unknown = parse(text, { version: '1.1', logLevel: 'silent' });
+    return typeof value !== 'string' && (value === null || typeof value !== 'object');
+  } catch {
+    return false;
+  }
+}
+
+/** With `auto`, any of the modes may become the present one. */
+function isForgotten({ options: { modes, elsewhere } }: Field<unknown>, mode: string): boolean {
+  return elsewhere !== undefined && mode !== 'auto' && modes !== undefined && !modes.includes(mode);
+}
+
+function sorted(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(values)
+      .filter(([, value]) => value !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, value]) => [name, isObject(value) ? sorted(value) : value]),
+  );
 }

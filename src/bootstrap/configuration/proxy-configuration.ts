@@ -1,5 +1,10 @@
-import type { FeatureGates } from './schema/feature-gates.js';
-import type { Configuration, ProxyMode, RequestedMode } from './schema/schema.js';
+import type { FeatureGates } from './releases.js';
+import { type Configuration, type ProxyMode, type RequestedMode, schema } from './schema.js';
+import { isLoopback, parseAddress } from '../../domain/net/address.js';
+import { splitHostPort } from '../../domain/net/listen-address.js';
+import type { LogSettings } from '../../adapters/process/pino-logger.js';
+import type { EditedField } from '../../application/live-configuration.js';
+import { fieldEntries, valueAt } from './field.js';
 
 /** A complete and valid configuration: every default applied, the feature gates resolved. */
 export interface ProxyConfiguration extends Configuration {
@@ -65,4 +70,37 @@ export function withModeAsBefore<T extends Configuration>(
 export function modeInForce({ mode }: Configuration): ProxyMode {
   if (mode === '' || mode === 'auto') throw new Error('the proxy mode has not been chosen yet');
   return mode;
+}
+
+/** Whether only this machine can reach the metrics server. */
+export function isMetricsOnLoopback({ metricsBindAddress }: Configuration): boolean {
+  const address = parseAddress(splitHostPort(metricsBindAddress)?.host);
+  return address !== undefined && isLoopback(address);
+}
+
+/** Whether the page is served: as configured, otherwise where only this machine can reach it. */
+export function servesPage(configuration: Configuration): boolean {
+  return configuration.page ?? isMetricsOnLoopback(configuration);
+}
+
+/** The settings of `logging` that the log supports. */
+export function logSettings({ logging }: Pick<Configuration, 'logging'>): LogSettings {
+  const format = logging.format === 'json' ? 'json' : 'text';
+  return { format, verbosity: logging.verbosity, splitStream: logging.options[format].splitStream };
+}
+
+/** The fields in which two configurations differ, and how each edit takes effect; `from` is the one in force. */
+export function editedFields(from: Configured, to: Configured): readonly EditedField[] {
+  const mode = modeInForce(from.configuration);
+  return fieldEntries(schema)
+    .filter(([path]) => textAt(from, path) !== textAt(to, path))
+    .map(([path, { onEdit, options }]) => {
+      const matters = options.modes?.includes(mode) ?? true;
+      return { path, effect: matters ? onEdit : 'none' };
+    });
+}
+
+/** Feature gates are equal when the same ones are on, however they were set. */
+function textAt({ configuration }: Configured, path: string): string | undefined {
+  return JSON.stringify(path === 'featureGates' ? configuration.gates : valueAt(configuration, path));
 }

@@ -14,7 +14,7 @@ import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import { Attempts } from './attempts.js';
+import { Attempts, type ActiveRules } from './mode.js';
 
 /** iptables as this node uses it, open for a mode that writes rules there. */
 export interface IptablesAccess {
@@ -53,12 +53,6 @@ export async function openIptables(logger: Logger): Promise<IptablesAccess> {
       await generations?.close();
     },
   };
-}
-
-/** What the active mode has in iptables: the clean-up of another mode keeps it. */
-export interface ActiveRules {
-  readonly variant: IptablesVariant;
-  readonly ownedChains: OwnedChains;
 }
 
 /**

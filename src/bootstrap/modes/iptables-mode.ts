@@ -17,9 +17,8 @@ import type { IptablesHost } from '../../domain/iptables/options.js';
 import { balancingNote } from '../../domain/balancing/balancing.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { BackendParts } from '../parts/reading-parts.js';
 import { openIptables, removeFromIptables } from './iptables-access.js';
-import type { Mode, OpenMode, OpenPurpose, Successor } from './open-mode.js';
+import type { BackendParts, Mode, OpenMode, OpenPurpose, Successor } from './mode.js';
 
 const FIREWALL_STAYS =
   'the chain stays: it keeps packets for 127.0.0.0/8 out, which the sysctl route_localnet lets in; --cleanup removes it once that is 0';
@@ -43,7 +42,7 @@ export class IptablesMode implements Mode {
       purpose === 'serve' ? counters : onlyLooking(counters),
       this.logger,
     );
-    const backend = ({ family, logger: parent, metrics }: BackendParts) => {
+    const backend = (family: IpFamily, { logger: parent, metrics }: BackendParts) => {
       const logger = parent.child({ caller: 'iptables' });
       const readHost = () => host.read(family);
       const warningFor = (entry: ForwardingEntry) => balancingNote(entry, this.name, []);

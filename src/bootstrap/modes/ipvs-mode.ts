@@ -20,11 +20,9 @@ import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { EXTERNAL_SERVICES } from '../../domain/iptables/chain-names.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import type { Configuration } from '../configuration/schema/schema.js';
+import type { Configuration } from '../configuration/schema.js';
 import { openIptables, removeFromIptables, type IptablesAccess } from './iptables-access.js';
-import { Attempts } from './attempts.js';
-import type { Mode, OpenMode, OpenPurpose, Successor } from './open-mode.js';
-
+import { Attempts, type Mode, type OpenMode, type OpenPurpose, type Successor } from './mode.js';
 /** The scheduler where the configuration names none, as with kube-proxy. */
 export const DEFAULT_SCHEDULER = 'rr';
 
@@ -146,7 +144,7 @@ export class IpvsMode implements Mode {
       servedByIptables: () => servedByIptables(tool, family),
     });
     const options = { scheduler: this.scheduler, excludeCIDRs: this.excluded };
-    return ({ family, clock, logger, metrics }) => {
+    return (family, { clock, logger, metrics }) => {
       const log = logger.child({ caller: 'ipvs' });
       const driver = new IpvsDriver(family, kernelOf(family, log, metrics), clock, log, options);
       drivers.set(family, driver);

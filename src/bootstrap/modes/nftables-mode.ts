@@ -1,5 +1,5 @@
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
-import { kernelTrial } from '../../adapters/nftables/kernel-support.js';
+import { kernelTrial, kernelSuits } from '../../adapters/nftables/kernel-support.js';
 import { NetlinkNftTransport } from '../../adapters/nftables/netlink/netlink-transport.js';
 import { isWithoutNfTables } from '../../adapters/nftables/netlink/table-listing.js';
 import { NftablesDriver } from '../../adapters/nftables/nftables-driver.js';
@@ -9,11 +9,9 @@ import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import type { BackendParts } from '../parts/reading-parts.js';
-import { checkKernel } from './kernel-check.js';
-import { openNftTransports, type NftTransports } from './nft-transports.js';
-import { Attempts } from './attempts.js';
-import type { Mode, OpenMode, OpenPurpose } from './open-mode.js';
+import { type BackendParts, Attempts, type Mode, type OpenMode, type OpenPurpose } from './mode.js';
+import { release } from 'node:os';
+import type { NftTransport } from '../../adapters/nftables/transport.js';
 
 /** Mode nftables: one table for each family, over netlink. */
 export class NftablesMode implements Mode {
@@ -44,7 +42,7 @@ export class NftablesMode implements Mode {
     checkKernel();
     const transports = openToServe();
     const generations = new GenerationWatch(transports.generations);
-    const backend = ({ family, logger: parent, metrics }: BackendParts) => {
+    const backend = (family: IpFamily, { logger: parent, metrics }: BackendParts) => {
       const logger = parent.child({ caller: 'nftables' });
       const transport = transports.families[family];
       const options = { observer: metrics };
@@ -95,4 +93,31 @@ function openToServe(): NftTransports {
 /** Such a kernel has no table that could be left. */
 function unlessWithoutNfTables(error: unknown): void {
   if (!isWithoutNfTables(error)) throw error;
+}
+
+/** Switches the check off when set to anything (docs/spec/nftables.md §1.1). */
+const SKIP = 'KUBE_PROXY_NFTABLES_SKIP_KERNEL_VERSION_CHECK';
+
+/** Throws when this kernel is too old for nftables mode. */
+export function checkKernel(kernel = release(), environment: NodeJS.ProcessEnv = process.env): void {
+  if (kernelSuits(kernel) || environment[SKIP]) return;
+  throw new Error(
+    `kube-proxy in nftables mode requires kernel 5.13 or later; this is ${kernel}. Set ${SKIP}=1 to try`,
+  );
+}
+
+/** Access to nftables: a transport for each family, so that none waits for another, and one to ask for the generation. */
+export interface NftTransports {
+  readonly families: Readonly<Record<IpFamily, NftTransport>>;
+  readonly generations: NftTransport;
+  close(): Promise<void>;
+}
+
+/** @throws NetlinkError where netlink is unavailable */
+export function openNftTransports(): NftTransports {
+  const families = { IPv4: NetlinkNftTransport.open(), IPv6: NetlinkNftTransport.open() };
+  const generations = NetlinkNftTransport.open();
+  const all = [families.IPv4, families.IPv6, generations];
+  const close = async () => void (await Promise.all(all.map((transport) => transport.close())));
+  return { families, generations, close };
 }

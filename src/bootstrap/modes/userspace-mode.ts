@@ -8,10 +8,9 @@ import type { Logger } from '../../application/ports/logger.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { parsePortRange } from '../../domain/userspace/port-allocator.js';
-import type { Configuration } from '../configuration/schema/schema.js';
-import type { BackendParts } from '../parts/reading-parts.js';
+import type { Configuration } from '../configuration/schema.js';
 import { openIptables, withEachVariant } from './iptables-access.js';
-import type { Mode, OpenMode } from './open-mode.js';
+import type { BackendParts, Mode, OpenMode } from './mode.js';
 
 type Settings = Pick<Configuration, 'bindAddress' | 'portRange' | 'udpIdleTimeout'>;
 
@@ -31,7 +30,7 @@ export class UserspaceMode implements Mode {
     await raiseOpenFileLimit(this.logger);
     const backends = new Map<IpFamily, UserspaceBackend>();
     let guard: FloodGuard | undefined;
-    const backend = ({ family, localAddresses, clock, logger }: BackendParts) => {
+    const backend = (family: IpFamily, { localAddresses, clock, logger }: BackendParts) => {
       guard ??= FloodGuard.guard({ logger: logger.child({ caller: 'userspace' }), clock });
       const options = {
         listen: listening.get(family),

@@ -22,7 +22,7 @@ import { errorMessage } from '../../application/error-message.js';
 import { CannotTraceError } from '../application/trace/trace-packets.js';
 import { completeCommandLine, type CommandLine } from '../../bootstrap/configuration/command-line.js';
 import { ConfigurationError, EarlyExit } from '../../bootstrap/configuration/errors.js';
-import { flagFields } from '../../bootstrap/configuration/flags/flags.js';
+import { proxyFlags } from '../../bootstrap/configuration/flags.js';
 import { thisVersion } from '../../bootstrap/version.js';
 import type { Asked } from './read-objects.js';
 
@@ -57,7 +57,7 @@ const commands: { readonly [Name in Request['name']]: Command<Name> } = {
     complete(
       asked,
       subcommands,
-      [...flagFields.keys()].map((name) => `--${name}`),
+      [...proxyFlags.keys()].map((name) => `--${name}`),
       (words) => addressIn(words) ?? asked.configuration.metricsBindAddress,
     ),
   compare: async (asked, logger) => (await import('./compare.js')).compare(asked, logger),

@@ -20,7 +20,7 @@ import { parseCidr, type Cidr, cidrContains } from '../../domain/net/cidr.js';
 import { familyOf, IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { type Asked, otherMachine, readObjects } from './read-objects.js';
 import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
-import { NodeAddresses } from '../../bootstrap/node/local-addresses.js';
+import { NodeAddresses } from '../../bootstrap/this-node.js';
 import { methodOfScheduler } from '../../domain/balancing/balancing.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
@@ -238,7 +238,7 @@ async function plannedSides(
   const { commandLine } = await chooseMode(inMode(asked, mode), logger);
   const rules = new ModeRules(commandLine.configuration, logger);
   const options = isHere ? { families: IP_FAMILIES } : otherMachine(logger).options;
-  return readObjects(commandLine, options, logger, async ({ state, contexts, problems, container }) => {
+  return readObjects(commandLine, options, logger, async ({ state, contexts, problems, parts }) => {
     const families: FamilySides = {};
     for (const family of IP_FAMILIES) {
       const { forwarding, network } = contexts.of(family, true);
@@ -247,7 +247,7 @@ async function plannedSides(
       if (!('destinations' in side)) throw ComparisonError.userspace('the plan of userspace mode');
       families[family] = side;
     }
-    const localAddresses = container.parts.localAddresses.list();
+    const localAddresses = parts.localAddresses.list();
     return {
       families,
       node: { localAddresses, podCIDRs: state.node?.podCIDRs ?? [] },

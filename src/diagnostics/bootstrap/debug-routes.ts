@@ -11,9 +11,9 @@ import { readOnly, type Routes } from '../../adapters/http/router.js';
 import { PageFiles, pageRoutes } from '../adapters/page/page-routes.js';
 import { Diff } from '../application/difference/diff.js';
 import { modeInForce } from '../../bootstrap/configuration/proxy-configuration.js';
-import { localhostLookup } from '../../bootstrap/family/served-family.js';
+import type { LocalhostLookup } from '../../application/localhost/localhost-lookup.js';
 import { explainAddress, withTracing } from './tracing.js';
-import type { ProxyParts } from '../../bootstrap/parts/proxy-parts.js';
+import type { ProxyParts } from '../../bootstrap/parts.js';
 import { traceRoutes } from '../adapters/debug/trace-routes.js';
 import { CannotTraceError, type TracePackets } from '../application/trace/trace-packets.js';
 import { ModeRules } from './mode-rules.js';
@@ -25,7 +25,7 @@ import { ReportStatus } from '../application/status/report-status.js';
 import { counted } from '../../application/words/counted.js';
 import { timeText } from '../../domain/model/text.js';
 import type { CommandLine } from '../../bootstrap/configuration/command-line.js';
-import { LEVELS } from '../../bootstrap/configuration/levels.js';
+import { EXTERNAL_IPS_END } from '../../domain/validation/doubts.js';
 import { fullVersion, PROGRAM_VERSION } from '../../bootstrap/version.js';
 
 /** Everything that the proxy reports beyond what kube-proxy does: the routes under `/debug/`, and the page. */
@@ -130,13 +130,14 @@ function reportRoutes(parts: ProxyParts, addresses: ExplainAddress, startTime: n
   };
 }
 
-function externalIPsWarning(
-  services: number,
-  { gates, kubernetesVersion }: CommandLine['configuration'],
-): readonly string[] {
+function localhostLookup(served: ProxyParts['served']): LocalhostLookup {
+  return (family, key) => served.find((one) => one.family === family)?.localhostNodePorts?.placeOf(key);
+}
+
+function externalIPsWarning(services: number, { gates }: CommandLine['configuration']): readonly string[] {
   if (services === 0) return [];
   const what = gates.AllowServiceExternalIPs
-    ? LEVELS[kubernetesVersion].externalIPsEnd
+    ? EXTERNAL_IPS_END
     : 'not served: the feature gate AllowServiceExternalIPs is off';
   return [`${counted(services, 'Service has', 'Services have')} external IPs, which are ${what}`];
 }

@@ -7,10 +7,10 @@ import { readHostNetwork, hostAddress, listenAddresses } from '../../adapters/us
 import type { Logger } from '../../application/ports/logger.js';
 import type { Tracer } from '../application/ports/tracer.js';
 import { modeInForce, type ProxyConfiguration } from '../../bootstrap/configuration/proxy-configuration.js';
-import type { ProxyMode } from '../../bootstrap/configuration/schema/schema.js';
+import type { ProxyMode } from '../../bootstrap/configuration/schema.js';
 import { readIptablesHost } from '../../bootstrap/modes/iptables-mode.js';
 import { DEFAULT_SCHEDULER, openIpvsKernel } from '../../bootstrap/modes/ipvs-mode.js';
-import type { OpenMode } from '../../bootstrap/modes/open-mode.js';
+import type { OpenMode } from '../../bootstrap/modes/mode.js';
 import type { IptablesHost } from '../../domain/iptables/options.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 

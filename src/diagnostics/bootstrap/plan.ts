@@ -20,7 +20,7 @@ import {
   plannedDifference,
 } from '../application/difference/difference-report.js';
 import { parseDisplayName } from '../../domain/model/service-port-name.js';
-import type { Mode } from '../../bootstrap/modes/open-mode.js';
+import type { Mode } from '../../bootstrap/modes/mode.js';
 
 /**
  * Prints the rules that a sync would write, in the language of the mode's tool. Reads the source once; changes nothing. 0 when all
@@ -79,14 +79,14 @@ export async function plannedDiff(asked: Asked<'diff'>, logger: Logger): Promise
 /** @param keepUnexplained rules stay that none of these objects explains */
 async function differences(
   mode: Mode,
-  { state, contexts, container }: ReadObjects,
+  { state, contexts, parts }: ReadObjects,
   keepUnexplained: boolean,
 ): Promise<DifferenceReport> {
   const open = await mode.open('compare');
   try {
     const families: DifferenceReport['families'][number][] = [];
     for (const family of open.families) {
-      const { backend } = container.child({ family: () => family, backend: open.backend }).parts;
+      const backend = open.backend(family, parts);
       families.push(await plannedDifference(state, contexts.of(family, true), backend, { keepUnexplained }));
     }
     return { mode: open.name, families };

@@ -6,15 +6,13 @@ import { awaitLists, LISTING_TIMEOUT } from '../../application/use-cases/await-l
 import { type IpFamily, IP_FAMILIES } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { CommandLine } from '../../bootstrap/configuration/command-line.js';
-import type { Container } from '../../bootstrap/injection/container.js';
-import { LifeCycle } from '../../bootstrap/life-cycle/life-cycle.js';
-import { addressesPart, sourcePart } from '../../bootstrap/life-cycle/running-parts.js';
-import type { ReadingModule, ReadingParts } from '../../bootstrap/parts/reading-parts.js';
-import { composeReader } from '../../bootstrap/reader.js';
+import type { Providers, ReadingParts } from '../../bootstrap/parts.js';
+import { LifeCycle } from '../../bootstrap/life-cycle.js';
+import { addressesPart, composeReader, sourcePart } from '../../bootstrap/reader.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import { TracedAddresses } from '../application/trace/traced-node.js';
-import { NodeAddresses } from '../../bootstrap/node/local-addresses.js';
+import { NodeAddresses } from '../../bootstrap/this-node.js';
 import type { Request, RequestFor } from '../adapters/cli/subcommands.js';
 
 /** All objects of the source, and what follows from them for this node. */
@@ -24,13 +22,13 @@ export interface ReadObjects {
   /** What could not be read, or is not valid, with the reason. */
   readonly problems: readonly string[];
   /** Everything else that a proxy is composed of, but the parts of its families. */
-  readonly container: Container<ReadingParts>;
+  readonly parts: ReadingParts;
 }
 
 interface ReadingOptions {
   readonly families: readonly IpFamily[];
   /** What counts instead of the parts of a proxy. */
-  readonly replacements?: ReadingModule;
+  readonly replacements?: Partial<Providers<ReadingParts>>;
   /** Milliseconds. */
   readonly timeout?: number;
 }
@@ -45,18 +43,17 @@ export async function readObjects<Result>(
   logger: Logger,
   use: (read: ReadObjects) => Promise<Result>,
 ): Promise<Result> {
-  const container = composeReader(commandLine, families, logger, replacements);
-  const { source, clusterEvents, state, contexts, reports, awaitNode, localAddresses, clock } =
-    container.parts;
+  const parts = composeReader(commandLine, families, logger, replacements);
+  const { source, clusterEvents, state, contexts, reports, awaitNode, clock } = parts;
   const life = new LifeCycle(clock, logger);
-  life.add(addressesPart(localAddresses), sourcePart(source, clusterEvents));
+  life.add(addressesPart(parts), sourcePart(parts));
   try {
     await life.start();
     await awaitLists(source, timeout, clock);
     await clusterEvents.complete;
     await awaitNode.ready;
     const problems = [...reports.rejected, ...source.problems];
-    return await use({ state, contexts, problems, container });
+    return await use({ state, contexts, problems, parts });
   } finally {
     await life.stop();
   }
@@ -65,7 +62,7 @@ export async function readObjects<Result>(
 /** How objects are read for a node that may be another machine than this one, whose addresses are here, too. */
 export function otherMachine(logger: Logger) {
   const here: LocalAddresses = new NodeAddresses(new SystemClock(), logger);
-  const replacements: ReadingModule = {
+  const replacements: Partial<Providers<ReadingParts>> = {
     localAddresses: ({ state }) => new TracedAddresses(here, () => state.node),
   };
   return { here, options: { families: IP_FAMILIES, replacements } };

@@ -14,24 +14,19 @@ import { ModeRules } from './mode-rules.js';
 export async function traceManifests(asked: Asked<'trace'>, logger: Logger): Promise<number> {
   const { commandLine } = await chooseMode(asked, logger);
   const { here, options } = otherMachine(logger);
-  return readObjects(commandLine, options, logger, async ({ state, contexts, problems, container }) => {
+  return readObjects(commandLine, options, logger, async ({ state, contexts, problems, parts }) => {
     for (const problem of problems) printError(`ignored: ${problem}`);
     const tables = IP_FAMILIES.map((family) => ({
       family,
       table: ForwardingTable.of(state, contexts.of(family, true).forwarding),
     }));
-    return withTracing(
-      container.parts,
-      tables,
-      here,
-      new ModeRules(commandLine.configuration, logger),
-      (packets) =>
-        answerRequest(
-          asked.request,
-          (query) => packets.trace(query, asked.request.rules),
-          () => Promise.resolve(placesIn(tables)),
-          podsOfCluster(asked),
-        ),
+    return withTracing(parts, tables, here, new ModeRules(commandLine.configuration, logger), (packets) =>
+      answerRequest(
+        asked.request,
+        (query) => packets.trace(query, asked.request.rules),
+        () => Promise.resolve(placesIn(tables)),
+        podsOfCluster(asked),
+      ),
     );
   });
 }

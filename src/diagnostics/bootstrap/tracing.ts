@@ -11,7 +11,7 @@ import { tracePackets, type FamilyRules } from '../application/trace/traced-node
 import type { Packet } from '../domain/trace/trace.js';
 import { modeInForce } from '../../bootstrap/configuration/proxy-configuration.js';
 import type { ModeRules } from '../../diagnostics/bootstrap/mode-rules.js';
-import type { ReadingParts } from '../../bootstrap/parts/reading-parts.js';
+import type { ReadingParts } from '../../bootstrap/parts.js';
 
 /** A family and its forwarding table, as a sync loop has both. */
 type FamilyTable = Pick<ListedLoop, 'family' | 'table'>;

@@ -2,8 +2,8 @@ import { subcommandsOf } from '../../../src/diagnostics/adapters/cli/subcommands
 import { completeCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { EarlyExit } from '../../../src/bootstrap/configuration/errors.js';
 import { UsageError } from '../../../src/adapters/cli/usage-error.js';
-import { fieldsOf } from '../../../src/bootstrap/configuration/schema/field.js';
-import { schema } from '../../../src/bootstrap/configuration/schema/schema.js';
+import { fieldEntries } from '../../../src/bootstrap/configuration/field.js';
+import { schema } from '../../../src/bootstrap/configuration/schema.js';
 import { configurationError, failure, HEADER, parse, parseFile, parsePlugin } from './support.js';
 
 const usageError = (...argv: readonly string[]) => failure(UsageError, () => parse(argv));
@@ -368,18 +368,17 @@ describe('--help and --version', () => {
   it('explains every flag of the proxy, each under a heading', () => {
     const { output, code } = earlyExit('help', 'flags');
     expect(code).toBe(0);
-    for (const { options } of fieldsOf(schema))
-      if (options.flag) expect(output).toContain(`--${options.flag} `);
+    for (const [, { flag }] of fieldEntries(schema)) if (flag) expect(output).toContain(`--${flag} `);
     expect(output.replace(/\s+/g, ' ')).toMatch(/--iptables-sync-period <duration> [^-]*\(default 30s\)/);
     expect(output.match(/^\S.*:$/gm)).toEqual([
       'What to do:',
       'The cluster:',
       'Traffic:',
-      'Rules of modes iptables, nftables and userspace:',
-      'Mode ipvs:',
-      'Mode userspace:',
+      'Rules of iptables, nftables and userspace mode:',
+      'IPVS mode:',
+      'Userspace mode:',
       'Connections:',
-      'Health, metrics and what it tells:',
+      'Health, metrics and reports:',
       'The process and its log:',
       'Accepted without effect:',
       'Options:',

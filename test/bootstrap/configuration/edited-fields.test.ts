@@ -1,6 +1,5 @@
-import { editedFields } from '../../../src/bootstrap/configuration/edited-fields.js';
-import { withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
-import type { ProxyMode } from '../../../src/bootstrap/configuration/schema/schema.js';
+import { editedFields, withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
+import type { ProxyMode } from '../../../src/bootstrap/configuration/schema.js';
 import { parseFile } from './support.js';
 
 /** What an edit of the file takes, by path. */

@@ -1,5 +1,5 @@
 import { parse as parseYaml } from 'yaml';
-import { effectiveConfiguration } from '../../../src/bootstrap/configuration/effective-configuration.js';
+import { effectiveConfiguration } from '../../../src/bootstrap/configuration/configuration-file.js';
 import { parse, parseFile } from './support.js';
 
 /** docs/spec/configuration.md §5: what is written with no other flags. */

@@ -1,4 +1,4 @@
-import { servesPage } from '../../../src/bootstrap/configuration/page-setting.js';
+import { servesPage } from '../../../src/bootstrap/configuration/proxy-configuration.js';
 import { parse, parseFile } from './support.js';
 
 const serves = (...flags: readonly string[]): boolean => servesPage(parse(flags).configuration);

@@ -1,6 +1,9 @@
 import { RemainingRules } from '../../../src/application/status/remaining-rules.js';
-import { cleanUpOtherModes } from '../../../src/bootstrap/modes/clean-up-other-modes.js';
-import type { Leftovers, RemovalProgress } from '../../../src/bootstrap/modes/remove-other-modes.js';
+import {
+  cleanUpOtherModes,
+  type Leftovers,
+  type RemovalProgress,
+} from '../../../src/bootstrap/modes/remove-other-modes.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 

@@ -1,4 +1,4 @@
-import { modeNotice } from '../../../src/bootstrap/modes/mode-notice.js';
+import { modeNotice } from '../../../src/bootstrap/modes/choose-mode.js';
 
 const since137 =
   'The ipvs proxier has been deprecated and will be disabled by default in Kubernetes 1.40 and removed in Kubernetes 1.43. ' +

@@ -1,4 +1,4 @@
-import type { Mode, OpenMode, Successor } from '../../../src/bootstrap/modes/open-mode.js';
+import type { Mode, OpenMode, Successor } from '../../../src/bootstrap/modes/mode.js';
 import { removeOtherModes, type StandingLoop } from '../../../src/bootstrap/modes/remove-other-modes.js';
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 

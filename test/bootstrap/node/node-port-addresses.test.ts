@@ -1,7 +1,7 @@
 import { NodeContexts } from '../../../src/application/node/node-contexts.js';
 import { withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
-import type { ProxyMode } from '../../../src/bootstrap/configuration/schema/schema.js';
-import { nodeSettings } from '../../../src/bootstrap/node/node-settings.js';
+import type { ProxyMode } from '../../../src/bootstrap/configuration/schema.js';
+import { nodeSettings } from '../../../src/bootstrap/this-node.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';

@@ -1,4 +1,4 @@
-import { nodeSettings } from '../../../src/bootstrap/node/node-settings.js';
+import { nodeSettings } from '../../../src/bootstrap/this-node.js';
 import { parse } from '../configuration/support.js';
 
 it('leaves node port addresses, policies and topology aside in mode userspace alone', () => {

@@ -1,7 +1,7 @@
 import { VariantMix } from '../../../src/adapters/iptables/variants.js';
 import type { ProxyStatus } from '../../../src/diagnostics/application/status/proxy-status.js';
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
-import { backendMode } from '../../../src/bootstrap/embedding/backend-mode.js';
+import { backendMode } from '../../../src/bootstrap/embedding.js';
 import { composeProxy } from '../../../src/bootstrap/proxy.js';
 import { debugRoutes } from '../../../src/diagnostics/bootstrap/debug-routes.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
@@ -17,7 +17,7 @@ it.each(['1.36', '1.37', '1.38'])('the status names the release to behave as: %s
   const flags = ['--proxy-mode=nftables', `--kubernetes-version=${release}`, '--version=v1.30.1'];
   const commandLine = parseCommandLine(flags, { readFile: () => '', hostname: () => 'node1' });
   const mode = backendMode('nftables', [new RecordingBackend('IPv4')]);
-  const { parts } = composeProxy(commandLine, mode, new MemoryLogger(), {
+  const parts = composeProxy(commandLine, mode, new MemoryLogger(), {
     source: () => new ScriptedSource(),
   });
   served = await Served.start(debugRoutes(parts, parts.clock.now()));
@@ -34,7 +34,7 @@ it('the status warns of rules of the other variant of iptables, and is good all 
   const find = (): Promise<readonly string[]> => Promise.resolve(['there are rules of iptables-legacy']);
   const variantMix = new VariantMix(find, new FakeClock());
   const mode = { ...backendMode('iptables', [new RecordingBackend('IPv4')]), variantMix };
-  const { parts } = composeProxy(commandLine, mode, new MemoryLogger(), {
+  const parts = composeProxy(commandLine, mode, new MemoryLogger(), {
     source: () => new ScriptedSource(),
   });
   served = await Served.start(debugRoutes(parts, parts.clock.now()));

@@ -2,7 +2,7 @@ import { nftablesBackend } from '../../support/backends.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
-import { openNftTransports } from '../../../src/bootstrap/modes/nft-transports.js';
+import { openNftTransports } from '../../../src/bootstrap/modes/nftables-mode.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { LOCAL_ADDRESSES, type Change } from '../../support/nftables/cluster-arbitraries.js';
 import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';

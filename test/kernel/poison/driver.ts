@@ -3,8 +3,8 @@ import { ScriptedSource } from '../../../src/testing/fakes/scripted-source.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import type { ServiceStatus } from '../../../src/application/status/service-statuses.js';
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
-import type { ProxyParts } from '../../../src/bootstrap/parts/proxy-parts.js';
-import { EmbeddedProxy } from '../../../src/bootstrap/embedding/embedded-proxy.js';
+import type { ProxyParts } from '../../../src/bootstrap/parts.js';
+import { EmbeddedProxy } from '../../../src/bootstrap/embedding.js';
 import { composeProxy } from '../../../src/bootstrap/proxy.js';
 import { serve } from '../../support/program/driver.js';
 import { poisonedIptables } from './iptables.js';
@@ -36,11 +36,10 @@ const handlers = {
       ],
       { readFile: () => '', hostname: () => 'node1' },
     );
-    const container = composeProxy(commandLine, mode, logger, { source: () => source });
-    shown = container.parts;
+    shown = composeProxy(commandLine, mode, logger, { source: () => source });
     handlers.apply(objects);
     source.synced();
-    proxy = new EmbeddedProxy(container);
+    proxy = new EmbeddedProxy(shown);
     await proxy.start();
   },
   apply(objects: readonly RawObject[]): void {

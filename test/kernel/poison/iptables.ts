@@ -12,7 +12,7 @@ import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch
 import { CommitListener } from '../../../src/adapters/nftables/netlink/commit-listener.js';
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
 import type { Logger } from '../../../src/application/ports/logger.js';
-import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';
+import type { OpenMode } from '../../../src/bootstrap/modes/mode.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { compileIptables } from '../../../src/domain/iptables/compile.js';
 import type { IptablesOptions } from '../../../src/domain/iptables/options.js';

@@ -2,8 +2,8 @@ import { nftablesBackend } from '../../support/backends.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NftCommitError, type NftTransport } from '../../../src/adapters/nftables/transport.js';
 import type { Logger } from '../../../src/application/ports/logger.js';
-import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';
-import { openNftTransports } from '../../../src/bootstrap/modes/nft-transports.js';
+import type { OpenMode } from '../../../src/bootstrap/modes/mode.js';
+import { openNftTransports } from '../../../src/bootstrap/modes/nftables-mode.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import type {

@@ -8,7 +8,7 @@ export const REMAIN = 'rules of other modes remain; will retry';
 
 /**
  * Whether the rules may be verified just then. Verifications begin with whole seconds; where rules of other modes could not be removed, there is
- * one more before each further attempt, which comes after one second, two, four, up to a minute (src/bootstrap/modes/clean-up-other-modes.ts).
+ * one more before each further attempt, which comes after one second, two, four, up to a minute (src/bootstrap/modes/remove-other-modes.ts).
  * @param time simulated milliseconds
  * @param readsFor how many of them a verification takes at most before it writes
  */

@@ -96,7 +96,7 @@ const FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'connections-that-are-being-opened-wait',
-    file: 'src/bootstrap/family/serve-family.ts',
+    file: 'src/bootstrap/serve-family.ts',
     original: "['UDP', 'TCP', 'SCTP'] as const",
     fault: "['UDP'] as const",
     modes: ['nftables', 'iptables', 'ipvs'],

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { CLibrary } from '../../../src/adapters/process/c-library.js';
-import { runProxy } from '../../../src/bootstrap/commands/commands.js';
+import { runProxy } from '../../../src/bootstrap/run-proxy.js';
 import {
   completeCommandLine,
   validateCommandLine,

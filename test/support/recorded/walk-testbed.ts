@@ -2,7 +2,7 @@ import { getOrMake } from '../../../src/domain/model/maps.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
-import { nodeSettings } from '../../../src/bootstrap/node/node-settings.js';
+import { nodeSettings } from '../../../src/bootstrap/this-node.js';
 import { cidrContains, parseCidr } from '../../../src/domain/net/cidr.js';
 
 /** The recorded scenarios' test bed (test/support/testbed/testbed.ts) as the walk sees it: addresses, interfaces and routes. */

@@ -1,6 +1,6 @@
 import { UsageError } from '../../../../src/adapters/cli/usage-error.js';
-import { valueAt } from '../../../../src/bootstrap/configuration/schema/field.js';
-import { flagFields, flagHelp, flagValues } from '../../../../src/bootstrap/configuration/flags/flags.js';
+import { valueAt } from '../../../../src/bootstrap/configuration/field.js';
+import { proxyFlags, flagValues } from '../../../../src/bootstrap/configuration/flags.js';
 import { failure, parse } from '../support.js';
 
 const SECOND = 1_000;
@@ -118,7 +118,7 @@ describe('flags (docs/spec/configuration.md §2)', () => {
 
   it.each([...FIELDS, ...OTHERS])('--%s is %j unless it is given', (flag, normal) => {
     expect(defaults.get(flag)).toBe(normal);
-    expect(flagHelp(flag)).not.toBe('');
+    expect(proxyFlags.get(flag)!.help).not.toBe('');
   });
 
   it.each(FIELDS)('--%s, else %j, given %j, sets %s', (flag, _normal, given, path, expected) => {
@@ -153,14 +153,14 @@ describe('flags (docs/spec/configuration.md §2)', () => {
       'page',
       'debug-routes',
     ];
-    expect([...flagFields.keys()].filter((flag) => !known.includes(flag) && !own.includes(flag))).toEqual([
+    expect([...proxyFlags.keys()].filter((flag) => !known.includes(flag) && !own.includes(flag))).toEqual([
       'config',
       'kubernetes-version',
+      'service-frontends-limit',
+      'eject-silent-endpoints',
+      'reset-dead-connections',
       'service-traffic-metrics',
       'service-traffic-metrics-limit',
-      'eject-silent-endpoints',
-      'service-frontends-limit',
-      'reset-dead-connections',
     ]);
   });
 

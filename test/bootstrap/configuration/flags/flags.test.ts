@@ -1,4 +1,4 @@
-import { flagFields, flagValues } from '../../../../src/bootstrap/configuration/flags/flags.js';
+import { proxyFlags, flagValues } from '../../../../src/bootstrap/configuration/flags.js';
 import { parse, parseFile } from '../support.js';
 
 const values = (...argv: readonly string[]) => Object.fromEntries(flagValues(parse(argv)));
@@ -6,7 +6,7 @@ const values = (...argv: readonly string[]) => Object.fromEntries(flagValues(par
 describe('flagValues', () => {
   it('gives every flag with its default, sorted by name', () => {
     const names = flagValues(parse([])).map(([name]) => name);
-    expect(names).toEqual([...flagFields.keys(), 'help'].sort());
+    expect(names).toEqual([...proxyFlags.keys(), 'help'].sort());
     expect(values()).toMatchObject({
       'bind-address': '0.0.0.0',
       'cluster-cidr': '',

@@ -1,8 +1,5 @@
-import { KUBERNETES_VERSIONS } from '../../../../src/bootstrap/configuration/levels.js';
-import {
-  featureGateStates,
-  resolveFeatureGates,
-} from '../../../../src/bootstrap/configuration/schema/feature-gates.js';
+import { KUBERNETES_VERSIONS } from '../../../../src/bootstrap/configuration/releases.js';
+import { featureGateStates, resolveFeatureGates } from '../../../../src/bootstrap/configuration/releases.js';
 
 type Row = readonly [
   name: string,

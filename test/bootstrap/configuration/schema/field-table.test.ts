@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { Document, stringify } from 'yaml';
-import { configurationText } from '../../../../src/bootstrap/configuration/configuration-text.js';
-import { effectiveConfiguration } from '../../../../src/bootstrap/configuration/effective-configuration.js';
-import { fieldEntries, valueAt } from '../../../../src/bootstrap/configuration/schema/field.js';
-import { schema } from '../../../../src/bootstrap/configuration/schema/schema.js';
+import {
+  configurationText,
+  effectiveConfiguration,
+} from '../../../../src/bootstrap/configuration/configuration-file.js';
+import { fieldEntries, valueAt } from '../../../../src/bootstrap/configuration/field.js';
+import { schema } from '../../../../src/bootstrap/configuration/schema.js';
 import { parse, parseFile } from '../support.js';
 
 /**

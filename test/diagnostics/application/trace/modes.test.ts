@@ -4,7 +4,7 @@ import type { NodeSettings } from '../../../../src/application/node/node-context
 import type { Tracer } from '../../../../src/diagnostics/application/ports/tracer.js';
 import { parseCommandLine } from '../../../../src/bootstrap/configuration/command-line.js';
 import { withMode } from '../../../../src/bootstrap/configuration/proxy-configuration.js';
-import { nodeSettings } from '../../../../src/bootstrap/node/node-settings.js';
+import { nodeSettings } from '../../../../src/bootstrap/this-node.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { RECORDED_HOST } from '../../../support/recorded/cluster.js';
 import { readScenario, scenarioNames } from '../../../support/recorded/scenarios.js';

@@ -1,0 +1,216 @@
+import { LoggedEvents } from '../adapters/events/event-recorder.js';
+import { PinoLogger } from '../adapters/process/pino-logger.js';
+import { NO_WAIT } from '../application/node/await-node.js';
+import type { Backend } from '../application/ports/backend.js';
+import type { Clock } from '../application/ports/clock.js';
+import type { ClusterSource } from '../application/ports/cluster-source.js';
+import type { Conntrack } from '../application/ports/node/conntrack.js';
+import type { EventRecorder } from '../application/ports/event-recorder.js';
+import type { LocalAddresses } from '../application/ports/node/local-addresses.js';
+import type { Logger } from '../application/ports/logger.js';
+import type { SyncObserver } from '../application/ports/sync-observer.js';
+import { parseCommandLine, type CommandLine } from './configuration/command-line.js';
+import { logSettings, withMode } from './configuration/proxy-configuration.js';
+import { chooseMode } from './modes/choose-mode.js';
+import type { OpenMode } from './modes/mode.js';
+import type { Providers, ProxyParts } from './parts.js';
+import { composeProxy } from './proxy.js';
+import type { TroubledPort } from '../application/status/port-status.js';
+import type { IpFamily } from '../domain/net/ip-family.js';
+import { LifeCycle } from './life-cycle.js';
+import type { ProxyMode } from './configuration/schema.js';
+
+/** The parts that an embedder replaces. What is left out is what the program itself has. */
+export interface ProxyOptions {
+  /**
+   * What forwards: one backend for each family that is served. Without any, a mode of this package, chosen by
+   * `--proxy-mode` among the flags.
+   */
+  readonly backends?: readonly Backend[];
+  /** Where objects come from. Left out: manifests or an API server, as the flags say. */
+  readonly source?: ClusterSource;
+  readonly clock?: Clock;
+  /** Left out: lines on standard error. */
+  readonly logger?: Logger;
+  /**
+   * The table from which stale UDP flows are removed. Left out: the kernel's; with backends of one's own, none, since only
+   * backends that have the kernel translate packets have flows there.
+   */
+  readonly conntrack?: Conntrack;
+  readonly localAddresses?: LocalAddresses;
+  /** Flags as on the command line: `['--hostname-override=node-1', '--cluster-cidr=10.244.0.0/16']`. */
+  readonly flags?: readonly string[];
+  /**
+   * Where events for operators go. Its `stop`, if it has one, is called when the proxy stops. Left out: the API server; with
+   * manifests or a source of one's own, the log.
+   */
+  readonly events?: EventRecorder & { stop?(): Promise<void> };
+  /** Hears what the sync loops do. It replaces the proxy's own, so health and metrics then know nothing of syncs. */
+  readonly syncObserver?: SyncObserver;
+}
+
+/**
+ * Puts a proxy together; nothing runs before its `start`. Unlike the program it leaves the process and the machine alone:
+ * it handles no signals, sets no sysctls but those of its mode, removes no rules of other modes, and serves health and metrics only if the
+ * flags, or the configuration file that they name, ask for it. With backends of one's own it opens no health-check node
+ * ports either, listens for no node ports on localhost, and settings that differ between modes are those of mode nftables, unless `--proxy-mode` says otherwise.
+ * @throws UsageError, ConfigurationError when the flags are invalid
+ * @throws when the mode that the flags choose cannot be used on this machine
+ */
+export async function createProxy(options: ProxyOptions = {}): Promise<EmbeddedProxy> {
+  const asked = readFlags(options.flags ?? []);
+  const logger = options.logger ?? PinoLogger.open(logSettings(asked.configuration));
+  for (const warning of asked.warnings) logger.warn({}, warning);
+  const { commandLine, mode } = options.backends
+    ? withBackends(asked, options.backends)
+    : await openChosenMode(asked, logger);
+  return new EmbeddedProxy(composeProxy(commandLine, mode, logger, replacements(options, logger)));
+}
+
+function readFlags(flags: readonly string[]): CommandLine {
+  const commandLine = parseCommandLine(flags);
+  if (commandLine.config !== '') return commandLine;
+  const { configuration } = commandLine;
+  const asked = (flag: string, address: string) => (commandLine.flags.has(flag) ? address : '');
+  return {
+    ...commandLine,
+    configuration: {
+      ...configuration,
+      healthzBindAddress: asked('healthz-bind-address', configuration.healthzBindAddress),
+      metricsBindAddress: asked('metrics-bind-address', configuration.metricsBindAddress),
+    },
+  };
+}
+
+interface ChosenParts {
+  readonly commandLine: CommandLine;
+  readonly mode: OpenMode;
+}
+
+function withBackends(asked: CommandLine, backends: readonly Backend[]): ChosenParts {
+  const { configuration } = asked;
+  const name = configuration.mode === '' || configuration.mode === 'auto' ? 'nftables' : configuration.mode;
+  return {
+    commandLine: { ...asked, configuration: withMode(configuration, name) },
+    mode: backendMode(name, backends),
+  };
+}
+
+async function openChosenMode(asked: CommandLine, logger: Logger): Promise<ChosenParts> {
+  const { commandLine, mode } = await chooseMode(asked, logger);
+  return { commandLine, mode: await mode.open() };
+}
+
+/** What the embedder brings, in the place of the program's parts. */
+function replacements(options: ProxyOptions, logger: Logger): Partial<Providers<ProxyParts>> {
+  const { backends, source, clock, conntrack, localAddresses, events, syncObserver } = options;
+  const ownEvents = events ?? (source && new LoggedEvents(logger));
+  return {
+    ...(clock && { clock: () => clock }),
+    ...(localAddresses && { localAddresses: () => localAddresses }),
+    ...(source && {
+      source: () => source,
+      serviceLookup: () => undefined,
+      nodeTimeouts: () => NO_WAIT,
+    }),
+    ...(ownEvents && { eventRecorder: () => ownEvents }),
+    ...(syncObserver && { syncObserver: () => syncObserver }),
+    ...((conntrack ?? backends) && { conntrack: () => conntrack }),
+    ...(backends && {
+      forwardingObstacles: () => undefined,
+      healthCheckListener: () => undefined,
+      localhostRelay: () => undefined,
+    }),
+  };
+}
+
+/** A service port that could not be programmed, with the family that it failed in. */
+export interface UnservedPort extends TroubledPort {
+  readonly family: IpFamily;
+}
+
+/**
+ * A proxy inside another program: made, started, stopped. Between start and stop it follows its source and retries what
+ * fails by itself. What backends have programmed stays when it is stopped.
+ */
+export class EmbeddedProxy {
+  /** Rejects when the proxy cannot go on, since this node's Node object lacks what it needs; never resolves. */
+  readonly failure: Promise<never>;
+  private readonly life: LifeCycle;
+  private readonly made: ProxyParts;
+
+  /** @internal Made by {@link createProxy}. */
+  constructor(parts: ProxyParts) {
+    this.made = parts;
+    this.failure = parts.ready.failure;
+    this.life = new LifeCycle(parts.clock, parts.logger.child({ caller: 'life-cycle' }));
+    this.life.add(...parts.running);
+  }
+
+  /** The families that it serves. */
+  get families(): readonly IpFamily[] {
+    return this.made.served.map(({ family }) => family);
+  }
+
+  /** What runs between start and stop, by name: in the order in which it starts, the reverse of the order in which it stops. */
+  get parts(): readonly string[] {
+    return this.life.names;
+  }
+
+  /**
+   * To be called once. Rejects when the source cannot be started, or a server that was asked for with
+   * `--bind-address-hard-fail`, or when `stop` is called meanwhile; what was started is stopped again then.
+   */
+  async start(): Promise<void> {
+    await this.life.start();
+  }
+
+  /**
+   * Resolves when every family has programmed, for the first time, what its source listed; service ports that failed alone
+   * are among `unserved`. Rejects with the reasons when a family failed as a whole; it is retried all the same.
+   */
+  async programmed(): Promise<void> {
+    const attempts = Promise.all(this.made.served.map(({ loop }) => loop.firstAttempt));
+    const problems = (await Promise.race([attempts, this.failure])).flatMap((problem) => problem ?? []);
+    if (problems.length > 0) throw new Error(`not programmed: ${problems.join('; ')}`);
+  }
+
+  /** Everything that the source has delivered is programmed, except service ports among `unserved`. */
+  get inSync(): boolean {
+    return this.made.served.every(({ loop }) => loop.inSync);
+  }
+
+  /** Service ports that could not be programmed. They are retried. */
+  get unserved(): readonly UnservedPort[] {
+    return this.families.flatMap((family) =>
+      this.made.statuses.failures(family).map((failed) => ({ ...failed, family })),
+    );
+  }
+
+  /** Stops what runs, then closes the backends. Never rejects; idempotent. */
+  async stop(): Promise<void> {
+    await this.life.stop();
+  }
+}
+
+/**
+ * Backends of an embedder in the place of a mode.
+ * @throws when two are of one family, or there is none
+ */
+export function backendMode(name: ProxyMode, backends: readonly Backend[]): OpenMode {
+  const byFamily = new Map(backends.map((backend) => [backend.family, backend]));
+  if (backends.length === 0 || byFamily.size < backends.length) {
+    const given = backends.map(({ family }) => family).join(', ') || 'none';
+    throw new Error(`one backend for each family is needed, but these are for: ${given}`);
+  }
+  return {
+    name,
+    isEmbedded: true,
+    families: [...byFamily.keys()],
+    means: { backends: backends.map(({ mode }) => mode) },
+    backend: (family) => byFamily.get(family)!,
+    close: async () => {
+      await Promise.all(backends.map((backend) => backend.close()));
+    },
+  };
+}

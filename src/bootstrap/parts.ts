@@ -1,0 +1,159 @@
+import type { HealthServer } from '../adapters/health/health-server.js';
+import type { Routes } from '../adapters/http/router.js';
+import type { MetricsServer, ScrapeServer } from '../adapters/metrics/metrics-server.js';
+import type { LocalhostRelay } from '../adapters/endpoint-connections.js';
+import type { EjectSilentEndpoints } from '../application/failover/eject-silent-endpoints.js';
+import type { ForwardingObstacles } from '../application/node/forwarding-obstacles.js';
+import type { HealthCheckListener } from '../application/ports/health-check-listener.js';
+import type { Conntrack } from '../application/ports/node/conntrack.js';
+import type { ServiceLookup } from '../application/ports/service-lookup.js';
+import type { TrafficMetrics } from '../application/traffic/traffic-metrics.js';
+import type { TrafficWatchers } from '../application/traffic/traffic-watchers.js';
+import type { IpFamily } from '../domain/net/ip-family.js';
+import type { Part } from './life-cycle.js';
+import type { OpenMode } from './modes/mode.js';
+import type { ApiClient } from '../adapters/kubernetes/client/api-client.js';
+import type {
+  PacketCounters,
+  PrometheusMetrics,
+  RejectedPackets,
+} from '../adapters/metrics/prometheus-metrics.js';
+import type { LiveConfiguration } from '../application/live-configuration.js';
+import type { ProxyHealth } from '../application/health/proxy-health.js';
+import type { Readiness } from '../application/health/readiness.js';
+import type { AwaitNode, NodeTimeouts } from '../application/node/await-node.js';
+import type { CheckNode } from '../application/node/check-node.js';
+import type { NodeContexts } from '../application/node/node-contexts.js';
+import type { Clock } from '../application/ports/clock.js';
+import type { ClusterSource } from '../application/ports/cluster-source.js';
+import type { EventRecorder } from '../application/ports/event-recorder.js';
+import type { Logger } from '../application/ports/logger.js';
+import type { LocalAddresses } from '../application/ports/node/local-addresses.js';
+import type { SyncObserver } from '../application/ports/sync-observer.js';
+import type { ChangeHistory } from '../application/status/change-history.js';
+import type { RemainingRules } from '../application/status/remaining-rules.js';
+import type { ServiceStatuses } from '../application/status/service-statuses.js';
+import type { SyncHistory } from '../application/status/sync-history.js';
+import type { ClusterEvents } from '../application/use-cases/cluster-events.js';
+import type { FamilyLoops } from '../application/use-cases/object-handler.js';
+import type { ObjectReports } from '../application/use-cases/object-reports.js';
+import type { ClusterState } from '../domain/state/cluster-state.js';
+import type { CommandLine } from './configuration/command-line.js';
+import type { LocalhostNodePorts } from '../application/localhost/localhost-node-ports.js';
+import type { ServiceHealthChecks } from '../application/health/service-health-checks.js';
+import type { SyncLoop } from '../application/sync/sync-loop.js';
+import type { ReconcileConntrack } from '../application/use-cases/reconcile-conntrack.js';
+import type { ResetDeadConnections } from '../application/use-cases/reset-dead-connections.js';
+
+/** What reads objects and knows what follows from them for this node, whether or not anything is written. */
+export interface ReadingParts {
+  /** The command line as it was at the start. */
+  readonly commandLine: CommandLine;
+  /** The command line in force: edits of the configuration file change it. */
+  readonly live: LiveConfiguration<CommandLine>;
+  /** The families that this node can serve, the primary one first. */
+  readonly families: readonly IpFamily[];
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly localAddresses: LocalAddresses;
+
+  readonly state: ClusterState;
+  readonly source: ClusterSource;
+  readonly clusterEvents: ClusterEvents;
+  readonly reports: ObjectReports;
+  /** The one client of the API server, made when it is first called for. */
+  readonly apiClient: () => Promise<ApiClient>;
+  /** It may have a `stop`, which gives events that wait a moment to be delivered. */
+  readonly eventRecorder: EventRecorder & { stop?(): Promise<void> };
+
+  readonly checkNode: CheckNode;
+  readonly awaitNode: AwaitNode;
+  /** How long to wait for this node's Node object. */
+  readonly nodeTimeouts: NodeTimeouts;
+  readonly contexts: NodeContexts;
+
+  /** What runs for each family, in the order of `families`. */
+  readonly served: readonly ServedFamily[];
+  readonly statuses: ServiceStatuses;
+  readonly syncHistory: SyncHistory;
+  readonly changeHistory: ChangeHistory;
+  readonly loops: FamilyLoops;
+  readonly syncObserver: SyncObserver;
+  readonly remainingRules: RemainingRules;
+  readonly health: ProxyHealth;
+  readonly readiness: Readiness;
+  readonly metrics: PrometheusMetrics;
+  /** Undefined where nothing counts packets. */
+  readonly packetCounters: PacketCounters | undefined;
+  /** Undefined in modes that reject none. */
+  readonly rejectedPackets: RejectedPackets | undefined;
+}
+
+/** The parts of a proxy that exist once. */
+export interface ProxyParts extends ReadingParts {
+  /** The mode in force. */
+  readonly mode: OpenMode;
+  /** Sets what the proxy needs of the machine besides rules. Idempotent. */
+  readonly setUpMachine: () => Promise<void>;
+  /**
+   * `promise` resolves when rules may be written: the Node is known and checked, the machine is set up. It rejects when that
+   * failed, as `failure` does, which never resolves.
+   */
+  readonly ready: { readonly promise: Promise<void>; readonly failure: Promise<never> };
+  /** Undefined: tracked connections are left alone. */
+  readonly conntrack: Conntrack | undefined;
+  /** Undefined: nothing is forwarded by the kernel. */
+  readonly forwardingObstacles: ForwardingObstacles | undefined;
+  /** Undefined: health-check node ports stay closed. */
+  readonly healthCheckListener: HealthCheckListener | undefined;
+  /** Undefined: the proxy listens on no node ports. */
+  readonly localhostRelay: LocalhostRelay | undefined;
+
+  readonly trafficWatchers: TrafficWatchers;
+  /** Undefined: silent endpoints are left where they are. */
+  readonly ejection: EjectSilentEndpoints | undefined;
+  /** Undefined: the configuration wants none, as with the servers. */
+  readonly trafficMetrics: TrafficMetrics | undefined;
+  /** Undefined where the source delivers every Service. */
+  readonly serviceLookup: ServiceLookup | undefined;
+  /** What the metrics server answers as kube-proxy's does, except profiles. */
+  readonly metricsRoutes: Routes;
+  readonly metricsServer: MetricsServer | undefined;
+  readonly scrapeServer: ScrapeServer | undefined;
+  readonly healthServer: HealthServer | undefined;
+
+  /** Everything that runs, in the order in which it starts. */
+  readonly running: readonly Part[];
+}
+
+/** What runs for one IP family. */
+export interface ServedFamily {
+  readonly family: IpFamily;
+  readonly loop: SyncLoop;
+  /** Undefined: health-check node ports stay closed. */
+  readonly healthChecks: ServiceHealthChecks | undefined;
+  /** Undefined: the proxy listens on no node ports. */
+  readonly localhostNodePorts: LocalhostNodePorts | undefined;
+  /** Removes stale flows, one for each protocol. Empty: tracked connections are left alone. */
+  readonly conntrack: readonly ReconcileConntrack[];
+  /** One for each protocol that has them. Empty: connections of endpoints that are gone are left to their clients. */
+  readonly resets: readonly ResetDeadConnections[];
+}
+
+/** How each part is made from others. Making has no effects: nothing is opened, started or logged. */
+export type Providers<Parts> = { readonly [Name in keyof Parts]: (parts: Parts) => Parts[Name] };
+
+/** Parts by their names, each made once, when it is first needed. */
+export function makeParts<Parts extends object>(providers: Providers<Parts>): Parts {
+  const parts = {} as Parts;
+  for (const name of Object.keys(providers) as (keyof Parts)[])
+    Object.defineProperty(parts, name, {
+      configurable: true,
+      get() {
+        const value = providers[name](parts);
+        Object.defineProperty(parts, name, { value });
+        return value;
+      },
+    });
+  return parts;
+}

@@ -1,0 +1,91 @@
+import { ServiceHealthChecks } from '../application/health/service-health-checks.js';
+import { LocalhostNodePorts } from '../application/localhost/localhost-node-ports.js';
+import { ForwardingListeners } from '../application/ports/forwarding-listener.js';
+import type { Logger } from '../application/ports/logger.js';
+import type { ConnectionHolder } from '../application/ports/node/connection-holder.js';
+import type { WatchedProtocol } from '../application/ports/node/conntrack.js';
+import { SyncLoop } from '../application/sync/sync-loop.js';
+import { ReconcileConntrack } from '../application/use-cases/reconcile-conntrack.js';
+import { ResetDeadConnections } from '../application/use-cases/reset-dead-connections.js';
+import { Sync } from '../application/use-cases/sync.js';
+import type { IpFamily } from '../domain/net/ip-family.js';
+import { modeInForce, modeSettings } from './configuration/proxy-configuration.js';
+import type { ProxyParts, ServedFamily } from './parts.js';
+
+/** Puts together what one IP family has for itself. */
+export function serveFamily(parts: ProxyParts, family: IpFamily): ServedFamily {
+  const { commandLine, mode, state, source, reports, contexts, statuses, health, metrics, clock } = parts;
+  const { conntrack, localAddresses, healthCheckListener, localhostRelay, ejection } = parts;
+  const { nodeName, configuration } = commandLine;
+  const loggerOf = (caller: string): Logger => parts.logger.child({ caller });
+
+  const backend = mode.backend(family, parts);
+  const reconcilers = (['UDP', 'TCP', 'SCTP'] as const).flatMap((protocol) => {
+    if (!conntrack) return [];
+    const logger = loggerOf('reconcile-conntrack');
+    const { flows } = mode;
+    return new ReconcileConntrack(family, protocol, conntrack, localAddresses, metrics, clock, logger, flows);
+  });
+  const resets = protocolsToReset(mode, configuration).flatMap((protocol) => {
+    if (!conntrack) return [];
+    const logger = loggerOf('reset-dead-connections');
+    return new ResetDeadConnections(family, protocol, conntrack, metrics, clock, logger, mode.holder);
+  });
+  const healthChecks =
+    healthCheckListener &&
+    new ServiceHealthChecks({
+      family,
+      nodeName,
+      listener: healthCheckListener,
+      addresses: () => contexts.healthCheckAddresses(family),
+      // Without a health server its responses do not include the health of the proxy (docs/spec/server.md §8.4).
+      proxyHealthy: () => configuration.healthzBindAddress === '' || health.verdict().healthy,
+      events: parts.eventRecorder,
+      clock,
+      logger: loggerOf('service-health'),
+    });
+  const localhostNodePorts =
+    localhostRelay &&
+    new LocalhostNodePorts({
+      family,
+      relay: localhostRelay,
+      metrics,
+      report: (key, problem) => sync.lacking(key, problem),
+      clock,
+      logger: loggerOf('localhost-node-ports'),
+    });
+  const listeners = [...reconcilers, ...resets, healthChecks, localhostNodePorts, ejection?.listener(family)];
+  const sync = new Sync(
+    state,
+    backend,
+    contexts,
+    statuses,
+    clock,
+    loggerOf('sync-loop'),
+    new ForwardingListeners(listeners.filter((listener) => listener !== undefined)),
+    () => source.problems,
+    ejection?.ejectedEndpoints(family),
+    () => reports.rejectedServices,
+  );
+  const loop = new SyncLoop(
+    sync,
+    backend,
+    modeSettings(configuration, modeInForce(configuration)),
+    parts.syncObserver,
+    clock,
+    loggerOf('sync-loop'),
+    (one, report) => parts.changeHistory.programmed(one, report),
+  );
+  return { family, loop, healthChecks, localhostNodePorts, conntrack: reconcilers, resets };
+}
+
+/** The protocols whose connections to dead endpoints this program resets. */
+export function protocolsToReset(
+  { name, holder }: { readonly name: string; readonly holder?: ConnectionHolder },
+  { resetDeadConnections }: { readonly resetDeadConnections: boolean },
+): readonly WatchedProtocol[] {
+  // In userspace mode the proxy itself holds the connections, and closes them.
+  if (!resetDeadConnections || name === 'userspace') return [];
+  // IPVS deletes a real server of SCTP with its associations.
+  return holder ? ['TCP'] : ['TCP', 'SCTP'];
+}

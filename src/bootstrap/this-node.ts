@@ -1,0 +1,165 @@
+import type { CheckedSettings } from '../application/node/check-node.js';
+import type { NodeSettings } from '../application/node/node-contexts.js';
+import type { OwnListener } from '../domain/forwarding/reserved-frontends.js';
+import type { CommandLine } from './configuration/command-line.js';
+import { splitHostPort } from '../domain/net/listen-address.js';
+import { RELEASES, type KubernetesVersion } from './configuration/releases.js';
+import { modeInForce, modeSettings, type ProxyConfiguration } from './configuration/proxy-configuration.js';
+import type { ProxyMode } from './configuration/schema.js';
+import { cpuCount, InterfaceAddresses } from '../adapters/process/host-facts.js';
+import { setUpConntrackTable } from '../adapters/sysctl.js';
+import type { EventRecorder, ClusterEvent } from '../application/ports/event-recorder.js';
+import type { Logger } from '../application/ports/logger.js';
+import { SERVICE_DEVICE } from '../adapters/ipvs/ipvs-kernel.js';
+import { NetlinkLocalAddresses } from '../adapters/rtnetlink/netlink-local-addresses.js';
+import type { Clock } from '../application/ports/clock.js';
+import type { LocalAddresses } from '../application/ports/node/local-addresses.js';
+
+const LOCALHOST_OFF =
+  '--nodeport-addresses includes localhost but --iptables-localhost-nodeports=false was passed';
+const NO_IPV6_LOCALHOST =
+  '--nodeport-addresses includes localhost but localhost NodePorts are not supported on IPv6';
+
+/** What the configuration says about this node. */
+export function nodeSettings({ nodeName, configuration, scrapeBindAddress }: CommandLine): NodeSettings {
+  const mode = modeInForce(configuration);
+  const { masqueradeBit, masqueradeAll } = modeSettings(configuration, mode);
+  const { gates, detectLocalMode, detectLocal, clusterCIDR, bindAddress, nodePortAddresses } = configuration;
+  return {
+    nodeName,
+    bindAddress,
+    // Mode userspace serves node ports everywhere (docs/spec/userspace.md §1).
+    nodePortAddresses: mode === 'userspace' ? [] : nodePortAddresses,
+    localTraffic: {
+      mode: detectLocalMode || 'ClusterCIDR',
+      clusterCIDRs: clusterCIDR,
+      bridgeInterface: detectLocal.bridgeInterface,
+      interfaceNamePrefix: detectLocal.interfaceNamePrefix,
+    },
+    masqueradeBit,
+    masqueradeAll,
+    localhostNodePorts: mode === 'iptables' && configuration.iptables.localhostNodePorts,
+    ownsLoopbackNodePorts: ownsLoopbackNodePorts(configuration),
+    loopbackProblems: loopbackProblems(mode, configuration.kubernetesVersion),
+    namesNodeAddresses: mode === 'ipvs',
+    nodeHints: gates.PreferSameTrafficDistribution ?? false,
+    externalIPsAllowed: gates.AllowServiceExternalIPs ?? false,
+    everyEndpoint: mode === 'userspace',
+    ejectSilentEndpoints: configuration.ejectSilentEndpoints,
+    usesSlots: mode === 'nftables',
+    listeners: [
+      ...ownListener(configuration.healthzBindAddress, 'the health checks of this proxy'),
+      ...ownListener(configuration.metricsBindAddress, 'the metrics of this proxy'),
+      ...ownListener(scrapeBindAddress, 'the metrics of this proxy'),
+    ],
+  };
+}
+
+/** @param text `ip:port`; empty: it does not listen */
+function ownListener(text: string, name: string): readonly OwnListener[] {
+  const place = splitHostPort(text);
+  return place ? [{ address: place.host, port: Number(place.port), name }] : [];
+}
+
+/** Whether the proxy decides what becomes of node ports on loopback addresses in mode nftables. */
+export function ownsLoopbackNodePorts(configuration: ProxyConfiguration): boolean {
+  const { gates } = configuration;
+  return modeInForce(configuration) === 'nftables' && (gates.KubeProxyNFTablesLocalhostNodePorts ?? false);
+}
+
+/** In kube-proxy's words; in the other modes such addresses are left out silently (docs/spec/model.md §7). */
+function loopbackProblems(mode: ProxyMode, version: KubernetesVersion): NodeSettings['loopbackProblems'] {
+  if (mode === 'iptables') return { IPv4: LOCALHOST_OFF, IPv6: NO_IPV6_LOCALHOST };
+  const { loopbackInNftables: text } = RELEASES[version];
+  return mode === 'nftables' && text !== undefined ? { IPv4: text, IPv6: text } : {};
+}
+
+/** The settings that must be consistent with this node's Node object. */
+export function checkedSettings({ configuration }: CommandLine): CheckedSettings {
+  const { healthzBindAddress, metricsBindAddress, bindAddress, nodePortAddresses } = configuration;
+  return {
+    bindAddress,
+    nodePortAddresses,
+    detectLocalMode: configuration.detectLocalMode || 'ClusterCIDR',
+    detectsLocalTraffic: modeInForce(configuration) !== 'userspace',
+    clusterCIDRs: configuration.clusterCIDR,
+    excludeCIDRs: configuration.ipvs.excludeCIDRs,
+    sourceVip: configuration.winkernel.sourceVip,
+    healthzAddress: splitHostPort(healthzBindAddress)?.host ?? '',
+    metricsAddress: splitHostPort(metricsBindAddress)?.host ?? '',
+  };
+}
+
+/**
+ * Sets what the configuration asks of the machine, apart from rules: the sysctls of connection tracking
+ * (docs/spec/server.md §4). Those of a mode: `OpenMode.setUp`. Needs no API server; idempotent.
+ * @throws ConntrackSettingsError
+ */
+export function setUpHost(
+  { nodeName, configuration }: CommandLine,
+  events: EventRecorder,
+  logger: Logger,
+): void {
+  setUpConntrackTable(configuration.conntrack, cpuCount(), logger, (note) => {
+    logger.warn({ note }, '/sys is read-only; keeping the size of the conntrack hash table');
+    events.record(nodeEvent(nodeName, 'Warning', 'readOnlySysFS', note));
+  });
+}
+
+/** An event about the start on a node (docs/spec/server.md §1.5). */
+export function nodeEvent(
+  nodeName: string,
+  type: ClusterEvent['type'],
+  reason: string,
+  note = '',
+): ClusterEvent {
+  return {
+    regarding: { kind: 'Node', namespace: '', name: nodeName },
+    type,
+    reason,
+    action: 'StartKubeProxy',
+    note,
+  };
+}
+
+/** The addresses of this node. Nothing is opened before `open`, or before they are asked for. */
+export class NodeAddresses implements LocalAddresses {
+  private opened: LocalAddresses | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  open(): LocalAddresses {
+    return (this.opened ??= openLocalAddresses(this.clock, this.logger));
+  }
+
+  list(): readonly string[] {
+    return this.open().list();
+  }
+
+  follow(onChange: () => void): void {
+    this.open().follow?.(onChange);
+  }
+
+  close(): void {
+    this.opened?.close?.();
+  }
+}
+
+/**
+ * The addresses of this node, followed where netlink is available. Those of services, which mode ipvs adds to a device of
+ * its own, are not among them, in any mode: they may outlive it for a while.
+ */
+export function openLocalAddresses(clock: Clock, logger: Logger): LocalAddresses {
+  try {
+    return new NetlinkLocalAddresses(SERVICE_DEVICE, clock, logger);
+  } catch (error) {
+    logger.warn(
+      { error },
+      'netlink is unavailable: interfaces without a carrier are not seen, and changed addresses only when rules are verified',
+    );
+    return new InterfaceAddresses();
+  }
+}
