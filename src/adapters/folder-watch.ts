@@ -6,30 +6,18 @@ import { join, dirname, resolve } from 'node:path';
 import { errorMessage } from '../application/error-message.js';
 import type { Logger } from '../application/ports/logger.js';
 
-/** What may have changed: some files, or anything (`all`). */
-export interface FolderChanges {
-  readonly files: ReadonlySet<string>;
-  readonly all: boolean;
-}
-
-/** Changes are returned after this time without an event, so that a writer can finish. */
-const QUIET_MILLISECONDS = 20;
-/** Under constant events changes are returned after this time at the latest. */
-const LIMIT_MILLISECONDS = 200;
+/** A change is returned after this time, so that a writer can finish. */
+const SETTLE_MILLISECONDS = 30;
 
 /**
  * Watches folders, not files: files come and go by rename, and a mounted ConfigMap changes all its files by swapping one
- * link (`..data`). Events are collected until none arrive, then returned by `next`. If the system reports nothing (network
- * file systems, a link to elsewhere, a recreated folder), `next` times out and the caller checks the files itself; lost
- * watches are restored at that time.
+ * link (`..data`). If the system reports nothing (network file systems, a link to elsewhere, a recreated folder), `next` times out and
+ * the caller checks the files itself; lost watches are restored at that time.
  */
 export class FolderWatch {
   private readonly watchers = new Map<string, { readonly watcher: FSWatcher; readonly identity: string }>();
   private readonly failures = new Map<string, string>();
-  private files = new Set<string>();
-  private all = false;
-  private firstEvent: number | undefined;
-  private lastEvent = 0;
+  private hasChanged = false;
   private wake: (() => void) | undefined;
 
   /** `relevant` decides which files matter. */
@@ -41,36 +29,17 @@ export class FolderWatch {
     this.ensureWatches();
   }
 
-  /** Resolves with the next changes, with `all` after the timeout, or with nothing when aborted. Not reentrant. */
-  async next(timeoutMilliseconds: number, signal: AbortSignal): Promise<FolderChanges> {
-    const deadline = performance.now() + timeoutMilliseconds;
-    for (;;) {
-      const now = performance.now();
-      if (signal.aborted) return { files: new Set(), all: false };
-      if (this.firstEvent !== undefined) {
-        const due = Math.min(this.lastEvent + QUIET_MILLISECONDS, this.firstEvent + LIMIT_MILLISECONDS);
-        if (now >= due) return this.take();
-        await this.sleep(due - now, signal, false);
-      } else if (now >= deadline) {
-        this.ensureWatches();
-        return { files: new Set(), all: true };
-      } else {
-        await this.sleep(deadline - now, signal, true);
-      }
-    }
+  /** Resolves after a change, after the timeout, or when aborted. Not reentrant. */
+  async next(timeoutMilliseconds: number, signal: AbortSignal): Promise<void> {
+    if (!this.hasChanged) await this.sleep(timeoutMilliseconds, signal);
+    if (this.hasChanged) await this.sleep(SETTLE_MILLISECONDS, signal);
+    else this.ensureWatches();
+    this.hasChanged = false;
   }
 
   close(): void {
     for (const { watcher } of this.watchers.values()) watcher.close();
     this.watchers.clear();
-  }
-
-  private take(): FolderChanges {
-    const changes = { files: this.files, all: this.all };
-    this.files = new Set();
-    this.all = false;
-    this.firstEvent = undefined;
-    return changes;
   }
 
   private ensureWatches(): void {
@@ -107,15 +76,12 @@ export class FolderWatch {
   }
 
   private noticed(folder: string, name: string | null): void {
-    if (name === null || name.startsWith('..')) this.all = true;
-    else if (this.relevant(join(folder, name))) this.files.add(join(folder, name));
-    else return;
-    this.lastEvent = performance.now();
-    this.firstEvent ??= this.lastEvent;
-    this.wake?.();
+    if (name !== null && !name.startsWith('..') && !this.relevant(join(folder, name))) return;
+    if (!this.hasChanged) this.wake?.();
+    this.hasChanged = true;
   }
 
-  private sleep(milliseconds: number, signal: AbortSignal, wakeOnEvent: boolean): Promise<void> {
+  private sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
     return new Promise((done) => {
       const finish = (): void => {
         clearTimeout(timer);
@@ -124,8 +90,9 @@ export class FolderWatch {
         done();
       };
       const timer = setTimeout(finish, milliseconds);
-      signal.addEventListener('abort', finish, { once: true });
-      if (wakeOnEvent) this.wake = finish;
+      if (signal.aborted) finish();
+      else signal.addEventListener('abort', finish, { once: true });
+      this.wake = finish;
     });
   }
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ClusterSource, ObjectSink, SourceStatus } from '../../application/ports/cluster-source.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { getOrMake } from '../../domain/model/maps.js';
-import { FolderWatch, type FolderChanges } from '../folder-watch.js';
+import { FolderWatch } from '../folder-watch.js';
 import { loadManifest, parseKey, TimeSlice, type ManifestContents } from './load-manifest.js';
 import {
   fileSignature,
@@ -82,13 +82,12 @@ export class ManifestSource implements ClusterSource {
       ? new FolderWatch(files.folders(), (file) => files.includes(file), logger)
       : undefined;
     try {
-      let looking = await reader.pass({ files: new Set(), all: true }, signal);
+      let looking = await reader.pass(signal);
       if (signal.aborted) return;
       for (const kind of MANIFEST_KINDS) sink.synced(kind);
       while (changes && !signal.aborted) {
-        const changed = await changes.next(Math.max(POLL_MILLISECONDS, looking / POLL_SHARE), signal);
-        const took = await reader.pass(changed, signal);
-        if (changed.all) looking = took;
+        await changes.next(Math.max(POLL_MILLISECONDS, looking / POLL_SHARE), signal);
+        looking = await reader.pass(signal);
       }
     } finally {
       changes?.close();
@@ -112,7 +111,7 @@ const SETTLE_MILLISECONDS = 100;
  * and digests are kept.
  *
  * In a pass a file is
- * - unchanged: its signature is the same and no event named it; it is not read;
+ * - unchanged: its signature is the same; it is not read;
  * - complete: it is read, and its difference is delivered;
  * - incomplete: it does not parse, became empty, changed while it was read, or is gone. A writer may be about to finish, so
  *   it is read again after 100 ms and then taken as it is: a syntax error is reported and the last valid version is kept; the
@@ -151,11 +150,11 @@ class ManifestReader {
    * Brings the receiver up to date. Returns the milliseconds it took to find the changed files. Rejects with an AbortError when
    * aborted while waiting. Delivers nothing after an abort.
    */
-  async pass(changes: FolderChanges, signal: AbortSignal): Promise<number> {
+  async pass(signal: AbortSignal): Promise<number> {
     const began = performance.now();
     const due: string[] = [];
-    for (const file of changes.all ? this.everyFile() : [...changes.files].sort(this.files.compare)) {
-      if (changes.files.has(file) || this.looksChanged(file)) due.push(file);
+    for (const file of this.everyFile()) {
+      if (fileSignature(file) !== this.signatures.get(file) || this.report.unread(file)) due.push(file);
       await this.slice.yieldIfOver();
     }
     const looking = performance.now() - began;
@@ -194,10 +193,6 @@ class ManifestReader {
     for (const file of this.signatures.keys())
       if (!keep.some((folder) => file.startsWith(folder))) all.add(file);
     return all;
-  }
-
-  private looksChanged(file: string): boolean {
-    return fileSignature(file) !== this.signatures.get(file) || this.report.unread(file);
   }
 
   /**
