@@ -51,8 +51,14 @@ export function selectEndpoints(
   node: NodeTopology,
   aside?: Places,
 ): EndpointSelection {
-  const selection = withoutWeightless(select(all, needs, node));
-  return aside?.size ? withoutAside(selection, aside) : selection;
+  const selected = select(all, needs, node);
+  // An endpoint of weight 0 gets no new connections where there are others.
+  const weighted = selected.reachable.some(isWeightless)
+    ? without(selected, 'weightless', isWeightless, (count, length) => count < length)
+    : selected;
+  if (!aside?.size) return weighted;
+  const isAside = (endpoint: Endpoint): boolean => aside.has(endpointPlace(endpoint));
+  return without(weighted, 'aside', isAside, (count, length) => count <= mostEjected(length));
 }
 
 /** The endpoints for new connections, for each policy in use, by `ip:port`: those that step aside included. */
@@ -75,45 +81,36 @@ export function weightlessOf({ weightless }: EndpointSelection): readonly Endpoi
   return weightless ? union(weightless.cluster, weightless.local) : [];
 }
 
-/** An endpoint of weight 0 gets no new connections where there are others. */
-function withoutWeightless(selection: EndpointSelection): EndpointSelection {
-  if (!selection.reachable.some(isWeightless)) return selection;
-  const heavier = (list: readonly Endpoint[]): readonly Endpoint[] => {
-    const left = subset(list, (endpoint) => !isWeightless(endpoint));
-    return left.length > 0 ? left : list;
-  };
-  const cluster = selection.cluster && heavier(selection.cluster);
-  const local = selection.local && heavier(selection.local);
-  const weightless: OmittedEndpoints = {
-    cluster: without(selection.cluster ?? [], cluster ?? []),
-    local: without(selection.local ?? [], local ?? []),
-  };
-  return { ...selection, cluster, local, reachable: union(cluster ?? [], local ?? []), weightless };
-}
-
 function isWeightless({ weight }: Endpoint): boolean {
   return weight === 0;
 }
 
-function withoutAside(selection: EndpointSelection, places: Places): EndpointSelection {
-  const isAside = (endpoint: Endpoint): boolean => places.has(endpointPlace(endpoint));
-  const asideFrom = (list: readonly Endpoint[] = []): readonly Endpoint[] => {
-    const found = subset(list, isAside);
-    return found.length <= mostEjected(list.length) ? found : [];
+/**
+ * Leaves endpoints out of the lists.
+ * @param name of the property that gets what is left out
+ * @param isAllowed whether so many of a list of that length may be left out
+ */
+function without(
+  selection: EndpointSelection,
+  name: 'weightless' | 'aside',
+  isOmitted: (endpoint: Endpoint) => boolean,
+  isAllowed: (count: number, length: number) => boolean,
+): EndpointSelection {
+  const divide = (list: readonly Endpoint[] | undefined) => {
+    const omitted = subset(list ?? [], isOmitted);
+    return list && isAllowed(omitted.length, list.length)
+      ? { left: subset(list, (endpoint) => !isOmitted(endpoint)), omitted }
+      : { left: list, omitted: [] };
   };
-  const aside: OmittedEndpoints = {
-    cluster: asideFrom(selection.cluster),
-    local: asideFrom(selection.local),
+  const [cluster, local] = [divide(selection.cluster), divide(selection.local)];
+  if (cluster.omitted.length + local.omitted.length === 0) return selection;
+  return {
+    ...selection,
+    cluster: cluster.left,
+    local: local.left,
+    reachable: union(cluster.left ?? [], local.left ?? []),
+    [name]: { cluster: cluster.omitted, local: local.omitted },
   };
-  if (aside.cluster.length + aside.local.length === 0) return selection;
-  const cluster = selection.cluster && without(selection.cluster, aside.cluster);
-  const local = selection.local && without(selection.local, aside.local);
-  return { ...selection, cluster, local, reachable: union(cluster ?? [], local ?? []), aside };
-}
-
-function without(list: readonly Endpoint[], some: readonly Endpoint[]): readonly Endpoint[] {
-  const excluded = new Set(some);
-  return subset(list, (endpoint) => !excluded.has(endpoint));
 }
 
 function select(

@@ -106,22 +106,16 @@ export function brokenRules(kind: ResourceKind, given: RawObject): CheckedObject
   const { defaults, schema } = KINDS[kind];
   const object = defaults?.(given) ?? given;
   const problems: FieldProblem[] = [];
-  try {
-    schema(object, '', (field, what) => {
-      if (problems.length === MOST_PROBLEMS) throw ENOUGH;
-      problems.push({ field, what });
-    });
-  } catch (error) {
-    if (error !== ENOUGH) throw error;
-    problems.push({ field: '', what: `has more than these ${MOST_PROBLEMS} problems` });
-  }
+  let count = 0;
+  schema(object, '', (field, what) => {
+    if (count++ < MOST_PROBLEMS) problems.push({ field, what });
+  });
+  if (count > MOST_PROBLEMS) problems.push({ field: '', what: `has ${count - MOST_PROBLEMS} more problems` });
   return { object, problems };
 }
 
-/** After so many problems an object is not checked further. */
+/** So many problems of an object are named; the rest is counted. */
 const MOST_PROBLEMS = 20;
-/** Thrown to stop a check. */
-const ENOUGH = new Error('enough problems');
 
 /** The form of problems that decoding reports. */
 const PROBLEM = /^(\S+) (.*)$/s;

@@ -4,6 +4,7 @@ import { BALANCING_METHODS, MAX_WEIGHT } from '../balancing/balancing.js';
 import type { Service } from '../model/service.js';
 import { parseAddress } from '../net/address.js';
 import { nearestName } from '../validation/nearest-name.js';
+import { isObject } from '../validation/schema.js';
 import { quote, type RawObject, type ProblemList } from './fields.js';
 
 /** The IPVS scheduler for the Service, such as `mh` (docs/ipvs-mode.md). */
@@ -21,99 +22,85 @@ export const WEIGHT_ANNOTATION = 'kube-proxy-ts/weight';
 /** The form of the kernel's names; at most IP_VS_SCHEDNAME_MAXLEN characters, minus the final zero. */
 const SCHEDULER = /^[a-z][a-z0-9_]{0,14}$/;
 
-const PATH = annotationPath(WEIGHT_ANNOTATION);
+type Annotated = Pick<Service, 'scheduler' | 'ejectSilentEndpoints' | 'balancingMethod' | 'weights'>;
 
-/** What the annotations of a Service ask of this proxy. One that is not understood is ignored, with a note. */
-export function readAnnotations(
-  metadata: RawObject,
-  notes: ProblemList,
-): Pick<Service, 'scheduler' | 'ejectSilentEndpoints' | 'balancingMethod' | 'weights'> {
+/** The annotations of a Service for this proxy. One that cannot be read is ignored, with a note. */
+export function readAnnotations(metadata: RawObject, notes: ProblemList): Annotated {
   return {
     ...readScheduler(metadata, notes),
     ...readEjection(metadata, notes),
-    ...readBalancing(metadata, notes),
+    ...readMethod(metadata, notes),
+    ...readWeights(metadata, notes),
   };
 }
 
-function readScheduler(metadata: RawObject, notes: ProblemList): Pick<Service, 'scheduler'> {
+function readScheduler(metadata: RawObject, notes: ProblemList): Annotated {
   const scheduler = annotationOf(metadata, SCHEDULER_ANNOTATION);
   if (scheduler === undefined || scheduler === '') return {};
   if (typeof scheduler === 'string' && SCHEDULER.test(scheduler)) return { scheduler };
-  notes.add(
-    () => `${annotationPath(SCHEDULER_ANNOTATION)} ${quote(scheduler)} is not a scheduler's name; ignored`,
-  );
-  return {};
+  return ignored(notes, SCHEDULER_ANNOTATION, () => `${quote(scheduler)} is not a scheduler's name; ignored`);
 }
 
-function readEjection(metadata: RawObject, notes: ProblemList): Pick<Service, 'ejectSilentEndpoints'> {
+function readEjection(metadata: RawObject, notes: ProblemList): Annotated {
   const wanted = annotationOf(metadata, EJECT_ANNOTATION);
   if (wanted === undefined) return {};
   if (wanted === 'true' || wanted === 'false') return { ejectSilentEndpoints: wanted === 'true' };
-  notes.add(
-    () =>
-      `${annotationPath(EJECT_ANNOTATION)} ${quote(wanted)} is neither "true" nor "false"; ignored, so the configuration decides`,
-  );
-  return {};
+  const reason = 'is neither "true" nor "false"; ignored, so the configuration decides';
+  return ignored(notes, EJECT_ANNOTATION, () => `${quote(wanted)} ${reason}`);
 }
 
-/** What a Service asks for. What is not understood is ignored, with a note. */
-export function readBalancing(
-  metadata: RawObject,
-  notes: ProblemList,
-): Pick<Service, 'balancingMethod' | 'weights'> {
-  return { ...readMethod(metadata, notes), ...readWeights(metadata, notes) };
-}
-
-function readMethod(metadata: RawObject, notes: ProblemList): Pick<Service, 'balancingMethod'> {
+function readMethod(metadata: RawObject, notes: ProblemList): Annotated {
   const wanted = annotationOf(metadata, BALANCING_ANNOTATION);
   if (wanted === undefined) return {};
   const balancingMethod = BALANCING_METHODS.find((method) => method === wanted);
   if (balancingMethod !== undefined) return { balancingMethod };
   const meant = typeof wanted === 'string' ? nearestName(wanted, BALANCING_METHODS) : undefined;
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-  notes.add(
-    () =>
-      `${annotationPath(BALANCING_ANNOTATION)} ${quote(wanted)} is none of ${BALANCING_METHODS.join(', ')}; ignored, so endpoints are chosen as without it${hint}`,
-  );
-  return {};
+  const reason = `is none of ${BALANCING_METHODS.join(', ')}; ignored, so endpoints are chosen as without it${hint}`;
+  return ignored(notes, BALANCING_ANNOTATION, () => `${quote(wanted)} ${reason}`);
 }
 
-function readWeights(metadata: RawObject, notes: ProblemList): Pick<Service, 'weights'> {
+function readWeights(metadata: RawObject, notes: ProblemList): Annotated {
   const text = annotationOf(metadata, WEIGHT_ANNOTATION);
   if (text === undefined) return {};
   const parsed = typeof text === 'string' ? parsedObject(text) : undefined;
   if (!parsed) {
-    notes.add(
-      () =>
-        `${PATH} ${quote(text)} is not a JSON object of weights by endpoint address; ignored, so no endpoint has another weight by it`,
-    );
-    return {};
+    const reason =
+      'is not a JSON object of weights by endpoint address; ignored, so no endpoint has another weight by it';
+    return ignored(notes, WEIGHT_ANNOTATION, () => `${quote(text)} ${reason}`);
   }
   const weights: [string, number][] = [];
   for (const [key, value] of Object.entries(parsed)) {
     const address = parseAddress(key);
     if (address && isWeight(value)) weights.push([address.text, value]);
     else
-      notes.add(
+      ignored(
+        notes,
+        WEIGHT_ANNOTATION,
         () =>
-          `${PATH} has ${quote(key)}: ${quote(value)}, which is not ${address ? `a whole number from 0 to ${MAX_WEIGHT}` : 'an IP address'}; ignored, so that endpoint has the weight of its EndpointSlice, else 1`,
+          `has ${quote(key)}: ${quote(value)}, which is not ${address ? WEIGHT : 'an IP address'}; ignored, so that endpoint has the weight of its EndpointSlice, else 1`,
       );
   }
   return weights.length === 0 ? {} : { weights: Object.fromEntries(weights) };
 }
 
-/** The weight that an EndpointSlice gives its endpoints. One that is not understood is ignored, with a note. */
+/** The weight that an EndpointSlice gives its endpoints. One that cannot be read is ignored, with a note. */
 export function readSliceWeight(metadata: RawObject, notes: ProblemList): number | undefined {
   const text = annotationOf(metadata, WEIGHT_ANNOTATION);
   if (text === undefined) return undefined;
   const weight = typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : undefined;
   if (isWeight(weight)) return weight;
-  notes.add(
-    () =>
-      `${PATH} ${quote(text)} is not a whole number from 0 to ${MAX_WEIGHT}; ignored, so its endpoints have the weight 1`,
-  );
+  const reason = `is not ${WEIGHT}; ignored, so its endpoints have the weight 1`;
+  ignored(notes, WEIGHT_ANNOTATION, () => `${quote(text)} ${reason}`);
   return undefined;
 }
+
+function ignored(notes: ProblemList, name: string, text: () => string): Annotated {
+  notes.add(() => `${annotationPath(name)} ${text()}`);
+  return {};
+}
+
+const WEIGHT = `a whole number from 0 to ${MAX_WEIGHT}`;
 
 function isWeight(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_WEIGHT;
@@ -122,7 +109,7 @@ function isWeight(value: unknown): value is number {
 function parsedObject(text: string): object | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? parsed : undefined;
+    return isObject(parsed) ? parsed : undefined;
   } catch {
     return undefined;
   }
@@ -130,8 +117,7 @@ function parsedObject(text: string): object | undefined {
 
 /** The value of an annotation, whatever it is; undefined if it is missing. */
 function annotationOf({ annotations }: RawObject, name: string): unknown {
-  const isObject = typeof annotations === 'object' && annotations !== null;
-  return isObject ? (annotations as RawObject)[name] : undefined;
+  return isObject(annotations) ? annotations[name] : undefined;
 }
 
 /** Where an annotation is, as problems and notes begin. */

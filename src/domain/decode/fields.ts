@@ -3,6 +3,7 @@
 import { NamedError } from '../model/named-error.js';
 import type { Protocol } from '../model/service-port-name.js';
 import { subset } from '../model/subset.js';
+import { dnsLabel, dnsSubdomain, time, type TextCheck } from '../validation/text-checks.js';
 
 export type RawObject = Readonly<Record<string, unknown>>;
 
@@ -55,9 +56,6 @@ function jsonOf(value: unknown): string | undefined {
     return typeof value === 'bigint' ? String(value) : 'a value without a JSON form';
   }
 }
-
-const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 const NOTHING: RawObject = Object.freeze({});
 
@@ -122,17 +120,18 @@ export function textField(value: unknown, path: string): string {
 
 /** A DNS label (RFC 1123), as namespaces, Services and port names are. */
 export function labelField(value: unknown, path: string): string {
-  if (typeof value !== 'string' || !LABEL.test(value))
-    throw new InvalidObject(`${path} ${quote(value)} is not a DNS label`);
-  return value;
+  return checkedField(value, path, dnsLabel);
 }
 
 /** A DNS subdomain (RFC 1123), as most objects are named. */
 export function subdomainField(value: unknown, path: string): string {
-  if (typeof value !== 'string' || !SUBDOMAIN.test(value)) {
-    throw new InvalidObject(`${path} ${quote(value)} is not a DNS subdomain`);
-  }
-  return value;
+  return checkedField(value, path, dnsSubdomain);
+}
+
+function checkedField(value: unknown, path: string, check: TextCheck): string {
+  const wrong = check(typeof value === 'string' ? value : '');
+  if (wrong !== undefined) throw new InvalidObject(`${path} ${quote(value)} ${wrong}`);
+  return value as string;
 }
 
 /** A boolean; undefined if it is missing. */
@@ -163,13 +162,11 @@ export function hasLabel(metadata: RawObject, label: string): boolean {
   return typeof labels === 'object' && labels !== null && Object.hasOwn(labels, label);
 }
 
-const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
-
 /** An RFC 3339 time in milliseconds since the epoch; undefined if it is missing or, with a note, if it is none. */
 export function timeField(value: unknown, path: string, notes: ProblemList): number | undefined {
   if (value === undefined || value === null) return undefined;
-  const time = typeof value === 'string' && RFC3339.test(value) ? Date.parse(value) : NaN;
-  if (!Number.isNaN(time)) return time;
-  notes.add(() => `${path} ${quote(value)} is not an RFC 3339 time; ignored`);
+  const wrong = time(typeof value === 'string' ? value : '');
+  if (wrong === undefined) return Date.parse(value as string);
+  notes.add(() => `${path} ${quote(value)} ${wrong}; ignored`);
   return undefined;
 }

@@ -4,30 +4,51 @@ import { MOST_SLOTS, slotCount, slotNames, tableNumber } from '../balancing/slot
 import type { Endpoint } from '../model/endpoint.js';
 import { getOrMake } from '../model/maps.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
-import { textHash } from '../model/text.js';
 import type { ForwardingEntry } from './forwarding-entry.js';
 
 /** The entries of a Service, those with tables of slots with the owners of their tables. */
 export function withTableOwners(entries: readonly ForwardingEntry[]): readonly ForwardingEntry[] {
   if (entries.length < 2 || !entries.some(({ balancing }) => balancing)) return entries;
-  const [cluster, local] = [new AlikeLists(), new AlikeLists()];
-  for (const { key, balancing, endpoints } of entries) {
-    if (!balancing) continue;
-    cluster.add(key, endpoints.cluster);
-    local.add(key, endpoints.local);
-  }
+  const [cluster, local] = [ownersOf(entries, 'cluster'), ownersOf(entries, 'local')];
   const known = new Map<string, TableOwners>();
   return entries.map((entry) => {
     const { key, balancing, endpoints } = entry;
     if (!balancing) return entry;
-    const owners = {
-      cluster: cluster.ownerOf(endpoints.cluster) ?? key,
-      local: local.ownerOf(endpoints.local) ?? key,
-    };
+    const owners = { cluster: cluster(endpoints.cluster) ?? key, local: local(endpoints.local) ?? key };
     if (owners.cluster === key && owners.local === key) return entry;
     const tables = getOrMake(known, `${owners.cluster} ${owners.local}`, () => owners);
     return { ...entry, balancing: { ...balancing, tables } };
   });
+}
+
+type List = readonly Endpoint[] | undefined;
+
+/** Finds the first port by key of those whose lists of that name make the same table. */
+function ownersOf(
+  entries: readonly ForwardingEntry[],
+  name: keyof TableOwners,
+): (list: List) => ServicePortKey | undefined {
+  const texts = new Map<List, string>();
+  const owners = new Map<string, ServicePortKey>();
+  for (const { key, balancing, endpoints } of entries) {
+    const list = endpoints[name];
+    if (!balancing || !list) continue;
+    const text = getOrMake(texts, list, () => tableText(list));
+    const owner = owners.get(text);
+    if (owner === undefined || key < owner) owners.set(text, key);
+  }
+  return (list) => owners.get(texts.get(list) ?? '');
+}
+
+/** The same for lists of endpoints that make the same table, by any method. */
+function tableText(list: readonly Endpoint[]): string {
+  const names = slotNames(list);
+  return list.map((endpoint, place) => `${names[place]!} ${weightOf(endpoint)}`).join();
+}
+
+/** Whether two lists of endpoints make the same table, by any method. */
+export function makesSameTable(one: readonly Endpoint[], other: readonly Endpoint[]): boolean {
+  return one === other || (one.length === other.length && tableText(one) === tableText(other));
 }
 
 /** What a Service with these entries needs; undefined if it needs no table. */
@@ -93,48 +114,4 @@ export function balanced(
     reason = undefined;
     return { ...entry, balancing: undefined, deniedBalancing: { balancing, reason: own } };
   });
-}
-
-interface OwnedList {
-  readonly list: readonly Endpoint[];
-  owner: ServicePortKey;
-}
-
-/** Lists of endpoints that make the same table, each with the first of its owners by key. */
-class AlikeLists {
-  private readonly byHash = new Map<number, OwnedList[]>();
-  private readonly known = new Map<readonly Endpoint[], OwnedList>();
-
-  add(owner: ServicePortKey, list: readonly Endpoint[] | undefined): void {
-    if (!list) return;
-    const owned = getOrMake(this.known, list, () => this.place(owner, list));
-    if (owner < owned.owner) owned.owner = owner;
-  }
-
-  ownerOf(list: readonly Endpoint[] | undefined): ServicePortKey | undefined {
-    return list && this.known.get(list)?.owner;
-  }
-
-  private place(owner: ServicePortKey, list: readonly Endpoint[]): OwnedList {
-    const alike = getOrMake(this.byHash, hashOf(list), () => []);
-    const found = alike.find((other) => makesSameTable(other.list, list));
-    if (found) return found;
-    const owned = { list, owner };
-    alike.push(owned);
-    return owned;
-  }
-}
-
-function hashOf(list: readonly Endpoint[]): number {
-  return list.reduce((hash, { address }) => textHash(address, hash), list.length);
-}
-
-/** Whether two lists of endpoints make the same table, by any method. */
-export function makesSameTable(one: readonly Endpoint[], other: readonly Endpoint[]): boolean {
-  if (one === other) return true;
-  if (one.length !== other.length) return false;
-  const [names, others] = [slotNames(one), slotNames(other)];
-  return one.every(
-    (endpoint, place) => weightOf(endpoint) === weightOf(other[place]!) && names[place] === others[place],
-  );
 }

@@ -15,7 +15,6 @@ import {
   texts,
   unique,
   type Rule,
-  type TextCheck,
 } from './schema.js';
 import {
   dnsLabel,
@@ -26,6 +25,7 @@ import {
   oneOf,
   qualifiedName,
   reachableAddress,
+  type TextCheck,
 } from './text-checks.js';
 import { quote } from '../decode/fields.js';
 

@@ -11,9 +11,8 @@ import {
   texts,
   type Rule,
   type Schema,
-  type TextCheck,
 } from './schema.js';
-import { annotationKey, dnsLabel, labelValue, qualifiedName, time } from './text-checks.js';
+import { annotationKey, dnsLabel, labelValue, qualifiedName, time, type TextCheck } from './text-checks.js';
 
 /** Of all keys and values together, in bytes. */
 const LARGEST_ANNOTATIONS = 256 * 1024;

@@ -1,5 +1,6 @@
 import { type RawObject, quote } from '../decode/fields.js';
 import { nearestName } from './nearest-name.js';
+import type { TextCheck } from './text-checks.js';
 
 /** A rule that an object breaks. */
 export interface FieldProblem {
@@ -13,9 +14,6 @@ export type Report = (field: string, what: string) => void;
 
 /** What a value must be. Reports every rule that it breaks. Never called for a missing one: undefined and null are missing. */
 export type Schema = (value: unknown, field: string, report: Report) => void;
-
-/** Why a text is wrong, such as `is not a DNS label`; undefined if it is right. */
-export type TextCheck = (text: string) => string | undefined;
 
 /** A rule about several fields of one object. */
 export type Rule<O = RawObject> = (object: O, field: string, report: Report) => void;
@@ -32,13 +30,15 @@ export function text(check?: TextCheck): Schema {
 
 /** A text that may be missing, but not empty, unless the check allows it. */
 export function givenText(check: TextCheck): Schema {
-  return typed('text', (value: string, field, report) => {
-    const wrong = check(value);
+  return (value, field, report) => {
+    const wrong = typeof value === 'string' ? check(value) : 'is not a text';
     if (wrong !== undefined) report(field, `${quote(value)} ${wrong}`);
-  });
+  };
 }
 
-export const flag: Schema = typed('boolean', () => undefined);
+export const flag: Schema = (value, field, report) => {
+  if (typeof value !== 'boolean') report(field, `${quote(value)} is neither true nor false`);
+};
 
 /** A whole number; the limits are those of 32 bits unless they are given. */
 export function integer(least = -INT32, most = INT32 - 1): Schema {
@@ -46,11 +46,6 @@ export function integer(least = -INT32, most = INT32 - 1): Schema {
     if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most)
       report(field, `${quote(value)} is not a whole number from ${least} to ${most}`);
   };
-}
-
-/** A number, or else a text. */
-export function integerOrText(number: Schema, name: Schema): Schema {
-  return (value, field, report) => (typeof value === 'string' ? name : number)(value, field, report);
 }
 
 /** Texts; a missing member is an empty one. */
@@ -191,17 +186,5 @@ function list(member: Schema, empty: unknown): Schema {
   return (value, field, report) => {
     if (!Array.isArray(value)) return report(field, `${quote(value)} is not a list`);
     for (const [index, each] of value.entries()) member(each ?? empty, `${field}[${index}]`, report);
-  };
-}
-
-function typed<T>(
-  name: 'text' | 'boolean',
-  check: (value: T, field: string, report: Report) => void,
-): Schema {
-  const type = name === 'text' ? 'string' : name;
-  const otherwise = name === 'text' ? 'is not a text' : 'is neither true nor false';
-  return (value, field, report) => {
-    if (typeof value === type) check(value as T, field, report);
-    else report(field, `${quote(value)} ${otherwise}`);
   };
 }

@@ -3,7 +3,6 @@ import { parseAddress } from '../net/address.js';
 import {
   flag,
   integer,
-  integerOrText,
   givenText,
   object,
   objects,
@@ -54,7 +53,8 @@ const ports = objects(
     appProtocol: givenText(qualifiedName),
     port,
     // 0 is the same as port.
-    targetPort: integerOrText(integer(0, 65535), text(portName)),
+    targetPort: (value, field, report) =>
+      (typeof value === 'string' ? text(portName) : integer(0, 65535))(value, field, report),
     // 0 is none. The range of an API server is a flag of its own, 30000 to 32767 unless it is given.
     nodePort: integer(0, 65535),
   },

@@ -1,9 +1,11 @@
 import { parseAddress, specialRange } from '../net/address.js';
 import { addressBits, cidrText, parseCidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
-import type { TextCheck } from './schema.js';
 
 /** The forms of texts that the API server's validation knows (apimachinery, util/validation). */
+
+/** Why a text is wrong, such as `is not a DNS label`; undefined if it is right. */
+export type TextCheck = (text: string) => string | undefined;
 
 const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;

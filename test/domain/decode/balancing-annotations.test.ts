@@ -1,9 +1,9 @@
 import { ProblemList } from '../../../src/domain/decode/fields.js';
-import { readBalancing, readSliceWeight } from '../../../src/domain/decode/annotations.js';
+import { readAnnotations, readSliceWeight } from '../../../src/domain/decode/annotations.js';
 
 const ofService = (annotations: object) => {
   const notes = new ProblemList();
-  const read = readBalancing({ annotations }, notes);
+  const read = readAnnotations({ annotations }, notes);
   return { read, notes: notes.texts };
 };
 const ofSlice = (weight: unknown) => {

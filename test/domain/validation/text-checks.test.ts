@@ -1,5 +1,4 @@
 import * as checks from '../../../src/domain/validation/text-checks.js';
-import type { TextCheck } from '../../../src/domain/validation/schema.js';
 
 const LABEL_VALUE =
   'is not a label value: at most 63 letters, digits, "-", "_", ".", with a letter or digit at both ends';
