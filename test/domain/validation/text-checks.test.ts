@@ -1,4 +1,5 @@
 import * as checks from '../../../src/domain/validation/text-checks.js';
+import type { TextCheck } from '../../../src/domain/validation/text-checks.js';
 
 const LABEL_VALUE =
   'is not a label value: at most 63 letters, digits, "-", "_", ".", with a letter or digit at both ends';
