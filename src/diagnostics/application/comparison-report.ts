@@ -10,7 +10,7 @@ import type { Side, SideMode } from '../domain/compare/side.js';
 import { getOrMake } from '../../domain/model/maps.js';
 import { hostPort } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { Packet, Step, TracedEnding } from '../domain/trace/trace.js';
+import type { Packet, Step, PacketPath } from '../domain/trace/trace.js';
 import { parseDisplayName, serviceOf as keyOfService } from '../../domain/model/service-port-name.js';
 
 /** How one or more classes of packets are treated by each side. */
@@ -87,7 +87,7 @@ export function familyReport(
   const known = new Map<KnownDifference, number>();
   const differences = new Map<string, Counted<ReportedDifference>>();
   const unknowns = new Map<string, Counted<ReportedUnknown>>();
-  for (const side of sides) for (const what of side.doubts) unknowns.set(what, { what, classes: 0 });
+  for (const side of sides) for (const what of side.unsupported) unknowns.set(what, { what, classes: 0 });
   const services = new Map<string, string>();
   for (const compared of compareSides(sides, node)) {
     counts[compared.result]++;
@@ -151,13 +151,13 @@ function difference(compared: ComparedClass, known: KnownDifference | undefined)
 
 function withSteps(one: UntoldDifference, { told }: ComparedClass): Counted<ReportedDifference> {
   const [mine, its] = told();
-  const stepsOf = ({ endings }: Outcome) => endings.flatMap(({ steps }) => steps);
+  const stepsOf = ({ paths }: Outcome) => paths.flatMap(({ steps }) => steps);
   return { ...one, steps: [stepsOf(mine), stepsOf(its)], classes: 0 };
 }
 
 /** By the rules that name it; if none does, by what they say on the way. */
 function serviceIn({ result, sides, told }: ComparedClass): string | undefined {
-  const named = (both: ComparedClass['sides']) => serviceOf(both.flatMap(({ endings }) => endings));
+  const named = (both: ComparedClass['sides']) => serviceOf(both.flatMap(({ paths }) => paths));
   return named(sides) ?? (result === 'different' ? named(told()) : undefined);
 }
 
@@ -219,11 +219,11 @@ const CHAIN = /\b(?:service|external|firewall|local|endpoint)-[A-Z0-9]{8}-([a-z0
 const COMMENT = /--comment "([a-z0-9-]+\/[a-z0-9.-]+)[: "]/;
 
 /** The Service that rules on the way name; undefined if they name none. */
-function serviceOf(endings: readonly TracedEnding[]): string | undefined {
-  for (const { servicePort } of endings) if (servicePort !== undefined) return serviceOfPort(servicePort);
-  for (const { steps } of endings)
+function serviceOf(paths: readonly PacketPath[]): string | undefined {
+  for (const { servicePort } of paths) if (servicePort !== undefined) return serviceOfPort(servicePort);
+  for (const { steps } of paths)
     for (const { servicePort } of steps) if (servicePort !== undefined) return serviceOfPort(servicePort);
-  for (const { steps } of endings)
+  for (const { steps } of paths)
     for (const { where, rule, effect } of steps) {
       const [, name] = CHAIN.exec(`${where} ${effect} ${rule}`) ?? COMMENT.exec(rule) ?? [];
       if (name !== undefined) return name;

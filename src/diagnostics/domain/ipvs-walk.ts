@@ -1,9 +1,10 @@
 import type { IpSet } from '../../domain/ipvs/ip-set.js';
-import type { DeviceTowards, TablesPacketState } from './iptables/tables-packet-state.js';
+import type { DeviceTowards } from './walk/on-demand.js';
+import type { PacketState } from './walk/packet-state.js';
 import type { RuleSource } from './iptables/rule.js';
 import { walkTables } from './iptables/tables-walk.js';
 import { getOrMake } from '../../domain/model/maps.js';
-import type { Packet, PacketEnvironment, TracedEnding } from './trace/trace.js';
+import type { Packet, PacketEnvironment, PacketPath } from './trace/trace.js';
 import { type Watch, shareOf, withStep, type Place } from './walk/packet-state.js';
 import {
   HASH_SOURCE_PORT,
@@ -44,7 +45,7 @@ function bothOf(own: ReadonlySet<string>, ofServices: ReadonlySet<string>): Read
 }
 
 /**
- * Sends a packet, the first of its connection, through tables and virtual servers, and returns every possible ending. Which real
+ * Sends a packet, the first of its connection, through tables and virtual servers, and returns every possible path. Which real
  * server gets it depends on the connections that there are; the probabilities are those of the long run.
  */
 export function walkIpvs(
@@ -53,13 +54,13 @@ export function walkIpvs(
   environment: PacketEnvironment,
   devices?: DeviceTowards,
   watch?: Watch,
-): readonly TracedEnding[] {
+): readonly PacketPath[] {
   const { inputInterface, destination } = packet;
   // To an address of its own the node sends with that address as the source.
   const isToOwn = inputInterface === undefined && addresses.has(destination);
   const sent = isToOwn ? { ...packet, source: destination } : packet;
   const localAddresses = bothOf(environment.localAddresses, addresses);
-  const endings = walkTables(
+  const paths = walkTables(
     rules,
     sent,
     { ...environment, localAddresses },
@@ -70,7 +71,7 @@ export function walkIpvs(
       balancer: (state) => balanced(server, state, watch),
     },
   );
-  return isToOwn ? endings.map((ending) => ({ ...ending, source: destination })) : endings;
+  return isToOwn ? paths.map((path) => ({ ...path, source: destination })) : paths;
 }
 
 /** A real server, and the share of new connections that it gets. */
@@ -110,7 +111,7 @@ export interface WalkedServer {
 export type FindServer = (id: VirtualServerId) => WalkedServer | undefined;
 
 /** What IPVS makes of a packet that comes to it on its way through the tables. */
-function balanced(find: FindServer, state: TablesPacketState, watch?: Watch): readonly TablesPacketState[] {
+function balanced(find: FindServer, state: PacketState, watch?: Watch): readonly PacketState[] {
   const { destination: address, packet } = state;
   const at = (port: number) => find({ address, port, protocol: packet.protocol });
   // One for the port, else one for all ports of the address.
@@ -124,10 +125,10 @@ function balanced(find: FindServer, state: TablesPacketState, watch?: Watch): re
 }
 
 function sentOn(
-  state: TablesPacketState,
+  state: PacketState,
   found: WalkedServer,
   { realServer: { address, port: realPort }, share }: Share,
-): TablesPacketState {
+): PacketState {
   const { server } = found;
   const port = realPort === 0 ? state.port : realPort;
   const chosen = share < 1 ? `, ${shareText(share)} (${server.scheduler})` : '';

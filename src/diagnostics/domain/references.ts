@@ -24,7 +24,7 @@ interface Slice extends WithPorts {
 }
 
 /** What may be wrong, of `EndpointSlice shop/web-1`. */
-export interface Doubt extends FieldProblem {
+export interface ReferenceProblem extends FieldProblem {
   readonly subject: string;
 }
 
@@ -32,7 +32,7 @@ const OWNER = 'kubernetes.io/service-name';
 
 /**
  * References between objects of one set of manifests that lead nowhere. Each object may be valid, and be meant for others that are
- * elsewhere: what is found is doubtful, not wrong.
+ * elsewhere: what is found is a warning, not an error.
  */
 export class References {
   private readonly expected = new Set<ServiceKey>();
@@ -62,7 +62,7 @@ export class References {
    * EndpointSlices of a Service that is not among these, unless no Service is; Services beside them that have none; and ports of
    * Services that none of their slices has.
    */
-  *doubts(): Generator<Doubt> {
+  *problems(): Generator<ReferenceProblem> {
     const lost = new Set<string>();
     for (const [service, slices] of this.slices) {
       const spec = this.services.get(service);
@@ -97,7 +97,11 @@ function namespaceOf(service: ServiceKey): string {
   return service.split('/')[0]!;
 }
 
-function* portsWithout(service: ServiceKey, spec: WithPorts, slices: readonly Slice[]): Generator<Doubt> {
+function* portsWithout(
+  service: ServiceKey,
+  spec: WithPorts,
+  slices: readonly Slice[],
+): Generator<ReferenceProblem> {
   const known = new Set(slices.flatMap(({ ports }) => (ports ?? []).map(portText)));
   for (const [index, port] of (spec.ports ?? []).entries())
     if (!known.has(portText(port)))

@@ -1,8 +1,9 @@
-import type { TablesPacketState, DeviceTowards } from './iptables/tables-packet-state.js';
+import type { DeviceTowards } from './walk/on-demand.js';
+import type { PacketState } from './walk/packet-state.js';
 import type { RuleSource } from './iptables/rule.js';
 import { walkTables } from './iptables/tables-walk.js';
 import { hostPort } from '../../domain/net/address.js';
-import type { Packet, PacketEnvironment, TracedEnding } from './trace/trace.js';
+import type { Packet, PacketEnvironment, PacketPath } from './trace/trace.js';
 import { shareOf, withStep } from './walk/packet-state.js';
 import { localTo } from './walk/hook-path.js';
 import { shareText } from './walk/chain-walk.js';
@@ -23,7 +24,7 @@ export function walkProxied(
   packet: Packet,
   environment: PacketEnvironment,
   devices?: DeviceTowards,
-): readonly TracedEnding[] {
+): readonly PacketPath[] {
   const isHere = localTo(environment, packet);
   return walkTables(rules, packet, environment, {
     ...(devices && { devices }),
@@ -38,9 +39,9 @@ export function walkProxied(
 const OWN_CONNECTION = 'over a connection of its own, which rewrites the source to an address of this node';
 
 function passedOn(
-  state: TablesPacketState,
+  state: PacketState,
   { servicePort, endpoints, isSticky }: ProxiedPort,
-): readonly TablesPacketState[] {
+): readonly PacketState[] {
   const { protocol } = state.packet;
   const accepted = state.with({ hook: 'process', isSticky });
   const place = { where: 'proxy socket', rule: `port ${state.port}/${protocol}`, servicePort };
@@ -85,7 +86,7 @@ export function desiredUserspace(
   const reached = address.listen ?? address.host;
   const find = (protocol: string, port: number) => ports.get(`${port}/${protocol}`);
   return {
-    walk(packet: Packet, environment: PacketEnvironment): readonly TracedEnding[] {
+    walk(packet: Packet, environment: PacketEnvironment): readonly PacketPath[] {
       const own = reached === undefined ? [] : [reached];
       const localAddresses = new Set([...environment.localAddresses, ...own]);
       return walkProxied(rules, find, packet, { ...environment, localAddresses });

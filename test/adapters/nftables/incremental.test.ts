@@ -5,7 +5,7 @@ import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js'
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { TracedEnding, Packet } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { PacketPath, Packet } from '../../../src/diagnostics/domain/trace/trace.js';
 import { endpointText } from '../../support/trace/outcome.js';
 import { renderRule } from '../../../src/adapters/nftables/render-text.js';
 import { expectedOutcome, type Expected } from '../../support/nftables/expected-outcome.js';
@@ -119,7 +119,7 @@ function returns(
   table: WalkedTable,
   packet: Packet,
   own: ReadonlySet<string>,
-  before: TracedEnding,
+  before: PacketPath,
 ): boolean {
   const made = rememberedBy(before);
   if (!made) return true;

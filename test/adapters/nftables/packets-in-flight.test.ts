@@ -4,7 +4,7 @@ import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Packet, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet, PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
 import type { Operation } from '../../../src/domain/nftables/layout/table.js';
 import type { KernelTable } from '../../../src/domain/nftables/kernel/ruleset.js';
 import { endpointText } from '../../support/trace/outcome.js';
@@ -53,7 +53,7 @@ class MovingTable {
     };
   }
 
-  walk(packet: Packet): readonly TracedEnding[] {
+  walk(packet: Packet): readonly PacketPath[] {
     const find = (set: string, key: Uint8Array) => {
       const element = this.present.find(set, key);
       this.lookups++;
@@ -141,7 +141,7 @@ function* packets(): Iterable<Packet> {
     for (const destination of to) yield { family: 'IPv4', protocol: 'TCP', ...client, ...destination };
 }
 
-const fates = (endings: readonly TracedEnding[]): readonly string[] =>
+const fates = (endings: readonly PacketPath[]): readonly string[] =>
   endings.map((ending) => endpointText(ending) ?? ending.verdict);
 const served = (fate: string): boolean => fate.includes(':');
 

@@ -2,7 +2,7 @@ import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
-import type { TracedEnding, Packet } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { PacketPath, Packet } from '../../../src/diagnostics/domain/trace/trace.js';
 import { endpointText, outcomeOf } from '../../support/trace/outcome.js';
 import { contentsOf } from '../../support/nftables/table-contents.js';
 import { TableChange } from '../../../src/domain/nftables/state/service-port-rules.js';
@@ -50,7 +50,7 @@ function packetOf(target: Target, client: string, family: Family): Packet {
 }
 
 /** What the probe would see of these endings: whether a source was rewritten shows only where the address differs. */
-function verdictOf(endings: readonly TracedEnding[], packet: Packet, sticky: boolean): Verdict {
+function verdictOf(endings: readonly PacketPath[], packet: Packet, sticky: boolean): Verdict {
   const outcome = outcomeOf(endings);
   if (outcome === 'mixed') throw new Error(`packets meet different fates: ${JSON.stringify(endings)}`);
   // Nothing listens on the node, so it refuses the connection.
@@ -67,7 +67,7 @@ function verdictOf(endings: readonly TracedEnding[], packet: Packet, sticky: boo
 }
 
 /** A client that comes again is sent where it was sent before, and nowhere else. */
-function expectReturns(table: WalkedTable, packet: Packet, endings: readonly TracedEnding[]): void {
+function expectReturns(table: WalkedTable, packet: Packet, endings: readonly PacketPath[]): void {
   for (const ending of endings) {
     if (ending.verdict !== 'sent') continue;
     const { set, key } = rememberedBy(ending)!;

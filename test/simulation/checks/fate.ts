@@ -1,6 +1,6 @@
 import { cidrContains, parseCidr } from '../../../src/domain/net/cidr.js';
 import { getOrMake } from '../../../src/domain/model/maps.js';
-import type { TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
 import type { Mode } from '../world/settings.js';
 import type { Client } from './clients.js';
 import {
@@ -103,16 +103,16 @@ export function isAsUnanswered(fate: Fate, allowed: ReadonlySet<Fate>): boolean 
   return placesOf(fate).length === 0 && [...allowed].some((one) => placesOf(one).length === 0);
 }
 
-const known = new WeakMap<readonly TracedEnding[], Fate>();
+const known = new WeakMap<readonly PacketPath[], Fate>();
 
 /** What the rules make of it. */
-export function actualFate(endings: readonly TracedEnding[]): Fate {
+export function actualFate(endings: readonly PacketPath[]): Fate {
   const fate = known.get(endings) ?? fateIn(endings);
   known.set(endings, fate);
   return fate;
 }
 
-function fateIn(endings: readonly TracedEnding[]): Fate {
+function fateIn(endings: readonly PacketPath[]): Fate {
   const verdicts = new Set(endings.map(({ verdict }) => verdict));
   if (verdicts.size > 1) return [...verdicts].sort().join(' or ');
   if (!verdicts.has('sent')) return [...verdicts][0] ?? 'untouched';

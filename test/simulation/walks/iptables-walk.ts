@@ -5,7 +5,7 @@ import { SavedRules } from '../../../src/diagnostics/domain/iptables/saved-rules
 import { walkTables } from '../../../src/diagnostics/domain/iptables/tables-walk.js';
 import type { VirtualServerId } from '../../../src/domain/ipvs/virtual-server.js';
 import { walkIpvs, type WalkedServer } from '../../../src/diagnostics/domain/ipvs-walk.js';
-import type { Packet, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet, PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
 import type { ProxiedPort } from '../../../src/domain/userspace/proxied-port.js';
 import { walkProxied } from '../../../src/diagnostics/domain/userspace-walk.js';
 import { serverAt } from '../kernel/ipvs/virtual-server.js';
@@ -55,11 +55,11 @@ export class IptablesWalk implements PacketWalk {
     return this.machine.servers.view().size > 0;
   }
 
-  walk(packet: Packet): readonly TracedEnding[] {
+  walk(packet: Packet): readonly PacketPath[] {
     return this.remembered.walk(packet);
   }
 
-  private send(packet: Packet, inquiry: Inquiry): readonly TracedEnding[] {
+  private send(packet: Packet, inquiry: Inquiry): readonly PacketPath[] {
     const { machine } = this;
     const { programs, servers, links } = machine;
     const tables = programs.tableSet(packet.family, machine.iptables);

@@ -9,7 +9,7 @@ import type {
 } from '../../../src/domain/nftables/kernel/ruleset.js';
 import { RulesetWalk } from '../../../src/diagnostics/domain/nftables/ruleset-walk.js';
 import { nftFamily } from '../../../src/domain/nftables/layout/table.js';
-import type { Packet, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet, PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
 import { FAMILIES } from '../kernel/nf-tables/nf-tables.js';
 import { SET_FLAG } from '../kernel/nf-tables/numbers.js';
 import { isFlagged } from '../kernel/nf-tables/objects.js';
@@ -52,11 +52,11 @@ export class NfTablesWalk implements PacketWalk {
     this.names = { ip: namesIn('ip'), ip6: namesIn('ip6') };
   }
 
-  walk(packet: Packet): readonly TracedEnding[] {
+  walk(packet: Packet): readonly PacketPath[] {
     return this.remembered.walk(packet);
   }
 
-  private send(packet: Packet, inquiry: Inquiry): readonly TracedEnding[] {
+  private send(packet: Packet, inquiry: Inquiry): readonly PacketPath[] {
     const family = nftFamily(packet.family);
     const { machine } = this;
     const { nfTables, links } = machine;
@@ -69,7 +69,7 @@ export class NfTablesWalk implements PacketWalk {
         : inquiry.ask(nfTables, this.sharedElementOf(table, set, key));
     const addresses = { has: (text: string) => inquiry.ask(links, () => machine.localAddresses.has(text)) };
     const ruleset = this.ruleset(family);
-    return new RulesetWalk(ruleset, packet, addresses, find, () => undefined, undefined, true).endings();
+    return new RulesetWalk(ruleset, packet, addresses, find, () => undefined, undefined, true).paths();
   }
 
   /** The same object as long as the base chains are the same, so that what walks make of chains is kept. */

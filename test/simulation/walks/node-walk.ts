@@ -1,4 +1,4 @@
-import type { Packet, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet, PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
 import type { PacketWalk } from './packet-walk.js';
 
 /**
@@ -9,9 +9,9 @@ import type { PacketWalk } from './packet-walk.js';
 export class NodeWalk implements PacketWalk {
   constructor(private readonly kinds: readonly PacketWalk[]) {}
 
-  walk(packet: Packet): readonly TracedEnding[] {
-    let decided: readonly TracedEnding[] | undefined;
-    let endings: readonly TracedEnding[] = [];
+  walk(packet: Packet): readonly PacketPath[] {
+    let decided: readonly PacketPath[] | undefined;
+    let endings: readonly PacketPath[] = [];
     for (const kind of this.kinds) {
       endings = kind.walk(packet);
       if (endings.some(({ verdict }) => verdict === 'sent'))

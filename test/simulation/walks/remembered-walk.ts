@@ -1,9 +1,9 @@
-import type { Packet, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet, PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
 import { Inquiry } from './inquiry.js';
 import type { PacketWalk } from './packet-walk.js';
 
 interface Remembered {
-  readonly endings: readonly TracedEnding[];
+  readonly endings: readonly PacketPath[];
   readonly inquiry: Inquiry;
 }
 
@@ -17,10 +17,10 @@ export class RememberedWalk implements PacketWalk {
   private readonly ofPackets = new WeakMap<Packet, Remembered>();
 
   /** @param send sends a packet through what the inquiry, and nothing else, tells it */
-  constructor(private readonly send: (packet: Packet, inquiry: Inquiry) => readonly TracedEnding[]) {}
+  constructor(private readonly send: (packet: Packet, inquiry: Inquiry) => readonly PacketPath[]) {}
 
   /** The same object where nothing has changed. */
-  walk(packet: Packet): readonly TracedEnding[] {
+  walk(packet: Packet): readonly PacketPath[] {
     const former = this.ofPackets.get(packet);
     if (former?.inquiry.isUpToDate()) return former.endings;
     const { family, inputInterface, source, destination, protocol, destinationPort } = packet;

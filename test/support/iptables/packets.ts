@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Packet, PacketEnvironment, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet, PacketEnvironment, PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
 const PREFIX: Readonly<Record<IpFamily, string>> = { IPv4: '10.0.0.', IPv6: 'fd00::' };
 
 /** The node of `serviceEntries`, whose addresses may be those of endpoints and services too. */
@@ -26,7 +26,7 @@ export function packets(family: IpFamily): fc.Arbitrary<Packet> {
 }
 
 /** What two walks through the same rules have in common: not the order of endings, nor what is known of service ports. */
-export function comparableEndings(endings: readonly TracedEnding[]): readonly object[] {
+export function comparableEndings(endings: readonly PacketPath[]): readonly object[] {
   return endings
     .map(({ steps, probability, ...ending }) => ({
       ...ending,

@@ -1,6 +1,6 @@
 import { SavedRules } from '../../../src/diagnostics/domain/iptables/saved-rules.js';
 import { walkTables, type TablesWalkOptions } from '../../../src/diagnostics/domain/iptables/tables-walk.js';
-import type { Packet, PacketEnvironment, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet, PacketEnvironment, PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
 import { parseSave } from './parse-save.js';
 
 /** A node with one address, which receives the packet from a client that is not local. */
@@ -48,7 +48,7 @@ export function walked(
   packet: Partial<Packet> = {},
   environment: Partial<PacketEnvironment> = {},
   options?: TablesWalkOptions,
-): readonly TracedEnding[] {
+): readonly PacketPath[] {
   const whole = { ...ARRIVING, ...packet };
   const saved = parseSave(savedText(tables), whole.family);
   const rules = new SavedRules(saved, (_table, chain) => chain.startsWith('KUBE-'));

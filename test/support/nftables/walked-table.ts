@@ -10,7 +10,7 @@ import type {
 } from '../../../src/domain/nftables/kernel/ruleset.js';
 import { RulesetWalk } from '../../../src/diagnostics/domain/nftables/ruleset-walk.js';
 import type { TableContents } from './table-contents.js';
-import type { Packet, PacketEnvironment, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet, PacketEnvironment, PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
 
 /** What a packet left in a dynamic set: set and key. */
 export interface Remembered {
@@ -47,7 +47,7 @@ export class WalkedTable {
     return this.written.find(set, key);
   }
 
-  walk(packet: Packet, environment: PacketEnvironment): readonly TracedEnding[] {
+  walk(packet: Packet, environment: PacketEnvironment): readonly PacketPath[] {
     return walkTable(this.table, (set, key) => this.find(set, key), packet, environment);
   }
 }
@@ -58,18 +58,18 @@ export function walkTable(
   find: WalkedTable['find'],
   packet: Packet,
   { localAddresses, remembered }: PacketEnvironment,
-): readonly TracedEnding[] {
+): readonly PacketPath[] {
   const findElement: FindElement = (_, { name }, key) => {
     const text = Buffer.from(key).toString('hex');
     if (name.startsWith(TELLS)) return { comment: `${name} ${text}` };
     return remembered?.get(name)?.has(text) ? { key } : find(name, key);
   };
   const ruleset = { tables: [table, RECEIVER], deviceNumbers: new Map<string, number>() };
-  return new RulesetWalk(ruleset, packet, localAddresses, findElement, () => undefined).endings();
+  return new RulesetWalk(ruleset, packet, localAddresses, findElement, () => undefined).paths();
 }
 
 /** What the rules that this ending met have remembered of the client. */
-export function rememberedBy({ steps }: TracedEnding): Remembered | undefined {
+export function rememberedBy({ steps }: PacketPath): Remembered | undefined {
   const { servicePort = '' } = steps.at(-1) ?? {};
   if (!servicePort.startsWith(TELLS)) return undefined;
   const [set, key] = servicePort.slice(TELLS.length).split(' ') as [string, string];

@@ -1,7 +1,7 @@
 import { hostPort } from '../../../src/domain/net/address.js';
 import type { Walk } from '../../../src/diagnostics/domain/walk/desired-walk.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Packet, PacketEnvironment, TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet, PacketEnvironment, PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
 import { clients, localAddresses, ownAddressTowards } from './walk-testbed.js';
 import { planOf, type Family, type Target } from '../testbed/probe-plan.js';
 import type { Verdict, Verdicts } from '../testbed/probe.js';
@@ -62,7 +62,7 @@ function packetOf(target: Target, client: string, family: IpFamily, bound: Reado
 }
 
 /** Nothing in these rules is hard to understand, and every packet ends somewhere. */
-function expectCertain(endings: readonly TracedEnding[]): void {
+function expectCertain(endings: readonly PacketPath[]): void {
   const uncertain = endings.flatMap(({ steps }) => steps.filter(({ isUncertain }) => isUncertain));
   if (uncertain.length > 0) expect(uncertain).toEqual([]);
   const sum = endings.reduce((total, { probability }) => total + probability, 0);
@@ -70,7 +70,7 @@ function expectCertain(endings: readonly TracedEnding[]): void {
 }
 
 /** What a probe sees of these endings: that a source was rewritten shows only where the address is another one. */
-function fateOf(endings: readonly TracedEnding[], packet: Packet): Verdict {
+function fateOf(endings: readonly PacketPath[], packet: Packet): Verdict {
   const verdicts = new Set(endings.map(({ verdict }) => verdict));
   if (verdicts.size !== 1) throw new Error(`packets meet different fates: ${JSON.stringify(endings)}`);
   const { verdict, sticky } = endings[0]!;

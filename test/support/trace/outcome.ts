@@ -1,5 +1,5 @@
 import { hostPort } from '../../../src/domain/net/address.js';
-import type { TracedEnding } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
 
 /** All endings in one value. `mixed` means that packets get different verdicts, which should never happen. */
 export type Outcome =
@@ -13,7 +13,7 @@ export type Outcome =
   | 'mixed';
 
 /** What happens to packets of this kind. */
-export function outcomeOf(endings: readonly TracedEnding[]): Outcome {
+export function outcomeOf(endings: readonly PacketPath[]): Outcome {
   const [first] = endings;
   if (!first || endings.some(({ verdict }) => verdict !== first.verdict)) return 'mixed';
   if (first.verdict !== 'sent') return first.verdict;
@@ -24,6 +24,6 @@ export function outcomeOf(endings: readonly TracedEnding[]): Outcome {
 }
 
 /** The endpoint of an ending as `ip:port`, IPv6 in brackets. Undefined unless the packet was sent to one. */
-export function endpointText({ endpoint }: TracedEnding): string | undefined {
+export function endpointText({ endpoint }: PacketPath): string | undefined {
   return endpoint && hostPort(endpoint.address, endpoint.port);
 }

@@ -108,10 +108,10 @@ async function nftablesIn(family: IpFamily, proxiesOnly: boolean): Promise<Side 
             elements.set(set, await readElements(conversation, { table, set, keys: 'all' }));
         const deviceNumbers = new Map(links.map(({ name, index }) => [name, index]));
         const side = nftablesSide({ tables, deviceNumbers }, family, (_, set) => elements.get(set)!);
-        const doubts = read.unsteady
+        const unsupported = read.unsteady
           .filter(counts)
           .map(({ name }) => `another program changes table ${name} all the time`);
-        return { ...side, doubts: [...side.doubts, ...doubts] };
+        return { ...side, unsupported: [...side.unsupported, ...unsupported] };
       }),
   ).catch((error: unknown) => {
     if (isWithoutNfTables(error)) return undefined;

@@ -15,24 +15,24 @@ import type { ListedChain, ListedSet, ListedTable, Listing } from './listing.js'
 /** What packets of a family meet in the tables that were listed; undefined if there are none. */
 export function listedSide({ tables }: Listing, family: IpFamily): Side | undefined {
   const elements = new Map<KernelSet, readonly KernelElement[]>();
-  const doubts: string[] = [];
+  const unsupported: string[] = [];
   const its = tables
     .filter((table) => table.family === nftFamily(family) || table.family === 'inet')
-    .map((table, at) => compileTable(table, at, elements, doubts));
+    .map((table, at) => compileTable(table, at, elements, unsupported));
   if (its.length === 0) return undefined;
   const side = nftablesSide(
     { tables: its, deviceNumbers: new Map() },
     family,
     (_, set) => elements.get(set) ?? [],
   );
-  return { ...side, doubts: [...side.doubts, ...doubts] };
+  return { ...side, unsupported: [...side.unsupported, ...unsupported] };
 }
 
 function compileTable(
   table: ListedTable,
   number: number,
   elements: Map<KernelSet, readonly KernelElement[]>,
-  doubts: string[],
+  unsupported: string[],
 ): KernelTable {
   const sets = new Map<string, KernelSet>();
   const listed = new Map(table.sets.map((set) => [set.name, set]));
@@ -57,7 +57,7 @@ function compileTable(
     const its = value?.[0] === 'verdict' ? 'verdict' : value && knownTypes(value);
     const keys = knownTypes(type);
     if (!keys || (value && !its) || add(name, keys, its, all, flags.includes('interval')) === undefined)
-      doubts.push(`set ${name} of table ${table.name} is not understood`);
+      unsupported.push(`set ${name} of table ${table.name} is not understood`);
   }
   const known: KnownSets = {
     typesOf: (name) => types.get(name),

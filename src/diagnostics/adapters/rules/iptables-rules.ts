@@ -9,7 +9,7 @@ import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../../domain/iptables/options.js';
 import type { SavedTables } from '../../../domain/iptables/saved-tables.js';
 import { desiredIptables, desiredRules } from '../../domain/iptables/desired-rules.js';
-import { walkWithDevices } from '../../domain/iptables/tables-packet-state.js';
+import { walkWithDevices } from '../../domain/walk/on-demand.js';
 import { SavedRules, type OwnChains } from '../../domain/iptables/saved-rules.js';
 import { walkTables } from '../../domain/iptables/tables-walk.js';
 import { FIREWALL, isServiceChain } from '../../../domain/iptables/chain-names.js';

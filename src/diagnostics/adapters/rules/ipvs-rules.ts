@@ -14,12 +14,12 @@ import { desiredIpvs } from '../../domain/ipvs-walk.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { isOwned } from '../../../adapters/iptables/owned-chains.js';
 import { IPVS_OWNED_CHAINS } from '../../../adapters/ipvs/clean-up-ipvs.js';
-import { walkWithDevices } from '../../domain/iptables/tables-packet-state.js';
+import { walkWithDevices } from '../../domain/walk/on-demand.js';
 import { virtualServerKey, type VirtualServerId, serverLines } from '../../../domain/ipvs/virtual-server.js';
 import { walkIpvs, type IpvsInputs } from '../../domain/ipvs-walk.js';
 import type { WalkedServer } from '../../domain/ipvs-walk.js';
 import type { Packet, PacketEnvironment } from '../../domain/trace/trace.js';
-import type { TracedEnding } from '../../domain/trace/trace.js';
+import type { PacketPath } from '../../domain/trace/trace.js';
 import { OnDemand } from '../../domain/walk/on-demand.js';
 import type { IptablesCommands } from '../../../adapters/iptables/iptables-commands.js';
 import type { IpSets } from '../../../adapters/ipset/ip-sets.js';
@@ -128,7 +128,7 @@ class KernelWalk implements Walk {
     private readonly open: () => Pick<IpvsReader, 'servers' | 'close'>,
   ) {}
 
-  walk(packet: Packet, environment: PacketEnvironment): Promise<readonly TracedEnding[]> {
+  walk(packet: Packet, environment: PacketEnvironment): Promise<readonly PacketPath[]> {
     const servers = new OnDemand((id: VirtualServerId) => this.findServer(id), virtualServerKey);
     const inputs = { ...this.read, server: servers.find };
     return walkWithDevices(environment, (devices) => walkIpvs(inputs, packet, environment, devices), servers);

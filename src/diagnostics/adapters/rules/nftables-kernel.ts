@@ -53,12 +53,12 @@ export async function readActualWalk(
   const doubts = unsteady.map(doubtAbout);
   return {
     async walk(packet, environment) {
-      const endings = await withNftables((conversation) =>
+      const paths = await withNftables((conversation) =>
         follow({ tables, deviceNumbers }, packet, environment, (wanted) =>
           readElements(conversation, wanted),
         ),
       );
-      return endings.map((ending) => ({ ...ending, steps: [...doubts, ...ending.steps] }));
+      return paths.map((path) => ({ ...path, steps: [...doubts, ...path.steps] }));
     },
   };
 }

@@ -11,7 +11,7 @@ import {
   type Step,
   type Trace,
   type TraceOutcome,
-  type TracedEnding,
+  type PacketPath,
   summaryOf,
 } from '../../domain/trace/trace.js';
 import type { TraceQuery } from '../../domain/trace/query.js';
@@ -114,9 +114,9 @@ export class TracePackets {
       localAddresses: view.localAddresses,
       deviceTowards: (address) => view.arrival(address),
     });
-    const endings = await Promise.all(walked.map((ending) => passedOn(ending, packet, view)));
-    const trace = this.delivered(await summary(endings, packet, view), packet, traced);
-    const why = this.why(endings, trace, packet);
+    const paths = await Promise.all(walked.map((path) => passedOn(path, packet, view)));
+    const trace = this.delivered(await summary(paths, packet, view), packet, traced);
+    const why = this.why(paths, trace, packet);
     const notes = [...remarks, ...this.destinations.asides(packet), ...replyPathRemarks(trace, packet)];
     return { ...trace, packet, ...why, remarks: notes };
   }
@@ -129,8 +129,8 @@ export class TracePackets {
     });
   }
 
-  private why(endings: readonly TracedEnding[], trace: Trace, packet: Packet): WhyNot {
-    const end = endings.find(({ verdict }) => verdict === 'refused' || verdict === 'dropped');
+  private why(paths: readonly PacketPath[], trace: Trace, packet: Packet): WhyNot {
+    const end = paths.find(({ verdict }) => verdict === 'refused' || verdict === 'dropped');
     // The machine itself may refuse what no rule takes.
     if (!end) return trace.outcome === 'refused' || trace.outcome === 'dropped' ? effectOf(trace) : {};
     const last = end.steps.at(-1);
@@ -190,17 +190,17 @@ export class TracePackets {
 }
 
 /** What the node itself does with a packet that rules have let pass, on its way to another machine or a pod. */
-async function passedOn(ending: TracedEnding, packet: Packet, view: NodeView): Promise<TracedEnding> {
+async function passedOn(path: PacketPath, packet: Packet, view: NodeView): Promise<PacketPath> {
   const { family, inputInterface: input, destination } = packet;
-  const { verdict, endpoint, ...rest } = ending;
+  const { verdict, endpoint, ...rest } = path;
   const to = endpoint?.address ?? destination;
   const goesOn = verdict === 'sent' || verdict === 'untouched';
   if (input === undefined || !goesOn || view.localAddresses.has(to) || isLoopback({ family, text: to }))
-    return ending;
-  const keepsSource = verdict === 'sent' && !ending.masquerade;
+    return path;
+  const keepsSource = verdict === 'sent' && !path.masquerade;
   const obstacle = await view.obstacle({ family, input, to, keepsSource });
-  if (obstacle === undefined) return ending;
-  return { ...rest, verdict: 'dropped', steps: [...ending.steps, routingStep(obstacle)] };
+  if (obstacle === undefined) return path;
+  return { ...rest, verdict: 'dropped', steps: [...path.steps, routingStep(obstacle)] };
 }
 
 type WhyNot = Pick<TraceAnswer, 'reason' | 'stoppedBy'>;
@@ -247,20 +247,20 @@ async function sourceOf(
 }
 
 /** Masquerading changes nothing where the node sends from the same address anyway. */
-async function summary(endings: readonly TracedEnding[], packet: Packet, view: NodeView): Promise<Trace> {
-  if (packet.inputInterface !== undefined) return summaryOf(endings, ({ masquerade }) => masquerade);
-  const destinationOf = ({ endpoint }: TracedEnding): string => endpoint?.address ?? packet.destination;
+async function summary(paths: readonly PacketPath[], packet: Packet, view: NodeView): Promise<Trace> {
+  if (packet.inputInterface !== undefined) return summaryOf(paths, ({ masquerade }) => masquerade);
+  const destinationOf = ({ endpoint }: PacketPath): string => endpoint?.address ?? packet.destination;
   const isFromLoopback = isLoopback({ family: packet.family, text: packet.source });
   const own = new Map<string, OwnAddress | undefined>();
-  for (const ending of endings) {
-    const destination = destinationOf(ending);
-    if (ending.masquerade && !own.has(destination))
+  for (const path of paths) {
+    const destination = destinationOf(path);
+    if (path.masquerade && !own.has(destination))
       own.set(destination, await view.ownAddressTowards(destination));
   }
-  return summaryOf(endings, (ending) => {
+  return summaryOf(paths, (path) => {
     // No route leads from a loopback or a service address, so masquerading always changes them.
-    if (!ending.masquerade || isFromLoopback || ending.source !== undefined) return ending.masquerade;
-    const address = own.get(destinationOf(ending));
+    if (!path.masquerade || isFromLoopback || path.source !== undefined) return path.masquerade;
+    const address = own.get(destinationOf(path));
     return address?.isAssumed ? 'mixed' : address?.text !== packet.source;
   });
 }

@@ -8,7 +8,7 @@ import {
   type AddressRange,
   type AddressRanges,
 } from './address-ranges.js';
-import type { Packet, PacketEnvironment, TracedEnding } from '../trace/trace.js';
+import type { Packet, PacketEnvironment, PacketPath } from '../trace/trace.js';
 import {
   Clients,
   type ClientKind,
@@ -89,13 +89,13 @@ class Comparison {
           left = without(left, [{ first: source, last: source }]);
           continue;
         }
-        const seen = new Seen();
-        if (++count > MAX_CLASSES) seen.unclear(`more than ${MAX_CLASSES} classes of clients`);
-        yield* this.compared(frontend, this.clients.kindOf(source, arrives), packet, seen);
+        const fields = new ComparedFields();
+        if (++count > MAX_CLASSES) fields.unclear(`more than ${MAX_CLASSES} classes of clients`);
+        yield* this.compared(frontend, this.clients.kindOf(source, arrives), packet, fields);
         if (count > MAX_CLASSES) return;
-        left = without(left, seen.alike(source, left));
+        left = without(left, fields.alike(source, left));
         if (arrives)
-          for (const pattern of seen.interfaces)
+          for (const pattern of fields.interfaces)
             if (pattern !== LOOPBACK_INTERFACE) interfaces.add(namedBy(pattern));
       }
     }
@@ -111,18 +111,22 @@ class Comparison {
     frontend: Frontend,
     kind: ClientKind,
     packet: Packet,
-    seen: Seen,
+    fields: ComparedFields,
   ): Generator<ComparedClass> {
     const about = { frontend, kind, packet };
-    const first = this.both((side) => this.outcome(side, packet, seen));
+    const first = this.both((side) => this.outcome(side, packet, fields));
     const [one, other] = first;
-    const all = [this.judged(about, first, seen, (side) => this.outcome(side, packet, new Seen(true)))];
+    const all = [
+      this.judged(about, first, fields, (side) => this.outcome(side, packet, new ComparedFields(true))),
+    ];
     if (one.stickySeconds !== undefined && other.stickySeconds !== undefined)
       for (const [mine, its] of rememberedIn(first)) {
-        const again = (side: Side, at: 0 | 1, by: Seen) =>
+        const again = (side: Side, at: 0 | 1, by: ComparedFields) =>
           this.later(side, packet, first[at], at === 0 ? mine : its, by);
-        const later = this.both((side, at) => again(side, at, seen));
-        const compared = this.judged(about, later, seen, (side, at) => again(side, at, new Seen(true)));
+        const later = this.both((side, at) => again(side, at, fields));
+        const compared = this.judged(about, later, fields, (side, at) =>
+          again(side, at, new ComparedFields(true)),
+        );
         all.push({ ...compared, remembered: mine.endpoint! });
       }
     yield* all;
@@ -132,7 +136,7 @@ class Comparison {
   private judged(
     about: Pick<ComparedClass, 'frontend' | 'kind' | 'packet'>,
     outcomes: readonly [Outcome, Outcome],
-    { unclearThings }: Seen,
+    { unclearThings }: ComparedFields,
     withSteps: (side: Side, at: 0 | 1) => Outcome,
   ): ComparedClass {
     const unclear = [...unclearThings];
@@ -149,19 +153,19 @@ class Comparison {
   private outcome(
     side: Side,
     packet: Packet,
-    seen: Seen,
+    fields: ComparedFields,
     remembered?: PacketEnvironment['remembered'],
   ): Outcome {
     const { localAddresses, family } = this.clients.node;
     const environment = remembered ? { localAddresses, remembered } : this.environment;
-    const endings = side.walk(packet, environment, seen);
-    for (const { steps } of endings)
+    const paths = side.walk(packet, environment, fields);
+    for (const { steps } of paths)
       for (const { isUncertain, where, rule, effect } of steps)
-        if (isUncertain) seen.unclear(`${where}: ${rule} ${effect}`);
+        if (isUncertain) fields.unclear(`${where}: ${rule} ${effect}`);
     const { destination: text } = packet;
     const isLocal =
       localAddresses.has(text) || side.serviceAddresses.has(text) || isLoopback({ family, text });
-    return outcomeOf(endings, isLocal, seen.takeTimes());
+    return outcomeOf(paths, isLocal, fields.takeTimes());
   }
 
   /** What becomes of the next connection of a client whose first one ended so. */
@@ -169,31 +173,31 @@ class Comparison {
     side: Side,
     packet: Packet,
     { stickySeconds = 0 }: Outcome,
-    ending: TracedEnding,
-    seen: Seen,
+    path: PacketPath,
+    fields: ComparedFields,
   ): Outcome {
-    if (ending.memory) return this.outcome(side, packet, seen, ending.memory);
-    return outcomeOf([{ ...ending, probability: 1 }], false, [stickySeconds]);
+    if (path.memory) return this.outcome(side, packet, fields, path.memory);
+    return outcomeOf([{ ...path, probability: 1 }], false, [stickySeconds]);
   }
 }
 
-/** For each endpoint that both sides may remember a client with, an ending of each that does so. */
+/** For each endpoint that both sides may remember a client with, a path of each that does so. */
 function rememberedIn([one, other]: readonly [Outcome, Outcome]): readonly (readonly [
-  TracedEnding,
-  TracedEnding,
+  PacketPath,
+  PacketPath,
 ])[] {
-  const its = stickyEndings(other);
-  return [...stickyEndings(one)].flatMap(([name, ending]) => {
+  const its = stickyPaths(other);
+  return [...stickyPaths(one)].flatMap(([name, path]) => {
     const same = its.get(name);
-    return same ? [[ending, same] as const] : [];
+    return same ? [[path, same] as const] : [];
   });
 }
 
-function stickyEndings({ endings }: Outcome): ReadonlyMap<string, TracedEnding> {
-  const found = new Map<string, TracedEnding>();
-  for (const ending of endings)
-    if (ending.sticky && ending.endpoint)
-      getOrMake(found, hostPort(ending.endpoint.address, ending.endpoint.port), () => ending);
+function stickyPaths({ paths }: Outcome): ReadonlyMap<string, PacketPath> {
+  const found = new Map<string, PacketPath>();
+  for (const path of paths)
+    if (path.sticky && path.endpoint)
+      getOrMake(found, hostPort(path.endpoint.address, path.endpoint.port), () => path);
   return found;
 }
 
@@ -205,7 +209,7 @@ function namedBy(pattern: string): string {
 /** One thing that may become of a packet. */
 export interface Verdict {
   /** `delivered`: no rule took it, and its destination is the node's own. */
-  readonly verdict: TracedEnding['verdict'] | 'delivered';
+  readonly verdict: PacketPath['verdict'] | 'delivered';
   readonly endpoint?: { readonly address: string; readonly port: number };
   readonly masquerade: boolean;
   /** Its client is remembered, and comes to the same endpoint again. */
@@ -219,26 +223,26 @@ export interface Outcome {
   readonly verdicts: readonly Verdict[];
   /** For how long the client is remembered, in seconds; undefined if it is not. */
   readonly stickySeconds: number | undefined;
-  readonly endings: readonly TracedEnding[];
+  readonly paths: readonly PacketPath[];
 }
 
-function outcomeOf(endings: readonly TracedEnding[], isLocal: boolean, affinity: readonly number[]): Outcome {
+function outcomeOf(paths: readonly PacketPath[], isLocal: boolean, affinity: readonly number[]): Outcome {
   const verdicts = new Map<string, Verdict>();
-  for (const ending of endings) {
-    const verdict = verdictOf(ending, isLocal);
+  for (const path of paths) {
+    const verdict = verdictOf(path, isLocal);
     const text = verdictName(verdict);
     const known = verdicts.get(text)?.probability ?? 0;
-    verdicts.set(text, { ...verdict, probability: known + ending.probability });
+    verdicts.set(text, { ...verdict, probability: known + path.probability });
   }
   return {
     verdicts: [...verdicts].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, verdict]) => verdict),
-    stickySeconds: endings.some(({ sticky }) => sticky) ? Math.max(0, ...affinity) : undefined,
-    endings,
+    stickySeconds: paths.some(({ sticky }) => sticky) ? Math.max(0, ...affinity) : undefined,
+    paths,
   };
 }
 
 function verdictOf(
-  { verdict, endpoint, masquerade, sticky, probability }: TracedEnding,
+  { verdict, endpoint, masquerade, sticky, probability }: PacketPath,
   isLocal: boolean,
 ): Verdict {
   if (verdict === 'sent') return { verdict, endpoint: endpoint!, masquerade, sticky, probability };
@@ -273,7 +277,7 @@ function isSame(one: Verdict, other: Verdict): boolean {
 }
 
 /** What rules of both sides compared of one packet. */
-class Seen implements Watch {
+class ComparedFields implements Watch {
   readonly unclearThings = new Set<string>();
   readonly interfaces = new Set<string>();
   private readonly ranges = new Set<AddressRange>();

@@ -82,7 +82,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     mode: 'ipvs',
     others: ['iptables', 'nftables'],
     explains: (_, own, other) =>
-      own.endings.every(({ source }) => source !== undefined) &&
+      own.paths.every(({ source }) => source !== undefined) &&
       ((isOnly(own, 'dropped') && areSent(other)) ||
         differOnlyIn(own, other, ({ masquerade }) => masquerade)),
   },
@@ -196,8 +196,8 @@ function endpointsOf({ verdicts }: Outcome): ReadonlySet<string> {
   );
 }
 
-function saysNoLocal({ endings }: Outcome): boolean {
-  return endings.every(({ steps }) =>
+function saysNoLocal({ paths }: Outcome): boolean {
+  return paths.every(({ steps }) =>
     steps.some(({ rule }) => /has no local endpoints|no-local-endpoints drop|vmap @no-endpoint-/.test(rule)),
   );
 }

@@ -46,7 +46,7 @@ export function nftablesSide(ruleset: KernelRuleset, family: IpFamily, elementsO
   return {
     mode: 'nftables',
     serviceAddresses: new Set(),
-    doubts: destinations.doubts,
+    unsupported: destinations.unsupported,
     destinations: () => destinations.all(),
     walk(packet, { localAddresses, remembered }, watch) {
       return new RulesetWalk(
@@ -56,7 +56,7 @@ export function nftablesSide(ruleset: KernelRuleset, family: IpFamily, elementsO
         (_, set, key) => (remembered?.get(set.name)?.has(hex(key)) ? { key } : find(set, key)),
         () => undefined,
         watch && { watch, source },
-      ).endings();
+      ).paths();
     },
   };
 }
@@ -89,19 +89,19 @@ type ListElements = (set: KernelSet) => readonly KernelElement[];
 /** Every destination that rules or elements of sets name. */
 class RulesetDestinations {
   /** Comparisons of destinations that are not understood. */
-  readonly doubts: readonly string[];
+  readonly unsupported: readonly string[];
   private readonly found: readonly NamedDestination[];
 
   constructor({ tables }: KernelRuleset, elements: ListElements) {
-    const doubts = new Set<string>();
+    const unsupported = new Set<string>();
     this.found = tables.flatMap((table) => {
       const family = table.family === 'ip6' ? 'IPv6' : 'IPv4';
-      const reader = new RuleReader(table, family, elements, (doubt) => doubts.add(doubt));
+      const reader = new RuleReader(table, family, elements, (text) => unsupported.add(text));
       return [...table.chains.values()].flatMap(({ rules }) =>
         rules.flatMap((rule) => [...reader.read(rule)]),
       );
     });
-    this.doubts = [...doubts];
+    this.unsupported = [...unsupported];
   }
 
   all(): readonly NamedDestination[] {
@@ -116,7 +116,7 @@ class RuleReader {
     private readonly table: KernelTable,
     private readonly family: IpFamily,
     private readonly elements: ListElements,
-    private readonly doubt: (text: string) => void,
+    private readonly add: (text: string) => void,
   ) {}
 
   /** The destinations that a rule alone tells from others. */
@@ -157,7 +157,7 @@ class RuleReader {
         return protocol ? { protocol } : {};
       }
       case 'port':
-        if (field.length !== 2 || field.mask) this.doubt('some bits of a destination port');
+        if (field.length !== 2 || field.mask) this.add('some bits of a destination port');
         return { ports: [readNetworkHalf(low), readNetworkHalf(high)] };
       case 'address':
         return { addresses: this.range(low, high, field.mask) };

@@ -1,6 +1,6 @@
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import type { AddressRange } from './address-ranges.js';
-import type { Packet, PacketEnvironment, TracedEnding } from '../trace/trace.js';
+import type { Packet, PacketEnvironment, PacketPath } from '../trace/trace.js';
 import type { Watch } from '../walk/packet-state.js';
 import { NamedError } from '../../../domain/model/named-error.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
@@ -25,10 +25,10 @@ export interface Side {
   /** The service addresses that this side makes the node's own. */
   readonly serviceAddresses: ReadonlySet<string>;
   /** What of its rules cannot be compared at all, for people. */
-  readonly doubts: readonly string[];
+  readonly unsupported: readonly string[];
   destinations(): Iterable<NamedDestination>;
-  /** Every ending that a packet may have. */
-  walk(packet: Packet, environment: PacketEnvironment, watch?: Watch): readonly TracedEnding[];
+  /** Every path that a packet may have. */
+  walk(packet: Packet, environment: PacketEnvironment, watch?: Watch): readonly PacketPath[];
 }
 
 /** Two sides cannot be compared; the message says why, and what to do instead. */

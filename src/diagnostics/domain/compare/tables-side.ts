@@ -12,7 +12,7 @@ import { desiredRules } from '../iptables/desired-rules.js';
 import type { IpvsDesiredTables } from '../../../domain/ipvs/desired-state.js';
 import { getOrMake } from '../../../domain/model/maps.js';
 import type { Chain } from '../walk/chain-walk.js';
-import type { TablesPacketState } from '../iptables/tables-packet-state.js';
+import type { PacketState } from '../walk/packet-state.js';
 
 /** All tables of iptables in one family. */
 export function tablesSide(rules: ListedRules): Side {
@@ -20,7 +20,7 @@ export function tablesSide(rules: ListedRules): Side {
   return {
     mode: 'iptables',
     serviceAddresses: new Set(),
-    doubts: [],
+    unsupported: [],
     destinations: () => tablesDestinations(rules),
     walk: (packet, environment, watch) => walkTables(narrowed, packet, environment, { watch }),
   };
@@ -46,7 +46,7 @@ export function ipvsSide({ rules, sets, servers, addresses }: IpvsRules): Side {
   return {
     mode: 'ipvs',
     serviceAddresses: addresses,
-    doubts: [],
+    unsupported: [],
     *destinations() {
       yield* tablesDestinations(rules);
       yield* setDestinations(sets);
@@ -164,7 +164,7 @@ function narrowable(chain: WalkedChain): WalkedChain {
   const of = (key: string): Placed => groups.get(key) ?? NONE;
   return {
     ...chain,
-    narrowed: ({ destination, port }: TablesPacketState): Chain<WalkedRule> => {
+    narrowed: ({ destination, port }: PacketState): Chain<WalkedRule> => {
       const found = [...of(''), ...of(destination), ...of(`:${port}`)];
       return { rules: found.sort(([one], [other]) => one - other).map(([, rule]) => rule) };
     },

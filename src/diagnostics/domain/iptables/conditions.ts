@@ -1,17 +1,11 @@
-import {
-  negatedIf,
-  type Condition,
-  type TablesPacketState,
-  type ConditionInputs,
-  protocolOf,
-} from './tables-packet-state.js';
 import type { RuleOption, RuleSection } from './rule-sections.js';
 import { addressBits, cidrContains, parseCidr, type Cidr } from '../../../domain/net/cidr.js';
 import { rangeOf, type AddressRange, singleAddress } from '../compare/address-ranges.js';
-import { PROTOCOL_NUMBERS, PROTOCOLS } from '../../../domain/model/service-port-name.js';
-import { isLeaving, type Watch } from '../walk/packet-state.js';
+import { PROTOCOL_NUMBERS, PROTOCOLS, type Protocol } from '../../../domain/model/service-port-name.js';
+import { isLeaving, type PacketState, type Watch } from '../walk/packet-state.js';
 import type { IpSet } from '../../../domain/ipvs/ip-set.js';
 import { getOrMake } from '../../../domain/model/maps.js';
+import type { DeviceTowards } from '../walk/on-demand.js';
 
 /** What reads the options of an extension. An option that it does not know is undefined. */
 type Reader = (option: RuleOption) => Test | undefined;
@@ -69,7 +63,7 @@ function conditionOf(extension: string, option: RuleOption, test: Test | undefin
 }
 
 /** What the answer of an option is, before it is negated. Undefined: it cannot be told. */
-export type Test = (state: TablesPacketState, inputs: ConditionInputs) => boolean | undefined;
+export type Test = (state: PacketState, inputs: ConditionInputs) => boolean | undefined;
 
 const LOOPBACK = 'lo';
 
@@ -102,7 +96,7 @@ function packetCondition({ name, values }: RuleOption): Test | undefined {
 }
 
 /** Whether an address of the packet is in a network; undefined for a mask that is no prefix. */
-function inNetwork(text: string, addressOf: (state: TablesPacketState) => string): Test | undefined {
+function inNetwork(text: string, addressOf: (state: PacketState) => string): Test | undefined {
   const network = networkOf(text);
   if (!network) return undefined;
   if (isOneAddress(network)) return (state) => addressOf(state) === network.address;
@@ -136,7 +130,7 @@ function isInterface(pattern: string, name: string): boolean {
 /** Where routes are not known, it is still known that packets to the node itself take `lo`, and no others do. */
 function leavesThrough(
   pattern: string,
-  state: TablesPacketState,
+  state: PacketState,
   { isLocal, deviceTowards }: ConditionInputs,
 ): boolean | undefined {
   const { destination } = state;
@@ -148,7 +142,7 @@ function leavesThrough(
 }
 
 /** By name or number. */
-function ofProtocol(text: string): (state: TablesPacketState) => boolean {
+function ofProtocol(text: string): (state: PacketState) => boolean {
   const meant = PROTOCOLS.find((each) => [each.toLowerCase(), String(PROTOCOL_NUMBERS[each])].includes(text));
   return ({ packet }) => packet.protocol === meant;
 }
@@ -194,7 +188,7 @@ function stateTest(states: readonly string[]): Test {
 /** Match `mark` or `connmark`. */
 function markCondition(
   { name, values }: RuleOption,
-  markOf: (state: TablesPacketState) => number,
+  markOf: (state: PacketState) => number,
 ): Test | undefined {
   const { value, mask } = maskedNumber(values[0] ?? '');
   return name === '--mark' ? (state) => (markOf(state) & mask) >>> 0 === value : undefined;
@@ -268,7 +262,7 @@ function virtualServerCondition({ name, values }: RuleOption): Test | undefined 
 /** Match `addrtype`. Undefined for an option that is not known. */
 function addressTypeCondition({ name, values }: RuleOption): Test | undefined {
   const types = (values[0] ?? '').split(',');
-  const ofAddress = (addressOf: (state: TablesPacketState) => string): Test => {
+  const ofAddress = (addressOf: (state: PacketState) => string): Test => {
     return (state, inputs) => isOfType(addressOf(state), types, inputs);
   };
   if (name === '--src-type') return ofAddress(({ source }) => source);
@@ -304,7 +298,7 @@ function setCondition({ name, values }: RuleOption): Test | undefined {
 }
 
 /** Undefined where the source port would have to be known. */
-function isMember(set: IpSet, ends: readonly string[], state: TablesPacketState): boolean | undefined {
+function isMember(set: IpSet, ends: readonly string[], state: PacketState): boolean | undefined {
   const dimensions = dimensionsOf(set);
   const parts = dimensions.map((dimension, place) =>
     dimension === 'port' ? portOf(set, ends[place], state) : addressOf(ends[place], state),
@@ -315,7 +309,7 @@ function isMember(set: IpSet, ends: readonly string[], state: TablesPacketState)
 }
 
 /** What the answer would be for other sources: that of the members which are the same in all but their end. */
-function watchMembers(set: IpSet, ends: readonly string[], state: TablesPacketState, watch: Watch): void {
+function watchMembers(set: IpSet, ends: readonly string[], state: PacketState, watch: Watch): void {
   const dimensions = dimensionsOf(set);
   const bySource = dimensions.map((_, place) => ends[place] === 'src');
   if (!bySource.includes(true) || state.source !== state.packet.source) return;
@@ -352,11 +346,11 @@ function dimensionsOf({ type }: IpSet): readonly string[] {
   return getOrMake(DIMENSIONS, type, () => type.slice(type.indexOf(':') + 1).split(','));
 }
 
-function addressOf(end: string | undefined, { source, destination }: TablesPacketState): string {
+function addressOf(end: string | undefined, { source, destination }: PacketState): string {
   return end === 'src' ? source : destination;
 }
 
-function portOf({ type }: IpSet, end: string | undefined, state: TablesPacketState): string | undefined {
+function portOf({ type }: IpSet, end: string | undefined, state: PacketState): string | undefined {
   if (end !== 'dst') return undefined;
   return type === 'bitmap:port' ? String(state.port) : `${protocolOf(state)}:${state.port}`;
 }
@@ -370,4 +364,37 @@ function inSomeNetwork({ members }: IpSet, start: string, address: string): bool
     if (cidr ? cidrContains(cidr, address) : network === address) return true;
   }
   return false;
+}
+
+/** What conditions need to know besides the packet. */
+export interface ConditionInputs {
+  readonly isLocal: (address: string) => boolean;
+  /** An address of the node, of the packet's family. */
+  readonly ownAddress: string;
+  readonly deviceTowards: DeviceTowards;
+  /** The IP sets that are known, by name. */
+  readonly sets: ReadonlyMap<string, IpSet>;
+  /** Whether the list of match `recent` holds the address. */
+  readonly remembers: (list: string, address: string) => boolean;
+  /** Missing: nobody asks what is compared. */
+  readonly watch?: Watch | undefined;
+}
+
+export function protocolOf({ packet }: PacketState): Lowercase<Protocol> {
+  return LOWER_CASE[packet.protocol];
+}
+
+const LOWER_CASE: Readonly<Record<Protocol, Lowercase<Protocol>>> = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' };
+
+/** One condition of a rule. */
+export interface Condition {
+  /** As the rule has it. */
+  readonly text: string;
+  /** Undefined: it cannot be told. */
+  holds(state: PacketState, inputs: ConditionInputs): boolean | undefined;
+}
+
+/** Results an answer round where the rule says so; what cannot be told stays so. */
+export function negatedIf(isNegated: boolean, answer: boolean | undefined): boolean | undefined {
+  return answer === undefined ? undefined : answer !== isNegated;
 }

@@ -2,13 +2,8 @@ import type { ServicePortKey } from '../../../domain/model/service-port-name.js'
 import { getOrMake } from '../../../domain/model/maps.js';
 import type { Place } from '../walk/packet-state.js';
 import type { RuleText } from '../../../domain/iptables/table.js';
-import {
-  type Condition,
-  type ConditionInputs,
-  type TablesPacketState,
-  negatedIf,
-} from './tables-packet-state.js';
-import { conditionsOf } from './conditions.js';
+import { type Condition, type ConditionInputs, negatedIf, conditionsOf } from './conditions.js';
+import type { PacketState } from '../walk/packet-state.js';
 import { ruleSections, hasOption, valueOf, type RuleSection } from './rule-sections.js';
 import { targetOf, type Target } from './target.js';
 import type { Chain } from '../walk/chain-walk.js';
@@ -60,7 +55,7 @@ export class WalkedRule implements Place {
 /** Whether the rule is applied to the packet. */
 export function appliesTo(
   { conditions }: RuleMeaning,
-  state: TablesPacketState,
+  state: PacketState,
   inputs: ConditionInputs,
 ): Applicability {
   let unclear: string | undefined;
@@ -140,7 +135,7 @@ export interface WalkedChain extends Chain<WalkedRule> {
   /** A built-in chain drops what no rule decides about. */
   readonly drops?: true;
   /** The same chain without rules that do not concern the packet as it is now. Missing: there are few rules. */
-  narrowed?(state: TablesPacketState): Chain<WalkedRule>;
+  narrowed?(state: PacketState): Chain<WalkedRule>;
 }
 
 /** The tables of one family: those that the kernel has, or that should be there. */

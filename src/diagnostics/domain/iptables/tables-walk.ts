@@ -1,6 +1,6 @@
 import type { IpSet } from '../../../domain/ipvs/ip-set.js';
 import { isLoopback } from '../../../domain/net/address.js';
-import type { Packet, PacketEnvironment, TracedEnding } from '../trace/trace.js';
+import type { Packet, PacketEnvironment, PacketPath } from '../trace/trace.js';
 import {
   ChainWalk,
   nextRule,
@@ -11,7 +11,9 @@ import {
 } from '../walk/chain-walk.js';
 import { verdictOf, initialState, type HookName, type Watch, shareOf } from '../walk/packet-state.js';
 import { HookPath, translating, type HookHandler, localTo } from '../walk/hook-path.js';
-import { TablesPacketState, type ConditionInputs, type DeviceTowards } from './tables-packet-state.js';
+import type { ConditionInputs } from './conditions.js';
+import type { DeviceTowards } from '../walk/on-demand.js';
+import { PacketState } from '../walk/packet-state.js';
 import { type RuleSource, type WalkedRule, appliesTo } from './rule.js';
 import { familyOf } from '../../../domain/net/ip-family.js';
 import { pass, type Target } from './target.js';
@@ -23,9 +25,9 @@ export interface TablesWalkOptions {
   readonly devices?: DeviceTowards | undefined;
   readonly watch?: Watch | undefined;
   /** What takes packets on their way through the tables, other than their rules. */
-  readonly balancer?: HookHandler<TablesPacketState>;
+  readonly balancer?: HookHandler<PacketState>;
   /** What takes those that the tables sent to an endpoint, or left alone. */
-  readonly process?: HookHandler<TablesPacketState>;
+  readonly process?: HookHandler<PacketState>;
 }
 
 /** In the order in which packets meet them. IPVS sees those to this node before they are translated, those of this node after that. */
@@ -39,7 +41,7 @@ const TABLES: Readonly<Record<HookName, readonly string[]>> = {
 
 /**
  * Sends a packet, the first of its connection, through the tables of iptables, hook by hook, as the kernel would, and returns
- * every possible ending: where rules apply by chance, with each chance. What a rule of another program does that cannot be
+ * every possible path: where rules apply by chance, with each chance. What a rule of another program does that cannot be
  * understood is told in a step, and the packet goes on as if the rule did not hold.
  */
 export function walkTables(
@@ -47,7 +49,7 @@ export function walkTables(
   packet: Packet,
   environment: PacketEnvironment,
   options: TablesWalkOptions = {},
-): readonly TracedEnding[] {
+): readonly PacketPath[] {
   const { sets = new Map(), devices = () => undefined, balancer = stay, process = stay, watch } = options;
   const { localAddresses, remembered } = environment;
   const isSilent = watch ? !watch.wantsSteps : environment.isSilent === true;
@@ -64,39 +66,36 @@ export function walkTables(
     watch,
   };
   const run = new RuleRun(rules, inputs);
-  const chains = new ChainWalk<TablesPacketState, WalkedRule>((rule, state) => run.meet(rule, state));
-  const sentAnewIfAway = (state: TablesPacketState): TablesPacketState =>
+  const chains = new ChainWalk<PacketState, WalkedRule>((rule, state) => run.meet(rule, state));
+  const sentAnewIfAway = (state: PacketState): PacketState =>
     state.with({ isSentAnew: state.virtualServer !== undefined && !isLocal(state.destination) });
-  const builtIn = (table: string, state: TablesPacketState): readonly TablesPacketState[] => {
+  const builtIn = (table: string, state: PacketState): readonly PacketState[] => {
     const name = state.hook.toUpperCase();
     const chain = rules.chain(table, name);
     // This program sets no policies.
     const policy = { where: `${table} ${name}`, rule: `-P ${name} DROP`, isForeign: true } as const;
     return chain ? chains.base(chain, state, chain.drops && policy) : [state];
   };
-  const stationOf =
-    (table: string): HookHandler<TablesPacketState> =>
+  const chainOf =
+    (table: string): HookHandler<PacketState> =>
     (state) =>
       builtIn(table, state);
-  const handlers: Readonly<Record<string, HookHandler<TablesPacketState>>> = {
-    raw: stationOf('raw'),
-    mangle: stationOf('mangle'),
+  const handlers: Readonly<Record<string, HookHandler<PacketState>>> = {
+    raw: chainOf('raw'),
+    mangle: chainOf('mangle'),
     nat: translating((state) => (state.isUntracked ? [state] : builtIn('nat', state))),
-    filter: stationOf('filter'),
-    security: stationOf('security'),
+    filter: chainOf('filter'),
+    security: chainOf('security'),
     ipvs: (state) => (state.virtualServer ? [state] : balancer(state).map(sentAnewIfAway)),
   };
-  const path = new HookPath<TablesPacketState>(
-    (hook) => TABLES[hook].map((table) => handlers[table]!),
-    isLocal,
-  );
-  return path
-    .follow(new TablesPacketState(initialState(packet, isSilent)))
+  const hooks = new HookPath<PacketState>((hook) => TABLES[hook].map((table) => handlers[table]!), isLocal);
+  return hooks
+    .follow(new PacketState(initialState(packet, isSilent)))
     .flatMap((state) => (state.verdict ? [state] : process(state)))
     .map((state) => verdictOf(state, state.isTranslated || state.virtualServer !== undefined));
 }
 
-function stay(state: TablesPacketState): readonly TablesPacketState[] {
+function stay(state: PacketState): readonly PacketState[] {
   return [state];
 }
 
@@ -106,7 +105,7 @@ function ownAddressIn(addresses: ReadonlySet<string>, { family }: Packet): strin
   return family === 'IPv4' ? '127.0.0.1' : '::1';
 }
 
-type TablesResult = RuleResult<TablesPacketState, WalkedRule>;
+type TablesResult = RuleResult<PacketState, WalkedRule>;
 
 /** Evaluates rules of tables. */
 class RuleRun {
@@ -119,7 +118,7 @@ class RuleRun {
   ) {}
 
   /** Where the rule leads: two results where it applies by chance, none where it has nothing to do with the packet. */
-  meet(rule: WalkedRule, state: TablesPacketState): readonly TablesResult[] | undefined {
+  meet(rule: WalkedRule, state: PacketState): readonly TablesResult[] | undefined {
     const { table, meaning } = rule;
     const { target, chance, asks, remembers } = meaning;
     if (table === 'nat') for (const list of asks) this.asked.add(list);
@@ -140,12 +139,12 @@ class RuleRun {
   }
 
   /** What of a chain may concern the packet. */
-  private called(table: string, name: string, state: TablesPacketState): Chain<WalkedRule> | undefined {
+  private called(table: string, name: string, state: PacketState): Chain<WalkedRule> | undefined {
     const found = this.rules.chain(table, name);
     return found?.narrowed?.(state) ?? found;
   }
 
-  private act(target: Target, chain: Chain<WalkedRule> | undefined, state: TablesPacketState): TablesResult {
+  private act(target: Target, chain: Chain<WalkedRule> | undefined, state: PacketState): TablesResult {
     if (typeof target === 'function') return target(state, this.inputs);
     const { verb, name } = target;
     if (!chain) return uncertain(state, `cannot tell what target ${name} does; taken as if it did nothing`);
@@ -153,11 +152,7 @@ class RuleRun {
   }
 
   /** A client that is remembered in a list that these rules ask comes to the same rule again. */
-  private remembering(
-    table: string,
-    remembers: readonly string[],
-    state: TablesPacketState,
-  ): TablesPacketState {
+  private remembering(table: string, remembers: readonly string[], state: PacketState): PacketState {
     const lists = table === 'nat' ? remembers.filter((list) => this.asked.has(list)) : [];
     if (lists.length === 0) return state;
     if (!this.inputs.watch) return state.with({ isSticky: true });

@@ -10,12 +10,12 @@ import {
   type Jump,
   type RuleResult,
 } from '../walk/chain-walk.js';
-import type { ConditionInputs, TablesPacketState } from './tables-packet-state.js';
-import { maskedNumber } from './conditions.js';
+import { type ConditionInputs, maskedNumber } from './conditions.js';
+import type { PacketState } from '../walk/packet-state.js';
 import { hasOption, valueOf, type RuleSection, type RuleSections } from './rule-sections.js';
 
 /** What a target does to a packet that it is applied to. */
-export type Effect = (state: TablesPacketState, inputs: ConditionInputs) => RuleResult<TablesPacketState>;
+export type Effect = (state: PacketState, inputs: ConditionInputs) => RuleResult<PacketState>;
 
 /** A chain, or an extension that is not known. */
 export interface Destination {
@@ -112,8 +112,7 @@ function connectionMark(section: RuleSection): Effect | undefined {
   const mask = valueOf(section, '--mask') ?? '0xffffffff';
   const ofPacket = Number(valueOf(section, '--nfmask') ?? mask);
   const ofConnection = Number(valueOf(section, '--ctmask') ?? mask);
-  const keep = (state: TablesPacketState, mark: number) =>
-    nextRule(state.with({ connectionMark: mark >>> 0 }));
+  const keep = (state: PacketState, mark: number) => nextRule(state.with({ connectionMark: mark >>> 0 }));
   if (hasOption(section, '--save-mark'))
     return (state) => keep(state, (state.connectionMark & ~ofConnection) ^ (state.mark & ofPacket));
   if (hasOption(section, '--restore-mark'))
@@ -122,7 +121,7 @@ function connectionMark(section: RuleSection): Effect | undefined {
   return change && ((state) => keep(state, change(state.connectionMark)));
 }
 
-function untrack(state: TablesPacketState): RuleResult<TablesPacketState> {
+function untrack(state: PacketState): RuleResult<PacketState> {
   const effect = 'not tracked, so that table nat leaves it alone';
   return { state: state.with({ isUntracked: true }), to: 'rule', effect };
 }

@@ -1,4 +1,4 @@
-import { PacketState, type PacketFields, isLeaving } from '../walk/packet-state.js';
+import { PacketState, isLeaving } from '../walk/packet-state.js';
 import { TABLE_NAME, ADDRESSES } from '../../../domain/nftables/layout/table.js';
 import type {
   KernelTable,
@@ -19,7 +19,7 @@ export class KernelPacketState extends PacketState {
    *   which a rule draws
    */
   constructor(
-    state: PacketFields,
+    state: ConstructorParameters<typeof PacketState>[0],
     readonly headers: Headers,
     readonly registers: Uint8Array = new Uint8Array(REGISTERS_LENGTH),
     readonly priority: number = 0,

@@ -1,5 +1,5 @@
 import { getOrMake } from '../../../domain/model/maps.js';
-import type { Packet, TracedEnding, PacketEnvironment } from '../trace/trace.js';
+import type { Packet, PacketPath, PacketEnvironment } from '../trace/trace.js';
 import { ChainWalk } from '../walk/chain-walk.js';
 import { verdictOf, initialState, type HookName } from '../walk/packet-state.js';
 import { HookPath, translating, type HookHandler, localTo } from '../walk/hook-path.js';
@@ -13,7 +13,7 @@ import type {
   KernelRuleset,
   KernelTable,
 } from '../../../domain/nftables/kernel/ruleset.js';
-import { OnDemand, walkUntilKnown } from '../walk/on-demand.js';
+import { walkWithDevices } from '../walk/on-demand.js';
 
 interface BaseChain {
   readonly table: KernelTable;
@@ -70,7 +70,7 @@ function atHook(name: HookName, found: readonly BaseChain[]): AtHook {
 /** The chains of a family that its packets came to. */
 const LISTED = new WeakMap<KernelRuleset, ListedChains>();
 
-/** Sends a packet through all chains of nf_tables, and returns every possible ending. */
+/** Sends a packet through all chains of nf_tables, and returns every possible path. */
 export class RulesetWalk {
   private readonly chains: ListedChains;
   private readonly walk: ChainWalk<KernelPacketState, ListedRule>;
@@ -92,11 +92,11 @@ export class RulesetWalk {
     this.walk = new ChainWalk((rule, state) => run.meet(rule, state));
   }
 
-  endings(): readonly TracedEnding[] {
+  paths(): readonly PacketPath[] {
     const { packet } = this;
     const start = new KernelPacketState(initialState(packet, this.isSilent), headersOf(packet));
-    const path = new HookPath<KernelPacketState>((hook) => this.handlers(hook), this.isLocal);
-    return path.follow(start).map((state) => verdictOf(state));
+    const hooks = new HookPath<KernelPacketState>((hook) => this.handlers(hook), this.isLocal);
+    return hooks.follow(start).map((state) => verdictOf(state));
   }
 
   private handlers(hook: HookName): readonly HookHandler<KernelPacketState>[] {
@@ -119,11 +119,14 @@ export class RulesetWalk {
 export function follow(
   ruleset: KernelRuleset,
   packet: Packet,
-  { localAddresses, deviceTowards }: PacketEnvironment,
+  environment: PacketEnvironment,
   read: ReadElements,
-): Promise<readonly TracedEnding[]> {
+): Promise<readonly PacketPath[]> {
+  const { localAddresses } = environment;
   const elements = new ElementStore(read);
-  const devices = new OnDemand(deviceTowards);
-  const walk = new RulesetWalk(ruleset, packet, localAddresses, elements.find, devices.find);
-  return walkUntilKnown(() => walk.endings(), elements, devices);
+  return walkWithDevices(
+    environment,
+    (devices) => new RulesetWalk(ruleset, packet, localAddresses, elements.find, devices).paths(),
+    elements,
+  );
 }

@@ -79,11 +79,11 @@ export interface PacketEnvironment {
 }
 
 /** One possible end of a packet, the first of its connection, and how it came there. Every mode's walk returns these. */
-export interface TracedEnding {
+export interface PacketPath {
   readonly verdict: 'sent' | 'untouched' | 'refused' | 'dropped';
   /** Where the packet was sent; only if `sent`. */
   readonly endpoint?: { readonly address: string; readonly port: number };
-  /** Between 0 and 1; the sum over all endings of a packet is 1. */
+  /** Between 0 and 1; the sum over all paths of a packet is 1. */
   readonly probability: number;
   /** The service's own address, for packets of a node that has it (mode ipvs), which sends from there. Missing: the packet's source. */
   readonly source?: string;
@@ -129,19 +129,19 @@ function shapeOf(step: Step): string {
 
 /**
  * All ends of a packet in one.
- * @param rewrites whether replies of an ending come back to another address than the sender's own
+ * @param rewrites whether replies of a path come back to another address than the sender's own
  */
 export function summaryOf(
-  endings: readonly TracedEnding[],
-  rewrites: (ending: TracedEnding) => Trace['sourceRewritten'],
+  paths: readonly PacketPath[],
+  rewrites: (path: PacketPath) => Trace['sourceRewritten'],
 ): Trace {
-  const arriving = endings.filter(({ verdict }) => verdict === 'sent' || verdict === 'untouched');
+  const arriving = paths.filter(({ verdict }) => verdict === 'sent' || verdict === 'untouched');
   const rewritten = new Set(arriving.map(rewrites));
   const [first = false] = rewritten;
-  const steps = stepsOf(endings);
+  const steps = stepsOf(paths);
   return {
-    outcome: outcomeOf(endings),
-    endpoints: endpointsOf(endings),
+    outcome: outcomeOf(paths),
+    endpoints: endpointsOf(paths),
     sourceRewritten: rewritten.size > 1 ? 'mixed' : first,
     sticky: arriving.some(({ sticky }) => sticky),
     steps,
@@ -149,16 +149,16 @@ export function summaryOf(
   };
 }
 
-function outcomeOf(endings: readonly TracedEnding[]): TraceOutcome {
-  const [verdict, another] = new Set(endings.map((ending) => ending.verdict));
+function outcomeOf(paths: readonly PacketPath[]): TraceOutcome {
+  const [verdict, another] = new Set(paths.map((path) => path.verdict));
   if (verdict === undefined || another !== undefined) return 'mixed';
   return verdict === 'sent' ? 'forward' : verdict;
 }
 
 /** An endpoint that is reached in several ways is one. */
-function endpointsOf(endings: readonly TracedEnding[]): readonly TracedEndpoint[] {
+function endpointsOf(paths: readonly PacketPath[]): readonly TracedEndpoint[] {
   const byText = new Map<string, TracedEndpoint>();
-  for (const { endpoint, probability } of endings) {
+  for (const { endpoint, probability } of paths) {
     if (!endpoint) continue;
     const text = `${endpoint.address} ${endpoint.port}`;
     const known = byText.get(text)?.probability ?? 0;
@@ -169,11 +169,11 @@ function endpointsOf(endings: readonly TracedEnding[]): readonly TracedEndpoint[
   );
 }
 
-/** Steps that several endings have in common at their beginnings appear once. */
-function stepsOf(endings: readonly TracedEnding[]): readonly Step[] {
+/** Steps that several paths have in common at their beginnings appear once. */
+function stepsOf(paths: readonly PacketPath[]): readonly Step[] {
   const all: Step[] = [];
   let former: readonly Step[] = [];
-  for (const { steps } of endings) {
+  for (const { steps } of paths) {
     const parting = steps.findIndex((step, index) => !isSame(step, former[index]));
     if (parting >= 0) all.push(...steps.slice(parting));
     former = steps;

@@ -1,14 +1,14 @@
-import type { Packet, PacketEnvironment, TracedEnding } from '../trace/trace.js';
+import type { Packet, PacketEnvironment, PacketPath } from '../trace/trace.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import { getOrMake } from '../../../domain/model/maps.js';
 
 /** Rules that packets can be sent through, any number of them. */
 export interface Walk {
-  /** Every ending that the packet may have. Rejects with a typed error where the kernel does not answer a request. */
+  /** Every path that the packet may have. Rejects with a typed error where the kernel does not answer a request. */
   walk(
     packet: Packet,
     environment: PacketEnvironment,
-  ): readonly TracedEnding[] | Promise<readonly TracedEnding[]>;
+  ): readonly PacketPath[] | Promise<readonly PacketPath[]>;
 }
 
 /** Many traced packets concern the same entries. */
@@ -26,7 +26,7 @@ export class DesiredWalk implements Walk {
     this.entries = new ConcernedEntries(all);
   }
 
-  async walk(packet: Packet, environment: PacketEnvironment): Promise<readonly TracedEnding[]> {
+  async walk(packet: Packet, environment: PacketEnvironment): Promise<readonly PacketPath[]> {
     const entries = [...this.entries.of(packet)].sort((one, other) => (one.key < other.key ? -1 : 1));
     const keys = entries.map(({ key }) => key).join(' ');
     if (this.compiled.size === COMPILED_KEPT) this.compiled.clear();

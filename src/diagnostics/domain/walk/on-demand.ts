@@ -1,3 +1,4 @@
+import type { PacketEnvironment, PacketPath } from '../trace/trace.js';
 import { NamedError } from '../../../domain/model/named-error.js';
 
 /** The rules changed all the time, or ask for ever more. */
@@ -59,4 +60,20 @@ export class OnDemand<Key, Value> implements Wanted {
     for (const [name, key] of wanted) this.known.set(name, await this.read!(key));
     return wanted.length > 0;
   }
+}
+
+/** The device that packets to an address go out through; undefined where that is not known. */
+export type DeviceTowards = (address: string) => string | undefined;
+
+/**
+ * Walks with devices that are asked for where a rule looks at them.
+ * @param sources what else the walk looks up
+ */
+export function walkWithDevices(
+  { deviceTowards }: PacketEnvironment,
+  walk: (devices: DeviceTowards) => readonly PacketPath[],
+  ...sources: readonly Wanted[]
+): Promise<readonly PacketPath[]> {
+  const devices = new OnDemand(deviceTowards);
+  return walkUntilKnown(() => walk(devices.find), devices, ...sources);
 }

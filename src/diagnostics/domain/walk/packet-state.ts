@@ -1,4 +1,4 @@
-import type { Packet, Step, TracedEnding } from '../trace/trace.js';
+import type { Packet, Step, PacketPath } from '../trace/trace.js';
 import type { AddressRange } from '../compare/address-ranges.js';
 
 /** The hooks of IP. */
@@ -6,6 +6,12 @@ export type HookName = 'prerouting' | 'input' | 'forward' | 'output' | 'postrout
 
 /** What rules have made of a packet so far. */
 export type PacketFields = Omit<PacketState, 'with'>;
+
+/** A packet that no rule has changed yet. */
+type SentPacket = Pick<
+  PacketFields,
+  'packet' | 'hook' | 'source' | 'destination' | 'port' | 'inputInterface' | 'isSilent'
+>;
 
 /**
  * A packet in flight: what rules have made of it so far. Walks copy little else, and objects that spreads have made take many times
@@ -22,6 +28,12 @@ export class PacketState {
   /** Empty if there is none. */
   readonly inputInterface: string;
   readonly mark: number;
+  /** The mark of its connection. */
+  readonly connectionMark: number;
+  /** Connection tracking leaves it alone, and with that table nat. */
+  readonly isUntracked: boolean;
+  /** The virtual server of IPVS that took it. */
+  readonly virtualServer: { readonly address: string; readonly port: number } | undefined;
   /** Its destination was rewritten. */
   readonly isTranslated: boolean;
   /** Its source was rewritten. */
@@ -44,26 +56,30 @@ export class PacketState {
   /** The service port whose frontend the packet was sent to, once a rule has found it. */
   readonly servicePort: string | undefined;
 
-  constructor(state: PacketFields) {
-    this.packet = state.packet;
-    this.hook = state.hook;
-    this.source = state.source;
-    this.destination = state.destination;
-    this.port = state.port;
-    this.inputInterface = state.inputInterface;
-    this.mark = state.mark;
-    this.isTranslated = state.isTranslated;
-    this.isMasqueraded = state.isMasqueraded;
-    this.destinationIsSettled = state.destinationIsSettled;
-    this.sourceIsSettled = state.sourceIsSettled;
-    this.isSentAnew = state.isSentAnew;
-    this.isSticky = state.isSticky;
-    this.memory = state.memory;
-    this.verdict = state.verdict;
-    this.probability = state.probability;
-    this.steps = state.steps;
-    this.isSilent = state.isSilent;
-    this.servicePort = state.servicePort;
+  constructor(state: PacketFields | SentPacket) {
+    const fields: SentPacket & Partial<PacketFields> = state;
+    this.packet = fields.packet;
+    this.hook = fields.hook;
+    this.source = fields.source;
+    this.destination = fields.destination;
+    this.port = fields.port;
+    this.inputInterface = fields.inputInterface;
+    this.mark = fields.mark ?? 0;
+    this.connectionMark = fields.connectionMark ?? 0;
+    this.isUntracked = fields.isUntracked ?? false;
+    this.virtualServer = fields.virtualServer;
+    this.isTranslated = fields.isTranslated ?? false;
+    this.isMasqueraded = fields.isMasqueraded ?? false;
+    this.destinationIsSettled = fields.destinationIsSettled ?? false;
+    this.sourceIsSettled = fields.sourceIsSettled ?? false;
+    this.isSentAnew = fields.isSentAnew ?? false;
+    this.isSticky = fields.isSticky ?? false;
+    this.memory = fields.memory;
+    this.verdict = fields.verdict;
+    this.probability = fields.probability ?? 1;
+    this.steps = fields.steps ?? [];
+    this.isSilent = fields.isSilent;
+    this.servicePort = fields.servicePort;
   }
 
   /** The same packet, of which this is different now. */
@@ -79,7 +95,7 @@ export type Place = Pick<Step, 'where' | 'rule' | 'servicePort' | 'isForeign'>;
  * The state of a packet that no rule has changed yet.
  * @param isSilent steps are not kept
  */
-export function initialState(packet: Packet, isSilent = false): PacketFields {
+export function initialState(packet: Packet, isSilent = false): SentPacket {
   return {
     packet,
     hook: packet.inputInterface === undefined ? 'output' : 'prerouting',
@@ -87,19 +103,7 @@ export function initialState(packet: Packet, isSilent = false): PacketFields {
     destination: packet.destination,
     port: packet.destinationPort,
     inputInterface: packet.inputInterface ?? '',
-    mark: 0,
-    isTranslated: false,
-    isMasqueraded: false,
-    destinationIsSettled: false,
-    sourceIsSettled: false,
-    isSentAnew: false,
-    isSticky: false,
-    memory: undefined,
-    verdict: undefined,
-    probability: 1,
-    steps: [],
     isSilent,
-    servicePort: undefined,
   };
 }
 
@@ -147,21 +151,21 @@ export function shareOf<C extends PacketState>(state: C, share: number): C {
  * The verdict of the rules on a packet.
  * @param isSent whether it was sent to an endpoint, unless a verdict stopped it
  */
-export function verdictOf(state: PacketState, isSent = state.isTranslated): TracedEnding {
+export function verdictOf(state: PacketState, isSent = state.isTranslated): PacketPath {
   const { verdict, destination: address, port, probability, isMasqueraded, isSticky, memory, steps } = state;
   const { isSilent, servicePort } = state;
   const arrives = verdict === undefined && isSent;
-  const ending: { -readonly [Key in keyof TracedEnding]: TracedEnding[Key] } = {
+  const path: { -readonly [Key in keyof PacketPath]: PacketPath[Key] } = {
     verdict: verdict ?? (isSent ? 'sent' : 'untouched'),
     probability,
     masquerade: isMasqueraded,
     sticky: arrives && isSticky,
     steps,
   };
-  if (arrives) ending.endpoint = { address, port };
-  if (memory) ending.memory = memory;
-  if (isSilent && servicePort !== undefined) ending.servicePort = servicePort;
-  return ending;
+  if (arrives) path.endpoint = { address, port };
+  if (memory) path.memory = memory;
+  if (isSilent && servicePort !== undefined) path.servicePort = servicePort;
+  return path;
 }
 
 /**

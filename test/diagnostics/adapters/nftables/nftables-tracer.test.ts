@@ -3,7 +3,7 @@ import { NftablesTracer } from '../../../../src/diagnostics/adapters/rules/nftab
 import { ForwardingTable } from '../../../../src/domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { endpointText } from '../../../support/trace/outcome.js';
-import type { TracedEnding } from '../../../../src/diagnostics/domain/trace/trace.js';
+import type { PacketPath } from '../../../../src/diagnostics/domain/trace/trace.js';
 import {
   history,
   LOCAL_ADDRESSES,
@@ -18,7 +18,7 @@ const tracer = new NftablesTracer(() => Promise.reject(new Error('there is no ke
 /** Of thousands for each cluster, a few, other ones each time. */
 const STRIDE = 97;
 
-function outcomeOf(endings: readonly TracedEnding[]): Expected | 'mixed' {
+function outcomeOf(endings: readonly PacketPath[]): Expected | 'mixed' {
   const [first] = endings;
   if (!first || endings.some(({ verdict }) => verdict !== first.verdict)) return 'mixed';
   if (first.verdict !== 'sent') return first.verdict;

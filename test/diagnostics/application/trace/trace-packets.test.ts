@@ -5,7 +5,7 @@ import { TracePackets } from '../../../../src/diagnostics/application/trace/trac
 import { traceLines } from '../../../../src/diagnostics/adapters/cli/commands/trace.js';
 import type { ForwardingEntry } from '../../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../../src/domain/forwarding/node-network.js';
-import type { Packet, TracedEnding } from '../../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet, PacketPath } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { parseQuery } from '../../../../src/diagnostics/domain/trace/query.js';
 import { MemoryForwarding } from '../../../support/memory-forwarding.js';
 import { shownLines } from '../../../support/shown-lines.js';
@@ -23,14 +23,14 @@ const routes: Readonly<Record<string, readonly [device: string, source: string]>
   '127.0.0.1': ['lo', '127.0.0.1'],
   '127.0.0.2': ['lo', '127.0.0.1'],
 };
-const untouched: TracedEnding = {
+const untouched: PacketPath = {
   verdict: 'untouched',
   probability: 1,
   masquerade: false,
   sticky: false,
   steps: [],
 };
-const sent = (address: string, masquerade: boolean): TracedEnding => ({
+const sent = (address: string, masquerade: boolean): PacketPath => ({
   ...untouched,
   verdict: 'sent',
   endpoint: { address, port: 8080 },
@@ -48,9 +48,9 @@ beforeEach(() => {
 });
 
 /** Rules under which all packets end so. */
-const packets = (...endings: readonly TracedEnding[]) => packetsOn({}, ...endings);
+const packets = (...endings: readonly PacketPath[]) => packetsOn({}, ...endings);
 
-function packetsOn(node: Partial<NodeNetwork>, ...endings: readonly TracedEnding[]): TracePackets {
+function packetsOn(node: Partial<NodeNetwork>, ...endings: readonly PacketPath[]): TracePackets {
   const walk = {
     walk(packet: Packet) {
       met.push(packet);
@@ -85,10 +85,10 @@ function packetsOn(node: Partial<NodeNetwork>, ...endings: readonly TracedEnding
 }
 
 const drop = { hook: 'forward', where: 'inet guard f', rule: 'tcp dport 8080 drop', effect: 'drop' };
-const dropped: TracedEnding = { ...untouched, verdict: 'dropped', steps: [drop] };
-const droppedByOthers: TracedEnding = { ...dropped, steps: [{ ...drop, isForeign: true }] };
+const dropped: PacketPath = { ...untouched, verdict: 'dropped', steps: [drop] };
+const droppedByOthers: PacketPath = { ...dropped, steps: [{ ...drop, isForeign: true }] };
 
-const trace = (from: string, to: string, ...endings: readonly TracedEnding[]) =>
+const trace = (from: string, to: string, ...endings: readonly PacketPath[]) =>
   packets(...endings).trace(parseQuery(from, to), 'desired');
 
 describe('why a packet is not forwarded', () => {
@@ -290,7 +290,7 @@ note: the endpoint sees an address of this node, so its replies come back here, 
 
 describe('settings of the kernel', () => {
   const OFF = 'net.ipv4.ip_forward is 0';
-  const outcome = async (from: string, to: string, ...endings: readonly TracedEnding[]) => {
+  const outcome = async (from: string, to: string, ...endings: readonly PacketPath[]) => {
     const { outcome: what, endpoints, reason, stoppedBy } = await trace(from, to, ...endings);
     return [what, endpoints.length, reason?.split(':')[0], stoppedBy?.hook];
   };

@@ -1,5 +1,5 @@
-import { walkWithDevices } from '../../../../src/diagnostics/domain/iptables/tables-packet-state.js';
-import type { TracedEnding } from '../../../../src/diagnostics/domain/trace/trace.js';
+import { walkWithDevices } from '../../../../src/diagnostics/domain/walk/on-demand.js';
+import type { PacketPath } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { NODE, walked } from '../../../support/iptables/walked.js';
 
 const RULES = {
@@ -9,7 +9,7 @@ const RULES = {
 
 describe('a rule about the device that packets go out through', () => {
   const asked: string[] = [];
-  const follow = (packet: object, device: string): Promise<readonly TracedEnding[]> =>
+  const follow = (packet: object, device: string): Promise<readonly PacketPath[]> =>
     walkWithDevices(
       {
         ...NODE,

@@ -6,7 +6,7 @@ import {
 } from '../../../../src/domain/ipvs/virtual-server.js';
 import { walkIpvs } from '../../../../src/diagnostics/domain/ipvs-walk.js';
 import { SavedRules } from '../../../../src/diagnostics/domain/iptables/saved-rules.js';
-import type { Packet, TracedEnding } from '../../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet, PacketPath } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { parseSave } from '../../../support/iptables/parse-save.js';
 import { ARRIVING, NODE, savedText, type RulesByTable } from '../../../support/iptables/walked.js';
 
@@ -20,7 +20,7 @@ function balanced(
   parts: Partial<VirtualServer> = {},
   packet: Partial<Packet> = {},
   tables: RulesByTable = {},
-): readonly TracedEnding[] {
+): readonly PacketPath[] {
   const server: VirtualServer = {
     ...{ address: VIP, protocol: 'TCP', port: 80, scheduler: 'rr', flags: 0, persistenceSeconds: 0 },
     ...parts,
@@ -39,7 +39,7 @@ function balanced(
   );
 }
 
-const shares = (endings: readonly TracedEnding[]) =>
+const shares = (endings: readonly PacketPath[]) =>
   Object.fromEntries(endings.map(({ endpoint, probability }) => [endpoint!.address, probability]));
 
 describe('a virtual server', () => {

@@ -14,7 +14,7 @@ import { TABLE_NAME } from '../../../../src/domain/nftables/layout/table.js';
 import type {
   Packet,
   PacketEnvironment,
-  TracedEnding,
+  PacketPath,
 } from '../../../../src/diagnostics/domain/trace/trace.js';
 const packet: Packet = {
   family: 'IPv4',
@@ -65,7 +65,7 @@ function endings(
   tables: readonly KernelTable[],
   elements: readonly KernelElement[] = [],
   given: Packet = packet,
-): Promise<readonly TracedEnding[]> {
+): Promise<readonly PacketPath[]> {
   const read = ({ keys }: WantedElements) =>
     Promise.resolve(
       keys === 'all'
@@ -197,7 +197,7 @@ describe('the rules of the kernel', () => {
   it('go every way where a number is drawn', async () => {
     const drawn: Expression = { kind: 'random', to: 0, modulus: 4, offset: 0 };
     const found = await endings([table({}, [rule(drawn, is(bytes(3, 0, 0, 0)), verdict('drop'))])]);
-    const whatIsDrawn = ({ steps }: TracedEnding) => steps[0]!.effect.split(';')[0];
+    const whatIsDrawn = ({ steps }: PacketPath) => steps[0]!.effect.split(';')[0];
     expect(found.map((each) => [each.verdict, each.probability, whatIsDrawn(each)])).toEqual([
       ['dropped', 0.25, 'draws 4 of 4'],
       ['untouched', 0.75, 'draws one of 3 of 4'],
@@ -323,9 +323,7 @@ describe('sets of the kernel', () => {
       name: TABLE_NAME,
     };
     const elements = [{ key: bytes(0, 80), comment: 'shop/cart/tcp/http' }];
-    const [{ steps }] = (await endings([ours, table({}, [rule(verdict('drop'))])], elements)) as [
-      TracedEnding,
-    ];
+    const [{ steps }] = (await endings([ours, table({}, [rule(verdict('drop'))])], elements)) as [PacketPath];
     expect(steps.map(({ servicePort, isForeign }) => [servicePort, isForeign])).toEqual([
       ['shop/cart/tcp/http', undefined],
       [undefined, true],

@@ -1,6 +1,6 @@
-import { summaryOf, type Step, type TracedEnding } from '../../../../src/diagnostics/domain/trace/trace.js';
+import { summaryOf, type Step, type PacketPath } from '../../../../src/diagnostics/domain/trace/trace.js';
 const step = (rule: string): Step => ({ hook: 'prerouting', where: 'ip t c', rule, effect: 'acts' });
-const ending = (parts: Partial<TracedEnding>): TracedEnding => ({
+const ending = (parts: Partial<PacketPath>): PacketPath => ({
   verdict: 'sent',
   endpoint: { address: '10.0.0.2', port: 80 },
   probability: 0.5,
@@ -9,7 +9,7 @@ const ending = (parts: Partial<TracedEnding>): TracedEnding => ({
   steps: [],
   ...parts,
 });
-const byMasquerade = ({ masquerade }: TracedEnding): boolean => masquerade;
+const byMasquerade = ({ masquerade }: PacketPath): boolean => masquerade;
 
 describe('the summary of endings', () => {
   it('adds up the probabilities of an endpoint, and sorts', () => {

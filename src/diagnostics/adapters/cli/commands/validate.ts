@@ -151,7 +151,7 @@ export async function validateManifests(
       findings.push(unread(file, error as Error));
     }
   }
-  for (const { subject, field, what } of references.doubts()) {
+  for (const { subject, field, what } of references.problems()) {
     const { file, place } = placeOf.get(subject)!;
     const doubt = { subject, problem: `${field}: ${what}`, line: place.lineOf(field) };
     findings.push({ ...findingOf(file, doubt), severity: 'warning' });
