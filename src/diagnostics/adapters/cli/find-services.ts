@@ -1,7 +1,6 @@
 /** Finds the Services, and their ports, that a command line names. */
 
 import {
-  type AboutUnknown,
   type UnknownName,
   servicesAnswer,
   type RowFilter,
@@ -19,128 +18,96 @@ export interface ServiceAndPort {
   readonly port: string;
 }
 
-/** The Services of a query, and the ports of each. */
+/** The Services that a command line names, and the ports of each. */
 export class FoundServices {
-  /** The ports of each in the query; undefined: all. */
+  /** The ports of each that are named; undefined: all. */
   private readonly ports = new Map<ServiceKey, Set<string> | undefined>();
+  /** The names of Services and ports that the proxy does not know. */
+  readonly unknown: readonly UnknownName[];
 
-  /** @param unknown the names without a namespace that no known Service has */
+  /** @param list the Services of these names */
   constructor(
-    private readonly asked: readonly ServiceName[],
-    readonly unknown: readonly UnknownName[] = [],
-  ) {}
+    private readonly names: readonly ServiceName[],
+    { services, unknown }: ServiceList = { services: [], unknown: [] },
+  ) {
+    this.unknown = [...unknown, ...missingPorts(names, services)];
+    for (const name of names)
+      if (name.service.includes('/')) this.add(name.service, name.port);
+      else for (const row of services) if (row.name === name.service) this.add(keyOf(row), name.port);
+  }
 
   get keys(): readonly ServiceKey[] {
     return [...this.ports.keys()];
   }
 
-  /** All Services are meant, and what is of none. */
+  /** No Service is named, which means all Services, and what belongs to none. */
   get isAll(): boolean {
-    return this.asked.length === 0;
+    return this.names.length === 0;
   }
 
-  add(key: ServiceKey, port: string | undefined): void {
-    const before = this.ports.get(key);
-    if (port === undefined || (this.ports.has(key) && before === undefined)) this.ports.set(key, undefined);
-    else this.ports.set(key, new Set(before).add(port));
-  }
-
-  /** Whether the query includes this port of a Service. */
+  /** Whether this port of a Service is named. */
   hasPort(key: ServiceKey, port: string): boolean {
-    if (this.isAll) return true;
-    return this.ports.has(key) && (this.ports.get(key)?.has(port) ?? true);
+    return this.isAll || (this.ports.has(key) && (this.ports.get(key)?.has(port) ?? true));
   }
 
-  /** The ports of a Service in the query; none: all. */
+  /** The ports of a Service that are named; none: all. */
   portsOf(key: ServiceKey): readonly string[] {
     return [...(this.ports.get(key) ?? [])];
   }
 
-  /** As parameters of a question: none for all Services, and one of no Service where none was found. */
+  /** As parameters of a request: none for all Services, and one of no Service where none was found. */
   get parameters(): URLSearchParams {
     const keys = !this.isAll && this.ports.size === 0 ? ['/'] : this.keys;
     return new URLSearchParams(keys.map((key): [string, string] => ['service', key]));
   }
 
-  /**
-   * The answer, with the names of which nothing is known.
-   * @param told the service ports in the answer: the others may not exist
-   */
-  async withUnknown<Answer extends object>(
-    proxy: RunningProxy,
-    answer: Answer,
-    told: readonly ServiceAndPort[],
-  ): Promise<Answer & AboutUnknown> {
-    if (this.isAll) return answer;
-    const silent = this.keys.filter((key) => !told.some(({ service }) => service === key));
-    const { unknown } = silent.length > 0 ? await listServices(proxy, ofNames(silent)) : { unknown: [] };
-    const isTold = ({ service, port }: ServiceName): boolean =>
-      told.some(
-        (one) => one.port === port && (one.service === service || one.service.endsWith(`/${service}`)),
-      );
-    const ports = await unknownPorts(
-      proxy,
-      this.asked.filter((name) => !isTold(name)),
+  /** The unknown names, without those of service ports that an answer reports although they no longer exist. */
+  unknownBut(reported: readonly ServiceAndPort[]): readonly UnknownName[] {
+    const texts = reported.flatMap(({ service, port }) => [service, nameText({ service, port })]);
+    return this.unknown.filter(
+      ({ name }) => !texts.some((text) => text === name || text.endsWith(`/${name}`)),
     );
-    return { ...answer, unknown: [...this.unknown, ...unknown, ...ports] };
+  }
+
+  private add(key: ServiceKey, port: string | undefined): void {
+    const before = this.ports.get(key);
+    if (port === undefined || (this.ports.has(key) && before === undefined)) this.ports.set(key, undefined);
+    else this.ports.set(key, new Set(before).add(port));
   }
 }
 
-/** The Services of these names. Only names without a namespace are looked up; the answer shows whether the others exist. */
+/** The Services of these names, without a namespace in all namespaces or in this one. */
 export async function findServices(
   proxy: RunningProxy,
   names: readonly ServiceName[],
+  namespace?: string,
 ): Promise<FoundServices> {
-  const loose = names.filter(({ service }) => !service.includes('/'));
-  const filter = ofNames(loose.map(({ service }) => service));
-  const list = loose.length > 0 ? await listServices(proxy, filter) : undefined;
-  const found = new FoundServices(names, list?.unknown);
-  for (const { service, port } of names)
-    if (service.includes('/')) found.add(service, port);
-    else
-      for (const { namespace, name } of list?.services ?? [])
-        if (name === service) found.add(serviceKey(namespace, name), port);
-  return found;
+  if (names.length === 0 && namespace === undefined) return new FoundServices(names);
+  return new FoundServices(names, await listServices(proxy, ofNames(names, namespace)));
 }
-
-/** Characters of names in one URL: a server takes 16 KiB of headers. */
-export const LONGEST_QUERY = 8_000;
 
 /** Those of these names, whatever their state; of none, all. */
-export function ofNames(names: readonly string[], namespace?: string): RowFilter {
-  return { ...(namespace !== undefined && { namespace }), names, failing: false, withoutEndpoints: false };
+export function ofNames(names: readonly ServiceName[], namespace?: string): RowFilter {
+  return {
+    ...(namespace !== undefined && { namespace }),
+    names: names.map(({ service }) => service),
+    failing: false,
+    withoutEndpoints: false,
+  };
 }
 
-/**
- * The Services that the proxy knows, in as many requests as the names need. A namespace of which it knows none is among the
- * unknown names, if no name is asked for.
- */
+/** The Services that the proxy knows. Without names, a namespace of which it knows none is among the unknown names. */
 export async function listServices(proxy: RunningProxy, filter: RowFilter): Promise<ServiceList> {
-  const lists: ServiceList[] = [];
-  for (const names of portionsOf(filter.names)) lists.push(await request(proxy, { ...filter, names }));
-  const list = lists.length === 1 ? lists[0]! : joined(lists);
+  const list = await requestList(proxy, filter);
   const { namespace, names } = filter;
   if (namespace === undefined || names.length > 0 || list.services.length > 0) return list;
-  return (await isKnown(proxy, namespace))
-    ? list
-    : {
-        services: [],
-        unknown: [
-          {
-            name: namespace,
-            reason:
-              'no Service of this namespace is delivered to this node; headless ones and those of other proxies may not be',
-          },
-        ],
-      };
+  const { services: all } = await requestList(proxy, ofNames([], namespace));
+  const reason =
+    'no Service of this namespace is delivered to this node; headless ones and those of other proxies may not be';
+  return all.length > 0 ? list : { services: [], unknown: [{ name: namespace, reason }] };
 }
 
-async function isKnown(proxy: RunningProxy, namespace: string): Promise<boolean> {
-  const all = await request(proxy, ofNames([], namespace));
-  return all.services.length > 0;
-}
-
-function request(
+function requestList(
   proxy: RunningProxy,
   { namespace, names, failing, withoutEndpoints }: RowFilter,
 ): Promise<ServiceList> {
@@ -151,74 +118,27 @@ function request(
   return proxy.ask(`/debug/services?${parameters.toString()}`, servicesAnswer);
 }
 
-/** At least one portion, even of no names. */
-function portionsOf(names: readonly string[]): readonly (readonly string[])[] {
-  const portions: string[][] = [[]];
-  let length = 0;
-  for (const name of names) {
-    length += encodeURIComponent(name).length + '&name='.length;
-    if (length > LONGEST_QUERY) {
-      portions.push([]);
-      length = 0;
-    }
-    portions.at(-1)!.push(name);
-  }
-  return portions;
-}
-
-/** In the order of one list, each Service once. */
-function joined(lists: readonly ServiceList[]): ServiceList {
-  const rows = new Map<string, ServiceRow>();
-  for (const { services } of lists)
-    for (const row of services) rows.set(`${row.namespace}\0${row.name}`, row);
-  const isLast = ({ state }: ServiceRow): number => Number(state === 'not-served');
-  return {
-    services: [...rows]
-      .sort(([one, first], [other, second]) => isLast(first) - isLast(second) || (one < other ? -1 : 1))
-      .map(([, row]) => row),
-    unknown: lists.flatMap(({ unknown }) => unknown),
-  };
-}
-
-/** The names whose port no Service of the name has. No query if no name has a port. */
-export async function unknownPorts(
-  proxy: RunningProxy,
-  names: readonly ServiceName[],
-  namespace?: string,
-): Promise<readonly UnknownName[]> {
-  const services = names.flatMap(({ service, port }) => (port === undefined ? [] : service));
-  if (services.length === 0) return [];
-  const { services: rows } = await listServices(proxy, ofNames(services, namespace));
-  return missingPorts(names, rows);
-}
-
-/** The same, where the list has all Services of these names. */
+/** The names whose port no Service of the name has. Of one that is not served no ports are known. @param rows all Services of these names */
 export function missingPorts(
   names: readonly ServiceName[],
   rows: readonly ServiceRow[],
 ): readonly UnknownName[] {
-  const ofPorts = names.filter(({ port }) => port !== undefined);
-  return ofPorts.flatMap((name) =>
-    missingPort(
-      name,
-      rows.filter((row) => name.service === row.name || name.service === `${row.namespace}/${row.name}`),
-    ),
-  );
+  return names.flatMap(({ service, port }) => {
+    const its = rows.filter((row) => service === row.name || service === keyOf(row));
+    const ports = its.flatMap((row) => row.ports ?? []);
+    const isKnown = its.length > 0 && its.every(({ state }) => state !== 'not-served');
+    if (port === undefined || !isKnown || ports.includes(port)) return [];
+    const known =
+      ports.length > 0 ? `it has: ${[...new Set(ports)].join(', ')}` : 'its only port has no name';
+    return [{ name: nameText({ service, port }), reason: `it has no port named ${port} (${known})` }];
+  });
 }
 
-/** @param rows those of the Service; of one that is not served no ports are known */
-function missingPort(
-  { service, port = '' }: ServiceName,
-  rows: readonly ServiceRow[],
-): readonly UnknownName[] {
-  const ports = rows.flatMap((row) => row.ports ?? []);
-  const isKnown = rows.every(({ state }) => state !== 'not-served');
-  if (rows.length === 0 || !isKnown || ports.includes(port)) return [];
-  const known = ports.length > 0 ? `it has: ${[...new Set(ports)].join(', ')}` : 'its only port has no name';
-  return [{ name: nameText({ service, port }), reason: `it has no port named ${port} (${known})` }];
+function keyOf({ namespace, name }: ServiceRow): ServiceKey {
+  return serviceKey(namespace, name);
 }
 
-/** Says what is known of names that no known Service has. Returns whether there are any. */
+/** Prints what is known of names that no known Service has. Returns whether there are any. */
 export function reportUnknown(unknown: readonly UnknownName[] = []): boolean {
   for (const { name, reason } of unknown) printError(`${name}: ${reason}`);
   return unknown.length > 0;

@@ -115,12 +115,19 @@ export function serviceName(text: string, namespace?: string): ServiceName | und
   return { service: given === undefined ? name : `${given}/${name}`, ...(port !== undefined && { port }) };
 }
 
+/** Characters of names: a server takes 16 KiB of headers. */
+const LONGEST_NAMES = 8_000;
+
 /** The names in these operands. @throws UsageError that names the command and the first that is none */
 export function serviceNames(
   command: string,
   operands: readonly string[],
   namespace?: string,
 ): readonly ServiceName[] {
+  if (operands.join('&name=').length > LONGEST_NAMES)
+    throw new UsageError(
+      `${command} takes at most ${LONGEST_NAMES} characters of names; leave the names out`,
+    );
   return operands.map((operand) => {
     const name = serviceName(operand, namespace);
     if (name) return name;

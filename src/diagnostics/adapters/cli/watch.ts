@@ -2,10 +2,58 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { OutputFormat } from './options.js';
+import type { OutputFormat, OutputOptions, WatchOptions } from './options.js';
+import type { AboutUnknown } from '../../application/status/service-row.js';
+import { reportUnknown } from './find-services.js';
 import { formatted, jsonLine, print } from './output.js';
 import { fields, flag, number, optional } from '../../../domain/shape.js';
 import type { RunningProxy } from './running-proxy.js';
+
+/** How a command shows an answer. */
+export interface Shown<Answer, Item extends object> {
+  /** For people. */
+  lines(answer: Answer, isWide: boolean): readonly string[];
+  /** For `-o name`; missing: it is not among the formats of the command. */
+  names?(answer: Answer): readonly string[];
+  /** If all names are known. @throws if the answer is of no use */
+  exitCode(answer: Answer): number;
+  /** The items of the answer, for `-w`. */
+  watched(answer: Answer): Watched<Item>;
+  /** Milliseconds to the next query after one that took so many. */
+  readonly rest?: (took: number) => number;
+}
+
+/**
+ * Prints the answer of a query, or with `-w` what has changed in each further answer until the user ends it. Names that no Service
+ * has are reported once. Returns the exit code of the last answer, 1 if a name is unknown.
+ * @param query resolves with undefined if nothing can have changed since the previous answer
+ */
+export async function show<Answer extends AboutUnknown, Item extends object>(
+  { output, watch: isWatched = false }: OutputOptions & WatchOptions,
+  query: () => Promise<Answer | undefined>,
+  { lines, names, exitCode, watched, rest }: Shown<Answer, Item>,
+): Promise<number> {
+  if (!isWatched) {
+    const answer = (await query())!;
+    await print(formatted(output, answer, lines, names));
+    const code = exitCode(answer);
+    return reportUnknown(answer.unknown) ? Math.max(code, 1) : code;
+  }
+  let last: Answer | undefined;
+  let hasUnknown = false;
+  const queryItems = async (): Promise<Watched<Item> | undefined> => {
+    const answer = await query();
+    if (!answer) return undefined;
+    if (!last) {
+      exitCode(answer);
+      hasUnknown = reportUnknown(answer.unknown);
+    }
+    last = answer;
+    return watched(answer);
+  };
+  await untilUserEnds(({ signal }) => watch(queryItems, output, signal, rest));
+  return Math.max(Number(hasUnknown), last ? exitCode(last) : 0);
+}
 
 /** Milliseconds from an answer to the next question. */
 const PAUSE = 1_000;
@@ -43,7 +91,7 @@ export function tableText(lines: readonly string[]): WatchedText {
 /**
  * Prints all items, and then, below, those that are different in each further answer, as kubectl does, until the signal is aborted.
  * In JSON and YAML each is a document.
- * @param ask resolves with undefined if nothing can have changed since the former answer; its errors end the watch
+ * @param ask resolves with undefined if nothing can have changed since the previous answer; its errors end the watch
  * @param rest milliseconds to the next question after an answer that took so many
  */
 export async function watch<Item extends object>(

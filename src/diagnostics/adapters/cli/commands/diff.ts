@@ -10,7 +10,6 @@ import {
   watchOption,
   type OutputOptions,
   type WatchOptions,
-  type OutputFormat,
 } from '../options.js';
 import {
   differenceAnswer,
@@ -20,10 +19,11 @@ import {
   type FamilyDifference,
 } from '../../../application/difference/difference-report.js';
 import { parseDisplayName } from '../../../../domain/model/service-port-name.js';
-import { formatted, print, inToneOf } from '../output.js';
-import { untilUserEnds, restAfterCostly, watch } from '../watch.js';
+import type { AboutUnknown } from '../../../application/status/service-row.js';
+import { inToneOf } from '../output.js';
+import { restAfterCostly, show } from '../watch.js';
 import { CannotAskError, COMPARISON, RunningProxy } from '../running-proxy.js';
-import { findServices, type FoundServices, type ServiceAndPort, reportUnknown } from '../find-services.js';
+import { findServices, type ServiceAndPort } from '../find-services.js';
 
 /** Of what to show the differences, and whether from the rules of a running proxy or from those of a plan. */
 export const diffCommand = subcommand({
@@ -49,66 +49,37 @@ export const diffCommand = subcommand({
 });
 
 /**
- * Asks the proxy running on this node what the kernel has otherwise than desired, and prints it. 1 when there is anything, or
- * no such Service.
- * @throws CannotAskError also when the proxy does not know
+ * Shows how the kernel's rules differ from the desired rules of the proxy running on this node. With `-w` a family is printed again
+ * when its differences change or end. 1 when there are any, or no such Service.
+ * @throws CannotAskError also when the proxy cannot compare
  */
 export async function diff({ request, configuration }: Asked<typeof diffCommand>): Promise<number> {
-  const { services, output } = request;
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
-  const found = await findServices(proxy, services);
-  if (request.watch) return watchDifference(proxy, found, output);
-  const report = await compare(proxy, found);
-  const answer = await found.withUnknown(proxy, report, reportedPorts(report));
-  await print(formatted(output, answer, differenceLines));
-  refuseUnknown(report);
-  return reportUnknown(answer.unknown) || !isNone(report) ? 1 : 0;
-}
-
-/**
- * Prints a family again when its differences change or end. Names that
- * no Service has are reported at the beginning. The exit code is that of the last answer.
- */
-async function watchDifference(
-  proxy: RunningProxy,
-  found: FoundServices,
-  output: OutputFormat,
-): Promise<number> {
-  let last: DifferenceReport | undefined;
-  let isIncomplete: boolean | undefined;
-  const ask = async () => {
-    const report = await compare(proxy, found);
-    if (!last) {
-      refuseUnknown(report);
-      const { unknown } = await found.withUnknown(proxy, report, reportedPorts(report));
-      isIncomplete = reportUnknown(unknown);
-    }
-    last = report;
-    const { mode, families } = report;
-    return {
-      items: families.map((family) => ({ mode, ...family })),
-      key: ({ family }: WatchedDifference) => family,
-      text: (all: readonly WatchedDifference[]) => ({ head: [], rows: all.map(watchedDifferenceLines) }),
-    };
+  const found = await findServices(proxy, request.services);
+  const query = async (): Promise<DifferenceReport & AboutUnknown> => {
+    const path = `/debug/diff?${found.parameters.toString()}`;
+    const all = await proxy.ask(path, differenceAnswer, COMPARISON);
+    const report = linesOf(all, (service, port) => found.hasPort(service, port));
+    return found.isAll ? report : { ...report, unknown: found.unknownBut(reportedPorts(report)) };
   };
-  await untilUserEnds(({ signal }) => watch(ask, output, signal, restAfterCostly));
-  if (last) refuseUnknown(last);
-  return isIncomplete || (last && !isNone(last)) ? 1 : 0;
-}
-
-async function compare(proxy: RunningProxy, found: FoundServices): Promise<DifferenceReport> {
-  const told = await proxy.ask(`/debug/diff?${found.parameters.toString()}`, differenceAnswer, COMPARISON);
-  return linesOf(told, (service, port) => found.hasPort(service, port));
+  return show<DifferenceReport & AboutUnknown, WatchedDifference>(request, query, {
+    lines: differenceLines,
+    exitCode(report) {
+      const problems = report.families.flatMap(({ problem }) => problem ?? []);
+      if (problems.length > 0) throw new CannotAskError(`the proxy cannot compare: ${problems.join('; ')}`);
+      return isNone(report) ? 0 : 1;
+    },
+    watched: ({ mode, families }) => ({
+      items: families.map((family) => ({ mode, ...family })),
+      key: ({ family }) => family,
+      text: (all) => ({ head: [], rows: all.map(watchedDifferenceLines) }),
+    }),
+    rest: restAfterCostly,
+  });
 }
 
 function reportedPorts({ families }: DifferenceReport): readonly ServiceAndPort[] {
   return families.flatMap(({ lines }) => lines.map(({ servicePort = '' }) => parseDisplayName(servicePort)));
-}
-
-/** @throws CannotAskError if something is not known */
-function refuseUnknown({ families }: DifferenceReport): void {
-  const problems = families.flatMap(({ problem }) => problem ?? []);
-  if (problems.length > 0) throw new CannotAskError(`the proxy cannot compare: ${problems.join('; ')}`);
 }
 
 /** Above lines that are not of one service port alone. */

@@ -34,7 +34,7 @@ import {
 import type { ServiceKey } from '../../../../domain/model/service-port-name.js';
 import { formatted, print, inToneOf } from '../output.js';
 import { askProxy } from './trace.js';
-import { findServices, type FoundServices, reportUnknown } from '../find-services.js';
+import { findServices, FoundServices, reportUnknown } from '../find-services.js';
 import { RunningProxy } from '../running-proxy.js';
 import { frontendPlace } from '../../../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../../../domain/net/address.js';
@@ -102,12 +102,15 @@ export async function explain({ request, configuration }: Asked<typeof explainCo
   const all: Explained[] = [];
   for (const subject of subjects) if (typeof subject === 'string') all.push(await ask(proxy, subject));
   const names = subjects.filter((subject) => typeof subject !== 'string');
-  const found = await findServices(proxy, names);
+  const isFull = names.every(({ service }) => service.includes('/'));
+  const found = isFull ? new FoundServices(names) : await findServices(proxy, names);
   for (const key of found.keys) all.push(await explainService(proxy, key, found, probe));
   const [only] = all;
   const isOne = all.length === 1 && subjects.length === 1;
   if (only) await print(isOne ? formatted(output, only, textOf) : formatted(output, all, textsOf));
-  return !reportUnknown(found.unknown) && all.every(isGood) ? 0 : 1;
+  // The answer about a Service with its namespace reports that it or a port does not exist.
+  const unknown = found.unknown.filter(({ name }) => !/[/:]/.test(name));
+  return !reportUnknown(unknown) && all.every(isGood) ? 0 : 1;
 }
 
 function ask(proxy: RunningProxy, subject: string): Promise<Explained> {

@@ -1,13 +1,18 @@
 /** The command `history`: the changes that the proxy on this node programmed. */
 
 import type { Asked } from '../options.js';
-import { aboutServices, listOutputOptions, watchOption, type OutputFormat } from '../options.js';
+import { aboutServices, listOutputOptions, watchOption } from '../options.js';
 import { serviceOf } from '../../../../domain/model/service-port-name.js';
-import { historyAnswer, type ChangeEntry } from '../../../../application/status/change-entry.js';
-import { formatted, print, inToneOf, columns, objectName } from '../output.js';
+import {
+  historyAnswer,
+  type ChangeEntry,
+  type History,
+} from '../../../../application/status/change-entry.js';
+import { inToneOf, columns, objectName } from '../output.js';
+import type { AboutUnknown } from '../../../application/status/service-row.js';
 import { RunningProxy } from '../running-proxy.js';
-import { findServices, type FoundServices, type ServiceAndPort, reportUnknown } from '../find-services.js';
-import { whenChanged, tableText, watch, untilUserEnds } from '../watch.js';
+import { findServices, type FoundServices, type ServiceAndPort } from '../find-services.js';
+import { whenChanged, tableText, show } from '../watch.js';
 import { changeWords } from '../../../application/words.js';
 import { resultWords } from '../../../application/words.js';
 
@@ -19,55 +24,39 @@ export const historyCommand = aboutServices(
 );
 
 /**
- * Asks the proxy running on this node what it changed, and prints a line for each change, the oldest first. 1 when there is no such
- * Service, and no change of one is remembered.
+ * Prints a line for each change of the proxy running on this node, the oldest first; with `-w` each change once. 1 when there is no
+ * such Service, and no change of one is remembered.
  */
 export async function history({ request, configuration }: Asked<typeof historyCommand>): Promise<number> {
-  const { services, output } = request;
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
-  const found = await findServices(proxy, services);
-  if (request.watch) return watchHistory(proxy, found, output);
-  const { changes, total } = await proxy.ask(`/debug/history?${found.parameters.toString()}`, historyAnswer);
-  const known = {
-    changes: changes.filter((change) => isMeant(change, found)),
-    total,
-  };
-  const answer = await found.withUnknown(proxy, known, known.changes.flatMap(portOf));
-  await print(
-    formatted(
-      output,
-      answer,
-      ({ changes }, isWide) => historyLines(changes, isWide),
-      ({ changes }) => changedServices(changes),
-    ),
-  );
-  return reportUnknown(answer.unknown) ? 1 : 0;
-}
-
-/** Prints each change once, and unknown names at the beginning: 1 if there are any. */
-async function watchHistory(
-  proxy: RunningProxy,
-  found: FoundServices,
-  output: OutputFormat,
-): Promise<number> {
+  const found = await findServices(proxy, request.services);
   let known = 0;
-  let isIncomplete: boolean | undefined;
-  const ask = async () => {
-    const { changes, total } = await proxy.ask('/debug/history', historyAnswer);
+  // A watch compares totals, which are those of all Services.
+  const parameters = request.watch ? '' : `?${found.parameters.toString()}`;
+  const query = async () => {
+    const { changes: all, total } = await proxy.ask(`/debug/history${parameters}`, historyAnswer);
     // Fewer than before: another proxy.
     const added = total < known ? total : total - known;
-    known = total;
-    const items = (added > 0 ? changes.slice(-added) : []).filter((change) => isMeant(change, found));
-    isIncomplete ??= reportUnknown((await found.withUnknown(proxy, {}, items.flatMap(portOf))).unknown);
-    return {
-      items,
-      key: (change: ChangeEntry) => JSON.stringify(change),
-      text: (all: readonly ChangeEntry[], isWide: boolean) => tableText(historyLines(all, isWide)),
-      name: (change: ChangeEntry) => changedServices([change]).join(),
-    };
+    if (request.watch) known = total;
+    const recent = !request.watch ? all : added > 0 ? all.slice(-added) : [];
+    const changes = recent.filter((change) => isMeant(change, found));
+    return { changes, total, ...(!found.isAll && { unknown: found.unknownBut(changes.flatMap(portOf)) }) };
   };
-  await untilUserEnds(({ signal }) => watch(whenChanged(proxy, ask), output, signal));
-  return isIncomplete ? 1 : 0;
+  return show<History & AboutUnknown, ChangeEntry>(
+    request,
+    request.watch ? whenChanged(proxy, query) : query,
+    {
+      lines: ({ changes }, isWide) => historyLines(changes, isWide),
+      names: ({ changes }) => changedServices(changes),
+      exitCode: () => 0,
+      watched: ({ changes }) => ({
+        items: changes,
+        key: (change) => JSON.stringify(change),
+        text: (all, isWide) => tableText(historyLines(all, isWide)),
+        name: (change) => changedServices([change]).join(),
+      }),
+    },
+  );
 }
 
 function isMeant(change: ChangeEntry, found: FoundServices): boolean {

@@ -12,11 +12,11 @@ import {
   type OutputOptions,
   type WatchOptions,
 } from '../options.js';
-import { inToneOf, columns, formatted, print, objectName } from '../output.js';
+import { inToneOf, columns, objectName } from '../output.js';
 import { asideCountWords } from '../../../../application/words/aside-words.js';
 import { lacksEndpoints, rowWord } from '../../../application/words.js';
-import { listServices, ofNames, missingPorts, unknownPorts, reportUnknown } from '../find-services.js';
-import { whenChanged, tableText, watch, untilUserEnds } from '../watch.js';
+import { findServices, listServices, ofNames, missingPorts } from '../find-services.js';
+import { whenChanged, tableText, show } from '../watch.js';
 import { RunningProxy } from '../running-proxy.js';
 
 /** Which Services to list. */
@@ -49,37 +49,24 @@ export const servicesCommand = subcommand({
 const HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'ENDPOINTS', 'STATE', 'FRONTENDS'];
 
 /**
- * Asks the proxy running on this node for its Services, and prints a line for each. 1 when no known Service has a
+ * Lists the Services of the proxy running on this node, a line for each. 1 when no known Service has a
  * name, or is of the namespace.
  */
-export async function services({ request, configuration }: Asked<typeof servicesCommand>): Promise<number> {
+export function services({ request, configuration }: Asked<typeof servicesCommand>): Promise<number> {
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
-  if (request.watch) return watchServices(proxy, request);
-  const list = await listKnown(proxy, request);
-  await print(formatted(request.output, list, listText, ({ services: rows }) => rows.map(nameOf)));
-  return reportUnknown(list.unknown) ? 1 : 0;
-}
-
-/** Reports the names that no Service has at the beginning. 1 if there are any in the end. */
-async function watchServices(
-  proxy: RunningProxy,
-  request: RequestOf<typeof servicesCommand>,
-): Promise<number> {
-  let last: ServiceList | undefined;
-  const ask = async () => {
-    const list = await listKnown(proxy, request);
-    if (!last) reportUnknown(list.unknown);
-    last = list;
-    return {
-      items: list.services,
-      key: ({ namespace, name }: ServiceRow) => `${namespace}/${name}`,
-      gone: (row: ServiceRow): ServiceRow => ({ ...row, state: 'removed' }),
-      text: (rows: readonly ServiceRow[], isWide: boolean) => tableText(table(rows, isWide)),
+  const query = () => listKnown(proxy, request);
+  return show<ServiceList, ServiceRow>(request, request.watch ? whenChanged(proxy, query) : query, {
+    lines: listText,
+    names: ({ services: rows }) => rows.map(nameOf),
+    exitCode: () => 0,
+    watched: ({ services: items }) => ({
+      items,
+      key: ({ namespace, name }) => `${namespace}/${name}`,
+      gone: (row) => ({ ...row, state: 'removed' as const }),
+      text: (rows, isWide) => tableText(table(rows, isWide)),
       name: nameOf,
-    };
-  };
-  await untilUserEnds(({ signal }) => watch(whenChanged(proxy, ask), request.output, signal));
-  return last && last.unknown.length > 0 ? 1 : 0;
+    }),
+  });
 }
 
 /** With names of ports that no Service has among the unknown. */
@@ -88,10 +75,11 @@ async function listKnown(
   { services: named, filter }: RequestOf<typeof servicesCommand>,
 ): Promise<ServiceList> {
   const { namespace, ...rest } = filter;
-  const names = named.map(({ service }) => service);
-  const list = await listServices(proxy, { ...ofNames(names, namespace), ...rest });
-  const hasAll = !filter.failing && !filter.withoutEndpoints;
-  const ports = hasAll ? missingPorts(named, list.services) : await unknownPorts(proxy, named, namespace);
+  const list = await listServices(proxy, { ...ofNames(named, namespace), ...rest });
+  const isPart = filter.failing || filter.withoutEndpoints;
+  const ports = isPart
+    ? (await findServices(proxy, named, namespace)).unknown.filter(({ name }) => name.includes(':'))
+    : missingPorts(named, list.services);
   return { services: list.services, unknown: [...list.unknown, ...ports] };
 }
 

@@ -2,21 +2,15 @@
 
 import type { Asked } from '../options.js';
 import { refuseOperands } from '../../../../adapters/cli/usage-error.js';
-import {
-  outputOptions,
-  subcommand,
-  watchOption,
-  type OutputOptions,
-  type WatchOptions,
-  type OutputFormat,
-} from '../options.js';
+import { outputOptions, subcommand, watchOption, type OutputOptions, type WatchOptions } from '../options.js';
 import {
   statusAnswer,
   type ProxyStatus,
   type FamilyStatus,
 } from '../../../application/status/proxy-status.js';
-import { formatted, print, inToneOf } from '../output.js';
-import { untilUserEnds, watch } from '../watch.js';
+import type { AboutUnknown } from '../../../application/status/service-row.js';
+import { inToneOf } from '../output.js';
+import { show } from '../watch.js';
 import { RunningProxy } from '../running-proxy.js';
 import { proxyWord } from '../../../application/words.js';
 import { familyWords, watchWords } from '../../../application/words.js';
@@ -36,32 +30,23 @@ export const statusCommand = subcommand({
 
 const EXIT_CODES = { good: 0, degraded: 1, 'not-serving': 2 } as const;
 
-/** Asks the proxy running on this node how it is, and prints it. 0 when it is good, 1 when degraded, 2 when not serving. */
-export async function status({ request, configuration }: Asked<typeof statusCommand>): Promise<number> {
+/** Shows the health of the proxy running on this node. 0 when it is good, 1 when degraded, 2 when not serving. */
+export function status({ request, configuration }: Asked<typeof statusCommand>): Promise<number> {
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
-  if (request.watch) return watchStatus(proxy, request.output);
-  const answer = await proxy.ask('/debug/status', statusAnswer);
-  await print(formatted(request.output, answer, proxyStatusLines));
-  return EXIT_CODES[answer.state];
-}
-
-/** The exit code is that of the last answer. */
-async function watchStatus(proxy: RunningProxy, output: OutputFormat): Promise<number> {
-  let last: ProxyStatus | undefined;
-  const ask = async () => {
-    last = await proxy.ask('/debug/status', statusAnswer);
-    return {
-      items: [last],
-      key: () => '',
-      essence,
-      text: (all: readonly ProxyStatus[], isWide: boolean) => ({
-        head: [],
-        rows: all.map((one) => proxyStatusLines(one, isWide)),
+  return show<ProxyStatus & AboutUnknown, ProxyStatus>(
+    request,
+    () => proxy.ask('/debug/status', statusAnswer),
+    {
+      lines: proxyStatusLines,
+      exitCode: ({ state }) => EXIT_CODES[state],
+      watched: (answer) => ({
+        items: [answer],
+        key: () => '',
+        essence,
+        text: (all, isWide) => ({ head: [], rows: all.map((one) => proxyStatusLines(one, isWide)) }),
       }),
-    };
-  };
-  await untilUserEnds(({ signal }) => watch(ask, output, signal));
-  return last ? EXIT_CODES[last.state] : 0;
+    },
+  );
 }
 
 /** All that is not different at any moment anyway. */

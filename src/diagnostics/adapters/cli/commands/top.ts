@@ -22,7 +22,7 @@ import {
   type ServiceName,
 } from '../options.js';
 import { serviceKey, displayName } from '../../../../domain/model/service-port-name.js';
-import { LONGEST_QUERY, listServices, ofNames, unknownPorts, reportUnknown } from '../find-services.js';
+import { findServices, reportUnknown } from '../find-services.js';
 import { RunningProxy } from '../running-proxy.js';
 import { formatted, jsonLine, print, inToneOf, columns, cutLine, written } from '../output.js';
 import { untilUserEnds } from '../watch.js';
@@ -113,12 +113,7 @@ function pathOf(
     ...(query.namespace !== undefined && { namespace: query.namespace }),
     ...(once && { once: 'true' }),
   });
-  const names = new URLSearchParams(
-    query.services.map(({ service }): [string, string] => ['service', service]),
-  );
-  // More names than a URL takes are chosen here, of all that have traffic.
-  if (names.toString().length > LONGEST_QUERY) return `/debug/traffic?${parameters}`;
-  for (const [name, service] of names) parameters.append(name, service);
+  for (const { service } of query.services) parameters.append('service', service);
   if (limit !== undefined) parameters.set('limit', String(limit));
   return `/debug/traffic?${parameters}`;
 }
@@ -132,18 +127,16 @@ function isAskedFor(
   return services.length === 0 || services.some(isIt);
 }
 
-/** Asks about the names of which no traffic is known. */
+/** Looks up the names if there are any, or a namespace without traffic. */
 async function exitCode(
   proxy: RunningProxy,
   { namespace, services }: RequestOf<typeof topCommand>['query'],
-  found: readonly PortReport[],
+  ports: readonly PortReport[],
 ): Promise<number> {
-  const seen = new Set(found.flatMap(({ namespace, name }) => [name, `${namespace}/${name}`]));
-  const names = services.map(({ service }) => service);
-  const missing = names.filter((name) => !seen.has(name));
-  const isAll = names.length > 0 ? missing.length === 0 : namespace === undefined || found.length > 0;
-  const { unknown } = isAll ? { unknown: [] } : await listServices(proxy, ofNames(missing, namespace));
-  return reportUnknown([...unknown, ...(await unknownPorts(proxy, services, namespace))]) ? 1 : 0;
+  if (services.length === 0 && ports.length > 0) return 0;
+  const found = await findServices(proxy, services, namespace);
+  const reported = ports.map(({ namespace: its, name, port }) => ({ service: serviceKey(its, name), port }));
+  return reportUnknown(found.unknownBut(reported)) ? 1 : 0;
 }
 
 /** One after the other, JSON is one object a line, so that a program can read each as it comes. */
