@@ -150,11 +150,8 @@ export function differenceRoutes(diff: Diff): Routes {
   return {
     '/debug/diff': async ({ parameters }, response) => {
       const left = clientLeft(response);
-      try {
-        respondJson(response, 200, await diff.report(parameters.getAll('service'), left));
-      } catch (error) {
-        if (!left.aborted) throw error;
-      }
+      const report = await diff.report(parameters.getAll('service'));
+      if (!left.aborted) respondJson(response, 200, report);
     },
   };
 }

@@ -15,7 +15,7 @@ const web: RuleDifference = { sign: '-', text: 'element of web', servicePort: 's
 const cart: RuleDifference = { sign: '+', text: 'element of cart', servicePort: 'shop/cart:http' };
 const dns: RuleDifference = { sign: '+', text: 'other element of cart', servicePort: 'shop/cart:dns' };
 
-const loop = (differences: (signal?: AbortSignal) => Promise<readonly RuleDifference[] | undefined>) => ({
+const loop = (differences: () => Promise<readonly RuleDifference[] | undefined>) => ({
   family: 'IPv4' as const,
   differences,
 });
@@ -75,25 +75,6 @@ it('compares once for all who ask at a time, each about a Service of its own, an
   const reports = await Promise.all([diff.report(), diff.report(['shop/web']), diff.report(['shop/cart'])]);
   expect(reports.map(({ families }) => families[0]!.lines)).toEqual([[cart, web], [web], [cart]]);
   expect(turn).toBe(2);
-});
-
-it('ends when nobody waits for it any more', async () => {
-  const asker = new AbortController();
-  let seen: AbortSignal | undefined;
-  const diff = new Diff('nftables', [
-    loop(
-      (signal) =>
-        new Promise((_, reject) => {
-          seen = signal;
-          signal!.addEventListener('abort', () => reject(signal!.reason as Error));
-        }),
-    ),
-    loop(() => Promise.reject(new Error('it went on'))),
-  ]);
-  const report = diff.report(undefined, asker.signal);
-  asker.abort(new Error('left'));
-  await expect(report).rejects.toThrow('left');
-  expect(seen!.aborted).toBe(true);
 });
 
 it('lists the first ten thousand lines, and counts the rest', () => {

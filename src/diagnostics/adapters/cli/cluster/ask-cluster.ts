@@ -3,7 +3,7 @@ import { askNodes, type SilentNode } from '../../../application/cluster/ask-node
 import { podAddress } from '../../../application/trace/named-ends.js';
 import type { ClusterStatus, NodeRow } from '../../../application/cluster/cluster-status.js';
 import type { FoundProxies, NodeProxies } from '../../../application/ports/node-proxies.js';
-import type { UnknownName, ServiceList } from '../../../application/status/service-row.js';
+import type { AboutUnknown, ServiceList } from '../../../application/status/service-row.js';
 import { SIDE_MODES, type SideMode } from '../../../domain/compare/side.js';
 import { UsageError } from '../../../../adapters/cli/usage-error.js';
 import { CannotAskError, CANNOT_ASK } from '../running-proxy.js';
@@ -18,7 +18,7 @@ import type {
   ComparisonQuestion,
 } from './cluster-command.js';
 import { type OutputFormat, nameText, type ServiceName } from '../options.js';
-import { untilUserEnds, watch, tableText, type Watched } from '../watch.js';
+import { show, untilUserEnds, tableText, type Watched } from '../watch.js';
 import { questions, type NodesQuestion } from './questions.js';
 import { podsOfCluster, askApiServer, userApiClient } from '../../kubernetes/user-cluster.js';
 import { ComparisonPods } from '../../kubernetes/comparison-pods.js';
@@ -48,20 +48,27 @@ async function askWith(
   open: () => Promise<NodeProxies>,
   timeout?: number,
 ): Promise<number> {
-  const { question, output, watch: isWatched } = asked.request;
-  const { kind } = question;
+  const { question, output } = asked.request;
   // Its folder is made before a node is queried.
-  const first = await questions[kind](question);
+  const put = await questions[question.kind](question);
   const words = await wordsOf(asked);
   const pods = await askApiServer(open);
   const ask: AskNodes = (put, words) => askAll(put, words, pods, asked, timeout);
-  if (isWatched) return watchStatus(async () => ask(await questions.status(question), words), output);
-  if (kind === 'explain') return explain(question, ask, output);
-  const all = await ask(first, words);
-  reportUnknownNodes(all);
-  await print(formatted(output, all.result, linesOf(all, kind === 'status'), all.put.names));
-  if ('unknown' in all.result) reportUnknown(all.result.unknown as readonly UnknownName[]);
-  return exitCode(all);
+  if (question.kind === 'explain') return explain(question, ask, output);
+  let last: ClusterAnswer | undefined;
+  const query = async () => {
+    const all = await ask(put, words);
+    if (!last) reportUnknownNodes(all);
+    last = all;
+    return all.result as ClusterStatus & ClusterAnswer['result'];
+  };
+  return show(asked.request, query, {
+    lines: linesOf(put, question.kind === 'status'),
+    names: (result) => put.names?.(result) ?? [],
+    exitCode: () => exitCode(last!),
+    watched: watchedNodes,
+    rest: () => REST,
+  });
 }
 
 /** What is known of each Service, with an empty line between them. */
@@ -73,16 +80,19 @@ async function explain(question: ClusterQuestion, ask: AskNodes, output: OutputF
   const results = all.map(({ result }) => result);
   const text =
     all.length === 1 && question.services.length === 1
-      ? formatted(output, only.result, linesOf(only))
+      ? formatted(output, only.result, linesOf(only.put))
       : formatted(output, results, (shown, isWide) =>
-          shown.flatMap((result, index) => [...(index > 0 ? [''] : []), ...linesOf(only)(result, isWide)]),
+          shown.flatMap((result, index) => [
+            ...(index > 0 ? [''] : []),
+            ...linesOf(only.put)(result, isWide),
+          ]),
         );
   await print(text);
   return exitCode;
 }
 
 /** @param isInFull whether the wide format has a line for each node that did not answer */
-function linesOf({ put }: ClusterAnswer, isInFull = false) {
+function linesOf(put: ClusterAnswer['put'], isInFull = false) {
   return (shown: ClusterAnswer['result'], isWide: boolean): readonly string[] => [
     ...put.lines(shown, isWide),
     ...noAnswerLines(shown.silent, isWide && isInFull),
@@ -109,19 +119,6 @@ async function askAll(
 
 function reportUnknownNodes({ unknown }: ClusterAnswer): void {
   for (const problem of unknown) printError(`not known: ${problem}`);
-}
-
-/** The exit code is that of the last answers. */
-async function watchStatus(ask: () => Promise<ClusterAnswer>, output: OutputFormat): Promise<number> {
-  let last: ClusterAnswer | undefined;
-  const askAgain = async () => {
-    const told = await ask();
-    if (!last) reportUnknownNodes(told);
-    last = told;
-    return watchedNodes(told.result as ClusterStatus & ClusterAnswer['result']);
-  };
-  await untilUserEnds(({ signal }) => watch(askAgain, output, signal, () => REST));
-  return last ? exitCode(last) : 0;
 }
 
 /**
@@ -156,7 +153,7 @@ async function find(pods: NodeProxies, access: ClusterAccess): Promise<FoundProx
 /** The answers of all nodes, and the nodes that did not answer. */
 interface ClusterAnswer {
   readonly put: NodesQuestion<unknown, unknown, object>;
-  readonly result: object & { readonly silent: readonly SilentNode[] };
+  readonly result: AboutUnknown & { readonly silent: readonly SilentNode[] };
   readonly answered: number;
   /** What is not known about the nodes, for people. */
   readonly unknown: readonly string[];
