@@ -36,7 +36,7 @@ const withoutDiagnostics = [...LAYERS, 'testing', '{index,fakes,contract}.ts'].m
 /** What the proxy offers its diagnostics, beside its domain (ARCHITECTURE.md, "What the diagnostics read"). */
 const PUBLISHED = {
   application: [
-    ...['ports', 'words', 'cut-text.ts', 'delay.ts', 'error-message.ts'],
+    ...['ports', 'words.ts', 'cut-text.ts', 'delay.ts', 'error-message.ts'],
     ...['status', 'health', 'traffic/traffic-watchers.ts'],
     ...['use-cases/object-reports.ts', 'use-cases/sync.ts', 'use-cases/await-lists.ts'],
     ...['node/forwarding-obstacles.ts', 'node/node-contexts.ts'],

@@ -1,4 +1,5 @@
 import { LocalhostRelay } from '../adapters/endpoint-connections.js';
+import { componentRoutes } from '../adapters/http/component-routes.js';
 import { HealthServer } from '../adapters/health/health-server.js';
 import { ServiceHealthServer } from '../adapters/health/service-health-server.js';
 import {
@@ -27,10 +28,6 @@ import {
   showTraffic,
 } from '../adapters/metrics/scrapes.js';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
-import { configurationRoutes } from '../adapters/zpages/configuration-routes.js';
-import { logFlagRoutes } from '../adapters/zpages/log-flag-routes.js';
-import { pingRoutes } from '../adapters/zpages/ping-routes.js';
-import { zpageRoutes } from '../adapters/zpages/zpage-routes.js';
 import type { Logger } from '../application/ports/logger.js';
 import { splitHostPort } from '../domain/net/listen-address.js';
 import type { CommandLine } from './configuration/command-line.js';
@@ -138,25 +135,25 @@ export function scrapeGauges(parts: ProxyParts): Scrape {
 /** Everything that kube-proxy's metrics server answers, too, except profiles (docs/spec/server.md §9). */
 function metricsRoutes({ commandLine, live, metrics, logger, clock }: ProxyParts): Routes {
   const { configuration, version } = commandLine;
-  const { ComponentFlagz, ComponentStatusz } = configuration.gates;
-  const slis = new HealthSlis();
-  const listed = {
-    ...routesOfMetrics(metrics, slis),
-    ...pingRoutes(slis),
-    ...configurationRoutes({
-      proxyMode: modeInForce(configuration),
-      configuration: () => effectiveConfiguration(live.current),
-    }),
-    ...zpageRoutes({ flags: ComponentFlagz ? () => flagValues(commandLine) : undefined }, clock),
-  };
-  const status = { startTime: clock.now(), version, paths: Object.keys(listed) };
+  const { gates, enableProfiling } = configuration;
+  const checks = new HealthSlis();
+  const ofMetrics = routesOfMetrics(metrics, checks);
   return {
-    ...listed,
-    ...zpageRoutes({ status: ComponentStatusz ? status : undefined }, clock),
-    // An embedder's own log has no verbosity to set.
-    ...(configuration.enableProfiling &&
-      logger instanceof PinoLogger &&
-      logFlagRoutes((verbosity) => logger.adjust({ verbosity }))),
+    ...ofMetrics,
+    ...componentRoutes({
+      version,
+      proxyMode: modeInForce(configuration),
+      clock,
+      configuration: () => effectiveConfiguration(live.current),
+      checks,
+      flags: gates.ComponentFlagz ? () => flagValues(commandLine) : undefined,
+      otherPaths: gates.ComponentStatusz ? Object.keys(ofMetrics) : undefined,
+      // An embedder's own log has no verbosity to set.
+      setVerbosity:
+        enableProfiling && logger instanceof PinoLogger
+          ? (verbosity) => logger.adjust({ verbosity })
+          : undefined,
+    }),
   };
 }
 

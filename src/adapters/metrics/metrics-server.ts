@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 import { healthRoutes, type HealthSubject } from '../health/health-server.js';
 import { HttpListener, type ListenOptions } from '../http/http-listener.js';
 import { byOwnName, route, readOnly, respond, TEXT_TYPE, type Routes } from '../http/router.js';
-import type { Profiler } from '../pprof/profiler.js';
+import type { Profiler } from '../http/pprof-routes.js';
 import type { HealthSlis } from './component-metrics.js';
 import type { PrometheusMetrics } from './prometheus-metrics.js';
 
@@ -49,10 +49,7 @@ export class MetricsServer {
   }
 
   private async profile(): Promise<Routes> {
-    const [{ Profiler }, { pprofRoutes }] = await Promise.all([
-      import('../pprof/profiler.js'),
-      import('../pprof/pprof-routes.js'),
-    ]);
+    const { Profiler, pprofRoutes } = await import('../http/pprof-routes.js');
     this.profiler = new Profiler();
     await this.profiler.start();
     return pprofRoutes(this.profiler);

@@ -13,12 +13,10 @@ import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import type { EndpointConnector } from '../ports/node/endpoint-connector.js';
 import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
-import type { AsideTimes } from '../words/aside-words.js';
+import { type AsideTimes, compactTexts } from '../words.js';
 import type { AsideLookup, Asides } from './aside-lookup.js';
 import { OwnConnects } from './own-connects.js';
 import type { EjectionReports, StepCounts } from './ejection-reports.js';
-import { said } from '../words/said.js';
-
 /** How often to look at what has been counted, in milliseconds. */
 const LOOK_EVERY = 1_000;
 /** For so long after events were lost, nobody steps aside. */
@@ -218,7 +216,7 @@ function hasUnanswered({ endpoints }: PortTraffic): boolean {
 
 /** Which silent endpoints are never seen on this machine, and why, for people. */
 function blindness({ tracksServices, hidesDeadOnBridges }: CountingFacts): readonly string[] {
-  return said(
+  return compactTexts(
     !tracksServices &&
       'connections through IPVS are not tracked, so silent endpoints are not seen, and none steps aside: set net.ipv4.vs.conntrack to 1',
     hidesDeadOnBridges &&
@@ -231,7 +229,7 @@ function passingBlindness(
   { complete, readShare }: CountingFacts,
   eventsWereLost: boolean,
 ): readonly string[] {
-  return said(
+  return compactTexts(
     !complete &&
       `${Math.floor(100 * readShare)}% of the connections have been read; until all have been, no silent endpoint steps aside`,
     eventsWereLost &&

@@ -7,8 +7,7 @@ import {
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { serviceOf, servicePortName, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { ApplyResult } from '../ports/backend.js';
-import { said } from '../words/said.js';
-import { heldFrontendsText } from '../words/held-words.js';
+import { compactTexts, heldFrontendsText } from '../words.js';
 import type { DegradedStatus, HeldFrontend } from './port-status.js';
 import type { FrontendConflict } from '../../domain/reconcile/claims.js';
 
@@ -50,7 +49,7 @@ export class Deviations {
     const lost = entry ? lostFrontends(entry) : [];
     const reported = this.conflicts.lostBy(key);
     const lack = this.lacks.get(key);
-    const texts = said(this.notes.get(key), lack);
+    const texts = compactTexts(this.notes.get(key), lack);
     if (lost.length + reported.length + texts.length === 0) return undefined;
     const ownerOf = ({ address, port }: Frontend): HeldFrontend => {
       const { protocol } = entry!.name;

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../application/words/duration.js';
+import { formatDuration } from '../../application/words.js';
 import { parseAddress } from '../../domain/net/address.js';
 import { parseCidr } from '../../domain/net/cidr.js';
 import { hostPortProblems } from '../../domain/net/listen-address.js';

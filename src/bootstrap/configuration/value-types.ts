@@ -1,4 +1,4 @@
-import { formatDuration, parseDuration } from '../../application/words/duration.js';
+import { formatDuration, parseDuration } from '../../application/words.js';
 import { NamedError } from '../../domain/model/named-error.js';
 import { parseAddress } from '../../domain/net/address.js';
 import { parsePort, splitHostPort } from '../../domain/net/listen-address.js';

@@ -1,6 +1,5 @@
 import type { FamilyStatus, WatchStatus, ProxyStatus } from './status/proxy-status.js';
-import { counted } from '../../application/words/counted.js';
-import { said } from '../../application/words/said.js';
+import { counted, compactTexts } from '../../application/words.js';
 import type { PortStatus } from '../../application/status/port-status.js';
 import type { RowState, ServiceRow } from './status/service-row.js';
 import type { ChangeEntry, ListChange } from '../../application/status/change-entry.js';
@@ -20,7 +19,7 @@ export function familyWords(
   time: (at: string) => string = String,
   count: Counting = counted,
 ): string {
-  return said(
+  return compactTexts(
     inSync ? 'in sync' : 'not in sync',
     `${count(programmed, 'service port')} programmed`,
     failed.length > 0 && `${failed.length} failing`,
@@ -38,7 +37,7 @@ export function watchWords(
   { state, connected, objects, silence, failure }: WatchStatus,
   count: Counting = counted,
 ): string {
-  return said(
+  return compactTexts(
     connected ? 'connected' : state.replace('-', ' '),
     count(objects, 'object'),
     silence !== undefined && `last news ${Math.round(silence)} s ago`,
@@ -114,7 +113,7 @@ export function changeWords(entry: ChangeEntry): string {
   const { what, reason } = entry;
   if (what !== 'service-port') return reason ?? '';
   const { endpoints, aside, frontends, result } = entry;
-  const parts = said(
+  const parts = compactTexts(
     reason,
     listWords('endpoints', endpoints),
     aside && listWords('silent endpoints aside', aside),
@@ -135,7 +134,7 @@ function listWords(name: string, { now, added, removed, turned, some }: ListChan
 export function endpointWords(endpoint: EndpointExplanation): string {
   const { used, reason, isLocal, ready, serving, terminating, zoneHints, nodeHints, weight, share } =
     endpoint;
-  return said(
+  return compactTexts(
     used ? 'used' : reason === undefined ? 'not used' : `not used (${reason})`,
     share && `gets ${share.slots} of ${share.of} (${((100 * share.slots) / share.of).toFixed(2)} %)`,
     weight !== undefined && `weight ${weight}`,
@@ -184,7 +183,7 @@ export function acceptedSourcesText(sourceRanges: readonly string[]): string {
 /** Which connections cannot be seen, and what to do; how the others were counted, unless all were. On terminals and on the page. */
 export function countingWords(facts: CountingFacts): readonly string[] {
   const { tracksServices, hidesDeadOnBridges, complete, readShare, sampledOneIn, timesLost } = facts;
-  return said(
+  return compactTexts(
     !tracksServices &&
       'connections through IPVS are not tracked, so none is shown: set net.ipv4.vs.conntrack to 1',
     hidesDeadOnBridges &&

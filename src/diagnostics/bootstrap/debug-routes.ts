@@ -22,7 +22,7 @@ import type { ExplainAddress } from '../application/explain/explain-address.js';
 import { Explain, UnservedServices } from '../application/explain/explain.js';
 import { CountServices, ListServices, FindEndpoints } from '../application/status/list-services.js';
 import { ReportStatus } from '../application/status/report-status.js';
-import { counted } from '../../application/words/counted.js';
+import { counted } from '../../application/words.js';
 import { timeText } from '../../domain/model/text.js';
 import type { CommandLine } from '../../bootstrap/configuration/command-line.js';
 import { EXTERNAL_IPS_END } from '../../domain/validation/doubts.js';

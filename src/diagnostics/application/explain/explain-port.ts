@@ -15,17 +15,13 @@ import type { ForwardingObstacle } from '../../../application/node/forwarding-ob
 import type { HeldFrontend } from '../../../application/status/port-status.js';
 import type { AsideLookup } from '../../../application/failover/aside-lookup.js';
 import type { LocalhostLookup } from '../../../application/localhost/localhost-lookup.js';
-import { asideWords } from '../../../application/words/aside-words.js';
+import { asideWords, heldBy, holderFateText, compactTexts, counted } from '../../../application/words.js';
 import type { ListedLoop } from '../status/list-services.js';
 import { holdsNothing, type ServiceStatuses } from '../../../application/status/service-statuses.js';
 import type { EndpointExplanation, PortExplanation, FrontendExplanation } from './explanation.js';
 import { ejectedFinding, findingsOf, forwardingFinding, LACKS, type Finding } from './findings.js';
 import { isHashed, weightOf, type BalancingMethod } from '../../../domain/balancing/balancing.js';
 import { slotShares, type SlotShare } from '../../../domain/balancing/slots.js';
-import { heldBy, holderFateText } from '../../../application/words/held-words.js';
-import { said } from '../../../application/words/said.js';
-import { counted } from '../../../application/words/counted.js';
-
 /** Why no endpoint of a service port is used. */
 const NOT_REACHED = 'all its frontends belong to other Services';
 
@@ -184,10 +180,10 @@ function explainedFrontend(
     const holder = holderOf(held);
     const its = holder?.frontends.find((one) => frontendName(one.address, one.port, protocol) === name);
     const fate = holder && its && holderFateText(holder, its);
-    return { ...frontend, outcome: 'held', reason: said(heldBy(held), fate).join(', ') };
+    return { ...frontend, outcome: 'held', reason: compactTexts(heldBy(held), fate).join(', ') };
   }
   const also = frontend.kind === 'node-port' && localhost && `the proxy itself listens on ${localhost}`;
-  return { ...frontend, reason: said(frontendReason(entry, frontend, findings), also).join('; ') };
+  return { ...frontend, reason: compactTexts(frontendReason(entry, frontend, findings), also).join('; ') };
 }
 
 /** The frontend, where the kernel forwards nothing that comes from outside to any of its endpoints. */

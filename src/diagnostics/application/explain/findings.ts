@@ -8,7 +8,7 @@ import { fields, flag, text, word } from '../../../domain/shape.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
 import type { ForwardingObstacle } from '../../../application/node/forwarding-obstacles.js';
 import type { ServiceStatus } from '../../../application/status/service-statuses.js';
-import { counted } from '../../../application/words/counted.js';
+import { counted } from '../../../application/words.js';
 /** Why a service port has no endpoint that can be used. */
 export const LACKS = [
   'no-slices',

@@ -1,12 +1,10 @@
 import { timeText } from '../../../domain/model/text.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { counted } from '../../../application/words/counted.js';
-import { said } from '../../../application/words/said.js';
+import { counted, compactTexts, heldCountWords } from '../../../application/words.js';
 import type { ProxyHealth } from '../../../application/health/proxy-health.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { ResourceKind, SourceStatus } from '../../../application/ports/cluster-source.js';
 import { isAboutObject, type ObjectReports } from '../../../application/use-cases/object-reports.js';
-import { heldCountWords } from '../../../application/words/held-words.js';
 import { isNodeProblem, type TroubledPort } from '../../../application/status/port-status.js';
 import type { FamilyStatus, ProxyStatus, WatchStatus } from './proxy-status.js';
 import type { ServiceStatuses } from '../../../application/status/service-statuses.js';
@@ -103,7 +101,7 @@ export class ReportStatus {
     return [
       ...families.flatMap(({ family, sync, failed, degraded }) => {
         const reason = verdicts.get(family)?.reason;
-        return said(
+        return compactTexts(
           sync.lastSuccess === undefined && `${family} was never programmed`,
           sync.failures > 0 && `${family}: ${failedSyncs(sync)}`,
           sync.unverified && `${family}: the rules cannot be verified: ${sync.unverified.reason}`,
@@ -116,7 +114,7 @@ export class ReportStatus {
         const count = counted(failedDeletes.length, 'pending deletion');
         return first === undefined ? [] : [`${family}: ${count} of rules that no Service has: ${first}`];
       }),
-      ...said(
+      ...compactTexts(
         unreadable > 0 && counted(unreadable, 'object cannot be read', 'objects cannot be read'),
         this.loops.some(({ unreadSources }) => !unreadSources.every(isAboutObject)) && KEPT,
         ...stale.map(({ kind, reason }) => `${kind}: ${reason}`),
@@ -137,7 +135,7 @@ export class ReportStatus {
       ...families.flatMap(({ family, failed, degraded }) =>
         portTexts(family, failed, degraded, (...port) => !isNodeProblem(...port)),
       ),
-      ...said(
+      ...compactTexts(
         ignored.length > 0 && counted(ignored.length, 'object is ignored', 'objects are ignored'),
         partlyIgnored > 0 &&
           counted(partlyIgnored, 'object has parts that are ignored', 'objects have parts that are ignored'),
@@ -199,7 +197,7 @@ function portTexts(
 ): readonly string[] {
   const failing = failed.filter((port) => isMeant('failed', port)).length;
   const deviating = degraded.filter((port) => isMeant('degraded', port));
-  return said(
+  return compactTexts(
     failing > 0 && `${family}: ${counted(failing, 'service port fails', 'service ports fail')}`,
     deviating.length > 0 &&
       `${family}: ${counted(deviating.length, 'service port is degraded', 'service ports are degraded')}${heldCountWords(heldIn(deviating))}`,

@@ -1,5 +1,5 @@
 import type { ClusterComparison, ComparedNode } from '../../../application/cluster/cluster-comparison.js';
-import { counted } from '../../../../application/words/counted.js';
+import { counted } from '../../../../application/words.js';
 import { append } from '../../../../domain/model/maps.js';
 import { columns } from '../output.js';
 import { packetWords } from '../commands/compare.js';

@@ -38,7 +38,7 @@ import {
   type BundlePart,
   type NodeBundle,
 } from '../../../application/cluster/node-bundle.js';
-import { counted } from '../../../../application/words/counted.js';
+import { counted } from '../../../../application/words.js';
 import { BundleFolder } from '../commands/dump.js';
 import type { KeptAnswers, NodeAnswer, SilentNode } from '../../../application/cluster/ask-nodes.js';
 

@@ -3,7 +3,7 @@
 import { inToneOf, columns } from '../output.js';
 import { grouped as groupedBy } from '../../../../domain/model/maps.js';
 import type { SilentNode } from '../../../application/cluster/ask-nodes.js';
-import { counted } from '../../../../application/words/counted.js';
+import { counted } from '../../../../application/words.js';
 import { differenceLines } from '../commands/diff.js';
 import type { ClusterDifferences } from '../../../application/cluster/cluster-comparison.js';
 import type { ClusterExplanation, NodeDifference } from '../../../application/cluster/cluster-explanation.js';

@@ -20,7 +20,7 @@ import type {
 } from '../../../application/comparison-report.js';
 import { destinationText, type Destination } from '../../../application/comparison-report.js';
 import type { NodeRules } from '../../../domain/compare/node-rules.js';
-import { counted } from '../../../../application/words/counted.js';
+import { counted } from '../../../../application/words.js';
 import type { Step } from '../../../domain/trace/trace.js';
 
 /** The mode of a plan; undefined: as configured. */

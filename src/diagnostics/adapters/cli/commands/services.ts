@@ -13,7 +13,7 @@ import {
   type WatchOptions,
 } from '../options.js';
 import { inToneOf, columns, objectName } from '../output.js';
-import { asideCountWords } from '../../../../application/words/aside-words.js';
+import { asideCountWords } from '../../../../application/words.js';
 import { lacksEndpoints, rowWord } from '../../../application/words.js';
 import { findServices, listServices, ofNames, missingPorts } from '../find-services.js';
 import { whenChanged, tableText, show } from '../watch.js';

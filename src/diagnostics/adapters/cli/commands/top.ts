@@ -2,7 +2,7 @@
 
 import type { Asked, RequestOf } from '../options.js';
 import { Option } from 'commander';
-import { parseDuration } from '../../../../application/words/duration.js';
+import { parseDuration, counted } from '../../../../application/words.js';
 import {
   TRAFFIC_ORDERS,
   type TrafficOrder,
@@ -29,7 +29,6 @@ import { untilUserEnds } from '../watch.js';
 import { bytesText, countingWords } from '../../../application/words.js';
 import { hostPort } from '../../../../domain/net/address.js';
 import { NO_ENDPOINT, SILENT } from '../../../application/words.js';
-import { counted } from '../../../../application/words/counted.js';
 import type { ReadStream, WriteStream } from 'node:tty';
 
 const SHORTEST = 100;

@@ -35,7 +35,7 @@ import { serviceExplanation } from '../../../application/explain/explanation.js'
 import { findServices } from '../find-services.js';
 import { grouped } from '../../../../domain/model/maps.js';
 import { foldSteps, type FoldedStep } from '../../../domain/trace/trace.js';
-import { counted } from '../../../../application/words/counted.js';
+import { counted } from '../../../../application/words.js';
 import { SOURCE_WORDS } from '../../../application/words.js';
 
 interface TraceOptions {

@@ -5,7 +5,7 @@ import { UsageError } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, type OutputOptions } from '../options.js';
 import { relative } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { counted } from '../../../../application/words/counted.js';
+import { counted } from '../../../../application/words.js';
 import { formatted, print, inToneOf } from '../output.js';
 import { Allocations } from '../../../../domain/validation/allocations.js';
 import { serviceKey } from '../../../../domain/model/service-port-name.js';

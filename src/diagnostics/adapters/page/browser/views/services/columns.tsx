@@ -1,4 +1,4 @@
-import { asideCountWords } from '../../../../../../application/words/aside-words.js';
+import { asideCountWords } from '../../../../../../application/words.js';
 import { lacksEndpoints, rowWord } from '../../../../../application/words.js';
 import type { ServiceRow } from '../../../../../application/status/service-row.js';
 import { hrefOf, type Place } from '../../place.js';

@@ -1,4 +1,4 @@
-import { asideCountWords, asideWords } from '../../../src/application/words/aside-words.js';
+import { asideCountWords, asideWords } from '../../src/application/words.js';
 
 it('says since when, why and until when an endpoint steps aside', () => {
   expect(asideWords({ since: 0, until: 30_000 })).toBe(

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { formatDuration, parseDuration } from '../../../src/application/words/duration.js';
+import { formatDuration, parseDuration } from '../../src/application/words.js';
 
 describe('parseDuration', () => {
   it.each([

@@ -1,6 +1,5 @@
 import { Profile } from 'pprof-format';
-import { Profiler } from '../../../src/adapters/pprof/profiler.js';
-import { pprofRoutes } from '../../../src/adapters/pprof/pprof-routes.js';
+import { Profiler, pprofRoutes } from '../../../src/adapters/http/pprof-routes.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { Served } from '../../support/http/served.js';
