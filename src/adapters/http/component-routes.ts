@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { stringify } from 'yaml';
+import { dump } from 'js-yaml';
 import type { Clock } from '../../application/ports/clock.js';
 import { HTML_TYPE, JSON_TYPE, respond, TEXT_TYPE, type Handler, type Routes } from './router.js';
 
@@ -118,7 +118,13 @@ function zpageHandler(kind: string, lines: () => readonly NamedValue[], fields: 
     const apiVersion = `${GROUP}/${version}`;
     const object = { kind, apiVersion, metadata: { name: COMPONENT }, ...fields() };
     if (syntax === 'json') respond(response, 200, JSON_TYPE, JSON.stringify(object));
-    else respond(response, 200, 'application/yaml', stringify(object));
+    else
+      respond(
+        response,
+        200,
+        'application/yaml',
+        dump(object, { lineWidth: -1, noRefs: true, skipInvalid: true }),
+      );
   };
 }
 

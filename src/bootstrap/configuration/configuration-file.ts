@@ -1,5 +1,17 @@
 import { writeFileSync } from 'node:fs';
-import { isMap, isScalar, LineCounter, parse, parseAllDocuments, Scalar, visit, Document } from 'yaml';
+import {
+  dump,
+  EVENT_ID,
+  getScalarValue,
+  load,
+  loadAll,
+  parseEvents,
+  SCALAR_STYLE,
+  visit,
+  YAML11_SCHEMA,
+  YAMLException,
+  type Event,
+} from 'js-yaml';
 import type { Logger } from '../../application/ports/logger.js';
 import { parseAddress } from '../../domain/net/address.js';
 import { withPort } from '../../domain/net/listen-address.js';
@@ -24,9 +36,7 @@ const TYPE_META: FieldTree = { apiVersion: {}, kind: {} };
  * @throws ConfigurationError naming every field whose value has the wrong type
  */
 export function decodeConfigurationFile(content: string): DecodedFile {
-  const lines = new LineCounter();
-  const document = firstDocument(content, lines);
-  const root: unknown = document?.toJS();
+  const root = firstDocument(content);
   checkKind(root);
 
   const unknown: string[] = [];
@@ -43,7 +53,7 @@ export function decodeConfigurationFile(content: string): DecodedFile {
   });
   if (problems.length > 0) throw undecodable(problems);
 
-  const strict = [...(document ? repeatedKeys(document, lines) : []), ...unknown];
+  const strict = [...repeatedKeys(content), ...unknown];
   return {
     configuration: withListenDefaults(configuration, root),
     warnings:
@@ -68,13 +78,16 @@ export function effectiveConfiguration({ configuration }: Configured): Readonly<
 
 /** The configuration in effect as YAML, in the style in which kube-proxy writes it (docs/spec/configuration.md §5). */
 export function configurationText(commandLine: Configured): string {
-  const document = new Document(effectiveConfiguration(commandLine));
-  visit(document, {
-    Scalar(_, scalar) {
-      if (typeof scalar.value === 'string' && looksLikeOther(scalar.value)) scalar.type = Scalar.QUOTE_DOUBLE;
-    },
+  return dump(effectiveConfiguration(commandLine), {
+    seqNoIndent: true,
+    lineWidth: -1,
+    noRefs: true,
+    transform: (documents) =>
+      visit(documents, (node) => {
+        if (node.kind === 'scalar' && node.tag === 'tag:yaml.org,2002:str' && looksLikeOther(node.value))
+          node.style = SCALAR_STYLE.DOUBLE_QUOTED;
+      }),
   });
-  return document.toString({ singleQuote: true, indentSeq: false, lineWidth: 0 });
 }
 
 /** Writes the configuration in effect to the file that `--write-config-to` names. Nothing else is touched. */
@@ -96,10 +109,14 @@ function undecodable(problems: readonly string[]): ConfigurationError {
 }
 
 /** Kubernetes reads the first document only, as YAML 1.1 (`yes` is true). */
-function firstDocument(content: string, lineCounter: LineCounter): Document | undefined {
-  const [document] = parseAllDocuments(content, { version: '1.1', uniqueKeys: false, lineCounter });
-  if (document?.errors[0]) throw undecodable([document.errors[0].message.trimEnd()]);
-  return document;
+function firstDocument(content: string): unknown {
+  try {
+    return loadAll(content, { schema: YAML11_SCHEMA, json: true })[0];
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    const { mark, reason } = error;
+    throw undecodable([mark ? `${reason} at line ${mark.line + 1}, column ${mark.column + 1}` : reason]);
+  }
 }
 
 function checkKind(root: unknown): void {
@@ -130,22 +147,29 @@ function compareNesting(
   }
 }
 
-function repeatedKeys(document: Document, lines: LineCounter): readonly string[] {
+/** In the first document. */
+function repeatedKeys(content: string): readonly string[] {
+  const events = parseEvents(content, {}).values();
   const repeated: string[] = [];
-  visit(document, {
-    Map(_, map) {
-      if (!isMap(map)) return;
-      const seen = new Set<unknown>();
-      for (const { key } of map.items) {
-        if (!isScalar(key)) continue;
-        if (seen.has(key.value)) {
-          const { line } = lines.linePos(key.range?.[0] ?? 0);
-          repeated.push(`line ${line}: key "${String(key.value)}" already set in map`);
-        }
-        seen.add(key.value);
+  /** Undefined at the end of what contains it. */
+  const read = (): Event | undefined => {
+    const event = events.next().value;
+    if (!event || event.type === EVENT_ID.POP) return undefined;
+    if (event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.SEQUENCE) while (read()) continue;
+    if (event.type !== EVENT_ID.MAPPING) return event;
+    const seen = new Set<string>();
+    for (let key = read(); key; key = read()) {
+      if (key.type === EVENT_ID.SCALAR) {
+        const name = getScalarValue(content, key);
+        const line = content.slice(0, key.valueStart).split('\n').length;
+        if (seen.has(name)) repeated.push(`line ${line}: key "${name}" already set in map`);
+        seen.add(name);
       }
-    },
-  });
+      read();
+    }
+    return event;
+  };
+  read();
   return repeated;
 }
 
@@ -164,10 +188,10 @@ function withListenDefaults(configuration: Configuration, root: unknown): Config
 /** Whether a reader would take the text without quotes for null, a boolean or a number. */
 function looksLikeOther(text: string): boolean {
   try {
-    const value: unknown = parse(text, { version: '1.1', logLevel: 'silent' });
+    const value = load(text, { schema: YAML11_SCHEMA });
     return typeof value !== 'string' && (value === null || typeof value !== 'object');
   } catch {
-    return false;
+    return text === '';
   }
 }
 

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { errorMessage } from '../../../application/error-message.js';
 import {
   emptyKubeConfig,
@@ -121,7 +121,7 @@ function requireCurrent(config: KubeConfig, file: string): void {
 
 /** `tokenFile` of the user: kubeadm's kube-proxy kubeconfig has it, and client-node does not know that key. */
 function tokenFileOf(text: string, user: User): string | undefined {
-  const document = parse(text) as { users?: { name?: string; user?: { tokenFile?: unknown } | null }[] };
+  const document = load(text) as { users?: { name?: string; user?: { tokenFile?: unknown } | null }[] };
   const tokenFile = document.users?.find(({ name }) => name === user.name)?.user?.tokenFile;
   return typeof tokenFile === 'string' && tokenFile ? tokenFile : undefined;
 }

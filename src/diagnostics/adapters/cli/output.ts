@@ -1,7 +1,7 @@
 /** Prints results: text with colors and columns, JSON, YAML or names. */
 
 import { once } from 'node:events';
-import { stringify } from 'yaml';
+import { dump } from 'js-yaml';
 import { printable, printableJson, printableLines } from '../../../adapters/process/quote.js';
 import { cutText } from '../../../application/cut-text.js';
 import type { OutputFormat } from './options.js';
@@ -37,7 +37,7 @@ export function formatted<Value>(
     case 'json':
       return `${printableJson(JSON.stringify(value, undefined, 2))}\n`;
     case 'yaml':
-      return stringify(mapTexts(value, printable));
+      return dump(mapTexts(value, printable), { lineWidth: -1, noRefs: true, skipInvalid: true });
     case 'text':
       return linesText(
         lines(

@@ -17,7 +17,7 @@ import { listAll } from '../../../adapters/kubernetes/client/send.js';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { parse } from 'yaml';
+import { loadAll } from 'js-yaml';
 import { SystemClock } from '../../../adapters/process/system-clock.js';
 
 /** An exec plugin may ask a person to log in. Milliseconds. */
@@ -119,7 +119,7 @@ export async function userKubeconfig(
 /** Undefined if there is no such file. */
 async function documentOf(file: string): Promise<Document | undefined> {
   try {
-    return (parse(await readFile(file, 'utf8')) as Document | null) ?? {};
+    return (loadAll(await readFile(file, 'utf8'))[0] as Document | null | undefined) ?? {};
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new KubeconfigError(file, `cannot read the kubeconfig (${errorMessage(error)})`, 'check the file', {
