@@ -189,19 +189,21 @@ describe('one service', () => {
     await open('#/service/shop/cart');
     const drawing = page.getByRole('img', { name: /Drawing of port http/ });
     await drawing.waitFor();
-    const drawn = await drawing.locator('g > title').allTextContents();
+    const drawn = await drawing
+      .locator('.box')
+      .evaluateAll((boxes) => boxes.map((box) => (box as HTMLElement).title));
     expect(drawn).toEqual([
       '172.30.200.6:80: cluster-ip',
-      '*:30186: node-port',
       'Cluster: forward: to 2 endpoints',
-      'Local: drop: the policy is Local, and no endpoint on this node is usable',
       '10.244.2.11:8080: used, ready',
       '10.244.2.12:8080: used, ready',
+      '*:30186: node-port',
+      'Local: drop: the policy is Local, and no endpoint on this node is usable',
       '10.244.2.13:8080: not used, not ready, terminating',
     ]);
-    // Two ways into the rules, one of which ends there, and two to the endpoints that are used.
-    expect(await drawing.locator('path:not(.ends)').count()).toBe(3);
-    expect(await drawing.locator('path.ends').count()).toBe(1);
+    // One path leads to the endpoints that are used, and one ends at its rule.
+    expect(await drawing.locator('.path.good .endpoints > .box').count()).toBe(2);
+    expect(await drawing.locator('.path.bad > .endpoints > .box').count()).toBe(0);
     await page.getByText('As a list').click();
     const list = await text('details[open]');
     for (const fact of [
@@ -225,7 +227,7 @@ describe('one service', () => {
     const change = newest.filter({ hasText: '+10.244.2.14:8080' });
     await change.waitFor();
     expect(await change.innerText()).toMatch(
-      /programmed\s+http TCP IPv4\s+.* m?s\s+endpoints 2 → 3: \+10\.244\.2\.14:8080/,
+      /programmed\s+shop\/cart http TCP IPv4\s+.* m?s\s+endpoints 2 → 3: \+10\.244\.2\.14:8080/,
     );
   });
 

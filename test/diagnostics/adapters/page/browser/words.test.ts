@@ -2,13 +2,17 @@ import {
   summary,
   programmedChanges,
   timesShown,
-} from '../../../../../src/diagnostics/adapters/page/browser/views/overview/latencies.js';
+} from '../../../../../src/diagnostics/adapters/page/browser/views/latency.js';
 import {
-  changeWords,
-  outcomeOf,
-} from '../../../../../src/diagnostics/adapters/page/browser/parts/change-words.js';
-import { readServicePort } from '../../../../../src/diagnostics/adapters/page/browser/parts/service-port.js';
-import { clockTime, counted, span } from '../../../../../src/diagnostics/adapters/page/browser/parts/time.js';
+  changeText,
+  markOfChange,
+} from '../../../../../src/diagnostics/adapters/page/browser/views/history-view.js';
+import {
+  clockTime,
+  counted,
+  durationText,
+  parseServicePort,
+} from '../../../../../src/diagnostics/adapters/page/browser/text.js';
 import { portWords, bytesText } from '../../../../../src/diagnostics/application/words.js';
 import type { ChangeEntry, ServicePortChange } from '../../../../../src/application/status/change-entry.js';
 import { timeText } from '../../../../../src/domain/model/text.js';
@@ -24,7 +28,7 @@ it.each([
   [5 * 3_600_000, '5 h'],
   [12 * 86_400_000, '12 d'],
 ])('%d ms are %s', (milliseconds, text) => {
-  expect(span(milliseconds)).toBe(text);
+  expect(durationText(milliseconds)).toBe(text);
 });
 
 it.each([
@@ -48,20 +52,20 @@ it('counts in words', () => {
 });
 
 it('reads the key of a service port', () => {
-  expect(readServicePort('shop/cart/tcp/http')).toEqual({
+  expect(parseServicePort('shop/cart/tcp/http')).toEqual({
     namespace: 'shop',
     name: 'cart',
     protocol: 'TCP',
     port: 'http',
   });
-  expect(portWords(readServicePort('shop/cart/udp/')!)).toBe('(unnamed) UDP');
-  expect(readServicePort('shop/cart:http')).toEqual({
+  expect(portWords(parseServicePort('shop/cart/udp/')!)).toBe('(unnamed) UDP');
+  expect(parseServicePort('shop/cart:http')).toEqual({
     namespace: 'shop',
     name: 'cart',
     protocol: '',
     port: 'http',
   });
-  expect(readServicePort('10.96.0.80:80')).toBeUndefined();
+  expect(parseServicePort('10.96.0.80:80')).toBeUndefined();
 });
 
 describe('a change', () => {
@@ -78,10 +82,10 @@ describe('a change', () => {
     [{ result: 'removed' }, '3 steps'],
     [{ result: 'failed', reason: 'EINVAL' }, 'EINVAL'],
   ])('%j is told as %s', (more, text) => {
-    expect(changeWords(change(more))).toBe(text);
+    expect(changeText(change(more))).toBe(text);
   });
 
-  it('of all rules has an outcome of its own', () => {
+  it('of all rules has a mark of its own', () => {
     const all: ChangeEntry = {
       what: 'sync-failed',
       family: 'IPv6',
@@ -89,19 +93,16 @@ describe('a change', () => {
       steps: 0,
       reason: 'EBUSY',
     };
-    expect([outcomeOf(all), changeWords(all)]).toEqual([{ mark: 'bad', word: 'sync failed' }, 'EBUSY']);
+    expect([markOfChange(all), changeText(all)]).toEqual(['bad', 'EBUSY']);
     const repaired: ChangeEntry = { what: 'repaired', family: 'IPv4', at: timeText(0), steps: 1 };
-    expect([outcomeOf(repaired).word, changeWords(repaired)]).toEqual([
-      'repaired after another program',
-      '1 step',
-    ]);
+    expect([markOfChange(repaired), changeText(repaired)]).toEqual(['waiting', '1 step']);
   });
 });
 
 describe('the times of changes', () => {
   it('are summed up', () => {
     const changes = Array.from({ length: 200 }, (_, number) => change({ took: 200 - number }));
-    expect(summary(changes)).toEqual({ count: 200, median: 100, nearlyAll: 198, slowest: changes[0] });
+    expect(summary(changes)).toEqual({ count: 200, median: 100, percentile99: 198, slowest: changes[0] });
   });
 
   it('are those of changes that reached the kernel', () => {

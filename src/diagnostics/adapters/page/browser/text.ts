@@ -1,0 +1,75 @@
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** The local time of day, of RFC 3339 or milliseconds since the epoch: `14:02:11`; with the date unless that is today's. */
+export function clockTime(time: string | number, now = Date.now()): string {
+  const at = new Date(time);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const clock = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
+  if (at.toDateString() === new Date(now).toDateString()) return clock;
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
+}
+
+/** A duration in one unit: `850 ms`, `4.2 s`, `3 min`, `5 h`, `12 d`. */
+export function durationText(milliseconds: number): string {
+  if (milliseconds < 10) return `${Number(milliseconds.toFixed(1))} ms`;
+  if (milliseconds < SECOND) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 10 * SECOND) return `${Number((milliseconds / SECOND).toFixed(1))} s`;
+  if (milliseconds < 2 * MINUTE) return `${Math.round(milliseconds / SECOND)} s`;
+  if (milliseconds < 2 * HOUR) return `${Math.round(milliseconds / MINUTE)} min`;
+  if (milliseconds < 2 * DAY) return `${Math.round(milliseconds / HOUR)} h`;
+  return `${Math.round(milliseconds / DAY)} d`;
+}
+
+/** `1 endpoint`, `2 endpoints`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** The words of a search, in lower case. */
+export function searchWords(search: string): readonly string[] {
+  return search.toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+/** A sorted copy; equal items stay in their order. */
+export function sortedBy<Item>(
+  items: readonly Item[],
+  rankOf: (item: Item) => string | number,
+  isDescending = false,
+): readonly Item[] {
+  const sign = isDescending ? -1 : 1;
+  return items
+    .map((item) => ({ item, rank: rankOf(item) }))
+    .sort((a, b) => sign * (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0))
+    .map(({ item }) => item);
+}
+
+/** A text by which addresses and ports are sorted as numbers: `10.2.0.1:80` comes before `10.10.0.1:80`, and `fd00::9` before `fd00::10`. */
+export function addressRank(text: string): string {
+  return text.replace(/[\da-f]+/g, (digits) => digits.padStart(5, '0'));
+}
+
+/** The parts of a service port; the port is empty if it has no name. */
+export interface ServicePort {
+  readonly namespace: string;
+  readonly name: string;
+  /** Upper case; empty if the text does not contain it. */
+  readonly protocol: string;
+  readonly port: string;
+}
+
+/** Its key, `namespace/service/protocol/port`, or its name in the rules, `namespace/service:port`. */
+const FORMS = [
+  /^(?<namespace>[^/:]+)\/(?<name>[^/:]+)\/(?<protocol>[a-z]+)\/(?<port>[^/:]*)$/,
+  /^(?<namespace>[^/:]+)\/(?<name>[^/:]+)(?::(?<port>[^/:]*))?$/,
+];
+
+/** Undefined when the text is neither the key nor the name of a service port. */
+export function parseServicePort(text: string): ServicePort | undefined {
+  const parts = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
+  if (!parts) return undefined;
+  const { namespace = '', name = '', protocol = '', port = '' } = parts;
+  return { namespace, name, protocol: protocol.toUpperCase(), port };
+}

@@ -1,0 +1,35 @@
+import { timeText } from '../../../../../src/domain/model/text.js';
+import { searchChanges } from '../../../../../src/diagnostics/adapters/page/browser/views/history-view.js';
+import type { ChangeEntry } from '../../../../../src/application/status/change-entry.js';
+import { serviceChange } from './samples.js';
+
+const changes: readonly ChangeEntry[] = [
+  { what: 'everything-programmed', family: 'IPv4', at: timeText(1), steps: 9, took: 5 },
+  serviceChange({
+    at: timeText(2),
+    endpoints: { now: 3, added: 1, removed: 0, turned: 0, some: ['+10.244.1.7:8080'] },
+  }),
+  serviceChange({ at: timeText(3), servicePort: 'shop/web/tcp/', result: 'failed', reason: 'EINVAL' }),
+  serviceChange({ at: timeText(4), family: 'IPv6', result: 'degraded', reason: 'lost to shop/old' }),
+  { what: 'repaired', family: 'IPv4', at: timeText(5), steps: 1 },
+];
+
+describe('changes', () => {
+  it.each([
+    ['', [5, 4, 3, 2, 1]],
+    ['shop/cart', [4, 2]],
+    ['cart ipv6', [4]],
+    ['10.244.1.7', [2]],
+    ['EINVAL', [3]],
+    ['another program', [5]],
+    ['http programmed', [2]],
+    ['nothing', []],
+  ])('in which %j occurs are found, the newest first', (text, times) => {
+    expect(searchChanges(changes, text, false).map(({ at }) => Date.parse(at))).toEqual(times);
+  });
+
+  it('are shown alone where something went wrong', () => {
+    expect(searchChanges(changes, '', true).map(({ at }) => Date.parse(at))).toEqual([5, 4, 3]);
+    expect(searchChanges(changes, 'cart', true).map(({ at }) => Date.parse(at))).toEqual([4]);
+  });
+});
