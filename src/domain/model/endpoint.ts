@@ -1,4 +1,4 @@
-import { hostPort } from '../net/address.js';
+import { hostPort } from '../net/ip-family.js';
 import type { Protocol } from './service-port-name.js';
 
 /** One endpoint of a service port: a target for connections. */
