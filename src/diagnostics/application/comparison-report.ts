@@ -10,7 +10,7 @@ import type { Side, SideMode } from '../domain/compare/side.js';
 import { getOrMake } from '../../domain/model/maps.js';
 import { hostPort } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { Packet, Step, PacketPath } from '../domain/trace/trace.js';
+import type { Packet, Step } from '../domain/trace/trace.js';
 import { parseDisplayName, serviceOf as keyOfService } from '../../domain/model/service-port-name.js';
 
 /** How one or more classes of packets are treated by each side. */
@@ -103,7 +103,7 @@ export function familyReport(
     const one = difference(compared, explained);
     const group = groupOf(one);
     if (!explained && differences.size >= listed && !differences.has(group)) unlisted++;
-    else getOrMake(differences, group, () => withSteps(one, compared)).classes++;
+    else getOrMake(differences, group, () => one).classes++;
   }
   return {
     family: node.family,
@@ -132,12 +132,13 @@ export function exitCode(reports: readonly FamilyReport[]): 0 | 1 | 2 {
 
 type Counted<One extends { readonly classes: number }> = Omit<One, 'classes'> & { classes: number };
 
-/** Its group is known before its packet's way is walked once more. */
-type UntoldDifference = Omit<ReportedDifference, 'steps' | 'classes'>;
-
-function difference(compared: ComparedClass, known: KnownDifference | undefined): UntoldDifference {
+function difference(
+  compared: ComparedClass,
+  known: KnownDifference | undefined,
+): Counted<ReportedDifference> {
   const { frontend, kind, packet, sides, remembered } = compared;
   const [one, other] = sides;
+  const stepsOf = ({ paths }: Outcome) => paths.flatMap(({ steps }) => steps);
   return {
     service: serviceIn(compared) ?? frontend.address,
     packet,
@@ -145,20 +146,10 @@ function difference(compared: ComparedClass, known: KnownDifference | undefined)
     client: clientWords(kind, packet),
     ...(remembered && { remembered: hostPort(remembered.address, remembered.port) }),
     outcomes: [verdictTexts(one), verdictTexts(other)],
+    steps: [stepsOf(one), stepsOf(other)],
+    classes: 0,
     ...(known && { known: known.name }),
   };
-}
-
-function withSteps(one: UntoldDifference, { told }: ComparedClass): Counted<ReportedDifference> {
-  const [mine, its] = told();
-  const stepsOf = ({ paths }: Outcome) => paths.flatMap(({ steps }) => steps);
-  return { ...one, steps: [stepsOf(mine), stepsOf(its)], classes: 0 };
-}
-
-/** By the rules that name it; if none does, by what they say on the way. */
-function serviceIn({ result, sides, told }: ComparedClass): string | undefined {
-  const named = (both: ComparedClass['sides']) => serviceOf(both.flatMap(({ paths }) => paths));
-  return named(sides) ?? (result === 'different' ? named(told()) : undefined);
 }
 
 /** Rules for other ports of an address may not say whose it is; those for its own ports do. */
@@ -176,7 +167,7 @@ function clientWords(kind: ComparedClass['kind'], { source, inputInterface }: Pa
 }
 
 /** Clients of one frontend that meet the same are told of once. */
-function groupOf({ service, packet, outcomes, remembered }: UntoldDifference): string {
+function groupOf({ service, packet, outcomes, remembered }: Counted<ReportedDifference>): string {
   return [service, destinationText(packet), remembered ?? '', ...outcomes].join('\n');
 }
 
@@ -218,16 +209,14 @@ const CHAIN = /\b(?:service|external|firewall|local|endpoint)-[A-Z0-9]{8}-([a-z0
 /** The beginning of a comment of kube-proxy: `namespace/name:port …`. */
 const COMMENT = /--comment "([a-z0-9-]+\/[a-z0-9.-]+)[: "]/;
 
-/** The Service that rules on the way name; undefined if they name none. */
-function serviceOf(paths: readonly PacketPath[]): string | undefined {
-  for (const { servicePort } of paths) if (servicePort !== undefined) return serviceOfPort(servicePort);
-  for (const { steps } of paths)
-    for (const { servicePort } of steps) if (servicePort !== undefined) return serviceOfPort(servicePort);
-  for (const { steps } of paths)
-    for (const { where, rule, effect } of steps) {
-      const [, name] = CHAIN.exec(`${where} ${effect} ${rule}`) ?? COMMENT.exec(rule) ?? [];
-      if (name !== undefined) return name;
-    }
+/** The Service that rules on either side name; undefined if they name none. */
+function serviceIn({ sides }: ComparedClass): string | undefined {
+  const steps = sides.flatMap(({ paths }) => paths.flatMap((path) => path.steps));
+  for (const { servicePort } of steps) if (servicePort !== undefined) return serviceOfPort(servicePort);
+  for (const { where, rule, effect } of steps) {
+    const [, name] = CHAIN.exec(`${where} ${effect} ${rule}`) ?? COMMENT.exec(rule) ?? [];
+    if (name !== undefined) return name;
+  }
   return undefined;
 }
 

@@ -137,11 +137,14 @@ function compareFamilies(
   };
 }
 
+/** The rules of a side, by family. */
 interface ReadSide {
   readonly families: FamilySides;
   /** If the side knows it. */
   readonly node?: KnownNode;
+  /** Objects that are not in a plan. */
   readonly problems: readonly string[];
+  /** What the comparison of rules does not show, for people. */
   readonly notes: readonly string[];
 }
 
@@ -149,11 +152,12 @@ async function readSide(side: ComparedSide, asked: Asked<'compare'>, logger: Log
   switch (side.kind) {
     case 'kernel':
       return {
-        families: await kernelSides(supportedFamilies(), {
-          proxiesOnly: asked.request.proxiesOnly,
-          excluded: asked.request.proxiesOnly ? excludedBy(asked) : [],
-        }),
-        ...{ problems: [], notes: [] },
+        families: await kernelSides(
+          supportedFamilies(),
+          asked.request.proxiesOnly ? excludedBy(asked) : undefined,
+        ),
+        problems: [],
+        notes: [],
       };
     case 'dump':
       return { families: dumpSides(side.paths), problems: [], notes: [] };
@@ -171,14 +175,7 @@ function isKernel({ kind }: ComparedSide): boolean {
 }
 
 function nameOf(side: ComparedSide): string {
-  switch (side.kind) {
-    case 'kernel':
-      return 'kernel';
-    case 'dump':
-      return side.paths[0]!;
-    case 'plan':
-      return 'plan';
-  }
+  return side.kind === 'dump' ? side.paths[0]! : side.kind;
 }
 
 function machine(logger: Logger): KnownNode {
@@ -214,15 +211,6 @@ interface KnownNode {
   readonly podCIDRs: readonly string[];
 }
 
-/** A plan in each family, the node that it is for, and the objects that are not in it. */
-interface PlannedSides {
-  readonly families: FamilySides;
-  readonly node: KnownNode;
-  readonly problems: readonly string[];
-  /** What the comparison of rules does not show, for people. */
-  readonly notes: readonly string[];
-}
-
 /**
  * Reads the objects once, and compiles them.
  * @param mode undefined: the one that is configured
@@ -234,7 +222,7 @@ async function plannedSides(
   mode: PlannedMode,
   isHere: boolean,
   logger: Logger,
-): Promise<PlannedSides> {
+): Promise<ReadSide> {
   const { commandLine } = await chooseMode(inMode(asked, mode), logger);
   const rules = new ModeRules(commandLine.configuration, logger);
   const options = isHere ? { families: IP_FAMILIES } : otherMachine(logger).options;

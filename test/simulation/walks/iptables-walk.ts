@@ -69,7 +69,7 @@ export class IptablesWalk implements PacketWalk {
     const effective = inquiry.ask(tables, asked.chainsWithEffect);
     if (isWithoutServers && effective === '') return LEFT_ALONE;
     const rules = this.rulesOf(tables, asked.chain, effective, inquiry);
-    const environment = { localAddresses: inquiry.ask(links, () => machine.addresses), isSilent: true };
+    const environment = { localAddresses: inquiry.ask(links, () => machine.addresses) };
     const proxied = (protocol: string, port: number) =>
       inquiry.ask(ANYTHING, () => machine.hasSocketAt(protocol, port)) ? IN_PROCESS : undefined;
     if (inquiry.ask(ANYTHING, () => machine.isProxying))

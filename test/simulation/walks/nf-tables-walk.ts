@@ -69,7 +69,7 @@ export class NfTablesWalk implements PacketWalk {
         : inquiry.ask(nfTables, this.sharedElementOf(table, set, key));
     const addresses = { has: (text: string) => inquiry.ask(links, () => machine.localAddresses.has(text)) };
     const ruleset = this.ruleset(family);
-    return new RulesetWalk(ruleset, packet, addresses, find, () => undefined, undefined, true).paths();
+    return new RulesetWalk(ruleset, packet, addresses, find, () => undefined).paths();
   }
 
   /** The same object as long as the base chains are the same, so that what walks make of chains is kept. */

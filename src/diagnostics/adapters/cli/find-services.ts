@@ -86,6 +86,12 @@ export async function findServices(
   return new FoundServices(names, await listServices(proxy, ofNames(names, namespace)));
 }
 
+/** The same for commands whose answer reports that a Service does not exist: names with a namespace alone need no request. */
+export function findKeys(proxy: RunningProxy, names: readonly ServiceName[]): Promise<FoundServices> {
+  const isFull = names.every(({ service }) => service.includes('/'));
+  return isFull ? Promise.resolve(new FoundServices(names)) : findServices(proxy, names);
+}
+
 /** Those of these names, whatever their state; of none, all. */
 export function ofNames(names: readonly ServiceName[], namespace?: string): RowFilter {
   return {

@@ -23,26 +23,22 @@ import { listLinks } from '../../../adapters/rtnetlink/rtnetlink.js';
 import { ToolMissingError } from '../../../adapters/tool-programs.js';
 import { savedRules } from '../rules/iptables-rules.js';
 
-interface KernelSidesOptions {
-  /** Without rules of programs that are no service proxies, which a plan does not have either. */
-  readonly proxiesOnly?: boolean;
-  /** Virtual servers in these networks are of others. */
-  readonly excluded?: readonly Cidr[];
-}
-
 /**
  * What the kernel has now, whichever proxy wrote it: IPVS where rules match against its sets, nf_tables where it has the table of a
  * proxy, else the tables of iptables.
- * @throws what reading throws: ToolError, NetlinkError; ComparisonError for rules of mode userspace
+ * @param excluded without rules of programs that are no service proxies, which a plan does not have either, and without virtual servers
+ *   in these networks; undefined: everything
+ * @throws what reading throws: ToolError, NetlinkError; ComparisonError for rules of userspace mode
  */
 export async function kernelSides(
   families: readonly IpFamily[],
-  { proxiesOnly = false, excluded = [] }: KernelSidesOptions = {},
+  excluded?: readonly Cidr[],
 ): Promise<FamilySides> {
+  const proxiesOnly = excluded !== undefined;
   const sides: FamilySides = {};
   for (const family of families)
     sides[family] =
-      (await ipvsIn(family, proxiesOnly, excluded)) ??
+      (await ipvsIn(family, proxiesOnly, excluded ?? [])) ??
       (await nftablesIn(family, proxiesOnly)) ??
       (await tablesIn(family, proxiesOnly));
   return sides;

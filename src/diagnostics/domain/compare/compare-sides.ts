@@ -29,8 +29,6 @@ export interface ComparedClass {
   readonly packet: Packet;
   readonly result: 'equal' | 'different' | 'unknown';
   readonly sides: readonly [Outcome, Outcome];
-  /** The same with the way of each packet, which is walked once more. */
-  readonly told: () => readonly [Outcome, Outcome];
   /** Of unknown ones: what is not understood, for people. */
   readonly unclear: readonly string[];
   /** Of later connections: where the client's first one went. */
@@ -116,34 +114,12 @@ class Comparison {
     const about = { frontend, kind, packet };
     const first = this.both((side) => this.outcome(side, packet, fields));
     const [one, other] = first;
-    const all = [
-      this.judged(about, first, fields, (side) => this.outcome(side, packet, new ComparedFields(true))),
-    ];
-    if (one.stickySeconds !== undefined && other.stickySeconds !== undefined)
-      for (const [mine, its] of rememberedIn(first)) {
-        const again = (side: Side, at: 0 | 1, by: ComparedFields) =>
-          this.later(side, packet, first[at], at === 0 ? mine : its, by);
-        const later = this.both((side, at) => again(side, at, fields));
-        const compared = this.judged(about, later, fields, (side, at) =>
-          again(side, at, new ComparedFields(true)),
-        );
-        all.push({ ...compared, remembered: mine.endpoint! });
-      }
-    yield* all;
-  }
-
-  /** @param withSteps the same once more, as its way is to be told */
-  private judged(
-    about: Pick<ComparedClass, 'frontend' | 'kind' | 'packet'>,
-    outcomes: readonly [Outcome, Outcome],
-    { unclearThings }: ComparedFields,
-    withSteps: (side: Side, at: 0 | 1) => Outcome,
-  ): ComparedClass {
-    const unclear = [...unclearThings];
-    const result = unclear.length > 0 ? 'unknown' : sameOutcome(...outcomes) ? 'equal' : 'different';
-    const { frontend, kind, packet } = about;
-    const told = () => this.both(withSteps);
-    return { frontend, kind, packet, result, sides: outcomes, told, unclear };
+    yield judged(about, first, fields);
+    if (one.stickySeconds === undefined || other.stickySeconds === undefined) return;
+    for (const both of rememberedIn(first)) {
+      const later = this.both((side, at) => this.later(side, packet, first[at], both[at], fields));
+      yield { ...judged(about, later, fields), remembered: both[0].endpoint! };
+    }
   }
 
   private both(outcome: (side: Side, at: 0 | 1) => Outcome): readonly [Outcome, Outcome] {
@@ -179,6 +155,16 @@ class Comparison {
     if (path.memory) return this.outcome(side, packet, fields, path.memory);
     return outcomeOf([{ ...path, probability: 1 }], false, [stickySeconds]);
   }
+}
+
+function judged(
+  about: Pick<ComparedClass, 'frontend' | 'kind' | 'packet'>,
+  sides: readonly [Outcome, Outcome],
+  { unclearThings }: ComparedFields,
+): ComparedClass {
+  const unclear = [...unclearThings];
+  const result = unclear.length > 0 ? 'unknown' : sameOutcome(...sides) ? 'equal' : 'different';
+  return { ...about, result, sides, unclear };
 }
 
 /** For each endpoint that both sides may remember a client with, a path of each that does so. */
@@ -282,8 +268,6 @@ class ComparedFields implements Watch {
   readonly interfaces = new Set<string>();
   private readonly ranges = new Set<AddressRange>();
   private times = new Set<number>();
-
-  constructor(readonly wantsSteps = false) {}
 
   source(range: AddressRange): void {
     this.ranges.add(range);

@@ -52,7 +52,6 @@ export function walkTables(
 ): readonly PacketPath[] {
   const { sets = new Map(), devices = () => undefined, balancer = stay, process = stay, watch } = options;
   const { localAddresses, remembered } = environment;
-  const isSilent = watch ? !watch.wantsSteps : environment.isSilent === true;
   const isLocal = localTo(environment, packet);
   const inputs: ConditionInputs = {
     isLocal,
@@ -90,7 +89,7 @@ export function walkTables(
   };
   const hooks = new HookPath<PacketState>((hook) => TABLES[hook].map((table) => handlers[table]!), isLocal);
   return hooks
-    .follow(new PacketState(initialState(packet, isSilent)))
+    .follow(new PacketState(initialState(packet)))
     .flatMap((state) => (state.verdict ? [state] : process(state)))
     .map((state) => verdictOf(state, state.isTranslated || state.virtualServer !== undefined));
 }

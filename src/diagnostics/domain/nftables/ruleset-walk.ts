@@ -83,7 +83,6 @@ export class RulesetWalk {
     find: FindElement,
     towards: Devices['towards'],
     watching?: Watching,
-    private readonly isSilent = watching?.watch.wantsSteps === false,
   ) {
     this.isLocal = localTo({ localAddresses }, packet);
     this.chains = getOrMake(LISTED, ruleset, () => new ListedChains(packet.family));
@@ -94,7 +93,7 @@ export class RulesetWalk {
 
   paths(): readonly PacketPath[] {
     const { packet } = this;
-    const start = new KernelPacketState(initialState(packet, this.isSilent), headersOf(packet));
+    const start = new KernelPacketState(initialState(packet), headersOf(packet));
     const hooks = new HookPath<KernelPacketState>((hook) => this.handlers(hook), this.isLocal);
     return hooks.follow(start).map((state) => verdictOf(state));
   }

@@ -74,8 +74,6 @@ export interface PacketEnvironment {
   readonly deviceTowards?: (address: string) => Promise<string>;
   /** What earlier packets left in dynamic sets: keys, by the name of the set. */
   readonly remembered?: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Nobody wants to be told the way of the packet: only steps whose effect is not known are kept. A watch says it itself. */
-  readonly isSilent?: boolean;
 }
 
 /** One possible end of a packet, the first of its connection, and how it came there. Every mode's walk returns these. */
@@ -93,8 +91,6 @@ export interface PacketPath {
   readonly sticky: boolean;
   /** What the rules remember the client as, for `PacketEnvironment.remembered`; only where the walk is watched. */
   readonly memory?: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Whose rules it met; only of a walk that keeps no steps. */
-  readonly servicePort?: string;
   readonly steps: readonly Step[];
 }
 

@@ -10,7 +10,7 @@ export type PacketFields = Omit<PacketState, 'with'>;
 /** A packet that no rule has changed yet. */
 type SentPacket = Pick<
   PacketFields,
-  'packet' | 'hook' | 'source' | 'destination' | 'port' | 'inputInterface' | 'isSilent'
+  'packet' | 'hook' | 'source' | 'destination' | 'port' | 'inputInterface'
 >;
 
 /**
@@ -51,8 +51,6 @@ export class PacketState {
   /** How likely it comes this way, between 0 and 1. */
   readonly probability: number;
   readonly steps: readonly Step[];
-  /** Steps are not kept, but for uncertain ones. */
-  readonly isSilent: boolean;
   /** The service port whose frontend the packet was sent to, once a rule has found it. */
   readonly servicePort: string | undefined;
 
@@ -78,7 +76,6 @@ export class PacketState {
     this.verdict = fields.verdict;
     this.probability = fields.probability ?? 1;
     this.steps = fields.steps ?? [];
-    this.isSilent = fields.isSilent;
     this.servicePort = fields.servicePort;
   }
 
@@ -91,11 +88,8 @@ export class PacketState {
 /** What packets meet: a rule, a virtual server. Most do nothing, so that the text of a rule may be made when it is asked for. */
 export type Place = Pick<Step, 'where' | 'rule' | 'servicePort' | 'isForeign'>;
 
-/**
- * The state of a packet that no rule has changed yet.
- * @param isSilent steps are not kept
- */
-export function initialState(packet: Packet, isSilent = false): SentPacket {
+/** The state of a packet that no rule has changed yet. */
+export function initialState(packet: Packet): SentPacket {
   return {
     packet,
     hook: packet.inputInterface === undefined ? 'output' : 'prerouting',
@@ -103,7 +97,6 @@ export function initialState(packet: Packet, isSilent = false): SentPacket {
     destination: packet.destination,
     port: packet.destinationPort,
     inputInterface: packet.inputInterface ?? '',
-    isSilent,
   };
 }
 
@@ -119,7 +112,6 @@ export function withStep<C extends PacketState>(
   effect: string,
   isUncertain = false,
 ): C {
-  if (state.isSilent && !isUncertain) return silently(state, place);
   const { hook, steps } = state;
   const { where, rule, isForeign } = place;
   const last = steps.at(-1);
@@ -137,11 +129,6 @@ export function withStep<C extends PacketState>(
   return state.with({ steps: [...(goesOn ? steps.slice(0, -1) : steps), step] });
 }
 
-function silently<C extends PacketState>(state: C, { servicePort, isForeign }: Place): C {
-  const isKnown = isForeign || servicePort === undefined || servicePort === state.servicePort;
-  return isKnown ? state : state.with({ servicePort });
-}
-
 /** The state of this share of the packets. */
 export function shareOf<C extends PacketState>(state: C, share: number): C {
   return share === 1 ? state : state.with({ probability: state.probability * share });
@@ -153,19 +140,16 @@ export function shareOf<C extends PacketState>(state: C, share: number): C {
  */
 export function verdictOf(state: PacketState, isSent = state.isTranslated): PacketPath {
   const { verdict, destination: address, port, probability, isMasqueraded, isSticky, memory, steps } = state;
-  const { isSilent, servicePort } = state;
   const arrives = verdict === undefined && isSent;
-  const path: { -readonly [Key in keyof PacketPath]: PacketPath[Key] } = {
+  return {
     verdict: verdict ?? (isSent ? 'sent' : 'untouched'),
     probability,
     masquerade: isMasqueraded,
     sticky: arrives && isSticky,
     steps,
+    ...(arrives && { endpoint: { address, port } }),
+    ...(memory && { memory }),
   };
-  if (arrives) path.endpoint = { address, port };
-  if (memory) path.memory = memory;
-  if (isSilent && servicePort !== undefined) path.servicePort = servicePort;
-  return path;
 }
 
 /**
@@ -173,8 +157,6 @@ export function verdictOf(state: PacketState, isSent = state.isTranslated): Pack
  * tells for which other packets an outcome holds.
  */
 export interface Watch {
-  /** Whether the way of the packet is to be told. Of a walk without it only steps are kept whose effect is not known. */
-  readonly wantsSteps: boolean;
   /** The source that the packet was sent with was compared with these addresses. */
   source(range: AddressRange): void;
   /** So was the name of the interface that it came in through; `+` at the end stands for anything. */

@@ -34,7 +34,7 @@ import {
 import type { ServiceKey } from '../../../../domain/model/service-port-name.js';
 import { formatted, print, inToneOf } from '../output.js';
 import { askProxy } from './trace.js';
-import { findServices, FoundServices, reportUnknown } from '../find-services.js';
+import { findKeys, type FoundServices, reportUnknown } from '../find-services.js';
 import { RunningProxy } from '../running-proxy.js';
 import { frontendPlace } from '../../../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../../../domain/net/address.js';
@@ -102,8 +102,7 @@ export async function explain({ request, configuration }: Asked<typeof explainCo
   const all: Explained[] = [];
   for (const subject of subjects) if (typeof subject === 'string') all.push(await ask(proxy, subject));
   const names = subjects.filter((subject) => typeof subject !== 'string');
-  const isFull = names.every(({ service }) => service.includes('/'));
-  const found = isFull ? new FoundServices(names) : await findServices(proxy, names);
+  const found = await findKeys(proxy, names);
   for (const key of found.keys) all.push(await explainService(proxy, key, found, probe));
   const [only] = all;
   const isOne = all.length === 1 && subjects.length === 1;

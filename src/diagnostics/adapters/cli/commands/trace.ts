@@ -32,7 +32,7 @@ import { parseJsonQuery } from '../../../domain/trace/query.js';
 import { CannotAskError, RunningProxy, limitedLines } from '../running-proxy.js';
 import { NamedError } from '../../../../domain/model/named-error.js';
 import { serviceExplanation } from '../../../application/explain/explanation.js';
-import { findServices } from '../find-services.js';
+import { findKeys } from '../find-services.js';
 import { grouped } from '../../../../domain/model/maps.js';
 import { foldSteps, type FoldedStep } from '../../../domain/trace/trace.js';
 import { counted } from '../../../../application/words.js';
@@ -242,7 +242,7 @@ export function askProxy(proxy: RunningProxy, rules: TracedRules): Tracing {
 function placesOfProxy(proxy: RunningProxy): PlacesOf {
   return async ({ service }) => {
     const places: ClusterPlace[] = [];
-    const { keys } = await findServices(proxy, [{ service }]);
+    const { keys } = await findKeys(proxy, [{ service }]);
     for (const key of keys) {
       const { families } = await proxy.ask(
         `/debug/explain?${new URLSearchParams({ subject: key }).toString()}`,

@@ -37,7 +37,6 @@ function told(
 ): readonly string[] {
   const texts: string[] = [];
   const watch: Watch = {
-    wantsSteps: false,
     source: ({ first, last }) => texts.push(`${first} ${last}`),
     inputInterface: (pattern) => texts.push(pattern),
     unclear: (what) => texts.push(what.replace(/.* looks at /, '')),
