@@ -43,8 +43,16 @@ const PUBLISHED = {
     ...['failover/aside-lookup.ts', 'localhost/localhost-lookup.ts'],
   ],
   adapters: [
-    ...['cli', 'http', 'process', 'manifests', 'tool-programs.ts', 'userspace'],
-    ...['kubernetes/client', 'kubernetes/connection'],
+    ...[
+      'cli',
+      'http/router.ts',
+      'http/largest-response.ts',
+      'process',
+      'manifests',
+      'tool-programs.ts',
+      'userspace/host-network.ts',
+    ],
+    ...['kubernetes/client', 'kubernetes/connection/connection.ts'],
     ...['netlink', 'rtnetlink', 'nftables/netlink', 'nftables/render-text.ts', 'ipset'],
     ...['iptables-commands', 'iptables-tool', 'owned-chains', 'tables-difference', 'variants'].map(
       (name) => `iptables/${name}.ts`,

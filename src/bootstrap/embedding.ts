@@ -61,10 +61,15 @@ export async function createProxy(options: ProxyOptions = {}): Promise<EmbeddedP
   const asked = readFlags(options.flags ?? []);
   const logger = options.logger ?? PinoLogger.open(logSettings(asked.configuration));
   for (const warning of asked.warnings) logger.warn({}, warning);
-  const { commandLine, mode } = options.backends
-    ? withBackends(asked, options.backends)
-    : await openChosenMode(asked, logger);
-  return new EmbeddedProxy(composeProxy(commandLine, mode, logger, replacements(options, logger)));
+  const parts = replacements(options, logger);
+  if (!options.backends) {
+    const { commandLine, mode } = await chooseMode(asked, logger);
+    return new EmbeddedProxy(composeProxy(commandLine, await mode.open(), logger, parts));
+  }
+  const { mode } = asked.configuration;
+  const name = mode === '' || mode === 'auto' ? 'nftables' : mode;
+  const commandLine = { ...asked, configuration: withMode(asked.configuration, name) };
+  return new EmbeddedProxy(composeProxy(commandLine, backendMode(name, options.backends), logger, parts));
 }
 
 function readFlags(flags: readonly string[]): CommandLine {
@@ -80,25 +85,6 @@ function readFlags(flags: readonly string[]): CommandLine {
       metricsBindAddress: asked('metrics-bind-address', configuration.metricsBindAddress),
     },
   };
-}
-
-interface ChosenParts {
-  readonly commandLine: CommandLine;
-  readonly mode: OpenMode;
-}
-
-function withBackends(asked: CommandLine, backends: readonly Backend[]): ChosenParts {
-  const { configuration } = asked;
-  const name = configuration.mode === '' || configuration.mode === 'auto' ? 'nftables' : configuration.mode;
-  return {
-    commandLine: { ...asked, configuration: withMode(configuration, name) },
-    mode: backendMode(name, backends),
-  };
-}
-
-async function openChosenMode(asked: CommandLine, logger: Logger): Promise<ChosenParts> {
-  const { commandLine, mode } = await chooseMode(asked, logger);
-  return { commandLine, mode: await mode.open() };
 }
 
 /** What the embedder brings, in the place of the program's parts. */

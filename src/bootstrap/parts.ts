@@ -45,14 +45,12 @@ import type { SyncLoop } from '../application/sync/sync-loop.js';
 import type { ReconcileConntrack } from '../application/use-cases/reconcile-conntrack.js';
 import type { ResetDeadConnections } from '../application/use-cases/reset-dead-connections.js';
 
-/** What reads objects and knows what follows from them for this node, whether or not anything is written. */
+/** The parts that read objects and decide what follows from them for this node. The diagnostics read them. */
 export interface ReadingParts {
   /** The command line as it was at the start. */
   readonly commandLine: CommandLine;
   /** The command line in force: edits of the configuration file change it. */
   readonly live: LiveConfiguration<CommandLine>;
-  /** The families that this node can serve, the primary one first. */
-  readonly families: readonly IpFamily[];
   readonly logger: Logger;
   readonly clock: Clock;
   readonly localAddresses: LocalAddresses;
@@ -61,38 +59,55 @@ export interface ReadingParts {
   readonly source: ClusterSource;
   readonly clusterEvents: ClusterEvents;
   readonly reports: ObjectReports;
-  /** The one client of the API server, made when it is first called for. */
-  readonly apiClient: () => Promise<ApiClient>;
-  /** It may have a `stop`, which gives events that wait a moment to be delivered. */
-  readonly eventRecorder: EventRecorder & { stop?(): Promise<void> };
 
   readonly checkNode: CheckNode;
   readonly awaitNode: AwaitNode;
-  /** How long to wait for this node's Node object. */
-  readonly nodeTimeouts: NodeTimeouts;
   readonly contexts: NodeContexts;
 
-  /** What runs for each family, in the order of `families`. */
+  /** What runs for each family, the primary one first. Empty where nothing is served. */
   readonly served: readonly ServedFamily[];
   readonly statuses: ServiceStatuses;
   readonly syncHistory: SyncHistory;
   readonly changeHistory: ChangeHistory;
-  readonly loops: FamilyLoops;
-  readonly syncObserver: SyncObserver;
   readonly remainingRules: RemainingRules;
   readonly health: ProxyHealth;
-  readonly readiness: Readiness;
   readonly metrics: PrometheusMetrics;
+}
+
+/** All parts of what reads objects and serves nothing. */
+export interface ReaderParts extends ReadingParts {
+  /** The families that this node can serve, the primary one first. */
+  readonly families: readonly IpFamily[];
+  /** The one client of the API server, made when it is first called for. */
+  readonly apiClient: () => Promise<ApiClient>;
+  /** It may have a `stop`, which gives events that wait a moment to be delivered. */
+  readonly eventRecorder: EventRecorder & { stop?(): Promise<void> };
+  /** How long to wait for this node's Node object. */
+  readonly nodeTimeouts: NodeTimeouts;
+  readonly loops: FamilyLoops;
+  readonly syncObserver: SyncObserver;
+  readonly readiness: Readiness;
   /** Undefined where nothing counts packets. */
   readonly packetCounters: PacketCounters | undefined;
   /** Undefined in modes that reject none. */
   readonly rejectedPackets: RejectedPackets | undefined;
 }
 
-/** The parts of a proxy that exist once. */
-export interface ProxyParts extends ReadingParts {
+/** The parts of a proxy that its diagnostics read. */
+export interface DiagnosedParts extends ReadingParts {
   /** The mode in force. */
   readonly mode: OpenMode;
+  /** Undefined: nothing is forwarded by the kernel. */
+  readonly forwardingObstacles: ForwardingObstacles | undefined;
+  readonly trafficWatchers: TrafficWatchers;
+  /** Undefined: silent endpoints are left where they are. */
+  readonly ejection: EjectSilentEndpoints | undefined;
+  /** Undefined where the source delivers every Service. */
+  readonly serviceLookup: ServiceLookup | undefined;
+}
+
+/** All parts of a proxy. Each exists once. */
+export interface ProxyParts extends ReaderParts, DiagnosedParts {
   /** Sets what the proxy needs of the machine besides rules. Idempotent. */
   readonly setUpMachine: () => Promise<void>;
   /**
@@ -102,26 +117,17 @@ export interface ProxyParts extends ReadingParts {
   readonly ready: { readonly promise: Promise<void>; readonly failure: Promise<never> };
   /** Undefined: tracked connections are left alone. */
   readonly conntrack: Conntrack | undefined;
-  /** Undefined: nothing is forwarded by the kernel. */
-  readonly forwardingObstacles: ForwardingObstacles | undefined;
   /** Undefined: health-check node ports stay closed. */
   readonly healthCheckListener: HealthCheckListener | undefined;
   /** Undefined: the proxy listens on no node ports. */
   readonly localhostRelay: LocalhostRelay | undefined;
-
-  readonly trafficWatchers: TrafficWatchers;
-  /** Undefined: silent endpoints are left where they are. */
-  readonly ejection: EjectSilentEndpoints | undefined;
   /** Undefined: the configuration wants none, as with the servers. */
   readonly trafficMetrics: TrafficMetrics | undefined;
-  /** Undefined where the source delivers every Service. */
-  readonly serviceLookup: ServiceLookup | undefined;
   /** What the metrics server answers as kube-proxy's does, except profiles. */
   readonly metricsRoutes: Routes;
   readonly metricsServer: MetricsServer | undefined;
   readonly scrapeServer: ScrapeServer | undefined;
   readonly healthServer: HealthServer | undefined;
-
   /** Everything that runs, in the order in which it starts. */
   readonly running: readonly Part[];
 }

@@ -32,7 +32,7 @@ import type { CommandLine } from './configuration/command-line.js';
 import { modeInForce, modeSettings } from './configuration/proxy-configuration.js';
 import { featureGateStates } from './configuration/releases.js';
 import type { Part } from './life-cycle.js';
-import { makeParts, type Providers, type ReadingParts } from './parts.js';
+import { makeParts, type Providers, type ReaderParts, type ReadingParts } from './parts.js';
 import { checkedSettings, nodeSettings, NodeAddresses } from './this-node.js';
 
 /** Puts together what reads objects and serves nothing. */
@@ -42,7 +42,11 @@ export function composeReader(
   logger: Logger,
   replacements: Partial<Providers<ReadingParts>> = {},
 ): ReadingParts {
-  return makeParts({ ...readingProviders(commandLine, families, logger), served: () => [], ...replacements });
+  return makeParts<ReaderParts>({
+    ...readingProviders(commandLine, families, logger),
+    served: () => [],
+    ...replacements,
+  });
 }
 
 /** The parts of a reader that run: they start after, and stop before, what else reads addresses. */
@@ -71,7 +75,7 @@ export function readingProviders(
   commandLine: CommandLine,
   families: readonly IpFamily[],
   root: Logger,
-): Omit<Providers<ReadingParts>, 'served'> {
+): Omit<Providers<ReaderParts>, 'served'> {
   const { configuration, manifests, once, request, nodeName, version } = commandLine;
   const loggerOf = (caller: string): Logger => root.child({ caller });
   const isProxy = request.name === 'run';
@@ -188,7 +192,7 @@ export function readingProviders(
 }
 
 /** A client of the API server, as the command line and clientConnection describe it. Nothing is read or opened yet. */
-async function openApiClient(parts: ReadingParts, logger: Logger): Promise<ApiClient> {
+async function openApiClient(parts: ReaderParts, logger: Logger): Promise<ApiClient> {
   const { ApiClient, RequestRate } = await import('../adapters/kubernetes/client/api-client.js');
   const { commandLine, clock, metrics, contexts, loops } = parts;
   const { master, configuration } = commandLine;

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { hostname as systemHostname } from 'node:os';
 import { errorMessage } from '../../application/error-message.js';
 import { fullVersion, rawVersion, versionLine } from '../version.js';
 import { parseArguments } from './arguments.js';
 import { commandFlags, proxyFlags, type CommandFlags } from './flags.js';
-import { decodeConfigurationFile } from './configuration-file.js';
+import { decodeConfigurationFile, type DecodedFile } from './configuration-file.js';
 import { ConfigurationError, EarlyExit } from './errors.js';
-import { resolveFeatureGates, type KubernetesVersion } from './releases.js';
+import { resolveFeatureGates } from './releases.js';
 import { buildValues, valueAt, type FieldTree, type ValuesOf } from './field.js';
 import { withPort } from '../../domain/net/listen-address.js';
 import { loggingProblems, validationProblems } from './validation.js';
-import { withMode, withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
+import { withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
 import { schema, type Configuration } from './schema.js';
 import type { Reader } from '../../adapters/cli/reader.js';
 import type { AnySubcommand, ColorChoice, Request } from '../../adapters/cli/subcommand.js';
@@ -37,15 +37,13 @@ export interface CommandLine extends CommandFlags {
   readonly warnings: readonly string[];
 }
 
-/** How the outside is read to complete a configuration; on this machine, what is not given. */
-export interface CommandLineDependencies {
+/** How a configuration is completed by the machine; what is missing is read from this one. */
+export interface Machine {
   /** @throws any error when the file cannot be read */
-  readonly readFile: (path: string) => string;
+  readonly readFile?: (path: string) => string;
   /** The host name of the operating system. */
-  readonly hostname: () => string;
+  readonly hostname?: () => string;
 }
-
-const THIS_MACHINE: CommandLineDependencies = { readFile: (path) => readFileSync(path, 'utf8'), hostname };
 
 /**
  * Reads the arguments after the program's name, and the configuration file they name, and checks the outcome.
@@ -54,11 +52,11 @@ const THIS_MACHINE: CommandLineDependencies = { readFile: (path) => readFileSync
  */
 export function parseCommandLine(
   argv: readonly string[],
-  dependencies: Partial<CommandLineDependencies> = {},
+  machine?: Machine,
   reader?: Reader,
   subcommands?: readonly AnySubcommand[],
 ): CommandLine {
-  const commandLine = completeCommandLine(argv, dependencies, reader, subcommands);
+  const commandLine = completeCommandLine(argv, machine, reader, subcommands);
   validateCommandLine(commandLine);
   return commandLine;
 }
@@ -70,29 +68,31 @@ export function parseCommandLine(
  */
 export function completeCommandLine(
   argv: readonly string[],
-  replacements: Partial<CommandLineDependencies> = {},
+  { readFile = (path) => readFileSync(path, 'utf8'), hostname = systemHostname }: Machine = {},
   reader?: Reader,
   subcommands?: readonly AnySubcommand[],
 ): CommandLine {
-  const dependencies = { ...THIS_MACHINE, ...replacements };
   const { request, flags, color } = parseArguments(argv, reader, subcommands);
   const options = fromFlags(commandFlags, flags);
-  answerVersion(options.version, fromFlags({ asked: schema.kubernetesVersion }, flags).asked);
+  // Before any file is read, as kube-proxy does.
+  const { release } = fromFlags({ release: schema.kubernetesVersion }, flags);
+  if (options.version === 'true') throw new EarlyExit(`${versionLine(release)}\n`);
+  if (options.version === 'raw') throw new EarlyExit(`${rawVersion(release)}\n`);
 
-  const loaded = load(options, flags, dependencies);
-  const asked = chooseModeDefaults(
-    withPlatformDefaults({
-      ...loaded.configuration,
-      hostnameOverride: hostnameOverride(flags, loaded.configuration),
-    }),
-  );
-  const {
-    gates,
-    warnings: gateWarnings,
-    problems,
-  } = resolveFeatureGates(asked.featureGates, asked.kubernetesVersion);
+  const loaded =
+    options.config === ''
+      ? { configuration: withPortFlags(fromFlags(schema, flags), options), warnings: [] }
+      : loadFile(options.config, flags, readFile);
+  const configuration = withPlatformDefaults({
+    ...loaded.configuration,
+    hostnameOverride: hostnameOverride(flags, loaded.configuration),
+  });
+  const { featureGates, kubernetesVersion } = configuration;
+  const { gates, warnings, problems } = resolveFeatureGates(featureGates, kubernetesVersion);
   check('failed complete', problems);
-  check('initialize logging', loggingProblems(asked.logging, gates, 'logging'));
+  check('initialize logging', loggingProblems(configuration.logging, gates, 'logging'));
+  const nodeName = (configuration.hostnameOverride || hostname()).trim().toLowerCase();
+  check('', nodeName === '' ? ['empty hostname is invalid'] : []);
 
   return {
     ...options,
@@ -101,11 +101,11 @@ export function completeCommandLine(
     argv,
     manifests: request.manifests ?? options.manifests,
     scrapeBindAddress: withPort(options.scrapeBindAddress, SCRAPE_PORT),
-    nodeName: nodeName(asked, dependencies),
-    version: options.version === 'false' ? fullVersion(asked.kubernetesVersion) : options.version,
-    configuration: { ...asked, gates },
+    nodeName,
+    version: options.version === 'false' ? fullVersion(kubernetesVersion) : options.version,
+    configuration: { ...configuration, gates },
     flags,
-    warnings: [...deprecations(flags), ...loaded.warnings, ...gateWarnings],
+    warnings: [...deprecations(flags), ...loaded.warnings, ...warnings],
   };
 }
 
@@ -122,30 +122,26 @@ function fromFlags<Tree extends FieldTree>(tree: Tree, flags: ReadonlyMap<string
   return buildValues(tree, (field) => flags.get(field.flag) ?? field.flagDefault);
 }
 
-function load(
-  options: CommandFlags,
+/** The configuration of a file, with the flags that apply beside it. */
+function loadFile(
+  path: string,
   flags: ReadonlyMap<string, unknown>,
-  { readFile }: CommandLineDependencies,
-): { readonly configuration: Configuration; readonly warnings: readonly string[] } {
-  if (options.config === '') {
-    return { configuration: withPortFlags(fromFlags(schema, flags), options), warnings: [] };
-  }
-  const { configuration, warnings } = decodeConfigurationFile(read(options.config, readFile));
-  const joined = buildValues(schema, (field, path) => {
-    const file = valueAt(configuration, path);
-    return field.options.besideFile && flags.has(field.flag) ? field.join(flags.get(field.flag), file) : file;
-  });
-  return { configuration: joined, warnings };
-}
-
-function read(path: string, readFile: CommandLineDependencies['readFile']): string {
+  readFile: (path: string) => string,
+): DecodedFile {
+  let text: string;
   try {
-    return readFile(path);
+    text = readFile(path);
   } catch (error) {
     throw new ConfigurationError('failed complete', [
       `cannot read the configuration file ${path}: ${errorMessage(error)}`,
     ]);
   }
+  const { configuration, warnings } = decodeConfigurationFile(text);
+  const joined = buildValues(schema, (field, place) => {
+    const file = valueAt(configuration, place);
+    return field.options.besideFile && flags.has(field.flag) ? field.join(flags.get(field.flag), file) : file;
+  });
+  return { configuration: joined, warnings };
 }
 
 /** The deprecated port flags act on bare IPs and, when zero, on anything (docs/spec/configuration.md §1.2). */
@@ -159,11 +155,6 @@ function withPortFlags(configuration: Configuration, options: CommandFlags): Con
   };
 }
 
-function chooseModeDefaults(configuration: Configuration): Configuration {
-  const { mode } = configuration;
-  return mode === '' || mode === 'auto' ? configuration : withMode(configuration, mode);
-}
-
 /** A flag overrides the file and is normalized; the file's value is kept as it is (docs/spec/configuration.md §1.3). */
 function hostnameOverride(flags: ReadonlyMap<string, unknown>, configuration: Configuration): string {
   const asked = String(flags.get('hostname-override') ?? '');
@@ -171,21 +162,6 @@ function hostnameOverride(flags: ReadonlyMap<string, unknown>, configuration: Co
   const name = asked.trim().toLowerCase();
   if (name === '') throw new ConfigurationError('failed complete', ['empty hostname-override is invalid']);
   return name;
-}
-
-function nodeName(
-  { hostnameOverride: override }: Configuration,
-  dependencies: CommandLineDependencies,
-): string {
-  const name = (override || dependencies.hostname()).trim().toLowerCase();
-  if (name === '') throw new ConfigurationError('', ['empty hostname is invalid']);
-  return name;
-}
-
-/** Before any file is read, as kube-proxy does. */
-function answerVersion(request: string, version: KubernetesVersion): void {
-  if (request === 'true') throw new EarlyExit(`${versionLine(version)}\n`);
-  if (request === 'raw') throw new EarlyExit(`${rawVersion(version)}\n`);
 }
 
 function deprecations(flags: ReadonlyMap<string, unknown>): readonly string[] {

@@ -39,9 +39,11 @@ export function modeSettings(configuration: Configuration, mode: ProxyMode): Mod
   }
 }
 
-/** Defaults that do not depend on the mode (docs/spec/configuration.md §3.2, point 3). */
-export function withPlatformDefaults<T extends Configuration>(configuration: T): T {
-  return { ...configuration, detectLocalMode: configuration.detectLocalMode || 'ClusterCIDR' };
+/** Defaults of this platform (docs/spec/configuration.md §3.2), without those of a mode that is yet to be chosen. */
+export function withPlatformDefaults(configuration: Configuration): Configuration {
+  const { mode, detectLocalMode } = configuration;
+  const completed = { ...configuration, detectLocalMode: detectLocalMode || 'ClusterCIDR' };
+  return mode === '' || mode === 'auto' ? completed : withMode(completed, mode);
 }
 
 /**

@@ -22,7 +22,8 @@ const HIGHEST_VERBOSITY = 2 ** 31 - 1;
  * numbers are those of the rules there; our own rules have none.
  */
 export function validationProblems(configuration: ProxyConfiguration): readonly string[] {
-  const { kubernetesVersion, featureGates, mode, gates, ipvs, conntrack } = configuration;
+  const { kubernetesVersion, featureGates, mode, iptables, ipvs, nftables, conntrack } = configuration;
+  const { bindAddress, showHiddenMetricsForVersion: shownVersion, gates, portRange } = configuration;
   const modes = possibleModes(mode);
   const settings = modes.map((one) => modeSettings(configuration, one));
   const problems = new Problems('KubeProxyConfiguration');
@@ -30,14 +31,9 @@ export function validationProblems(configuration: ProxyConfiguration): readonly 
   for (const text of resolveFeatureGates(featureGates, kubernetesVersion).problems)
     problems.invalid('featureGates', featureGates, text);
   // 2: in every mode
-  problems.within(
-    'KubeProxyIPTablesConfiguration.MasqueradeBit',
-    configuration.iptables.masqueradeBit,
-    0,
-    31,
-  );
+  problems.within('KubeProxyIPTablesConfiguration.MasqueradeBit', iptables.masqueradeBit, 0, 31);
+  // 3, 4
   if (modes.includes('ipvs')) {
-    // 3, 4
     problems.notNegativeDuration(`${IPVS}.TCPTimeout`, ipvs.tcpTimeout);
     problems.notNegativeDuration(`${IPVS}.TCPFinTimeout`, ipvs.tcpFinTimeout);
     problems.notNegativeDuration(`${IPVS}.UDPTimeout`, ipvs.udpTimeout);
@@ -45,75 +41,51 @@ export function validationProblems(configuration: ProxyConfiguration): readonly 
   }
   // 5
   if (modes.includes('nftables'))
-    problems.within(
-      'KubeProxyNFTablesConfiguration.MasqueradeBit',
-      configuration.nftables.masqueradeBit,
-      0,
-      31,
-    );
-  // 6
+    problems.within('KubeProxyNFTablesConfiguration.MasqueradeBit', nftables.masqueradeBit, 0, 31);
+  // 6, 7, 8
   problems.notNegative(`${CONNTRACK}.MaxPerCore`, conntrack.maxPerCore);
   problems.notNegative(`${CONNTRACK}.Min`, conntrack.min);
-  // 7
   problems.notNegativeDuration(`${CONNTRACK}.TCPEstablishedTimeout`, conntrack.tcpEstablishedTimeout);
   problems.notNegativeDuration(`${CONNTRACK}.TCPCloseWaitTimeout`, conntrack.tcpCloseWaitTimeout);
   problems.notNegativeDuration(`${CONNTRACK}.UDPTimeout`, conntrack.udpTimeout);
   problems.notNegativeDuration(`${CONNTRACK}.UDPStreamTimeout`, conntrack.udpStreamTimeout);
-  // 8
   problems.within('KubeProxyLinuxConfiguration.OOMScoreAdj', configuration.oomScoreAdj, -1000, 1000);
   // 9: releases that do not know the gate have IPVS mode
-  const words = [
-    'auto',
-    ...PROXY_MODES.filter((one) => one !== 'ipvs' || gates.KubeProxyIPVS !== false),
-  ].sort();
-  problems.require(
-    ['', ...words].includes(mode),
-    'Mode.ProxyMode',
-    mode,
-    `must be ${words.join(', ')} or blank (blank means the best-available proxy [currently iptables])`,
-  );
+  const available = PROXY_MODES.filter((one) => one !== 'ipvs' || gates.KubeProxyIPVS !== false);
+  const words: readonly string[] = ['auto', ...available].sort();
+  const modeText = `must be ${words.join(', ')} or blank (blank means the best-available proxy [currently iptables])`;
+  problems.require(['', ...words].includes(mode), 'Mode.ProxyMode', mode, modeText);
   // 10, 11
   problems.notNegative('ClientConnection.Burst', configuration.clientConnection.burst);
   problems.positiveDuration('ConfigSyncPeriod', configuration.configSyncPeriod);
   // 12, 13, 14
   for (const { syncPeriod } of settings) problems.positiveDuration('SyncPeriod', syncPeriod);
   for (const { minSyncPeriod = 0 } of settings) problems.notNegativeDuration('MinSyncPeriod', minSyncPeriod);
-  for (const { syncPeriod, minSyncPeriod = 0 } of settings)
-    problems.require(
-      minSyncPeriod <= syncPeriod,
-      'SyncPeriod',
-      formatDuration(minSyncPeriod),
-      'must be greater than or equal to KubeProxyConfiguration.MinSyncPeriod',
-    );
+  for (const { syncPeriod, minSyncPeriod = 0 } of settings) {
+    const shortText = 'must be greater than or equal to KubeProxyConfiguration.MinSyncPeriod';
+    problems.require(minSyncPeriod <= syncPeriod, 'SyncPeriod', formatDuration(minSyncPeriod), shortText);
+  }
   // 15, 16, 17
-  problems.require(
-    parseAddress(configuration.bindAddress) !== undefined,
-    'BindAddress',
-    configuration.bindAddress,
-    'not a valid textual representation of an IP address',
-  );
+  const addressText = 'not a valid textual representation of an IP address';
+  problems.require(parseAddress(bindAddress) !== undefined, 'BindAddress', bindAddress, addressText);
   problems.hostPort('HealthzBindAddress', configuration.healthzBindAddress);
   problems.hostPort('MetricsBindAddress', configuration.metricsBindAddress);
-  // 18 to 26
+  // 18, 19
   nodePortAddresses(configuration, problems);
-  const shownVersion = configuration.showHiddenMetricsForVersion;
+  // 20
   const previous = previousMinorVersion(kubernetesVersion);
-  problems.require(
-    ['', previous].includes(shownVersion),
-    'ShowHiddenMetricsForVersion',
-    shownVersion,
-    `must be omitted or have the value '${previous}'; only the previous minor version is allowed`,
-  );
+  const versionText = `must be omitted or have the value '${previous}'; only the previous minor version is allowed`;
+  const isAllowed = ['', previous].includes(shownVersion);
+  problems.require(isAllowed, 'ShowHiddenMetricsForVersion', shownVersion, versionText);
+  // 21 to 26
   detectLocal(configuration, problems);
   // 27
-  const logging = loggingProblems(configuration.logging, gates, 'KubeProxyConfiguration.logging');
-  problems.texts.push(...logging);
+  problems.texts.push(...loggingProblems(configuration.logging, gates, 'KubeProxyConfiguration.logging'));
 
   if (modes.includes('userspace')) {
-    const { portRange, udpIdleTimeout } = configuration;
-    const text = 'must be a port, LOW-HIGH or LOW+OFFSET, of ports up to 65535';
-    problems.require(parsePortRange(portRange) !== undefined, 'PortRange', portRange, text);
-    problems.positiveDuration('UDPIdleTimeout', udpIdleTimeout);
+    const rangeText = 'must be a port, LOW-HIGH or LOW+OFFSET, of ports up to 65535';
+    problems.require(parsePortRange(portRange) !== undefined, 'PortRange', portRange, rangeText);
+    problems.positiveDuration('UDPIdleTimeout', configuration.udpIdleTimeout);
   }
   problems.notNegative('ServiceTrafficMetricsLimit', configuration.serviceTrafficMetricsLimit);
   problems.notNegative('ServiceFrontendsLimit', configuration.serviceFrontendsLimit);
@@ -131,12 +103,8 @@ export function loggingProblems(
   const highest = (path: string, value: number): void =>
     problems.require(value <= HIGHEST_VERBOSITY, path, value, `Must be <= ${HIGHEST_VERBOSITY}`);
 
-  problems.require(
-    flushFrequency > 0,
-    'flushFrequency',
-    formatDuration(flushFrequency),
-    'Must be greater than zero',
-  );
+  const shownFrequency = formatDuration(flushFrequency);
+  problems.require(flushFrequency > 0, 'flushFrequency', shownFrequency, 'Must be greater than zero');
   problems.require(['text', 'json'].includes(format), 'format', format, 'Unsupported log format');
   highest('verbosity', verbosity);
   if (vmodule.length > 0 && format !== 'text')

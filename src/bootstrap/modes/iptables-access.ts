@@ -14,7 +14,7 @@ import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import { Attempts, type ActiveRules } from './mode.js';
+import { attemptEach, type ActiveRules } from './mode.js';
 
 /** iptables as this node uses it, open for a mode that writes rules there. */
 export interface IptablesAccess {
@@ -84,18 +84,19 @@ export async function withEachVariant(
   work: (tool: IptablesTool, variant: IptablesVariant, family: IpFamily) => Promise<void>,
 ): Promise<readonly string[]> {
   const unseen: string[] = [];
-  const attempts = new Attempts();
-  for (const variant of ['nft', 'legacy'] as const) {
+  await attemptEach(['nft', 'legacy'] as const, async (variant) => {
     const tool = new IptablesTool({ variant });
-    for (const family of families) {
-      if (!(await mayHold(variant, family))) continue;
-      const problem = await tool.problem(family);
-      if (problem === undefined) await attempts.make(() => work(tool, variant, family));
-      else unseen.push(`cannot check for rules of iptables-${variant} (${family}): ${problem}`);
+    try {
+      await attemptEach(families, async (family) => {
+        if (!(await mayHold(variant, family))) return;
+        const problem = await tool.problem(family);
+        if (problem === undefined) await work(tool, variant, family);
+        else unseen.push(`cannot check for rules of iptables-${variant} (${family}): ${problem}`);
+      });
+    } finally {
+      tool.close();
     }
-    tool.close();
-  }
-  attempts.end();
+  });
   return unseen;
 }
 

@@ -22,7 +22,7 @@ import { EXTERNAL_SERVICES } from '../../domain/iptables/chain-names.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Configuration } from '../configuration/schema.js';
 import { openIptables, removeFromIptables, type IptablesAccess } from './iptables-access.js';
-import { Attempts, type Mode, type OpenMode, type OpenPurpose, type Successor } from './mode.js';
+import { attemptEach, type Mode, type OpenMode, type OpenPurpose, type Successor } from './mode.js';
 /** The scheduler where the configuration names none, as with kube-proxy. */
 export const DEFAULT_SCHEDULER = 'rr';
 
@@ -95,9 +95,7 @@ export class IpvsMode implements Mode {
     }));
     try {
       if (!successor) {
-        const attempts = new Attempts();
-        for (const one of holdings) await attempts.make(() => cleanUpIpvs(one, logger));
-        attempts.end();
+        await attemptEach(holdings, (one) => cleanUpIpvs(one, logger));
         return [...unseen];
       }
       const retire = async (signal: AbortSignal): Promise<number> => {

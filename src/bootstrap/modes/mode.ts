@@ -95,23 +95,19 @@ export interface Mode {
   cleanUp(successor?: Successor): Promise<readonly string[]>;
 }
 
-/** Makes several steps; one that fails does not stop the others. */
-export class Attempts {
-  private readonly errors: unknown[] = [];
-
-  async make(step: () => Promise<unknown>): Promise<void> {
+/** Takes a step for each item, one after the other. One that fails does not stop the others; then this rejects with all errors. */
+export async function attemptEach<Item>(
+  items: Iterable<Item>,
+  step: (item: Item) => Promise<unknown>,
+): Promise<void> {
+  const errors: unknown[] = [];
+  for (const item of items) {
     try {
-      await step();
+      await step(item);
     } catch (error) {
-      this.errors.push(error);
+      errors.push(error);
     }
   }
-
-  /** Throws the errors of all failed steps. */
-  end(): void {
-    if (this.errors.length === 0) return;
-    if (this.errors.length === 1) throw this.errors[0];
-    const reasons = this.errors.map(errorMessage);
-    throw new AggregateError(this.errors, reasons.join('; '));
-  }
+  if (errors.length === 1) throw errors[0];
+  if (errors.length > 1) throw new AggregateError(errors, errors.map(errorMessage).join('; '));
 }

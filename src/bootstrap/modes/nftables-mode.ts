@@ -9,7 +9,7 @@ import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import { type BackendParts, Attempts, type Mode, type OpenMode, type OpenPurpose } from './mode.js';
+import { type BackendParts, attemptEach, type Mode, type OpenMode, type OpenPurpose } from './mode.js';
 import { release } from 'node:os';
 import type { NftTransport } from '../../adapters/nftables/transport.js';
 
@@ -67,12 +67,13 @@ export class NftablesMode implements Mode {
     }
     const generations = new GenerationWatch(transports.generations);
     try {
-      const attempts = new Attempts();
-      for (const family of IP_FAMILIES) {
+      await attemptEach(IP_FAMILIES, async (family) => {
         const driver = new NftablesDriver(family, transports.families[family], generations, this.logger);
-        await attempts.make(() => driver.cleanup().catch(unlessWithoutNfTables));
-      }
-      attempts.end();
+        await driver.cleanup().catch((error: unknown) => {
+          // Such a kernel has no table that could be left.
+          if (!isWithoutNfTables(error)) throw error;
+        });
+      });
       return [];
     } finally {
       await transports.close();
@@ -88,11 +89,6 @@ function openToServe(): NftTransports {
       cause: error,
     });
   }
-}
-
-/** Such a kernel has no table that could be left. */
-function unlessWithoutNfTables(error: unknown): void {
-  if (!isWithoutNfTables(error)) throw error;
 }
 
 /** Switches the check off when set to anything (docs/spec/nftables.md §1.1). */

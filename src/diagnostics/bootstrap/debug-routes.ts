@@ -13,7 +13,7 @@ import { Diff } from '../application/difference/diff.js';
 import { modeInForce } from '../../bootstrap/configuration/proxy-configuration.js';
 import type { LocalhostLookup } from '../../application/localhost/localhost-lookup.js';
 import { explainAddress, withTracing } from './tracing.js';
-import type { ProxyParts } from '../../bootstrap/parts.js';
+import type { DiagnosedParts } from '../../bootstrap/parts.js';
 import { traceRoutes } from '../adapters/debug/trace-routes.js';
 import { CannotTraceError, type TracePackets } from '../application/trace/trace-packets.js';
 import { ModeRules } from './mode-rules.js';
@@ -29,7 +29,7 @@ import { EXTERNAL_IPS_END } from '../../domain/validation/doubts.js';
 import { fullVersion, PROGRAM_VERSION } from '../../bootstrap/version.js';
 
 /** Everything that the proxy reports beyond what kube-proxy does: the routes under `/debug/`, and the page. */
-export function debugRoutes(parts: ProxyParts, startTime: number): Routes {
+export function debugRoutes(parts: DiagnosedParts, startTime: number): Routes {
   const loops = parts.served.map(({ loop }) => loop);
   const addresses = explainAddress(parts, loops, parts.ejection?.asideTimes, localhostLookup(parts.served));
   return {
@@ -44,7 +44,7 @@ export function debugRoutes(parts: ProxyParts, startTime: number): Routes {
 }
 
 /** Traces packets. Opens what it needs for each query, and keeps nothing. */
-function openTraceRoutes(parts: ProxyParts): Routes {
+function openTraceRoutes(parts: DiagnosedParts): Routes {
   const { mode, served, localAddresses, ejection, commandLine, logger } = parts;
   const modeRules = new ModeRules(commandLine.configuration, logger, mode);
   return traceRoutes(async (query, rules, signal) => {
@@ -56,7 +56,7 @@ function openTraceRoutes(parts: ProxyParts): Routes {
 }
 
 /** Reports about the proxy and its Services. */
-function reportRoutes(parts: ProxyParts, addresses: ExplainAddress, startTime: number): Routes {
+function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTime: number): Routes {
   const { commandLine, live, state, source, clusterEvents, served, ejection, mode } = parts;
   const { forwardingObstacles: obstacles } = parts;
   const { statuses, reports, syncHistory: history, changeHistory, remainingRules, health, clock } = parts;
@@ -130,7 +130,7 @@ function reportRoutes(parts: ProxyParts, addresses: ExplainAddress, startTime: n
   };
 }
 
-function localhostLookup(served: ProxyParts['served']): LocalhostLookup {
+function localhostLookup(served: DiagnosedParts['served']): LocalhostLookup {
   return (family, key) => served.find((one) => one.family === family)?.localhostNodePorts?.placeOf(key);
 }
 
