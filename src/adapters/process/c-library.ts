@@ -37,6 +37,8 @@ export interface CLibrary {
   setrlimit(resource: number, limits: Buffer): number;
   /** `_exit`, which waits for no thread. */
   exit(code: number): void;
+  /** `malloc_trim`: returns free memory of the allocator to the system. Only glibc has it. */
+  trimMemory?(padding: number): number;
   /** Of the last failed call on this thread. */
   errno(): number;
 }
@@ -137,6 +139,16 @@ function bindCalls(koffi: Koffi): CLibrary {
     close: func('int close(int fd)'),
     setrlimit: func('int setrlimit(int resource, const void *limits)'),
     exit: func('void _exit(int code)'),
+    ...trimming(func),
     errno: () => koffi.errno(),
   };
+}
+
+/** musl has no malloc_trim. */
+function trimming(func: (prototype: string) => CFunction): Pick<CLibrary, 'trimMemory'> {
+  try {
+    return { trimMemory: func('int malloc_trim(size_t padding)') };
+  } catch {
+    return {};
+  }
 }

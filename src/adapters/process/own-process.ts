@@ -63,8 +63,8 @@ export function exitAtOnce(code: number): never {
 }
 
 /**
- * Frees what nothing on the heap holds any more, and returns it to the system. Everything else waits meanwhile, some 30 ms where
- * 50 MB are alive.
+ * Collects garbage, and returns free memory to the system. It blocks the event loop: 30 ms with 50 MB in use. Of 139 MB with 10,000
+ * Services, 17 MB were free memory that the allocator kept.
  */
 export async function collectGarbage(): Promise<void> {
   const session = new Session();
@@ -74,4 +74,10 @@ export async function collectGarbage(): Promise<void> {
   } finally {
     session.disconnect();
   }
+  trimMemory();
+}
+
+/** Returns free memory of the allocator to the system, in one or two milliseconds. */
+export function trimMemory(): void {
+  cLibraryIfAny()?.trimMemory?.(0);
 }
