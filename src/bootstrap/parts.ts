@@ -1,3 +1,5 @@
+import 'reflect-metadata'; // inversify needs it first
+import { Container } from 'inversify';
 import type { HealthServer } from '../adapters/health/health-server.js';
 import type { Routes } from '../adapters/http/router.js';
 import type { MetricsServer, ScrapeServer } from '../adapters/metrics/metrics-server.js';
@@ -149,17 +151,14 @@ export interface ServedFamily {
 /** How each part is made from others. Making has no effects: nothing is opened, started or logged. */
 export type Providers<Parts> = { readonly [Name in keyof Parts]: (parts: Parts) => Parts[Name] };
 
-/** Parts by their names, each made once, when it is first needed. */
+/**
+ * Parts by their names, each made once, when it is first needed. Only the code that puts a program together reads parts from here;
+ * a part gets the others that it needs.
+ */
 export function makeParts<Parts extends object>(providers: Providers<Parts>): Parts {
-  const parts = {} as Parts;
-  for (const name of Object.keys(providers) as (keyof Parts)[])
-    Object.defineProperty(parts, name, {
-      configurable: true,
-      get() {
-        const value = providers[name](parts);
-        Object.defineProperty(parts, name, { value });
-        return value;
-      },
-    });
+  const container = new Container({ defaultScope: 'Singleton' });
+  const parts = new Proxy({} as Parts, { get: (_, name) => container.get(name) });
+  for (const [name, make] of Object.entries(providers) as [string, (parts: Parts) => unknown][])
+    container.bind(name).toDynamicValue(() => make(parts));
   return parts;
 }

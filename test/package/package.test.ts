@@ -50,6 +50,12 @@ describe('the packed package, in another program', () => {
     expect([...new Set(loaded)]).toEqual(['@kubernetes/client-node/dist/types.js']);
   });
 
+  it('has no type of the injection library in its own', async () => {
+    const types = (await installed.files()).filter((file) => file.endsWith('.d.ts'));
+    const texts = await Promise.all(types.map((file) => readFile(`${installed.root}/${file}`, 'utf8')));
+    expect(types.filter((_, place) => /inversify/.test(texts[place]!))).toEqual([]);
+  });
+
   it.each([
     ['publint', ['run', '--strict']],
     ['attw', ['--profile', 'esm-only', '--no-emoji']],
