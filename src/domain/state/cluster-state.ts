@@ -25,15 +25,12 @@ export class ClusterState {
   private readonly services = new Map<ServiceKey, Service>();
   /** By Service: a list, because nearly all have one or two. Slices of unknown Services are kept: the Service may come later. */
   private readonly slices = new Map<ServiceKey, readonly EndpointSlice[]>();
-  /** The Service that a slice belongs to, by `namespace/slice`, because its label may change. */
-  private readonly owners = new Map<string, ServiceKey>();
+  /** The Service that a slice belongs to, by `namespace/slice`, because its label may change; undefined for one that names none. */
+  private readonly owners = new Map<string, ServiceKey | undefined>();
   /** Valid Services that no rules are for: why, and nothing else. */
   private readonly unserved = new Map<ServiceKey, UnservedKind>();
-  /** Slices without a Service, as `namespace/slice`. */
-  private readonly unlabeled = new Set<string>();
   private readonly serviceCidrs = new Map<string, ServiceCidr>();
   private currentNode: Node | undefined;
-  private withExternalIPs = 0;
 
   get node(): Node | undefined {
     return this.currentNode;
@@ -52,9 +49,9 @@ export class ClusterState {
     return this.services.has(key) || this.unserved.has(key);
   }
 
-  /** How many Services have external IPs. */
+  /** How many Services have external IPs. Costs a walk through all of them. */
   get externalIPServices(): number {
-    return this.withExternalIPs;
+    return [...this.services.values()].filter(({ externalIPs }) => externalIPs.length > 0).length;
   }
 
   /** Why a known Service is not served; undefined if it is, or is not known. */
@@ -105,14 +102,13 @@ export class ClusterState {
   }
 
   /** Slices that name no Service, as `namespace/slice`. */
-  unlabeledSlices(): Iterable<string> {
-    return this.unlabeled;
+  *unlabeledSlices(): Iterable<string> {
+    for (const [id, owner] of this.owners) if (owner === undefined) yield id;
   }
 
   /** Whether the slice is known, with a Service or without one. */
   hasSlice(namespace: string, name: string): boolean {
-    const id = serviceKey(namespace, name);
-    return this.owners.has(id) || this.unlabeled.has(id);
+    return this.owners.has(serviceKey(namespace, name));
   }
 
   /** Whether slices of the Service are known, of this family. */
@@ -132,7 +128,6 @@ export class ClusterState {
     if (isEqual(previous, service)) return [];
     this.services.set(key, service);
     this.unserved.delete(key);
-    this.withExternalIPs += hasExternalIPs(service) - hasExternalIPs(previous);
     return familiesOf(service, previous);
   }
 
@@ -141,7 +136,6 @@ export class ClusterState {
     const previous = this.services.get(key);
     this.services.delete(key);
     this.unserved.delete(key);
-    this.withExternalIPs -= hasExternalIPs(previous);
     return familiesOf(previous);
   }
 
@@ -156,7 +150,6 @@ export class ClusterState {
   applySlice(slice: EndpointSlice): readonly SliceChange[] {
     const id = serviceKey(slice.namespace, slice.name);
     const key = serviceKey(slice.namespace, slice.service);
-    this.unlabeled.delete(id);
     const previousOwner = this.owners.get(id);
     const changes: SliceChange[] = [];
     if (previousOwner !== undefined && previousOwner !== key)
@@ -176,13 +169,12 @@ export class ClusterState {
 
   removeSlice(namespace: string, name: string): readonly SliceChange[] {
     const id = serviceKey(namespace, name);
-    this.unlabeled.delete(id);
     const key = this.owners.get(id);
-    if (key === undefined) return [];
     this.owners.delete(id);
+    if (key === undefined) return [];
     const siblings = this.slicesOf(key);
     const removed = siblings.find((slice) => slice.name === name);
-    const left = without(siblings, name);
+    const left = subset(siblings, (slice) => slice.name !== name);
     if (left.length > 0) this.slices.set(key, left);
     else this.slices.delete(key);
     return removed ? [{ service: key, family: removed.family }] : [];
@@ -191,7 +183,7 @@ export class ClusterState {
   /** The slice exists, but names no Service. Returns what `removeSlice` returns. */
   leaveSlice(namespace: string, name: string): readonly SliceChange[] {
     const changes = this.removeSlice(namespace, name);
-    this.unlabeled.add(serviceKey(namespace, name));
+    this.owners.set(serviceKey(namespace, name), undefined);
     return changes;
   }
 
@@ -218,18 +210,10 @@ export class ClusterState {
 
 const NO_SLICES: readonly EndpointSlice[] = [];
 
-function hasExternalIPs(service: Service | undefined): number {
-  return Number(service !== undefined && service.externalIPs.length > 0);
-}
-
 function familiesOf(...versions: readonly (Service | undefined)[]): readonly IpFamily[] {
   return IP_FAMILIES.filter((family) =>
     versions.some((service) => service?.clusterIPs[family] !== undefined),
   );
-}
-
-function without(slices: readonly EndpointSlice[], name: string): readonly EndpointSlice[] {
-  return subset(slices, (slice) => slice.name !== name);
 }
 
 /** A Service whose endpoints of one family may have changed. */
