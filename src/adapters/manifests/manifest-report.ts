@@ -1,15 +1,14 @@
 import { cutText } from '../../application/cut-text.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ManifestContents, RejectedObject } from './load-manifest.js';
-import { ManifestFileError, type UnlistedFolder } from './manifest-files.js';
-import { ManifestSyntaxError } from './manifest-text.js';
+import type { UnlistedFolder } from './manifest-files.js';
+import type { ManifestSyntaxError } from './manifest-text.js';
 
 /** How many items of a kind are listed for a file; the rest is counted. */
 const SHOWN = 10;
 
 /** Logs what is wrong with manifest files: once for each state of a file, not in every pass. Knows the current problems. */
 export class ManifestReport {
-  private readonly unreadFiles = new Map<string, string>();
   private readonly fileProblems = new Map<string, readonly string[]>();
   private unlistedFolders = new Map<string, string>();
 
@@ -21,29 +20,18 @@ export class ManifestReport {
     return [...folders, ...[...this.fileProblems.values()].flat()];
   }
 
-  /** Whether the last attempt to read the file failed. */
-  unread(file: string): boolean {
-    return this.unreadFiles.has(file);
-  }
-
   unreadable(file: string, error: Error): void {
-    if (this.unreadFiles.get(file) === error.message) return;
-    this.unreadFiles.set(file, error.message);
-    this.fileProblems.set(file, [unreadText(file, error)]);
+    const problem = `${file}: ${error.message}`;
+    if (this.fileProblems.get(file)?.[0] === problem) return;
+    this.fileProblems.set(file, [problem]);
     this.logger.error(
       { file, error: error.message },
       'cannot read the manifest; keeping its last valid version',
     );
   }
 
-  /** A file whose path was given is gone. */
-  missing(file: string): void {
-    this.unreadable(file, new ManifestFileError(file, 'does not exist any longer'));
-  }
-
   /** The file is gone; its problems are forgotten. */
   forget(file: string): void {
-    this.unreadFiles.delete(file);
     this.fileProblems.delete(file);
   }
 
@@ -59,8 +47,7 @@ export class ManifestReport {
   }
 
   syntax(file: string, error: ManifestSyntaxError, held: boolean): void {
-    this.unreadFiles.delete(file);
-    this.fileProblems.set(file, [unreadText(file, error)]);
+    this.fileProblems.set(file, [`${error.place(file)}: ${error.message}`]);
     const facts = { file: error.place(file), error: error.message };
     this.logger.error(
       facts,
@@ -71,7 +58,6 @@ export class ManifestReport {
   contents(file: string, { rejected: problems, ignored }: ManifestContents): void {
     const rejected = byObject(problems);
     const before = new Set(this.fileProblems.get(file));
-    this.unreadFiles.delete(file);
     this.fileProblems.delete(file);
     if (ignored.size > 0) {
       this.logger.debug(
@@ -121,11 +107,6 @@ function byObject(rejected: readonly RejectedObject[]): readonly RejectedObject[
 /** `file:line: kind namespace/name: field: what is wrong`. */
 function rejectedText(file: string, { line, subject, problem }: RejectedObject): string {
   return `${placeOf(file, line)}: ${subject}: ${problem}`;
-}
-
-/** For a file that cannot be read or parsed. */
-function unreadText(file: string, error: Error): string {
-  return `${error instanceof ManifestSyntaxError ? error.place(file) : file}: ${error.message}`;
 }
 
 /** `file:line`, if the line is known. */

@@ -97,6 +97,9 @@ export class ManifestSource implements ClusterSource {
 
 const NOTHING = { objects: [], rejected: [] };
 
+/** Of a file that is to be read again in every pass. */
+const UNREAD = '';
+
 const TORN =
   'is empty, as if somebody were writing it; if it stays so for a minute, the objects that it held are taken to be deleted';
 
@@ -154,7 +157,7 @@ class ManifestReader {
     const began = performance.now();
     const due: string[] = [];
     for (const file of this.everyFile()) {
-      if (fileSignature(file) !== this.signatures.get(file) || this.report.unread(file)) due.push(file);
+      if (fileSignature(file) !== this.signatures.get(file)) due.push(file);
       await this.slice.yieldIfOver();
     }
     const looking = performance.now() - began;
@@ -213,15 +216,12 @@ class ManifestReader {
         throw new ManifestFileError(file, TORN);
       contents = await loadManifest(text, this.slice);
     } catch (error) {
-      if (error instanceof ManifestSyntaxError) {
-        if (!final) return false;
-        this.report.syntax(file, error, this.index.holds(file));
-      } else if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-        return this.gone(file, final, signal);
-      } else {
-        this.report.unreadable(file, error as Error);
-      }
-      this.signatures.set(file, signature);
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return this.gone(file, final, signal);
+      const isSyntax = error instanceof ManifestSyntaxError;
+      if (isSyntax && !final) return false;
+      if (isSyntax) this.report.syntax(file, error, this.index.holds(file));
+      else this.report.unreadable(file, error as Error);
+      this.signatures.set(file, isSyntax ? signature : UNREAD);
       return true;
     }
     if (signal.aborted) return true;
@@ -242,7 +242,8 @@ class ManifestReader {
     if (!final && held) return false;
     if (held && this.files.isOutOfSight(file)) {
       // A folder is reported as such.
-      if (this.files.isGiven(file)) this.report.missing(file);
+      if (this.files.isGiven(file))
+        this.report.unreadable(file, new ManifestFileError(file, 'does not exist any longer'));
       return true;
     }
     this.emptySince.delete(file);
