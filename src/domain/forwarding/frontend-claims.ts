@@ -70,10 +70,8 @@ export class FrontendClaims {
     for (const entry of entries) {
       if (isSame(entry, findEntry(former, entry.key))) continue;
       for (const frontend of requestedFrontends(entry)) {
-        const { address, port } = frontend;
-        const rank = this.rankOf((one) => one.address === address && one.port === port);
-        const change = this.claims.claim(nameOf(entry, frontend), entry.key, true, rank);
-        noteOthers(entry.key, change, affected);
+        const name = nameOf(entry, frontend);
+        noteOthers(entry.key, this.claims.claim(name, entry.key, true, this.rankOf(name)), affected);
       }
     }
   }
@@ -88,15 +86,16 @@ export class FrontendClaims {
     const after = reserved ?? NOTHING_RESERVED;
     if (after === before) return;
     this.reserved = after;
-    this.noteAtAddresses(changedAddresses(before, after), affected);
+    const addresses = changedAddresses(before, after);
+    if (addresses.size > 0)
+      for (const entry of this.table.entries())
+        if (requestedFrontends(entry).some(({ address }) => addresses.has(address ?? '')))
+          affected.add(entry.key);
     for (const name of Object.keys(before))
       if (!Object.hasOwn(after, name)) noteOthers(RESERVED, this.claims.release(name, RESERVED), affected);
     for (const name of Object.keys(after)) {
       if (isAddress(name)) continue;
-      const rank = this.rankOf((frontend, { name: { protocol } }) => {
-        return frontendName(frontend.address, frontend.port, protocol) === name;
-      });
-      noteOthers(RESERVED, this.claims.claim(name, RESERVED, true, rank), affected);
+      noteOthers(RESERVED, this.claims.claim(name, RESERVED, true, this.rankOf(name)), affected);
     }
   }
 
@@ -109,7 +108,7 @@ export class FrontendClaims {
   granted(entry: ForwardingEntry): ForwardingEntry {
     const requested = requestedFrontends(entry);
     const owns = (frontend: Frontend): boolean =>
-      !this.isAtReservedAddress(frontend) &&
+      (frontend.kind === 'cluster-ip' || this.reserved[frontend.address ?? ''] === undefined) &&
       (!this.claims.isContested || this.ownerOf(entry.name.protocol, frontend) === entry.key);
     if (!requested.every(owns)) return { ...entry, frontends: requested.filter(owns), requested };
     if (requested === entry.frontends) return entry;
@@ -124,32 +123,17 @@ export class FrontendClaims {
   ): ServicePortKey | undefined {
     const owner = this.claims.holder(frontendName(address, port, protocol));
     if (owner === undefined || owner === RESERVED) return undefined;
-    const isGranted = this.reserved[address ?? ''] === undefined || this.isClusterIP(owner, address);
-    return isGranted ? owner : undefined;
-  }
-
-  private isClusterIP(owner: ServicePortKey, address: string | undefined): boolean {
+    if (this.reserved[address ?? ''] === undefined) return owner;
     const [clusterIP] = requestedFrontends(this.table.entry(owner)!);
-    return clusterIP?.address === address;
-  }
-
-  private isAtReservedAddress({ kind, address }: Frontend): boolean {
-    return kind !== 'cluster-ip' && this.reserved[address ?? ''] !== undefined;
-  }
-
-  private noteAtAddresses(addresses: ReadonlySet<string>, affected: Set<ServicePortKey>): void {
-    if (addresses.size === 0) return;
-    for (const entry of this.table.entries())
-      if (requestedFrontends(entry).some(({ address }) => addresses.has(address ?? '')))
-        affected.add(entry.key);
+    return clusterIP?.address === address ? owner : undefined;
   }
 
   /** Sorts the claimants of a frontend. */
-  private rankOf(isIt: (frontend: Frontend, entry: ForwardingEntry) => boolean): RankOf {
+  private rankOf(frontend: string): RankOf {
     return (claimant) => {
       if (claimant === RESERVED) return String(KINDS.reserved);
       const entry = this.table.entry(claimant)!;
-      const { kind, outcome } = requestedFrontends(entry).find((frontend) => isIt(frontend, entry))!;
+      const { kind, outcome } = requestedFrontends(entry).find((each) => nameOf(entry, each) === frontend)!;
       const { name, createdAt } = entry;
       const time = createdAt === undefined ? NO_TIME : String(createdAt).padStart(TIME_DIGITS, '0');
       const lacksEndpoints = outcome === 'reject' ? 1 : 0;
