@@ -17,8 +17,8 @@ interface ServiceChanges {
 /**
  * The queue of changes of the forwarding table that no backend has got yet. It is fair: they are handed out in portions, the small
  * changes first, in the order in which they came, then a part of the large ones, of each Service in turn. So a change does not
- * wait longer than one portion takes, whatever another Service does. A single change that is larger than a portion is the next portion,
- * alone. Changes that concern one frontend, such as those of the port that loses it and of the one that gets it, are never separated.
+ * wait longer than one portion takes, whatever another Service does. A single change that is larger than a portion comes alone, in a
+ * later portion than the small changes that are there; small changes pass it twice. Changes that concern one frontend, such as those of the port that loses it and of the one that gets it, are never separated.
  */
 export class WaitingChanges {
   /** In the order of their turns. */
@@ -26,6 +26,8 @@ export class WaitingChanges {
   private weight = 0;
   /** The service port whose large change is the next portion. */
   private next: ServicePortKey | undefined;
+  /** Small changes have passed it in the turn after its own. */
+  private wasPassed = false;
   /** Known while not all that waits fits into one portion; with changes among it that do not wait any more. */
   private byFrontend: Map<string, ForwardingChange[]> | undefined;
 
@@ -65,18 +67,18 @@ export class WaitingChanges {
     }
     const portion: ForwardingChange[] = [];
     const large = this.next === undefined ? undefined : this.waiting(this.next);
-    this.next = undefined;
+    /** The weight of all at which the portion is full. */
+    const end = this.weight - this.weightAtOnce;
+    if (!large || !this.wasPassed) this.takeLight(portion, end);
     if (large) {
+      this.wasPassed = portion.length > 0;
+      if (this.wasPassed) return portion;
+      this.next = undefined;
       this.takeWithOthers(large, portion);
       return portion;
     }
-    /** The weight of all at which the portion is full. */
-    const end = this.weight - this.weightAtOnce;
-    for (const { weight, changes } of this.byService.values()) {
-      if (this.weight <= end) break;
-      if (weight <= this.weightAtOnce * LIGHT_PART)
-        for (const change of changes.values()) this.takeWithOthers(change, portion);
-    }
+    this.next = undefined;
+    this.wasPassed = false;
     for (const [service, present] of [...this.byService]) {
       if (this.weight <= end) break;
       this.takePart(present, portion, end);
@@ -92,6 +94,14 @@ export class WaitingChanges {
     this.weight = 0;
     this.byFrontend = undefined;
     return all;
+  }
+
+  private takeLight(portion: ForwardingChange[], end: number): void {
+    for (const { weight, changes } of this.byService.values()) {
+      if (this.weight <= end) break;
+      if (weight <= this.weightAtOnce * LIGHT_PART)
+        for (const change of changes.values()) this.takeWithOthers(change, portion);
+    }
   }
 
   private takePart({ changes }: ServiceChanges, portion: ForwardingChange[], end: number): void {
