@@ -2,7 +2,9 @@ import { execa } from 'execa';
 import { Readable } from 'node:stream';
 import { renderTable } from '../../src/adapters/nftables/render-text.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
-import type { Rule, Operation, SetDefinition, SetElement } from '../../src/domain/nftables/layout/table.js';
+import { setText } from '../../src/adapters/nftables/netlink/set-layout.js';
+import { leadTo, RETURN, rule, RuleParts, setPriority } from '../../src/domain/nftables/layout/rule-parts.js';
+import type { Operation, SetDefinition, SetElement } from '../../src/domain/nftables/layout/table.js';
 import { sampleTable, type SampleTable } from '../support/nftables/every-statement.js';
 import { DriverBundle, Namespace, type Driver } from '../support/program/in-namespace.js';
 import type { NetlinkDriver } from './nftables-netlink/driver.js';
@@ -30,20 +32,11 @@ function wholeTable(family: IpFamily): SampleTable {
   const sample = sampleTable(family);
   const lengths = family === 'IPv4' ? [1, 8, 9, 16, 24, 31, 32] : [1, 7, 8, 48, 56, 63, 64, 127, 128];
   const base = family === 'IPv4' ? '128.0.0.0' : '8000::';
-  const rules: Rule[] = [
-    ...lengths.map((length): Rule => ({
-      statements: [
-        { kind: 'address', field: 'daddr', is: '==', network: `${base}/${length}` },
-        { kind: 'return' },
-      ],
-    })),
-    {
-      statements: [
-        { kind: 'set-priority', to: { modulus: 3, offset: 0x80000000 } },
-        { kind: 'set-priority', to: { modulus: 1, offset: 0 } },
-      ],
-      comment: 'draws',
-    },
+  const parts = new RuleParts(family);
+  const drawn = (modulus: number, offset: number) => setPriority(parts.drawn({ modulus, offset }));
+  const rules = [
+    ...lengths.map((length) => rule([parts.address('daddr', '==', `${base}/${length}`), RETURN])),
+    rule([drawn(3, 0x80000000), drawn(1, 0)], 'draws'),
   ];
   return { ...sample, chains: [...sample.chains, { chain: { name: 'more' }, rules }] };
 }
@@ -96,27 +89,21 @@ describe.each<IpFamily>(['IPv4', 'IPv6'])('a table written over netlink (%s)', (
     else await namespace.run(['nft', '-f', '-'], text);
     const sets = table.sets.map(({ set }) => set);
     const state = (await driver.ask('read', family, sets))!;
-    const { rules, sets: fingerprints } = await driver.ask(
-      'fingerprints',
-      family,
-      table.chains.flatMap((chain) => chain.rules),
-      sets,
-    );
     expect(byName(state.chains).map((chain) => chain.name)).toEqual(
       byName(table.chains.map(({ chain }) => chain)).map((chain) => chain.name),
     );
     expect(
       table.chains.flatMap(({ chain }) => state.chains.find((it) => it.name === chain.name)!.rules),
-    ).toEqual(rules);
-    expect(table.sets.map(({ set }) => state.sets.find((it) => it.name === set.name)!.fingerprint)).toEqual(
-      fingerprints,
+    ).toEqual(table.chains.flatMap((chain) => chain.rules));
+    expect(table.sets.map(({ set }) => state.sets.find((it) => it.name === set.name)!.layout)).toEqual(
+      sets.map((set) => setText(family, set)),
     );
     for (const { set, elements } of table.sets) {
       const found = state.sets.find((it) => it.name === set.name)!.elements;
       expect(byKey(found)).toEqual(byKey(elements));
     }
     const base = state.chains.find((chain) => chain.name === 'nat-postrouting')!;
-    expect(base.fingerprint).toBe('type nat hook postrouting priority 100 policy accept');
+    expect(base.hook).toEqual({ type: 'nat', hook: 'postrouting', priority: 100, policy: 'accept' });
   });
 });
 
@@ -142,15 +129,15 @@ describe('reading', () => {
     const clients: SetDefinition = { name: 'clients', key: ['priority', 'address'], dynamicSize: 10 };
     const state = (await driver.ask('read', 'IPv4', [ADDRESSES, clients]))!;
     expect(state.chains.map(({ name, rules }) => [name, rules.length])).toEqual([['b', 2]]);
-    expect(state.chains[0]!.rules[0]).toBe('counter (unknown)');
+    expect(state.chains[0]!.rules[0]).toEqual({ expressions: [{ kind: 'indifferent', name: 'counter' }] });
     expect(byName(state.sets).map(({ name, elements }) => [name, elements])).toEqual([
       ['addresses', []],
       ['clients', []],
       ['strange', []],
     ]);
-    const { sets } = await driver.ask('fingerprints', 'IPv4', [], [ADDRESSES, clients]);
-    expect(state.sets.find(({ name }) => name === 'addresses')!.fingerprint).not.toBe(sets[0]);
-    expect(state.sets.find(({ name }) => name === 'clients')!.fingerprint).toBe(sets[1]);
+    const layoutOf = (set: SetDefinition) => state.sets.find(({ name }) => name === set.name)!.layout;
+    expect(layoutOf(ADDRESSES)).not.toBe(setText('IPv4', ADDRESSES));
+    expect(layoutOf(clients)).toBe(setText('IPv4', clients));
   });
 
   it('finds elements by their keys, however many are missing, with comments and digests', async () => {
@@ -231,8 +218,8 @@ describe('reading', () => {
   it('reports the generation of what we commit, whatever comes first in it', async () => {
     const chain = { name: 'c' };
     const elements = ports(1, 2_000);
-    const rule = { op: 'add-rule', chain: 'c', rule: { statements: [{ kind: 'return' }] } } as const;
-    const many = Array.from({ length: 3_000 }, (): Operation => rule);
+    const addition: Operation = { op: 'add-rule', chain: 'c', rule: rule([RETURN]) };
+    const many = Array.from({ length: 3_000 }, (): Operation => addition);
     const add: Operation = { op: 'add-elements', set: PORTS, elements };
     for (const operations of [
       [TABLE, { op: 'add-set', set: PORTS }],
@@ -272,9 +259,6 @@ describe('reading', () => {
 describe('a change', () => {
   it('deletes and flushes what it names', async () => {
     const [first, second] = [{ key: '10.0.0.1' }, { key: '10.0.0.2', comment: 'two' }];
-    const rule: Rule = {
-      statements: [{ kind: 'member', key: [{ field: 'daddr' }], set: 'addresses', is: '==' }],
-    };
     await driver.ask('commit', 'IPv4', [
       TABLE,
       { op: 'add-set', set: ADDRESSES },
@@ -283,7 +267,7 @@ describe('a change', () => {
       { op: 'add-chain', chain: { name: 'b' } },
       { op: 'add-elements', set: ADDRESSES, elements: [first!, second!] },
       { op: 'add-elements', set: PORTS, elements: ports(1, 3) },
-      { op: 'add-rule', chain: 'a', rule },
+      { op: 'add-rule', chain: 'a', rule: rule([new RuleParts('IPv4').member(['daddr'], 'addresses')]) },
     ]);
     await driver.ask('commit', 'IPv4', [
       { op: 'flush-chain', chain: 'a' },
@@ -292,7 +276,8 @@ describe('a change', () => {
       { op: 'delete-elements', set: PORTS, elements: ports(1, 3) },
     ]);
     const state = (await driver.ask('read', 'IPv4', [ADDRESSES, PORTS]))!;
-    expect(state.chains).toEqual([{ name: 'a', fingerprint: 'regular chain', rules: [] }]);
+    expect(state.chains).toMatchObject([{ name: 'a', rules: [] }]);
+    expect(state.chains[0]!.hook).toBeUndefined();
     expect(byName(state.sets).map(({ elements }) => elements)).toEqual([[first], []]);
     await driver.ask('commit', 'IPv4', [{ op: 'delete-set', set: { name: 'ports', key: [] } }]);
     expect((await driver.ask('read', 'IPv4', []))!.sets.map(({ name }) => name)).toEqual(['addresses']);
@@ -317,7 +302,7 @@ describe('what the kernel refuses', () => {
       { op: 'add-chain', chain: { name: 'new' } },
       { op: 'add-elements', set: PORTS, elements },
       { op: 'delete-elements', set: PORTS, elements: [{ key: 'tcp . 1' }, { key: 'udp . 9' }] },
-      { op: 'add-rule', chain: 'new', rule: { statements: [{ kind: 'jump', chain: 'nowhere' }] } },
+      { op: 'add-rule', chain: 'new', rule: rule([leadTo('jump', 'nowhere')]) },
     ]);
     await expect(refusal).rejects.toMatchObject({
       name: 'NftCommitError',

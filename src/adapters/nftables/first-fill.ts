@@ -12,7 +12,6 @@ import type { TablePart } from '../../domain/nftables/state/service-port-rules.j
 import { Transaction } from '../../domain/nftables/state/transaction.js';
 import type { HeldPart } from '../../domain/reconcile/held-parts.js';
 import { tableRepair } from './table-difference.js';
-import type { NftTransport } from './transport.js';
 
 /** Elements in one transaction: about a megabyte of netlink messages, and 15 ms in the kernel. */
 const ELEMENTS_AT_ONCE = 12_000;
@@ -29,10 +28,9 @@ const COMPILED_AT_ONCE = 512;
 export async function* firstFill(
   desired: NftablesDesiredState,
   node: NodeNetwork,
-  transport: NftTransport,
   atOnce = ELEMENTS_AT_ONCE,
 ): AsyncGenerator<Transaction> {
-  yield tableRepair(tableWithoutServices(desired, node), undefined, node.family, transport).repair;
+  yield tableRepair(tableWithoutServices(desired, node), undefined, node.family).repair;
   let piece = new Piece();
   let turn = COMPILED_AT_ONCE;
   for (const held of inOrder(desired)) {

@@ -183,7 +183,7 @@ export class NftablesDriver
   private async change(state: TableState, { verified }: TableReading): Promise<WriteResult> {
     this.desired.dropUnneededRules();
     const table = desiredTable(this.desired, this.node!, verified);
-    const { repair, removals, replaces } = tableRepair(table, state, this.family, this.transport);
+    const { repair, removals, replaces } = tableRepair(table, state, this.family);
     if (replaces)
       this.logger.info({ family: this.family }, 'replacing a table kube-proxy that has another layout');
     const pieces = replaces ? [repair] : inPieces(repair);
@@ -196,14 +196,14 @@ export class NftablesDriver
 
   differences({ state, verified }: TableReading): DifferenceLines {
     const table = desiredTable(this.desired, this.node!, verified);
-    return ruleDifferences(table, state, this.family, this.transport, this.unused.values());
+    return ruleDifferences(table, state, this.family, this.unused.values());
   }
 
   /** The next transaction is compiled while the kernel takes one. */
   private async fill(): Promise<WriteResult> {
     let written = 0;
     let sending = Promise.resolve();
-    for await (const piece of firstFill(this.desired, this.node!, this.transport)) {
+    for await (const piece of firstFill(this.desired, this.node!)) {
       await sending;
       sending = this.send(piece, piece, written > 0);
       // It is awaited before the next one, and at the end.
@@ -216,16 +216,11 @@ export class NftablesDriver
   }
 
   adopted({ state: actual, verified }: TableReading): NftablesAdoptedRules {
-    return new NftablesAdoptedRules(
-      adoptedSets(actual, this.family, this.transport),
-      this.desired,
-      verified,
-      this.rejected,
-    );
+    return new NftablesAdoptedRules(adoptedSets(actual, this.family), this.desired, verified, this.rejected);
   }
 
   udpFrontends({ state }: TableReading): readonly FrontendAddress[] {
-    return udpFrontends(adoptedSets(state, this.family, this.transport));
+    return udpFrontends(adoptedSets(state, this.family));
   }
 
   lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[] {

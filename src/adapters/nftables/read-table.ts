@@ -49,14 +49,14 @@ export async function readTable(
   signal?: AbortSignal,
 ): Promise<TableReading> {
   const state = await transport.read(family, [...LISTED_SETS, ...KUBE_PROXY_MAPS], signal);
-  const isOfAnother = state !== undefined && isOfAnotherLayout(state, family, transport);
+  const isOfAnother = state !== undefined && isOfAnotherLayout(state, family);
   if (!state || ((isOfAnother || hasFrontendTables(state)) && mayBeReplaced))
     return { state, verified: new Set(), isPartial: false };
   if (isOfAnother) return whole(transport, family, signal);
   const counts = [...state.sets.values()].some(({ count }) => count !== undefined);
   const needsLists = !byDigest && !counts && desired.elementCount <= LISTED_AT_MOST;
   const chains = tableChains(desired, node).map(({ chain }) => chain);
-  if (needsLists || !fits(chains, tableSets(desired, node), state, family, transport))
+  if (needsLists || !fits(chains, tableSets(desired, node), state, family))
     return whole(transport, family, signal);
   const inspection = new Inspection(transport, family, desired, state, signal);
   return inspection.run(byDigest);
@@ -304,12 +304,8 @@ const OF_KUBE_PROXY: ReadonlySet<string> = new Set(
 );
 
 /** What of a table can be kept: of one that kube-proxy wrote its maps, and what it shares with ours. */
-export function adoptedSets(
-  actual: TableState | undefined,
-  family: IpFamily,
-  transport: NftTransport,
-): AdoptedSets {
+export function adoptedSets(actual: TableState | undefined, family: IpFamily): AdoptedSets {
   if (!actual) return new Map();
-  if (!isOfAnotherLayout(actual, family, transport)) return actual.sets;
+  if (!isOfAnotherLayout(actual, family)) return actual.sets;
   return new Map([...actual.sets].filter(([name]) => OF_KUBE_PROXY.has(name)));
 }

@@ -1,9 +1,9 @@
 /** Tables, rules, sets and elements as nft prints them. */
 
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { ruleText } from '../../domain/nftables/kernel/rule-text.js';
+import { ruleText, verdictText } from '../../domain/nftables/kernel/rule-text.js';
+import type { KernelRule } from '../../domain/nftables/kernel/ruleset.js';
 import {
-  type Rule,
   nftFamily,
   TABLE_NAME,
   type ChainDefinition,
@@ -18,24 +18,16 @@ import {
   UnsafeTextError,
   safeComment,
   safeConcatenation,
-  safeVerdict,
+  parseVerdict,
 } from '../../domain/nftables/safe-text.js';
 import { componentOf, typeOf } from './netlink/components.js';
-import { kernelRule } from './netlink/kernel-table.js';
-import { ruleRecord } from './netlink/rule-encoder.js';
 
 /** A whole table, for renderTable. */
 export interface TableContent {
   /** The names of its counters. */
   readonly counters: readonly string[];
   readonly sets: readonly { readonly set: SetDefinition; readonly elements: readonly SetElement[] }[];
-  readonly chains: readonly { readonly chain: ChainDefinition; readonly rules: readonly Rule[] }[];
-}
-
-/** A rule in the words of `nft --numeric-priority --numeric-time list`. Throws UnsafeTextError. */
-export function renderRule(family: IpFamily, rule: Rule): string {
-  if (rule.statements.length === 0) throw new UnsafeTextError('rule', '', 'at least one statement');
-  return ruleText(kernelRule(ruleRecord(family, rule)), family);
+  readonly chains: readonly { readonly chain: ChainDefinition; readonly rules: readonly KernelRule[] }[];
 }
 
 /** `type nat hook output priority -100`. The priority is a number: nft refuses some names in some hooks. */
@@ -70,10 +62,10 @@ function renderSetBlock(family: IpFamily, set: SetDefinition, elements: readonly
   return `\t${lines.join('\n\t')}\n\t}\n`;
 }
 
-function renderChainBlock(family: IpFamily, chain: ChainDefinition, rules: readonly Rule[]): string {
+function renderChainBlock(family: IpFamily, chain: ChainDefinition, rules: readonly KernelRule[]): string {
   const lines = [`chain ${safeName(chain.name)} {`];
   if (chain.hook) lines.push(`\t${renderHook(chain.hook)}; policy accept;`);
-  for (const rule of rules) lines.push(`\t${renderRule(family, rule)}`);
+  for (const rule of rules) lines.push(`\t${ruleText(rule, family)}`);
   return `\t${lines.join('\n\t')}\n\t}\n`;
 }
 
@@ -117,6 +109,8 @@ export function renderElement(set: SetDefinition, element: SetElement): string {
   if (element.value === undefined)
     throw new UnsafeTextError('element', element.key, `a value in the map ${safeName(set.name)}`);
   const value =
-    set.value === 'verdict' ? safeVerdict(element.value) : safeConcatenation(element.value, set.value.length);
+    set.value === 'verdict'
+      ? verdictText(parseVerdict(element.value))
+      : safeConcatenation(element.value, set.value.length);
   return `${commented} : ${value}`;
 }

@@ -1,4 +1,6 @@
+import isEqual from 'fast-deep-equal';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { ruleText } from '../../domain/nftables/kernel/rule-text.js';
 import { POSSIBLE_SETS } from '../../domain/nftables/layout/sets.js';
 import { classElement, structureCounter, type Structure } from '../../domain/nftables/layout/structure.js';
 import { nftFamily, TABLE_NAME, type SetElement } from '../../domain/nftables/layout/table.js';
@@ -8,25 +10,23 @@ import {
   type RuleDifference,
   sequenceDifference,
 } from '../../domain/reconcile/rule-difference.js';
-import { renderElement, setKeyword, renderRule } from './render-text.js';
+import { renderElement, setKeyword } from './render-text.js';
 import { elementDifferences, tableDifference, type ChainDifference } from './table-difference.js';
-import type { NftTransport, TableState } from './transport.js';
+import type { TableState } from './transport.js';
 
 /**
- * The difference between the kernel's table and the desired one in the words of `nft add` and `nft delete`. A rule that is not one
- * of ours is described as the transport describes it.
+ * The difference between the kernel's table and the desired one in the words of `nft add` and `nft delete`.
  * @param unused structures that have to stay for a while
  */
 export function* ruleDifferences(
   desired: DesiredTable,
   state: TableState | undefined,
   family: IpFamily,
-  transport: NftTransport,
   unused: Iterable<Structure>,
 ): Generator<RuleDifference> {
   const table = `${nftFamily(family)} ${TABLE_NAME}`;
   const leaving = new Leaving(unused);
-  const difference = tableDifference(desired, state, family, transport);
+  const difference = tableDifference(desired, state, family);
   const { present, replaces } = difference;
   if (replaces) yield differing('-', `table ${table}, which has another layout`);
   if (!present) yield differing('+', `table ${table}`);
@@ -41,7 +41,7 @@ export function* ruleDifferences(
   for (const name of difference.missingCounters) yield differing('+', `counter ${table} ${name}`);
   for (const { name, rules } of difference.unknownChains) {
     if (leaving.names.has(name)) continue;
-    for (const rule of rules) yield differing('-', `rule ${table} ${name} ${rule}`);
+    for (const rule of rules) yield differing('-', `rule ${table} ${name} ${ruleText(rule, family)}`);
     yield differing('-', `chain ${table} ${name}`);
   }
   for (const { name } of difference.missingChains) yield differing('+', `chain ${table} ${name}`);
@@ -67,19 +67,20 @@ class Leaving {
 }
 
 function* differingRules(
-  { chain: { chain, rules }, actual, wanted }: ChainDifference,
+  { chain: { chain, rules }, actual }: ChainDifference,
   table: string,
   family: IpFamily,
 ): Generator<RuleDifference> {
   const place = `rule ${table} ${chain.name}`;
-  const { surplus, missing } = sequenceDifference(actual, wanted);
-  const ours = new Map(wanted.map((text, index) => [text, rules[index]!]));
-  for (const index of surplus) {
-    const text = actual[index]!;
-    const rule = ours.get(text);
-    yield differing('-', `${place} ${rule ? renderRule(family, rule) : text}`);
-  }
-  for (const index of missing) yield differing('+', `${place} ${renderRule(family, rules[index]!)}`);
+  const ours = new Map(rules.map((rule) => [ruleText(rule, family), rule]));
+  const wanted = [...ours.keys()];
+  const present = actual.map((rule) => {
+    const text = ruleText(rule, family);
+    return ours.has(text) && !isEqual(ours.get(text), rule) ? `${text}, with other options` : text;
+  });
+  const { surplus, missing } = sequenceDifference(present, wanted);
+  for (const index of surplus) yield differing('-', `${place} ${present[index]!}`);
+  for (const index of missing) yield differing('+', `${place} ${wanted[index]!}`);
 }
 
 function* differingElements(

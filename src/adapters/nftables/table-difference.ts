@@ -1,18 +1,21 @@
 /** How the kernel's table differs from the desired one, and the smallest change that repairs it. */
 
+import isEqual from 'fast-deep-equal';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import {
   isBehindKubeProxyMaps,
   MAP_OF_ANOTHER_LAYOUT,
 } from '../../domain/nftables/layout/kube-proxy-maps.js';
-import { KEEPS_KUBE_PROXY_RULES, type ChainRules } from '../../domain/nftables/layout/node-rules.js';
+import { rulesKeptForKubeProxy, type ChainRules } from '../../domain/nftables/layout/node-rules.js';
+import type { KernelRule } from '../../domain/nftables/kernel/ruleset.js';
 import type { ChainDefinition, SetDefinition, SetElement } from '../../domain/nftables/layout/table.js';
 import { isOfFrontendTables } from '../../domain/nftables/layout/traffic-class.js';
 import type { DesiredSet, DesiredTable } from '../../domain/nftables/state/desired-table.js';
 import { sameElement } from '../../domain/nftables/state/service-port-rules.js';
 import { Transaction } from '../../domain/nftables/state/transaction.js';
-import type { NftTransport, TableState } from './transport.js';
+import { setText } from './netlink/set-layout.js';
+import type { TableState } from './transport.js';
 
 /** How the kernel's table differs from the desired one, elements apart. */
 interface TableDifference {
@@ -25,16 +28,14 @@ interface TableDifference {
   readonly missingCounters: readonly string[];
   readonly unknownCounters: readonly string[];
   readonly missingChains: readonly ChainDefinition[];
-  readonly unknownChains: readonly { readonly name: string; readonly rules: readonly string[] }[];
+  readonly unknownChains: readonly { readonly name: string; readonly rules: readonly KernelRule[] }[];
   /** The chains whose rules differ, those that are missing among them. */
   readonly chains: readonly ChainDifference[];
 }
 
-/** Rules as the transport describes them. */
 export interface ChainDifference {
   readonly chain: ChainRules;
-  readonly actual: readonly string[];
-  readonly wanted: readonly string[];
+  readonly actual: readonly KernelRule[];
 }
 
 /** One of the two is missing, or they lead elsewhere. */
@@ -49,15 +50,14 @@ export function tableDifference(
   desired: DesiredTable,
   state: TableState | undefined,
   family: IpFamily,
-  transport: NftTransport,
 ): TableDifference {
   const sets = desired.sets.map(({ set }) => set);
   const chains = desired.chains.map(({ chain }) => chain);
   const replaces =
     state !== undefined &&
-    ((isOfAnotherLayout(state, family, transport) && !desired.keepsKubeProxyRules) ||
+    ((isOfAnotherLayout(state, family) && !desired.keepsKubeProxyRules) ||
       unknown(state.chains, chains, desired).some(([name]) => isOfFrontendTables(name)) ||
-      !fits(chains, sets, state, family, transport));
+      !fits(chains, sets, state, family));
   const present = replaces ? undefined : state;
   return {
     present,
@@ -70,9 +70,7 @@ export function tableDifference(
     unknownChains: unknown(present?.chains, chains, desired).map(([name, { rules }]) => ({ name, rules })),
     chains: desired.chains.flatMap((chain) => {
       const actual = present?.chains.get(chain.chain.name)?.rules ?? [];
-      const wanted = chain.rules.map((rule) => transport.fingerprintRule(family, rule));
-      const same = actual.length === wanted.length && wanted.every((text, index) => text === actual[index]);
-      return same ? [] : [{ chain, actual, wanted }];
+      return isEqual(actual, chain.rules) ? [] : [{ chain, actual }];
     }),
   };
 }
@@ -110,10 +108,11 @@ export function hasFrontendTables({ chains }: TableState): boolean {
 }
 
 /** Whether the table is kube-proxy's, or the oldest version's: what is ours in it may be of an old process. */
-export function isOfAnotherLayout(state: TableState, family: IpFamily, transport: NftTransport): boolean {
+export function isOfAnotherLayout(state: TableState, family: IpFamily): boolean {
   if (!state.sets.has(MAP_OF_ANOTHER_LAYOUT)) return false;
   const services = state.chains.get('services')?.rules ?? [];
-  return !services.includes(transport.fingerprintRule(family, KEEPS_KUBE_PROXY_RULES));
+  const keeps = rulesKeptForKubeProxy(family);
+  return !services.some((rule) => isEqual(rule, keeps));
 }
 
 /**
@@ -125,14 +124,17 @@ export function fits(
   sets: readonly SetDefinition[],
   state: TableState,
   family: IpFamily,
-  transport: NftTransport,
 ): boolean {
-  const isSame = (present: { readonly fingerprint: string } | undefined, fingerprint: string): boolean =>
-    !present || present.fingerprint === fingerprint;
   return (
     !state.isDormant &&
-    chains.every((chain) => isSame(state.chains.get(chain.name), transport.fingerprintChain(chain))) &&
-    sets.every((set) => isSame(state.sets.get(set.name), transport.fingerprintSet(family, set)))
+    chains.every(({ name, hook }) => {
+      const present = state.chains.get(name);
+      return !present || isEqual(present.hook, hook && { ...hook, policy: 'accept' });
+    }) &&
+    sets.every((set) => {
+      const present = state.sets.get(set.name);
+      return !present || present.layout === setText(family, set);
+    })
   );
 }
 
@@ -160,9 +162,8 @@ export function tableRepair(
   desired: DesiredTable,
   state: TableState | undefined,
   family: IpFamily,
-  transport: NftTransport,
 ): TableRepair {
-  const difference = tableDifference(desired, state, family, transport);
+  const difference = tableDifference(desired, state, family);
   const { present, replaces } = difference;
   const repair = new Transaction();
   if (replaces) repair.add({ op: 'delete-table' });

@@ -1,11 +1,6 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type {
-  Rule,
-  ChainDefinition,
-  Operation,
-  SetDefinition,
-  SetElement,
-} from '../../domain/nftables/layout/table.js';
+import type { KernelChain } from '../../domain/nftables/kernel/ruleset.js';
+import type { Operation, SetDefinition, SetElement } from '../../domain/nftables/layout/table.js';
 import { firstReasons } from '../tool-programs.js';
 import { isTemporary } from '../netlink/errors.js';
 import { NamedError } from '../../domain/model/named-error.js';
@@ -66,32 +61,23 @@ export interface NftTransport {
    */
   generation(): Promise<number>;
 
-  /** The text that `read` would return for this rule, set or chain if the kernel held exactly it. */
-  fingerprintRule(family: IpFamily, rule: Rule): string;
-  fingerprintSet(family: IpFamily, set: SetDefinition): string;
-  fingerprintChain(chain: ChainDefinition): string;
-
   /** Releases its socket. Idempotent. */
   close(): Promise<void>;
 }
 
-/** The kernel's table, described by fingerprints that compare equal to those of the transport. */
+/** The kernel's table. */
 export interface TableState {
   /** No packet meets its chains. */
   readonly isDormant?: boolean;
-  readonly chains: ReadonlyMap<string, ChainState>;
+  readonly chains: ReadonlyMap<string, KernelChain>;
   readonly sets: ReadonlyMap<string, SetState>;
   /** The names of its counters. */
   readonly counters: ReadonlySet<string>;
 }
 
-export interface ChainState {
-  readonly fingerprint: string;
-  readonly rules: readonly string[];
-}
-
 export interface SetState {
-  readonly fingerprint: string;
+  /** Its types and sizes, as `setText` describes them. */
+  readonly layout: string;
   /** By key. */
   readonly elements: ReadonlyMap<string, SetElement>;
   /** How many elements the set has, whether they were read or not. Undefined if the kernel does not tell. */

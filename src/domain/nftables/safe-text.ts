@@ -1,7 +1,6 @@
 import { NamedError } from '../model/named-error.js';
+import type { KernelVerdict } from './kernel/ruleset.js';
 import { displayName, type ServicePortName } from '../model/service-port-name.js';
-import { addressBits, parseCidr, type Cidr } from '../net/cidr.js';
-import type { IpFamily } from '../net/ip-family.js';
 
 /**
  * The last checks before text is written to the kernel, or printed for `nft -f`. They are cheap enough for every element of a
@@ -86,22 +85,15 @@ export function safeConcatenation(text: string, components: number): string {
   return text;
 }
 
-const VERDICT = /^(?:(?:goto|jump) (.+)|drop|return|accept)$/;
+const VERDICT = /^(?:(goto|jump) (.+)|drop|return|accept)$/;
 
-/** A verdict as a map holds it. */
-export function safeVerdict(text: string): string {
-  const match = VERDICT.exec(text);
-  if (!match)
+/** Reads a verdict as a map holds it. */
+export function parseVerdict(text: string): KernelVerdict {
+  const [, code, chain] = VERDICT.exec(text) ?? [];
+  if (chain !== undefined) return { code: code as 'goto' | 'jump', chain: safeName(chain) };
+  if (!VERDICT.test(text))
     throw new UnsafeTextError('verdict', text, '"goto CHAIN", "jump CHAIN", "drop", "return" or "accept"');
-  if (match[1] !== undefined) safeName(match[1]);
-  return text;
-}
-
-/** Reads the network of an address statement, `a/n` or one address, that is about to be written. Throws UnsafeTextError. */
-export function safeNetwork(family: IpFamily, text: string): Cidr {
-  const network = parseCidr(text.includes('/') ? text : `${text}/${addressBits(family)}`);
-  if (network?.family !== family) throw new UnsafeTextError('network', text, `an ${family} address or CIDR`);
-  return network;
+  return { code: text as 'drop' | 'return' | 'accept' };
 }
 
 /** The comment of a frontend's elements, which names its service port. nft refuses longer ones, and with them the whole transaction. */

@@ -1,3 +1,4 @@
+import { DROP, leadTo, rule, RuleParts } from '../../../src/domain/nftables/layout/rule-parts.js';
 import { nftablesBackend } from '../../support/backends.js';
 import { MemoryNftTransport, type Blame } from '../../support/fakes/memory-nft-transport.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
@@ -278,11 +279,7 @@ describe('a table that another program changes', () => {
       ],
       2,
     ],
-    [
-      'a rule more',
-      () => [{ op: 'add-rule', chain: 'masquerading', rule: { statements: [{ kind: 'drop' }] } }],
-      1 + 3,
-    ],
+    ['a rule more', () => [{ op: 'add-rule', chain: 'masquerading', rule: rule([DROP]) }], 1 + 3],
     ['the rules of a chain are gone', () => [{ op: 'flush-chain', chain: 'cluster-ips-check' }], 1],
     ['a hook is gone', () => [{ op: 'delete-chain', chain: 'nat-prerouting' }], 2],
     ['a chain more', () => [{ op: 'add-chain', chain: { name: 'strange' } }], 1],
@@ -290,7 +287,7 @@ describe('a table that another program changes', () => {
       'a hook more',
       () => [
         { op: 'add-chain', chain: { name: 'strange', hook: { type: 'filter', hook: 'input', priority: 5 } } },
-        { op: 'add-rule', chain: 'strange', rule: { statements: [{ kind: 'drop' }] } },
+        { op: 'add-rule', chain: 'strange', rule: rule([DROP]) },
       ],
       2,
     ],
@@ -302,12 +299,7 @@ describe('a table that another program changes', () => {
         {
           op: 'add-rule',
           chain: 'strange',
-          rule: {
-            statements: [
-              { kind: 'member', key: [{ field: 'saddr' }], set: 'strange-set', is: '==' },
-              { kind: 'drop' },
-            ],
-          },
+          rule: rule([new RuleParts('IPv4').member(['saddr'], 'strange-set'), DROP]),
         },
       ],
       3,
@@ -358,7 +350,7 @@ describe("kube-proxy's own table in place", () => {
     },
     { op: 'add-chain', chain: { name: 'services' } },
     { op: 'add-chain', chain: { name: 'service-ABCDEFGH-ns/a/tcp/' } },
-    { op: 'add-rule', chain: 'nat-prerouting', rule: { statements: [{ kind: 'jump', chain: 'services' }] } },
+    { op: 'add-rule', chain: 'nat-prerouting', rule: rule([leadTo('jump', 'services')]) },
     {
       op: 'add-elements',
       set: serviceIPs,

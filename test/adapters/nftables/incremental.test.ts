@@ -7,7 +7,7 @@ import type { NodeSettings } from '../../../src/application/node/node-contexts.j
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { PacketPath, Packet } from '../../../src/diagnostics/domain/trace/trace.js';
 import { endpointText } from '../../support/trace/outcome.js';
-import { renderRule } from '../../../src/adapters/nftables/render-text.js';
+import { ruleText } from '../../../src/domain/nftables/kernel/rule-text.js';
 import { expectedOutcome, type Expected } from '../../support/nftables/expected-outcome.js';
 import {
   history,
@@ -50,7 +50,7 @@ function contentsIn(kernel: MemoryNftTransport, family: IpFamily): unknown {
     chains: Object.fromEntries(
       [...chains.values()].map(({ chain, rules }) => [
         chain.name,
-        { hook: chain.hook, rules: rules.map((rule) => renderRule(family, rule)) },
+        { hook: chain.hook, rules: rules.map((rule) => ruleText(rule, family)) },
       ]),
     ),
     sets: Object.fromEntries([...sets].map(([name, { set, elements }]) => [name, { set, elements }])),

@@ -91,8 +91,8 @@ describe.each(['a repair in pieces', 'a first fill'])('a table filled by %s', (w
     const seen: (readonly unknown[])[] = [];
     const transactions =
       way === 'a first fill'
-        ? firstFill(desired, network, kernel, limit)
-        : inPieces(tableRepair(whole, undefined, 'IPv4', kernel).repair, limit);
+        ? firstFill(desired, network, limit)
+        : inPieces(tableRepair(whole, undefined, 'IPv4').repair, limit);
     for await (const { operations } of transactions) {
       await kernel.commit('IPv4', operations);
       for (const operation of operations)
@@ -113,6 +113,6 @@ describe.each(['a repair in pieces', 'a first fill'])('a table filled by %s', (w
       'IPv4',
       whole.sets.map(({ set }) => set),
     );
-    expect(tableRepair(whole, state, 'IPv4', kernel).repair.operations).toEqual([]);
+    expect(tableRepair(whole, state, 'IPv4').repair.operations).toEqual([]);
   });
 });

@@ -3,11 +3,12 @@ import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import {
   formatPriority,
   parsePriority,
-  type Statement,
   type SetDefinition,
   type SetElement,
 } from '../../../src/domain/nftables/layout/table.js';
-import { renderRule, renderTable, type TableContent } from '../../../src/adapters/nftables/render-text.js';
+import { renderTable, type TableContent } from '../../../src/adapters/nftables/render-text.js';
+import { ruleText } from '../../../src/domain/nftables/kernel/rule-text.js';
+import { leadTo, rule, RuleParts } from '../../../src/domain/nftables/layout/rule-parts.js';
 import { UnsafeTextError } from '../../../src/domain/nftables/safe-text.js';
 import { hookedSamples, matchSamples } from '../../support/nftables/every-statement.js';
 import { anyText } from '../../support/any-text.js';
@@ -18,23 +19,16 @@ const tableOf = (content: Partial<TableContent>): string =>
   renderTable('IPv4', { counters: [], sets: [], chains: [], ...content });
 const setOf = (set: SetDefinition, ...elements: readonly SetElement[]): string =>
   tableOf({ sets: [{ set, elements }] });
-const ruleOf = (statement: unknown, comment?: string): string =>
-  renderRule('IPv4', {
-    statements: [statement as Statement],
-    ...(comment !== undefined && { comment }),
-  });
+const IPV4 = new RuleParts('IPv4');
 
 describe.each(IP_FAMILIES)('rules of %s', (family) => {
   const hooked = hookedSamples(family);
   const samples = [...matchSamples(family), ...hooked.destination, ...hooked.source, ...hooked.filter];
 
-  it.each(samples.map(({ statements, text }) => [text, statements] as const))(
-    'are written as %s',
-    (text, statements) => {
-      expect(renderRule(family, { statements })).toBe(text);
-      expect(renderRule(family, { statements, comment: 'why: a, b' })).toBe(`${text} comment "why: a, b"`);
-    },
-  );
+  it.each(samples)('are written as $text', ({ rule: { expressions }, text }) => {
+    expect(ruleText({ expressions }, family)).toBe(text);
+    expect(ruleText({ expressions, comment: 'why: a, b' }, family)).toBe(`${text} comment "why: a, b"`);
+  });
 });
 
 describe('canonical text', () => {
@@ -43,19 +37,12 @@ describe('canonical text', () => {
     ['10.1.2.3/32', 'ip saddr 10.1.2.3'],
     ['0.0.0.0/0', 'ip saddr 0.0.0.0/0'],
   ])('of the network %s', (network, text) => {
-    expect(renderRule('IPv4', { statements: [{ kind: 'address', field: 'saddr', is: '==', network }] })).toBe(
-      text,
-    );
+    expect(ruleText(rule([IPV4.address('saddr', '==', network)]), 'IPv4')).toBe(text);
   });
 
   it('leaves out a mask of full length', () => {
-    const statement: Statement = {
-      kind: 'member',
-      key: [{ field: 'saddr', prefixLength: 128 }],
-      set: 's',
-      is: '==',
-    };
-    expect(renderRule('IPv6', { statements: [statement] })).toBe('ip6 saddr @s');
+    const member = new RuleParts('IPv6').member([{ sourceBits: 128 }], 's');
+    expect(ruleText(rule([member]), 'IPv6')).toBe('ip6 saddr @s');
   });
 
   it('of priorities goes round and can be read by nft', () => {
@@ -84,7 +71,7 @@ describe('a table', () => {
         { chain: { name: 'services' }, rules: [] },
         {
           chain: { name: 'nat-output', hook: { type: 'nat', hook: 'output', priority: -100 } },
-          rules: [{ statements: [{ kind: 'jump', chain: 'services' }] }],
+          rules: [rule([leadTo('jump', 'services')])],
         },
       ],
     });
@@ -127,10 +114,7 @@ describe('hostile text is refused', () => {
       () => setOf(SET, { key: text }),
       () => setOf(map, { key: '1.2.3.4', value: text }),
       () => setOf(map, { key: '1.2.3.4', value: `goto ${text}` }),
-      () => ruleOf({ kind: 'jump', chain: text }),
-      () => ruleOf({ kind: 'member', key: [{ field: 'daddr' }], set: text, is: '==' }),
-      () => ruleOf({ kind: 'verdict-map', key: [{ field: 'daddr' }], map: text }),
-      () => ruleOf({ kind: 'address', field: 'saddr', is: '==', network: text }),
+      () => IPV4.address('saddr', '==', text),
     ];
     for (const attempt of attempts) expect(attempt).toThrow(UnsafeTextError);
   });
@@ -138,11 +122,7 @@ describe('hostile text is refused', () => {
   it.each(['x\ny', 'a"; flush ruleset', 'a\\', 'ä', '\u0000', '', 'x'.repeat(129)])(
     'in comments: %j',
     (comment) => {
-      const attempts = [
-        () => setOf({ ...SET, comment }),
-        () => setOf(SET, { key: '1.2.3.4', comment }),
-        () => ruleOf({ kind: 'drop' }, comment),
-      ];
+      const attempts = [() => setOf({ ...SET, comment }), () => setOf(SET, { key: '1.2.3.4', comment })];
       for (const attempt of attempts) expect(attempt).toThrow(UnsafeTextError);
     },
   );
@@ -150,8 +130,7 @@ describe('hostile text is refused', () => {
   it.each(['eth0"', 'a b', 'eth*', 'a/b', 'a\\', 'abcdefghijklmnop', ''])(
     'in interface names: %j',
     (name) => {
-      const statement: Statement = { kind: 'input-interface', is: '==', name, wildcard: false };
-      expect(() => renderRule('IPv4', { statements: [statement] })).toThrow(UnsafeTextError);
+      expect(() => IPV4.inputInterface('==', name, false)).toThrow(UnsafeTextError);
     },
   );
 
@@ -187,25 +166,13 @@ describe('hostile text is refused', () => {
     );
   });
 
-  it.each<Statement>([
-    { kind: 'dport', is: '==', port: 65536 },
-    { kind: 'dport', is: '==', port: 1.5 },
-    { kind: 'mark-set', bit: 32 },
-    { kind: 'mark-has', bit: Number.NaN },
-    { kind: 'priority-at-least', value: -1 },
-    { kind: 'address', field: 'saddr', is: '==', network: 'fd00::/8' },
-    { kind: 'member', key: [], set: 's', is: '==' },
-    { kind: 'member', key: [{ field: 'saddr', prefixLength: 33 }], set: 's', is: '==' },
-    { kind: 'set-priority', to: { modulus: 0, offset: 0 } },
-    { kind: 'remember', key: [{ field: 'saddr' }], set: 's', timeoutSeconds: Infinity },
-  ])('and so are numbers out of bounds: %j', (statement) => {
-    expect(() => renderRule('IPv4', { statements: [statement] })).toThrow(UnsafeTextError);
+  it('in networks of the other family', () => {
+    expect(() => IPV4.address('saddr', '==', 'fd00::/8')).toThrow(UnsafeTextError);
   });
 
   it('and elements with too much or too little', () => {
     const map: SetDefinition = { name: 'm', key: ['address'], value: 'verdict' };
     expect(() => setOf(SET, { key: '1.2.3.4', value: 'drop' })).toThrow(UnsafeTextError);
     expect(() => setOf(map, { key: '1.2.3.4' })).toThrow(UnsafeTextError);
-    expect(() => renderRule('IPv4', { statements: [] })).toThrow(UnsafeTextError);
   });
 });

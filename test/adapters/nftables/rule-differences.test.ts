@@ -115,7 +115,7 @@ it('names rules that were lost, and rules of others, each alone', async () => {
     { op: 'flush-chain', chain: name },
     ...rules.flatMap((rule, index): Operation[] => {
       if (index === 1) return [];
-      const foreign = { statements: rules[0]!.statements, comment: 'foreign' };
+      const foreign = { ...rules[0]!, comment: 'foreign' };
       const own: Operation = { op: 'add-rule', chain: name, rule };
       return index === 2 ? [{ op: 'add-rule', chain: name, rule: foreign }, own] : [own];
     }),

@@ -12,7 +12,6 @@ import {
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
-  type Rule,
   TABLE_NAME,
   type Operation,
   type SetDefinition,
@@ -49,10 +48,10 @@ const handlers = {
     const state = await transport.read(family, expected);
     return (
       state && {
-        chains: [...state.chains].map(([name, chain]) => ({ name, ...chain })),
-        sets: [...state.sets].map(([name, { fingerprint, elements }]) => ({
+        chains: [...state.chains.values()],
+        sets: [...state.sets].map(([name, { layout, elements }]) => ({
           name,
-          fingerprint,
+          layout,
           elements: [...elements.values()],
         })),
       }
@@ -74,11 +73,6 @@ const handlers = {
       );
     return watch.epoch();
   },
-
-  fingerprints: (family: IpFamily, rules: readonly Rule[], sets: readonly SetDefinition[]) => ({
-    rules: rules.map((rule) => transport.fingerprintRule(family, rule)),
-    sets: sets.map((set) => transport.fingerprintSet(family, set)),
-  }),
 
   /** All that the kernel keeps of each set, as numbers and bytes, but for its handle. */
   async rawSets(family: IpFamily): Promise<string[]> {

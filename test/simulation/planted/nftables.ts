@@ -23,8 +23,7 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'external-traffic-without-its-mark',
     file: 'src/domain/nftables/layout/traffic-class.ts',
-    original:
-      "        { statements: [{ kind: 'mark-set', bit: node.masqueradeBit }], comment: 'masquerade' },\n",
+    original: "        rule([markSet(node.masqueradeBit)], 'masquerade'),\n",
     fault: '',
   },
   {
@@ -60,13 +59,13 @@ export const NFTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'rules-in-any-order',
     file: 'src/adapters/nftables/table-difference.ts',
-    original: 'wanted.every((text, index) => text === actual[index]);',
-    fault: 'wanted.every((text) => actual.includes(text));',
+    original: 'return isEqual(actual, chain.rules) ?',
+    fault: 'return chain.rules.every((rule) => actual.some((other) => isEqual(rule, other))) ?',
   },
   {
     name: 'affinity-in-milliseconds',
-    file: 'src/adapters/nftables/netlink/rule-encoder.ts',
-    original: "safeNumber('timeout', statement.timeoutSeconds, 1, 0xffffffff) * 1000;",
-    fault: "safeNumber('timeout', statement.timeoutSeconds, 1, 0xffffffff);",
+    file: 'src/adapters/nftables/netlink/expressions.ts',
+    original: 'writer.putU64(type, value * 1000)',
+    fault: 'writer.putU64(type, value)',
   },
 ].map((fault) => ({ ...fault, modes: MODES }));

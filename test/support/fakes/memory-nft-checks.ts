@@ -3,15 +3,12 @@ import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
   formatPriority,
   parsePriority,
-  type Key,
-  type KeyField,
-  type Rule,
-  type Statement,
   type DataType,
   type Hook,
   type SetDefinition,
   type SetElement,
 } from '../../../src/domain/nftables/layout/table.js';
+import type { Expression, KernelRule } from '../../../src/domain/nftables/kernel/ruleset.js';
 import type { TableContents } from '../nftables/table-contents.js';
 
 /** A refusal by the kernel. `code` is its name for the error. */
@@ -30,66 +27,71 @@ export class KernelRefusal extends Error {
   }
 }
 
-const TYPES: Readonly<Record<KeyField['field'], DataType>> = {
-  saddr: 'address',
-  daddr: 'address',
-  l4proto: 'protocol',
-  sport: 'port',
-  dport: 'port',
-  priority: 'priority',
-  draw: 'slot',
-};
-
 /** The chain that a verdict leads to. */
 export function verdictTarget(verdict: string | undefined): string | undefined {
   return /^(?:goto|jump) (.+)$/.exec(verdict ?? '')?.[1];
 }
 
 /** Chains and sets that the rule names must exist, and sets must have the types that it looks up. */
-export function checkRule({ statements }: Rule, table: TableContents): void {
-  for (const statement of statements) {
-    switch (statement.kind) {
-      case 'jump':
-      case 'goto':
-        if (!table.chains.has(statement.chain)) throw new KernelRefusal('ENOENT', `chain ${statement.chain}`);
-        break;
-      case 'count':
-        if (!table.counters.has(statement.counter))
-          throw new KernelRefusal('ENOENT', `counter ${statement.counter}`);
-        break;
-      case 'member':
-        checkLookup(table, statement.set, statement.key);
-        break;
-      case 'remember':
-        if (checkLookup(table, statement.set, statement.key).dynamicSize === undefined)
-          throw new KernelRefusal('EOPNOTSUPP', `set ${statement.set} is not dynamic`);
-        break;
-      case 'verdict-map':
-        checkLookup(table, statement.map, statement.key, 'verdict');
-        break;
-      case 'dnat':
-        checkLookup(table, statement.map, statement.key, ['address', 'port']);
-        break;
-      case 'set-priority':
-        if (typeof statement.to === 'object' && 'map' in statement.to)
-          checkLookup(table, statement.to.map, statement.to.key, ['priority']);
-        break;
+export function checkRule(family: IpFamily, { expressions }: KernelRule, table: TableContents): void {
+  const loaded = new Map<number, DataType>();
+  for (const expression of expressions) {
+    if (expression.kind === 'verdict') {
+      const { chain } = expression.verdict;
+      if (chain !== undefined && !table.chains.has(chain))
+        throw new KernelRefusal('ENOENT', `chain ${chain}`);
+    } else if (expression.kind === 'count') {
+      const { counter } = expression;
+      if (!table.counters.has(counter)) throw new KernelRefusal('ENOENT', `counter ${counter}`);
+    } else if (expression.kind === 'remember') {
+      const { set, from } = expression;
+      if (checkLookup(family, table, set, from, loaded).dynamicSize === undefined)
+        throw new KernelRefusal('EOPNOTSUPP', `set ${set} is not dynamic`);
+    } else if (expression.kind === 'lookup') {
+      const { set, from, to } = expression;
+      const { value } = checkLookup(family, table, set, from, loaded);
+      const found = value === undefined ? undefined : value === 'verdict' ? 'verdict' : 0;
+      if ((typeof to === 'number' ? 0 : to) !== found)
+        throw new KernelRefusal('EINVAL', `set ${set} has other values than the lookup`);
+      if (typeof to === 'number' && Array.isArray(value)) loaded.set(to, (value as readonly DataType[])[0]!);
+    } else {
+      const type = typeOf(expression);
+      if (type && 'to' in expression) loaded.set(expression.to as number, type);
     }
   }
 }
 
+/** What an expression loads. */
+function typeOf(expression: Expression): DataType | undefined {
+  switch (expression.kind) {
+    case 'payload':
+      return expression.base === 'network' ? 'address' : 'port';
+    case 'meta':
+      return expression.key === 'l4proto' ? 'protocol' : 'priority';
+    case 'random':
+    case 'hash':
+      return 'slot';
+    default:
+      return undefined;
+  }
+}
+
 function checkLookup(
+  family: IpFamily,
   table: TableContents,
   name: string,
-  key: Key,
-  value?: SetDefinition['value'],
+  from: number,
+  loaded: ReadonlyMap<number, DataType>,
 ): SetDefinition {
   const contents = table.sets.get(name);
   if (!contents) throw new KernelRefusal('ENOENT', `set ${name}`);
-  const types = key.map(({ field }) => TYPES[field]);
   const { set } = contents;
-  if (JSON.stringify([types, value]) !== JSON.stringify([set.key, set.value]))
-    throw new KernelRefusal('EINVAL', `set ${name} has other types than the lookup`);
+  let at = from;
+  for (const type of set.key) {
+    if (loaded.get(at) !== type)
+      throw new KernelRefusal('EINVAL', `set ${name} has other types than the lookup`);
+    at += type === 'address' && family === 'IPv6' ? 16 : 4;
+  }
   return set;
 }
 
@@ -162,29 +164,30 @@ class Reach {
     if (path.length >= MAX_DEPTH) throw new KernelRefusal('EMLINK', `${path.join(' → ')} is too deep`);
     if (this.seen.has(`${path.length} ${name}`)) return;
     this.seen.add(`${path.length} ${name}`);
-    for (const { statements } of this.table.chains.get(name)!.rules) {
-      for (const statement of statements) {
-        if (!isAllowed(statement, this.hook))
+    for (const { expressions } of this.table.chains.get(name)!.rules) {
+      for (const expression of expressions) {
+        if (!isAllowed(expression, this.hook))
           throw new KernelRefusal(
             'EOPNOTSUPP',
-            `${statement.kind} in chain ${name}, reached from ${path[0]}`,
+            `${expression.kind} in chain ${name}, reached from ${path[0]}`,
           );
-        for (const target of this.targets(statement)) this.follow(target, [...path, name]);
+        for (const target of this.targets(expression)) this.follow(target, [...path, name]);
       }
     }
   }
 
-  private targets(statement: Statement): readonly string[] {
-    if (statement.kind === 'jump' || statement.kind === 'goto') return [statement.chain];
-    if (statement.kind !== 'verdict-map') return [];
-    const values = [...this.table.sets.get(statement.map)!.elements.values()];
+  private targets(expression: Expression): readonly string[] {
+    if (expression.kind === 'verdict')
+      return expression.verdict.chain === undefined ? [] : [expression.verdict.chain];
+    if (expression.kind !== 'lookup' || expression.to !== 'verdict') return [];
+    const values = [...this.table.sets.get(expression.set)!.elements.values()];
     return values.flatMap(({ value }) => verdictTarget(value) ?? []);
   }
 }
 
-function isAllowed({ kind }: Statement, { type, hook }: Hook): boolean {
+function isAllowed({ kind }: Expression, { type, hook }: Hook): boolean {
   switch (kind) {
-    case 'dnat':
+    case 'nat':
       return type === 'nat' && (hook === 'prerouting' || hook === 'output');
     case 'masquerade':
       return type === 'nat' && hook === 'postrouting';

@@ -1,7 +1,7 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { KernelRule } from '../../../src/domain/nftables/kernel/ruleset.js';
 import type { ChainRules } from '../../../src/domain/nftables/layout/node-rules.js';
 import type {
-  Rule,
   ChainDefinition,
   Operation,
   SetDefinition,
@@ -11,7 +11,7 @@ import type { SetContents, TableContents } from '../nftables/table-contents.js';
 import { checkElement, checkReach, checkRule, KernelRefusal, verdictTarget } from './memory-nft-checks.js';
 
 interface Chain extends ChainRules {
-  rules: readonly Rule[];
+  rules: readonly KernelRule[];
 }
 
 interface SetOfElements extends SetContents {
@@ -69,7 +69,7 @@ export class MemoryNftTable implements TableContents {
       case 'delete-chain':
         return this.deleteChain(operation.chain);
       case 'add-rule': {
-        checkRule(operation.rule, this);
+        checkRule(this.family, operation.rule, this);
         const chain = this.chain(operation.chain);
         return this.setRules(chain, [...chain.rules, operation.rule]);
       }
@@ -102,7 +102,7 @@ export class MemoryNftTable implements TableContents {
     }
   }
 
-  private setRules(chain: Chain, rules: readonly Rule[]): void {
+  private setRules(chain: Chain, rules: readonly KernelRule[]): void {
     const before = chain.rules;
     chain.rules = rules;
     this.reachChanged = true;
@@ -124,8 +124,8 @@ export class MemoryNftTable implements TableContents {
 
   private deleteCounter(name: string): void {
     if (!this.counters.has(name)) throw new KernelRefusal('ENOENT', `counter ${name}`);
-    const counts = ({ statements }: Rule) =>
-      statements.some((statement) => statement.kind === 'count' && statement.counter === name);
+    const counts = ({ expressions }: KernelRule) =>
+      expressions.some((expression) => expression.kind === 'count' && expression.counter === name);
     if ([...this.chains.values()].some(({ rules }) => rules.some(counts)))
       throw new KernelRefusal('EBUSY', `counter ${name} is in use`);
     this.counters.delete(name);
@@ -184,11 +184,8 @@ export class MemoryNftTable implements TableContents {
   private pointsTo(chain: string): boolean {
     if (this.held.has(chain)) return true;
     const byRule = [...this.chains.values()].some(({ rules }) =>
-      rules.some(({ statements }) =>
-        statements.some(
-          (statement) =>
-            (statement.kind === 'jump' || statement.kind === 'goto') && statement.chain === chain,
-        ),
+      rules.some(({ expressions }) =>
+        expressions.some((expression) => expression.kind === 'verdict' && expression.verdict.chain === chain),
       ),
     );
     return byRule || [...this.sets.values()].some(({ set, elements }) => leadsTo(set, elements, chain));
@@ -212,16 +209,8 @@ function layout({ key, value, dynamicSize }: SetDefinition): string {
   return JSON.stringify([key, value, dynamicSize]);
 }
 
-function looksInto({ statements }: Rule, set: string): boolean {
-  return statements.some(
-    (statement) =>
-      ('set' in statement && statement.set === set) ||
-      ('map' in statement && statement.map === set) ||
-      (statement.kind === 'set-priority' &&
-        typeof statement.to === 'object' &&
-        'map' in statement.to &&
-        statement.to.map === set),
-  );
+function looksInto({ expressions }: KernelRule, set: string): boolean {
+  return expressions.some((expression) => 'set' in expression && expression.set === set);
 }
 
 function leadsTo(set: SetDefinition, elements: ReadonlyMap<string, SetElement>, chain: string): boolean {

@@ -1,23 +1,11 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import {
-  renderDeclaration,
-  setKeyword,
-  renderHook,
-  renderRule,
-  renderTable,
-} from '../../../src/adapters/nftables/render-text.js';
-import { getOrMake } from '../../../src/domain/model/maps.js';
-import type {
-  Rule,
-  ChainDefinition,
-  Operation,
-  SetDefinition,
-  SetElement,
-} from '../../../src/domain/nftables/layout/table.js';
+import { setText } from '../../../src/adapters/nftables/netlink/set-layout.js';
+import { renderTable } from '../../../src/adapters/nftables/render-text.js';
+import type { Operation, SetDefinition, SetElement } from '../../../src/domain/nftables/layout/table.js';
+import type { KernelChain } from '../../../src/domain/nftables/kernel/ruleset.js';
 import type { TableContents } from '../nftables/table-contents.js';
 import {
   NftCommitError,
-  type ChainState,
   type NftFailure,
   type NftTransport,
   type SetState,
@@ -31,9 +19,6 @@ export type Refusal = (operation: Operation, element?: SetElement) => string | u
 
 /** What a refusal names: operation and element, the operation alone, or nothing. */
 export type Blame = 'element' | 'operation' | 'nothing';
-
-/** Of all rules that were described so far: tables are read far more often than there are new rules. */
-const FINGERPRINTS = new Map<string, string>();
 
 /**
  * nf_tables in memory: a fake kernel for tests of code that uses a transport, without root or kernel. It keeps
@@ -97,19 +82,17 @@ export class MemoryNftTransport implements NftTransport {
     this.fail();
     const table = this.tables.get(family);
     if (!table) return undefined;
-    const known = new Map(expected.map((set) => [set.name, this.fingerprintSet(family, set)]));
-    const chains = new Map<string, ChainState>();
+    const known = new Map(expected.map((set) => [set.name, setText(family, set)]));
+    const chains = new Map<string, KernelChain>();
     for (const [name, { chain, rules }] of table.chains) {
-      chains.set(name, {
-        fingerprint: this.fingerprintChain(chain),
-        rules: rules.map((rule) => this.fingerprintRule(family, rule)),
-      });
+      const hook = chain.hook && ({ ...chain.hook, policy: 'accept' } as const);
+      chains.set(name, { name, number: chains.size, ...(hook && { hook }), rules });
     }
     const sets = new Map<string, SetState>();
     for (const [name, { set, elements }] of table.sets) {
-      const fingerprint = this.fingerprintSet(family, set);
-      const readable = known.get(name) === fingerprint && set.dynamicSize === undefined;
-      sets.set(name, { fingerprint, elements: new Map(readable ? elements : []), count: elements.size });
+      const layout = setText(family, set);
+      const readable = known.get(name) === layout && set.dynamicSize === undefined;
+      sets.set(name, { layout, elements: new Map(readable ? elements : []), count: elements.size });
     }
     return { chains, sets, counters: new Set(table.counters) };
   }
@@ -144,18 +127,6 @@ export class MemoryNftTransport implements NftTransport {
   async generation(): Promise<number> {
     this.fail();
     return this.generationNumber;
-  }
-
-  fingerprintRule(family: IpFamily, rule: Rule): string {
-    return getOrMake(FINGERPRINTS, JSON.stringify([family, rule]), () => renderRule(family, rule));
-  }
-
-  fingerprintSet(family: IpFamily, set: SetDefinition): string {
-    return `${setKeyword(set)} ${renderDeclaration(family, { ...set, comment: undefined }).join('; ')}`;
-  }
-
-  fingerprintChain(chain: ChainDefinition): string {
-    return chain.hook ? renderHook(chain.hook) : 'regular chain';
   }
 
   close(): Promise<void> {

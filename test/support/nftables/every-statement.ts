@@ -1,24 +1,42 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { KernelRule } from '../../../src/domain/nftables/kernel/ruleset.js';
+import {
+  CLEAR_PRIORITY,
+  DROP,
+  leadTo,
+  MASQUERADE,
+  markFlip,
+  markHas,
+  markSet,
+  NEW_CONNECTION,
+  priorityAtLeast,
+  RETURN,
+  rule,
+  RuleParts,
+  setPriority,
+  TRANSLATED,
+  type DrawnNumber,
+  type Key,
+  type RulePart,
+} from '../../../src/domain/nftables/layout/rule-parts.js';
 import type {
-  Key,
-  Rule,
-  Statement,
   ChainDefinition,
   SetDefinition,
   SetElement,
 } from '../../../src/domain/nftables/layout/table.js';
-/** One table with every kind of statement, set and element: written by hand, with nft's text for each. */
+/** One table with every part of rules, set and element: written by hand, with nft's text for each. */
 
-const FRONTEND: Key = [{ field: 'daddr' }, { field: 'l4proto' }, { field: 'dport' }];
-const NUMBERED: Key = [...FRONTEND, { field: 'priority' }];
+const FRONTEND: Key = ['daddr', 'l4proto', 'dport'];
+const NUMBERED: Key = [...FRONTEND, 'priority'];
 
 export interface Sample {
-  readonly statements: readonly Statement[];
+  readonly rule: KernelRule;
   readonly text: string;
 }
 
-/** Statements that may stand in any chain. */
+/** Parts that may stand in any chain. */
 export function matchSamples(family: IpFamily): readonly Sample[] {
+  const parts = new RuleParts(family);
   const ip = family === 'IPv4' ? 'ip' : 'ip6';
   const [network, host, short] =
     family === 'IPv4'
@@ -26,121 +44,80 @@ export function matchSamples(family: IpFamily): readonly Sample[] {
       : ['fd00:10::/48', 'fd00:10::3', 'fd00::/8'];
   const [length, mask] = family === 'IPv4' ? [20, '255.255.240.0'] : [60, 'ffff:ffff:ffff:fff0::'];
   const frontend = `${ip} daddr . meta l4proto . th dport`;
-  const one = (statement: Statement, text: string): Sample => ({ statements: [statement], text });
+  const one = (part: RulePart, text: string): Sample => ({ rule: rule([part]), text });
+  const drawn = (number: DrawnNumber) => setPriority(parts.drawn(number));
+  const sources = (sourceBits: number) => parts.member([...FRONTEND, { sourceBits }], 'sources');
+  const hashed = (key: Key, modulus: number, offset: number, seed: number) =>
+    drawn({ modulus, offset, by: { key, seed } });
   return [
-    one({ kind: 'address', field: 'saddr', is: '==', network }, `${ip} saddr ${network}`),
-    one({ kind: 'address', field: 'saddr', is: '!=', network }, `${ip} saddr != ${network}`),
-    one({ kind: 'address', field: 'saddr', is: '==', network: short }, `${ip} saddr ${short}`),
-    one({ kind: 'address', field: 'daddr', is: '!=', network: host }, `${ip} daddr != ${host}`),
-    one({ kind: 'input-interface', is: '==', name: 'cni0', wildcard: false }, 'iifname "cni0"'),
-    one({ kind: 'input-interface', is: '!=', name: 'veth', wildcard: true }, 'iifname != "veth*"'),
-    one({ kind: 'dport', is: '==', port: 53 }, 'th dport 53'),
-    one({ kind: 'dport', is: '!=', port: 0 }, 'th dport != 0'),
-    one({ kind: 'local-address', field: 'saddr' }, 'fib saddr type local'),
-    one({ kind: 'local-address', field: 'daddr' }, 'fib daddr type local'),
-    one({ kind: 'new-connection' }, 'ct state new'),
-    one({ kind: 'translated' }, 'ct status dnat'),
-    one({ kind: 'member', key: [{ field: 'daddr' }], set: 'addresses', is: '==' }, `${ip} daddr @addresses`),
-    one({ kind: 'member', key: FRONTEND, set: 'frontends', is: '!=' }, `${frontend} != @frontends`),
+    one(parts.address('saddr', '==', network!), `${ip} saddr ${network}`),
+    one(parts.address('saddr', '!=', network!), `${ip} saddr != ${network}`),
+    one(parts.address('saddr', '==', short!), `${ip} saddr ${short}`),
+    one(parts.address('daddr', '!=', host!), `${ip} daddr != ${host}`),
+    one(parts.inputInterface('==', 'cni0', false), 'iifname "cni0"'),
+    one(parts.inputInterface('!=', 'veth', true), 'iifname != "veth*"'),
+    one(parts.local('saddr'), 'fib saddr type local'),
+    one(parts.local('daddr'), 'fib daddr type local'),
+    one(NEW_CONNECTION, 'ct state new'),
+    one(TRANSLATED, 'ct status dnat'),
+    one(parts.member(['daddr'], 'addresses'), `${ip} daddr @addresses`),
+    one(parts.member(FRONTEND, 'frontends', '!='), `${frontend} != @frontends`),
+    one(sources(length as number), `${frontend} . ${ip} saddr & ${mask} @sources`),
+    one(sources(0), `${frontend} . ${ip} saddr & ${family === 'IPv4' ? '0.0.0.0' : '::'} @sources`),
+    one(parts.member(['priority', 'saddr'], 'clients'), `meta priority . ${ip} saddr @clients`),
+    one(parts.verdict(['priority'], 'classes'), 'meta priority vmap @classes'),
+    one(parts.verdict(FRONTEND, 'verdicts'), `${frontend} vmap @verdicts`),
+    one(CLEAR_PRIORITY, 'meta priority set none'),
+    one(drawn({ modulus: 3, offset: 0 }), 'meta priority set numgen random mod 3'),
+    one(drawn({ modulus: 1, offset: 0x80000000 }), 'meta priority set numgen random mod 1 offset 2147483648'),
     one(
-      {
-        kind: 'member',
-        key: [...FRONTEND, { field: 'saddr', prefixLength: length as number }],
-        set: 'sources',
-        is: '==',
-      },
-      `${frontend} . ${ip} saddr & ${mask} @sources`,
-    ),
-    one(
-      { kind: 'member', key: [...FRONTEND, { field: 'saddr', prefixLength: 0 }], set: 'sources', is: '==' },
-      `${frontend} . ${ip} saddr & ${family === 'IPv4' ? '0.0.0.0' : '::'} @sources`,
-    ),
-    one(
-      { kind: 'member', key: [{ field: 'priority' }, { field: 'saddr' }], set: 'clients', is: '==' },
-      `meta priority . ${ip} saddr @clients`,
-    ),
-    one({ kind: 'verdict-map', key: [{ field: 'priority' }], map: 'classes' }, 'meta priority vmap @classes'),
-    one({ kind: 'verdict-map', key: FRONTEND, map: 'verdicts' }, `${frontend} vmap @verdicts`),
-    one({ kind: 'set-priority', to: 'none' }, 'meta priority set none'),
-    one({ kind: 'set-priority', to: { modulus: 3, offset: 0 } }, 'meta priority set numgen random mod 3'),
-    one(
-      { kind: 'set-priority', to: { modulus: 1, offset: 0x80000000 } },
-      'meta priority set numgen random mod 1 offset 2147483648',
-    ),
-    one(
-      { kind: 'set-priority', to: { modulus: 4093, offset: 0x80000000, by: 'turn' } },
+      drawn({ modulus: 4093, offset: 0x80000000, by: 'turn' }),
       'meta priority set numgen inc mod 4093 offset 2147483648',
     ),
     one(
-      {
-        kind: 'set-priority',
-        to: {
-          modulus: 16381,
-          offset: 0x80000000,
-          by: { key: [{ field: 'saddr' }, { field: 'sport' }], seed: 0x6d61676c },
-        },
-      },
+      hashed(['saddr', 'sport'], 16381, 0x80000000, 0x6d61676c),
       `meta priority set jhash ${ip} saddr . th sport mod 16381 seed 0x6d61676c offset 2147483648`,
     ),
+    one(hashed(['saddr'], 7, 0, 0), `meta priority set jhash ${ip} saddr mod 7 seed 0x0`),
+    one(setPriority(parts.mapped(FRONTEND, 'services')), `meta priority set ${frontend} map @services`),
+    one(setPriority(parts.mapped(NUMBERED, 'ids')), `meta priority set ${frontend} . meta priority map @ids`),
+    one(priorityAtLeast(0x80000000), 'meta priority >= 8000:0'),
+    one(markHas(14), 'meta mark & 0x00004000 != 0x00000000'),
+    one(markHas(31), 'meta mark & 0x80000000 != 0x00000000'),
+    one(markSet(0), 'meta mark set meta mark | 0x00000001'),
+    one(markFlip(31), 'meta mark set meta mark ^ 0x80000000'),
     one(
-      {
-        kind: 'set-priority',
-        to: { modulus: 7, offset: 0, by: { key: [{ field: 'saddr' }], seed: 0 } },
-      },
-      `meta priority set jhash ${ip} saddr mod 7 seed 0x0`,
-    ),
-    one(
-      { kind: 'set-priority', to: { key: FRONTEND, map: 'services' } },
-      `meta priority set ${frontend} map @services`,
-    ),
-    one(
-      { kind: 'set-priority', to: { key: NUMBERED, map: 'ids' } },
-      `meta priority set ${frontend} . meta priority map @ids`,
-    ),
-    one({ kind: 'priority-at-least', value: 0x80000000 }, 'meta priority >= 8000:0'),
-    one({ kind: 'mark-has', bit: 14 }, 'meta mark & 0x00004000 != 0x00000000'),
-    one({ kind: 'mark-has', bit: 31 }, 'meta mark & 0x80000000 != 0x00000000'),
-    one({ kind: 'mark-set', bit: 0 }, 'meta mark set meta mark | 0x00000001'),
-    one({ kind: 'mark-flip', bit: 31 }, 'meta mark set meta mark ^ 0x80000000'),
-    one(
-      {
-        kind: 'remember',
-        key: [{ field: 'priority' }, { field: 'saddr' }],
-        set: 'clients',
-        timeoutSeconds: 10800,
-      },
+      parts.remember(['priority', 'saddr'], 'clients', 10800),
       `update @clients { meta priority . ${ip} saddr timeout 10800s }`,
     ),
     one({ kind: 'count', counter: 'counted' }, 'counter name "counted"'),
-    one({ kind: 'return' }, 'return'),
-    one({ kind: 'drop' }, 'drop'),
-    one({ kind: 'jump', chain: 'target' }, 'jump target'),
-    one({ kind: 'goto', chain: 'target' }, 'goto target'),
+    one(RETURN, 'return'),
+    one(DROP, 'drop'),
+    one(leadTo('jump', 'target'), 'jump target'),
+    one(leadTo('goto', 'target'), 'goto target'),
   ];
 }
 
-/** Statements that only chains behind certain hooks may hold. */
+/** Parts that only chains behind certain hooks may hold. */
 export function hookedSamples(
   family: IpFamily,
 ): Readonly<Record<'destination' | 'source' | 'filter', readonly Sample[]>> {
+  const parts = new RuleParts(family);
   const ip = family === 'IPv4' ? 'ip' : 'ip6';
   return {
     destination: [
       {
-        statements: [
-          { kind: 'dport', is: '!=', port: 0 },
-          { kind: 'dnat', key: NUMBERED, map: 'endpoints' },
-        ],
+        rule: rule([parts.translate(NUMBERED, 'endpoints')]),
         text: `th dport != 0 dnat ${ip} to ${ip} daddr . meta l4proto . th dport . meta priority map @endpoints`,
       },
     ],
     source: [
       {
-        statements: [{ kind: 'mark-has', bit: 14 }, { kind: 'mark-flip', bit: 14 }, { kind: 'masquerade' }],
+        rule: rule([markHas(14), markFlip(14), MASQUERADE]),
         text: 'meta mark & 0x00004000 != 0x00000000 meta mark set meta mark ^ 0x00004000 masquerade fully-random',
       },
     ],
-    filter: [{ statements: [{ kind: 'reject' }], text: 'reject' }],
+    filter: [{ rule: rule([parts.reject]), text: 'reject' }],
   };
 }
 
@@ -148,14 +125,14 @@ export interface SampleTable {
   readonly comment: string;
   readonly counters: readonly string[];
   readonly sets: readonly { readonly set: SetDefinition; readonly elements: readonly SetElement[] }[];
-  readonly chains: readonly { readonly chain: ChainDefinition; readonly rules: readonly Rule[] }[];
+  readonly chains: readonly { readonly chain: ChainDefinition; readonly rules: readonly KernelRule[] }[];
 }
 
 /** A table with all of the above. */
 export function sampleTable(family: IpFamily): SampleTable {
   const a = family === 'IPv4' ? '172.30.0.1' : 'fd00:172::1';
   const b = family === 'IPv4' ? '10.1.2.3' : '::102:304';
-  const rules = (samples: readonly Sample[]): Rule[] => samples.map(({ statements }) => ({ statements }));
+  const rules = (samples: readonly Sample[]) => samples.map((sample) => sample.rule);
   const { destination, source, filter } = hookedSamples(family);
   return {
     comment: 'rules for kube-proxy',
@@ -214,12 +191,12 @@ export function sampleTable(family: IpFamily): SampleTable {
       },
     ],
     chains: [
-      { chain: { name: 'target' }, rules: [{ statements: [{ kind: 'drop' }], comment: 'the end' }] },
+      { chain: { name: 'target' }, rules: [rule([DROP], 'the end')] },
       { chain: { name: 'matches' }, rules: rules(matchSamples(family)) },
       { chain: { name: 'picks/a_b.c' }, rules: rules(destination) },
       {
         chain: { name: 'nat-prerouting', hook: { type: 'nat', hook: 'prerouting', priority: -100 } },
-        rules: [{ statements: [{ kind: 'jump', chain: 'picks/a_b.c' }] }],
+        rules: [rule([leadTo('jump', 'picks/a_b.c')])],
       },
       {
         chain: { name: 'nat-postrouting', hook: { type: 'nat', hook: 'postrouting', priority: 100 } },

@@ -13,13 +13,32 @@ export interface Answer {
   readonly error?: { readonly name: string; readonly message: string };
 }
 
+const BYTES = 'bytes:';
+
+/** As a line of JSON, bytes as text. */
+export function toLine(message: Request | Answer): string {
+  const text = JSON.stringify(message, (_, value: unknown) =>
+    value instanceof Uint8Array ? BYTES + Buffer.from(value).toString('hex') : value,
+  );
+  return `${text}\n`;
+}
+
+/** Reads what `toLine` has written. */
+export function fromLine(line: string): unknown {
+  return JSON.parse(line, (_, value: unknown) =>
+    typeof value === 'string' && value.startsWith(BYTES)
+      ? new Uint8Array(Buffer.from(value.slice(BYTES.length), 'hex'))
+      : value,
+  );
+}
+
 /** Answers requests by the handlers, one after the other, until stdin ends; then `finish`. */
 export async function serve<Handlers extends object>(
   handlers: Handlers,
   finish: () => Promise<void> | void = () => undefined,
 ): Promise<void> {
   for await (const line of createInterface({ input: process.stdin })) {
-    const { id, op, values } = JSON.parse(line) as Request;
+    const { id, op, values } = fromLine(line) as Request;
     let answer: Answer;
     try {
       const handler = (handlers as Record<string, (...values: unknown[]) => unknown>)[op];
@@ -29,7 +48,7 @@ export async function serve<Handlers extends object>(
       const { name, message } = error as Error;
       answer = { id, error: { ...(error as Error), name, message } };
     }
-    process.stdout.write(`${JSON.stringify(answer)}\n`);
+    process.stdout.write(toLine(answer));
   }
   await finish();
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { bundle } from './bundle.js';
 import { runToEnd } from './run-to-end.js';
-import type { Answer, Request } from './driver.js';
+import { fromLine, toLine, type Answer, type Request } from './driver.js';
 
 let made = 0;
 
@@ -95,7 +95,7 @@ export class Driver<Handlers extends object = never> {
     let complaints = '';
     process_.stderr!.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
     createInterface({ input: process_.stdout! }).on('line', (line) =>
-      this.answered(JSON.parse(line) as Answer),
+      this.answered(fromLine(line) as Answer),
     );
     void process_.then(() => {
       for (const { reject } of this.waiting.values()) {
@@ -114,7 +114,7 @@ export class Driver<Handlers extends object = never> {
     const request: Request = { id, op, values };
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
-      this.process.stdin!.write(`${JSON.stringify(request)}\n`);
+      this.process.stdin!.write(toLine(request));
     });
   }
 

@@ -1,8 +1,9 @@
 import type { SavedChain, SavedTables } from '../../../src/domain/iptables/saved-tables.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { VARIANTS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
-import { renderRule } from '../../../src/adapters/nftables/render-text.js';
-import type { Rule, SetElement } from '../../../src/domain/nftables/layout/table.js';
+import { ruleText } from '../../../src/domain/nftables/kernel/rule-text.js';
+import type { KernelRule } from '../../../src/domain/nftables/kernel/ruleset.js';
+import type { SetElement } from '../../../src/domain/nftables/layout/table.js';
 import type { TableContents } from '../../support/nftables/table-contents.js';
 
 /**
@@ -37,7 +38,7 @@ export function nftablesSnapshot(family: IpFamily, table: TableContents): unknow
   const inUse = new InUse(table);
   return {
     chains: [...inUse.chains()]
-      .map((name) => [name, inUse.rules(name).map((rule) => renderRule(family, rule))] as const)
+      .map((name) => [name, inUse.rules(name).map((rule) => ruleText(rule, family))] as const)
       .sort(([one], [other]) => (one < other ? -1 : 1)),
     sets: [...table.sets.keys()]
       .filter((name) => !name.startsWith('sources-') || inUse.elements(name).length > 0)
@@ -72,13 +73,13 @@ class InUse {
     return classes ? all.filter(({ key }) => classes.has(key)) : all;
   }
 
-  rules(chain: string): readonly Rule[] {
-    const asksNothing = ({ statements }: Rule) =>
-      statements.some(
-        (statement) =>
-          statement.kind === 'member' &&
-          statement.set.startsWith('sources-') &&
-          this.elements(statement.set).length === 0,
+  rules(chain: string): readonly KernelRule[] {
+    const asksNothing = ({ expressions }: KernelRule) =>
+      expressions.some(
+        (expression) =>
+          expression.kind === 'lookup' &&
+          expression.set.startsWith('sources-') &&
+          this.elements(expression.set).length === 0,
       );
     return this.table.chains.get(chain)!.rules.filter((rule) => !asksNothing(rule));
   }
@@ -92,11 +93,11 @@ class InUse {
   }
 
   private targets(chain: string): readonly string[] {
-    return this.rules(chain).flatMap(({ statements }) =>
-      statements.flatMap((statement) => {
-        if (statement.kind === 'jump' || statement.kind === 'goto') return [statement.chain];
-        if (statement.kind !== 'verdict-map') return [];
-        return this.elements(statement.map).map(({ value }) => value!.replace('goto ', ''));
+    return this.rules(chain).flatMap(({ expressions }) =>
+      expressions.flatMap((expression) => {
+        if (expression.kind === 'verdict') return expression.verdict.chain ?? [];
+        if (expression.kind !== 'lookup' || expression.to !== 'verdict') return [];
+        return this.elements(expression.set).map(({ value }) => value!.replace('goto ', ''));
       }),
     );
   }

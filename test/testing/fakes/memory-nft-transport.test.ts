@@ -1,6 +1,16 @@
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { NftCommitError } from '../../../src/adapters/nftables/transport.js';
-import type { Rule, Operation, SetDefinition } from '../../../src/domain/nftables/layout/table.js';
+import { setText } from '../../../src/adapters/nftables/netlink/set-layout.js';
+import {
+  DROP,
+  leadTo,
+  MASQUERADE,
+  rule as ruleOf,
+  RuleParts,
+  type RulePart,
+} from '../../../src/domain/nftables/layout/rule-parts.js';
+import type { Operation, SetDefinition } from '../../../src/domain/nftables/layout/table.js';
+const PARTS = new RuleParts('IPv4');
 const ADDRESSES: SetDefinition = { name: 'addresses', key: ['address'] };
 const MAP: SetDefinition = { name: 'map', key: ['address', 'port'], value: ['address', 'port'] };
 const VERDICTS: SetDefinition = { name: 'verdicts', key: ['priority'], value: 'verdict' };
@@ -15,10 +25,10 @@ const base = (
   op: 'add-chain',
   chain: { name, hook: { type, hook, priority } },
 });
-const rule = (name: string, ...statements: Rule['statements']): Operation => ({
+const rule = (name: string, ...parts: readonly RulePart[]): Operation => ({
   op: 'add-rule',
   chain: name,
-  rule: { statements },
+  rule: ruleOf(parts),
 });
 const element = (key: string, value?: string): Operation => ({
   op: 'add-elements',
@@ -60,7 +70,7 @@ describe('nf_tables in memory', () => {
       { op: 'delete-elements', set: ADDRESSES, elements: [{ key: '192.0.2.1' }] },
       { op: 'delete-set', set: MAP },
       chain('two'),
-      rule('two', { kind: 'goto', chain: 'one' }),
+      rule('two', leadTo('goto', 'one')),
       { op: 'flush-chain', chain: 'two' },
       { op: 'delete-chain', chain: 'two' },
       { op: 'delete-table' },
@@ -100,8 +110,8 @@ describe('nf_tables in memory', () => {
       [{ op: 'delete-set', set: { name: 'gone', key: [] } }],
       [{ op: 'flush-chain', chain: 'gone' }],
       [{ op: 'delete-table' }, chain('one')],
-      [chain('one'), rule('one', { kind: 'jump', chain: 'gone' })],
-      [chain('one'), rule('one', { kind: 'member', key: [{ field: 'saddr' }], set: 'gone', is: '==' })],
+      [chain('one'), rule('one', leadTo('jump', 'gone'))],
+      [chain('one'), rule('one', PARTS.member(['saddr'], 'gone'))],
       [{ op: 'add-elements', set: VERDICTS, elements: [{ key: '1:1', value: 'goto gone' }] }],
     ] as Operation[][])
       expect((await refusal(...operations)).reason).toMatch(/^ENOENT/);
@@ -113,11 +123,7 @@ describe('nf_tables in memory', () => {
     await kernel.commit('IPv4', [
       chain('one'),
       chain('two'),
-      rule(
-        'two',
-        { kind: 'member', key: [{ field: 'saddr' }], set: 'addresses', is: '==' },
-        { kind: 'goto', chain: 'one' },
-      ),
+      rule('two', PARTS.member(['saddr'], 'addresses'), leadTo('goto', 'one')),
       { op: 'add-elements', set: VERDICTS, elements: [{ key: '1:1', value: 'goto two' }] },
     ]);
     expect((await refusal({ op: 'delete-chain', chain: 'one' })).reason).toMatch(/^EBUSY/);
@@ -145,46 +151,34 @@ describe('nf_tables in memory', () => {
       [element('192.0.2.1 . 80')],
       [element('192.0.2.1 . 80', '10.0.0.1')],
       [element('192.0.2.1 . 80', '10.0.0.1 . 65536')],
-      [chain('one'), rule('one', { kind: 'member', key: [{ field: 'dport' }], set: 'addresses', is: '==' })],
-      [chain('one'), rule('one', { kind: 'dnat', key: [{ field: 'daddr' }], map: 'map' })],
+      [chain('one'), rule('one', PARTS.member(['dport'], 'addresses'))],
+      [chain('one'), rule('one', PARTS.translate(['daddr'], 'map'))],
     ])
       expect((await refusal(...operations)).reason).toMatch(/^EINVAL/);
   });
 
   it('looks where chains lead before it commits', async () => {
-    const loop = [
-      chain('one'),
-      rule('one', { kind: 'verdict-map', key: [{ field: 'priority' }], map: 'verdicts' }),
-    ];
+    const loop = [chain('one'), rule('one', PARTS.verdict(['priority'], 'verdicts'))];
     const lead: Operation = {
       op: 'add-elements',
       set: VERDICTS,
       elements: [{ key: '1:1', value: 'goto one' }],
     };
-    const hooked = [base('base', 'filter', 'forward'), rule('base', { kind: 'jump', chain: 'one' })];
+    const hooked = [base('base', 'filter', 'forward'), rule('base', leadTo('jump', 'one'))];
     await kernel.commit('IPv4', loop);
     expect((await refusal(...hooked, lead)).reason).toMatch(/^ELOOP/);
     expect(
-      (
-        await refusal(
-          chain('two'),
-          rule('two', { kind: 'masquerade' }),
-          rule('one', { kind: 'jump', chain: 'two' }),
-          ...hooked,
-        )
-      ).reason,
+      (await refusal(chain('two'), rule('two', MASQUERADE), rule('one', leadTo('jump', 'two')), ...hooked))
+        .reason,
     ).toMatch(/^EOPNOTSUPP/);
   });
 
   it('reads back what it holds, but not what the reader does not know', async () => {
-    await kernel.commit('IPv4', [chain('one'), rule('one', { kind: 'drop' }), element('192.0.2.1')]);
+    await kernel.commit('IPv4', [chain('one'), rule('one', DROP), element('192.0.2.1')]);
     const state = (await kernel.read('IPv4', [ADDRESSES, { ...VERDICTS, key: ['address'] }]))!;
-    expect(state.chains.get('one')).toEqual({
-      fingerprint: kernel.fingerprintChain({ name: 'one' }),
-      rules: [kernel.fingerprintRule('IPv4', { statements: [{ kind: 'drop' }] })],
-    });
+    expect(state.chains.get('one')).toEqual({ name: 'one', number: 0, rules: [ruleOf([DROP])] });
     expect(state.sets.get('addresses')!.elements).toEqual(new Map([['192.0.2.1', { key: '192.0.2.1' }]]));
-    expect(state.sets.get('verdicts')!.fingerprint).toBe(kernel.fingerprintSet('IPv4', VERDICTS));
+    expect(state.sets.get('verdicts')!.layout).toBe(setText('IPv4', VERDICTS));
     kernel.tamper('IPv4', [{ op: 'delete-elements', set: ADDRESSES, elements: [{ key: '192.0.2.1' }] }]);
     expect(state.sets.get('addresses')!.elements.size).toBe(1);
   });
@@ -242,7 +236,7 @@ describe('nf_tables in memory', () => {
   it('shows the table as nft does', async () => {
     await kernel.commit('IPv4', [
       chain('one'),
-      rule('one', { kind: 'drop' }),
+      rule('one', DROP),
       element('192.0.2.2'),
       element('192.0.2.1'),
     ]);

@@ -8,7 +8,7 @@ export interface Form<Value = unknown> {
   write(writer: MessageWriter, type: number, value: Value): void;
 }
 
-/** Attributes by their labels, in the order of their numbers. */
+/** Attributes by their labels. */
 export type Fields = Readonly<Record<string, readonly [type: number, form: Form]>>;
 
 type ValueOf<F extends Form> = ReturnType<F['read']>;
@@ -28,21 +28,37 @@ export const byte: Form<number> = {
   write: (writer, type, value) => writer.putU8(type, value),
 };
 
+/** With a sign. */
+export const signed: Form<number> = { ...number, read: (attribute) => attribute.number() | 0 };
+
 /** Eight bytes. */
 export const long: Form<number> = {
   read: readNumber,
   write: (writer, type, value) => writer.putU64(type, value),
 };
 
-/** Bits, of which older kernels do not send the attribute if none is set. */
-export const flags: Form<number> = { ...number };
+/** The lowest bit. */
+export const flag: Form<boolean> = {
+  read: (attribute) => (attribute.number() & 1) !== 0,
+  write: (writer, type, value) => writer.putU32(type, value ? 1 : 0),
+};
+
+/** One of these words, as its number; undefined for another number. */
+export function word<Word extends string>(numbers: Readonly<Record<Word, number>>): Form<Word | undefined> {
+  const words = new Map(Object.entries(numbers).map(([name, its]) => [its, name as Word]));
+  return {
+    read: (attribute) => words.get(attribute.number()),
+    write: (writer, type, name) => writer.putU32(type, numbers[name!]),
+  };
+}
+
 export const text: Form<string> = {
   read: (attribute) => attribute.text(),
   write: (writer, type, value) => writer.putText(type, value),
 };
-export const bytes: Form<Buffer> = {
+export const bytes: Form<Uint8Array> = {
   // A copy, as the bytes of a message are overwritten by the next one.
-  read: (attribute) => Buffer.from(attribute.value()),
+  read: (attribute) => new Uint8Array(attribute.value()),
   write: (writer, type, value) => writer.putBytes(type, value),
 };
 
@@ -75,16 +91,12 @@ export function listOf<Value>(form: Form<Value>): Form<readonly Value[]> {
   };
 }
 
-/** The attributes of one kind of object: which number has which label and form. */
+/** The attributes of one kind of object, in the order in which they are sent: which number has which label and form. */
 export class AttributeLayout<const F extends Fields> {
-  /** Labels with their forms, in the order of the numbers. */
-  readonly forms: readonly (readonly [label: string, form: Form])[];
   private readonly byType: (readonly [label: string, form: Form])[] = [];
 
   constructor(readonly fields: F) {
-    for (const [label, [type, form]] of Object.entries<readonly [number, unknown]>(fields))
-      this.byType[type] = [label, form as Form];
-    this.forms = this.byType.filter(Boolean);
+    for (const [label, [type, form]] of Object.entries(fields)) this.byType[type] = [label, form];
   }
 
   /** Attributes that the layout does not have are passed over. */
@@ -97,10 +109,12 @@ export class AttributeLayout<const F extends Fields> {
     return values as Values<F>;
   }
 
-  /** Writes the values in their own order. */
+  /** Writes those that are not missing. */
   write(writer: MessageWriter, values: Values<F>): void {
-    for (const [label, value] of Object.entries(values)) {
-      const [type, form] = this.fields[label] as unknown as readonly [number, Form];
+    const its = values as Readonly<Record<string, unknown>>;
+    for (const label in this.fields) {
+      const [type, form] = this.fields[label]!;
+      const value = its[label];
       if (value !== undefined) form.write(writer, type, value);
     }
   }

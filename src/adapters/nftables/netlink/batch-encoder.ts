@@ -1,11 +1,11 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import {
   TABLE_NAME,
-  type ChainDefinition,
   type Operation,
   type SetDefinition,
   type SetElement,
 } from '../../../domain/nftables/layout/table.js';
+import type { KernelRule } from '../../../domain/nftables/kernel/ruleset.js';
 import { safeComment } from '../../../domain/nftables/safe-text.js';
 import { errnoName } from '../../netlink/errors.js';
 import type { KernelReply } from '../../netlink/message-reader.js';
@@ -24,8 +24,7 @@ import type { NftFailure } from '../transport.js';
 import { ElementEncoder } from './elements.js';
 import * as nf from './nf-tables.js';
 import { ELEMENTS } from './nf-tables.js';
-import { HOOKS, CHAIN, OBJECT, RULE, SET, TABLE, type ChainRecord, type SetRecord } from './records.js';
-import { ruleRecord } from './rule-encoder.js';
+import { CHAIN, OBJECT, RULE, SET, TABLE, type SetRecord } from './records.js';
 import { setLayout, setUserdata } from './set-layout.js';
 
 /** A list of elements is one attribute, whose length has 16 bits; no element is longer than the difference. */
@@ -116,17 +115,13 @@ export class BatchEncoder {
       case 'delete-table':
         return TABLE.write(writer, { name: table });
       case 'add-chain':
-        return CHAIN.write(writer, { table, ...chainRecord(described.chain) });
+        return CHAIN.write(writer, { table, ...described.chain, type: described.chain.hook?.type });
       case 'delete-chain':
         return CHAIN.write(writer, { table, name: described.chain });
       case 'flush-chain':
         return RULE.write(writer, { table, chain: described.chain });
       case 'add-rule':
-        return RULE.write(writer, {
-          table,
-          chain: described.chain,
-          ...ruleRecord(this.ipFamily, described.rule),
-        });
+        return this.rule(described.chain, described.rule);
       case 'add-counter':
       case 'delete-counter': {
         const its = { table, name: described.counter, type: nf.OBJECT_COUNTER };
@@ -137,6 +132,11 @@ export class BatchEncoder {
       case 'delete-set':
         return SET.write(writer, { table, name: described.set.name });
     }
+  }
+
+  private rule(chain: string, { expressions, comment }: KernelRule): void {
+    const userdata = comment === undefined ? undefined : { comment: safeComment(comment) };
+    RULE.write(this.writer, { table: TABLE_NAME, chain, expressions, userdata });
   }
 
   private setRecord(set: SetDefinition): SetRecord {
@@ -186,11 +186,6 @@ export class BatchEncoder {
       throw error;
     }
   }
-}
-
-function chainRecord({ name, hook }: ChainDefinition): ChainRecord {
-  if (!hook) return { name };
-  return { name, type: hook.type, hook: { number: HOOKS.indexOf(hook.hook), priority: hook.priority } };
 }
 
 type SingleOperation = Exclude<Operation['op'], 'add-elements' | 'delete-elements'>;

@@ -1,10 +1,12 @@
 /** Elements of sets in netlink messages: written, read, and looked up by key. */
 
+import { verdictText } from '../../../domain/nftables/kernel/rule-text.js';
+import type { KernelElement } from '../../../domain/nftables/kernel/ruleset.js';
 import type { SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
 import {
   MAX_COMMENT_LENGTH,
   safeComment,
-  safeVerdict,
+  parseVerdict,
   UnsafeTextError,
 } from '../../../domain/nftables/safe-text.js';
 import { ENOENT } from '../../netlink/errors.js';
@@ -14,8 +16,8 @@ import { type NetlinkConversation, succeeded } from '../../netlink/netlink-chann
 import { align, NLA_F_NESTED, NLM_F_ACK } from '../../netlink/protocol.js';
 import { attributesOf } from './attribute-layout.js';
 import { type Component, ComponentScanner, componentsText } from './components.js';
-import { data, VERDICT_LAYOUT, verdictName, type VerdictRecord } from './expressions.js';
-import { DATA, ELEMENT, DIGEST_LENGTH, LIST_ELEMENT, USERDATA, VERDICT_CODES } from './nf-tables.js';
+import { data, verdict } from './expressions.js';
+import { DATA, ELEMENT, DIGEST_LENGTH, LIST_ELEMENT, USERDATA } from './nf-tables.js';
 import * as nf from './nf-tables.js';
 import { readUserdata, type Userdata } from './records.js';
 import type { SetLayout } from './set-layout.js';
@@ -73,8 +75,7 @@ export class ElementEncoder {
   }
 
   private putVerdict(text: string): void {
-    const [verdict, chain] = safeVerdict(text).split(' ') as [keyof typeof VERDICT_CODES, string | undefined];
-    data.write(this.writer, ELEMENT.DATA, { verdict: { code: VERDICT_CODES[verdict], chain } });
+    data.write(this.writer, ELEMENT.DATA, { verdict: parseVerdict(text) });
     this.writer.reserve(MAX_ELEMENT);
   }
 
@@ -103,6 +104,24 @@ export class ElementEncoder {
     }
     writer.length = start + padded;
   }
+}
+
+/** An element as the kernel would list it. @throws UnsafeTextError */
+export function kernelElementOf({ key, value, comment }: SetElement, layout: SetLayout): KernelElement {
+  return {
+    key: bytesOf(key, layout.key, layout.keyLength),
+    ...(value !== undefined &&
+      (layout.value
+        ? { value: bytesOf(value, layout.value, layout.dataLength) }
+        : { verdict: parseVerdict(value) })),
+    ...(comment !== undefined && { comment }),
+  };
+}
+
+function bytesOf(text: string, components: readonly Component[], length: number): Uint8Array {
+  const words = new Uint32Array(Math.ceil(length / 4));
+  new ComponentScanner().scan(text, components, words, 0);
+  return new Uint8Array(words.buffer, 0, length);
 }
 
 /** One expression, or several. */
@@ -165,15 +184,10 @@ export class ElementReader {
     data.over(bytes, entry.start, entry.end);
     while (data.next()) {
       if (data.type === nf.DATA.VALUE) return componentsText(bytes, data.start, components);
-      if (data.type === nf.DATA.VERDICT) return verdictWords(VERDICT_LAYOUT.read(data.nested()));
+      if (data.type === nf.DATA.VERDICT) return verdictText(verdict.read(data));
     }
     return undefined;
   }
-}
-
-function verdictWords({ code, chain }: VerdictRecord): string {
-  const name = verdictName(code) ?? `verdict ${code}`;
-  return chain === undefined ? name : `${name} ${chain}`;
 }
 
 /** Elements in one request: a millisecond's work for the kernel and this thread. Their answers fit into the receive buffer. */

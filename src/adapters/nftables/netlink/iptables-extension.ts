@@ -1,5 +1,5 @@
 import type { Expression } from '../../../domain/nftables/kernel/ruleset.js';
-import { hostWord } from './operands.js';
+import { hostWord } from '../../../domain/nftables/kernel/bytes.js';
 
 /**
  * Extensions of iptables-nft, `-m NAME` and `-j NAME`, that kernels keep in structures of x_tables (linux/netfilter/xt_*.h, in the
@@ -88,7 +88,12 @@ const TARGETS: Readonly<Record<string, Read>> = {
 };
 
 /** Loads a word and compares some of its bits. */
-function masked(load: Expression, mask: Buffer, value: Buffer, inverted: boolean): readonly Expression[] {
+function masked(
+  load: Expression,
+  mask: Uint8Array,
+  value: Uint8Array,
+  inverted: boolean,
+): readonly Expression[] {
   return [
     load,
     { kind: 'bitwise', from: SCRATCH, to: SCRATCH, mask, xor: Buffer.alloc(mask.length) },

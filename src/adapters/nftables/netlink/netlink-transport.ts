@@ -21,15 +21,7 @@ import { ElementReader, LOOKED_UP_AT_ONCE } from './elements.js';
 import * as nf from './nf-tables.js';
 import { setLayout } from './set-layout.js';
 import { listTables } from './table-listing.js';
-import {
-  fingerprintChain,
-  fingerprintRule,
-  fingerprintSet,
-  ruleFingerprint,
-  listElements,
-  lookUpOwn,
-  readState,
-} from './table-state.js';
+import { listElements, lookUpOwn, readState } from './table-state.js';
 
 /** How often a read is restarted because of commits that may concern tables of other programs. */
 const UNDISTURBED_ATTEMPTS = 3;
@@ -46,9 +38,6 @@ const KEPT_BUFFER = 1024 * 1024;
  * when sending is done, and has replied with errors, or with the generation.
  */
 export class NetlinkNftTransport implements NftTransport {
-  readonly fingerprintRule = fingerprintRule;
-  readonly fingerprintSet = fingerprintSet;
-  readonly fingerprintChain = fingerprintChain;
   private writer = new MessageWriter();
 
   private constructor(
@@ -80,7 +69,7 @@ export class NetlinkNftTransport implements NftTransport {
       const ask = askerOf(conversation, familyNumber(family), signal);
       for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
         const before = await readGeneration(conversation);
-        const listed = (await listTables(ask, ruleFingerprint, TABLE_NAME)).get(TABLE_NAME);
+        const listed = (await listTables(ask, TABLE_NAME)).get(TABLE_NAME);
         if (!listed) return undefined;
         if (listed.isTorn) continue;
         const mayChange = attempt + 1 < UNDISTURBED_ATTEMPTS;

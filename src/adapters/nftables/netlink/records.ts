@@ -1,6 +1,6 @@
 /** Messages of nf_tables as records (docs/spec/nft-netlink.md §5, §6), for reading and for writing. */
 
-import type { SetElement, Hook } from '../../../domain/nftables/layout/table.js';
+import type { SetElement } from '../../../domain/nftables/layout/table.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';
 import {
   AttributeLayout,
@@ -10,7 +10,9 @@ import {
   long,
   nested,
   number,
+  signed,
   text,
+  word,
   type Fields,
   type Form,
   type Values,
@@ -26,7 +28,10 @@ const userdata: Form<Userdata> = {
     if (comment !== undefined) writer.putBytes(type, commentUserdata(comment));
   },
 };
-const HOOK = new AttributeLayout({ number: [1, number], priority: [2, number] });
+const HOOK = new AttributeLayout({
+  hook: [1, word({ prerouting: 0, input: 1, forward: 2, output: 3, postrouting: 4 })],
+  priority: [2, signed],
+});
 
 /** The length of a field of a concatenation. */
 const FIELD = new AttributeLayout({ length: [1, number] });
@@ -52,9 +57,9 @@ export const CHAIN = new AttributeLayout({
   table: [1, text],
   handle: [2, number],
   name: [3, text],
+  type: [7, text],
   hook: [4, nested(HOOK)],
   policy: [5, number],
-  type: [7, text],
   flags: [10, number],
 });
 
@@ -73,8 +78,8 @@ export const SET = new AttributeLayout({
   keyLength: [5, number],
   dataType: [6, number],
   dataLength: [7, number],
-  description: [9, nested(DESCRIPTION)],
   id: [10, number],
+  description: [9, nested(DESCRIPTION)],
   /** Of elements, in milliseconds. */
   timeout: [11, long],
   userdata: [13, bytes],
@@ -141,6 +146,3 @@ export function userdataEntry(type: number, value: Uint8Array): Buffer {
 export function closedText(text: string): Buffer {
   return Buffer.from(`${text}\0`);
 }
-
-/** In the order of their numbers. */
-export const HOOKS: readonly Hook['hook'][] = ['prerouting', 'input', 'forward', 'output', 'postrouting'];

@@ -6,8 +6,8 @@ import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { SetDefinition } from '../../../domain/nftables/layout/table.js';
 import { componentOf, slotLength, typeOf, Component } from './components.js';
 import { SET_FLAG, VERDICT_TYPE, USERDATA } from './nf-tables.js';
-import { hostWord } from './operands.js';
-import { closedText, userdataEntry } from './records.js';
+import { hostWord } from '../../../domain/nftables/kernel/bytes.js';
+import { closedText, userdataEntry, type SetRecord } from './records.js';
 
 /** A set as the kernel sees it (docs/spec/nft-netlink.md §6.4, §7.1). */
 export interface SetLayout {
@@ -70,14 +70,30 @@ function shape(components: readonly Component[]): { type: number; length: number
 }
 
 /** Describes a set in words that compare equal if two sets differ only in name, comment and elements. */
-export function describeLayout(layout: Omit<SetLayout, 'key' | 'value'>): string {
-  const { flags, keyType, keyLength, dataType, dataLength, size } = layout;
+export function setText(family: IpFamily, set: SetDefinition): string {
+  return describeLayout(setLayout(family, set));
+}
+
+/** The same of a set that was listed. */
+export function listedSetText({ description, ...record }: SetRecord): string {
+  return describeLayout({ ...record, size: description?.size ?? 0 });
+}
+
+function describeLayout({
+  flags = 0,
+  keyType = 0,
+  keyLength = 0,
+  dataType = 0,
+  dataLength = 0,
+  size,
+}: Pick<SetRecord, 'flags' | 'keyType' | 'keyLength' | 'dataType' | 'dataLength'> & {
+  readonly size: number;
+}): string {
+  const data = `data 0x${dataType.toString(16)}/${dataType === VERDICT_TYPE ? 0 : dataLength}`;
   return [
     `flags 0x${flags.toString(16)}`,
     `key 0x${keyType.toString(16)}/${keyLength}`,
-    ...(flags & SET_FLAG.MAP
-      ? [`data 0x${dataType.toString(16)}/${dataType === VERDICT_TYPE ? 0 : dataLength}`]
-      : []),
+    ...(flags & SET_FLAG.MAP ? [data] : []),
     ...(size > 0 ? [`size ${size}`] : []),
   ].join(' ');
 }
@@ -95,7 +111,7 @@ const SLOT_KEY = Buffer.concat([
   userdataEntry(1, Buffer.concat([userdataEntry(0, PRIORITY), userdataEntry(1, DRAWN)])),
 ]);
 
-function example(kind: number, values: readonly Buffer[]): Buffer {
+function example(kind: number, values: readonly Uint8Array[]): Buffer {
   const parts = Buffer.concat(values.map((value, index) => userdataEntry(index, value)));
   return Buffer.concat([userdataEntry(0, hostWord(kind)), userdataEntry(1, parts)]);
 }

@@ -1,4 +1,5 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { KernelChain, KernelRule } from '../../../domain/nftables/kernel/ruleset.js';
 import { EINVAL, NetlinkRequestError } from '../../netlink/errors.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';
 import type { MessageWriter } from '../../netlink/message-writer.js';
@@ -6,95 +7,59 @@ import { NetlinkChannel } from '../../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
 import { familyNumber, NETLINK_NETFILTER } from '../../netlink/protocol.js';
 import type { Ask } from './ask.js';
+import { kernelChain, kernelRule } from './kernel-table.js';
 import * as nf from './nf-tables.js';
-import {
-  CHAIN,
-  recordOf,
-  RULE,
-  SET,
-  TABLE,
-  type ChainRecord,
-  type RuleRecord,
-  type SetRecord,
-  type TableRecord,
-} from './records.js';
+import { CHAIN, recordOf, RULE, SET, TABLE, type SetRecord, type TableRecord } from './records.js';
 
-/** A table without elements of sets: what takes the kernel only a few milliseconds to list. `Rule` is what is kept of each rule. */
-export interface ListedTable<Rule> {
+/** A table without elements of sets: what takes the kernel only a few milliseconds to list. */
+export interface ListedTable {
   readonly table: TableRecord;
-  readonly chains: ReadonlyMap<string, ListedChain<Rule>>;
+  readonly chains: ReadonlyMap<string, KernelChain>;
   readonly sets: ReadonlyMap<string, SetRecord>;
   /** Parts were not found, because it or another table changed while it was listed. Other changes show in the generation. */
   readonly isTorn: boolean;
 }
 
-interface ListedChain<Rule> {
-  readonly chain: ChainRecord;
-  readonly rules: readonly Rule[];
-}
-
-interface OpenTable<Rule> extends ListedTable<Rule> {
-  readonly chains: Map<string, { readonly chain: ChainRecord; readonly rules: Rule[] }>;
+interface OpenTable extends ListedTable {
+  readonly chains: Map<string, KernelChain & { readonly rules: KernelRule[] }>;
   readonly sets: Map<string, SetRecord>;
   isTorn: boolean;
-}
-
-/** Puts tables together from messages about them, listed by the kernel or sent to it. */
-export class TableListing<Rule> {
-  private readonly open = new Map<string, OpenTable<Rule>>();
-
-  constructor(private readonly ruleOf: (record: RuleRecord) => Rule) {}
-
-  /** By name. */
-  get tables(): ReadonlyMap<string, ListedTable<Rule>> {
-    return this.open;
-  }
-
-  add(table: TableRecord): void {
-    this.open.set(table.name!, { table, chains: new Map(), sets: new Map(), isTorn: false });
-  }
-
-  tear(table: string): void {
-    this.open.get(table)!.isTorn = true;
-  }
-
-  /** A message that makes something, in the order in which it can be made. Objects of tables that are not listed are passed over. */
-  readonly read = (message: NetlinkMessage): void => {
-    switch (message.type) {
-      case nf.NEWTABLE:
-        return this.add(recordOf(TABLE, message));
-      case nf.NEWCHAIN: {
-        const chain = recordOf(CHAIN, message);
-        return void this.open.get(chain.table!)?.chains.set(chain.name!, { chain, rules: [] });
-      }
-      case nf.NEWRULE:
-        return this.rule(recordOf(RULE, message));
-      case nf.NEWSET: {
-        const set = recordOf(SET, message);
-        return void this.open.get(set.table!)?.sets.set(set.name!, set);
-      }
-    }
-  };
-
-  private rule(record: RuleRecord): void {
-    const table = this.open.get(record.table!);
-    const chain = table?.chains.get(record.chain!);
-    if (chain) chain.rules.push(this.ruleOf(record));
-    else if (table) table.isTorn = true;
-  }
 }
 
 /**
  * Lists the tables of a family, or one of them, once. The kernel lists chains of all tables and finds its place again by counting,
  * so it skips one if chains of another table are deleted meanwhile; the rules, listed by table, reveal that.
  */
-export async function listTables<Rule>(
-  ask: Ask,
-  ruleOf: (record: RuleRecord) => Rule,
-  only?: string,
-): Promise<ReadonlyMap<string, ListedTable<Rule>>> {
-  const listing = new TableListing(ruleOf);
-  const { tables, read } = listing;
+export async function listTables(ask: Ask, only?: string): Promise<ReadonlyMap<string, ListedTable>> {
+  const tables = new Map<string, OpenTable>();
+  // Objects of tables that are not listed are passed over.
+  const read = (message: NetlinkMessage): void => {
+    switch (message.type) {
+      case nf.NEWTABLE: {
+        const table = recordOf(TABLE, message);
+        tables.set(table.name!, { table, chains: new Map(), sets: new Map(), isTorn: false });
+        return;
+      }
+      case nf.NEWCHAIN: {
+        const record = recordOf(CHAIN, message);
+        const rules: KernelRule[] = [];
+        tables.get(record.table!)?.chains.set(record.name!, { ...kernelChain(record, rules), rules });
+        return;
+      }
+      case nf.NEWRULE: {
+        const record = recordOf(RULE, message);
+        const table = tables.get(record.table!);
+        const chain = table?.chains.get(record.chain!);
+        if (chain) chain.rules.push(kernelRule(record));
+        else if (table) table.isTorn = true;
+        return;
+      }
+      case nf.NEWSET: {
+        const set = recordOf(SET, message);
+        tables.get(set.table!)?.sets.set(set.name!, set);
+      }
+    }
+  };
   // The table's name is attribute number 1 of every object.
   const of = (name: string) => (writer: MessageWriter) => writer.putText(1, name);
   const list = (type: number, name: string, table?: string) =>
@@ -102,9 +67,9 @@ export async function listTables<Rule>(
   if (only === undefined) await list(nf.GETTABLE, 'GETTABLE');
   else await ask({ type: nf.GETTABLE, name: 'GETTABLE', put: of(only), onMessage: read });
   if (tables.size > 0) await list(nf.GETCHAIN, 'GETCHAIN', only);
-  for (const name of tables.keys())
+  for (const [name, table] of tables)
     if (!(await list(nf.GETRULE, 'GETRULE', name)) || !(await list(nf.GETSET, 'GETSET', name)))
-      listing.tear(name);
+      table.isTorn = true;
   return tables;
 }
 

@@ -1,30 +1,20 @@
-/** Reads our table: its elements, and fingerprints of its rules, chains and sets. */
+/** Reads our table with its elements. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import {
-  TABLE_NAME,
-  type SetDefinition,
-  type SetElement,
-  type ChainDefinition,
-  type Rule,
-} from '../../../domain/nftables/layout/table.js';
+import { TABLE_NAME, type SetDefinition, type SetElement } from '../../../domain/nftables/layout/table.js';
 import { UnsafeTextError } from '../../../domain/nftables/safe-text.js';
 import { EINVAL, NetlinkRequestError } from '../../netlink/errors.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';
 import type { MessageWriter } from '../../netlink/message-writer.js';
 import type { NetlinkConversation } from '../../netlink/netlink-channel.js';
 import { familyNumber } from '../../netlink/protocol.js';
-import type { ChainState, SetState, TableState } from '../transport.js';
+import type { SetState, TableState } from '../transport.js';
 import type { Ask } from './ask.js';
 import { listCounters } from './counters.js';
 import { ElementEncoder, ElementReader, lookUpElements, putSet } from './elements.js';
-import { expressionText } from './expressions.js';
 import * as nf from './nf-tables.js';
-import { VERDICT_CODES } from './nf-tables.js';
-import { HOOKS, type ChainRecord, type RuleRecord, type SetRecord } from './records.js';
-import { ruleRecord } from './rule-encoder.js';
-import { setLayout, describeLayout } from './set-layout.js';
+import { listedSetText, setLayout, setText } from './set-layout.js';
 import type { ListedTable } from './table-listing.js';
 
 const ELEMENT_ATTEMPTS = 20;
@@ -36,7 +26,7 @@ const PAUSE_MILLISECONDS = 20;
  */
 export async function readState(
   ask: Ask,
-  listed: ListedTable<string>,
+  listed: ListedTable,
   family: IpFamily,
   expected: readonly SetDefinition[],
 ): Promise<TableState | undefined> {
@@ -45,21 +35,18 @@ export async function readState(
   for (const [name, set] of listed.sets) {
     if (((set.flags ?? 0) & nf.SET_FLAG.ANONYMOUS) !== 0) continue;
     const { count } = set;
-    const fingerprint = setFingerprint(set);
+    const layout = listedSetText(set);
     const definition = definitions.get(name);
     const known = definition?.dynamicSize === undefined && definition;
     const elements =
-      known && fingerprint === fingerprintSet(family, known)
+      known && layout === setText(family, known)
         ? await readElements(ask, family, known, count)
         : new Map<string, SetElement>();
     if (!elements) return undefined;
     const all = (await hasCatchAll(ask, name)) ? ' and an element for all other keys' : '';
-    sets.set(name, { fingerprint: fingerprint + all, elements, count });
+    sets.set(name, { layout: layout + all, elements, count });
   }
-  const chains = new Map<string, ChainState>();
-  for (const [name, { chain, rules }] of listed.chains)
-    if (((chain.flags ?? 0) & nf.BINDING) === 0)
-      chains.set(name, { fingerprint: chainFingerprint(chain), rules });
+  const chains = new Map([...listed.chains].filter(([, { isAnonymous }]) => !isAnonymous));
   const counters = new Set((await listCounters(ask)).keys());
   return { chains, sets, counters, isDormant: ((listed.table.flags ?? 0) & nf.DORMANT) !== 0 };
 }
@@ -143,47 +130,4 @@ export function lookUpOwn(
     has: (key) => reader.elements.has(key),
   });
   return reader.elements;
-}
-
-const REGULAR_CHAIN = 'regular chain';
-
-export function ruleFingerprint({ expressions = [], userdata }: RuleRecord): string {
-  const texts = expressions.map(expressionText).join('; ');
-  return userdata?.comment === undefined ? texts : `${texts} # ${userdata.comment}`;
-}
-
-/** The chain without its rules. */
-function chainFingerprint({ hook, type = '', policy }: ChainRecord): string {
-  if (!hook) return REGULAR_CHAIN;
-  const { number = 0, priority = 0 } = hook;
-  return describeBaseChain(type, HOOKS[number] ?? `hook ${number}`, priority | 0, policy);
-}
-
-function setFingerprint(set: SetRecord): string {
-  const { flags = 0, keyType = 0, keyLength = 0, dataType = 0, dataLength = 0, description } = set;
-  return describeLayout({ flags, keyType, keyLength, dataType, dataLength, size: description?.size ?? 0 });
-}
-
-/** That of the rule when the kernel lists it. Throws UnsafeTextError. */
-export function fingerprintRule(family: IpFamily, rule: Rule): string {
-  return ruleFingerprint(ruleRecord(family, rule));
-}
-
-/** The comment does not count: a set is not recreated because of a comment. */
-export function fingerprintSet(family: IpFamily, set: SetDefinition): string {
-  return describeLayout(setLayout(family, set));
-}
-
-export function fingerprintChain({ hook }: ChainDefinition): string {
-  return hook ? describeBaseChain(hook.type, hook.hook, hook.priority) : REGULAR_CHAIN;
-}
-
-function describeBaseChain(
-  type: string,
-  hook: string,
-  priority: number,
-  policy: number = VERDICT_CODES.accept,
-): string {
-  const accepts = policy === VERDICT_CODES.accept ? 'accept' : `verdict ${policy}`;
-  return `type ${type} hook ${hook} priority ${priority} policy ${accepts}`;
 }

@@ -14,7 +14,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { nftFamily } from '../../../domain/nftables/layout/table.js';
 import { DORMANT, INET_WORD } from '../../../adapters/nftables/netlink/nf-tables.js';
 import { askerOf, readGeneration } from '../../../adapters/nftables/netlink/ask.js';
-import { kernelRule, kernelTable, kernelElement } from '../../../adapters/nftables/netlink/kernel-table.js';
+import { kernelTable, kernelElement } from '../../../adapters/nftables/netlink/kernel-table.js';
 import { listTables } from '../../../adapters/nftables/netlink/table-listing.js';
 import type { WantedElements } from '../../domain/nftables/elements.js';
 import type { NetlinkMessage } from '../../../adapters/netlink/message-reader.js';
@@ -118,7 +118,7 @@ async function readFamily(
   family: KernelTable['family'],
   signal: AbortSignal | undefined,
 ): Promise<readonly ReadTable[]> {
-  const listed = await listTables(askerOf(conversation, word, signal), kernelRule);
+  const listed = await listTables(askerOf(conversation, word, signal));
   return [...listed.values()]
     .filter(({ table }) => ((table.flags ?? 0) & DORMANT) === 0)
     .map((each) => ({ ...kernelTable(family, each), familyWord: word, isTorn: each.isTorn }));

@@ -13,14 +13,9 @@ import { getOrMake } from '../../../domain/model/maps.js';
 import { renderTable, type TableContent } from '../../../adapters/nftables/render-text.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { KernelElement, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
-import { nftFamily, TABLE_NAME, type Operation } from '../../../domain/nftables/layout/table.js';
-import { readMessages } from '../../../adapters/netlink/message-reader.js';
-import { MessageWriter } from '../../../adapters/netlink/message-writer.js';
-import { BatchEncoder } from '../../../adapters/nftables/netlink/batch-encoder.js';
-import { NEWSETELEM } from '../../../adapters/nftables/netlink/nf-tables.js';
-import { kernelElement, kernelRule, kernelTable } from '../../../adapters/nftables/netlink/kernel-table.js';
-import { ELEMENTS, recordOf } from '../../../adapters/nftables/netlink/records.js';
-import { TableListing } from '../../../adapters/nftables/netlink/table-listing.js';
+import { nftFamily, TABLE_NAME } from '../../../domain/nftables/layout/table.js';
+import { kernelElementOf } from '../../../adapters/nftables/netlink/elements.js';
+import { setLayout } from '../../../adapters/nftables/netlink/set-layout.js';
 
 /** The rules of nftables mode. */
 export class NftablesTracer implements Tracer {
@@ -51,23 +46,35 @@ function tableOf(entries: Iterable<ForwardingEntry>, node: NodeNetwork): TableCo
   return desiredTable(desired, node);
 }
 
-/** A table of ours as it is sent to the kernel, read back from the messages: what the kernel would list, without a kernel. */
+/** A table of ours as the kernel would list it, without a kernel. */
 export class WrittenTable {
   readonly table: KernelTable;
   /** By set and key. */
-  private readonly elementsBySet = new Map<string, Map<string, KernelElement>>();
+  private readonly elementsBySet: ReadonlyMap<string, ReadonlyMap<string, KernelElement>>;
 
   /** @throws UnsafeTextError for what could not be sent */
-  constructor(family: IpFamily, content: TableContent) {
-    const writer = new MessageWriter();
-    const encoder = new BatchEncoder(writer, family, 1);
-    for (const _ of encoder.encode([...operations(content)])) continue;
-    const listing = new TableListing(kernelRule);
-    for (const message of readMessages(writer.bytes, writer.length)) {
-      if (message.type !== NEWSETELEM) listing.read(message);
-      else this.read(recordOf(ELEMENTS, message));
-    }
-    this.table = kernelTable(nftFamily(family), listing.tables.get(TABLE_NAME)!);
+  constructor(family: IpFamily, { chains, sets }: TableContent) {
+    this.table = {
+      family: nftFamily(family),
+      name: TABLE_NAME,
+      number: 0,
+      chains: new Map(
+        chains.map(({ chain: { name, hook }, rules }, number) => [
+          name,
+          { name, number, ...(hook && { hook: { ...hook, policy: 'accept' as const } }), rules },
+        ]),
+      ),
+      sets: new Map(
+        sets.map(({ set }) => [set.name, { name: set.name, keyLength: setLayout(family, set).keyLength }]),
+      ),
+    };
+    this.elementsBySet = new Map(
+      sets.map(({ set, elements }) => {
+        const layout = setLayout(family, set);
+        const its = elements.map((element) => kernelElementOf(element, layout));
+        return [set.name, new Map(its.map((element) => [textOf(element.key!), element]))];
+      }),
+    );
   }
 
   find(set: string, key: Uint8Array): KernelElement | undefined {
@@ -78,23 +85,6 @@ export class WrittenTable {
   elements(set: string): readonly KernelElement[] {
     return [...(this.elementsBySet.get(set)?.values() ?? [])];
   }
-
-  private read({ set = '', list = [] }: ReturnType<typeof ELEMENTS.read>): void {
-    const known = getOrMake(this.elementsBySet, set, () => new Map<string, KernelElement>());
-    for (const element of list.map(kernelElement)) known.set(textOf(element.key!), element);
-  }
-}
-
-/** All that makes the table, in an order in which the kernel could take it. */
-function* operations({ chains, counters, sets }: TableContent): Generator<Operation> {
-  yield { op: 'add-table', comment: TABLE_NAME };
-  for (const counter of counters) yield { op: 'add-counter', counter };
-  for (const { set } of sets) yield { op: 'add-set', set };
-  for (const { chain } of chains) yield { op: 'add-chain', chain };
-  for (const { chain, rules } of chains)
-    for (const rule of rules) yield { op: 'add-rule', chain: chain.name, rule };
-  for (const { set, elements } of sets)
-    if (set.dynamicSize === undefined) yield { op: 'add-elements', set, elements };
 }
 
 function textOf(key: Uint8Array): string {

@@ -146,6 +146,7 @@ export class RuleRun {
         return sourceRewritten(state);
       case 'reject':
         return refused(state, 'an error');
+      case 'count':
       case 'indifferent':
         return state;
       case 'limit':

@@ -24,7 +24,7 @@ export function readNetworkHalf(bytes: Uint8Array, at = 0): number {
 }
 
 /** 32 bits in the order of the network. */
-function networkWord(value: number): Uint8Array {
+export function networkWord(value: number): Uint8Array {
   return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
 }
 
@@ -61,4 +61,23 @@ export function addressText(bytes: Uint8Array): string {
   return bytes.length === 4
     ? ipv4Text(readNetworkWord(bytes))
     : new ipaddr.IPv6([...bytes]).toRFC5952String();
+}
+
+/** A mask of this many bytes whose first bits are ones. */
+export function maskBytes(length: number, bits: number): Uint8Array {
+  return Uint8Array.from(
+    { length },
+    (_, index) => 0xff & (0xff00 >> Math.min(8, Math.max(0, bits - index * 8))),
+  );
+}
+
+const INTERFACE_NAME_LENGTH = 16;
+
+/** The name of an interface as rules compare it: whole with its padding, so that it does not match as a prefix. */
+export function interfaceBytes(name: string, isPrefix: boolean): Uint8Array {
+  const bytes = new TextEncoder().encode(name);
+  if (isPrefix) return bytes;
+  const whole = new Uint8Array(INTERFACE_NAME_LENGTH);
+  whole.set(bytes);
+  return whole;
 }

@@ -113,6 +113,9 @@ class RuleWriter {
       case 'limit':
         texts.push(expression.inverted ? 'limit rate over …' : 'limit rate …');
         return;
+      case 'count':
+        texts.push(`counter name "${expression.counter}"`);
+        return;
       case 'indifferent':
         texts.push(expression.name);
         return;
@@ -259,6 +262,7 @@ function hostHex(bytes: Uint8Array): string {
   return hex(bytes.toReversed());
 }
 
-function verdictText({ code, chain }: KernelVerdict): string {
+/** `goto chain`, `drop`. */
+export function verdictText({ code, chain }: KernelVerdict): string {
   return chain === undefined ? code : `${code} ${chain}`;
 }

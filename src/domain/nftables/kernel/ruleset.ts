@@ -1,3 +1,5 @@
+import type { IpFamily } from '../../net/ip-family.js';
+
 /** Everything in nf_tables that packets of one IP family meet, of all programs. */
 export interface KernelRuleset {
   readonly tables: readonly KernelTable[];
@@ -20,6 +22,8 @@ export interface KernelChain {
   readonly number: number;
   /** Present for base chains. */
   readonly hook?: KernelHook;
+  /** Its name is not its own: it belongs to the rule that leads to it. */
+  readonly isAnonymous?: true;
   readonly rules: readonly KernelRule[];
 }
 
@@ -61,8 +65,9 @@ export interface KernelElement {
 }
 
 /**
- * Expressions of nf_tables as the kernel lists them, those that a trace can follow. They read and write registers: 64 bytes, of which
- * each names a part by its first byte. Values that the kernel computes are in its own byte order, those of packets in the network's.
+ * Expressions of nf_tables: of rules of ours, which are written, printed, compared and followed as such, and of all rules that are read. They
+ * read and write registers: 64 bytes, of which each names a part by its first byte. Values that the kernel computes are in its own byte
+ * order, those of packets in the network's. Fields that a trace does not need are missing where rules come from a text.
  */
 export type Expression =
   | {
@@ -80,6 +85,8 @@ export type Expression =
       readonly to: number;
       readonly field: 'saddr' | 'daddr';
       readonly result: 'type' | 'exists';
+      /** Flags of the kernel for what else the route depends on. */
+      readonly others?: number;
     }
   | { readonly kind: 'cmp'; readonly from: number; readonly op: CompareOperator; readonly value: Uint8Array }
   | {
@@ -118,6 +125,8 @@ export type Expression =
       readonly from: number;
       /** 0 for none. */
       readonly timeoutSeconds: number;
+      /** The kernel's number: 1 to restart the timeout of an element that is there. */
+      readonly op?: number;
     }
   /** A number that nobody can foresee: `numgen`, `symhash`, a hash whose seed the kernel keeps to itself. */
   | {
@@ -127,6 +136,8 @@ export type Expression =
       readonly offset: number;
       /** One number after another. */
       readonly inTurn?: true;
+      /** Missing: `numgen`. */
+      readonly by?: 'hash';
     }
   /** `jhash`: a number by the bytes from a register on. */
   | {
@@ -143,12 +154,20 @@ export type Expression =
   | {
       readonly kind: 'nat';
       readonly type: 'snat' | 'dnat';
-      /** Registers of the address and the port. */
+      /** Of the addresses, where it is told. */
+      readonly family?: IpFamily;
+      /** Registers of the address and the port, and of the last ones of their ranges. */
       readonly address?: number;
+      readonly lastAddress?: number;
       readonly port?: number;
+      readonly lastPort?: number;
+      readonly flags?: number;
     }
   | { readonly kind: 'masquerade'; readonly fullyRandom: boolean }
-  | { readonly kind: 'reject' }
+  /** Numbers of the kernel: how, and the ICMP code. */
+  | { readonly kind: 'reject'; readonly type?: number; readonly code?: number }
+  /** Counts the packet by a named counter. */
+  | { readonly kind: 'count'; readonly counter: string }
   /** It lets the first packet of a connection go on to the next expression, and does nothing that matters: a counter, a log. */
   | { readonly kind: 'indifferent'; readonly name: string }
   /** The first packet of a connection does not exceed a limit. */

@@ -17,12 +17,31 @@ import {
   sourcesSet,
   NODEPORT_IPS,
 } from './sets.js';
-import type { Comparison, Rule, Statement, ChainDefinition, Hook, SetDefinition } from './table.js';
+import {
+  CLEAR_PRIORITY,
+  DROP,
+  leadTo,
+  MASQUERADE,
+  markFlip,
+  markHas,
+  markSet,
+  NEW_CONNECTION,
+  priorityAtLeast,
+  RETURN,
+  rule,
+  RuleParts,
+  setPriority,
+  TRANSLATED,
+  type Comparison,
+  type RulePart,
+} from './rule-parts.js';
+import type { ChainDefinition, Hook, SetDefinition } from './table.js';
+import type { KernelRule } from '../kernel/ruleset.js';
 
 /** A chain and all its rules. */
 export interface ChainRules {
   readonly chain: ChainDefinition;
-  readonly rules: readonly Rule[];
+  readonly rules: readonly KernelRule[];
 }
 
 /**
@@ -39,10 +58,11 @@ interface TableShape {
   readonly keepsKubeProxyRules: boolean;
 }
 
-export function localTrafficStatement(detector: LocalTrafficDetector, is: Comparison): Statement {
+/** Matches packets from where local traffic comes, or from elsewhere. */
+export function localTraffic(parts: RuleParts, detector: LocalTrafficDetector, is: Comparison): RulePart {
   return detector.kind === 'cidr'
-    ? { kind: 'address', field: 'saddr', is, network: cidrText(detector.cidr) }
-    : { kind: 'input-interface', is, name: detector.name, wildcard: detector.wildcard };
+    ? parts.address('saddr', is, cidrText(detector.cidr))
+    : parts.inputInterface(is, detector.name, detector.wildcard);
 }
 
 /**
@@ -63,6 +83,7 @@ export function nodeChains(
 }
 
 function ownChains(node: NodeNetwork, sourceLengths: readonly number[]): readonly ChainRules[] {
+  const parts = new RuleParts(node.family);
   return [
     base('filter-prerouting-pre-dnat', 'filter', 'prerouting', -110, [newConnections('firewall-check')]),
     base('filter-output-pre-dnat', 'filter', 'output', -110, [newConnections('firewall-check')]),
@@ -81,38 +102,35 @@ function ownChains(node: NodeNetwork, sourceLengths: readonly number[]): readonl
     base('nat-prerouting', 'nat', 'prerouting', -100, [all('services')]),
     base('nat-output', 'nat', 'output', -100, [all('services')]),
     base('nat-postrouting', 'nat', 'postrouting', 100, [all('masquerading')]),
-    regular('services', servicesRules(node)),
-    regular('masquerading', masqueradingRules(node)),
-    regular('firewall-check', firewallRules(sourceLengths)),
+    regular('services', servicesRules(node, parts)),
+    regular('masquerading', masqueradingRules(node, parts)),
+    regular('firewall-check', firewallRules(sourceLengths, parts)),
     regular('service-endpoints-check', [
-      { statements: [member(BY_ADDRESS.fields, setsOf(BY_ADDRESS).noEndpoints.name), { kind: 'reject' }] },
-      { statements: [member(BY_ADDRESS.fields, setsOf(BY_ADDRESS).noLocalEndpoints.name), { kind: 'drop' }] },
+      rule([parts.member(BY_ADDRESS.fields, setsOf(BY_ADDRESS).noEndpoints.name), parts.reject]),
+      rule([parts.member(BY_ADDRESS.fields, setsOf(BY_ADDRESS).noLocalEndpoints.name), DROP]),
     ]),
-    regular('nodeport-endpoints-check', nodePortChecks(node)),
-    regular('cluster-ips-check', clusterIPRules(node)),
+    regular('nodeport-endpoints-check', nodePortChecks(node, parts)),
+    regular('cluster-ips-check', clusterIPRules(node, parts)),
   ];
 }
 
-function servicesRules(node: NodeNetwork): readonly Rule[] {
-  const toClusterIP = member([{ field: 'daddr' }], CLUSTER_IPS.name);
-  const mark: Statement = { kind: 'mark-set', bit: node.masqueradeBit };
-  const rules: Rule[] = [];
+function servicesRules(node: NodeNetwork, parts: RuleParts): readonly KernelRule[] {
+  const toClusterIP = parts.member(['daddr'], CLUSTER_IPS.name);
+  const mark = markSet(node.masqueradeBit);
+  const rules: KernelRule[] = [];
   if (node.masqueradeAll) {
-    rules.push({ statements: [toClusterIP, mark], comment: 'masquerade all clusterIP traffic' });
+    rules.push(rule([toClusterIP, mark], 'masquerade all clusterIP traffic'));
   } else if (node.detector) {
-    const notLocal = localTrafficStatement(node.detector, '!=');
-    rules.push({
-      statements: [toClusterIP, notLocal, mark],
-      comment: 'masquerade clusterIP traffic from outside cluster',
-    });
+    const notLocal = localTraffic(parts, node.detector, '!=');
+    rules.push(rule([toClusterIP, notLocal, mark], 'masquerade clusterIP traffic from outside cluster'));
   }
-  const dispatch = (variant: FrontendVariant): readonly Statement[] => [
-    { kind: 'set-priority', to: { key: variant.fields, map: setsOf(variant).frontends.name } },
-    { kind: 'verdict-map', key: [{ field: 'priority' }], map: setsOf(variant).classes.name },
+  const dispatch = (variant: FrontendVariant): readonly RulePart[] => [
+    setPriority(parts.mapped(variant.fields, setsOf(variant).frontends.name)),
+    parts.verdict(['priority'], setsOf(variant).classes.name),
   ];
   rules.push(
-    { statements: dispatch(BY_ADDRESS) },
-    { statements: [...nodePortAddresses(node), ...dispatch(BY_NODE_PORT)] },
+    rule(dispatch(BY_ADDRESS)),
+    rule([...nodePortAddresses(node, parts), ...dispatch(BY_NODE_PORT)]),
   );
   return rules;
 }
@@ -121,47 +139,32 @@ function servicesRules(node: NodeNetwork): readonly Rule[] {
  * The last rules before the packet leaves: they clear the priority that carried an endpoint's number, masquerade marked
  * packets and clear the mark, and masquerade packets that were sent back to their own pod.
  */
-function masqueradingRules({ masqueradeBit: bit }: NodeNetwork): readonly Rule[] {
+function masqueradingRules({ masqueradeBit: bit }: NodeNetwork, parts: RuleParts): readonly KernelRule[] {
   return [
-    {
-      statements: [
-        { kind: 'translated' },
-        { kind: 'priority-at-least', value: FIRST_NUMBER },
-        { kind: 'set-priority', to: 'none' },
-      ],
-    },
-    { statements: [{ kind: 'mark-has', bit }, { kind: 'mark-flip', bit }, { kind: 'masquerade' }] },
-    {
-      statements: [
-        { kind: 'translated' },
-        member([{ field: 'saddr' }, ...BY_ADDRESS.fields], HAIRPIN_CONNECTIONS.name),
-        { kind: 'masquerade' },
-      ],
-    },
+    rule([TRANSLATED, priorityAtLeast(FIRST_NUMBER), CLEAR_PRIORITY]),
+    rule([markHas(bit), markFlip(bit), MASQUERADE]),
+    rule([TRANSLATED, parts.member(['saddr', ...BY_ADDRESS.fields], HAIRPIN_CONNECTIONS.name), MASQUERADE]),
   ];
 }
 
-function firewallRules(sourceLengths: readonly number[]): readonly Rule[] {
+function firewallRules(sourceLengths: readonly number[], parts: RuleParts): readonly KernelRule[] {
   return [
-    {
-      statements: [{ ...member(BY_ADDRESS.fields, RESTRICTED_FRONTENDS.name), is: '!=' }, { kind: 'return' }],
-    },
-    ...sourceLengths.map((prefixLength): Rule => {
-      const key = [...BY_ADDRESS.fields, { field: 'saddr', prefixLength } as const];
-      return { statements: [member(key, sourcesSet(prefixLength).name), { kind: 'return' }] };
-    }),
-    { statements: [{ kind: 'drop' }] },
+    rule([parts.member(BY_ADDRESS.fields, RESTRICTED_FRONTENDS.name, '!='), RETURN]),
+    ...sourceLengths.map((sourceBits) =>
+      rule([parts.member([...BY_ADDRESS.fields, { sourceBits }], sourcesSet(sourceBits).name), RETURN]),
+    ),
+    rule([DROP]),
   ];
 }
 
-function nodePortChecks(node: NodeNetwork): readonly Rule[] {
-  const atThisNode = acceptingNodePorts(node);
-  const toRejected = verdict(BY_NODE_PORT, REJECTED_NODE_PORTS);
+function nodePortChecks(node: NodeNetwork, parts: RuleParts): readonly KernelRule[] {
+  const atThisNode = acceptingNodePorts(node, parts);
+  const toRejected = verdict(parts, BY_NODE_PORT, REJECTED_NODE_PORTS);
   const { noEndpoints, noLocalEndpoints } = setsOf(BY_NODE_PORT);
   return [
-    { statements: [atThisNode, member(BY_NODE_PORT.fields, noEndpoints.name), { kind: 'reject' }] },
-    { statements: [atThisNode, member(BY_NODE_PORT.fields, noLocalEndpoints.name), { kind: 'drop' }] },
-    ...(node.loopbackNodePorts ? [{ statements: [toLoopback(node.family, '=='), toRejected] }] : []),
+    rule([atThisNode, parts.member(BY_NODE_PORT.fields, noEndpoints.name), parts.reject]),
+    rule([atThisNode, parts.member(BY_NODE_PORT.fields, noLocalEndpoints.name), DROP]),
+    ...(node.loopbackNodePorts ? [rule([toLoopback(node, parts, '=='), toRejected])] : []),
   ];
 }
 
@@ -169,25 +172,24 @@ function nodePortChecks(node: NodeNetwork): readonly Rule[] {
  * Only packets with an untranslated destination get here: an address in use with a wrong port is rejected, an unused
  * one dropped.
  */
-function clusterIPRules(node: NodeNetwork): readonly Rule[] {
+function clusterIPRules(node: NodeNetwork, parts: RuleParts): readonly KernelRule[] {
   return [
-    {
-      statements: [member([{ field: 'daddr' }], CLUSTER_IPS.name), { kind: 'reject' }],
-      comment: 'Reject traffic to invalid ports of ClusterIPs',
-    },
-    ...node.serviceCIDRs.map((network): Rule => ({
-      statements: [{ kind: 'address', field: 'daddr', is: '==', network }, { kind: 'drop' }],
-      comment: 'Drop traffic to unallocated ClusterIPs',
-    })),
+    rule(
+      [parts.member(['daddr'], CLUSTER_IPS.name), parts.reject],
+      'Reject traffic to invalid ports of ClusterIPs',
+    ),
+    ...node.serviceCIDRs.map((network) =>
+      rule([parts.address('daddr', '==', network), DROP], 'Drop traffic to unallocated ClusterIPs'),
+    ),
   ];
 }
 
-function all(chain: string): Rule {
-  return { statements: [{ kind: 'jump', chain }] };
+function all(chain: string): KernelRule {
+  return rule([leadTo('jump', chain)]);
 }
 
-function newConnections(chain: string): Rule {
-  return { statements: [{ kind: 'new-connection' }, { kind: 'jump', chain }] };
+function newConnections(chain: string): KernelRule {
+  return rule([NEW_CONNECTION, leadTo('jump', chain)]);
 }
 
 function base(
@@ -195,63 +197,61 @@ function base(
   type: Hook['type'],
   hook: Hook['hook'],
   priority: number,
-  rules: readonly Rule[],
+  rules: readonly KernelRule[],
 ): ChainRules {
   return { chain: { name, hook: { type, hook, priority } }, rules };
 }
 
-function regular(name: string, rules: readonly Rule[]): ChainRules {
+function regular(name: string, rules: readonly KernelRule[]): ChainRules {
   return { chain: { name }, rules };
 }
 
 /** By this rule of `services` our table is known where kube-proxy's maps are kept in it. */
-export const KEEPS_KUBE_PROXY_RULES: Rule = {
-  statements: [verdict(BY_ADDRESS, kubeProxyMapsOf(BY_ADDRESS).services)],
-  comment: 'rules of kube-proxy, for what cannot be programmed',
-};
+export function rulesKeptForKubeProxy(family: IpFamily): KernelRule {
+  return rule(
+    [verdict(new RuleParts(family), BY_ADDRESS, kubeProxyMapsOf(BY_ADDRESS).services)],
+    'rules of kube-proxy, for what cannot be programmed',
+  );
+}
 
 /** What leads to kube-proxy's rules, by chain: before our rules and after them. */
 function kubeProxyRules(
   node: NodeNetwork,
-): Readonly<Record<string, { readonly first?: readonly Rule[]; readonly last?: readonly Rule[] }>> {
+): Readonly<
+  Record<string, { readonly first?: readonly KernelRule[]; readonly last?: readonly KernelRule[] }>
+> {
+  const parts = new RuleParts(node.family);
   const [byAddress, byNodePort] = [kubeProxyMapsOf(BY_ADDRESS), kubeProxyMapsOf(BY_NODE_PORT)];
-  const nodePorts = { statements: [...nodePortAddresses(node), verdict(BY_NODE_PORT, byNodePort.services)] };
-  const nodePortCheck = {
-    statements: [acceptingNodePorts(node), verdict(BY_NODE_PORT, byNodePort.noEndpoints)],
-  };
+  const nodePorts = [...nodePortAddresses(node, parts), verdict(parts, BY_NODE_PORT, byNodePort.services)];
+  const nodePortCheck = [
+    acceptingNodePorts(node, parts),
+    verdict(parts, BY_NODE_PORT, byNodePort.noEndpoints),
+  ];
   return {
-    services: { last: [KEEPS_KUBE_PROXY_RULES, nodePorts] },
-    'firewall-check': { first: [{ statements: [verdict(BY_ADDRESS, byAddress.firewall!)] }] },
-    'service-endpoints-check': { last: [{ statements: [verdict(BY_ADDRESS, byAddress.noEndpoints)] }] },
-    'nodeport-endpoints-check': { last: [nodePortCheck] },
+    services: { last: [rulesKeptForKubeProxy(node.family), rule(nodePorts)] },
+    'firewall-check': { first: [rule([verdict(parts, BY_ADDRESS, byAddress.firewall!)])] },
+    'service-endpoints-check': { last: [rule([verdict(parts, BY_ADDRESS, byAddress.noEndpoints)])] },
+    'nodeport-endpoints-check': { last: [rule(nodePortCheck)] },
   };
 }
 
 /** Before the destination is translated: it is an address of the node that takes node ports. */
-function nodePortAddresses(node: NodeNetwork): readonly Statement[] {
-  const isLocal: readonly Statement[] =
-    node.nodePortIPs === 'all' ? [{ kind: 'local-address', field: 'daddr' }] : [];
-  return [...isLocal, acceptingNodePorts(node)];
+function nodePortAddresses(node: NodeNetwork, parts: RuleParts): readonly RulePart[] {
+  const accepting = acceptingNodePorts(node, parts);
+  return node.nodePortIPs === 'all' ? [parts.local('daddr'), accepting] : [accepting];
 }
 
 /** The same of packets to the node itself. */
-function acceptingNodePorts(node: NodeNetwork): Statement {
+function acceptingNodePorts(node: NodeNetwork, parts: RuleParts): RulePart {
   return node.nodePortIPs === 'all'
-    ? toLoopback(node.family, '!=')
-    : member([{ field: 'daddr' }], NODEPORT_IPS.name);
+    ? toLoopback(node, parts, '!=')
+    : parts.member(['daddr'], NODEPORT_IPS.name);
 }
 
-function member(
-  key: Extract<Statement, { kind: 'member' }>['key'],
-  set: string,
-): Extract<Statement, { kind: 'member' }> {
-  return { kind: 'member', key, set, is: '==' };
+function verdict(parts: RuleParts, { fields }: FrontendVariant, { name }: SetDefinition): RulePart {
+  return parts.verdict(fields, name);
 }
 
-function verdict({ fields: key }: FrontendVariant, { name: map }: SetDefinition): Statement {
-  return { kind: 'verdict-map', key, map };
-}
-
-function toLoopback(family: IpFamily, is: Comparison): Statement {
-  return { kind: 'address', field: 'daddr', is, network: family === 'IPv4' ? '127.0.0.0/8' : '::1' };
+function toLoopback({ family }: NodeNetwork, parts: RuleParts, is: Comparison): RulePart {
+  return parts.address('daddr', is, family === 'IPv4' ? '127.0.0.0/8' : '::1');
 }

@@ -1,6 +1,7 @@
 /** The sets and maps of the table, and the two kinds of frontend keys. */
 
-import type { DataType, SetDefinition, Key } from './table.js';
+import type { Key } from './rule-parts.js';
+import type { DataType, SetDefinition } from './table.js';
 
 /** Room for clients in the affinity set; beyond that, service continues without stickiness. */
 const AFFINITY_SIZE = 262_144;
@@ -79,13 +80,13 @@ function variantSets({ prefix, types }: FrontendVariant): VariantSets {
 
 export const BY_ADDRESS: FrontendVariant = {
   prefix: '',
-  fields: [{ field: 'daddr' }, { field: 'l4proto' }, { field: 'dport' }],
+  fields: ['daddr', 'l4proto', 'dport'],
   types: ['address', 'protocol', 'port'],
 };
 
 export const BY_NODE_PORT: FrontendVariant = {
   prefix: 'nodeport-',
-  fields: [{ field: 'l4proto' }, { field: 'dport' }],
+  fields: ['l4proto', 'dport'],
   types: ['protocol', 'port'],
 };
 

@@ -1,7 +1,9 @@
 import { type NodeNetwork, rejectedProtocols } from '../../forwarding/node-network.js';
 import type { Protocol } from '../../model/service-port-name.js';
 import { type FrontendVariant, REJECTED_NODE_PORTS, setsOf, sourcesSet } from './sets.js';
-import { type Rule, type SetDefinition, type SetElement, formatPriority } from './table.js';
+import type { KernelRule } from '../kernel/ruleset.js';
+import { rule, RuleParts } from './rule-parts.js';
+import { type SetDefinition, type SetElement, formatPriority } from './table.js';
 import {
   className,
   classesBehind,
@@ -70,14 +72,19 @@ export function nodeStructures(node: NodeNetwork): readonly Structure[] {
 }
 
 /** The rules of a structure's chain; undefined for one that is a set. */
-export function structureRules(structure: Structure, node: NodeNetwork): readonly Rule[] | undefined {
+export function structureRules(structure: Structure, node: NodeNetwork): readonly KernelRule[] | undefined {
   switch (structure.kind) {
     case 'class':
       return classRules(structure.trafficClass, node);
     case 'remember':
-      return rememberRules(structure.variant, structure.affinitySeconds);
+      return rememberRules(structure.variant, structure.affinitySeconds, node.family);
     case 'rejection':
-      return rejectionRules(structure.protocol);
+      return [
+        rule([
+          { kind: 'count', counter: rejectionCounter(structure.protocol) },
+          new RuleParts(node.family).reject,
+        ]),
+      ];
     case 'sources':
     case 'rejected-node-ports':
       return undefined;
@@ -114,9 +121,4 @@ export function rejectionChain(protocol: Protocol): string {
 /** The named counter of the packets that it rejected. kube-proxy's name. */
 export function rejectionCounter(protocol: Protocol): string {
   return `localhost-nodeport-rejected-${protocol.toLowerCase()}`;
-}
-
-/** The rules of rejectionChain. */
-function rejectionRules(protocol: Protocol): readonly Rule[] {
-  return [{ statements: [{ kind: 'count', counter: rejectionCounter(protocol) }, { kind: 'reject' }] }];
 }

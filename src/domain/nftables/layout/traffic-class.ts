@@ -1,9 +1,21 @@
 import type { BalancingMethod } from '../../balancing/balancing.js';
 import { TABLE_SIZES } from '../../balancing/slots.js';
 import { type FrontendVariant, AFFINITY, setsOf, SLOTS } from './sets.js';
-import type { DrawnNumber, KeyField, Rule, Statement } from './table.js';
+import {
+  CLEAR_PRIORITY,
+  leadTo,
+  markSet,
+  rule,
+  RuleParts,
+  setPriority,
+  type DrawnNumber,
+  type Key,
+  type RulePart,
+} from './rule-parts.js';
+import type { KernelRule } from '../kernel/ruleset.js';
 import type { NodeNetwork } from '../../forwarding/node-network.js';
-import { FIRST_NUMBER, localTrafficStatement } from './node-rules.js';
+import type { IpFamily } from '../../net/ip-family.js';
+import { FIRST_NUMBER, localTraffic } from './node-rules.js';
 
 /**
  * How the traffic of a frontend is handled, apart from its addresses: one chain serves all frontends of a class.
@@ -136,18 +148,21 @@ export function classesBehind(trafficClass: TrafficClass): readonly TrafficClass
 }
 
 /** The rules of the class's chain. */
-export function classRules(trafficClass: TrafficClass, node: NodeNetwork): readonly Rule[] {
+export function classRules(trafficClass: TrafficClass, node: NodeNetwork): readonly KernelRule[] {
+  const parts = new RuleParts(node.family);
   switch (trafficClass.kind) {
     case 'pick':
     case 'short-circuit':
-      return trafficClass.affinitySeconds > 0 ? stickyRules(trafficClass) : pickRules(trafficClass);
+      return trafficClass.affinitySeconds > 0
+        ? stickyRules(trafficClass, parts)
+        : pickRules(trafficClass, parts);
     case 'external':
       return [
-        { statements: [{ kind: 'mark-set', bit: node.masqueradeBit }], comment: 'masquerade' },
-        { statements: [{ kind: 'goto', chain: className({ ...trafficClass, kind: 'pick' }) }] },
+        rule([markSet(node.masqueradeBit)], 'masquerade'),
+        rule([leadTo('goto', className({ ...trafficClass, kind: 'pick' }))]),
       ];
     case 'external-local':
-      return externalLocalRules(trafficClass, node);
+      return externalLocalRules(trafficClass, node, parts);
   }
 }
 
@@ -156,13 +171,14 @@ export function classRules(trafficClass: TrafficClass, node: NodeNetwork): reado
  * just before an endpoint was removed may pick a number that is gone at the lookup; the first number exists as long as
  * any endpoint does, so the second rule catches it.
  */
-function pickRules(trafficClass: TrafficClass): readonly Rule[] {
+function pickRules(trafficClass: TrafficClass, parts: RuleParts): readonly KernelRule[] {
   const { variant, kind, count, slots } = trafficClass;
   const { endpoints, shortCircuitEndpoints } = setsOf(variant);
   const map = (kind === 'pick' ? endpoints : shortCircuitEndpoints).name;
+  const translated = parts.translate(withPriority(variant), map);
   return [
-    { statements: [...choose(trafficClass), ...translate(variant, map)] },
-    ...(count > 1 || slots !== undefined ? [{ statements: [draw(1), ...translate(variant, map)] }] : []),
+    rule([...choose(trafficClass, parts), translated]),
+    ...(count > 1 || slots !== undefined ? [rule([draw(parts, 1), translated])] : []),
   ];
 }
 
@@ -170,83 +186,85 @@ function pickRules(trafficClass: TrafficClass): readonly Rule[] {
  * A rule for each endpoint checks whether the client sticks to it, the next picks one. The set remembers ids instead of
  * numbers, so a client keeps its endpoint when others come and go, and no client stays with an endpoint that is gone.
  */
-function stickyRules(trafficClass: TrafficClass): readonly Rule[] {
+function stickyRules(trafficClass: TrafficClass, parts: RuleParts): readonly KernelRule[] {
   const { variant, kind, count, affinitySeconds, slots } = trafficClass;
   const { affinityIds, shortCircuitAffinityIds } = setsOf(variant);
   const map = (kind === 'pick' ? affinityIds : shortCircuitAffinityIds).name;
-  const remember: Statement = { kind: 'goto', chain: rememberChain(variant, affinitySeconds) };
-  const takeId: Statement = { kind: 'set-priority', to: { key: withPriority(variant), map } };
-  const sticks: Statement = {
-    kind: 'member',
-    key: [{ field: 'priority' }, { field: 'saddr' }],
-    set: AFFINITY.name,
-    is: '==',
-  };
+  const remember = leadTo('goto', rememberChain(variant, affinitySeconds));
+  const takeId = setPriority(parts.mapped(withPriority(variant), map));
+  const sticks = parts.member(CLIENT, AFFINITY.name);
   return [
-    ...Array.from({ length: count }, (_, offset) => ({
-      statements: [draw(1, FIRST_NUMBER + offset), takeId, sticks, remember],
-    })),
-    {
-      statements: [...(slots === undefined ? [draw(count)] : choose(trafficClass)), takeId, remember],
-    },
-    ...(count > 1 ? [{ statements: [draw(1), takeId, remember] }] : []),
+    ...Array.from({ length: count }, (_, offset) =>
+      rule([draw(parts, 1, FIRST_NUMBER + offset), takeId, sticks, remember]),
+    ),
+    rule([...(slots === undefined ? [draw(parts, count)] : choose(trafficClass, parts)), takeId, remember]),
+    ...(count > 1 ? [rule([draw(parts, 1), takeId, remember])] : []),
   ];
 }
+
+/** The id of an endpoint, and who sticks to it. */
+const CLIENT: Key = ['priority', 'saddr'];
 
 /** The rules of rememberChain: they restart the client's timeout, then send the packet to the endpoint with the id. */
-export function rememberRules(variant: FrontendVariant, affinitySeconds: number): readonly Rule[] {
-  const key: readonly KeyField[] = [{ field: 'priority' }, { field: 'saddr' }];
+export function rememberRules(
+  variant: FrontendVariant,
+  affinitySeconds: number,
+  family: IpFamily,
+): readonly KernelRule[] {
+  const parts = new RuleParts(family);
   return [
-    { statements: [{ kind: 'remember', key, set: AFFINITY.name, timeoutSeconds: affinitySeconds }] },
-    { statements: translate(variant, setsOf(variant).affinityEndpoints.name) },
+    rule([parts.remember(CLIENT, AFFINITY.name, affinitySeconds)]),
+    rule([parts.translate(withPriority(variant), setsOf(variant).affinityEndpoints.name)]),
   ];
 }
 
-function externalLocalRules(trafficClass: TrafficClass, node: NodeNetwork): readonly Rule[] {
+function externalLocalRules(
+  trafficClass: TrafficClass,
+  node: NodeNetwork,
+  parts: RuleParts,
+): readonly KernelRule[] {
   const { variant, count } = trafficClass;
   const { shortCircuits, shortCircuitClasses } = setsOf(variant);
-  const shortCircuit: readonly Statement[] = [
-    { kind: 'set-priority', to: { key: variant.fields, map: shortCircuits.name } },
-    { kind: 'verdict-map', key: [{ field: 'priority' }], map: shortCircuitClasses.name },
+  const shortCircuit: readonly RulePart[] = [
+    setPriority(parts.mapped(variant.fields, shortCircuits.name)),
+    parts.verdict(['priority'], shortCircuitClasses.name),
   ];
-  const fromThisNode: Statement = { kind: 'local-address', field: 'saddr' };
-  const rules: Rule[] = [];
+  const fromThisNode = parts.local('saddr');
+  const rules: KernelRule[] = [];
   if (node.detector) {
-    const local = localTrafficStatement(node.detector, '==');
-    rules.push({ statements: [local, ...shortCircuit], comment: 'short-circuit pod traffic' });
+    const local = localTraffic(parts, node.detector, '==');
+    rules.push(rule([local, ...shortCircuit], 'short-circuit pod traffic'));
   }
   rules.push(
-    {
-      statements: [fromThisNode, { kind: 'mark-set', bit: node.masqueradeBit }],
-      comment: 'masquerade local traffic',
-    },
-    { statements: [fromThisNode, ...shortCircuit], comment: 'short-circuit local traffic' },
+    rule([fromThisNode, markSet(node.masqueradeBit)], 'masquerade local traffic'),
+    rule([fromThisNode, ...shortCircuit], 'short-circuit local traffic'),
+    rule([count > 0 ? leadTo('goto', className({ ...trafficClass, kind: 'pick' })) : CLEAR_PRIORITY]),
   );
-  if (count > 0)
-    rules.push({ statements: [{ kind: 'goto', chain: className({ ...trafficClass, kind: 'pick' }) }] });
-  else rules.push({ statements: [{ kind: 'set-priority', to: 'none' }] });
   return rules;
 }
 
 /** The number of an endpoint: one of so many, or the one to which a slot of the frontend's table leads. */
-function choose({ variant, kind, count, method, slots }: TrafficClass): readonly Statement[] {
-  if (slots === undefined) return [draw(count, FIRST_NUMBER, method)];
+function choose(
+  { variant, kind, count, method, slots }: TrafficClass,
+  parts: RuleParts,
+): readonly RulePart[] {
+  if (slots === undefined) return [draw(parts, count, FIRST_NUMBER, method)];
   const { tables, shortCircuitTables } = setsOf(variant);
-  const by = method && chosenBy(method);
-  const slot: KeyField = { field: 'draw', modulus: slots, offset: 0, ...(by && { by }) };
+  const slot = { draw: { modulus: slots, offset: 0, by: method && chosenBy(method) } };
   return [
-    {
-      kind: 'set-priority',
-      to: { key: variant.fields, map: (kind === 'pick' ? tables : shortCircuitTables).name },
-    },
-    { kind: 'set-priority', to: { key: [{ field: 'priority' }, slot], map: SLOTS.name } },
+    setPriority(parts.mapped(variant.fields, (kind === 'pick' ? tables : shortCircuitTables).name)),
+    setPriority(parts.mapped(['priority', slot], SLOTS.name)),
   ];
 }
 
 /** Picks one of so many numbers. */
-function draw(count: number, offset = FIRST_NUMBER, method?: TrafficClass['method']): Statement {
-  const by = method && chosenBy(method);
-  return { kind: 'set-priority', to: { modulus: count, offset, ...(by && { by }) } };
+function draw(
+  parts: RuleParts,
+  modulus: number,
+  offset = FIRST_NUMBER,
+  method?: TrafficClass['method'],
+): RulePart {
+  return setPriority(parts.drawn({ modulus, offset, by: method && chosenBy(method) }));
 }
 
 function chosenBy(method: Exclude<BalancingMethod, 'random'>): DrawnNumber['by'] {
@@ -254,20 +272,12 @@ function chosenBy(method: Exclude<BalancingMethod, 'random'>): DrawnNumber['by']
     case 'round-robin':
       return 'turn';
     case 'maglev':
-      return { key: [{ field: 'saddr' }, { field: 'sport' }], seed: HASH_SEED };
+      return { key: ['saddr', 'sport'], seed: HASH_SEED };
     case 'maglev-source':
-      return { key: [{ field: 'saddr' }], seed: HASH_SEED };
+      return { key: ['saddr'], seed: HASH_SEED };
   }
 }
 
-function withPriority(variant: FrontendVariant): readonly KeyField[] {
-  return [...variant.fields, { field: 'priority' }];
-}
-
-/** nft accepts a port translation only after a match of the transport protocol; port 0 is never used. */
-function translate(variant: FrontendVariant, map: string): readonly Statement[] {
-  return [
-    { kind: 'dport', is: '!=', port: 0 },
-    { kind: 'dnat', key: withPriority(variant), map },
-  ];
+function withPriority(variant: FrontendVariant): Key {
+  return [...variant.fields, 'priority'];
 }

@@ -1,5 +1,6 @@
 /** The transactions that write a change to the table. */
 
+import isEqual from 'fast-deep-equal';
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
 import { nodeChains, type ChainRules } from '../layout/node-rules.js';
@@ -183,12 +184,10 @@ export function nodeTransaction(
   desired: NftablesDesiredState,
   transaction: Transaction,
 ): void {
-  const former = new Map(
-    tableChains(desired, before).map((chain) => [chain.chain.name, JSON.stringify(chain.rules)]),
-  );
+  const former = new Map(tableChains(desired, before).map(({ chain, rules }) => [chain.name, rules]));
   for (const chain of tableChains(desired, after)) {
     const rules = former.get(chain.chain.name);
-    if (rules === undefined || rules === JSON.stringify(chain.rules)) continue;
+    if (rules === undefined || isEqual(rules, chain.rules)) continue;
     transaction.add({ op: 'flush-chain', chain: chain.chain.name });
     transaction.addRules(chain);
   }

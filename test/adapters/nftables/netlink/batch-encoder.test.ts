@@ -1,6 +1,7 @@
 import { BatchEncoder } from '../../../../src/adapters/nftables/netlink/batch-encoder.js';
 import { AttributeReader, readMessages } from '../../../../src/adapters/netlink/message-reader.js';
 import { MessageWriter } from '../../../../src/adapters/netlink/message-writer.js';
+import { rule, RuleParts } from '../../../../src/domain/nftables/layout/rule-parts.js';
 import type { Operation, SetDefinition, SetElement } from '../../../../src/domain/nftables/layout/table.js';
 
 function encode(operations: readonly Operation[], firstSequence = 0) {
@@ -56,15 +57,8 @@ describe('a batch', () => {
   });
 
   it('translates by a map that holds address and port', () => {
-    const [, message] = hex([
-      {
-        op: 'add-rule',
-        chain: 'a',
-        rule: {
-          statements: [{ kind: 'dnat', key: [{ field: 'l4proto' }, { field: 'dport' }], map: 'endpoints' }],
-        },
-      },
-    ]);
+    const translated = rule([new RuleParts('IPv4').translate(['l4proto', 'dport'], 'endpoints').slice(2)]);
+    const [, message] = hex([{ op: 'add-rule', chain: 'a', rule: translated }]);
     expect(message!.slice(32 + 8 + TABLE.length)).toBe(
       squeeze(`
         06000200 61000000

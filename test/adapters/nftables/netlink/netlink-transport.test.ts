@@ -175,7 +175,7 @@ describe('a read', () => {
     expect(await transport.read('IPv4', [])).toEqual({
       ...EMPTY,
       isDormant: true,
-      chains: new Map([['services', { fingerprint: 'regular chain', rules: [] }]]),
+      chains: new Map([['services', { name: 'services', number: 0, rules: [] }]]),
     });
   });
 

@@ -5,7 +5,7 @@ import type {
   Fields,
   Values,
 } from '../../../../src/adapters/nftables/netlink/attribute-layout.js';
-import type { ExpressionRecord } from '../../../../src/adapters/nftables/netlink/expressions.js';
+import type { Expression, KernelVerdict } from '../../../../src/domain/nftables/kernel/ruleset.js';
 import { CHAIN, RULE, TABLE } from '../../../../src/adapters/nftables/netlink/records.js';
 import * as nf from '../../../../src/adapters/nftables/netlink/nf-tables.js';
 import { readActualWalk } from '../../../../src/diagnostics/adapters/rules/nftables-kernel.js';
@@ -21,14 +21,14 @@ const packet: Packet = {
   protocol: 'TCP',
   destinationPort: 80,
 };
-const verdict = (code: keyof typeof nf.VERDICT_CODES, chain?: string): ExpressionRecord => ({
-  name: 'immediate',
-  values: { dreg: 0, data: { verdict: { code: nf.VERDICT_CODES[code], chain } } },
+const verdict = (code: KernelVerdict['code'], chain?: string): Expression => ({
+  kind: 'verdict',
+  verdict: chain === undefined ? { code } : { code, chain },
 });
 
 interface Rule {
   readonly chain: string;
-  readonly expression: ExpressionRecord;
+  readonly expression: Expression;
   readonly comment?: string;
 }
 
@@ -65,7 +65,7 @@ class FakeKernel extends FakeLibc {
   ): void {
     const table = 'other';
     if (type === nf.GETTABLE) one(nf.NEWTABLE, TABLE, { name: table, handle: 1 });
-    const hook = { number: 2, priority: 0 };
+    const hook = { hook: 'forward', priority: 0 } as const;
     if (type === nf.GETCHAIN)
       one(nf.NEWCHAIN, CHAIN, { table, name: 'forward', handle: 1, type: 'filter', hook, policy: 1 });
     if (type !== nf.GETRULE) return;

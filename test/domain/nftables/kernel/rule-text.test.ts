@@ -10,17 +10,17 @@ import { addressBytes } from '../../../../src/domain/nftables/kernel/bytes.js';
 import { ruleText } from '../../../../src/domain/nftables/kernel/rule-text.js';
 import { kernelRule } from '../../../../src/adapters/nftables/netlink/kernel-table.js';
 import { RULE } from '../../../../src/adapters/nftables/netlink/records.js';
-import { ruleRecord } from '../../../../src/adapters/nftables/netlink/rule-encoder.js';
 import { AttributeReader } from '../../../../src/adapters/netlink/message-reader.js';
 import { MessageWriter } from '../../../../src/adapters/netlink/message-writer.js';
 import { hookedSamples, matchSamples } from '../../../support/nftables/every-statement.js';
 
 describe.each(IP_FAMILIES)('a rule that the kernel lists, %s', (family) => {
   const hooked = Object.values(hookedSamples(family)).flat();
-  it.each([...matchSamples(family), ...hooked])('reads $text', ({ statements, text }) => {
+  it.each([...matchSamples(family), ...hooked])('reads $text', ({ rule, text }) => {
     const writer = new MessageWriter();
-    RULE.write(writer, ruleRecord(family, { statements }));
+    RULE.write(writer, { expressions: rule.expressions });
     const listed = kernelRule(RULE.read(new AttributeReader(writer.bytes, 0, writer.length)));
+    expect(listed).toEqual(rule);
     expect(ruleText(listed, family)).toBe(text);
   });
 

@@ -81,7 +81,7 @@ describe.each(IP_FAMILIES)('rules that remember clients, %s', (family) => {
     }
     const timeouts = desiredTable(desired, sampleNode(family)).chains.flatMap(({ chain, rules }) =>
       rules
-        .flatMap(({ statements }) => statements)
+        .flatMap(({ expressions }) => expressions)
         .flatMap((each) => (each.kind === 'remember' ? [[chain.name, each.timeoutSeconds]] : [])),
     );
     expect(timeouts).toEqual(

@@ -1,8 +1,10 @@
 import { AttributeReader } from '../../../../../src/adapters/netlink/message-reader.js';
 import { CHAIN, ELEMENTS, RULE, SET, TABLE } from '../../../../../src/adapters/nftables/netlink/records.js';
 import {
+  kernelChain,
   kernelElement,
   kernelRule,
+  kernelSet,
   kernelTable,
 } from '../../../../../src/adapters/nftables/netlink/kernel-table.js';
 import type { FindElement } from '../../../../../src/diagnostics/domain/nftables/elements.js';
@@ -80,9 +82,7 @@ export class KernelTables {
     if (known?.state[0] === rules && known.state[1] === base) return known.value;
     const record = CHAIN.read(this.written(() => putChain(this.builder, chain)));
     const decoded = rules.map((rule) => this.rule(rule));
-    const listed = new Map([[chain.name, { chain: record, rules: decoded }]]);
-    const table = { table: { name: '' }, chains: listed, sets: new Map(), isTorn: false };
-    const value = kernelTable('ip', table).chains.get(chain.name)!;
+    const value = kernelChain(record, decoded);
     this.chains.set(chain, { state: [rules, base], value });
     return value;
   }
@@ -99,11 +99,7 @@ export class KernelTables {
   private set(set: NftSet): KernelSet {
     let read = this.sets.get(set);
     if (!read) {
-      const record = SET.read(this.written(() => putSet(this.builder, set, 0)));
-      const sets = new Map([[set.name, record]]);
-      read = kernelTable('ip', { table: { name: '' }, chains: new Map(), sets, isTorn: false }).sets.get(
-        set.name,
-      )!;
+      read = kernelSet(SET.read(this.written(() => putSet(this.builder, set, 0))));
       this.sets.set(set, read);
     }
     return read;

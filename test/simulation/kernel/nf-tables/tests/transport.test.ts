@@ -4,6 +4,8 @@ import type {
   SetDefinition,
   SetElement,
 } from '../../../../../src/domain/nftables/layout/table.js';
+import { setText } from '../../../../../src/adapters/nftables/netlink/set-layout.js';
+import { leadTo, rule, RuleParts } from '../../../../../src/domain/nftables/layout/rule-parts.js';
 import { sampleTable } from '../../../../support/nftables/every-statement.js';
 import { ENOMEM, EPERM } from '../../netlink/numbers.js';
 import { ForeignBatch, verdict } from '../foreign-batch.js';
@@ -51,12 +53,12 @@ describe('the program’s transport on the simulated kernel', () => {
     expect([...state.counters]).toEqual(counters);
     for (const { chain, rules } of chains) {
       const its = state.chains.get(chain.name)!;
-      expect(its.fingerprint).toBe(transport.fingerprintChain(chain));
-      expect(its.rules).toEqual(rules.map((rule) => transport.fingerprintRule(family, rule)));
+      expect(its.hook).toEqual(chain.hook && { ...chain.hook, policy: 'accept' });
+      expect(its.rules).toEqual(rules);
     }
     for (const { set, elements } of sets) {
       const its = state.sets.get(set.name)!;
-      expect(its.fingerprint).toBe(transport.fingerprintSet(family, set));
+      expect(its.layout).toBe(setText(family, set));
       if (set.dynamicSize === undefined)
         expect([...its.elements.keys()].sort()).toEqual(elements.map(({ key }) => key).sort());
     }
@@ -64,7 +66,7 @@ describe('the program’s transport on the simulated kernel', () => {
 
   it('keeps a counter that a rule counts by, and deletes it when none does', async () => {
     const { transport } = await filled();
-    const rule = { statements: [{ kind: 'count', counter: 'hits' }] } as const;
+    const rule = { expressions: [{ kind: 'count', counter: 'hits' }] } as const;
     const deletion: Operation = { op: 'delete-counter', counter: 'hits' };
     await transport.commit('IPv4', [
       { op: 'add-counter', counter: 'hits' },
@@ -197,11 +199,11 @@ describe('an element that leads to a chain', () => {
       { op: 'add-set', set: CLASSES },
       { op: 'add-chain', chain: { name: 'target' } },
       { op: 'add-chain', chain: { name: 'base', hook } },
-      { op: 'add-rule', chain: 'base', rule: { statements: [{ kind: 'goto', chain: 'target' }] } },
+      { op: 'add-rule', chain: 'base', rule: rule([leadTo('goto', 'target')]) },
       {
         op: 'add-rule',
         chain: 'target',
-        rule: { statements: [{ kind: 'verdict-map', key: [{ field: 'priority' }], map: 'classes' }] },
+        rule: rule([new RuleParts('IPv4').verdict(['priority'], 'classes')]),
       },
       leading,
     ]);
