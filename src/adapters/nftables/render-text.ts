@@ -7,7 +7,6 @@ import {
   nftFamily,
   TABLE_NAME,
   type ChainDefinition,
-  type Hook,
   type SetDefinition,
   type SetElement,
   type DataType,
@@ -28,11 +27,6 @@ export interface TableContent {
   readonly counters: readonly string[];
   readonly sets: readonly { readonly set: SetDefinition; readonly elements: readonly SetElement[] }[];
   readonly chains: readonly { readonly chain: ChainDefinition; readonly rules: readonly KernelRule[] }[];
-}
-
-/** `type nat hook output priority -100`. The priority is a number: nft refuses some names in some hooks. */
-export function renderHook(hook: Hook): string {
-  return `type ${hook.type} hook ${hook.hook} priority ${safeNumber('chain priority', hook.priority, -0x80000000, 0x7fffffff)}`;
 }
 
 /** The whole table as `nft list table` prints it, one element per line. `nft -f` loads it. Throws UnsafeTextError. */
@@ -62,9 +56,14 @@ function renderSetBlock(family: IpFamily, set: SetDefinition, elements: readonly
   return `\t${lines.join('\n\t')}\n\t}\n`;
 }
 
-function renderChainBlock(family: IpFamily, chain: ChainDefinition, rules: readonly KernelRule[]): string {
-  const lines = [`chain ${safeName(chain.name)} {`];
-  if (chain.hook) lines.push(`\t${renderHook(chain.hook)}; policy accept;`);
+function renderChainBlock(
+  family: IpFamily,
+  { name, hook }: ChainDefinition,
+  rules: readonly KernelRule[],
+): string {
+  const lines = [`chain ${safeName(name)} {`];
+  // The priority is a number: nft refuses some names in some hooks.
+  if (hook) lines.push(`\ttype ${hook.type} hook ${hook.hook} priority ${hook.priority}; policy accept;`);
   for (const rule of rules) lines.push(`\t${ruleText(rule, family)}`);
   return `\t${lines.join('\n\t')}\n\t}\n`;
 }
