@@ -9,7 +9,6 @@ import { nftablesSide } from '../../domain/compare/nftables-side.js';
 import { compileNftables } from '../../../domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../../domain/nftables/state/desired-table.js';
-import { getOrMake } from '../../../domain/model/maps.js';
 import { renderTable, type TableContent } from '../../../adapters/nftables/render-text.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { KernelElement, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
