@@ -20,7 +20,6 @@ export type {
   VerificationKind,
   VerifyResult,
 } from './application/ports/backend.js';
-export type { FrontendConflict } from './domain/reconcile/claims.js';
 export type { RuleDifference } from './domain/reconcile/rule-difference.js';
 export type { Clock, Timer } from './application/ports/clock.js';
 export type {
@@ -50,17 +49,7 @@ export type { SyncObserver, SyncReport } from './application/ports/sync-observer
 export { Reconciler } from './application/reconcile/reconciler.js';
 export type { RecoveryBounds, RecoveryLimits } from './application/reconcile/recovery-attempt.js';
 export { RefusedError, type Driver, type ReadOptions, type WriteResult } from './application/ports/driver.js';
-export type {
-  Adoption,
-  Comparison,
-  DelayedRemoval,
-  DifferenceLines,
-  Warnings,
-  PendingDeletes,
-  Recognition,
-  CompileInputs,
-} from './application/ports/driver.js';
-export type { WriteWatch } from './application/ports/driver.js';
+export type { DifferenceLines, KernelSnapshot, WriteWatch } from './application/ports/driver.js';
 export { Claims, type ClaimChange, type RankOf } from './domain/reconcile/claims.js';
 export type { DesiredState } from './domain/reconcile/desired-state.js';
 export { HeldParts, type HeldPart, type Part, type Switch } from './domain/reconcile/held-parts.js';

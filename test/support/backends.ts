@@ -7,17 +7,17 @@ import { Reconciler } from '../../src/application/reconcile/reconciler.js';
 
 /** Mode nftables for one family, as the program makes it. */
 export function nftablesBackend(...parts: ConstructorParameters<typeof NftablesDriver>): Backend {
-  return new Reconciler(new NftablesDriver(...parts), parts[3]);
+  return new Reconciler({ mode: 'nftables', family: parts[0] }, new NftablesDriver(...parts), parts[3]);
 }
 
 /** Mode iptables. */
 export function iptablesBackend(...parts: ConstructorParameters<typeof IptablesDriver>): Backend {
-  return new Reconciler(new IptablesDriver(...parts), parts[4]);
+  return new Reconciler({ mode: 'iptables', family: parts[0] }, new IptablesDriver(...parts), parts[4]);
 }
 
 /** Mode ipvs. */
 export function ipvsBackend(...parts: ConstructorParameters<typeof IpvsDriver>): Backend {
-  return new Reconciler(new IpvsDriver(...parts), parts[3]);
+  return new Reconciler({ mode: 'ipvs', family: parts[0] }, new IpvsDriver(...parts), parts[3]);
 }
 
 type UserspaceParts = ConstructorParameters<typeof UserspaceBackend>;

@@ -120,7 +120,7 @@ export class SeenCluster {
       const changes = Array.from(table.entries(), (entry) => ({ key: entry.key, entry }));
       new ServicePortOutcomes(family, table, this.statuses, new FakeClock(1), new MemoryLogger()).record(
         changes,
-        { written: 0, failed: [], conflicts: [] },
+        { written: 0, failed: [] },
       );
     }
     return this;

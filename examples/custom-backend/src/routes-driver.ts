@@ -4,12 +4,12 @@ import {
   type DesiredState,
   type Driver,
   type ForwardingEntry,
-  type FrontendConflict,
   type IpFamily,
+  type KernelSnapshot,
   type Logger,
   type NodeNetwork,
   type ServicePortKey,
-  type CompileInputs,
+  type StartOptions,
   type WriteResult,
   type WriteWatch,
 } from 'kube-proxy-ts';
@@ -24,28 +24,20 @@ interface Change {
 
 /** The same file, with the reconciler that all modes share: it blames, retries, verifies on a sign, and repairs. */
 export function reconciledRoutesFile(family: IpFamily, file: RoutesFile, logger: Logger): Backend {
-  return new Reconciler(new RoutesDriver(family, file), logger);
+  return new Reconciler({ mode: 'routes-file', family }, new RoutesDriver(file), logger);
 }
 
-class RoutesDriver implements Driver<Routes, Change, string | undefined>, CompileInputs {
-  readonly mode = 'routes-file';
+class RoutesDriver implements Driver<Routes, Change> {
   readonly watch: FileWatch;
   desired = new DesiredRoutes();
   private node!: NodeNetwork;
 
-  constructor(
-    readonly family: IpFamily,
-    private readonly file: RoutesFile,
-  ) {
+  constructor(private readonly file: RoutesFile) {
     this.watch = new FileWatch(file);
   }
 
-  begin(node: NodeNetwork): void {
-    this.desired = new DesiredRoutes();
-    this.node = node;
-  }
-
-  prepare(_: unknown, node: NodeNetwork): void {
+  prepare(_: unknown, node: NodeNetwork, start?: StartOptions): void {
+    if (start) this.desired = new DesiredRoutes();
     this.node = node;
   }
 
@@ -57,22 +49,15 @@ class RoutesDriver implements Driver<Routes, Change, string | undefined>, Compil
     return routesOf(entry, this.node);
   }
 
-  newChange(): Change {
-    return { isOne: false };
-  }
-
   async commit({ isOne }: Change): Promise<WriteResult> {
     if (!isOne) return { written: 0 };
     await this.watch.ours(() => this.file.write(this.desired.text));
     return { written: 1 };
   }
 
-  read(): Promise<string | undefined> {
-    return this.file.read();
-  }
-
-  repair(actual: string | undefined): Promise<WriteResult> {
-    return this.commit({ isOne: actual !== this.desired.text });
+  async read(): Promise<KernelSnapshot<Routes>> {
+    const actual = await this.file.read();
+    return { repair: () => this.commit({ isOne: actual !== this.desired.text }) };
   }
 
   cleanup(): Promise<void> {
@@ -99,8 +84,8 @@ class DesiredRoutes implements DesiredState<Routes, Change> {
     });
   }
 
-  conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
-    return this.routes.conflictsOf(owner);
+  newChange(): Change {
+    return { isOne: false };
   }
 }
 

@@ -2,37 +2,27 @@ import { errorMessage } from '../../application/error-message.js';
 import {
   RefusedError,
   type Driver,
+  type KernelSnapshot,
   type ReadOptions,
   type WriteResult,
-  type Adoption,
-  type Comparison,
-  type DifferenceLines,
-  type Warnings,
-  type PendingDeletes,
-  type CompileInputs,
 } from '../../application/ports/driver.js';
+import type { StartOptions } from '../../application/ports/backend.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import {
-  IptablesAdoptedRules,
-  lostUdpFrontends,
-  udpFrontends,
-  type Dispatch,
-} from '../../domain/iptables/adopted-rules.js';
+import { IptablesAdoptedRules } from '../../domain/iptables/adopted-rules.js';
 import { iptablesBaseRules } from '../../domain/iptables/base-rules.js';
 import { compileIptables } from '../../domain/iptables/compile.js';
-import { IptablesDesiredState, DesiredTables } from '../../domain/iptables/desired-state.js';
-import { baseRulesChange, IptablesChange } from '../../domain/iptables/iptables-change.js';
+import { IptablesDesiredState, DesiredTables, udpFrontends } from '../../domain/iptables/desired-state.js';
+import { baseRulesChange, type IptablesChange } from '../../domain/iptables/iptables-change.js';
 import {
   ClusterSize,
   compilesAlike,
   type IptablesHost,
   type IptablesOptions,
 } from '../../domain/iptables/options.js';
-import type { SavedTables } from '../../domain/iptables/saved-tables.js';
+import { savedRules, type SavedTables } from '../../domain/iptables/saved-tables.js';
 import {
   type BaseRules,
   type IptablesServicePortRules,
@@ -62,21 +52,10 @@ export interface IptablesBackendOptions {
   readonly retired?: readonly string[];
   /** How what is programmed deviates from what an entry asks for. */
   readonly warningFor?: (entry: ForwardingEntry) => string | undefined;
-  /** How rules lead from a frontend to its service port. */
-  readonly dispatch?: Dispatch;
 }
 
 /** Programs one family's tables filter, nat and mangle through iptables-restore. */
-export class IptablesDriver
-  implements
-    Driver<IptablesServicePortRules, IptablesChange, SavedTables>,
-    CompileInputs,
-    Warnings,
-    Adoption<IptablesServicePortRules, SavedTables>,
-    Comparison<SavedTables>,
-    PendingDeletes
-{
-  readonly mode = 'iptables';
+export class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange> {
   readonly watch: IptablesWatch;
   desired = new IptablesDesiredState();
   private size = new ClusterSize();
@@ -94,7 +73,7 @@ export class IptablesDriver
    * @param readHost what this host's tools and kernel can do; asked at each start
    */
   constructor(
-    readonly family: IpFamily,
+    private readonly family: IpFamily,
     private readonly commands: IptablesCommands,
     watch: IptablesWatch | undefined,
     private readonly readHost: () => Promise<IptablesHost>,
@@ -105,13 +84,6 @@ export class IptablesDriver
     this.watch = new CanaryWatch(watch, family, commands, () => this.baseRules);
   }
 
-  async begin(node: NodeNetwork): Promise<void> {
-    this.desired = new IptablesDesiredState();
-    this.size = new ClusterSize();
-    [this.host, this.chainsPerCommit] = await Promise.all([this.readHost(), this.commands.chainsPerCommit()]);
-    this.expect(node);
-  }
-
   /** From now on the base rules are those for this node. Writes nothing: the next repair does. */
   expect(node: NodeNetwork): void {
     this.node = node;
@@ -119,7 +91,16 @@ export class IptablesDriver
     this.baseRules = baseRules(node, this.host);
   }
 
-  prepare(changes: Iterable<ForwardingChange>, node: NodeNetwork): void {
+  async prepare(changes: Iterable<ForwardingChange>, node: NodeNetwork, start?: StartOptions): Promise<void> {
+    if (start) {
+      this.desired = new IptablesDesiredState();
+      this.size = new ClusterSize();
+      [this.host, this.chainsPerCommit] = await Promise.all([
+        this.readHost(),
+        this.commands.chainsPerCommit(),
+      ]);
+      this.expect(node);
+    }
     this.tally.begin();
     for (const { key, entry } of changes) this.size.note(key, entry);
     this.compileOptions = { node, host: this.host, largeCluster: this.size.isLarge };
@@ -129,17 +110,15 @@ export class IptablesDriver
     return !compilesAlike(before, after);
   }
 
-  compile(entry: ForwardingEntry, former: IptablesServicePortRules | undefined): IptablesServicePortRules {
-    const { compile = compileIptables } = this.options;
+  compile(
+    entry: ForwardingEntry,
+    former: IptablesServicePortRules | undefined,
+    warn: (text: string) => void,
+  ): IptablesServicePortRules {
+    const { compile = compileIptables, warningFor } = this.options;
+    const warning = warningFor?.(entry);
+    if (warning !== undefined) warn(warning);
     return compile(entry, this.compileOptions, former);
-  }
-
-  warningFor(entry: ForwardingEntry): string | undefined {
-    return this.options.warningFor?.(entry);
-  }
-
-  newChange(): IptablesChange {
-    return new IptablesChange();
   }
 
   async commit(change: IptablesChange, node: NodeNetwork): Promise<WriteResult> {
@@ -153,16 +132,21 @@ export class IptablesDriver
     return { written };
   }
 
-  read({ signal }: ReadOptions = {}): Promise<SavedTables> {
-    return this.commands.save(this.family, signal);
+  async read({ signal }: ReadOptions = {}): Promise<
+    KernelSnapshot<IptablesServicePortRules> & { readonly saved: SavedTables }
+  > {
+    const saved = await this.commands.save(this.family, signal);
+    return {
+      saved,
+      repair: () => this.repair(saved),
+      differences: () => ruleDifferences(this.desiredTables(), saved, this.options.isServiceChain),
+      adopted: () => new IptablesAdoptedRules(saved, this.baseRules!, this.desired),
+      udpFrontends: () => udpFrontends((chain) => savedRules(saved, 'nat', chain)),
+    };
   }
 
-  get failedDeletes(): readonly string[] {
-    return this.deletions.reasons;
-  }
-
-  get hasPendingDeletes(): boolean {
-    return this.deletions.areLeft;
+  get pendingDeletes(): readonly string[] | undefined {
+    return this.deletions.areLeft ? this.deletions.reasons : undefined;
   }
 
   /** @param tables what is put right; missing: all */
@@ -177,24 +161,8 @@ export class IptablesDriver
         { family: this.family, reason: errorMessage(error), shared },
         'iptables refused to put shared chains right; trying the other way',
       );
-      return this.write(this.difference(await this.read(), { tables, shared }));
+      return this.write(this.difference(await this.commands.save(this.family), { tables, shared }));
     }
-  }
-
-  differences(actual: SavedTables): DifferenceLines {
-    return ruleDifferences(this.desiredTables(), actual, this.options.isServiceChain);
-  }
-
-  adopted(actual: SavedTables): IptablesAdoptedRules {
-    return new IptablesAdoptedRules(actual, this.baseRules!, this.desired);
-  }
-
-  udpFrontends(actual: SavedTables): readonly FrontendAddress[] {
-    return udpFrontends(actual, this.options.dispatch);
-  }
-
-  lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[] {
-    return lostUdpFrontends(frontends, this.desiredTables(), this.options.dispatch);
   }
 
   async cleanup(): Promise<void> {

@@ -1,23 +1,18 @@
+import type { StartOptions } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type {
+  DifferenceLines,
   Driver,
+  KernelSnapshot,
   ReadOptions,
   WriteResult,
-  Adoption,
-  Comparison,
-  DelayedRemoval,
-  DifferenceLines,
-  Warnings,
-  PendingDeletes,
-  CompileInputs,
   WriteWatch,
 } from '../../application/ports/driver.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { IpvsAdoptedRules, type PresentState } from '../../domain/ipvs/adopted-rules.js';
+import { IpvsAdoptedRules } from '../../domain/ipvs/adopted-rules.js';
 import {
   compileIpvs,
   compilesAlike,
@@ -25,16 +20,12 @@ import {
   schedulersFor,
   type Scheduler,
 } from '../../domain/ipvs/compile.js';
-import { IpvsDesiredState, IpvsChange } from '../../domain/ipvs/desired-state.js';
+import type { SavedTables } from '../../domain/iptables/saved-tables.js';
+import { IpvsDesiredState, type IpvsChange } from '../../domain/ipvs/desired-state.js';
 import { addLine, createLine } from '../../domain/ipvs/ip-set.js';
 import type { IpvsServicePortRules } from '../../domain/ipvs/service-port-rules.js';
 import { SERVICE_SETS, setHeader, setName, setOf, withoutSet } from '../../domain/ipvs/service-sets.js';
-import {
-  realServerKey,
-  virtualServerKey,
-  type VirtualServerKey,
-  serverLines,
-} from '../../domain/ipvs/virtual-server.js';
+import { realServerKey, type VirtualServerKey, serverLines } from '../../domain/ipvs/virtual-server.js';
 import type { Endpoint } from '../../domain/model/endpoint.js';
 import { type Cidr, addressBits } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -76,17 +67,7 @@ export interface IpvsDriverOptions {
  * that match against these sets. It writes in small steps: when the kernel refuses one, the others still are taken; only the
  * rules are refused as a whole. Of what is in the kernel only the rules give signs of foreign writes.
  */
-export class IpvsDriver
-  implements
-    Driver<IpvsServicePortRules, IpvsChange, PresentState>,
-    PendingDeletes,
-    CompileInputs,
-    Warnings,
-    Adoption<IpvsServicePortRules, PresentState>,
-    Comparison<PresentState>,
-    DelayedRemoval
-{
-  readonly mode = 'ipvs';
+export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange> {
   readonly watch: WriteWatch;
   desired = new IpvsDesiredState();
   private node!: NodeNetwork;
@@ -103,7 +84,7 @@ export class IpvsDriver
   private readonly rules: IpvsRules;
 
   constructor(
-    readonly family: IpFamily,
+    private readonly family: IpFamily,
     private readonly kernel: IpvsKernel,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -120,17 +101,15 @@ export class IpvsDriver
     this.watch = { seesEveryWrite: false, epoch: () => this.rules.driver.watch.epoch() };
   }
 
-  begin(node: NodeNetwork): Promise<void> {
-    this.desired = new IpvsDesiredState();
-    this.remains = new Remains(this.tables, this.desired);
+  /** Learns schedulers. Tries one that is missing again, because its module may have been installed. */
+  async prepare(changes: Iterable<ForwardingChange>, node: NodeNetwork, start?: StartOptions): Promise<void> {
     this.node = node;
-    this.isStart = true;
-    return this.rules.driver.begin(node);
-  }
-
-  /** Learns schedulers. Asks again for one that is missing, because its module may have been installed. */
-  async prepare(changes: Iterable<ForwardingChange>, node: NodeNetwork): Promise<void> {
-    this.node = node;
+    if (start) {
+      this.desired = new IpvsDesiredState();
+      this.remains = new Remains(this.tables, this.desired);
+      this.isStart = true;
+    }
+    await this.rules.driver.prepare([], node, start);
     const wanted = new Set<string>();
     for (const { entry } of changes)
       for (const { scheduler } of entry ? this.schedulersFor(entry) : []) wanted.add(scheduler);
@@ -143,37 +122,27 @@ export class IpvsDriver
     return !compilesAlike(before, after);
   }
 
-  compile(entry: ForwardingEntry): IpvsServicePortRules {
-    const { scheduler, compile = compileIpvs } = this.options;
-    return compile(entry, {
-      node: this.node,
-      scheduler,
-      hasScheduler: (name) => this.schedulers.has(name),
-    });
-  }
-
-  warningFor(entry: ForwardingEntry): string | undefined {
-    const wanted = this.schedulersFor(entry).map(({ scheduler }) => scheduler);
-    const found = wanted.find((scheduler) => this.schedulers.has(scheduler));
-    const [first] = wanted;
-    if (first === undefined || found === first) return undefined;
-    return `this kernel has no IPVS scheduler ${first}; using ${found ?? this.options.scheduler}`;
+  compile(
+    entry: ForwardingEntry,
+    _former: IpvsServicePortRules | undefined,
+    warn: (text: string) => void,
+  ): IpvsServicePortRules {
+    const { scheduler: usual, compile = compileIpvs } = this.options;
+    const hasScheduler = (name: string) => this.schedulers.has(name);
+    const [first, ...others] = this.schedulersFor(entry).map(({ scheduler }) => scheduler);
+    if (first !== undefined && !hasScheduler(first))
+      warn(`this kernel has no IPVS scheduler ${first}; using ${others.find(hasScheduler) ?? usual}`);
+    return compile(entry, { node: this.node, scheduler: usual, hasScheduler });
   }
 
   private schedulersFor(entry: ForwardingEntry): readonly Scheduler[] {
     return schedulersFor(entry, this.options.scheduler);
   }
 
-  newChange(): IpvsChange {
-    return new IpvsChange();
-  }
-
-  get failedDeletes(): readonly string[] {
-    return [...this.failedReasons, ...this.rules.driver.failedDeletes];
-  }
-
-  get hasPendingDeletes(): boolean {
-    return this.failedReasons.size > 0 || this.rules.driver.hasPendingDeletes || !this.remains.areNone;
+  get pendingDeletes(): readonly string[] | undefined {
+    const ofRules = this.rules.driver.pendingDeletes;
+    const arePending = this.failedReasons.size > 0 || ofRules !== undefined || !this.remains.areNone;
+    return arePending ? [...this.failedReasons, ...(ofRules ?? [])] : undefined;
   }
 
   commit(change: IpvsChange, node: NodeNetwork): Promise<WriteResult> {
@@ -182,18 +151,25 @@ export class IpvsDriver
     return this.write(change, this.rules.changeOf(this.desired, change.rules, node));
   }
 
-  async read({ signal }: ReadOptions = {}): Promise<PresentState> {
-    await this.tables.read(signal);
-    const { servers, sets, addresses } = this.tables;
+  async read({ signal }: ReadOptions = {}): Promise<KernelSnapshot<IpvsServicePortRules>> {
+    const { tables, desired, rules } = this;
+    await tables.read(signal);
+    const servers = tables.servers.removable();
+    const addresses = tables.addresses.all();
+    const members = tables.sets.members.all();
+    const { saved } = await rules.driver.read({ signal });
     return {
-      servers: servers.removable(),
-      addresses: addresses.all(),
-      members: sets.members.all(),
-      rules: await this.rules.driver.read({ signal }),
+      repair: () => this.repair(saved),
+      differences: () => this.differences(saved),
+      adopted: () => new IpvsAdoptedRules({ servers, addresses, members, rules: saved }, desired),
+      udpFrontends: () =>
+        servers
+          .filter(({ server, endpoints }) => server.protocol === 'UDP' && endpoints.length > 0)
+          .map(({ server: { address, port } }) => ({ address, port })),
     };
   }
 
-  async repair({ rules: saved }: PresentState): Promise<WriteResult> {
+  private async repair(saved: SavedTables): Promise<WriteResult> {
     const { tables, desired, node } = this;
     const setsMade = await tables.prepare();
     const rulesLast = this.isStart && (await this.kernel.servedByIptables());
@@ -214,25 +190,10 @@ export class IpvsDriver
     return { written: setsMade + written, failed };
   }
 
-  *differences({ rules: saved }: PresentState): DifferenceLines {
+  private *differences(saved: SavedTables): DifferenceLines {
     const { desired, tables, rules, node, family } = this;
     yield* ipvsDifferences(desired, tables, family);
     yield* rules.differences(desired, saved, node);
-  }
-
-  adopted(actual: PresentState): IpvsAdoptedRules {
-    return new IpvsAdoptedRules(actual, this.desired);
-  }
-
-  udpFrontends({ servers }: PresentState): readonly FrontendAddress[] {
-    return servers
-      .filter(({ server, endpoints }) => server.protocol === 'UDP' && endpoints.length > 0)
-      .map(({ server: { address, port } }) => ({ address, port }));
-  }
-
-  lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[] {
-    const { servers } = this.tables;
-    return frontends.filter((frontend) => !servers.has(virtualServerKey({ ...frontend, protocol: 'UDP' })));
   }
 
   /** Deletes real servers that have drained; looks once in a while. */

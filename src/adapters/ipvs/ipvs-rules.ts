@@ -37,7 +37,6 @@ export class IpvsRules {
    * @param owners the service ports whose rules may have changed
    */
   changeOf(desired: IpvsDesiredState, owners: ReadonlySet<ServicePortKey>, node: NodeNetwork): RulesWrite {
-    this.driver.prepare([], node);
     const commit = async (filled: ReadonlySet<ServiceSet>, isWanted: boolean): Promise<number> => {
       const change = new IptablesChange();
       let isChanged = this.node !== node || !isSame(filled, this.filled);
@@ -54,7 +53,6 @@ export class IpvsRules {
 
   /** @param saved the tables as they are */
   repairOf(desired: IpvsDesiredState, saved: SavedTables, node: NodeNetwork): RulesWrite {
-    this.driver.prepare([], node);
     const present = this.driver.desired.entries('filter').map(({ owner }) => owner);
     const owners = new Set([...present, ...desired.ownersOfIptablesRules()]);
     let isGuarded = false;

@@ -1,21 +1,14 @@
 import type { StartOptions } from '../../application/ports/backend.js';
 import {
   RefusedError,
+  type DifferenceLines,
   type Driver,
+  type KernelSnapshot,
   type ReadOptions,
   type WriteResult,
-  type Adoption,
-  type Comparison,
-  type DelayedRemoval,
-  type DifferenceLines,
-  type Warnings,
-  type PendingDeletes,
-  type Recognition,
-  type CompileInputs,
 } from '../../application/ports/driver.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { BALANCING_METHODS, balancingNote } from '../../domain/balancing/balancing.js';
-import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import { type NodeNetwork, rejectedProtocols } from '../../domain/forwarding/node-network.js';
@@ -24,12 +17,8 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import { compileNftables } from '../../domain/nftables/compile.js';
 import type { Structure } from '../../domain/nftables/layout/structure.js';
 import type { SetDefinition } from '../../domain/nftables/layout/table.js';
-import {
-  NftablesAdoptedRules,
-  lostUdpFrontends,
-  udpFrontends,
-} from '../../domain/nftables/state/adopted-rules.js';
-import { NftablesDesiredState } from '../../domain/nftables/state/desired-state.js';
+import { NftablesAdoptedRules } from '../../domain/nftables/state/adopted-rules.js';
+import { NftablesDesiredState, udpFrontends } from '../../domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../domain/nftables/state/desired-table.js';
 import {
   type NftablesServicePortRules,
@@ -59,18 +48,7 @@ interface NftablesOptions {
  * Programs one family's table `kube-proxy` through a transport. Chains and sets that are no longer needed stay until
  * the next verification, because packets may be on their way to them.
  */
-export class NftablesDriver
-  implements
-    Driver<NftablesServicePortRules, TableChange, TableReading>,
-    Adoption<NftablesServicePortRules, TableReading>,
-    Recognition<TableReading>,
-    Comparison<TableReading>,
-    DelayedRemoval,
-    Warnings,
-    PendingDeletes,
-    CompileInputs
-{
-  readonly mode = 'nftables';
+export class NftablesDriver implements Driver<NftablesServicePortRules, TableChange> {
   desired = new NftablesDesiredState();
   private readonly compileEntry: typeof compileNftables;
   /** Node ports of these protocols are rejected on loopback addresses. */
@@ -79,7 +57,7 @@ export class NftablesDriver
   private clientMemory: ClientMemory | undefined;
   /** Nothing has been repaired since the start. */
   private isFresh = true;
-  hasPendingDeletes = false;
+  private hasPendingDeletes = false;
   private keepsUnexplained = false;
   /** The kernel refused the last transaction. */
   private isRefused = false;
@@ -89,7 +67,7 @@ export class NftablesDriver
   private readonly observer: NftablesObserver;
 
   constructor(
-    readonly family: IpFamily,
+    private readonly family: IpFamily,
     private readonly transport: NftTransport,
     readonly watch: GenerationWatch,
     private readonly logger: Logger,
@@ -100,7 +78,12 @@ export class NftablesDriver
     this.compileEntry = compile;
   }
 
-  begin(node: NodeNetwork, { keepUnexplained = false }: StartOptions): void {
+  prepare(_changes: Iterable<ForwardingChange>, node: NodeNetwork, start?: StartOptions): void {
+    if (start) this.begin(node, start);
+    this.rejected = rejectedProtocols(node);
+  }
+
+  private begin(node: NodeNetwork, { keepUnexplained = false }: StartOptions): void {
     this.desired = new NftablesDesiredState();
     this.node = node;
     void this.clientMemory?.stop();
@@ -113,24 +96,22 @@ export class NftablesDriver
     this.isRefused = false;
   }
 
-  prepare(_changes: Iterable<ForwardingChange>, node: NodeNetwork): void {
-    this.rejected = rejectedProtocols(node);
-  }
-
   rulesDependOn(before: NodeNetwork, after: NodeNetwork): boolean {
     return before.loopbackNodePorts !== after.loopbackNodePorts;
   }
 
-  compile(entry: ForwardingEntry, former: NftablesServicePortRules | undefined): NftablesServicePortRules {
+  compile(
+    entry: ForwardingEntry,
+    former: NftablesServicePortRules | undefined,
+    warn: (text: string) => void,
+  ): NftablesServicePortRules {
+    const note = balancingNote(entry, 'nftables', BALANCING_METHODS);
+    if (note !== undefined) warn(note);
     return this.compileEntry(entry, former, this.rejected);
   }
 
-  warningFor(entry: ForwardingEntry): string | undefined {
-    return balancingNote(entry, this.mode, BALANCING_METHODS);
-  }
-
-  newChange(): TableChange {
-    return new TableChange();
+  get pendingDeletes(): readonly string[] | undefined {
+    return this.hasPendingDeletes ? [] : undefined;
   }
 
   /** If the kernel refuses it, no element has changed. */
@@ -159,18 +140,23 @@ export class NftablesDriver
     return { written: stepsOf([structures, elements, unused]) };
   }
 
-  read({ mayRecognize = false, signal }: ReadOptions = {}): Promise<TableReading> {
+  async read({ mayRecognize = false, signal }: ReadOptions = {}): Promise<
+    KernelSnapshot<NftablesServicePortRules>
+  > {
     const desired = { state: this.desired, node: this.node! };
     const mayBeReplaced = !(this.keepsUnexplained || this.isRefused || this.desired.keepsKubeProxyRules);
     const how = { byDigest: mayRecognize, mayBeReplaced };
-    return readTable(this.transport, this.family, desired, how, signal);
+    const reading = await readTable(this.transport, this.family, desired, how, signal);
+    return {
+      isPartial: reading.isPartial,
+      repair: () => this.repair(reading),
+      differences: () => this.differences(reading),
+      adopted: () => this.adopted(reading),
+      udpFrontends: () => udpFrontends(adoptedSets(reading.state, this.family)),
+    };
   }
 
-  isPartial({ isPartial }: TableReading): boolean {
-    return isPartial;
-  }
-
-  async repair(reading: TableReading): Promise<WriteResult> {
+  private async repair(reading: TableReading): Promise<WriteResult> {
     const { state } = reading;
     const result = await (state ? this.change(state, reading) : this.fill());
     // A new table remembers nobody.
@@ -194,7 +180,7 @@ export class NftablesDriver
     return { written: stepsOf([repair, ...removals]) };
   }
 
-  differences({ state, verified }: TableReading): DifferenceLines {
+  private differences({ state, verified }: TableReading): DifferenceLines {
     const table = desiredTable(this.desired, this.node!, verified);
     return ruleDifferences(table, state, this.family, this.unused.values());
   }
@@ -215,16 +201,8 @@ export class NftablesDriver
     return { written };
   }
 
-  adopted({ state: actual, verified }: TableReading): NftablesAdoptedRules {
+  private adopted({ state: actual, verified }: TableReading): NftablesAdoptedRules {
     return new NftablesAdoptedRules(adoptedSets(actual, this.family), this.desired, verified, this.rejected);
-  }
-
-  udpFrontends({ state }: TableReading): readonly FrontendAddress[] {
-    return udpFrontends(adoptedSets(state, this.family));
-  }
-
-  lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[] {
-    return lostUdpFrontends(frontends, this.desired);
   }
 
   /** @param change the change about to be written: the kernel does not have its new structures yet, and still has those that it leaves unused */

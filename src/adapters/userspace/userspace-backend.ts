@@ -17,7 +17,7 @@ import type { IptablesHost } from '../../domain/iptables/options.js';
 import type { IptablesServicePortRules } from '../../domain/iptables/table.js';
 import type { Protocol, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { PORTAL_DISPATCH, USERSPACE_BASE_RULES, compilePortals } from '../../domain/userspace/portals.js';
+import { USERSPACE_BASE_RULES, compilePortals } from '../../domain/userspace/portals.js';
 import { NoPortLeftError, PortAllocator, type PortRange } from '../../domain/userspace/port-allocator.js';
 import { proxiedFlows, proxied, type ProxiedPort } from '../../domain/userspace/proxied-port.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
@@ -94,7 +94,6 @@ export class UserspaceBackend implements Backend {
       compile: (entry) => this.portals(entry),
       baseRules: () => USERSPACE_BASE_RULES,
       isServiceChain: () => false,
-      dispatch: PORTAL_DISPATCH,
     });
   }
 
@@ -159,8 +158,8 @@ export class UserspaceBackend implements Backend {
     const repair = await this.rules.verify(how, signal);
     if (how === 'quick') return repair;
     for (const port of this.ports.values()) port.purge(this.clock.steady());
-    const { failed, conflicts } = await this.follow([], this.node, true);
-    return { ...repair, failed: [...repair.failed, ...failed], conflicts };
+    const { failed } = await this.follow([], this.node, true);
+    return { ...repair, failed: [...repair.failed, ...failed] };
   }
 
   async cleanup(): Promise<void> {
@@ -240,13 +239,12 @@ export class UserspaceBackend implements Backend {
   /** Other service ports may wait for a port that was released. */
   private async serveWaiting(outcome: ApplyResult): Promise<ApplyResult> {
     const entries = [...this.waiting.values()];
-    const { written, failed, conflicts } = await this.apply(entries.map(changed), this.node);
+    const { written, failed } = await this.apply(entries.map(changed), this.node);
     const retried = new Set(entries.map(({ key }) => key));
     return {
       ...outcome,
       written: outcome.written + written,
       failed: [...outcome.failed.filter(({ key }) => !retried.has(key)), ...failed],
-      conflicts: [...outcome.conflicts, ...conflicts],
     };
   }
 

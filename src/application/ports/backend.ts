@@ -4,7 +4,6 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortKey, ServicePortName } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { FrontendConflict } from '../../domain/reconcile/claims.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 
 /**
@@ -97,20 +96,18 @@ export interface ApplyResult {
   /** Steps written; 0 when everything was right. */
   readonly written: number;
   readonly failed: readonly ServiceFailure[];
-  /** Frontends that two service ports claim. */
-  readonly conflicts: readonly FrontendConflict[];
   /** Deviations of what is programmed from what a Service asks for. */
   readonly notes?: readonly ServiceNote[];
   /**
-   * UDP frontends of an earlier process that led to endpoints until `start` removed them, `apply` those of a service port that failed at
-   * the start, or `verify` what could not be removed then: connection tracking still sends their clients to endpoints that no longer
+   * UDP frontends of an earlier process that led to endpoints until `start` removed them, or `apply` those of a service port that failed
+   * at the start: connection tracking still sends their clients to endpoints that no longer
    * serve. Missing if a backend cannot tell, or nothing has changed.
    */
   readonly lost?: readonly FrontendAddress[];
 }
 
 /** The result where there was nothing to write. */
-export const NOTHING_APPLIED: ApplyResult = { written: 0, failed: [], conflicts: [] };
+export const NOTHING_APPLIED: ApplyResult = { written: 0, failed: [] };
 
 /** The result of two writes, one after the other. A field that only one of them has is kept. */
 export function mergeResults(first: ApplyResult, second: ApplyResult): ApplyResult {
@@ -120,7 +117,6 @@ export function mergeResults(first: ApplyResult, second: ApplyResult): ApplyResu
     ...second,
     written: first.written + second.written,
     failed: [...first.failed, ...second.failed],
-    conflicts: [...first.conflicts, ...second.conflicts],
     ...(notes.length > 0 && { notes }),
   };
 }

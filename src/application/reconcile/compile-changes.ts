@@ -2,7 +2,8 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { ServicePortKey, ServicePortName } from '../../domain/model/service-port-name.js';
 import { errorMessage } from '../error-message.js';
-import type { ServiceFailure } from '../ports/backend.js';
+import { endpointsNote } from '../../domain/forwarding/endpoint-budget.js';
+import type { ServiceFailure, ServiceNote } from '../ports/backend.js';
 import type { Driver } from '../ports/driver.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { AdoptedRules, DesiredState } from '../../domain/reconcile/desired-state.js';
@@ -18,6 +19,8 @@ export type Candidates<Rules> = ReadonlyMap<ServicePortKey, Rules | undefined>;
 export interface Compiled<Rules> {
   readonly candidates: Candidates<Rules>;
   readonly failed: readonly ServiceFailure[];
+  /** How rules deviate from what entries ask for. */
+  readonly notes: readonly ServiceNote[];
 }
 
 /**
@@ -26,7 +29,7 @@ export interface Compiled<Rules> {
  * @param change collects what this does to the desired state
  */
 export async function compileChanges<Rules, Change>(
-  driver: Pick<Driver<Rules, Change, never>, 'desired' | 'compile'>,
+  driver: Pick<Driver<Rules, Change>, 'desired' | 'compile'>,
   unexplained: UnexplainedRules<Rules, Change>,
   changes: readonly ForwardingChange[],
   change?: Change,
@@ -34,22 +37,25 @@ export async function compileChanges<Rules, Change>(
   const { desired } = driver;
   const candidates = new Map<ServicePortKey, Rules | undefined>();
   const failed: ServiceFailure[] = [];
+  const notes: ServiceNote[] = [];
   for (const { key, entry } of changes) {
     const present = desired.rules(key);
+    let note = entry && endpointsNote(entry);
     let wanted: Rules | undefined;
     try {
-      wanted = entry && driver.compile(entry, present);
+      wanted = entry && driver.compile(entry, present, (text) => (note ??= text));
     } catch (error) {
       failed.push({ key, reason: `cannot be compiled: ${errorMessage(error)}`, limitedBy: 'node' });
       continue;
     }
+    if (note !== undefined) notes.push({ key, note });
     const former = candidates.has(key) ? candidates.get(key) : present;
     const kept = entry && unexplained.explain(entry, wanted, change);
     candidates.set(key, former ?? kept);
     desired.replace(key, wanted, change);
     if (candidates.size % COMPILED_AT_ONCE === 0) await yieldToEventLoop();
   }
-  return { candidates, failed };
+  return { candidates, failed, notes };
 }
 
 /**

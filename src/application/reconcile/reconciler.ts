@@ -1,9 +1,7 @@
-import { endpointsNote } from '../../domain/forwarding/endpoint-budget.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortName, ServicePortKey } from '../../domain/model/service-port-name.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import {
   mergeResults,
@@ -15,13 +13,7 @@ import {
   type VerificationKind,
   type VerifyResult,
 } from '../ports/backend.js';
-import {
-  RefusedError,
-  type Driver,
-  type Adoption,
-  type PendingDeletes,
-  type DifferenceLines,
-} from '../ports/driver.js';
+import { RefusedError, type DifferenceLines, type Driver, type KernelSnapshot } from '../ports/driver.js';
 import type { Logger } from '../ports/logger.js';
 import { compileChanges, type Candidates, type Compiled, UnexplainedRules } from './compile-changes.js';
 import {
@@ -44,44 +36,50 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
  * service port gets back its last good rules or keeps what the kernel has of it, and everything else is applied. The
  * caller tries it again, also if it was to be removed.
  */
-export class Reconciler<Rules, Change, Actual> implements Backend {
-  readonly mode: string;
-  readonly family: IpFamily;
+export class Reconciler<Rules, Change> implements Backend {
+  readonly mode: Backend['mode'];
+  readonly family: Backend['family'];
+  readonly rulesDependOn?: NonNullable<Backend['rulesDependOn']>;
+  private readonly logger: Logger;
   private node!: NodeNetwork;
   /** The epoch in which the kernel was last found or made equal to the desired state. */
   private lastCleanEpoch: number | undefined;
   private unexplained: UnexplainedRules<Rules, Change>;
-  private readonly left: LeftFrontends<Actual>;
+  /** UDP frontends that an earlier process left, and that may still be lost (`ApplyResult.lost`). */
+  private left: readonly FrontendAddress[] = [];
+  /** Service ports that the start could not program: they keep the frontends that they had. */
+  private readonly failedAtStart = new Set<ServicePortKey>();
 
   constructor(
-    private readonly driver: Driver<Rules, Change, Actual>,
-    private readonly logger: Logger,
+    { mode, family }: Pick<Backend, 'mode' | 'family'>,
+    private readonly driver: Driver<Rules, Change>,
+    logger: Logger,
     private readonly bounds: RecoveryBounds = {},
   ) {
-    this.mode = driver.mode;
-    this.family = driver.family;
+    this.logger = logger.child({ family });
+    this.mode = mode;
+    this.family = family;
     this.unexplained = UnexplainedRules.none(driver.desired);
-    this.left = new LeftFrontends(driver);
     if (driver.rulesDependOn) this.rulesDependOn = (before, after) => driver.rulesDependOn!(before, after);
   }
-
-  readonly rulesDependOn?: NonNullable<Backend['rulesDependOn']>;
 
   async start(
     entries: Iterable<ForwardingEntry>,
     node: NodeNetwork,
     options: StartOptions = {},
   ): Promise<ApplyResult> {
-    const { driver } = this;
     const all = [...entries];
-    const { failed, changes } = await this.compileForStart(all, node, options);
-    const reading = await readKernel(driver, { mayRecognize: true });
-    if (failed.length > 0) this.fallBack(failed, all, reading.actual);
-    this.keepUnexplained(options, all, reading.actual);
+    const compiled = await this.compileForStart(all, node, options);
+    const reading = await readKernel(this.driver, { mayRecognize: true });
+    const { snapshot } = reading;
+    this.fallBack(compiled.failed, all, snapshot);
+    this.keepUnexplained(options, all, snapshot);
+    this.left = snapshot.udpFrontends?.() ?? [];
     // What an earlier process left is all that they can go back to.
-    const written = await this.recover({ signal: options.signal }, reading);
-    const result = this.result(written, failed, changes);
-    return withLost(result, this.left.started(reading.actual, result.failed));
+    const result = resultOf(compiled, await this.recover({ signal: options.signal }, reading));
+    this.failedAtStart.clear();
+    for (const { key } of result.failed) this.failedAtStart.add(key);
+    return this.driver.desired.lost ? { ...result, lost: this.takeLost() } : result;
   }
 
   async apply(
@@ -89,32 +87,32 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     node: NodeNetwork,
     signal?: AbortSignal,
   ): Promise<ApplyResult> {
-    if (this.driver.prepare) await this.driver.prepare(changes, node);
-    const change = this.driver.newChange();
-    const { candidates, failed } = await compileChanges(this.driver, this.unexplained, changes, change);
+    await this.driver.prepare(changes, node);
+    const change = this.driver.desired.newChange();
+    const compiled = await compileChanges(this.driver, this.unexplained, changes, change);
     this.node = node;
-    const result = this.result(await this.commit(candidates, change, signal), failed, changes);
-    return withLost(result, this.left.applied(changes, result.failed));
+    const result = resultOf(compiled, await this.commit(compiled.candidates, change, signal));
+    if (this.failedAtStart.size === 0) return result;
+    const failed = new Set(result.failed.map(({ key }) => key));
+    const programmed = changes.filter(({ key }) => !failed.has(key) && this.failedAtStart.delete(key));
+    return programmed.length > 0 && this.left.length > 0 ? { ...result, lost: this.takeLost() } : result;
   }
 
   async verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
-    const { watch } = this.driver;
-    const epoch = await watch.epoch();
-    const watched = epoch !== undefined && watch.seesEveryWrite;
+    const { driver } = this;
+    const epoch = await driver.watch.epoch();
+    const watched = epoch !== undefined && driver.watch.seesEveryWrite;
     if (how === 'quick' && (epoch === undefined || epoch === this.lastCleanEpoch)) {
-      await this.driver.removeUnused?.();
+      await driver.removeUnused?.();
       return { compared: false, watched, ...NOTHING_APPLIED };
     }
-    const retriedDeletes = this.driver.hasPendingDeletes ?? false;
-    const repaired = await this.recover({ signal });
-    const result = { compared: true, watched, retriedDeletes, ...repaired };
-    return withLost(result, this.left.repaired());
+    const retriedDeletes = driver.pendingDeletes !== undefined;
+    return { compared: true, watched, retriedDeletes, ...(await this.recover({ signal })) };
   }
 
   async differences(signal?: AbortSignal): Promise<readonly RuleDifference[] | undefined> {
-    const actual = await this.driver.read({ signal });
-    const lines = this.driver.differences?.(actual);
-    return lines && listDifferences(lines, signal);
+    const snapshot = await this.driver.read({ signal });
+    return snapshot.differences && listDifferences(snapshot.differences(), signal);
   }
 
   async plannedDifferences(
@@ -124,18 +122,17 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   ): Promise<readonly RuleDifference[] | undefined> {
     const all = [...entries];
     await this.compileForStart(all, node, options);
-    const actual = await this.driver.read();
-    this.keepUnexplained(options, all, actual);
-    const lines = this.driver.differences?.(actual);
-    return lines && listDifferences(lines);
+    const snapshot = await this.driver.read();
+    this.keepUnexplained(options, all, snapshot);
+    return snapshot.differences && listDifferences(snapshot.differences());
   }
 
   mayKeep(name: ServicePortName): boolean {
-    return !this.driver.adopted || this.unexplained.has(name);
+    return this.unexplained.has(name);
   }
 
   get failedDeletes(): readonly string[] {
-    return this.driver.failedDeletes ?? [];
+    return this.driver.pendingDeletes ?? [];
   }
 
   cleanup(): Promise<void> {
@@ -151,14 +148,13 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     entries: readonly ForwardingEntry[],
     node: NodeNetwork,
     options: StartOptions,
-  ): Promise<Compiled<Rules> & { readonly changes: readonly ForwardingChange[] }> {
+  ): Promise<Compiled<Rules>> {
     const { driver } = this;
     this.node = node;
-    await driver.begin(node, options);
-    this.unexplained = UnexplainedRules.none(driver.desired);
     const changes = entries.map((entry) => ({ key: entry.key, entry }));
-    await driver.prepare?.(changes, node);
-    return { ...(await compileChanges(driver, this.unexplained, changes)), changes };
+    await driver.prepare(changes, node, options);
+    this.unexplained = UnexplainedRules.none(driver.desired);
+    return compileChanges(driver, this.unexplained, changes);
   }
 
   /** Writes the change, which the desired state already contains, and the node. */
@@ -169,23 +165,20 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   ): Promise<ApplyResult> {
     try {
       const { written, failed = [] } = await this.driver.commit(change, this.node);
-      const result = { written, failed: [], conflicts: [] };
+      const result = { written, failed: [] };
       if (failed.length === 0) return result;
       return mergeResults(result, await this.recover({ candidates, rejected: failed, signal }));
     } catch (error) {
       // What a failed write left behind is unknown until everything has been compared.
       this.lastCleanEpoch = undefined;
       if (!(error instanceof RefusedError)) throw error;
-      this.logger.warn(
-        { family: this.family, reason: error.message },
-        'the kernel rejected a change; reading its rules back',
-      );
+      this.logger.warn({ reason: error.message }, 'the kernel rejected a change; reading its rules back');
       return this.recover({ candidates, signal });
     }
   }
 
   /** Makes the kernel equal to the desired state, except for what it rejects. */
-  private async recover(options: RecoveryOptions<Rules>, reading?: Reading<Actual>): Promise<ApplyResult> {
+  private async recover(options: RecoveryOptions<Rules>, reading?: Reading<Rules>): Promise<ApplyResult> {
     const { driver, node, logger, bounds } = this;
     const attempt = new RecoveryAttempt(driver, node, logger, { ...bounds, ...options });
     try {
@@ -203,94 +196,38 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   private fallBack(
     failed: readonly ServiceFailure[],
     entries: readonly ForwardingEntry[],
-    actual: Actual,
+    snapshot: KernelSnapshot<Rules>,
   ): void {
-    const { desired } = this.driver;
-    const adopted = this.driver.adopted?.(actual);
+    const adopted = failed.length > 0 ? snapshot.adopted?.() : undefined;
+    if (!adopted) return;
     const keys = new Set(failed.map(({ key }) => key));
-    for (const { key, name } of adopted ? entries : [])
-      if (keys.has(key)) desired.replace(key, adopted!.rules(adopted!.labelsOf(name, undefined) ?? [], key));
+    for (const { key, name } of entries)
+      if (keys.has(key))
+        this.driver.desired.replace(key, adopted.rules(adopted.labelsOf(name, undefined) ?? [], key));
   }
 
   private keepUnexplained(
     { keepUnexplained }: StartOptions,
     entries: readonly ForwardingEntry[],
-    actual: Actual,
+    snapshot: KernelSnapshot<Rules>,
   ): void {
-    const adopted = keepUnexplained ? this.driver.adopted?.(actual) : undefined;
+    const adopted = keepUnexplained ? snapshot.adopted?.() : undefined;
     if (adopted) this.unexplained = UnexplainedRules.kept(this.driver.desired, adopted, entries);
   }
 
-  /** Adds what failed to compile, conflicts and warnings to the result of a write. */
-  private result(
-    written: ApplyResult,
-    failed: readonly ServiceFailure[],
-    changes: readonly ForwardingChange[],
-  ): ApplyResult {
-    const { desired } = this.driver;
-    const conflicts = changes.flatMap(({ key }) => desired.conflictsOf(key));
-    const notes = changes.flatMap(({ key, entry }) => {
-      const note = entry && (endpointsNote(entry) ?? this.driver.warningFor?.(entry));
-      return note === undefined ? [] : [{ key, note }];
-    });
-    const warned = { written: 0, failed, conflicts, ...(notes.length > 0 && { notes }) };
-    return mergeResults(warned, written);
-  }
-}
-
-function withLost<Result extends ApplyResult>(result: Result, lost: ApplyResult['lost']): Result {
-  return lost ? { ...result, lost } : result;
-}
-
-type Abilities<Actual> = Pick<Adoption<unknown, Actual>, 'udpFrontends' | 'lost'> & PendingDeletes;
-
-/**
- * The UDP frontends that an earlier process left, and which of them are lost (`ApplyResult.lost`). After a start those are that the
- * rules no longer have. A service port that the start could not program keeps the frontends that it had, and so does the kernel what could
- * not be removed: they are lost when that is done at last. Until then they are remembered here.
- */
-class LeftFrontends<Actual> {
-  private left: readonly FrontendAddress[] = [];
-  private readonly refused = new Set<ServicePortKey>();
-
-  constructor(private readonly driver: Partial<Abilities<Actual>>) {}
-
-  /**
-   * Everything was programmed, but for what failed.
-   * @param actual what the kernel had before
-   * @returns undefined if the driver cannot tell
-   */
-  started(actual: Actual, failed: readonly ServiceFailure[]): readonly FrontendAddress[] | undefined {
-    this.refused.clear();
-    for (const { key } of failed) this.refused.add(key);
-    this.left = this.driver.udpFrontends?.(actual) ?? [];
-    return this.driver.lost && this.lost();
-  }
-
-  /** Changes were programmed, but for what failed. @returns undefined if it is as before */
-  applied(
-    changes: readonly ForwardingChange[],
-    failed: readonly ServiceFailure[],
-  ): readonly FrontendAddress[] | undefined {
-    if (this.left.length === 0) return undefined;
-    const stillRefused = new Set(failed.map(({ key }) => key));
-    const programmed = changes.filter(({ key }) => !stillRefused.has(key) && this.refused.delete(key));
-    return programmed.length > 0 ? this.lost() : undefined;
-  }
-
-  /** Everything was compared and repaired. @returns undefined if it is as before */
-  repaired(): readonly FrontendAddress[] | undefined {
-    return this.left.length > 0 ? this.lost() : undefined;
-  }
-
-  private lost(): readonly FrontendAddress[] {
+  /** The UDP frontends that are lost by now. Those of service ports that failed at the start may be lost later. */
+  private takeLost(): readonly FrontendAddress[] {
     // To find out takes a look at everything that is desired.
-    const lost = this.left.length > 0 ? (this.driver.lost?.(this.left) ?? []) : [];
+    const lost = this.left.length > 0 ? (this.driver.desired.lost?.(this.left) ?? []) : [];
     const known = new Set(lost);
-    const isWaiting = this.refused.size > 0 || this.driver.hasPendingDeletes;
-    this.left = isWaiting ? this.left.filter((frontend) => !known.has(frontend)) : [];
+    this.left = this.failedAtStart.size > 0 ? this.left.filter((frontend) => !known.has(frontend)) : [];
     return lost;
   }
+}
+
+/** Adds what failed to compile, and warnings, to the result of a write. */
+function resultOf({ failed, notes }: Compiled<unknown>, written: ApplyResult): ApplyResult {
+  return mergeResults({ written: 0, failed, ...(notes.length > 0 && { notes }) }, written);
 }
 
 /** Steps between two turns of the event loop: a millisecond or two. */

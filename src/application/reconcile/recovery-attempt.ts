@@ -3,7 +3,7 @@ import { serviceOf, servicePortName, type ServicePortKey } from '../../domain/mo
 import type { AdoptedRules } from '../../domain/reconcile/desired-state.js';
 import { isUnexplained, labelOf } from '../../domain/reconcile/claims.js';
 import type { ApplyResult, ServiceFailure } from '../ports/backend.js';
-import { RefusedError, type Driver, type ReadOptions } from '../ports/driver.js';
+import { RefusedError, type Driver, type KernelSnapshot, type ReadOptions } from '../ports/driver.js';
 import type { Logger } from '../ports/logger.js';
 import type { Candidates } from './compile-changes.js';
 
@@ -33,7 +33,7 @@ type Group = readonly ServicePortKey[];
  * caller's next attempt. If no service port can step back, the rejection is about the node's own rules: the attempt
  * rejects with it. Every other error ends the attempt immediately.
  */
-export class RecoveryAttempt<Rules, Change, Actual> {
+export class RecoveryAttempt<Rules, Change> {
   private readonly failed = new Map<ServicePortKey, ServiceFailure>();
   private readonly stepsBack = new Map<ServicePortKey, 'to last good rules' | 'to what the kernel holds'>();
   /** What is wanted of those that took a step back. */
@@ -53,7 +53,7 @@ export class RecoveryAttempt<Rules, Change, Actual> {
   private rejection = '';
 
   constructor(
-    private readonly driver: Driver<Rules, Change, Actual>,
+    private readonly driver: Driver<Rules, Change>,
     private readonly node: NodeNetwork,
     private readonly logger: Logger,
     private readonly options: RecoveryOptions<Rules> = {},
@@ -63,24 +63,24 @@ export class RecoveryAttempt<Rules, Change, Actual> {
   }
 
   /** @param reading used instead of reading the kernel first */
-  async run(reading?: Reading<Actual>): Promise<ApplyResult> {
+  async run(reading?: Reading<Rules>): Promise<ApplyResult> {
     await this.driver.removeUnused?.();
     this.takeBackRemovals(this.options.rejected ?? []);
     await this.repair(reading);
     await this.search();
-    return { written: this.written, failed: [...this.failed.values()], conflicts: [] };
+    return { written: this.written, failed: [...this.failed.values()] };
   }
 
   /** Writes the differences. What the kernel rejects steps back, until the kernel accepts the rest. */
-  private async repair(first?: Reading<Actual>): Promise<void> {
+  private async repair(first?: Reading<Rules>): Promise<void> {
     let reading = first ?? (await this.read());
     for (;;) {
-      const { actual, epoch } = reading;
+      const { snapshot, epoch } = reading;
       try {
-        const { written, failed = [] } = await this.driver.repair(actual);
+        const { written, failed = [] } = await snapshot.repair();
         this.written += written;
         for (const failure of failed) this.report(failure);
-        const isWhole = !this.driver.isPartial?.(actual) && (this.driver.failedDeletes ?? []).length === 0;
+        const isWhole = !snapshot.isPartial && (this.driver.pendingDeletes ?? []).length === 0;
         this.lastCleanEpoch = isWhole ? epoch : undefined;
         return;
       } catch (error) {
@@ -88,12 +88,12 @@ export class RecoveryAttempt<Rules, Change, Actual> {
         this.recordRejection(error);
         // A part of it may be written.
         reading = await this.read();
-        if (!this.fallBack(error, reading.actual)) throw error;
+        if (!this.fallBack(error, reading.snapshot)) throw error;
       }
     }
   }
 
-  private async read(): Promise<Reading<Actual>> {
+  private async read(): Promise<Reading<Rules>> {
     // Service ports that stepped back must be reported, so from then on a signal ends the attempt in another way.
     const signal = this.stepsBack.size === 0 ? this.options.signal : undefined;
     const reading = await readKernel(this.driver, { signal });
@@ -110,14 +110,14 @@ export class RecoveryAttempt<Rules, Change, Actual> {
       this.mostCommits = this.limits.commits(new Set([...(candidates?.keys() ?? []), ...suspects]).size);
     }
     this.logger.warn(
-      { family: this.driver.family, reason: message },
+      { reason: message },
       'the kernel rejected rules; looking for the service port that causes it',
     );
   }
 
   /** Rejected ports take a step back, or all suspects if none is known. False if none can. */
-  private fallBack({ rejectedPorts, suspects }: RefusedError, actual: Actual): boolean {
-    const held = this.driver.adopted?.(actual);
+  private fallBack({ rejectedPorts, suspects }: RefusedError, snapshot: KernelSnapshot<Rules>): boolean {
+    const held = snapshot.adopted?.();
     if (this.commits <= this.limits.named && this.mayCommit()) {
       const named = [...rejectedPorts].filter(([key]) => this.stepBack(key, held));
       for (const [key, reason] of named) this.report({ key, reason });
@@ -193,7 +193,7 @@ export class RecoveryAttempt<Rules, Change, Actual> {
     if (group.length === 0) return [];
     const { desired } = this.driver;
     const fallbacks = group.map((key) => desired.rules(key));
-    const change = this.driver.newChange();
+    const change = desired.newChange();
     for (const key of group) desired.replace(key, this.wanted.get(key), change);
     this.commits++;
     try {
@@ -233,7 +233,7 @@ export class RecoveryAttempt<Rules, Change, Actual> {
     if (!isUnexplained(key)) this.failed.set(key, failure);
     else
       this.logger.warn(
-        { family: this.driver.family, reason },
+        { reason },
         'the kernel rejected rules of an unknown service port; they stay unchanged',
       );
   }
@@ -276,16 +276,16 @@ export interface RecoveryBounds {
 }
 
 /** What was read from the kernel, and the epoch in which it was read. */
-export interface Reading<Actual> {
-  readonly actual: Actual;
+export interface Reading<Rules> {
+  readonly snapshot: KernelSnapshot<Rules>;
   readonly epoch: number | undefined;
 }
 
 /** The epoch comes first: a write of another program while it is read begins another one. */
-export async function readKernel<Actual>(
-  driver: Pick<Driver<never, never, Actual>, 'watch' | 'read'>,
+export async function readKernel<Rules>(
+  driver: Pick<Driver<Rules, never>, 'watch' | 'read'>,
   options: ReadOptions,
-): Promise<Reading<Actual>> {
+): Promise<Reading<Rules>> {
   const epoch = await driver.watch.epoch();
-  return { epoch, actual: await driver.read(options) };
+  return { epoch, snapshot: await driver.read(options) };
 }

@@ -43,30 +43,25 @@ export class ServicePortOutcomes {
     return status?.state === 'failed' ? status.limitedBy : undefined;
   }
 
-  record(changed: readonly ForwardingChange[], { failed, conflicts, notes = [] }: ApplyResult): void {
-    const { family } = this;
+  record(changed: readonly ForwardingChange[], { failed, notes = [] }: ApplyResult): void {
     const since = this.now();
     // One object for all that are programmed as asked for, to save memory: that is most of them.
     const plain: ProgrammedStatus = { state: 'programmed', since };
-    if (this.deviations.isEmpty && failed.length === 0 && conflicts.length === 0 && notes.length === 0) {
+    if (this.deviations.isEmpty && failed.length === 0 && notes.length === 0) {
       for (const { key, entry } of changed) this.succeeded(key, entry, plain);
       return;
     }
     const reasons = new Map(failed.map((failure) => [failure.key, failure]));
-    const recorded = changed.flatMap(({ key }) => (reasons.has(key) ? [] : key));
-    const concerned = new Set(this.deviations.update(recorded, { conflicts, notes }));
+    this.deviations.update(
+      changed.flatMap(({ key }) => (reasons.has(key) ? [] : key)),
+      notes,
+    );
     for (const { key, entry } of [...changed, ...this.alsoFailed(changed, failed)]) {
       const failure = reasons.get(key);
       if (failure === undefined) this.succeeded(key, entry, plain);
       else this.failed(failure, since);
-      concerned.delete(key);
     }
     this.logFailures(failed);
-    for (const key of concerned) {
-      const status = this.statuses.get(family, key);
-      if (status && status.state !== 'failed')
-        this.recordProgrammed(key, this.table.entry(key), status.state === 'programmed' ? status : plain);
-    }
   }
 
   /** Something that a service port needs besides its rules is not there, which makes it degraded; undefined: it is there. */

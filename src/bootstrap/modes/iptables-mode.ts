@@ -48,7 +48,8 @@ export class IptablesMode implements Mode {
       const warningFor = (entry: ForwardingEntry) => balancingNote(entry, this.name, []);
       const options = { observer: metrics, warningFor };
       const watch = iptables.watch(family);
-      return new Reconciler(new IptablesDriver(family, tool, watch, readHost, logger, options), logger);
+      const driver = new IptablesDriver(family, tool, watch, readHost, logger, options);
+      return new Reconciler({ mode: this.name, family }, driver, logger);
     };
     const packetCounters = await openReadableCounters();
     const close = async () => {

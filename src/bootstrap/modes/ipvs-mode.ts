@@ -146,7 +146,7 @@ export class IpvsMode implements Mode {
       const log = logger.child({ caller: 'ipvs' });
       const driver = new IpvsDriver(family, kernelOf(family, log, metrics), clock, log, options);
       drivers.set(family, driver);
-      return new Reconciler(driver, log);
+      return new Reconciler({ mode: this.name, family }, driver, log);
     };
   }
 

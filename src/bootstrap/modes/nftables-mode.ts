@@ -46,7 +46,8 @@ export class NftablesMode implements Mode {
       const logger = parent.child({ caller: 'nftables' });
       const transport = transports.families[family];
       const options = { observer: metrics };
-      return new Reconciler(new NftablesDriver(family, transport, generations, logger, options), logger);
+      const driver = new NftablesDriver(family, transport, generations, logger, options);
+      return new Reconciler({ mode: this.name, family }, driver, logger);
     };
     return {
       name: this.name,

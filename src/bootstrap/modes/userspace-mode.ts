@@ -41,6 +41,7 @@ export class UserspaceMode implements Mode {
       const { tool } = iptables;
       const rules: RulesBackendFactory = (readHost, how) =>
         new Reconciler(
+          { mode: this.name, family },
           new IptablesDriver(family, tool, iptables.watch(family), readHost, guard!, how),
           guard!,
         );

@@ -1,4 +1,3 @@
-import { frontendText, NODE_PORT, type FrontendAddress } from '../conntrack/frontend-map.js';
 import { frontendName } from '../forwarding/forwarding-entry.js';
 import { getOrMake } from '../model/maps.js';
 import {
@@ -12,8 +11,8 @@ import {
 import { isUnexplained } from '../reconcile/claims.js';
 import type { AdoptedRules } from '../reconcile/desired-state.js';
 import { SERVICE_CHAIN_KINDS, ServiceChainNames } from './chain-names.js';
-import type { IptablesDesiredState, DesiredTables } from './desired-state.js';
-import { type SavedTables, savedRules } from './saved-tables.js';
+import type { IptablesDesiredState } from './desired-state.js';
+import type { SavedTables } from './saved-tables.js';
 import {
   OWNED_TABLE,
   type BaseRules,
@@ -162,51 +161,4 @@ function namedBy(
 function frontendOf(rule: RuleText, protocol: Protocol): string | undefined {
   const [, address, , port] = FRONTEND.exec(rule) ?? [];
   return port === undefined ? undefined : frontendName(address, Number(port), protocol);
-}
-
-/** How the rules of a mode lead from a frontend to its service port. */
-export interface Dispatch {
-  /** Of table nat. */
-  readonly chains: readonly string[];
-  /** The targets of such rules, as a regular expression. */
-  readonly targets: string;
-}
-
-const IPTABLES_DISPATCH: Dispatch = {
-  chains: ['KUBE-SERVICES', 'KUBE-NODEPORTS'],
-  targets: 'KUBE-(?:SVC|SVL|EXT|FW|XLB)-',
-};
-
-/** The UDP frontends for which the saved tables lead to a service port. */
-export function udpFrontends(
-  saved: SavedTables,
-  { chains, targets }: Dispatch = IPTABLES_DISPATCH,
-): readonly FrontendAddress[] {
-  return frontendsIn(
-    chains.flatMap((name) => savedRules(saved, 'nat', name) ?? []),
-    targets,
-  );
-}
-
-/** Those of UDP frontends for which the desired tables do not lead to a service port. */
-export function lostUdpFrontends(
-  frontends: readonly FrontendAddress[],
-  desired: DesiredTables,
-  { chains, targets }: Dispatch = IPTABLES_DISPATCH,
-): readonly FrontendAddress[] {
-  const shared = desired.shared('nat').filter(({ name }) => chains.includes(name));
-  const wanted = frontendsIn(
-    shared.flatMap(({ rules }) => rules),
-    targets,
-  );
-  const texts = new Set(wanted.map(frontendText));
-  return frontends.filter((frontend) => !texts.has(frontendText(frontend)));
-}
-
-function frontendsIn(rules: readonly RuleText[], targets: string): readonly FrontendAddress[] {
-  const pattern = new RegExp(`^(?:-d ([^/ ]+)/(?:32|128) )?-p udp .*--dport (\\d+) .*-j ${targets}`);
-  return rules.flatMap((rule) => {
-    const [, address = NODE_PORT, port] = pattern.exec(rule) ?? [];
-    return port === undefined ? [] : [{ address, port: Number(port) }];
-  });
 }

@@ -1,11 +1,11 @@
 import isEqual from 'fast-deep-equal';
+import { frontendText, NODE_PORT, type FrontendAddress } from '../conntrack/frontend-map.js';
 import { getOrMake } from '../model/maps.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
-import { Claims, type FrontendConflict, isUnexplained } from '../reconcile/claims.js';
+import { Claims } from '../reconcile/claims.js';
 import type { DesiredState } from '../reconcile/desired-state.js';
-import { EXTERNAL_SERVICES, NODE_PORTS, SERVICES } from './chain-names.js';
 import {
-  type IptablesChange,
+  IptablesChange,
   claimId,
   withoutSharedRules,
   type OwnedChain,
@@ -35,6 +35,17 @@ export class IptablesDesiredState implements DesiredState<IptablesServicePortRul
 
   rules(owner: ServicePortKey): IptablesServicePortRules | undefined {
     return this.rulesByOwner.get(owner);
+  }
+
+  newChange(): IptablesChange {
+    return new IptablesChange();
+  }
+
+  lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[] {
+    const rules = new Map<string, RuleText[]>();
+    for (const { entry } of this.entries('nat')) getOrMake(rules, entry.chain, () => []).push(entry.rule);
+    const wanted = new Set(udpFrontends((chain) => rules.get(chain)).map(frontendText));
+    return frontends.filter((frontend) => !wanted.has(frontendText(frontend)));
   }
 
   replace(owner: ServicePortKey, rules: IptablesServicePortRules | undefined, change?: IptablesChange): void {
@@ -69,20 +80,6 @@ export class IptablesDesiredState implements DesiredState<IptablesServicePortRul
   isClaimedByOthersOnly(entry: SharedEntry, owner: ServicePortKey): boolean {
     const claimants = this.claims.claimants(claimId(entry));
     return claimants.length > 0 && !claimants.includes(owner);
-  }
-
-  conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
-    // Those that do not forward have entries in table filter, and only there, so no chain need be contested.
-    if (!this.claims.isContested && this.ruleCount('filter') === 0) return [];
-    const conflicts = new Map<string, FrontendConflict>();
-    for (const entry of this.rules(owner)?.entries ?? []) {
-      const { frontend } = entry;
-      if (frontend === undefined) continue;
-      const [holder, ...losers] = claimantsOf(this.claims, entry);
-      // One frontend may have entries in several chains.
-      for (const loser of losers) conflicts.set(`${frontend} ${loser}`, { frontend, holder: holder!, loser });
-    }
-    return [...conflicts.values()];
   }
 
   private put(owner: ServicePortKey, rules: IptablesServicePortRules | undefined): void {
@@ -161,34 +158,19 @@ function ruleOf({ rule }: SharedEntry): string {
   return rule;
 }
 
-/** Where packets to a frontend are translated, and where those are refused or dropped that were not. */
-const TRANSLATING = [`nat ${SERVICES} `, `nat ${NODE_PORTS} `];
-const TURNING_AWAY = [`filter ${SERVICES} `, `filter ${EXTERNAL_SERVICES} `];
+/** Chains of table nat that lead from a frontend to its service port, in the modes that have them. */
+const DISPATCHING = ['KUBE-SERVICES', 'KUBE-NODEPORTS', 'KUBE-PORTALS-HOST', 'KUBE-NODEPORT-HOST'];
+const UDP_DISPATCH =
+  /^(?:-d ([^/ ]+)\/(?:32|128) )?-p udp .*--dport (\d+) .*-j (?:KUBE-(?:SVC|SVL|EXT|FW|XLB)-|DNAT)/;
 
-/**
- * The service ports that claim the frontend of an entry, whatever they do with its packets. The first is the one whose rules packets
- * from outside this node meet: table nat comes before table filter, so one that forwards is before all that refuse or drop, and among
- * those that do the same the order is that of their keys.
- */
-function claimantsOf(claims: Claims, entry: SharedEntry): readonly ServicePortKey[] {
-  const claimants = claims.claimants(claimId(entry));
-  const turningAway = among(claims, TURNING_AWAY, entry);
-  // So it is with nearly all entries, of which there are very many.
-  if (entry.table === 'nat' && turningAway.length === 0) return claimants;
-  const translating = among(claims, TRANSLATING, entry);
-  const all = [...new Set([...claimants, ...translating, ...turningAway])];
-  if (all.length < 2) return all;
-  const forwards = (key: ServicePortKey): boolean => translating.includes(key) && !turningAway.includes(key);
-  const sorted = all.filter((key) => !isUnexplained(key)).sort();
-  return [...sorted.filter(forwards), ...sorted.filter((key) => !forwards(key))];
-}
-
-function among(
-  claims: Claims,
-  places: readonly string[],
-  { frontend }: SharedEntry,
-): readonly ServicePortKey[] {
-  return places.flatMap((place) => claims.claimants(`${place}${frontend}`));
+/** The UDP frontends that rules of table nat lead to a service port. */
+export function udpFrontends(
+  rulesOf: (chain: string) => readonly RuleText[] | undefined,
+): readonly FrontendAddress[] {
+  return DISPATCHING.flatMap((chain) => rulesOf(chain) ?? []).flatMap((rule) => {
+    const [, address = NODE_PORT, port] = UDP_DISPATCH.exec(rule) ?? [];
+    return port === undefined ? [] : [{ address, port: Number(port) }];
+  });
 }
 
 /** A chain that service ports share, and where its rules come from. */

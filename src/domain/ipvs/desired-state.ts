@@ -1,17 +1,17 @@
+import type { FrontendAddress } from '../conntrack/frontend-map.js';
 import type { NodeNetwork } from '../forwarding/node-network.js';
 import { IptablesDesiredState, DesiredTables } from '../iptables/desired-state.js';
 import type { IptablesHost } from '../iptables/options.js';
 import type { IptablesServicePortRules } from '../iptables/table.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 import type { IpFamily } from '../net/ip-family.js';
-import type { FrontendConflict } from '../reconcile/claims.js';
 import type { DesiredState } from '../reconcile/desired-state.js';
 import { HeldParts, type HeldPart } from '../reconcile/held-parts.js';
 import { ipvsBaseRules } from './base-rules.js';
 import type { IpSet } from './ip-set.js';
 import type { IpvsPart, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
 import { SERVICE_SETS, setOf, type ServiceSet, setHeader, withoutSet } from './service-sets.js';
-import type { VirtualServerKey } from './virtual-server.js';
+import { virtualServerKey, type VirtualServerKey } from './virtual-server.js';
 
 /** A virtual server as it should be, and the service port that holds it. */
 interface OwnedServer extends ServedAddress {
@@ -50,8 +50,12 @@ export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, Ipvs
     return this.parts.holder(key);
   }
 
-  conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
-    return this.parts.conflictsOf(owner);
+  newChange(): IpvsChange {
+    return new IpvsChange();
+  }
+
+  lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[] {
+    return frontends.filter((frontend) => !this.server(virtualServerKey({ ...frontend, protocol: 'UDP' })));
   }
 
   server(key: VirtualServerKey): OwnedServer | undefined {

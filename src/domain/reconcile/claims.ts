@@ -2,14 +2,6 @@
 
 import type { ServicePortKey } from '../model/service-port-name.js';
 
-/** Two service ports claim one frontend. The holder's clients are served. */
-export interface FrontendConflict {
-  /** For people: `10.96.0.10:53/UDP`. */
-  readonly frontend: string;
-  readonly holder: ServicePortKey;
-  readonly loser: ServicePortKey;
-}
-
 /** The holder before a change and after it. */
 export interface ClaimChange {
   readonly before: ServicePortKey | undefined;
@@ -93,13 +85,6 @@ export class Claims {
       }
     }
     return { before, after: this.holder(id) };
-  }
-
-  /** The conflicts about one thing, reported as `frontend`. */
-  conflicts(id: string, frontend: string): readonly FrontendConflict[] {
-    if (typeof this.claimantsOf.get(id) !== 'object') return [];
-    const [holder, ...losers] = this.claimants(id);
-    return losers.map((loser) => ({ frontend, holder: holder!, loser }));
   }
 
   private endUnexplained(id: string): void {

@@ -1,8 +1,8 @@
 import type { ServicePortKey, ServicePortName } from '../model/service-port-name.js';
-import type { FrontendConflict } from './claims.js';
+import type { FrontendAddress } from '../conntrack/frontend-map.js';
 
 /**
- * The service port rules of all service ports of a family, with their claims. It depends only on the rules in it, never
+ * The service port rules of all service ports of a family. It depends only on the rules in it, never
  * on the order in which they came, and the cost of replacing those of one service port depends only on their size.
  *
  * @typeParam Rules service port rules, as the backend's compiler creates them
@@ -11,11 +11,14 @@ import type { FrontendConflict } from './claims.js';
 export interface DesiredState<Rules, Change> {
   rules(owner: ServicePortKey): Rules | undefined;
 
+  /** An empty change. */
+  newChange(): Change;
+
   /** Replaces the owner's rules (undefined: removes them) and adds the effect to `change`. */
   replace(owner: ServicePortKey, rules: Rules | undefined, change?: Change): void;
 
-  /** The owner's conflicts. */
-  conflictsOf(owner: ServicePortKey): readonly FrontendConflict[];
+  /** Those of these UDP frontends that lead to no endpoints, as the same objects. Missing if that is unknown. */
+  lost?(frontends: readonly FrontendAddress[]): readonly FrontendAddress[];
 }
 
 /** What the kernel holds, by labels: what rules there say about whose they are. */

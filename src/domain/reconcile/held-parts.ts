@@ -1,6 +1,6 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
 import { subset } from '../model/subset.js';
-import { Claims, type FrontendConflict } from './claims.js';
+import { Claims } from './claims.js';
 
 /** A part of service port rules that one service port holds at a time. */
 export interface Part {
@@ -83,14 +83,6 @@ export class HeldParts<P extends Part> {
   /** The part of that key as its holder has it. */
   heldPart(key: string): P | undefined {
     return this.partOf(this.holder(key), key)?.part;
-  }
-
-  /** The owner's conflicts. Cheap if there are none at all. */
-  conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
-    if (!this.claims.isContested) return [];
-    return (this.of(owner) ?? []).flatMap(({ key, frontend }) =>
-      frontend === undefined ? [] : this.claims.conflicts(key, frontend),
-    );
   }
 
   /** Looks nothing up, and computes no key, where nothing is contested. */

@@ -1,7 +1,6 @@
 /** The chains and rules that lead to proxy ports (docs/spec/userspace.md §5). */
 
 import { type ForwardingEntry, type Frontend, frontendName } from '../forwarding/forwarding-entry.js';
-import type { Dispatch } from '../iptables/adopted-rules.js';
 import { jump, sharedChain } from '../iptables/base-rules.js';
 import {
   comment,
@@ -62,9 +61,6 @@ export const USERSPACE_BASE_RULES: BaseRules = {
   ],
   unmanagedChains: [],
 };
-
-/** The portals of this host's own packets: one rule for each frontend. */
-export const PORTAL_DISPATCH: Dispatch = { chains: [PORTALS_HOST, NODEPORT_HOST], targets: 'DNAT' };
 
 /**
  * The rules that lead packets for a service port's addresses to its proxy port (docs/spec/userspace.md §5.2); none for those of this

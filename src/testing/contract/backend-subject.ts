@@ -30,9 +30,6 @@ export interface BackendSubject<Place> {
   /** False if what an earlier process left does not show its service, or leads nowhere. */
   readonly keepsUnexplained?: boolean;
 
-  /** False if it does not matter that two service ports have the same address. */
-  readonly reportsConflicts?: boolean;
-
   /** Changes or removes something that the backend has programmed, behind its back. */
   damage?(place: Place): Promise<void> | void;
 

@@ -9,7 +9,7 @@ import { changed, gone, succeeds, writesNothing, type CaseBodies } from './stage
 
 /** What `apply` promises. */
 export function changeCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
-  const { family, reportsConflicts } = subject;
+  const { family } = subject;
   const all = everyKind(family);
   const make = (name: string, parts: Parameters<typeof variant>[2] = {}) => variant(family, name, parts);
   const batches: readonly (readonly [what: string, changes: readonly ForwardingChange[]])[] = [
@@ -100,17 +100,7 @@ export function changeCases<Place>(subject: BackendSubject<Place>): CaseBodies<P
       async (stage) => {
         const [one, other] = [make('plain'), make('many', { number: 1 })];
         const backend = await stage.started([one]);
-        const { failed, conflicts } = await backend.apply(changed(other), stage.node);
-        if (reportsConflicts !== false)
-          assert.ok(
-            failed.length > 0 || conflicts.length > 0,
-            'the conflict of two services with one address was not reported',
-          );
-        for (const { holder, loser } of conflicts)
-          assert.ok(
-            holder < loser,
-            `${holder} is not the first by key, but holds what ${loser} asks for, too`,
-          );
+        await backend.apply(changed(other), stage.node);
         await stage.holds([other, one], 'with both');
         succeeds(await backend.apply(gone(one), stage.node));
         await stage.holds([other], 'with the remaining one');

@@ -14,7 +14,6 @@ import {
   type ServicePortKey,
   type ServicePortName,
 } from '../../domain/model/service-port-name.js';
-import type { FrontendConflict } from '../../domain/reconcile/claims.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
 /** A call that was made, with the keys of the service ports that it was about. */
@@ -39,8 +38,6 @@ export class RecordingBackend implements Backend {
   readonly poisoned = new Map<ServicePortKey, string>();
   /** Why some of these fail, where it is not that the kernel rejects them. */
   readonly limits = new Map<ServicePortKey, ServiceFailure['limitedBy']>();
-  /** Reported by every start and apply. */
-  readonly conflicts: FrontendConflict[] = [];
   /** While set, calls that program or verify reject with it. */
   failure: Error | undefined;
   /** Whether signs show every write of another program. */
@@ -93,7 +90,6 @@ export class RecordingBackend implements Backend {
       watched: this.watched,
       written: 0,
       failed: [],
-      conflicts: [],
       ...this.findings.shift(),
     };
   }
@@ -129,6 +125,6 @@ export class RecordingBackend implements Backend {
       if (entry) this.programmed.set(key, entry);
       else this.programmed.delete(key);
     }
-    return { written, failed, conflicts: [...this.conflicts] };
+    return { written, failed };
   }
 }

@@ -75,7 +75,7 @@ describe('rules that nothing explains', () => {
   it('do not lead packets away from a service port that has their address now', async () => {
     const heir = sampleEntry('IPv4', 'heir', { number: 1 });
     const result = await open().start([...others, heir], node, KEEP);
-    expect(result).toMatchObject({ failed: [], conflicts: [] });
+    expect(result).toMatchObject({ failed: [] });
     expect(ofPlain()).toEqual([]);
     expect(rules('KUBE-SERVICES').join()).toContain('contract/heir:main');
   });
@@ -84,7 +84,7 @@ describe('rules that nothing explains', () => {
     const backend = open();
     await backend.start(others, node, KEEP);
     const heir = sampleEntry('IPv4', 'heir', { number: 1 });
-    expect(await backend.apply(changed(heir), node)).toMatchObject({ failed: [], conflicts: [] });
+    expect(await backend.apply(changed(heir), node)).toMatchObject({ failed: [] });
     expect(ofPlain()).toEqual([]);
     expect(await backend.verify('full')).toMatchObject(UNTOUCHED);
     await backend.apply(gone(heir), node);

@@ -119,7 +119,6 @@ describe('start', () => {
     expect(await backendOn().start(services.all, node)).toEqual({
       written: 0,
       failed: [],
-      conflicts: [],
       lost: [],
     });
     expect(nat('PREROUTING')).toEqual(['-s 10.9.0.0/16 -j ACCEPT', jump]);
@@ -154,7 +153,6 @@ describe('apply', () => {
     expect(await backend.apply([services.set(7, 3)], node)).toEqual({
       written: 7,
       failed: [],
-      conflicts: [],
     });
     expect(await backend.apply([services.remove(8)], node)).toMatchObject({ written: 7 });
     expect(await backend.apply([services.set(7, 3)], node)).toMatchObject({ written: 0 });

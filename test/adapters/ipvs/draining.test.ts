@@ -216,7 +216,10 @@ describe('an endpoint that is given up', () => {
   it('stays where it is wanted with weight 0', async () => {
     const kept = entryOf('a', [1, 2], { weights: { '10.244.1.1': 0 } });
     const driver = node.driver();
-    await new Reconciler(driver, node.logger).start([kept, entryOf('b', [1])], network);
+    await new Reconciler({ mode: 'ipvs', family: 'IPv4' }, driver, node.logger).start(
+      [kept, entryOf('b', [1])],
+      network,
+    );
     await driver.giveUp({ address: '10.244.1.1', port: 8080 }, frontends);
     expect(weights()).toEqual({ [OLD]: 0, [NEW]: 1 });
   });

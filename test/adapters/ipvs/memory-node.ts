@@ -41,7 +41,7 @@ export class MemoryNode {
   servedByIptables = false;
 
   backend(family: IpFamily = 'IPv4', options: Partial<IpvsDriverOptions> = {}): Backend {
-    return new Reconciler(this.driver(family, options), this.logger);
+    return new Reconciler({ mode: 'ipvs', family }, this.driver(family, options), this.logger);
   }
 
   driver(family: IpFamily = 'IPv4', options: Partial<IpvsDriverOptions> = {}): IpvsDriver {

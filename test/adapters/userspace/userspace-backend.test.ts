@@ -28,7 +28,7 @@ const NODE: NodeNetwork = {
   nodePortIPs: 'all',
   serviceCIDRs: [],
 };
-const EMPTY = { written: 0, failed: [], conflicts: [] };
+const EMPTY = { written: 0, failed: [] };
 
 let clock: FakeClock;
 let logger: MemoryLogger;
@@ -120,8 +120,8 @@ async function endpointNamed(name: string): Promise<Endpoint> {
 describe('start', () => {
   it('opens a port for each service port, writes everything in one restore, and finds it right', async () => {
     const entries = [entry('a', at('10.96.0.1')), entry('b', { ...at('10.96.0.2'), ...port('UDP') })];
-    const { written, failed, conflicts } = await backend.start(entries, NODE);
-    expect({ failed, conflicts }).toEqual({ failed: [], conflicts: [] });
+    const { written, failed } = await backend.start(entries, NODE);
+    expect(failed).toEqual([]);
     expect(iptables.restores).toBe(1);
     // Five chains, five jumps, two rules for each service.
     expect(written).toBe(14);
@@ -325,12 +325,6 @@ describe('apply', () => {
     iptables.fail(undefined);
     expect(await backend.start([a, b], NODE)).toMatchObject({ failed: [] });
     expect(proxyPorts()).toMatchObject(before);
-  });
-
-  it('reports an address that two services claim', async () => {
-    const { conflicts } = await backend.start([entry('a'), entry('b')], NODE);
-    expect(new Set(conflicts.map(({ frontend }) => frontend))).toEqual(new Set(['10.96.7.1:80/TCP']));
-    expect(conflicts[0]).toMatchObject({ holder: 'shop/a/tcp/', loser: 'shop/b/tcp/' });
   });
 });
 

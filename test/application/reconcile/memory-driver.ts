@@ -3,11 +3,9 @@ import type { ServiceFailure, StartOptions } from '../../../src/application/port
 import {
   RefusedError,
   type Driver,
+  type KernelSnapshot,
   type ReadOptions,
   type WriteResult,
-  type Adoption,
-  type Warnings,
-  type PendingDeletes,
   type WriteWatch,
 } from '../../../src/application/ports/driver.js';
 import type { FrontendAddress } from '../../../src/domain/conntrack/frontend-map.js';
@@ -19,7 +17,6 @@ import {
   type ServicePortName,
 } from '../../../src/domain/model/service-port-name.js';
 import type { AdoptedRules, DesiredState } from '../../../src/domain/reconcile/desired-state.js';
-import type { FrontendConflict } from '../../../src/domain/reconcile/claims.js';
 import { HeldParts, type Part } from '../../../src/domain/reconcile/held-parts.js';
 
 /** What the kernel of this driver holds under a key: `label: value`. */
@@ -59,19 +56,13 @@ export class MemoryKernel {
   }
 }
 
+export const MEMORY = { mode: 'memory', family: 'IPv4' } as const;
+
 /** The smallest driver that uses everything that the reconciler offers. */
-export class MemoryDriver
-  implements
-    Driver<Lines, Change, ReadonlyMap<string, string>>,
-    Adoption<Lines, ReadonlyMap<string, string>>,
-    PendingDeletes,
-    Warnings
-{
-  readonly mode = 'memory';
-  readonly family = 'IPv4';
+export class MemoryDriver implements Driver<Lines, Change> {
   readonly watch: WriteWatch;
   desired = new DesiredLines();
-  hasPendingDeletes = false;
+  pendingDeletes: readonly string[] | undefined;
 
   constructor(private readonly kernel: MemoryKernel) {
     this.watch = {
@@ -80,11 +71,16 @@ export class MemoryDriver
     };
   }
 
-  begin(_node: NodeNetwork, _options: StartOptions): void {
-    this.desired = new DesiredLines();
+  prepare(_changes: unknown, _node: NodeNetwork, start?: StartOptions): void {
+    if (start) this.desired = new DesiredLines();
   }
 
-  compile({ name, frontends, endpoints }: ForwardingEntry): Lines {
+  compile(
+    { name, frontends, endpoints }: ForwardingEntry,
+    _former: Lines | undefined,
+    warn: (text: string) => void,
+  ): Lines {
+    if (name.name.startsWith('slow')) warn('slower than asked for');
     if (name.name.startsWith('broken')) throw new Error('a name that no rule may have');
     return frontends.map(({ address = 'node', port }) => {
       const key = `${address}:${port}`;
@@ -93,24 +89,25 @@ export class MemoryDriver
     });
   }
 
-  newChange(): Change {
-    return new Map();
-  }
-
   async commit(change: Change): Promise<WriteResult> {
     return this.write(change);
   }
 
-  async read({ signal }: ReadOptions = {}): Promise<ReadonlyMap<string, string>> {
+  async read({ signal }: ReadOptions = {}): Promise<KernelSnapshot<Lines>> {
     this.kernel.reads++;
     await Promise.resolve();
     signal?.throwIfAborted();
-    return new Map(this.kernel.lines);
+    const actual = new Map(this.kernel.lines);
+    return {
+      repair: () => this.repair(actual),
+      adopted: () => this.adopted(actual),
+      udpFrontends: () => [...actual.keys()].map(addressOf),
+    };
   }
 
   async repair(actual: ReadonlyMap<string, string>): Promise<WriteResult> {
     const gone = { part: undefined, owner: undefined };
-    this.hasPendingDeletes = false;
+    this.pendingDeletes = undefined;
     const change: Change = new Map([...actual.keys()].map((key) => [key, gone]));
     for (const held of this.desired.lines.held())
       if (actual.get(held.part.key) === held.part.value) change.delete(held.part.key);
@@ -118,7 +115,7 @@ export class MemoryDriver
     return this.write(change);
   }
 
-  adopted(actual: ReadonlyMap<string, string>): AdoptedRules<Lines> {
+  private adopted(actual: ReadonlyMap<string, string>): AdoptedRules<Lines> {
     const { lines } = this.desired;
     const labelOf = (value: string) => value.slice(0, value.indexOf(': '));
     return {
@@ -131,21 +128,6 @@ export class MemoryDriver
         return own.length > 0 ? own.map(([key, value]) => ({ key, frontend: key, value })) : undefined;
       },
     };
-  }
-
-  warningFor({ name }: ForwardingEntry): string | undefined {
-    return name.name.startsWith('slow') ? 'slower than asked for' : undefined;
-  }
-
-  udpFrontends(actual: ReadonlyMap<string, string>): readonly FrontendAddress[] {
-    return [...actual.keys()].map((key) => {
-      const [address, port] = key.split(':') as [string, string];
-      return { address, port: Number(port) };
-    });
-  }
-
-  lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[] {
-    return frontends.filter(({ address, port }) => !this.kernel.lines.has(`${address}:${port}`));
   }
 
   async cleanup(): Promise<void> {
@@ -171,7 +153,7 @@ export class MemoryDriver
     const failed: ServiceFailure[] = [];
     for (const [key, { part, owner }] of change) {
       if (!this.kernel.refuse(key, part?.value ?? '')) continue;
-      if (owner === undefined) this.hasPendingDeletes = true;
+      if (owner === undefined) this.pendingDeletes = ['EBUSY'];
       else failed.push({ key: owner, reason: 'EINVAL' });
       change.delete(key);
     }
@@ -232,7 +214,16 @@ class DesiredLines implements DesiredState<Lines, Change> {
     });
   }
 
-  conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
-    return this.lines.conflictsOf(owner);
+  newChange(): Change {
+    return new Map();
   }
+
+  lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[] {
+    return frontends.filter(({ address, port }) => this.lines.holder(`${address}:${port}`) === undefined);
+  }
+}
+
+function addressOf(key: string): FrontendAddress {
+  const [address, port] = key.split(':') as [string, string];
+  return { address, port: Number(port) };
 }

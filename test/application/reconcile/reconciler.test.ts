@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import type { Backend } from '../../../src/application/ports/backend.js';
-import type { Recognition, ReadOptions } from '../../../src/application/ports/driver.js';
+import type { ReadOptions } from '../../../src/application/ports/driver.js';
 import { Reconciler } from '../../../src/application/reconcile/reconciler.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { backendContract } from '../../../src/testing/contract/backend-contract.js';
 import type { BackendSubject } from '../../../src/testing/contract/backend-subject.js';
 import { sampleEntry, sampleNode, type SampleShape } from '../../../src/testing/contract/sample-services.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { MemoryDriver, MemoryKernel, type Refusal } from './memory-driver.js';
+import { MEMORY, MemoryDriver, MemoryKernel, type Refusal } from './memory-driver.js';
 
 const node = sampleNode('IPv4');
 const sample = (name: string, shape: SampleShape) => sampleEntry('IPv4', name, shape);
@@ -21,7 +21,7 @@ let kernel: MemoryKernel;
 let logger: MemoryLogger;
 let backend: Backend;
 
-const open = (on = kernel) => new Reconciler(new MemoryDriver(on), logger);
+const open = (on = kernel) => new Reconciler(MEMORY, new MemoryDriver(on), logger);
 /** What a fresh start with these leaves in a kernel of its own. */
 async function fresh(...entries: readonly ForwardingEntry[]): Promise<ReadonlyMap<string, string>> {
   const own = new MemoryKernel();
@@ -47,7 +47,7 @@ describe.each([
   const subject: BackendSubject<MemoryKernel> = {
     family: 'IPv4',
     makePlace: () => Object.assign(new MemoryKernel(), { writes }),
-    open: (place) => new Reconciler(new MemoryDriver(place), new MemoryLogger()),
+    open: (place) => new Reconciler(MEMORY, new MemoryDriver(place), new MemoryLogger()),
     snapshot: (place) => [...place.lines].sort(),
     damage: (place) => place.tamper((lines) => lines.clear()),
     writesInParts: writes === 'by line',
@@ -194,19 +194,6 @@ it('tells which frontends are gone of a service port that the start could not pr
   expect(await next.apply(changed(moved), node)).not.toHaveProperty('lost');
 });
 
-it('tells which frontends are gone of what the kernel kept at the start, when it is removed', async () => {
-  const [a, b] = [sample('a', { number: 1 }), sample('b', { number: 2 })];
-  await backend.start([a, b], node);
-  kernel.writes = 'by line';
-  kernel.refuse = (_key, value) => (value === '' ? 'named' : undefined);
-  const next = open();
-  expect(await next.start([a], node)).toMatchObject({ failed: [], lost: [] });
-  expect(await next.verify('full')).toMatchObject({ lost: [] });
-  kernel.refuse = () => undefined;
-  expect(await next.verify('full')).toMatchObject({ lost: [{ address: '10.96.77.2', port: 80 }] });
-  expect(await next.verify('full')).not.toHaveProperty('lost');
-});
-
 it('passes on what the driver says of service ports, after a start and a change', async () => {
   const [a, slow] = [sample('a', { number: 1 }), sample('slow', { number: 2 })];
   const notes = [{ key: slow.key, note: 'slower than asked for' }];
@@ -241,23 +228,16 @@ describe('verifying', () => {
   it.each([false, true])(
     'compares what a start only recognized, and removes what should not be there (%s)',
     async (isPartial) => {
-      class Recognizing extends MemoryDriver implements Recognition<ReadonlyMap<string, string>> {
-        private recognized: unknown;
-
-        override async read(options: ReadOptions = {}): Promise<ReadonlyMap<string, string>> {
-          const all = await super.read(options);
-          if (!options.mayRecognize) return all;
-          const known = new Map([...all].filter(([key]) => this.desired.lines.heldPart(key)));
-          this.recognized = known;
-          return known;
-        }
-
-        isPartial(actual: ReadonlyMap<string, string>): boolean {
-          return isPartial && actual === this.recognized;
+      class Recognizing extends MemoryDriver {
+        override async read(options: ReadOptions = {}) {
+          const snapshot = await super.read(options);
+          if (!options.mayRecognize) return snapshot;
+          const known = new Map([...kernel.lines].filter(([key]) => this.desired.lines.heldPart(key)));
+          return { ...snapshot, isPartial, repair: () => this.repair(known) };
         }
       }
       kernel.tamper((lines) => lines.set('192.0.2.1:80', 'contract/old:main: '));
-      const later = new Reconciler(new Recognizing(kernel), logger);
+      const later = new Reconciler(MEMORY, new Recognizing(kernel), logger);
       expect(await later.start([sample('a', { number: 1 })], node)).toMatchObject({ written: 0 });
       expect(await later.verify('quick')).toMatchObject({ compared: isPartial, written: isPartial ? 1 : 0 });
       expect(kernel.lines.has('192.0.2.1:80')).toBe(!isPartial);

@@ -7,7 +7,7 @@ import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-
 import { servicePortKey } from '../../../src/domain/model/service-port-name.js';
 import { sampleEntry, sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { MemoryDriver, MemoryKernel, type Refusal } from './memory-driver.js';
+import { MEMORY, MemoryDriver, MemoryKernel, type Refusal } from './memory-driver.js';
 
 const node = sampleNode('IPv4');
 const labelOf = ({ name }: ForwardingEntry) => `${name.namespace}/${name.name}:${name.port}: `;
@@ -46,7 +46,7 @@ const linesTotal = () => kernel.lines.size;
 beforeEach(() => {
   kernel = new MemoryKernel();
   logger = new MemoryLogger();
-  backend = new Reconciler(new MemoryDriver(kernel), logger);
+  backend = new Reconciler(MEMORY, new MemoryDriver(kernel), logger);
 });
 
 describe.each(['named', 'anonymous'] as const)('a repair that is refused (%s)', (refusal) => {
@@ -86,7 +86,10 @@ describe.each(['named', 'anonymous'] as const)('a repair that is refused (%s)', 
     const before = linesOf(bad!);
     refuse([bad!], refusal);
     const [moved] = ports(1, 2);
-    const { failed } = await new Reconciler(new MemoryDriver(kernel), logger).start([moved!, good!], node);
+    const { failed } = await new Reconciler(MEMORY, new MemoryDriver(kernel), logger).start(
+      [moved!, good!],
+      node,
+    );
     expect(keysOf(failed)).toEqual([bad!.key]);
     expect(linesOf(bad!)).toEqual(before);
   });
@@ -157,15 +160,10 @@ it('what was written of a service port before the kernel refused the rest is rem
 });
 
 it('what could not be removed is compared again by the next quick verification, until it is gone', async () => {
-  class Telling extends MemoryDriver {
-    get failedDeletes(): readonly string[] {
-      return this.hasPendingDeletes ? ['EBUSY'] : [];
-    }
-  }
   kernel.writes = 'by line';
   kernel.tamper((lines) => lines.set('192.0.2.1:80', 'somebody: '));
   kernel.refuse = (key) => (key === '192.0.2.1:80' ? 'anonymous' : undefined);
-  backend = new Reconciler(new Telling(kernel), logger);
+  backend = new Reconciler(MEMORY, new MemoryDriver(kernel), logger);
   await backend.start(ports(1), node);
   expect(await backend.verify('quick')).toMatchObject({ compared: true, written: 0 });
   kernel.refuse = () => undefined;
@@ -220,7 +218,7 @@ describe('the limits of a round', () => {
 
   it('end a round that takes too long', async () => {
     let now = 0;
-    backend = new Reconciler(new MemoryDriver(kernel), logger, { now: () => now });
+    backend = new Reconciler(MEMORY, new MemoryDriver(kernel), logger, { now: () => now });
     await backend.start(ports(64), node);
     kernel.observe = () => (now += USUAL_LIMITS.milliseconds / 3);
     refuse([ports(64)[5]!], 'anonymous');
@@ -272,7 +270,7 @@ describe('a refusal that is nobody’s', () => {
       repairs++;
       return Promise.reject(new RefusedError(new Error('EINVAL'), new Map(), ['default/nobody/tcp/'], false));
     };
-    backend = new Reconciler(driver, logger);
+    backend = new Reconciler(MEMORY, driver, logger);
     await expect(backend.start([one!], node)).rejects.toThrow('EINVAL');
     expect(repairs).toBeLessThanOrEqual(2);
   });
@@ -302,7 +300,7 @@ it('never loses what serves, whatever is damaged and refused, and has everything
       }),
       async ({ damaged, refused, changing, refusal }) => {
         kernel = new MemoryKernel();
-        backend = new Reconciler(new MemoryDriver(kernel), logger);
+        backend = new Reconciler(MEMORY, new MemoryDriver(kernel), logger);
         await backend.start(all, node);
         kernel.tamper((lines) => {
           for (const [index, key] of [...lines.keys()].entries())
@@ -326,7 +324,7 @@ it('never loses what serves, whatever is damaged and refused, and has everything
         expect((await backend.apply(changed(...final), node)).failed).toEqual([]);
         await backend.verify('full');
         const fresh = new MemoryKernel();
-        await new Reconciler(new MemoryDriver(fresh), logger).start(final, node);
+        await new Reconciler(MEMORY, new MemoryDriver(fresh), logger).start(final, node);
         expect(new Map([...kernel.lines].sort())).toEqual(new Map([...fresh.lines].sort()));
       },
     ),

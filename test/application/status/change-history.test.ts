@@ -132,13 +132,16 @@ describe('ChangeHistory', () => {
 
   it('tells why a service port is degraded', async () => {
     const { bench, history } = await remembering('a', 'b');
-    const clash = { frontend: '10.96.7.1:80/TCP', holder: keyOf('a'), loser: keyOf('b') };
-    bench.backend.conflicts.push(clash);
+    jest.spyOn(bench.backend, 'apply').mockResolvedValueOnce({
+      written: 1,
+      failed: [],
+      notes: [{ key: keyOf('b'), note: 'not as asked' }],
+    });
     bench.change('b');
     await bench.clock.advanceAsync(1000);
     expect(history.changes(['shop/b']).changes.at(-1)).toMatchObject({
       result: 'degraded',
-      reason: '10.96.7.1:80/TCP belongs to shop/a',
+      reason: 'not as asked',
     });
   });
 

@@ -1,4 +1,3 @@
-import { serviceOf } from '../../../src/domain/model/service-port-name.js';
 import { Bench, keyOf, START } from './bench.js';
 import { timeText } from '../../../src/domain/model/text.js';
 
@@ -16,7 +15,7 @@ describe('a first sync that fails as a whole', () => {
         if (seen++ < looksAt) continue;
         throw new Error(`no tools; not even for ${key}`);
       }
-      return { written: 0, failed: [], conflicts: [] };
+      return { written: 0, failed: [] };
     });
     await bench.begin('a', 'b', 'c');
     expect(bench.observer.reports).toEqual([expect.objectContaining({ ok: false })]);
@@ -184,7 +183,6 @@ describe('a service port that cannot be programmed', () => {
       Promise.resolve({
         written: 0,
         failed: changes.map(({ key }) => ({ key, reason: 'not tried', waits: true as const })),
-        conflicts: [],
       }),
     );
     bench.change('b');
@@ -249,65 +247,12 @@ describe('a service port that fails without being changed', () => {
 
   it('over the change of another, likewise', async () => {
     const bench = await new Bench().begin('a', 'b');
-    jest.spyOn(bench.backend, 'apply').mockResolvedValueOnce({ written: 1, failed, conflicts: [] });
+    jest.spyOn(bench.backend, 'apply').mockResolvedValueOnce({ written: 1, failed });
     bench.change('b');
     await bench.settle();
     expect(status(bench, 'a')).toMatchObject({ state: 'failed', attempts: 1 });
     expect(status(bench, 'b')).toMatchObject({ state: 'programmed' });
     await bench.clock.advanceAsync(1000);
     expect(status(bench, 'a')).toMatchObject({ state: 'programmed' });
-  });
-});
-
-describe('a frontend that two services claim', () => {
-  it('is noted with the one that goes without', async () => {
-    const bench = new Bench();
-    bench.backend.conflicts.push({ frontend: '10.96.7.1:80/TCP', holder: keyOf('a'), loser: keyOf('b') });
-    await bench.begin('a', 'b');
-    expect(status(bench, 'a')).toEqual({ state: 'programmed', since: timeText(START) });
-    expect(status(bench, 'b')).toEqual({
-      state: 'degraded',
-      since: timeText(START),
-      reason: `10.96.7.1:80/TCP belongs to ${serviceOf(keyOf('a'))}`,
-      held: [{ frontend: '10.96.7.1:80/TCP', holder: serviceOf(keyOf('a')) }],
-    });
-    expect(bench.logger.at('warn')).toHaveLength(1);
-  });
-
-  it('is noted although the one that goes without did not change, and no longer when the other is gone', async () => {
-    const bench = await new Bench().begin('a', 'b');
-    await bench.clock.advanceAsync(1000);
-    const clash = { frontend: '10.96.7.1:80/TCP', holder: keyOf('a'), loser: keyOf('b') };
-    bench.backend.conflicts.push(clash);
-    bench.change('a');
-    await bench.settle();
-    expect(status(bench, 'b')).toMatchObject({
-      state: 'degraded',
-      since: timeText(START + 1000),
-      reason: `10.96.7.1:80/TCP belongs to ${serviceOf(keyOf('a'))}`,
-    });
-    bench.backend.conflicts.length = 0;
-    bench.remove('a');
-    await bench.settle();
-    expect(status(bench, 'b')).toMatchObject({ state: 'programmed' });
-  });
-
-  it('goes from the holder to the first of the others, although neither of them changes', async () => {
-    const bench = new Bench();
-    const clash = (loser: string) => ({
-      frontend: '10.96.7.1:80/TCP',
-      holder: keyOf('a'),
-      loser: keyOf(loser),
-    });
-    bench.backend.conflicts.push(clash('b'), clash('c'));
-    await bench.begin('a', 'b', 'c');
-    bench.backend.conflicts.length = 0;
-    bench.remove('a');
-    await bench.settle();
-    expect(status(bench, 'b')).toMatchObject({ state: 'programmed' });
-    expect(status(bench, 'c')).toMatchObject({
-      state: 'degraded',
-      held: [{ frontend: '10.96.7.1:80/TCP', holder: serviceOf(keyOf('b')) }],
-    });
   });
 });

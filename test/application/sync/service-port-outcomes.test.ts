@@ -8,7 +8,7 @@ import { timeText } from '../../../src/domain/model/text.js';
 const cart = { key: 'shop/cart/tcp/', entry: entryOf() };
 const pay = { key: 'shop/pay/tcp/', entry: entryOf({ name: 'pay' }) };
 const refused = { key: pay.key, reason: 'no room' };
-const clash = (frontend: string) => ({ frontend, holder: cart.key, loser: pay.key });
+const noted = (note: string) => ({ written: 0, failed: [], notes: [{ key: pay.key, note }] });
 
 let clock: FakeClock;
 let statuses: ServiceStatuses;
@@ -25,30 +25,17 @@ beforeEach(() => {
 const warnings = () => logger.at('warn').map(({ facts }) => facts.reason);
 
 it('of service ports that stay degraded are logged when the reason is another one', () => {
-  const reasons = { f: 'f belongs to shop/cart', g: 'g belongs to shop/cart' };
-  outcomes.record([cart, pay], { written: 0, failed: [], conflicts: [clash('f')] });
+  outcomes.record([cart, pay], noted('f'));
   clock.advance(1_000);
-  outcomes.record([pay], { written: 0, failed: [], conflicts: [clash('f')] });
-  expect(warnings()).toEqual([reasons.f]);
-  outcomes.record([pay], { written: 0, failed: [], conflicts: [clash('g')] });
-  expect(warnings()).toEqual([reasons.f, reasons.g]);
-  expect(statuses.get('IPv4', pay.key)).toMatchObject({ since: timeText(1_000), reason: reasons.g });
-});
-
-it('of service ports that fail do not become better because another one has their frontend', () => {
-  outcomes.record([pay], { written: 0, failed: [refused], conflicts: [] });
-  outcomes.record([cart], { written: 0, failed: [], conflicts: [clash('f')] });
-  expect(statuses.get('IPv4', pay.key)).toMatchObject({ state: 'failed', reason: 'no room', attempts: 1 });
-});
-
-it('of service ports that are not programmed yet are not known because another one has their frontend', () => {
-  outcomes.record([cart], { written: 0, failed: [], conflicts: [clash('f')] });
-  expect(statuses.get('IPv4', pay.key)).toBeUndefined();
-  expect(statuses.get('IPv4', cart.key)).toEqual({ state: 'programmed', since: timeText(1_000) });
+  outcomes.record([pay], noted('f'));
+  expect(warnings()).toEqual(['f']);
+  outcomes.record([pay], noted('g'));
+  expect(warnings()).toEqual(['f', 'g']);
+  expect(statuses.get('IPv4', pay.key)).toMatchObject({ since: timeText(1_000), reason: 'g' });
 });
 
 it('of service ports that lack something besides rules are degraded until it is there', () => {
-  outcomes.record([cart, pay], { written: 0, failed: [], conflicts: [] });
+  outcomes.record([cart, pay], { written: 0, failed: [] });
   clock.advance(1_000);
   outcomes.lacking(pay.key, 'no port');
   expect(statuses.get('IPv4', pay.key)).toEqual({
@@ -59,17 +46,17 @@ it('of service ports that lack something besides rules are degraded until it is 
   });
   clock.advance(1_000);
   outcomes.lacking(pay.key, 'no port');
-  outcomes.record([pay], { written: 0, failed: [], conflicts: [clash('f')] });
-  const both = 'f belongs to shop/cart; no port';
+  outcomes.record([pay], noted('f'));
+  const both = 'f; no port';
   expect(statuses.get('IPv4', pay.key)).toMatchObject({
     state: 'degraded',
     since: timeText(2_000),
     reason: both,
   });
   expect(warnings()).toEqual(['no port', both]);
-  outcomes.record([pay], { written: 0, failed: [refused], conflicts: [] });
+  outcomes.record([pay], { written: 0, failed: [refused] });
   outcomes.lacking(pay.key, undefined);
   expect(statuses.get('IPv4', pay.key)).toMatchObject({ state: 'failed' });
-  outcomes.record([pay], { written: 0, failed: [], conflicts: [] });
+  outcomes.record([pay], { written: 0, failed: [] });
   expect(statuses.get('IPv4', pay.key)).toMatchObject({ state: 'programmed' });
 });

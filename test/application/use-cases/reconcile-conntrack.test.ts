@@ -166,7 +166,7 @@ class World {
   private take(keys: readonly string[]): ApplyResult {
     if (this.broken) throw new Error('the kernel is out of sorts');
     const failed = keys.filter((key) => this.refused.has(key)).map((key) => ({ key, reason: 'refused' }));
-    return { written: keys.length, failed, conflicts: [], ...(this.lost && { lost: this.lost }) };
+    return { written: keys.length, failed, ...(this.lost && { lost: this.lost }) };
   }
 }
 

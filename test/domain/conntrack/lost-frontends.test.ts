@@ -1,18 +1,16 @@
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { compileIptables } from '../../../src/domain/iptables/compile.js';
-import { IptablesDesiredState, DesiredTables } from '../../../src/domain/iptables/desired-state.js';
-import { iptablesBaseRules } from '../../../src/domain/iptables/base-rules.js';
 import {
-  lostUdpFrontends as lostInIptables,
+  IptablesDesiredState,
   udpFrontends as savedInIptables,
-} from '../../../src/domain/iptables/adopted-rules.js';
+} from '../../../src/domain/iptables/desired-state.js';
+import { savedRules } from '../../../src/domain/iptables/saved-tables.js';
 import { parseSave } from '../../support/iptables/parse-save.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
-import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import {
-  lostUdpFrontends as lostInNftables,
+  NftablesDesiredState,
   udpFrontends as presentInNftables,
-} from '../../../src/domain/nftables/state/adopted-rules.js';
+} from '../../../src/domain/nftables/state/desired-state.js';
 import { contentsOf } from '../../support/nftables/table-contents.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import {
@@ -54,20 +52,20 @@ describe.each(cases)('UDP frontends that rules tell of: $scenario $step $family'
     };
     const { sets } = contentsOf(desiredTable(stateOf(entries), context.network));
     const present = presentInNftables(sets);
-    expect(lostInNftables(present, stateOf([])).map(text).sort()).toEqual(frontends);
-    expect(lostInNftables(present, stateOf(entries))).toEqual([]);
+    expect(stateOf([]).lost(present).map(text).sort()).toEqual(frontends);
+    expect(stateOf(entries).lost(present)).toEqual([]);
   });
 
   it('in iptables', () => {
     const options = { node: context.network, host: RECORDED_HOST, largeCluster: false };
-    const imageOf = (some: readonly ForwardingEntry[]) => {
-      const composition = new IptablesDesiredState();
-      for (const entry of some) composition.replace(entry.key, compileIptables(entry, options));
-      return new DesiredTables(composition, iptablesBaseRules(context.network, RECORDED_HOST));
+    const stateOf = (some: readonly ForwardingEntry[]) => {
+      const desired = new IptablesDesiredState();
+      for (const entry of some) desired.replace(entry.key, compileIptables(entry, options));
+      return desired;
     };
     const saved = parseSave(recordedDump(recorded, family), family);
-    const present = savedInIptables(saved);
-    expect(lostInIptables(present, imageOf([])).map(text).sort()).toEqual(frontends);
-    expect(lostInIptables(present, imageOf(entries))).toEqual([]);
+    const present = savedInIptables((chain) => savedRules(saved, 'nat', chain));
+    expect(stateOf([]).lost(present).map(text).sort()).toEqual(frontends);
+    expect(stateOf(entries).lost(present)).toEqual([]);
   });
 });

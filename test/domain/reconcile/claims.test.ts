@@ -30,7 +30,6 @@ describe('Claims', () => {
           expect(change).toEqual({ before: before[0], after: after[0] });
           expect(claims.holder(id)).toBe(after[0]);
           expect(claims.claimants(id)).toEqual(after);
-          expect(claims.conflicts(id, 'it').map(({ loser }) => loser)).toEqual(after.slice(1));
         }
         expect(claims.isContested).toBe([...model.values()].some((claimants) => claimants.length > 1));
       }),

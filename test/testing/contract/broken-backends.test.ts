@@ -107,14 +107,6 @@ class MindsTheOrder extends RecordingBackend {
   }
 }
 
-class LetsTheLastHold extends RecordingBackend {
-  override async apply(changes: Changes, node: NodeNetwork): Promise<ApplyResult> {
-    const [loser, holder] = [...this.programmed.keys(), ...changes.map(({ key }) => key)].sort();
-    const conflicts = loser && holder ? [{ frontend: '10.96.77.1:80/TCP', holder, loser }] : [];
-    return { ...(await super.apply(changes, node)), conflicts };
-  }
-}
-
 const broken = {
   ForgetsRemovals: [ForgetsRemovals, 'has the same rules after every change as after a fresh start'],
   KeepsLeftovers: [KeepsLeftovers, 'corrects what an earlier process left'],
@@ -129,7 +121,6 @@ const broken = {
   RejectsForOtherReasons: [RejectsForOtherReasons, 'rejects only with the reason of the signal'],
   KeepsNothing: [KeepsNothing, 'keeps unexplained rules'],
   KeepsForever: [KeepsForever, 'keeps unexplained rules'],
-  LetsTheLastHold: [LetsTheLastHold, 'serves an address that two services share the same way'],
   MindsTheOrder: [MindsTheOrder, 'programs the same rules in whatever order services come'],
 } as const;
 

@@ -20,7 +20,6 @@ export function recordingSubject(family: IpFamily): BackendSubject<RecordingBack
     open: (backend) => backend,
     snapshot: ({ programmed, node }) =>
       programmed.size === 0 ? [] : [node, [...programmed].sort(([one], [other]) => (one < other ? -1 : 1))],
-    reportsConflicts: false,
     refuse({ poisoned }, key) {
       poisoned.clear();
       if (key !== undefined) poisoned.set(key, 'refused');

@@ -1,14 +1,15 @@
+import { frontendText, NODE_PORT, type FrontendAddress } from '../../conntrack/frontend-map.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
-import type { FrontendConflict } from '../../reconcile/claims.js';
 import type { DesiredState } from '../../reconcile/desired-state.js';
 import { HeldParts, type HeldPart } from '../../reconcile/held-parts.js';
+import { setsOf, VARIANTS } from '../layout/sets.js';
 import type { Structure } from '../layout/structure.js';
-import type {
-  ElementChanges,
-  NftablesServicePortRules,
-  PlacedElement,
-  TablePart,
+import {
   TableChange,
+  type ElementChanges,
+  type NftablesServicePortRules,
+  type PlacedElement,
+  type TablePart,
 } from './service-port-rules.js';
 
 const NO_PARTS: ReadonlySet<TablePart> = new Set();
@@ -33,6 +34,18 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
 
   replace(owner: ServicePortKey, rules: NftablesServicePortRules | undefined, change?: TableChange): void {
     this.parts.replace(owner, rules, (before, after) => this.switchHolder(before, after, change));
+  }
+
+  newChange(): TableChange {
+    return new TableChange();
+  }
+
+  lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[] {
+    const wanted = new Set<string>();
+    this.forEachElement(({ set, key }) => {
+      if (MAPS.has(set) && isUdp(key)) wanted.add(frontendText(frontendAddress(key)));
+    });
+    return frontends.filter((frontend) => !wanted.has(frontendText(frontend)));
   }
 
   /** Whether service ports hold parts that kube-proxy left. */
@@ -84,10 +97,6 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
   /** The part of that key as its holder has it. */
   heldPart(key: string): TablePart | undefined {
     return this.parts.heldPart(key);
-  }
-
-  conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
-    return this.parts.conflictsOf(owner);
   }
 
   private switchHolder(
@@ -178,4 +187,25 @@ export class IdsInUse {
     if (abandoned.size > 0) this.abandoned = new Set();
     return abandoned;
   }
+}
+
+const MAPS = new Set(VARIANTS.map((variant) => setsOf(variant).frontends));
+
+/** The UDP frontends that lead to endpoints in the sets of a table, by their names. */
+export function udpFrontends(
+  sets: ReadonlyMap<string, { readonly elements: ReadonlyMap<string, unknown> }>,
+): readonly FrontendAddress[] {
+  return [...MAPS].flatMap(({ name }) =>
+    [...(sets.get(name)?.elements.keys() ?? [])].filter(isUdp).map(frontendAddress),
+  );
+}
+
+/** Keys are `10.96.0.10 . udp . 53`, or `udp . 30053` for a node port. */
+function isUdp(key: string): boolean {
+  return key.split(' . ').at(-2) === 'udp';
+}
+
+function frontendAddress(key: string): FrontendAddress {
+  const [port, , address = NODE_PORT] = key.split(' . ').reverse();
+  return { address, port: Number(port) };
 }
