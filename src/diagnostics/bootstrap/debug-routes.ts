@@ -8,7 +8,7 @@ import {
 } from '../adapters/debug/report-routes.js';
 import { trafficRoutes } from '../adapters/debug/traffic-routes.js';
 import { readOnly, type Routes } from '../../adapters/http/router.js';
-import { PageFiles, pageRoutes } from '../adapters/page/page-routes.js';
+import { pageRoutes } from '../adapters/page/page-routes.js';
 import { Diff } from '../application/difference/diff.js';
 import { modeInForce } from '../../bootstrap/configuration/proxy-configuration.js';
 import type { LocalhostLookup } from '../../application/localhost/localhost-lookup.js';
@@ -39,7 +39,7 @@ export function debugRoutes(parts: DiagnosedParts, startTime: number): Routes {
       ...trafficRoutes(parts.trafficWatchers),
       ...differenceRoutes(new Diff(modeInForce(parts.commandLine.configuration), loops)),
     }),
-    ...pageRoutes(new PageFiles()),
+    ...pageRoutes(),
   };
 }
 

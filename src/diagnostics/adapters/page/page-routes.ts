@@ -2,7 +2,7 @@ import { respond, TEXT_TYPE, type Handler, type Routes } from '../../../adapters
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-/** Nothing from elsewhere, nothing to elsewhere, in no frame; what the page may do is run its script and ask this server. */
+/** The page runs its own script and sends requests to this server only; no other page can frame it. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,57 +18,35 @@ const HEADERS = {
   'Content-Security-Policy': POLICY,
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Resource-Policy': 'same-origin',
-  // A page of the version before would ask for what this one no longer answers.
+  // The page of an earlier version would send requests that this version does not serve.
   'Cache-Control': 'no-cache',
 };
 
-/** `/` and what is under `/page/`: the page for browsers. Only GET; what it shows it asks of the other routes. */
-export function pageRoutes(files: PageFiles): Routes {
-  const file = (path: string, name: PageFileName): Handler =>
+/**
+ * The page for browsers: `/` and `/page/`, with GET only. Each request reads its file, so a proxy without visitors keeps none in
+ * memory. @param folder with the built files
+ */
+export function pageRoutes(folder: URL = builtPage(import.meta.url)): Routes {
+  const file = (path: string, name: string, type: string): Handler =>
     async function sendFile(query, response) {
-      // The router has `/` handle everything that nothing else handles.
+      // The router calls the handler of `/` for every path without a handler.
       if (query.path !== path) return respond(response, 404, TEXT_TYPE, '404 page not found\n');
       if (query.method !== 'GET') {
         response.setHeader('Allow', 'GET');
-        return respond(response, 405, TEXT_TYPE, `${path} is only read, with GET\n`);
+        return respond(response, 405, TEXT_TYPE, `${path} can only be read, with GET\n`);
       }
-      const { type, body } = await files.read(name);
+      const body = await readFile(new URL(name, folder));
       for (const [header, value] of Object.entries(HEADERS)) response.setHeader(header, value);
-      respond(response, 200, type, body);
+      respond(response, 200, `${type}; charset=utf-8`, body);
     };
   return {
-    '/': file('/', 'index.html'),
-    '/page/page.js': file('/page/page.js', 'page.js'),
-    '/page/page.css': file('/page/page.css', 'page.css'),
+    '/': file('/', 'index.html', 'text/html'),
+    '/page/page.js': file('/page/page.js', 'page.js', 'text/javascript'),
+    '/page/page.css': file('/page/page.css', 'page.css', 'text/css'),
   };
 }
 
-/** The built files of the page, with their media types. */
-const TYPES = {
-  'index.html': 'text/html; charset=utf-8',
-  'page.js': 'text/javascript; charset=utf-8',
-  'page.css': 'text/css; charset=utf-8',
-} as const;
-
-export type PageFileName = keyof typeof TYPES;
-
-export interface PageFile {
-  readonly type: string;
-  readonly body: Buffer;
-}
-
-/** The page as the build left it. It is read when it is asked for, so that a proxy at which nobody looks does not hold it. */
-export class PageFiles {
-  /** @param folder where the build put them */
-  constructor(private readonly folder: URL = builtPage(import.meta.url)) {}
-
-  /** Rejects with the system's error when the file cannot be read. */
-  async read(name: PageFileName): Promise<PageFile> {
-    return { type: TYPES[name], body: await readFile(new URL(name, this.folder)) };
-  }
-}
-
-/** `dist/page` of this package, seen from a file of its bundle, of its library or of its source. */
+/** `dist/page` of this package, found from a file of its bundle, its library or its source. */
 function builtPage(file: string): URL {
   let folder = new URL('.', file);
   for (;;) {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PageFiles, pageRoutes } from '../../../../src/diagnostics/adapters/page/page-routes.js';
+import { pageRoutes } from '../../../../src/diagnostics/adapters/page/page-routes.js';
 import { Served } from '../../../support/http/served.js';
 
 let folder: string;
@@ -11,7 +11,7 @@ let served: Served;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubeproxy-page-files-'));
   for (const name of ['index.html', 'page.js', 'page.css']) await writeFile(join(folder, name), `of ${name}`);
-  served = await Served.start(pageRoutes(new PageFiles(pathToFileURL(`${folder}/`))));
+  served = await Served.start(pageRoutes(pathToFileURL(`${folder}/`)));
 });
 afterEach(async () => {
   await served.stop();

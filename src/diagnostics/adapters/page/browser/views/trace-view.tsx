@@ -53,11 +53,11 @@ function TraceForm(props: Query & { readonly onSubmit: () => void }): JSX.Elemen
     navigate({ view: 'trace', ...query, from: query.from.trim(), to: query.to.trim() });
     props.onSubmit();
   };
-  const field = (name: 'from' | 'to', placeholder: string): JSX.Element => (
+  const field = (name: 'from' | 'to', placeholder: string, list?: string): JSX.Element => (
     <input
       name={name}
       required
-      list={`${name}-values`}
+      list={list}
       value={query[name]}
       placeholder={placeholder}
       autocomplete="off"
@@ -69,8 +69,8 @@ function TraceForm(props: Query & { readonly onSubmit: () => void }): JSX.Elemen
     <form class="ask" onSubmit={submit}>
       <label>
         <span>From</span>
-        {field('from', '10.244.1.5, node, outside')}
-        <datalist id="from-values">
+        {field('from', '10.244.1.5, node, outside', 'sources')}
+        <datalist id="sources">
           <option value="node">this node itself</option>
           <option value="outside">a client outside the cluster</option>
         </datalist>
