@@ -74,7 +74,7 @@ describe('the drawing of a service port', () => {
     const many = Array.from({ length: 100 }, (_, number) => endpoint(number));
     const boxes = endpointBoxes(many, NONE, 10);
     expect(boxes).toHaveLength(10);
-    expect(boxes.at(-1)).toEqual({ mark: 'good', title: 'and 91 more', words: 'used' });
+    expect(boxes.at(-1)).toEqual({ mark: 'good', title: 'and 91 more', words: 'the list has all' });
     expect(endpointBoxes(many, NONE, 100)).toHaveLength(100);
   });
 

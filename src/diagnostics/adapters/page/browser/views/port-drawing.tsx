@@ -27,9 +27,10 @@ export function PortDrawing(props: {
 }): JSX.Element {
   const { port, arrivals, label } = props;
   const rules = rulesOf(port);
-  const unused = port.endpoints.filter(({ used }) => !used);
+  const reached = new Set(rules.flatMap(({ endpoints }) => endpoints));
+  const others = port.endpoints.filter((endpoint) => !reached.has(endpoint));
   // All of it is to be visible in one window.
-  const lists = (rules.length + (unused.length > 0 ? 1 : 0)) * (matchMedia(NARROW).matches ? 2 : 1);
+  const lists = (rules.length + (others.length > 0 ? 1 : 0)) * (matchMedia(NARROW).matches ? 2 : 1);
   const most = Math.max(FEWEST_BOXES, Math.floor((innerHeight - ABOVE) / BOX_SPACE / Math.max(1, lists)));
   const endpointList = (endpoints: readonly EndpointExplanation[]): JSX.Element => (
     <Boxes boxes={endpointBoxes(endpoints, arrivals, most)} kind="endpoints" />
@@ -48,7 +49,7 @@ export function PortDrawing(props: {
           </div>
         );
       })}
-      {unused.length > 0 && <div class="path unused">{endpointList(unused)}</div>}
+      {others.length > 0 && <div class="path unreached">{endpointList(others)}</div>}
     </div>
   );
 }
@@ -82,10 +83,9 @@ function frontendBoxes(
   most: number,
 ): readonly Box[] {
   const boxes = frontends.map((frontend) => ({ mark, title: addressOf(frontend), words: frontend.kind }));
-  return limited(boxes, most, 'the list has all');
+  return limited(boxes, most);
 }
 
-/** Endpoints that are all used, or all not used. */
 export function endpointBoxes(
   endpoints: readonly EndpointExplanation[],
   arrivals: Arrivals,
@@ -95,14 +95,14 @@ export function endpointBoxes(
     const mark = endpoint.used ? 'good' : 'off';
     return { mark, title: addressOf(endpoint), words: endpointText(endpoint, arrivals) };
   });
-  return limited(boxes, most, endpoints[0]?.used ? 'used' : 'not used');
+  return limited(boxes, most);
 }
 
 /** As many boxes as fit, with one for the rest. */
-function limited(boxes: readonly Box[], most: number, restWords: string): readonly Box[] {
+function limited(boxes: readonly Box[], most: number): readonly Box[] {
   if (boxes.length <= most) return boxes;
   const { mark } = boxes[0]!;
-  const rest = { mark, title: `and ${boxes.length - most + 1} more`, words: restWords };
+  const rest = { mark, title: `and ${boxes.length - most + 1} more`, words: 'the list has all' };
   return [...boxes.slice(0, most - 1), rest];
 }
 
