@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { CLUSTER_QUESTIONS } from '../../src/diagnostics/adapters/cli/cluster/cluster-command.js';
+import { CLUSTER_QUERIES } from '../../src/diagnostics/adapters/cli/cluster/cluster-command.js';
 import { subcommands } from '../../src/diagnostics/adapters/cli/subcommands.js';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/commands.md', import.meta.url)), 'utf8');
@@ -21,5 +21,5 @@ it('docs/commands.md has a section and a line with exit codes for every command 
 it('docs/commands.md has a line with exit codes for everything that all nodes can be asked', () => {
   const section = page.slice(page.indexOf('## `kubectl kubeproxy`'));
   const rows = [...section.matchAll(/^\| `(\w+)[^`]*` \| .* \| .*\d.* \|$/gm)].map(([, name]) => name);
-  expect(rows.sort()).toEqual([...CLUSTER_QUESTIONS].sort());
+  expect(rows.sort()).toEqual([...CLUSTER_QUERIES].sort());
 });

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
-import { askCluster } from '../../src/diagnostics/adapters/cli/cluster/ask-cluster.js';
+import { queryCluster } from '../../src/diagnostics/adapters/cli/cluster/query-cluster.js';
 import { NO_TERMINAL, PLUGIN } from '../../src/adapters/cli/reader.js';
 import { StandInApiServer } from '../support/api-server/api-server.js';
 import { writeKubeconfig } from '../support/api-server/kubeconfig.js';
@@ -75,7 +75,7 @@ it('asks real proxies', async () => {
         },
         { ...NO_TERMINAL, program: PLUGIN },
       );
-      return askCluster(asked, 60_000);
+      return queryCluster(asked, 60_000);
     };
     expect(await cluster('status')).toBe(0);
     expect(stdout).toMatch(/^node-1 +good +\S+ +nftables +yes +- +0 +0$/m);

@@ -38,7 +38,7 @@ const LONGEST = [
   'asking/hostile-answers',
   'refusals',
   'manifest-source',
-  'cluster/ask-cluster',
+  'cluster/query-cluster',
   'restored-storage',
 ];
 

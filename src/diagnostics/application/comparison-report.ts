@@ -204,7 +204,7 @@ function verdictText({ verdict, endpoint, masquerade, probability }: Verdict): s
     : `${VERDICT_TEXTS[verdict]}${source}${share}`;
 }
 
-/** Chains of kube-proxy in mode nftables: `service-HASH-namespace/name/protocol/port`. */
+/** Chains of kube-proxy in nftables mode: `service-HASH-namespace/name/protocol/port`. */
 const CHAIN = /\b(?:service|external|firewall|local|endpoint)-[A-Z0-9]{8}-([a-z0-9-]+\/[a-z0-9.-]+)\//;
 /** The beginning of a comment of kube-proxy: `namespace/name:port …`. */
 const COMMENT = /--comment "([a-z0-9-]+\/[a-z0-9.-]+)[: "]/;

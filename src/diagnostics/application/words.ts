@@ -65,11 +65,11 @@ export const SILENT = 'does not answer';
 
 /** What a Service in a list is, in a word or two. */
 export function rowWord(row: ServiceRow): string {
-  return lacksEndpoints(row) ? NO_ENDPOINT : troubleWord(row);
+  return lacksEndpoints(row) ? NO_ENDPOINT : problemWord(row);
 }
 
 /** The same, without a look at endpoints: of those that are degraded, others hold frontends of some. */
-export function troubleWord({ state, held = 0 }: Pick<ServiceRow, 'state' | 'held'>): string {
+export function problemWord({ state, held = 0 }: Pick<ServiceRow, 'state' | 'held'>): string {
   return state === 'degraded' && held > 0 ? 'held' : stateWord(state);
 }
 

@@ -9,7 +9,7 @@ import { version } from '../adapters/cli/commands/version.js';
 import { complete, completionScript } from '../adapters/cli/commands/completion.js';
 import { BundleFolderError, dump } from '../adapters/cli/commands/dump.js';
 import { QueriesError, trace } from '../adapters/cli/commands/trace.js';
-import { CANNOT_ASK, CannotAskError } from '../adapters/cli/running-proxy.js';
+import { QUERY_FAILED, QueryError } from '../adapters/cli/running-proxy.js';
 import { subcommands, subcommandsOf, type Request } from '../adapters/cli/subcommands.js';
 import { print, chooseColors } from '../adapters/cli/output.js';
 import { printError } from '../../adapters/cli/print-error.js';
@@ -24,43 +24,47 @@ import { completeCommandLine, type CommandLine } from '../../bootstrap/configura
 import { ConfigurationError, EarlyExit } from '../../bootstrap/configuration/errors.js';
 import { proxyFlags } from '../../bootstrap/configuration/flags.js';
 import { thisVersion } from '../../bootstrap/version.js';
-import type { Asked } from './read-objects.js';
+import type { Invocation } from './read-objects.js';
 
 export { subcommandsOf };
 
-type Command<Name extends Request['name']> = (asked: Asked<Name>, logger: PinoLogger) => Promise<number>;
+type Command<Name extends Request['name']> = (
+  invocation: Invocation<Name>,
+  logger: PinoLogger,
+) => Promise<number>;
 
 /** Modules that read manifests, the kernel or the API server are loaded when their command runs. */
 const commands: { readonly [Name in Request['name']]: Command<Name> } = {
   status,
   services,
   explain,
-  trace: async (asked, logger) => {
-    if (asked.manifests.length === 0) return trace(asked);
-    return (await import('./trace-manifests.js')).traceManifests(asked, logger);
+  trace: async (invocation, logger) => {
+    if (invocation.manifests.length === 0) return trace(invocation);
+    return (await import('./trace-manifests.js')).traceManifests(invocation, logger);
   },
-  diff: async (asked, logger) => {
-    if (!asked.request.isPlanned && asked.manifests.length === 0) return diff(asked);
-    return (await import('./plan.js')).plannedDiff(asked, logger);
+  diff: async (invocation, logger) => {
+    if (!invocation.request.isPlanned && invocation.manifests.length === 0) return diff(invocation);
+    return (await import('./plan.js')).plannedDiff(invocation, logger);
   },
   history,
   top,
   dump,
-  cluster: async (asked) => (await import('../adapters/cli/cluster/ask-cluster.js')).askCluster(asked),
-  version: (asked) => version(asked, thisVersion(asked.version)),
-  plan: async (asked, logger) => (await import('./plan.js')).plan(asked, logger),
+  cluster: async (invocation) =>
+    (await import('../adapters/cli/cluster/query-cluster.js')).queryCluster(invocation),
+  version: (invocation) => version(invocation, thisVersion(invocation.version)),
+  plan: async (invocation, logger) => (await import('./plan.js')).plan(invocation, logger),
   async completion({ request }) {
     await print(completionScript(request.shell));
     return 0;
   },
-  __complete: (asked) =>
+  __complete: (invocation) =>
     complete(
-      asked,
+      invocation,
       subcommands,
       [...proxyFlags.keys()].map((name) => `--${name}`),
-      (words) => addressIn(words) ?? asked.configuration.metricsBindAddress,
+      (words) => addressIn(words) ?? invocation.configuration.metricsBindAddress,
     ),
-  compare: async (asked, logger) => (await import('./compare.js')).compare(asked, logger),
+  compare: async (invocation, logger) => (await import('./compare.js')).compare(invocation, logger),
   validate,
 };
 
@@ -81,7 +85,7 @@ const READERS: readonly Request['name'][] = ['plan', 'diff', 'compare', 'trace',
 
 /** Errors whose message is enough for the user. */
 const FOR_PEOPLE = [
-  CannotAskError,
+  QueryError,
   CannotTraceError,
   QueriesError,
   BundleFolderError,
@@ -100,6 +104,6 @@ export async function runCommand(commandLine: CommandLine, logger: PinoLogger): 
   } catch (error) {
     if (!FOR_PEOPLE.some((kind) => error instanceof kind)) throw error;
     printError(`Error: ${errorMessage(error)}`);
-    return error instanceof CannotAskError ? CANNOT_ASK : 1;
+    return error instanceof QueryError ? QUERY_FAILED : 1;
   }
 }

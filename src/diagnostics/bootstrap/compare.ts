@@ -18,7 +18,7 @@ import type { ComparedNode } from '../domain/compare/clients.js';
 import { rangeOf } from '../domain/compare/address-ranges.js';
 import { parseCidr, type Cidr, cidrContains } from '../../domain/net/cidr.js';
 import { familyOf, IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import { type Asked, otherMachine, readObjects } from './read-objects.js';
+import { type Invocation, otherMachine, readObjects } from './read-objects.js';
 import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
 import { NodeAddresses } from '../../bootstrap/this-node.js';
 import { methodOfScheduler } from '../../domain/balancing/balancing.js';
@@ -42,21 +42,21 @@ import { withEachVariant } from '../../bootstrap/modes/iptables-access.js';
  * Prints what two sets of rules do differently, and the rules that the kernel has if it is a side. 0 if nothing differs, 1 if something
  * does or the planned mode cannot run here, 2 if something is not understood.
  */
-export async function compare(asked: Asked<'compare'>, logger: Logger): Promise<number> {
-  const { sides, output } = asked.request;
+export async function compare(invocation: Invocation<'compare'>, logger: Logger): Promise<number> {
+  const { sides, output } = invocation.request;
   const [one, other] = sides;
-  const node = sides.some(isKernel) ? await readNodeRules(excludedBy(asked)) : undefined;
+  const node = sides.some(isKernel) ? await readNodeRules(excludedBy(invocation)) : undefined;
   if (!other) {
     await print(formatted(output, { node }, comparisonLines));
     return 0;
   }
   const plan = sides.find(({ kind }) => kind === 'plan');
   const isLive = node !== undefined && plan !== undefined;
-  const obstacle = isLive ? await obstacleTo(plan, asked, logger) : undefined;
-  let compared = await readAndCompare([one, other], asked, logger);
+  const obstacle = isLive ? await obstacleTo(plan, invocation, logger) : undefined;
+  let compared = await readAndCompare([one, other], invocation, logger);
   // A Service may have changed between the two sides.
   if (isLive && compared.families.some(hasUnexplained))
-    compared = await readAndCompare([one, other], asked, logger);
+    compared = await readAndCompare([one, other], invocation, logger);
   for (const problem of compared.problems) printError(`ignored: ${problem}`);
   const result: ComparisonResult = {
     ...(node && { node }),
@@ -76,13 +76,13 @@ type Compared = Pick<Required<ComparisonResult>, 'families' | 'localAddresses' |
 
 async function readAndCompare(
   sides: readonly [ComparedSide, ComparedSide],
-  asked: Asked<'compare'>,
+  invocation: Invocation<'compare'>,
   logger: Logger,
 ): Promise<Compared> {
-  const one = await readSide(sides[0], asked, logger);
-  const other = await readSide(sides[1], asked, logger);
+  const one = await readSide(sides[0], invocation, logger);
+  const other = await readSide(sides[1], invocation, logger);
   const node = one.node ?? other.node ?? machine(logger);
-  const { families, notes } = compareFamilies([one.families, other.families], node, asked);
+  const { families, notes } = compareFamilies([one.families, other.families], node, invocation);
   return {
     families,
     localAddresses: node.localAddresses,
@@ -94,10 +94,13 @@ async function readAndCompare(
 /** Why the planned mode cannot run on this machine. */
 async function obstacleTo(
   plan: ComparedSide,
-  asked: Asked<'compare'>,
+  invocation: Invocation<'compare'>,
   logger: Logger,
 ): Promise<string | undefined> {
-  const { mode } = await chooseMode(plan.kind === 'plan' ? inMode(asked, plan.mode) : asked, logger);
+  const { mode } = await chooseMode(
+    plan.kind === 'plan' ? inMode(invocation, plan.mode) : invocation,
+    logger,
+  );
   try {
     await (await mode.open('compare')).close();
     return undefined;
@@ -107,7 +110,7 @@ async function obstacleTo(
 }
 
 /** The networks whose virtual servers belong to other programs. */
-function excludedBy({ configuration }: Asked<'compare'>): readonly Cidr[] {
+function excludedBy({ configuration }: Invocation<'compare'>): readonly Cidr[] {
   return configuration.ipvs.excludeCIDRs.flatMap((text) => parseCidr(text) ?? []);
 }
 
@@ -115,7 +118,7 @@ function excludedBy({ configuration }: Asked<'compare'>): readonly Cidr[] {
 function compareFamilies(
   [one, other]: readonly [FamilySides, FamilySides],
   node: KnownNode,
-  { request: { expected, limit }, configuration }: Asked<'compare'>,
+  { request: { expected, limit }, configuration }: Invocation<'compare'>,
 ): Pick<ComparisonResult, 'families' | 'notes'> {
   const compared = IP_FAMILIES.filter((family) => one[family] && other[family]);
   if (compared.length === 0)
@@ -148,13 +151,17 @@ interface ReadSide {
   readonly notes: readonly string[];
 }
 
-async function readSide(side: ComparedSide, asked: Asked<'compare'>, logger: Logger): Promise<ReadSide> {
+async function readSide(
+  side: ComparedSide,
+  invocation: Invocation<'compare'>,
+  logger: Logger,
+): Promise<ReadSide> {
   switch (side.kind) {
     case 'kernel':
       return {
         families: await kernelSides(
           supportedFamilies(),
-          asked.request.proxiesOnly ? excludedBy(asked) : undefined,
+          invocation.request.proxiesOnly ? excludedBy(invocation) : undefined,
         ),
         problems: [],
         notes: [],
@@ -162,7 +169,7 @@ async function readSide(side: ComparedSide, asked: Asked<'compare'>, logger: Log
     case 'dump':
       return { families: dumpSides(side.paths), problems: [], notes: [] };
     case 'plan':
-      return plannedSides(asked, side.mode, asked.request.sides.some(isKernel), logger);
+      return plannedSides(invocation, side.mode, invocation.request.sides.some(isKernel), logger);
   }
 }
 
@@ -218,12 +225,12 @@ interface KnownNode {
  * @throws ComparisonError in userspace mode
  */
 async function plannedSides(
-  asked: CommandLine,
+  invocation: CommandLine,
   mode: PlannedMode,
   isHere: boolean,
   logger: Logger,
 ): Promise<ReadSide> {
-  const { commandLine } = await chooseMode(inMode(asked, mode), logger);
+  const { commandLine } = await chooseMode(inMode(invocation, mode), logger);
   const rules = new ModeRules(commandLine.configuration, logger);
   const options = isHere ? { families: IP_FAMILIES } : otherMachine(logger).options;
   return readObjects(commandLine, options, logger, async ({ state, contexts, problems, parts }) => {
@@ -246,8 +253,10 @@ async function plannedSides(
 }
 
 /** The command line with this mode; undefined: the configured one. */
-function inMode(asked: CommandLine, mode: PlannedMode): CommandLine {
-  return mode === undefined ? asked : { ...asked, configuration: withMode(asked.configuration, mode) };
+function inMode(invocation: CommandLine, mode: PlannedMode): CommandLine {
+  return mode === undefined
+    ? invocation
+    : { ...invocation, configuration: withMode(invocation.configuration, mode) };
 }
 
 /** Schedulers that Services request, and that the mode does not have. */
@@ -257,7 +266,7 @@ function schedulerNotes(state: ClusterState, mode: string): readonly string[] {
   return [...requested]
     .filter((name) => mode !== 'nftables' || methodOfScheduler(name) === undefined)
     .sort()
-    .map((name) => `Services request the scheduler ${name}: mode ${mode} chooses at random`);
+    .map((name) => `Services request the scheduler ${name}: ${mode} mode chooses at random`);
 }
 
 /**

@@ -48,7 +48,7 @@ function openTraceRoutes(parts: DiagnosedParts): Routes {
   const { mode, served, localAddresses, ejection, commandLine, logger } = parts;
   const modeRules = new ModeRules(commandLine.configuration, logger, mode);
   return traceRoutes(async (query, rules, signal) => {
-    if (mode.isEmbedded) throw new CannotTraceError(`packets cannot be followed in mode ${mode.name}`);
+    if (mode.isEmbedded) throw new CannotTraceError(`packets cannot be followed in ${mode.name} mode`);
     const loops = served.map(({ loop }) => loop);
     const follow = (packets: TracePackets) => packets.trace(query, rules, signal);
     return withTracing(parts, loops, localAddresses, modeRules, follow, ejection);

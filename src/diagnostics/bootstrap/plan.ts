@@ -5,7 +5,7 @@ import { ConfigurationError } from '../../bootstrap/configuration/errors.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { type Asked, readObjects, type ReadObjects } from './read-objects.js';
+import { type Invocation, readObjects, type ReadObjects } from './read-objects.js';
 import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
 import { print, formatted } from '../adapters/cli/output.js';
 import { printError } from '../../adapters/cli/print-error.js';
@@ -27,15 +27,19 @@ import type { Mode } from '../../bootstrap/modes/mode.js';
  * objects are in it; otherwise 1, with the others on standard error. Throws when nothing comes from the API server for `timeout`
  * milliseconds.
  */
-export async function plan(asked: Asked<'plan'>, logger: Logger, timeout?: number): Promise<number> {
-  const { commandLine } = await chooseMode(asked, logger);
+export async function plan(
+  invocation: Invocation<'plan'>,
+  logger: Logger,
+  timeout?: number,
+): Promise<number> {
+  const { commandLine } = await chooseMode(invocation, logger);
   const rules = new ModeRules(commandLine.configuration, logger);
   if (rules.mode === 'userspace')
     throw new ConfigurationError('failed validate', [
       'plan does not support userspace mode: its rules contain ports that are chosen when it runs',
     ]);
   const families = supportedFamilies();
-  const planned = chosenFamilies(asked.request.family, families);
+  const planned = chosenFamilies(invocation.request.family, families);
   const options = { families, ...(timeout !== undefined && { timeout }) };
   return readObjects(commandLine, options, logger, async (read) => {
     const texts = planned.map((family) => {
@@ -60,13 +64,13 @@ function chosenFamilies(family: IpFamily | undefined, supported: readonly IpFami
  * objects nor in a difference.
  * @throws when the mode cannot be opened, the kernel cannot be read, or nothing comes from the API server
  */
-export async function plannedDiff(asked: Asked<'diff'>, logger: Logger): Promise<number> {
-  const { services, output, watch } = asked.request;
+export async function plannedDiff(invocation: Invocation<'diff'>, logger: Logger): Promise<number> {
+  const { services, output, watch } = invocation.request;
   if (watch)
     throw new UsageError('diff watches a running proxy, not a plan: leave out --watch', 'kubeproxy diff');
-  const { commandLine, mode } = await chooseMode(asked, logger);
+  const { commandLine, mode } = await chooseMode(invocation, logger);
   return readObjects(commandLine, { families: supportedFamilies() }, logger, async (read) => {
-    const all = await differences(mode, read, asked.manifests.length > 0);
+    const all = await differences(mode, read, invocation.manifests.length > 0);
     const report = services.length === 0 ? all : linesOf(all, (...port) => services.some(isNamed(...port)));
     await print(formatted(output, report, differenceLines));
     for (const reason of read.problems) printError(`not planned: ${reason}`);

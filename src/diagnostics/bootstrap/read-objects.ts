@@ -69,4 +69,4 @@ export function otherMachine(logger: Logger) {
 }
 
 /** A command line with this subcommand. */
-export type Asked<Name extends Request['name']> = CommandLine & { readonly request: RequestFor<Name> };
+export type Invocation<Name extends Request['name']> = CommandLine & { readonly request: RequestFor<Name> };

@@ -5,14 +5,14 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { ClusterPlace } from '../application/trace/named-ends.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES } from '../../domain/net/ip-family.js';
-import { type Asked, otherMachine, readObjects } from './read-objects.js';
+import { type Invocation, otherMachine, readObjects } from './read-objects.js';
 import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
 import { withTracing } from './tracing.js';
 import { ModeRules } from './mode-rules.js';
 
 /** Reads the manifests once, and answers from them. Objects that are ignored are named on standard error. */
-export async function traceManifests(asked: Asked<'trace'>, logger: Logger): Promise<number> {
-  const { commandLine } = await chooseMode(asked, logger);
+export async function traceManifests(invocation: Invocation<'trace'>, logger: Logger): Promise<number> {
+  const { commandLine } = await chooseMode(invocation, logger);
   const { here, options } = otherMachine(logger);
   return readObjects(commandLine, options, logger, async ({ state, contexts, problems, parts }) => {
     for (const problem of problems) printError(`ignored: ${problem}`);
@@ -22,10 +22,10 @@ export async function traceManifests(asked: Asked<'trace'>, logger: Logger): Pro
     }));
     return withTracing(parts, tables, here, new ModeRules(commandLine.configuration, logger), (packets) =>
       answerRequest(
-        asked.request,
-        (query) => packets.trace(query, asked.request.rules),
+        invocation.request,
+        (query) => packets.trace(query, invocation.request.rules),
         () => Promise.resolve(placesIn(tables)),
-        podsOfCluster(asked),
+        podsOfCluster(invocation),
       ),
     );
   });

@@ -1,7 +1,7 @@
 import type { Asides, AsideLookup } from '../../application/failover/aside-lookup.js';
 import { KernelForwarding } from '../../adapters/rtnetlink/kernel-forwarding.js';
 import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
-import { ExplainAddress, asidesAt, refusalOf } from '../application/explain/explain-address.js';
+import { ExplainAddress, ejectedAt, refusalOf } from '../application/explain/explain-address.js';
 import { ExplainPort } from '../application/explain/explain-port.js';
 import type { LocalhostLookup } from '../../application/localhost/localhost-lookup.js';
 import type { ListedLoop } from '../application/status/list-services.js';
@@ -37,7 +37,7 @@ export function explainAddress(
 /**
  * Has packets followed through the rules for these tables. Opens what that needs, and closes it afterwards.
  * @param addresses of this machine, which need not be the node
- * @param asides missing: no endpoint steps aside
+ * @param ejected missing: no endpoint is ejected
  */
 export async function withTracing<Result>(
   parts: ReadingParts,
@@ -45,10 +45,10 @@ export async function withTracing<Result>(
   addresses: LocalAddresses,
   rules: Pick<ModeRules, 'tracer'>,
   use: (packets: TracePackets) => Promise<Result>,
-  asides?: Asides,
+  ejected?: Asides,
 ): Promise<Result> {
   const { state, contexts } = parts;
-  const explained = explainAddress(parts, tables, asides?.asideTimes);
+  const explained = explainAddress(parts, tables, ejected?.asideTimes);
   const families = tables.map((one): FamilyRules => ({
     network: contexts.of(one.family, false).network,
     tracer: rules.tracer(one.family),
@@ -61,7 +61,7 @@ export async function withTracing<Result>(
     const traced = { node: state.node, addresses, routes, forwarding };
     const destinations = {
       refusal: (packet: Packet) => refusalOf(explained, packet),
-      asides: (packet: Packet) => asidesAt(explained, packet, asides?.portsAside() ?? []),
+      ejected: (packet: Packet) => ejectedAt(explained, packet, ejected?.portsAside() ?? []),
     };
     return await use(tracePackets(traced, families, destinations));
   } finally {

@@ -88,7 +88,7 @@ export const trafficAnswer = fields({
   omitted: number,
 });
 
-/** How the endpoints are used that any frontend may reach, or might if they did not step aside: by `ip:port`. */
+/** How the endpoints are used that any frontend may reach, or might if they were not ejected: by `ip:port`. */
 function endpointUses(selection: EndpointSelection): ReadonlyMap<string, EndpointUse> {
   const aside = asideOf(selection).map((one): [string, EndpointUse] => [endpointPlace(one), 'aside']);
   const used = selection.reachable.map((one): [string, EndpointUse] => [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TraceAnswer } from '../../../src/diagnostics/application/trace/answer.js';
 import { CannotTraceError } from '../../../src/diagnostics/application/trace/trace-packets.js';
-import { CannotAskError } from '../../../src/diagnostics/adapters/cli/running-proxy.js';
+import { QueryError } from '../../../src/diagnostics/adapters/cli/running-proxy.js';
 import { QueriesError, trace } from '../../../src/diagnostics/adapters/cli/commands/trace.js';
 import { traceManifests } from '../../../src/diagnostics/bootstrap/trace-manifests.js';
 import { usePrinted } from '../../support/program/use-printed.js';
@@ -110,9 +110,9 @@ describe('kubeproxy trace', () => {
 
   it('needs a proxy that answers', async () => {
     const nobody = ['--metrics-bind-address', '127.0.0.1:1'];
-    await expect(run('--from', 'node', '--to', '10.96.0.1:80', ...nobody)).rejects.toThrow(CannotAskError);
+    await expect(run('--from', 'node', '--to', '10.96.0.1:80', ...nobody)).rejects.toThrow(QueryError);
     await writeFile(join(folder, 'queries'), '{"from":"node","to":"10.96.0.1:80"}\n');
-    await expect(run('--queries', join(folder, 'queries'), ...nobody)).rejects.toThrow(CannotAskError);
+    await expect(run('--queries', join(folder, 'queries'), ...nobody)).rejects.toThrow(QueryError);
   });
 });
 
@@ -215,8 +215,8 @@ describe('kubeproxy trace --from pod/NAME', () => {
     // That of node proxies allows no pods.
     api.clusterRole = new ClusterRole();
     const query = ['--from', 'pod/cart-0', '--to', '10.96.0.1:80', ...kubeconfig];
-    await expect(run(...query)).rejects.toThrow(CannotAskError);
+    await expect(run(...query)).rejects.toThrow(QueryError);
     await api.close();
-    await expect(run(...query)).rejects.toThrow(CannotAskError);
+    await expect(run(...query)).rejects.toThrow(QueryError);
   });
 });

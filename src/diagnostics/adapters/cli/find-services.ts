@@ -121,7 +121,7 @@ function requestList(
   if (namespace !== undefined) parameters.set('namespace', namespace);
   if (failing) parameters.set('failing', 'true');
   if (withoutEndpoints) parameters.set('without-endpoints', 'true');
-  return proxy.ask(`/debug/services?${parameters.toString()}`, servicesAnswer);
+  return proxy.query(`/debug/services?${parameters.toString()}`, servicesAnswer);
 }
 
 /** The names whose port no Service of the name has. Of one that is not served no ports are known. @param rows all Services of these names */

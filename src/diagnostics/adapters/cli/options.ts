@@ -163,7 +163,7 @@ export type RequestOf<One> =
   One extends Subcommand<infer Name, never, infer Request> ? { readonly name: Name } & Request : never;
 
 /** A command line with this subcommand, as far as commands read it. */
-export interface Asked<One> {
+export interface Invocation<One> {
   readonly request: RequestOf<One>;
   readonly once: boolean;
   /** Files and folders to read instead of the API server, or to validate. */

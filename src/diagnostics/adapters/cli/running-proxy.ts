@@ -25,12 +25,12 @@ export class RunningProxy {
 
   /**
    * @param bindAddress where the proxy's metrics server listens
-   * @throws CannotAskError if it is turned off
+   * @throws QueryError if it is turned off
    */
   static at(bindAddress: string): RunningProxy {
     const address = splitHostPort(bindAddress);
     if (!address)
-      throw new CannotAskError(
+      throw new QueryError(
         'a running proxy is asked through its metrics server, which is turned off; set --metrics-bind-address',
       );
     const { host, port } = address;
@@ -41,16 +41,16 @@ export class RunningProxy {
   /**
    * The JSON that it answers to a GET of this path, also with a status of 404.
    * @param timeout for the whole answer, in milliseconds
-   * @throws CannotAskError if there is no answer in time, or it is too large or not that of a proxy
+   * @throws QueryError if there is no answer in time, or it is too large or not that of a proxy
    */
-  async ask<Answer>(path: string, shape: Shape<Answer>, timeout = TIMEOUT): Promise<Answer> {
+  async query<Answer>(path: string, shape: Shape<Answer>, timeout = TIMEOUT): Promise<Answer> {
     const { place, status, body } = await this.get(path, timeout);
     try {
       return parseAnswer(body, shape);
     } catch (error) {
       if (!(error instanceof AnswerError)) throw error;
       const said = cutText(body.split('\n', 1)[0]!, SHOWN);
-      throw new CannotAskError(
+      throw new QueryError(
         `${place} answers ${status} as no proxy does, ${error.message}: ${said || '(nothing)'}; ${ADVICE}`,
         { cause: error },
       );
@@ -59,19 +59,19 @@ export class RunningProxy {
 
   /**
    * The text that it answers to a GET of this path.
-   * @throws CannotAskError as `ask`, and unless the status is 200
+   * @throws QueryError as `ask`, and unless the status is 200
    */
   async text(path: string): Promise<string> {
     const { place, status, body } = await this.get(path, TIMEOUT);
     if (status === 200) return body;
-    throw new CannotAskError(`${place} answers ${status}: ${cutText(body.trim(), SHOWN)}; ${ADVICE}`);
+    throw new QueryError(`${place} answers ${status}: ${cutText(body.trim(), SHOWN)}; ${ADVICE}`);
   }
 
   /**
    * The JSON values, one a line, that it answers to a GET of this path for as long as it likes.
    * @param silence milliseconds within which each value comes
    * @param signal ends it, without an error
-   * @throws CannotAskError without an answer, if the proxy rejects the request, a value is invalid, or the answer breaks off
+   * @throws QueryError without an answer, if the proxy rejects the request, a value is invalid, or the answer breaks off
    */
   async *follow<Answer>(
     path: string,
@@ -89,7 +89,7 @@ export class RunningProxy {
       clearTimeout(timer);
       timer = expire(silence);
       if (!response.ok || !response.body)
-        throw new CannotAskError(
+        throw new QueryError(
           `the proxy at ${place} refuses: ${cutText((await bodyOf(response)).trim(), SHOWN)}`,
         );
       for await (const line of limitedLines(response.body, LARGEST_RESPONSE)) {
@@ -100,10 +100,10 @@ export class RunningProxy {
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof AnswerError)
-        throw new CannotAskError(`${place} answers as no proxy does, ${error.message}; ${ADVICE}`, {
+        throw new QueryError(`${place} answers as no proxy does, ${error.message}; ${ADVICE}`, {
           cause: error,
         });
-      throw error instanceof CannotAskError ? error : noAnswer(place, error);
+      throw error instanceof QueryError ? error : noAnswer(place, error);
     } finally {
       clearTimeout(timer);
     }
@@ -144,20 +144,20 @@ async function bodyOf(response: Response): Promise<string> {
   return body;
 }
 
-function noAnswer(place: string, error: unknown): CannotAskError {
+function noAnswer(place: string, error: unknown): QueryError {
   const { cause } = error as { readonly cause?: unknown };
   const reason = cause instanceof Error ? cause.message : String(error);
-  return new CannotAskError(
+  return new QueryError(
     `no proxy answers at ${place}: ${reason}; check that it is running, with the same --metrics-bind-address`,
     { cause: error },
   );
 }
 
 /** The exit code if no proxy is reachable. */
-export const CANNOT_ASK = 3;
+export const QUERY_FAILED = 3;
 
 /** No running proxy is reachable. The program exits with 3. */
-export class CannotAskError extends NamedError {}
+export class QueryError extends NamedError {}
 
 /** A line has no end where one is due. */
 class LineTooLongError extends NamedError {

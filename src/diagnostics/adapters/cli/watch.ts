@@ -179,7 +179,7 @@ const syncState = fields({
  * programmed nothing. Undefined: there is none.
  */
 async function syncSign(proxy: RunningProxy): Promise<string | undefined> {
-  const { idle, appliedEvents, changes } = await proxy.ask('/debug/sync', syncState);
+  const { idle, appliedEvents, changes } = await proxy.query('/debug/sync', syncState);
   return changes === undefined ? undefined : `${idle} ${appliedEvents} ${changes}`;
 }
 

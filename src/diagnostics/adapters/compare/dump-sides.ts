@@ -34,7 +34,7 @@ type Dump =
 
 /**
  * Reads files with what tools printed of one node, in any order: which tool it was shows in each.
- * @throws DumpError; ComparisonError for rules of mode userspace
+ * @throws DumpError; ComparisonError for rules of userspace mode
  */
 export function dumpSides(paths: readonly string[]): FamilySides {
   const dumps = paths.map(readDump);
@@ -73,7 +73,7 @@ export function dumpSides(paths: readonly string[]): FamilySides {
   }
   if (Object.keys(sides).length === 0)
     throw new DumpError(
-      `${paths.join(', ')}: no rules; a dump of mode ipvs needs iptables-save beside ipvsadm and ipset`,
+      `${paths.join(', ')}: no rules; a dump of IPVS mode needs iptables-save beside ipvsadm and ipset`,
     );
   return sides;
 }

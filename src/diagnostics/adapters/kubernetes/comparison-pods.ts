@@ -6,7 +6,7 @@ import {
   NoAnswerError,
   type FoundProxies,
   type NodeProxies,
-  type ProxyQuestion,
+  type ProxyQuery,
 } from '../../application/ports/node-proxies.js';
 import { anything, fields, list, optional, text } from '../../../domain/shape.js';
 import type { ApiClient } from '../../../adapters/kubernetes/client/api-client.js';
@@ -90,12 +90,12 @@ export class ComparisonPods implements NodeProxies {
     return {
       proxies: found
         .filter((name) => names.length === 0 || names.includes(name))
-        .map((node) => ({ node, ask: (question) => this.ask(make(node, question), question) })),
+        .map((node) => ({ node, query: (query) => this.query(make(node, query), query) })),
       unknown: [],
     };
   }
 
-  private async ask(pod: object, { timeout }: ProxyQuestion): Promise<string> {
+  private async query(pod: object, { timeout }: ProxyQuery): Promise<string> {
     if (this.signal.aborted) throw interrupted();
     try {
       // Not aborted: a pod that was created must be known, so that it can be deleted.
@@ -153,7 +153,7 @@ export class ComparisonPods implements NodeProxies {
   }
 
   /** Makes the pods of nodes after the DaemonSet of this program, else after that of kube-proxy. */
-  private podOf(sets: readonly DaemonSet[]): (node: string, question: ProxyQuestion) => object {
+  private podOf(sets: readonly DaemonSet[]): (node: string, query: ProxyQuery) => object {
     const { namespace, mode } = this.options;
     const ours = sets.filter(isOurs);
     const chosen = ours.find(({ metadata }) => metadata.name.endsWith(`-${mode}`)) ?? ours[0] ?? sets[0];
@@ -166,13 +166,13 @@ export class ComparisonPods implements NodeProxies {
       throw new ComparisonError(
         'no DaemonSet runs this program yet, so the image to run on nodes is not known; name it with --image',
       );
-    return (node, question) => comparisonPod(chosen, node, image, question);
+    return (node, query) => comparisonPod(chosen, node, image, query);
   }
 }
 
 const CONTAINER = 'compare';
 
-function comparisonPod(set: DaemonSet, node: string, image: string, question: ProxyQuestion): object {
+function comparisonPod(set: DaemonSet, node: string, image: string, query: ProxyQuery): object {
   const template = set.spec.template.spec as Readonly<Record<string, unknown>>;
   const { env, imagePullPolicy, volumeMounts, ...proxy } = containerOf(set) as Container &
     Record<string, unknown>;
@@ -185,7 +185,7 @@ function comparisonPod(set: DaemonSet, node: string, image: string, question: Pr
       nodeName: node,
       hostNetwork: true,
       restartPolicy: 'Never',
-      activeDeadlineSeconds: Math.ceil(question.timeout / 1000),
+      activeDeadlineSeconds: Math.ceil(query.timeout / 1000),
       terminationGracePeriodSeconds: 0,
       tolerations: [{ operator: 'Exists' }],
       securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
@@ -193,7 +193,7 @@ function comparisonPod(set: DaemonSet, node: string, image: string, question: Pr
         {
           name: CONTAINER,
           image,
-          command: [PROGRAM, ...question.words, ...flagsOf(proxy)],
+          command: [PROGRAM, ...query.words, ...flagsOf(proxy)],
           ...Object.fromEntries(
             Object.entries({ env, imagePullPolicy, volumeMounts }).filter(([, value]) => value !== undefined),
           ),

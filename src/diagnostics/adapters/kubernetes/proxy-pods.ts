@@ -6,7 +6,7 @@ import {
   type FoundProxies,
   type NodeProxies,
   type NodeProxy,
-  type ProxyQuestion,
+  type ProxyQuery,
 } from '../../application/ports/node-proxies.js';
 import type { ApiClient } from '../../../adapters/kubernetes/client/api-client.js';
 import { ApiError } from '../../../adapters/kubernetes/client/api-error.js';
@@ -54,14 +54,14 @@ export class ProxyPods implements NodeProxies {
     }
     return {
       proxies: [...byNode].map(([node, there]): NodeProxy => {
-        const pod = podToAsk(there);
-        return { node, ask: (question) => this.ask(pod, question) };
+        const pod = podToQuery(there);
+        return { node, query: (query) => this.query(pod, query) };
       }),
       unknown,
     };
   }
 
-  private async ask(pod: Pod | undefined, { words, timeout }: ProxyQuestion): Promise<string> {
+  private async query(pod: Pod | undefined, { words, timeout }: ProxyQuery): Promise<string> {
     const container = pod && proxyContainer(pod);
     if (!pod || !container) throw new NoAnswerError('absent', 'no pod of a proxy is on this node');
     const { name, namespace } = pod.metadata;
@@ -70,7 +70,7 @@ export class ProxyPods implements NodeProxies {
     const place = { namespace, pod: name, container: container.name };
     const signal = AbortSignal.timeout(timeout);
     try {
-      return answerOf(await this.exec.run(place, questionLine(container, words), signal), container);
+      return answerOf(await this.exec.run(place, queryLine(container, words), signal), container);
     } catch (error) {
       if (error instanceof NoAnswerError) throw error;
       if (signal.aborted)
@@ -153,12 +153,12 @@ export function proxyContainer({ spec }: Pod): Container | undefined {
 }
 
 /**
- * The command line of a question to the proxy in a container: the container's own program, and of its flags those by which the
+ * The command line of a query to the proxy in a container: the container's own program, and of its flags those by which the
  * proxy is found.
  */
-export function questionLine(
+export function queryLine(
   { command = [], args = [] }: Container,
-  question: readonly string[],
+  query: readonly string[],
 ): readonly string[] {
   const line = [...command, ...args];
   const flagsFrom = line.findIndex((word) => word.startsWith('-'));
@@ -168,7 +168,7 @@ export function questionLine(
     if (assigned === undefined) return [];
     return assigned === '=' ? [word] : line.slice(index, index + 2);
   });
-  return [...(program.length > 0 ? program : ['kube-proxy']), ...question, ...flags];
+  return [...(program.length > 0 ? program : ['kube-proxy']), ...query, ...flags];
 }
 
 /** Why a container does not run; undefined while it runs. */
@@ -179,7 +179,7 @@ export function notRunning({ status }: Pod, container: string): string | undefin
 }
 
 /** The pod to query of those on one node: not one that is being deleted, nor one that does not run; of several the newest. */
-export function podToAsk(pods: readonly Pod[]): Pod | undefined {
+export function podToQuery(pods: readonly Pod[]): Pod | undefined {
   const rank = (pod: Pod): string => {
     const runs = notRunning(pod, proxyContainer(pod)?.name ?? '') === undefined;
     const { deletionTimestamp, creationTimestamp = '' } = pod.metadata;

@@ -1,6 +1,6 @@
 /** The API server as the user of a command reaches it: kubeconfig, client, and pods by name. */
 
-import type { Asked } from '../cli/options.js';
+import type { Invocation } from '../cli/options.js';
 import { ApiClient } from '../../../adapters/kubernetes/client/api-client.js';
 import {
   ApiConnectionError,
@@ -10,7 +10,7 @@ import {
 import { CredentialsError, KubeconfigError } from '../../../adapters/kubernetes/connection/connection.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import { errorMessage } from '../../../application/error-message.js';
-import { CannotAskError } from '../cli/running-proxy.js';
+import { QueryError } from '../cli/running-proxy.js';
 import type { KnownPod, NamedPod } from '../../application/trace/named-ends.js';
 import { fields, list, optional, text } from '../../../domain/shape.js';
 import { listAll } from '../../../adapters/kubernetes/client/send.js';
@@ -27,12 +27,12 @@ const PLUGIN = 120_000;
 const FAILURES = [ApiError, ApiConnectionError, ApiProtocolError, CredentialsError, KubeconfigError];
 
 /** What names the API server on a command line. */
-type ApiAccess = Pick<Asked<unknown>, 'master' | 'configuration'>;
+type ApiAccess = Pick<Invocation<unknown>, 'master' | 'configuration'>;
 
 /**
  * A client of the cluster that `--kubeconfig`, KUBECONFIG, `~/.kube/config` or the pod around this process names.
  * @param context of the kubeconfig; undefined: the current one
- * @throws KubeconfigError when the files do not name a cluster, CannotAskError without any
+ * @throws KubeconfigError when the files do not name a cluster, QueryError without any
  */
 export async function userApiClient(
   { master, configuration }: ApiAccess,
@@ -41,7 +41,7 @@ export async function userApiClient(
 ): Promise<ApiClient> {
   const kubeconfig = configuration.clientConnection.kubeconfig || (await userKubeconfig(context));
   if (!kubeconfig && !master && !process.env.KUBERNETES_SERVICE_HOST)
-    throw new CannotAskError(
+    throw new QueryError(
       'there is no kubeconfig, neither in KUBECONFIG nor ~/.kube/config; name one with --kubeconfig',
     );
   return new ApiClient(
@@ -51,13 +51,13 @@ export async function userApiClient(
   );
 }
 
-/** What the API server answers. @throws CannotAskError if it does not */
-export async function askApiServer<Answer>(question: () => Promise<Answer>): Promise<Answer> {
+/** What the API server answers. @throws QueryError if it does not */
+export async function queryApiServer<Answer>(request: () => Promise<Answer>): Promise<Answer> {
   try {
-    return await question();
+    return await request();
   } catch (error) {
     if (FAILURES.some((kind) => error instanceof kind))
-      throw new CannotAskError(errorMessage(error), { cause: error });
+      throw new QueryError(errorMessage(error), { cause: error });
     throw error;
   }
 }
@@ -128,13 +128,13 @@ async function documentOf(file: string): Promise<Document | undefined> {
   }
 }
 
-/** Finds pods by name, with the rights of the user. Rejects with CannotAskError if it does not answer. */
+/** Finds pods by name, with the rights of the user. Rejects with QueryError if it does not answer. */
 export function podsOfCluster(
   access: ApiAccess,
   context?: string,
 ): (named: NamedPod) => Promise<readonly KnownPod[]> {
   return (named) =>
-    askApiServer(async () => {
+    queryApiServer(async () => {
       const client = await userApiClient(access, new SystemClock(), context);
       try {
         return await podsNamed(client, named);

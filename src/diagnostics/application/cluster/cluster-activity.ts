@@ -1,7 +1,7 @@
 import { grouped } from '../../../domain/model/maps.js';
 import { servicePortKey } from '../../../domain/model/service-port-name.js';
 import { protocol, fields, flag, list, number, optional, text } from '../../../domain/shape.js';
-import { type NodeAnswer, unknownEverywhere } from './ask-nodes.js';
+import { type NodeAnswer, unknownEverywhere } from './query-nodes.js';
 import type { AboutUnknown, UnknownName } from '../status/service-row.js';
 import type { ChangeEntry, History } from '../../../application/status/change-entry.js';
 

@@ -1,6 +1,6 @@
 import { nodeRules, type NodeRules } from '../../domain/compare/node-rules.js';
 import { protocol, fields, flag, list, number, oneOf, optional, text } from '../../../domain/shape.js';
-import { type NodeAnswer, unknownEverywhere } from './ask-nodes.js';
+import { type NodeAnswer, unknownEverywhere } from './query-nodes.js';
 import type { AboutUnknown, UnknownName } from '../status/service-row.js';
 import { isNone, type DifferenceReport } from '../difference/difference-report.js';
 

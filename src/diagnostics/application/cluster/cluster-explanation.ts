@@ -5,7 +5,7 @@ import type {
   FrontendExplanation,
   PortExplanation,
 } from '../explain/explanation.js';
-import type { NodeAnswer } from './ask-nodes.js';
+import type { NodeAnswer } from './query-nodes.js';
 import { portWords } from '../words.js';
 import { frontendPlace } from '../../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../../domain/net/address.js';
@@ -24,14 +24,14 @@ export interface ClusterExplanation {
   /** Nodes on which a change of it is not in the kernel yet, those first that wait longest. */
   readonly behind: readonly NodeBehind[];
   /** Nodes on which a service port of it failed to be programmed. */
-  readonly failed: readonly TroubledNode[];
+  readonly failed: readonly NodeProblems[];
   /** Other nodes on which a service port of it is degraded, or rules of other programs stop its traffic. */
-  readonly degraded: readonly TroubledNode[];
+  readonly degraded: readonly NodeProblems[];
   /** Nodes that programmed something else than most. */
   readonly different: readonly NodeDifference[];
 }
 
-interface TroubledNode {
+interface NodeProblems {
   readonly node: string;
   readonly reasons: readonly string[];
 }
@@ -57,7 +57,7 @@ export function compareExplanations(
   asked: number,
 ): ClusterExplanation {
   const answers = replies.map(({ node, answer }) => ({ node, answer, facts: factsOf(answer) }));
-  const inState = (state: 'failed' | 'degraded'): readonly TroubledNode[] =>
+  const inState = (state: 'failed' | 'degraded'): readonly NodeProblems[] =>
     answers.flatMap(({ node, answer }) => {
       const reasons = [...reasonsIn(answer, state), ...(state === 'degraded' ? obstaclesIn(answer) : [])];
       return reasons.length > 0 ? [{ node, reasons }] : [];

@@ -1,6 +1,6 @@
 import { fields, flag, list, number, oneOf, optional, text } from '../../../domain/shape.js';
 import { isNodeProblem } from '../../../application/status/port-status.js';
-import { type NodeAnswer, unknownEverywhere } from './ask-nodes.js';
+import { type NodeAnswer, unknownEverywhere } from './query-nodes.js';
 import type { RowState, ServiceList, ServiceRow, UnknownName } from '../status/service-row.js';
 
 /** What is shown of a proxy's status as it is. */

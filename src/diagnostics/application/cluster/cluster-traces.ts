@@ -3,7 +3,7 @@ import { hostPort } from '../../../domain/net/address.js';
 import type { TraceOutcome } from '../../domain/trace/trace.js';
 import type { FailedTrace } from '../trace/answer.js';
 import type { TraceAnswer } from '../trace/answer.js';
-import type { NodeAnswer } from './ask-nodes.js';
+import type { NodeAnswer } from './query-nodes.js';
 
 /** What becomes of the packets of one query on each node. */
 export interface ClusterTraces {

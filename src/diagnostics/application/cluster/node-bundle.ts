@@ -14,7 +14,7 @@ export const bundleAnswer = fields({
   version: text,
   /** When it was collected. */
   collectedAt: time,
-  /** What it answers to each question, by the name of the question; `{"error": …}` where it does not. */
+  /** What it answers to each query, by the name of the query; `{"error": …}` where it does not. */
   parts: fieldsOf<Record<BundlePart, unknown>>({
     status: anything,
     services: anything,

@@ -64,8 +64,8 @@ export class ExplainAddress {
     };
   }
 
-  /** Which endpoints of a service port step aside, and why, for people; none if the subject is no frontend that it holds. */
-  asidesOf(entry: ForwardingEntry, subject: AddressSubject): readonly string[] {
+  /** Which endpoints of a service port are ejected, and why, for people; none if the subject is no frontend that it holds. */
+  ejectedOf(entry: ForwardingEntry, subject: AddressSubject): readonly string[] {
     const { address } = subject;
     if (address !== undefined && familyOf(address) !== entry.family) return [];
     const matches = this.matcher(entry.family, subject);
@@ -291,12 +291,12 @@ export function refusalOf(addresses: ExplainAddress, packet: Packet): string | u
  * Which endpoints behind this destination get no new connections because they are silent, in the words of an explanation.
  * @param ports service ports that have such endpoints; no others are looked at
  */
-export function asidesAt(
+export function ejectedAt(
   addresses: ExplainAddress,
   packet: Packet,
   ports: Iterable<ForwardingEntry>,
 ): readonly string[] {
-  return [...ports].flatMap((port) => addresses.asidesOf(port, subjectOf(packet)));
+  return [...ports].flatMap((port) => addresses.ejectedOf(port, subjectOf(packet)));
 }
 
 function subjectOf({ destination: address, destinationPort: port, protocol }: Packet): AddressSubject {

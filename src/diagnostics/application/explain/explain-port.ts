@@ -47,11 +47,11 @@ export class ExplainPort {
     const endpoints = weighed(listed, state.service(service));
     const choice = choiceOf(entry, this.mode);
     const status = statuses.get(family, key);
-    const asides = this.asides(entry);
+    const ejected = this.ejected(entry);
     const findings = [
       ...obstacles.map(forwardingFinding),
       ...findingsOf(state, entry, endpoints, status),
-      ...Array.from(asides, ([place, words]) => ejectedFinding(place, words)),
+      ...Array.from(ejected, ([place, words]) => ejectedFinding(place, words)),
     ];
     const isReached = !holdsNothing(entry, status);
     const held = status?.state === 'degraded' ? (status.held ?? []) : [];
@@ -73,7 +73,7 @@ export class ExplainPort {
       endpoints: endpoints.map((endpoint): EndpointExplanation => {
         const used = isReached && reachable.has(endpointPlace(endpoint));
         const unused = (): string | undefined =>
-          asides.get(endpointPlace(endpoint)) ?? unusedReason(endpoint, entry);
+          ejected.get(endpointPlace(endpoint)) ?? unusedReason(endpoint, entry);
         const reason = used ? undefined : isReached ? unused() : NOT_REACHED;
         const share = used ? choice?.shares.get(endpointPlace(endpoint)) : undefined;
         return {
@@ -100,8 +100,8 @@ export class ExplainPort {
       .find((entry) => entry.name.port === port && entry.name.protocol === name.protocol);
   }
 
-  /** Why endpoints step aside, by `ip:port`. */
-  private asides(entry: ForwardingEntry): ReadonlyMap<string, string> {
+  /** Why endpoints are ejected, by `ip:port`. */
+  private ejected(entry: ForwardingEntry): ReadonlyMap<string, string> {
     const places = asideOf(entry.endpoints).map(endpointPlace);
     return new Map(
       places.map((place) => {

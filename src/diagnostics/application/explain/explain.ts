@@ -36,7 +36,7 @@ export interface ExplainSources {
   readonly localhost?: LocalhostLookup;
   /** The mode in force; missing: nftables. */
   readonly mode?: string;
-  /** When endpoints stepped aside; missing: none does. */
+  /** When endpoints were ejected; missing: none is. */
   readonly asideTimes?: AsideLookup | undefined;
   /** What in the kernel's settings stops traffic of a service port; missing: nothing can. */
   readonly obstacles?: ((entry: ForwardingEntry) => Promise<readonly ForwardingObstacle[]>) | undefined;

@@ -10,7 +10,7 @@ export type Silence =
   | 'refused'
   /** Nothing came in time. */
   | 'timeout'
-  /** The container has no such program, or its program does not understand the question: it is another image. */
+  /** The container has no such program, or its program does not understand the query: it is another image. */
   | 'another-image'
   /** What came is none of the answers of a proxy, or is too large for one. */
   | 'bad-answer'
@@ -35,11 +35,11 @@ export interface NodeProxy {
    * Runs a subcommand of the program beside the proxy and returns what it prints, which is not looked at. Changes nothing. Tries once.
    * @throws NoAnswerError
    */
-  ask(question: ProxyQuestion): Promise<string>;
+  query(query: ProxyQuery): Promise<string>;
 }
 
 /** What a proxy is asked. */
-export interface ProxyQuestion {
+export interface ProxyQuery {
   /** The subcommand with its arguments. It prints JSON. */
   readonly words: readonly string[];
   /** Milliseconds for the whole answer. */

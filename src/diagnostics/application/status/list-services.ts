@@ -208,7 +208,7 @@ export interface ServiceTally {
   readonly used: number;
   /** Endpoints that the cluster lists. */
   readonly known: number;
-  /** Endpoints that step aside. */
+  /** Ejected endpoints. */
   readonly aside: number;
   /** Frontends that other Services hold. */
   readonly held: number;

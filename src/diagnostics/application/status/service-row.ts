@@ -20,7 +20,7 @@ const serviceRow = fields({
   endpoints: fields({
     used: number,
     known: number,
-    /** Those that step aside, because they are silent; missing: none. */
+    /** Ejected ones, because they are unresponsive; missing: none. */
     aside: optional(number),
   }),
   /** How many frontends other Services hold; missing: none. */
@@ -76,7 +76,7 @@ export interface ServiceCounts {
   readonly withoutEndpoints: number;
   /** Frontends that other Services hold: of each port and family. */
   readonly held: number;
-  /** Endpoints that step aside, because they are silent: of each port and family. */
+  /** Ejected endpoints, because they are silent: of each port and family. */
   readonly aside: number;
 }
 

@@ -19,7 +19,7 @@ const answer = fields({
   reason: optional(text),
   /** The rule of another program that refuses or drops them, or the setting of the kernel, if it is one. */
   stoppedBy: optional(step),
-  /** What was assumed or chosen, which endpoints step aside, and how the replies go; for people. */
+  /** What was assumed or chosen, which endpoints are ejected, and how the replies go; for people. */
   remarks: list(text),
 });
 

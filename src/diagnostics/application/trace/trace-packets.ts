@@ -37,7 +37,7 @@ export interface Destinations {
   /** Why the proxy itself has the packet refused or dropped; undefined if it has not. */
   refusal(packet: Packet): string | undefined;
   /** Which endpoints get none of such packets although they are ready, and why. */
-  asides(packet: Packet): readonly string[];
+  ejected(packet: Packet): readonly string[];
 }
 
 /** An address that the node sends from. */
@@ -63,7 +63,7 @@ export interface NodeView {
 /** Packets that come in through a device and go on to an address. */
 export type NodePassage = Omit<Passage, 'route'> & { readonly to: string };
 
-const UNKNOWN: Destinations = { refusal: () => undefined, asides: () => [] };
+const UNKNOWN: Destinations = { refusal: () => undefined, ejected: () => [] };
 
 /** Rules as they should be, or as the kernel has them now. */
 export type TracedRules = 'desired' | 'actual';
@@ -117,7 +117,7 @@ export class TracePackets {
     const paths = await Promise.all(walked.map((path) => passedOn(path, packet, view)));
     const trace = this.delivered(await summary(paths, packet, view), packet, traced);
     const why = this.why(paths, trace, packet);
-    const notes = [...remarks, ...this.destinations.asides(packet), ...replyPathRemarks(trace, packet)];
+    const notes = [...remarks, ...this.destinations.ejected(packet), ...replyPathRemarks(trace, packet)];
     return { ...trace, packet, ...why, remarks: notes };
   }
 

@@ -29,7 +29,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'other-ports',
     sentence:
-      'packets to ports of a cluster IP that its Service does not have are left alone in mode iptables and refused in other modes',
+      'packets to ports of a cluster IP that its Service does not have are left alone in iptables mode and refused in other modes',
     mode: 'iptables',
     others: ['ipvs', 'nftables'],
     explains: isLeftAloneInstead,
@@ -37,7 +37,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'external-address-ports',
     sentence:
-      'packets to other ports of external and load balancer addresses are refused in mode ipvs, where the node has them, and left alone in mode nftables',
+      'packets to other ports of external and load balancer addresses are refused in IPVS mode, where the node has them, and left alone in nftables mode',
     mode: 'nftables',
     others: ['ipvs'],
     explains: isLeftAloneInstead,
@@ -45,7 +45,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'kube-ipvs0',
     sentence:
-      'processes of the node get packets to other ports of service addresses where a proxy in mode ipvs has no filter for them, as before 1.27',
+      'processes of the node get packets to other ports of service addresses where a proxy in IPVS mode has no filter for them, as before 1.27',
     mode: 'ipvs',
     others: ['iptables', 'nftables'],
     explains: ({ frontend }, own, other) =>
@@ -56,7 +56,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'unallocated-cluster-ips',
     sentence:
-      'packets to addresses of the service networks that no Service has are dropped in mode nftables and left alone in other modes',
+      'packets to addresses of the service networks that no Service has are dropped in nftables mode and left alone in other modes',
     mode: 'nftables',
     others: ['iptables', 'ipvs'],
     explains: ({ frontend }, own, other) =>
@@ -65,7 +65,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'hairpin-elsewhere',
     sentence:
-      'an endpoint on another node that reaches itself through this one gets its source rewritten in mode iptables and not in other modes',
+      'an endpoint on another node that reaches itself through this one gets its source rewritten in iptables mode and not in other modes',
     mode: 'iptables',
     others: ['ipvs', 'nftables'],
     explains: ({ packet }, own, other) =>
@@ -78,7 +78,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'node-source',
     sentence:
-      'in mode ipvs the node has the service addresses: it calls one from that address itself, which is rewritten and is in no source range',
+      'in IPVS mode the node has the service addresses: it calls one from that address itself, which is rewritten and is in no source range',
     mode: 'ipvs',
     others: ['iptables', 'nftables'],
     explains: (_, own, other) =>
@@ -89,7 +89,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'localhost-node-ports',
     sentence:
-      'node ports on loopback addresses are a matter of rules in mode iptables; mode nftables has a process for them, mode ipvs nothing',
+      'node ports on loopback addresses are a matter of rules in iptables mode; nftables mode has a process for them, IPVS mode has nothing',
     mode: 'iptables',
     others: ['ipvs', 'nftables'],
     explains: ({ packet: { family, destination: text } }, own, other) =>
@@ -98,7 +98,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'node-port-addresses',
     sentence:
-      "without --nodeport-addresses node ports are on all of the node's addresses in modes iptables and ipvs, and on its primary ones in mode nftables",
+      "without --nodeport-addresses node ports are on all of the node's addresses in iptables and IPVS modes, and on its primary ones in nftables mode",
     mode: 'nftables',
     others: ['iptables', 'ipvs'],
     explains: ({ frontend, packet: { destination } }, own, other, { localAddresses }) =>
@@ -110,7 +110,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'local-policy',
     sentence:
-      'with externalTrafficPolicy Local clients in the cluster get local endpoints alone in mode ipvs, and all endpoints in other modes',
+      'with externalTrafficPolicy Local clients in the cluster get local endpoints alone in IPVS mode, and all endpoints in other modes',
     mode: 'ipvs',
     others: ['iptables', 'nftables'],
     explains: ({ kind, packet: { inputInterface } }, own, other, { podNetworks }) =>
@@ -123,7 +123,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'no-local-endpoints',
     sentence:
-      'where policy Local leaves no endpoint, packets are refused in mode ipvs, or sent to endpoints elsewhere with their source; other modes drop them',
+      'where policy Local leaves no endpoint, packets are refused in IPVS mode, or sent to endpoints elsewhere with their source; other modes drop them',
     mode: 'ipvs',
     others: ['iptables', 'nftables'],
     explains: ({ kind }, own, other) =>
@@ -133,7 +133,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'no-endpoints-from-node',
     sentence:
-      'packets of the node itself to external addresses without an endpoint are left alone in mode iptables and refused in other modes',
+      'packets of the node itself to external addresses without an endpoint are left alone in iptables mode and refused in other modes',
     mode: 'iptables',
     others: ['ipvs', 'nftables'],
     explains: ({ kind, frontend }, own, other) =>
@@ -145,7 +145,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'loop-back-set',
     sentence:
-      'an endpoint that calls its own address and port gets its source rewritten in mode ipvs, should that packet ever pass the node',
+      'an endpoint that calls its own address and port gets its source rewritten in IPVS mode, should that packet ever pass the node',
     mode: 'ipvs',
     others: ['iptables', 'nftables'],
     explains: ({ packet }, own, other) =>

@@ -33,10 +33,10 @@ export interface Side {
 
 /** Two sides cannot be compared; the message says why, and what to do instead. */
 export class ComparisonError extends NamedError {
-  /** @param side what has rules of mode userspace, for people */
+  /** @param side what has rules of userspace mode, for people */
   static userspace(side: string): ComparisonError {
     return new ComparisonError(
-      `${side} cannot be compared: in mode userspace the rules lead connections to ports of a process, which alone knows the endpoints; "kubeproxy trace" follows packets through that process, "kubeproxy compare" compares plans of other modes`,
+      `${side} cannot be compared: in userspace mode the rules lead connections to ports of a process, which alone knows the endpoints; "kubeproxy trace" follows packets through that process, "kubeproxy compare" compares plans of other modes`,
     );
   }
 }

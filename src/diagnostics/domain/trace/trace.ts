@@ -83,7 +83,7 @@ export interface PacketPath {
   readonly endpoint?: { readonly address: string; readonly port: number };
   /** Between 0 and 1; the sum over all paths of a packet is 1. */
   readonly probability: number;
-  /** The service's own address, for packets of a node that has it (mode ipvs), which sends from there. Missing: the packet's source. */
+  /** The service's own address, for packets of a node that has it (IPVS mode), which sends from there. Missing: the packet's source. */
   readonly source?: string;
   /** The packet leaves with an address of this node as its source. */
   readonly masquerade: boolean;

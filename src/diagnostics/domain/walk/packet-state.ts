@@ -20,7 +20,7 @@ type SentPacket = Pick<
 export class PacketState {
   /** As it was sent. */
   readonly packet: Packet;
-  /** Where it is now, or was last. The process of mode userspace stands where the kernel has no hook any more. */
+  /** Where it is now, or was last. The process of userspace mode stands where the kernel has no hook any more. */
   readonly hook: HookName | 'process';
   readonly source: string;
   readonly destination: string;

@@ -15,7 +15,7 @@ describe('the plugin for kubectl', () => {
   it('finds the proxies where DaemonSets usually are', () => {
     expect(parsePlugin(['status']).request).toEqual({
       name: 'cluster',
-      question: { kind: 'status', words: ['status', '-o', 'json'], services: [], to: '' },
+      query: { kind: 'status', words: ['status', '-o', 'json'], services: [], to: '' },
       access,
       output: 'text',
     });
@@ -35,7 +35,7 @@ describe('the plugin for kubectl', () => {
     ];
     const asked = {
       name: 'cluster',
-      question: {
+      query: {
         kind: 'explain',
         words: ['explain'],
         services: [{ service: 'shop/cart' }],
@@ -65,7 +65,7 @@ describe('the plugin for kubectl', () => {
 
   const asked = (...argv: readonly string[]): unknown => {
     const request = parsePlugin([...argv]).request as RequestFor<'cluster'>;
-    return request.name === 'cluster' ? request.question.words.join(' ') : request;
+    return request.name === 'cluster' ? request.query.words.join(' ') : request;
   };
 
   it('takes what the commands of one node take, and asks each node by them', () => {
@@ -79,13 +79,13 @@ describe('the plugin for kubectl', () => {
     expect(asked('diff', 'shop/cart')).toBe('diff shop/cart -o json');
     expect(asked('history')).toBe('history -o json');
     expect(parsePlugin(['explain', 'cart:http', 'a/web', '-n', 'shop']).request).toMatchObject({
-      question: { services: [{ service: 'shop/cart', port: 'http' }, { service: 'a/web' }] },
+      query: { services: [{ service: 'shop/cart', port: 'http' }, { service: 'a/web' }] },
     });
     expect(asked('top')).toBe('top --once -o json');
     expect(asked('top', 'shop/cart', '--sort', 'new')).toBe('top shop/cart --sort new --once -o json');
     expect(asked('dump', '--to', 'bundle')).toBe('dump');
     expect(parsePlugin(['dump', '--to', 'bundle']).request).toMatchObject({
-      question: { to: 'bundle' },
+      query: { to: 'bundle' },
     });
   });
 

@@ -6,7 +6,7 @@ import {
 } from '../../../../src/diagnostics/application/trace/trace-packets.js';
 import { eachHandler } from '../../../../src/adapters/http/router.js';
 import { RunningProxy } from '../../../../src/diagnostics/adapters/cli/running-proxy.js';
-import { askProxy } from '../../../../src/diagnostics/adapters/cli/commands/trace.js';
+import { tracingByProxy } from '../../../../src/diagnostics/adapters/cli/commands/trace.js';
 import {
   destinationText,
   parseQuery,
@@ -68,12 +68,12 @@ describe('the route that traces', () => {
   it('is what the command asks', async () => {
     const proxy = RunningProxy.at(served.address);
     const query = parseQuery('outside:2001:db8::1', '[fd00::1]:53/sctp');
-    expect((await askProxy(proxy, 'actual')(query)).remarks).toEqual([
+    expect((await tracingByProxy(proxy, 'actual')(query)).remarks).toEqual([
       'outside:2001:db8::1',
       '[fd00::1]:53/SCTP',
       'actual',
     ]);
-    await expect(askProxy(proxy, 'desired')(parseQuery('node', '10.96.0.1:1'))).rejects.toThrow(
+    await expect(tracingByProxy(proxy, 'desired')(parseQuery('node', '10.96.0.1:1'))).rejects.toThrow(
       'this proxy does not serve IPv4',
     );
   });

@@ -1,8 +1,8 @@
 import {
   notRunning,
-  podToAsk,
+  podToQuery,
   proxyContainer,
-  questionLine,
+  queryLine,
   type Pod,
 } from '../../../../src/diagnostics/adapters/kubernetes/proxy-pods.js';
 
@@ -35,7 +35,7 @@ describe('the command line of a question', () => {
       ['kube-proxy', 'status', '--config', '/c.conf', '--metrics-bind-address=127.0.0.1:9'],
     ],
   ])('has %s', (_, command, args, expected) => {
-    expect(questionLine({ name: 'kube-proxy', command, args }, ['status'])).toEqual(expected);
+    expect(queryLine({ name: 'kube-proxy', command, args }, ['status'])).toEqual(expected);
   });
 });
 
@@ -74,12 +74,12 @@ describe('of several pods on a node', () => {
   );
 
   it('asks the newest that runs and stays', () => {
-    expect(podToAsk([old, pending, young, leaving])?.metadata.name).toBe('young');
+    expect(podToQuery([old, pending, young, leaving])?.metadata.name).toBe('young');
   });
   it('asks one that is being deleted before one that does not run', () => {
-    expect(podToAsk([pending, leaving])?.metadata.name).toBe('leaving');
+    expect(podToQuery([pending, leaving])?.metadata.name).toBe('leaving');
   });
   it('knows when there is none', () => {
-    expect(podToAsk([])).toBeUndefined();
+    expect(podToQuery([])).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-import type { NodeAnswer } from '../../../../src/diagnostics/application/cluster/ask-nodes.js';
+import type { NodeAnswer } from '../../../../src/diagnostics/application/cluster/query-nodes.js';
 import { compareExplanations } from '../../../../src/diagnostics/application/cluster/cluster-explanation.js';
 import { clusterExplanationLines } from '../../../../src/diagnostics/adapters/cli/cluster/texts.js';
 import type { Explanation } from '../../../../src/diagnostics/application/explain/explanation.js';

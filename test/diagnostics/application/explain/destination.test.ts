@@ -1,4 +1,4 @@
-import { asidesAt, refusalOf } from '../../../../src/diagnostics/application/explain/explain-address.js';
+import { ejectedAt, refusalOf } from '../../../../src/diagnostics/application/explain/explain-address.js';
 import type { Packet } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
@@ -89,7 +89,7 @@ describe('which silent endpoints get no share of packets to a frontend', () => {
     cluster.aside.add('10.1.1.2:8080');
     cluster.deliver([rawService(spec, wish)], [two]);
     const ports = cluster.loops[0]!.table.entries();
-    expect(asidesAt(cluster.addresses, packet, ports)).toEqual(
+    expect(ejectedAt(cluster.addresses, packet, ports)).toEqual(
       isTold ? ['endpoint 10.1.1.2:8080 about to be tried again'] : [],
     );
   });
@@ -106,7 +106,7 @@ describe('which silent endpoints get no share of packets to a frontend', () => {
       held,
     });
     const [port] = cluster.loops[0]!.table.entries();
-    expect(asidesAt(cluster.addresses, to('10.96.7.1', 80), [port!])).toEqual([]);
-    expect(asidesAt(cluster.addresses, to('192.0.2.4', 30080), [port!])).toHaveLength(1);
+    expect(ejectedAt(cluster.addresses, to('10.96.7.1', 80), [port!])).toEqual([]);
+    expect(ejectedAt(cluster.addresses, to('192.0.2.4', 30080), [port!])).toHaveLength(1);
   });
 });

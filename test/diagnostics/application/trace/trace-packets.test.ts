@@ -80,7 +80,7 @@ function packetsOn(node: Partial<NodeNetwork>, ...endings: readonly PacketPath[]
   };
   return new TracePackets([traced], {
     refusal: ({ destination }) => `of ${destination}`,
-    asides: ({ destinationPort }) => (destinationPort === 81 ? ['an endpoint steps aside'] : []),
+    ejected: ({ destinationPort }) => (destinationPort === 81 ? ['an endpoint steps aside'] : []),
   });
 }
 

@@ -40,7 +40,7 @@ export interface ClusterAccess {
 }
 
 /** The commands for all nodes: those of one node, without the options that make sense for one node only. */
-const QUESTIONS = {
+const QUERIES = {
   status: {
     ...statusCommand,
     description:
@@ -99,22 +99,22 @@ const QUESTIONS = {
   }),
 } as const satisfies Readonly<Record<string, CommandForm>>;
 
-export type QuestionKind = keyof typeof QUESTIONS;
+export type QueryKind = keyof typeof QUERIES;
 
 /** Options of the command of all nodes itself. */
 const HOW_TO_PRINT = [...outputOptions, watchOption].map(({ long }) => long!);
 
 /** How the questions read on the command line; the form of the answer is an option of all. */
-const QUESTION_FORMS = Object.values<CommandForm>(QUESTIONS).map((one) => ({
+const QUERY_FORMS = Object.values<CommandForm>(QUERIES).map((one) => ({
   ...one,
-  options: [...without(one, ...HOW_TO_PRINT), ...(one === QUESTIONS.status ? [watchOption] : [])],
+  options: [...without(one, ...HOW_TO_PRINT), ...(one === QUERIES.status ? [watchOption] : [])],
 }));
 
 /** The questions that are answered with a list of objects. */
-const LISTS: readonly QuestionKind[] = ['status', 'services', 'history'];
+const LISTS: readonly QueryKind[] = ['status', 'services', 'history'];
 
 /** The kinds of questions. */
-export const CLUSTER_QUESTIONS = Object.keys(QUESTIONS) as readonly QuestionKind[];
+export const CLUSTER_QUERIES = Object.keys(QUERIES) as readonly QueryKind[];
 
 /** The plugin for kubectl: queries the proxies of all nodes. */
 export const clusterCommand = subcommand({
@@ -122,7 +122,7 @@ export const clusterCommand = subcommand({
   description:
     'Query the proxies of all nodes, through the API server and with your own kubeconfig and rights.',
   usage: 'COMMAND [flags]',
-  commands: QUESTION_FORMS,
+  commands: QUERY_FORMS,
   options: [
     new Option('--proxy-namespace <namespace>', 'The namespace of the pods of the proxies.').default(
       'kube-system',
@@ -134,21 +134,21 @@ export const clusterCommand = subcommand({
     new Option('--parallel <number>', 'How many are asked at a time.').default(20).argParser(positiveNumber),
     ...listOutputOptions,
   ],
-  request(operands, options: ClusterAccess & OutputOptions & WatchOptions & QuestionOptions) {
+  request(operands, options: ClusterAccess & OutputOptions & WatchOptions & QueryOptions) {
     const [kind = ''] = operands;
     const { proxyNamespace, selector, parallel, context, output, watch } = options;
-    if (output === 'name' && kind !== '' && !LISTS.includes(kind as QuestionKind))
+    if (output === 'name' && kind !== '' && !LISTS.includes(kind as QueryKind))
       throw new UsageError(`-o name is for ${LISTS.join(', ')}, not for ${kind}`);
     const access: ClusterAccess = { proxyNamespace, selector, parallel, context };
-    if (!CLUSTER_QUESTIONS.includes(kind as never))
-      throw new UsageError(`a command is missing: ${CLUSTER_QUESTIONS.join(', ')}`);
-    return { question: questionOf(operands, options), access, output, watch };
+    if (!CLUSTER_QUERIES.includes(kind as never))
+      throw new UsageError(`a command is missing: ${CLUSTER_QUERIES.join(', ')}`);
+    return { query: queryOf(operands, options), access, output, watch };
   },
 });
 
-/** A question to the proxies of all nodes. */
-export interface ClusterQuestion {
-  readonly kind: QuestionKind;
+/** A query to the proxies of all nodes. */
+export interface ClusterQuery {
+  readonly kind: QueryKind;
   /** The subcommand for the proxy of each node, and its arguments. */
   readonly words: readonly string[];
   /** The pod that packets to be traced come from, by its name, and their family, if it is known. */
@@ -157,11 +157,11 @@ export interface ClusterQuestion {
   readonly services: readonly ServiceName[];
   /** The folder for what is dumped. */
   readonly to: string;
-  readonly comparison?: ComparisonQuestion;
+  readonly comparison?: ComparisonQuery;
 }
 
 /** Which nodes to compare, and how. */
-export interface ComparisonQuestion {
+export interface ComparisonQuery {
   /** By name; none: all. */
   readonly nodes: readonly string[];
   readonly nodeSelector?: string | undefined;
@@ -172,15 +172,15 @@ export interface ComparisonQuestion {
   readonly timeout: number;
 }
 
-/** The values of the options of a question, by name in camel case. */
-type QuestionOptions = Readonly<Record<string, unknown>>;
+/** The values of the options of a query, by name in camel case. */
+type QueryOptions = Readonly<Record<string, unknown>>;
 
-/** The question in these arguments. @throws UsageError */
-function questionOf([name = '', ...rest]: readonly string[], options: QuestionOptions): ClusterQuestion {
-  const kind = name as QuestionKind;
+/** The query in these arguments. @throws UsageError */
+function queryOf([name = '', ...rest]: readonly string[], options: QueryOptions): ClusterQuery {
+  const kind = name as QueryKind;
   const { to = '' } = options;
   refuseMissing(kind, rest, options);
-  QUESTIONS[kind].request(rest, options as never);
+  QUERIES[kind].request(rest, options as never);
   if (kind === 'explain') return { kind, words: [kind], services: explainedServices(rest, options), to: '' };
   if (kind === 'dump') {
     if (to === '') throw new UsageError('dump takes --to FOLDER, a new folder to write to');
@@ -199,7 +199,7 @@ function questionOf([name = '', ...rest]: readonly string[], options: QuestionOp
   return { kind, words, ...(sender && { sender }), services: [], to: '' };
 }
 
-interface ComparisonOptions extends Pick<ComparisonQuestion, 'nodeSelector' | 'image' | 'timeout'> {
+interface ComparisonOptions extends Pick<ComparisonQuery, 'nodeSelector' | 'image' | 'timeout'> {
   readonly expect?: readonly string[];
 }
 
@@ -207,26 +207,26 @@ interface ComparisonOptions extends Pick<ComparisonQuestion, 'nodeSelector' | 'i
 function comparisonOf(
   nodes: readonly string[],
   { expect = [], nodeSelector, image, timeout }: ComparisonOptions,
-): ComparisonQuestion {
+): ComparisonQuery {
   refuseUnknownDifferences(expect);
   return { nodes, nodeSelector, image, expected: expect, timeout: timeout * 1000 };
 }
 
 /** Rejects missing arguments. @throws UsageError */
-function refuseMissing(kind: QuestionKind, rest: readonly string[], { from, to }: QuestionOptions): void {
+function refuseMissing(kind: QueryKind, rest: readonly string[], { from, to }: QueryOptions): void {
   if (kind === 'explain' && rest.length === 0) throw new UsageError('explain takes Services, got none');
   if (kind === 'trace' && (from === undefined || to === undefined))
     throw new UsageError('trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL] or a Service');
 }
 
-function senderOf(request: ReturnType<typeof traceCommand.request>): ClusterQuestion['sender'] {
+function senderOf(request: ReturnType<typeof traceCommand.request>): ClusterQuery['sender'] {
   if (!('named' in request && 'pod' in request.named.from)) return undefined;
   const { from, to } = request.named;
   return { from, ...('service' in to ? {} : { family: to.to.family }) };
 }
 
 /** The Services to explain. @throws UsageError for an address or a port, which are the same on all nodes */
-function explainedServices(rest: readonly string[], options: QuestionOptions): readonly ServiceName[] {
+function explainedServices(rest: readonly string[], options: QueryOptions): readonly ServiceName[] {
   return explainCommand.request(rest, options as never).subjects.map((subject) => {
     if (typeof subject !== 'string') return subject;
     throw new UsageError(
@@ -236,8 +236,8 @@ function explainedServices(rest: readonly string[], options: QuestionOptions): r
 }
 
 /** As the subcommand of a node takes them. */
-function flagsOf(kind: QuestionKind, options: QuestionOptions): readonly string[] {
-  return without(QUESTIONS[kind], ...HOW_TO_PRINT).flatMap((option) => {
+function flagsOf(kind: QueryKind, options: QueryOptions): readonly string[] {
+  return without(QUERIES[kind], ...HOW_TO_PRINT).flatMap((option) => {
     const value = options[option.attributeName()];
     if (value === undefined || value === option.defaultValue) return [];
     return value === true ? [option.long!] : [option.long!, String(value)];

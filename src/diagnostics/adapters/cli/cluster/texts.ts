@@ -2,13 +2,13 @@
 
 import { inToneOf, columns } from '../output.js';
 import { grouped as groupedBy } from '../../../../domain/model/maps.js';
-import type { SilentNode } from '../../../application/cluster/ask-nodes.js';
+import type { SilentNode } from '../../../application/cluster/query-nodes.js';
 import { counted } from '../../../../application/words.js';
 import { differenceLines } from '../commands/diff.js';
 import type { ClusterDifferences } from '../../../application/cluster/cluster-comparison.js';
 import type { ClusterExplanation, NodeDifference } from '../../../application/cluster/cluster-explanation.js';
 import type { ClusterService, ClusterServices } from '../../../application/cluster/cluster-status.js';
-import { troubleWord, proxyWord } from '../../../application/words.js';
+import { problemWord, proxyWord } from '../../../application/words.js';
 import type { ClusterStatus, NodeRow } from '../../../application/cluster/cluster-status.js';
 import type { ClusterTraces } from '../../../application/cluster/cluster-traces.js';
 import type { TraceVerdict } from '../../../application/cluster/cluster-traces.js';
@@ -97,7 +97,7 @@ function serviceCells({
   others,
 }: ClusterService): readonly string[] {
   const otherwise = grouped('on', others, ({ state, held, reason }) => {
-    const word = inToneOf(state, troubleWord({ state, held }));
+    const word = inToneOf(state, problemWord({ state, held }));
     return reason === undefined ? word : `${word}: ${reason}`;
   });
   return [namespace, name, type ?? '-', `${programmed}/${listed}`, otherwise.join('; ')];

@@ -63,7 +63,7 @@ export const compareCommand = subcommand({
     ).argParser((mode: string, former: CompareOptions['plan']) => [...plansOf(former), mode]),
     new Option(
       '--dump <files>',
-      'What iptables-save and ip6tables-save printed, with ipvsadm -S -n and ipset save for mode ipvs; separated by commas. Twice: two dumps.',
+      'What iptables-save and ip6tables-save printed, with ipvsadm -S -n and ipset save for IPVS mode; separated by commas. Twice: two dumps.',
     ).argParser((paths: string, former: readonly string[] = []) => [...former, paths]),
     expectOption(
       'Known differences that do not count, by name, separated by commas; docs/compare.md lists them. Repeatable.',
@@ -100,7 +100,7 @@ function modeOf(mode: string | true): PlannedMode {
   if (mode === true) return undefined;
   const known = SIDE_MODES.find((each) => each === mode);
   if (known) return known;
-  if (mode === 'userspace') throw ComparisonError.userspace('the plan of mode userspace');
+  if (mode === 'userspace') throw ComparisonError.userspace('the plan of userspace mode');
   throw new UsageError(`--plan takes ${SIDE_MODES.join(', ')} or nothing, not ${JSON.stringify(mode)}`);
 }
 

@@ -1,10 +1,10 @@
 /** The commands `completion` and `__complete`: shell completion. */
 
-import type { Asked } from '../options.js';
+import type { Invocation } from '../options.js';
 import { UsageError } from '../../../../adapters/cli/usage-error.js';
 import { subcommand } from '../options.js';
 import { servicesAnswer } from '../../../application/status/service-row.js';
-import { CannotAskError, RunningProxy } from '../running-proxy.js';
+import { QueryError, RunningProxy } from '../running-proxy.js';
 import { print } from '../output.js';
 import type { Option } from 'commander';
 import type { CommandForm } from '../../../../adapters/cli/subcommand.js';
@@ -46,7 +46,7 @@ const TIMEOUT = 1_000;
  * @param addressIn where the metrics server is of the proxy that a command line would ask
  */
 export async function complete(
-  { request }: Asked<typeof completeCommand>,
+  { request }: Invocation<typeof completeCommand>,
   commands: readonly CommandForm[],
   flags: readonly string[],
   addressIn: (words: readonly string[]) => string,
@@ -62,10 +62,10 @@ export async function complete(
 /** In full, as they are unique. None if no proxy answers: an error would stand in the middle of a command line. */
 async function namesAt(bindAddress: string): Promise<readonly string[]> {
   try {
-    const { services } = await RunningProxy.at(bindAddress).ask('/debug/services', servicesAnswer, TIMEOUT);
+    const { services } = await RunningProxy.at(bindAddress).query('/debug/services', servicesAnswer, TIMEOUT);
     return services.map(({ namespace, name }) => `${namespace}/${name}`);
   } catch (error) {
-    if (error instanceof CannotAskError) return [];
+    if (error instanceof QueryError) return [];
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /** The command `diff`: differences between the kernel and the desired rules of the proxy on this node. */
 
-import type { Asked } from '../options.js';
+import type { Invocation } from '../options.js';
 import { Option } from 'commander';
 import {
   namespaceOptions,
@@ -22,7 +22,7 @@ import { parseDisplayName } from '../../../../domain/model/service-port-name.js'
 import type { AboutUnknown } from '../../../application/status/service-row.js';
 import { inToneOf } from '../output.js';
 import { restAfterCostly, show } from '../watch.js';
-import { CannotAskError, COMPARISON, RunningProxy } from '../running-proxy.js';
+import { QueryError, COMPARISON, RunningProxy } from '../running-proxy.js';
 import { findServices, type ServiceAndPort } from '../find-services.js';
 
 /** Of what to show the differences, and whether from the rules of a running proxy or from those of a plan. */
@@ -51,14 +51,14 @@ export const diffCommand = subcommand({
 /**
  * Shows how the kernel's rules differ from the desired rules of the proxy running on this node. With `-w` a family is printed again
  * when its differences change or end. 1 when there are any, or no such Service.
- * @throws CannotAskError also when the proxy cannot compare
+ * @throws QueryError also when the proxy cannot compare
  */
-export async function diff({ request, configuration }: Asked<typeof diffCommand>): Promise<number> {
+export async function diff({ request, configuration }: Invocation<typeof diffCommand>): Promise<number> {
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   const found = await findServices(proxy, request.services);
   const query = async (): Promise<DifferenceReport & AboutUnknown> => {
     const path = `/debug/diff?${found.parameters.toString()}`;
-    const all = await proxy.ask(path, differenceAnswer, COMPARISON);
+    const all = await proxy.query(path, differenceAnswer, COMPARISON);
     const report = linesOf(all, (service, port) => found.hasPort(service, port));
     return found.isAll ? report : { ...report, unknown: found.unknownBut(reportedPorts(report)) };
   };
@@ -66,7 +66,7 @@ export async function diff({ request, configuration }: Asked<typeof diffCommand>
     lines: differenceLines,
     exitCode(report) {
       const problems = report.families.flatMap(({ problem }) => problem ?? []);
-      if (problems.length > 0) throw new CannotAskError(`the proxy cannot compare: ${problems.join('; ')}`);
+      if (problems.length > 0) throw new QueryError(`the proxy cannot compare: ${problems.join('; ')}`);
       return isNone(report) ? 0 : 1;
     },
     watched: ({ mode, families }) => ({

@@ -1,12 +1,12 @@
 /** The command `dump`: a support bundle of the proxy on this node, and the folder that bundles are written to. */
 
-import type { Asked } from '../options.js';
+import type { Invocation } from '../options.js';
 import { Option } from 'commander';
 import { UsageError, refuseOperands } from '../../../../adapters/cli/usage-error.js';
 import { subcommand } from '../options.js';
 import { printable, printableJson, printableLines } from '../../../../adapters/process/quote.js';
 import { missingParts, type NodeBundle, BUNDLE_PARTS } from '../../../application/cluster/node-bundle.js';
-import { RunningProxy, CannotAskError, COMPARISON } from '../running-proxy.js';
+import { RunningProxy, QueryError, COMPARISON } from '../running-proxy.js';
 import { jsonLine, print } from '../output.js';
 import { differenceAnswer } from '../../../application/difference/difference-report.js';
 import { historyAnswer } from '../../../../application/status/change-entry.js';
@@ -42,7 +42,7 @@ export const dumpCommand = subcommand({
  * Collects a support bundle of the proxy on this node, and writes it into a folder, or prints it as one line of JSON. 1
  * when a part is missing.
  */
-export async function dump({ request, configuration }: Asked<typeof dumpCommand>): Promise<number> {
+export async function dump({ request, configuration }: Invocation<typeof dumpCommand>): Promise<number> {
   const { to } = request;
   const folder = to === undefined ? undefined : await BundleFolder.open(to);
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
@@ -59,20 +59,20 @@ const configuration = fields({ 'kubeproxy.config.k8s.io': anything });
 
 /**
  * Asks the proxy running on this node everything, one after the other.
- * @throws CannotAskError when it does not answer how it is; other parts may be missing
+ * @throws QueryError when it does not answer how it is; other parts may be missing
  */
 async function collectBundle(proxy: RunningProxy, now: number): Promise<NodeBundle> {
-  const status = await proxy.ask('/debug/status', statusAnswer);
+  const status = await proxy.query('/debug/status', statusAnswer);
   return {
     node: status.node,
     version: status.versions.program,
     collectedAt: timeText(now),
     parts: {
       status,
-      services: await partOf(proxy.ask('/debug/services', servicesAnswer)),
-      diff: await partOf(proxy.ask('/debug/diff', differenceAnswer, COMPARISON)),
-      history: await partOf(proxy.ask('/debug/history', historyAnswer)),
-      configz: await partOf(proxy.ask('/configz', configuration)),
+      services: await partOf(proxy.query('/debug/services', servicesAnswer)),
+      diff: await partOf(proxy.query('/debug/diff', differenceAnswer, COMPARISON)),
+      history: await partOf(proxy.query('/debug/history', historyAnswer)),
+      configz: await partOf(proxy.query('/configz', configuration)),
       metrics: await partOf(proxy.text('/metrics')),
     },
   };
@@ -82,7 +82,7 @@ async function partOf(answer: Promise<unknown>): Promise<unknown> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof CannotAskError) return { error: error.message };
+    if (error instanceof QueryError) return { error: error.message };
     throw error;
   }
 }

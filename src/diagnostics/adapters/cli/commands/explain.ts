@@ -1,6 +1,6 @@
 /** The command `explain`: how the proxy on this node handles Services, addresses and ports. */
 
-import type { Asked } from '../options.js';
+import type { Invocation } from '../options.js';
 import { Option } from 'commander';
 import { parseSubject } from '../../../application/explain/explain-address.js';
 import { UsageError } from '../../../../adapters/cli/usage-error.js';
@@ -33,7 +33,7 @@ import {
 } from '../../../application/explain/explanation.js';
 import type { ServiceKey } from '../../../../domain/model/service-port-name.js';
 import { formatted, print, inToneOf } from '../output.js';
-import { askProxy } from './trace.js';
+import { tracingByProxy } from './trace.js';
 import { findKeys, type FoundServices, reportUnknown } from '../find-services.js';
 import { RunningProxy } from '../running-proxy.js';
 import { frontendPlace } from '../../../../domain/forwarding/forwarding-entry.js';
@@ -96,7 +96,10 @@ type Explained = Explanation | AddressExplanation;
  * followed through the rules of the kernel, too, and tries its endpoints if asked to. 1 when the proxy does not know one, or
  * something stops the traffic of one.
  */
-export async function explain({ request, configuration }: Asked<typeof explainCommand>): Promise<number> {
+export async function explain({
+  request,
+  configuration,
+}: Invocation<typeof explainCommand>): Promise<number> {
   const { subjects, probe, output } = request;
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   const all: Explained[] = [];
@@ -113,7 +116,7 @@ export async function explain({ request, configuration }: Asked<typeof explainCo
 }
 
 function ask(proxy: RunningProxy, subject: string): Promise<Explained> {
-  return proxy.ask(`/debug/explain?${new URLSearchParams({ subject }).toString()}`, explanationAnswer);
+  return proxy.query(`/debug/explain?${new URLSearchParams({ subject }).toString()}`, explanationAnswer);
 }
 
 async function explainService(
@@ -138,7 +141,12 @@ async function explainService(
 
 /** The answer, with what this command itself finds out. */
 async function checked(answer: Explanation, proxy: RunningProxy, isProbed: boolean): Promise<Explanation> {
-  const kernel = await walkKernel(answer, askProxy(proxy, 'actual'), ownAddresses(), delay(KERNEL_WALK));
+  const kernel = await walkKernel(
+    answer,
+    tracingByProxy(proxy, 'actual'),
+    ownAddresses(),
+    delay(KERNEL_WALK),
+  );
   if (!isProbed) return { ...answer, kernel };
   const { NetlinkEndpointAccess } = await import('../../netlink-endpoint-access.js');
   const access = new NetlinkEndpointAccess();

@@ -1,6 +1,6 @@
 /** The command `history`: the changes that the proxy on this node programmed. */
 
-import type { Asked } from '../options.js';
+import type { Invocation } from '../options.js';
 import { aboutServices, listOutputOptions, watchOption } from '../options.js';
 import { serviceOf } from '../../../../domain/model/service-port-name.js';
 import {
@@ -27,14 +27,17 @@ export const historyCommand = aboutServices(
  * Prints a line for each change of the proxy running on this node, the oldest first; with `-w` each change once. 1 when there is no
  * such Service, and no change of one is remembered.
  */
-export async function history({ request, configuration }: Asked<typeof historyCommand>): Promise<number> {
+export async function history({
+  request,
+  configuration,
+}: Invocation<typeof historyCommand>): Promise<number> {
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   const found = await findServices(proxy, request.services);
   let known = 0;
   // A watch compares totals, which are those of all Services.
   const parameters = request.watch ? '' : `?${found.parameters.toString()}`;
   const query = async () => {
-    const { changes: all, total } = await proxy.ask(`/debug/history${parameters}`, historyAnswer);
+    const { changes: all, total } = await proxy.query(`/debug/history${parameters}`, historyAnswer);
     // Fewer than before: another proxy.
     const added = total < known ? total : total - known;
     if (request.watch) known = total;

@@ -1,6 +1,6 @@
 /** The command `services`: the Services that the proxy on this node serves. */
 
-import type { Asked, RequestOf } from '../options.js';
+import type { Invocation, RequestOf } from '../options.js';
 import { Option } from 'commander';
 import type { RowFilter, ServiceList, ServiceRow } from '../../../application/status/service-row.js';
 import {
@@ -52,7 +52,7 @@ const HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'ENDPOINTS', 'STATE', 'FRONTENDS']
  * Lists the Services of the proxy running on this node, a line for each. 1 when no known Service has a
  * name, or is of the namespace.
  */
-export function services({ request, configuration }: Asked<typeof servicesCommand>): Promise<number> {
+export function services({ request, configuration }: Invocation<typeof servicesCommand>): Promise<number> {
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   const query = () => listKnown(proxy, request);
   return show<ServiceList, ServiceRow>(request, request.watch ? whenChanged(proxy, query) : query, {

@@ -1,6 +1,6 @@
 /** The command `status`: the health of the proxy on this node. */
 
-import type { Asked } from '../options.js';
+import type { Invocation } from '../options.js';
 import { refuseOperands } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, watchOption, type OutputOptions, type WatchOptions } from '../options.js';
 import {
@@ -31,11 +31,11 @@ export const statusCommand = subcommand({
 const EXIT_CODES = { good: 0, degraded: 1, 'not-serving': 2 } as const;
 
 /** Shows the health of the proxy running on this node. 0 when it is good, 1 when degraded, 2 when not serving. */
-export function status({ request, configuration }: Asked<typeof statusCommand>): Promise<number> {
+export function status({ request, configuration }: Invocation<typeof statusCommand>): Promise<number> {
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   return show<ProxyStatus & AboutUnknown, ProxyStatus>(
     request,
-    () => proxy.ask('/debug/status', statusAnswer),
+    () => proxy.query('/debug/status', statusAnswer),
     {
       lines: proxyStatusLines,
       exitCode: ({ state }) => EXIT_CODES[state],
@@ -91,8 +91,8 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
     `  running since ${startedAt}, for ${duration(Date.parse(now) - Date.parse(startedAt))}`,
     ...listed('waiting', waiting),
     ...families.map((family) => `  ${family.family}: ${familyWords(family)}`),
-    ...listed(inToneOf('failed', 'failing'), troubles(families, 'failed')),
-    ...listed(inToneOf('degraded'), troubles(families, 'degraded')),
+    ...listed(inToneOf('failed', 'failing'), portProblems(families, 'failed')),
+    ...listed(inToneOf('degraded'), portProblems(families, 'degraded')),
     ...listed('ignored', ignored),
     ...status.watches.map((watch) => `  watch ${watch.kind}: ${watchWords(watch)}`),
     ...listed(
@@ -108,7 +108,7 @@ function withoutQuery(url: string): string {
   return query < 0 ? url : `${url.slice(0, query)}${url.endsWith(':') ? ':' : ''}`;
 }
 
-function troubles(families: readonly FamilyStatus[], state: 'failed' | 'degraded'): readonly string[] {
+function portProblems(families: readonly FamilyStatus[], state: 'failed' | 'degraded'): readonly string[] {
   return families.flatMap(({ family, [state]: ports }) =>
     ports.map(({ key, since, reason }) => `${key} (${family}) since ${since}: ${reason}`),
   );

@@ -1,6 +1,6 @@
 /** The command `top`: the connections of Services on this node, as a live screen or as reports. */
 
-import type { Asked, RequestOf } from '../options.js';
+import type { Invocation, RequestOf } from '../options.js';
 import { Option } from 'commander';
 import { parseDuration, counted } from '../../../../application/words.js';
 import {
@@ -76,9 +76,9 @@ const COUNTING = 300_000;
 /**
  * Shows the connections of Services, as the proxy running on this node counts them, until the user ends it; with --once those
  * of one interval. 1 when no known Service has one of the names.
- * @throws CannotAskError when no report comes when one is due
+ * @throws QueryError when no report comes when one is due
  */
-export async function top({ request, configuration, once }: Asked<typeof topCommand>): Promise<number> {
+export async function top({ request, configuration, once }: Invocation<typeof topCommand>): Promise<number> {
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   const { query, intervalMilliseconds, output } = request;
   const isLive = !once && process.stdout.isTTY && (output === 'text' || output === 'wide');

@@ -1,6 +1,6 @@
 /** The command `trace`: the path of the first packet of a connection, from the proxy on this node or, with `answerRequest`, from manifests. */
 
-import type { Asked, RequestOf } from '../options.js';
+import type { Invocation, RequestOf } from '../options.js';
 import { Option } from 'commander';
 import { type TracedRules, CannotTraceError } from '../../../application/trace/trace-packets.js';
 import { parseDestinationName, type ClusterPlace } from '../../../application/trace/named-ends.js';
@@ -29,7 +29,7 @@ import { formatted, jsonLine, print, inToneOf } from '../output.js';
 import { open } from 'node:fs/promises';
 import { errorMessage } from '../../../../application/error-message.js';
 import { parseJsonQuery } from '../../../domain/trace/query.js';
-import { CannotAskError, RunningProxy, limitedLines } from '../running-proxy.js';
+import { QueryError, RunningProxy, limitedLines } from '../running-proxy.js';
 import { NamedError } from '../../../../domain/model/named-error.js';
 import { serviceExplanation } from '../../../application/explain/explanation.js';
 import { findKeys } from '../find-services.js';
@@ -109,13 +109,13 @@ function queriesOf({ from, to, namespace, queries }: TraceOptions): TracedQuerie
 }
 
 /** Follows packets through the rules of the proxy running on this node. 1 if a query of several could not be answered. */
-export async function trace(asked: Asked<typeof traceCommand>): Promise<number> {
-  const { request, configuration } = asked;
+export async function trace(invocation: Invocation<typeof traceCommand>): Promise<number> {
+  const { request, configuration } = invocation;
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
-  return answerRequest(request, askProxy(proxy, request.rules), placesOfProxy(proxy), async (named) => {
+  return answerRequest(request, tracingByProxy(proxy, request.rules), placesOfProxy(proxy), async (named) => {
     // Only a pod that is named needs the API server.
     const { podsOfCluster } = await import('../../kubernetes/user-cluster.js');
-    return podsOfCluster(asked)(named);
+    return podsOfCluster(invocation)(named);
   });
 }
 
@@ -188,7 +188,7 @@ const LONGEST = 64 * 1024;
 /**
  * Answers the queries of a file, or of standard input for `-`, in their order, each before the next is read. Returns 1 if there was
  * one that could not be answered, otherwise 0.
- * @throws QueriesError, and CannotAskError if no proxy can be asked
+ * @throws QueriesError, and QueryError if no proxy can be invocation
  */
 async function answerLines(path: string, tracing: Tracing): Promise<number> {
   let code = 0;
@@ -214,7 +214,7 @@ async function answerOf(line: string, tracing: Tracing): Promise<object> {
   try {
     return await tracing(parseJsonQuery(line));
   } catch (error) {
-    if (error instanceof CannotAskError) throw error;
+    if (error instanceof QueryError) throw error;
     return { error: errorMessage(error) };
   }
 }
@@ -227,12 +227,12 @@ export class QueriesError extends NamedError {
   }
 }
 
-/** The proxy that runs on this node answers. Rejects with CannotAskError if none does. */
-export function askProxy(proxy: RunningProxy, rules: TracedRules): Tracing {
+/** The proxy that runs on this node answers. Rejects with QueryError if none does. */
+export function tracingByProxy(proxy: RunningProxy, rules: TracedRules): Tracing {
   return async (query) => {
     const parameters = new URLSearchParams({ from: sourceText(query.from), to: destinationText(query) });
     if (rules === 'actual') parameters.set('kernel', 'true');
-    const answer = await proxy.ask(`/debug/trace?${parameters}`, traceAnswer);
+    const answer = await proxy.query(`/debug/trace?${parameters}`, traceAnswer);
     if ('error' in answer) throw new CannotTraceError(answer.error);
     return answer;
   };
@@ -244,7 +244,7 @@ function placesOfProxy(proxy: RunningProxy): PlacesOf {
     const places: ClusterPlace[] = [];
     const { keys } = await findKeys(proxy, [{ service }]);
     for (const key of keys) {
-      const { families } = await proxy.ask(
+      const { families } = await proxy.query(
         `/debug/explain?${new URLSearchParams({ subject: key }).toString()}`,
         serviceExplanation,
       );

@@ -1,6 +1,6 @@
 /** The command `validate`: problems in manifests, by file, line and field. */
 
-import type { Asked } from '../options.js';
+import type { Invocation } from '../options.js';
 import { UsageError } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, type OutputOptions } from '../options.js';
 import { relative } from 'node:path';
@@ -47,7 +47,7 @@ const INPUT = '-';
  * Reports what in the manifests would be ignored, and what may not be meant: 1 when something would be ignored, otherwise 0. Changes
  * nothing.
  */
-export async function validate({ request }: Asked<typeof validateCommand>): Promise<number> {
+export async function validate({ request }: Invocation<typeof validateCommand>): Promise<number> {
   const { paths, output } = request;
   const input = { file: '<stdin>', read: () => text(process.stdin) };
   const found = await validateManifests(

@@ -1,12 +1,12 @@
 /** The command `version`: the versions of this program and of the proxy on this node. */
 
-import type { Asked } from '../options.js';
+import type { Invocation } from '../options.js';
 import { Option } from 'commander';
 import { refuseOperands } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, type OutputOptions } from '../options.js';
 import { statusAnswer, type ProxyStatus } from '../../../application/status/proxy-status.js';
 import { formatted, print } from '../output.js';
-import { CannotAskError, RunningProxy } from '../running-proxy.js';
+import { QueryError, RunningProxy } from '../running-proxy.js';
 
 interface VersionOptions extends OutputOptions {
   readonly client?: boolean;
@@ -43,26 +43,26 @@ interface Versions {
 
 /**
  * Prints what this program is, and what the proxy running on this node.
- * @throws CannotAskError without an answer, after the first
+ * @throws QueryError without an answer, after the first
  */
 export async function version(
-  { request, configuration }: Asked<typeof versionCommand>,
+  { request, configuration }: Invocation<typeof versionCommand>,
   client: ClientVersion,
 ): Promise<number> {
   const proxy = request.isClientOnly ? undefined : await versionOfProxy(configuration.metricsBindAddress);
-  const known = proxy instanceof CannotAskError ? undefined : proxy;
+  const known = proxy instanceof QueryError ? undefined : proxy;
   const versions: Versions = { client, ...(known && { proxy: known }) };
   await print(formatted(request.output, versions, versionLines));
-  if (proxy instanceof CannotAskError) throw proxy;
+  if (proxy instanceof QueryError) throw proxy;
   return 0;
 }
 
-async function versionOfProxy(bindAddress: string): Promise<Versions['proxy'] | CannotAskError> {
+async function versionOfProxy(bindAddress: string): Promise<Versions['proxy'] | QueryError> {
   try {
-    const { versions, mode } = await RunningProxy.at(bindAddress).ask('/debug/status', statusAnswer);
+    const { versions, mode } = await RunningProxy.at(bindAddress).query('/debug/status', statusAnswer);
     return { ...versions, mode };
   } catch (error) {
-    if (error instanceof CannotAskError) return error;
+    if (error instanceof QueryError) return error;
     throw error;
   }
 }

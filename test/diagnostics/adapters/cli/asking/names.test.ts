@@ -257,7 +257,7 @@ describe('a name without a namespace', () => {
 it('does not mistake another server for a proxy', async () => {
   const routes = Object.fromEntries(Object.keys(nothing).map((path) => [path, json({ items: [] })]));
   for (const name of Object.keys(commands) as (keyof typeof commands)[]) {
-    await expect(run(routes, name)).rejects.toMatchObject({ name: 'CannotAskError' });
+    await expect(run(routes, name)).rejects.toMatchObject({ name: 'QueryError' });
     await served.stop();
   }
 });

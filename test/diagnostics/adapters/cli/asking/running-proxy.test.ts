@@ -1,5 +1,5 @@
 import { anything, fields, flag, number } from '../../../../../src/domain/shape.js';
-import { CannotAskError, RunningProxy } from '../../../../../src/diagnostics/adapters/cli/running-proxy.js';
+import { QueryError, RunningProxy } from '../../../../../src/diagnostics/adapters/cli/running-proxy.js';
 import type { Handler } from '../../../../../src/adapters/http/router.js';
 import { Served } from '../../../../support/http/served.js';
 
@@ -41,7 +41,7 @@ it('ends without an error when it is to end', async () => {
 it('cannot ask a proxy that refuses, and says why', async () => {
   const proxy = await proxyThat((_, response) => void response.writeHead(503).end('too many\n'));
   await expect(numbers(proxy)).rejects.toThrow(
-    new CannotAskError(`the proxy at ${proxy.url}/numbers refuses: too many`),
+    new QueryError(`the proxy at ${proxy.url}/numbers refuses: too many`),
   );
 });
 
@@ -50,7 +50,7 @@ it('cannot ask a proxy that breaks off', async () => {
     response.write('1\n');
     setTimeout(() => response.destroy(), 20);
   });
-  await expect(numbers(proxy)).rejects.toThrow(CannotAskError);
+  await expect(numbers(proxy)).rejects.toThrow(QueryError);
 });
 
 it('asks for one answer, and says what came instead', async () => {
@@ -59,12 +59,12 @@ it('asks for one answer, and says what came instead', async () => {
     '/metrics': (_, response) => void response.writeHead(200).end('# HELP a\n# TYPE a\n'),
   });
   const proxy = RunningProxy.at(served.address);
-  expect(await proxy.ask('/answer', fields({ known: flag }))).toEqual({ known: false });
-  await expect(proxy.ask('/metrics', anything)).rejects.toMatchObject({
-    name: 'CannotAskError',
+  expect(await proxy.query('/answer', fields({ known: flag }))).toEqual({ known: false });
+  await expect(proxy.query('/metrics', anything)).rejects.toMatchObject({
+    name: 'QueryError',
     message: `${proxy.url}/metrics answers 200 as no proxy does, it is not JSON: # HELP a; check that a proxy of this version is running there`,
   });
-  await expect(proxy.ask('/nowhere?of=a', anything)).rejects.toThrow(
+  await expect(proxy.query('/nowhere?of=a', anything)).rejects.toThrow(
     '/nowhere answers 404 as no proxy does, it is not JSON: 404 page not found; check',
   );
 });
@@ -90,8 +90,8 @@ describe('a server that is no proxy', () => {
     'is told by its answer %j',
     async (body) => {
       const proxy = await start((_, response) => void response.end(body));
-      await expect(proxy.ask('/answer', shape)).rejects.toThrow(CannotAskError);
-      await expect(proxy.ask('/answer', shape)).rejects.toThrow('/answer answers 200 as no proxy does');
+      await expect(proxy.query('/answer', shape)).rejects.toThrow(QueryError);
+      await expect(proxy.query('/answer', shape)).rejects.toThrow('/answer answers 200 as no proxy does');
     },
   );
 
@@ -110,12 +110,12 @@ describe('a server that is no proxy', () => {
 
   it('is not followed elsewhere', async () => {
     const proxy = await start((_, response) => void response.writeHead(302, { Location: '/other' }).end());
-    await expect(proxy.ask('/answer', shape)).rejects.toThrow('/answer answers 302 as no proxy does');
+    await expect(proxy.query('/answer', shape)).rejects.toThrow('/answer answers 302 as no proxy does');
   });
 
   it('is left when it does not end', async () => {
     const proxy = await start(endless('x'.repeat(64 * 1024)));
-    await expect(proxy.ask('/answer', shape, 120_000)).rejects.toThrow(
+    await expect(proxy.query('/answer', shape, 120_000)).rejects.toThrow(
       'the answer has more than 67108864 bytes',
     );
     const following = proxy.follow('/answer', shape, 120_000, new AbortController().signal).next();
@@ -124,7 +124,7 @@ describe('a server that is no proxy', () => {
 
   it('is left when it says nothing', async () => {
     const proxy = await start((_, response) => response.flushHeaders());
-    await expect(proxy.ask('/answer', shape, 50)).rejects.toThrow(CannotAskError);
+    await expect(proxy.query('/answer', shape, 50)).rejects.toThrow(QueryError);
     const following = proxy.follow('/answer', shape, 50, new AbortController().signal).next();
     await expect(following).rejects.toThrow('no proxy answers at');
   });
@@ -134,7 +134,7 @@ describe('a server that is no proxy', () => {
       ({ parameters }, response) =>
         void response.end(parameters.has('deep') ? '['.repeat(1_000_000) : `[${'[],'.repeat(2_000_000)}[]]`),
     );
-    await expect(proxy.ask('/answer?deep', anything)).rejects.toThrow('it has more than 32 levels');
-    await expect(proxy.ask('/answer', anything)).rejects.toThrow('more than 2000000 lists and objects');
+    await expect(proxy.query('/answer?deep', anything)).rejects.toThrow('it has more than 32 levels');
+    await expect(proxy.query('/answer', anything)).rejects.toThrow('more than 2000000 lists and objects');
   });
 });

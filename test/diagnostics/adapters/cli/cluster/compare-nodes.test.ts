@@ -1,5 +1,5 @@
-import { CannotAskError } from '../../../../../src/diagnostics/adapters/cli/running-proxy.js';
-import { askCluster } from '../../../../../src/diagnostics/adapters/cli/cluster/ask-cluster.js';
+import { QueryError } from '../../../../../src/diagnostics/adapters/cli/running-proxy.js';
+import { queryCluster } from '../../../../../src/diagnostics/adapters/cli/cluster/query-cluster.js';
 import { NO_TERMINAL, PLUGIN } from '../../../../../src/adapters/cli/reader.js';
 import { writeKubeconfig } from '../../../../support/api-server/kubeconfig.js';
 import { parseCommand } from '../../../../support/command-line.js';
@@ -25,7 +25,7 @@ function run(mode: string, ...args: readonly string[]): Promise<number> {
     { readFile: () => '', hostname: () => 'laptop' },
     { ...NO_TERMINAL, program: PLUGIN },
   );
-  return askCluster(asked);
+  return queryCluster(asked);
 }
 
 const comparers = (): readonly string[] =>
@@ -194,5 +194,5 @@ it.each(['', 'auto', 'userspace'])('takes no mode "%s"', async (mode) => {
 
 it('ends with 3 where the API server rejects requests', async () => {
   cluster.api.clusterRole = { allows: () => false };
-  await expect(run('iptables')).rejects.toThrow(CannotAskError);
+  await expect(run('iptables')).rejects.toThrow(QueryError);
 });

@@ -1,6 +1,6 @@
 /** For each command of the plugin: how the answers of the nodes become one result, its text and its exit code. */
 
-import type { QuestionKind, ClusterQuestion } from './cluster-command.js';
+import type { QueryKind, ClusterQuery } from './cluster-command.js';
 import { traceAnswer } from '../../../application/trace/answer.js';
 import { both } from '../../../../domain/shape.js';
 import {
@@ -40,23 +40,22 @@ import {
 } from '../../../application/cluster/node-bundle.js';
 import { counted } from '../../../../application/words.js';
 import { BundleFolder } from '../commands/dump.js';
-import type { KeptAnswers, NodeAnswer, SilentNode } from '../../../application/cluster/ask-nodes.js';
+import type { KeptAnswers, NodeAnswer, SilentNode } from '../../../application/cluster/query-nodes.js';
 
-/** The types of one question are its own. */
-type AnyQuestion = NodesQuestion<unknown, unknown, object>;
-const question = <Answer, Kept, Result extends object>(
-  one: NodesQuestion<Answer, Kept, Result>,
-): AnyQuestion => one;
+/** The types of one query are its own. */
+type AnyQuery = NodesQuery<unknown, unknown, object>;
+const nodesQuery = <Answer, Kept, Result extends object>(one: NodesQuery<Answer, Kept, Result>): AnyQuery =>
+  one;
 
 const historyOfNode = both(historyAnswer, aboutUnknown);
 
 /** The commands for all nodes, each with the exit code of its answers. */
-export const questions: {
-  readonly [Kind in QuestionKind]: (asked: ClusterQuestion) => AnyQuestion | Promise<AnyQuestion>;
+export const nodesQueries: {
+  readonly [Kind in QueryKind]: (query: ClusterQuery) => AnyQuery | Promise<AnyQuery>;
 } = {
   /** 0 when all nodes are good, 1 when some are degraded, 2 when some do not serve or do not answer. */
   status: () =>
-    question({
+    nodesQuery({
       shape: nodeStatus,
       keep: (answer) => answer,
       result: clusterStatus,
@@ -72,7 +71,7 @@ export const questions: {
   /** 0 when all nodes that list a Service have programmed it, all names are known, and all nodes answer; otherwise 1. */
   services() {
     const sum = new ServicesSum();
-    return question({
+    return nodesQuery({
       shape: servicesAnswer,
       keep: (answer, node) => sum.add(node, answer),
       result: () => sum.result(),
@@ -85,7 +84,7 @@ export const questions: {
 
   /** Of the first of the Services, as each is compared by itself. 0 when all nodes have programmed it alike, otherwise 1. */
   explain: ({ services: [service] }) =>
-    question({
+    nodesQuery({
       shape: serviceExplanation,
       keep: (answer) => answer,
       result: (answers, silent) =>
@@ -98,7 +97,7 @@ export const questions: {
 
   /** 0 when all nodes can trace the packet, otherwise 1. */
   trace: () =>
-    question({
+    nodesQuery({
       shape: traceAnswer,
       keep: keptTrace,
       result: clusterTraces,
@@ -108,7 +107,7 @@ export const questions: {
 
   /** 0 when all nodes answer and no kernel has anything otherwise than desired, otherwise 1. */
   diff: () =>
-    question({
+    nodesQuery({
       timeout: COMPARISON,
       shape: both(differenceAnswer, aboutUnknown),
       keep: shortened,
@@ -120,7 +119,7 @@ export const questions: {
   /** 0 when all nodes answer and one of them knows the Service, otherwise 1. */
   history() {
     const sum = new HistorySum();
-    return question({
+    return nodesQuery({
       shape: historyOfNode,
       keep: (answer, node) => sum.add(node, answer),
       result: () => sum.result(),
@@ -132,7 +131,7 @@ export const questions: {
 
   /** 0 when all nodes answer, otherwise 1. */
   top: () =>
-    question({
+    nodesQuery({
       shape: nodeTraffic,
       keep: (answer) => answer,
       result: (answers, silent) => sumTraffic(answers, answers.length + silent.length),
@@ -142,7 +141,7 @@ export const questions: {
 
   /** 0 when nothing differs but what is expected, 1 when something does, 2 when something is not understood. */
   compare: ({ comparison }) =>
-    question({
+    nodesQuery({
       timeout: comparison!.timeout,
       shape: nodeComparison,
       keep: (answer) => answer,
@@ -151,7 +150,7 @@ export const questions: {
       exitCode: comparisonExit,
     }),
 
-  dump: async ({ to }) => question(await dumpQuestion(to)),
+  dump: async ({ to }) => nodesQuery(await dumpQuery(to)),
 };
 
 /** A bundle includes a comparison with the kernel. Milliseconds. */
@@ -166,9 +165,7 @@ interface Written {
 }
 
 /** 0 when all nodes have answered everything, otherwise 1. @throws BundleFolderError */
-async function dumpQuestion(
-  path: string,
-): Promise<NodesQuestion<NodeBundle, readonly BundlePart[], Written>> {
+async function dumpQuery(path: string): Promise<NodesQuery<NodeBundle, readonly BundlePart[], Written>> {
   const folder = await BundleFolder.open(path);
   return {
     timeout: DUMP_TIMEOUT,
@@ -197,7 +194,7 @@ async function dumpQuestion(
 }
 
 /** What is made of the answers of nodes. One serves once. */
-export interface NodesQuestion<Answer, Kept, Result extends object> extends KeptAnswers<Answer, Kept> {
+export interface NodesQuery<Answer, Kept, Result extends object> extends KeptAnswers<Answer, Kept> {
   /** Milliseconds that a node may take; missing: the usual time. */
   readonly timeout?: number;
   /** @param silent the nodes that did not answer */

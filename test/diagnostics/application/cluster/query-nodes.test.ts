@@ -1,4 +1,4 @@
-import { askNodes } from '../../../../src/diagnostics/application/cluster/ask-nodes.js';
+import { queryNodes } from '../../../../src/diagnostics/application/cluster/query-nodes.js';
 import { NoAnswerError, type NodeProxy } from '../../../../src/diagnostics/application/ports/node-proxies.js';
 import { fields, number } from '../../../../src/domain/shape.js';
 
@@ -10,8 +10,8 @@ const question = {
   keep: ({ lag }: { readonly lag: number }, node: string) => `${node}: ${lag}`,
 };
 
-function proxy(node: string, ask: () => Promise<string>): NodeProxy {
-  return { node, ask };
+function proxy(node: string, query: () => Promise<string>): NodeProxy {
+  return { node, query };
 }
 
 it('sorts answers and silent nodes by name, with what is kept, or why they are silent', async () => {
@@ -21,7 +21,7 @@ it('sorts answers and silent nodes by name, with what is kept, or why they are s
     proxy('node-2', () => Promise.resolve('{"lag":2}')),
     proxy('node-1', () => Promise.reject(new NoAnswerError('timeout', 'no answer in time'))),
   ];
-  expect(await askNodes(proxies, question, 2)).toEqual({
+  expect(await queryNodes(proxies, question, 2)).toEqual({
     answers: [
       { node: 'node-2', answer: 'node-2: 2' },
       { node: 'node-10', answer: 'node-10: 10' },
@@ -42,8 +42,8 @@ it('asks so many at a time, and hides no error of this program', async () => {
     return '{"lag":0}';
   };
   const proxies = ['a', 'b', 'c', 'd', 'e'].map((node) => proxy(node, slow));
-  expect((await askNodes(proxies, question, 3)).answers).toHaveLength(5);
+  expect((await queryNodes(proxies, question, 3)).answers).toHaveLength(5);
   expect(most).toBe(3);
   const broken = proxy('f', () => Promise.reject(new TypeError('broken')));
-  await expect(askNodes([broken], question, 1)).rejects.toThrow(TypeError);
+  await expect(queryNodes([broken], question, 1)).rejects.toThrow(TypeError);
 });

@@ -1,7 +1,7 @@
 import { AnswerError, parseAnswer } from '../parse-answer.js';
 import type { Shape } from '../../../domain/shape.js';
 import { cutText } from '../../../application/cut-text.js';
-import { NoAnswerError, type NodeProxy, type ProxyQuestion, type Silence } from '../ports/node-proxies.js';
+import { NoAnswerError, type NodeProxy, type ProxyQuery, type Silence } from '../ports/node-proxies.js';
 import { grouped } from '../../../domain/model/maps.js';
 import type { UnknownName } from '../status/service-row.js';
 
@@ -30,12 +30,12 @@ export interface KeptAnswers<Answer, Kept> {
   keep(answer: Answer, node: string): Kept | Promise<Kept>;
 }
 
-type NodeQuestion<Answer, Kept> = ProxyQuestion & KeptAnswers<Answer, Kept>;
+type NodeQuery<Answer, Kept> = ProxyQuery & KeptAnswers<Answer, Kept>;
 
 /** Asks proxies the same, at most `parallel` at a time. A node that answers something else than a proxy would is silent. */
-export async function askNodes<Answer, Kept>(
+export async function queryNodes<Answer, Kept>(
   proxies: readonly NodeProxy[],
-  question: NodeQuestion<Answer, Kept>,
+  query: NodeQuery<Answer, Kept>,
   parallel: number,
 ): Promise<NodeReplies<Kept>> {
   const answers: NodeAnswer<Kept>[] = [];
@@ -43,7 +43,7 @@ export async function askNodes<Answer, Kept>(
   const waiting = proxies.values();
   const worker = async (): Promise<void> => {
     for (const proxy of waiting) {
-      const reply = await replyOf(proxy, question);
+      const reply = await replyOf(proxy, query);
       if ('answer' in reply) answers.push(reply);
       else silent.push(reply);
     }
@@ -54,12 +54,12 @@ export async function askNodes<Answer, Kept>(
 
 async function replyOf<Answer, Kept>(
   proxy: NodeProxy,
-  question: NodeQuestion<Answer, Kept>,
+  query: NodeQuery<Answer, Kept>,
 ): Promise<NodeAnswer<Kept> | SilentNode> {
   const { node } = proxy;
   try {
-    const answer = parseAnswer(await proxy.ask(question), question.shape);
-    return { node, answer: await question.keep(answer, node) };
+    const answer = parseAnswer(await proxy.query(query), query.shape);
+    return { node, answer: await query.keep(answer, node) };
   } catch (error) {
     if (error instanceof NoAnswerError)
       return { node, silence: error.silence, reason: cutText(error.message) };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ClusterHistory } from '../../../../../src/diagnostics/application/cluster/cluster-activity.js';
 import type { NodeBundle } from '../../../../../src/diagnostics/application/cluster/node-bundle.js';
 import type { ClusterStatus } from '../../../../../src/diagnostics/application/cluster/cluster-status.js';
-import { askCluster } from '../../../../../src/diagnostics/adapters/cli/cluster/ask-cluster.js';
+import { queryCluster } from '../../../../../src/diagnostics/adapters/cli/cluster/query-cluster.js';
 import {
   BundleFolder,
   BundleFolderError,
@@ -50,7 +50,7 @@ function cluster(...args: readonly string[]): Promise<number> {
     },
     { ...NO_TERMINAL, program: PLUGIN },
   );
-  return askCluster(asked, timeout);
+  return queryCluster(asked, timeout);
 }
 
 /** What a node answers, by its name; the others are good. */
@@ -282,13 +282,13 @@ describe('nobody to ask', () => {
   ])('says so when %s', async (_, prepare, message) => {
     prepare();
     const failed = cluster('status');
-    await expect(failed).rejects.toMatchObject({ name: 'CannotAskError' });
+    await expect(failed).rejects.toMatchObject({ name: 'QueryError' });
     await expect(failed).rejects.toThrow(message);
   });
 
   it('says so when the API server is gone', async () => {
     await api.close();
-    await expect(cluster('status')).rejects.toMatchObject({ name: 'CannotAskError' });
+    await expect(cluster('status')).rejects.toMatchObject({ name: 'QueryError' });
   });
 });
 
