@@ -8,6 +8,7 @@ import type {
 import type { Logger } from '../../../src/application/ports/logger.js';
 import { ApiClient } from '../../../src/adapters/kubernetes/client/api-client.js';
 import type { Connection } from '../../../src/adapters/kubernetes/connection/connection.js';
+import type { ListReceiver } from '../../../src/adapters/kubernetes/encoding/encoding.js';
 import { KubernetesSource } from '../../../src/adapters/kubernetes/kubernetes-source.js';
 import type { ApiTimeouts } from '../../../src/adapters/kubernetes/client/http-exchange.js';
 import type { ReflectorTimings } from '../../../src/adapters/kubernetes/watch/reflector.js';
@@ -75,6 +76,16 @@ export class RecordingLogger implements Logger {
       this.lines.push({ level, facts: { ...this.facts, ...facts }, message });
     };
   }
+}
+
+/** Receives a list all of whose items are readable. */
+export function readableInto(items: unknown[]): ListReceiver {
+  return {
+    add: (object) => items.push(object),
+    addUnreadable({ problem }) {
+      throw new Error(problem);
+    },
+  };
 }
 
 /** What a decoder gives when a piece has arrived: the lines, or the events, that it completes. */

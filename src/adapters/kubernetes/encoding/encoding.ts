@@ -14,11 +14,19 @@ export interface UnreadableObject {
   readonly problem: string;
 }
 
-/** Decodes a list while it arrives, however it is cut. It never keeps more than one unfinished object. */
+/** Gets the items of a list. */
+export interface ListReceiver {
+  add(object: unknown): void;
+  addUnreadable(object: UnreadableObject): void;
+}
+
+/**
+ * Decodes a list that arrives in pieces, and passes its items on. Throws SyntaxError on malformed bytes, and before the items of
+ * another kind of list.
+ */
 export interface ListDecoder {
-  /** The items that this chunk completes. Throws SyntaxError on malformed bytes, and before the items of another kind of list. */
-  push(chunk: Buffer): Iterable<unknown>;
-  /** The list's metadata, after everything was pushed. Throws SyntaxError when the list is truncated or of another kind. */
+  push(piece: Buffer): void;
+  /** The list's metadata, after everything was pushed. Throws SyntaxError when the list is truncated, too. */
   end(): ListMetadata;
 }
 
@@ -64,7 +72,7 @@ export function readStatus(sent: object): ApiStatus {
  * `domain/decode` reads.
  */
 export interface Encoding {
-  listDecoder(kind: ResourceKind, onUnreadable: (object: UnreadableObject) => void): ListDecoder;
+  listDecoder(kind: ResourceKind, receiver: ListReceiver): ListDecoder;
   watchDecoder(kind: ResourceKind): WatchDecoder;
   /** A Status as it was sent. Throws SyntaxError. */
   status(body: Buffer): object;

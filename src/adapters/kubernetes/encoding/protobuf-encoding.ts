@@ -4,7 +4,7 @@ import {
   type Encoding,
   type ListDecoder,
   type ListMetadata,
-  type UnreadableObject,
+  type ListReceiver,
   type RawEvent,
   type WatchDecoder,
 } from './encoding.js';
@@ -14,7 +14,7 @@ import { WireError, WireReader, LENGTH_DELIMITED, VARINT } from './wire-reader.j
 
 /** Objects as Kubernetes encodes them in protocol buffers; of each, only what `domain/decode` reads is decoded. */
 export const protobufEncoding: Encoding = {
-  listDecoder: (kind, onUnreadable) => new ProtobufListDecoder(kind, onUnreadable),
+  listDecoder: (kind, receiver) => new ProtobufListDecoder(kind, receiver),
   watchDecoder: (kind) => new ProtobufWatchDecoder(kind),
   status: decodeStatus,
 };
@@ -56,21 +56,18 @@ class ProtobufListDecoder implements ListDecoder {
 
   constructor(
     private readonly itemKind: ResourceKind,
-    private readonly onUnreadable: (object: UnreadableObject) => void,
+    private readonly receiver: ListReceiver,
   ) {}
 
-  *push(chunk: Buffer): Generator<unknown> {
-    this.queue.push(chunk);
+  push(piece: Buffer): void {
+    this.queue.push(piece);
     if (!this.begin()) return;
     for (let header = this.header(); header; header = this.header()) {
       if (this.left) {
         const field = this.takeFromList(header);
         if (!field) return;
         if (header.number === LIST_META) this.metadata = decode(field, listMeta);
-        else if (header.number === ITEMS) {
-          const item = this.decodeItem(field);
-          if (item !== undefined) yield item;
-        }
+        else if (header.number === ITEMS) this.decodeItem(field);
       } else if (header.number === RAW) {
         this.queue.take(header.size);
         this.enterList(header.length);
@@ -140,14 +137,15 @@ class ProtobufListDecoder implements ListDecoder {
     return this.queue.take(size + length)?.subarray(size);
   }
 
-  private decodeItem(encoded: Buffer): unknown {
+  private decodeItem(encoded: Buffer): void {
+    let item: object;
     try {
-      return decode(encoded, objectMessages[this.itemKind]);
+      item = decode(encoded, objectMessages[this.itemKind]);
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
-      this.onUnreadable({ partial: decodeMetadata(encoded), problem: error.message });
-      return undefined;
+      return this.receiver.addUnreadable({ partial: decodeMetadata(encoded), problem: error.message });
     }
+    this.receiver.add(item);
   }
 }
 

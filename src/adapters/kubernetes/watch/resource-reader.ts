@@ -1,7 +1,7 @@
 import type { Logger } from '../../../application/ports/logger.js';
 import type { ApiClient, Query } from '../client/api-client.js';
 import { ApiError, ApiProtocolError, ApiSilenceError } from '../client/api-error.js';
-import { INITIAL_EVENTS_END, type ListMetadata } from '../encoding/encoding.js';
+import { INITIAL_EVENTS_END, type ListMetadata, type ListReceiver } from '../encoding/encoding.js';
 import { encodingOf } from '../encoding/media-types.js';
 import { Replacement, type KnownObjects } from './known-objects.js';
 import {
@@ -162,7 +162,7 @@ async function requestPages(
   { pageSize, from, signal, onActivity, onRefused }: ListOptions,
   replacement: Replacement,
 ): Promise<string> {
-  const request = { signal, replacement, onActivity };
+  const request = { signal, receiver: replacement, onActivity };
   const pinned = from !== '' && from !== '0';
   let limit: number | undefined = pageSize;
   const firstPage = (): Promise<ListMetadata> =>
@@ -194,13 +194,15 @@ async function requestPages(
   return page.resourceVersion;
 }
 
+const UNRECEIVED: ListReceiver = { add() {}, addUnreadable() {} };
+
 interface ListRequest {
   readonly query: Query;
   /** Continues an earlier page. */
   readonly continued?: boolean;
   readonly signal: AbortSignal;
   /** Gets each object while the list arrives, before it is known whether the whole list is readable. */
-  readonly replacement?: Replacement;
+  readonly receiver?: ListReceiver;
   /** Something arrived. */
   readonly onActivity?: () => void;
 }
@@ -212,7 +214,7 @@ interface ListRequest {
 export async function requestList(
   client: ApiClient,
   { kind, path, labelSelector, fieldSelector }: Resource,
-  { query, continued = false, signal, replacement, onActivity }: ListRequest,
+  { query, continued = false, signal, receiver = UNRECEIVED, onActivity }: ListRequest,
 ): Promise<ListMetadata> {
   const { contentType, body } = await client.open({
     path,
@@ -222,11 +224,11 @@ export async function requestList(
     continued,
     signal,
   });
-  const decoder = encodingOf(contentType).listDecoder(kind, (object) => replacement?.addUnreadable(object));
+  const decoder = encodingOf(contentType).listDecoder(kind, receiver);
   try {
     await body.read(client.silence, (piece) => {
       onActivity?.();
-      for (const object of decoder.push(piece)) replacement?.add(object);
+      decoder.push(piece);
     });
     return decoder.end();
   } catch (error) {

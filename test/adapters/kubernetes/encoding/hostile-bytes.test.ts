@@ -4,7 +4,7 @@ import { protobufEncoding } from '../../../../src/adapters/kubernetes/encoding/p
 import { WireError } from '../../../../src/adapters/kubernetes/encoding/wire-reader.js';
 import { encodeEvent, encodeObject, part, varint } from '../../../support/api-server/protobuf.js';
 import { recording } from '../../../support/api-recordings.js';
-import { completedBy } from '../harness.js';
+import { completedBy, readableInto } from '../harness.js';
 
 interface Outcome {
   readonly items: unknown[];
@@ -14,9 +14,11 @@ interface Outcome {
 /** Reads a list to its end. Throws what the decoder throws. */
 function readList(kind: ResourceKind, bytes: Buffer, chunkSize = bytes.length || 1): Outcome {
   const outcome: Outcome = { items: [], unreadable: [] };
-  const decoder = protobufEncoding.listDecoder(kind, (object) => outcome.unreadable.push(object));
-  for (let at = 0; at < bytes.length; at += chunkSize)
-    outcome.items.push(...decoder.push(bytes.subarray(at, at + chunkSize)));
+  const decoder = protobufEncoding.listDecoder(kind, {
+    add: (object) => outcome.items.push(object),
+    addUnreadable: (object) => outcome.unreadable.push(object),
+  });
+  for (let at = 0; at < bytes.length; at += chunkSize) decoder.push(bytes.subarray(at, at + chunkSize));
   decoder.end();
   return outcome;
 }
@@ -204,10 +206,8 @@ it.each([
 
 it('a list hands out nothing before its kind is known', () => {
   const items: unknown[] = [];
-  const decoder = protobufEncoding.listDecoder('Service', () => {});
-  expect(() => {
-    for (const item of decoder.push(list('NodeList', [metadata('a')]))) items.push(item);
-  }).toThrow('its kind is "NodeList"');
+  const decoder = protobufEncoding.listDecoder('Service', readableInto(items));
+  expect(() => decoder.push(list('NodeList', [metadata('a')]))).toThrow('its kind is "NodeList"');
   expect(items).toEqual([]);
 });
 

@@ -8,7 +8,7 @@ import { readNode } from '../../../../src/domain/decode/read-node.js';
 import { readServiceCidr } from '../../../../src/domain/decode/read-service-cidr.js';
 import { readService } from '../../../../src/domain/decode/read-service.js';
 import { recording } from '../../../support/api-recordings.js';
-import { completedBy } from '../harness.js';
+import { completedBy, readableInto } from '../harness.js';
 
 const READERS: Record<ResourceKind, (raw: unknown) => unknown> = {
   Service: readService,
@@ -31,12 +31,9 @@ function identity(object: unknown): Metadata {
 }
 
 function readList(encoding: Encoding, kind: ResourceKind, bytes: Buffer, chunkSize: number) {
-  const decoder = encoding.listDecoder(kind, ({ problem }) => {
-    throw new Error(problem);
-  });
   const items: unknown[] = [];
-  for (let at = 0; at < bytes.length; at += chunkSize)
-    items.push(...decoder.push(bytes.subarray(at, at + chunkSize)));
+  const decoder = encoding.listDecoder(kind, readableInto(items));
+  for (let at = 0; at < bytes.length; at += chunkSize) decoder.push(bytes.subarray(at, at + chunkSize));
   return { ...decoder.end(), items };
 }
 
