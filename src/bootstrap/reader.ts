@@ -13,7 +13,7 @@ import { AwaitNode, CLUSTER_TIMEOUTS, NO_WAIT } from '../application/node/await-
 import { CheckNode } from '../application/node/check-node.js';
 import { NodeContexts } from '../application/node/node-contexts.js';
 import type { Logger } from '../application/ports/logger.js';
-import { SyncObservers } from '../application/ports/sync-observer.js';
+import { combineObservers } from '../application/ports/sync-observer.js';
 import { ChangeHistory } from '../application/status/change-history.js';
 import { RemainingRules } from '../application/status/remaining-rules.js';
 import { ServiceStatuses } from '../application/status/service-statuses.js';
@@ -163,7 +163,7 @@ export function readingProviders(
     changeHistory: ({ statuses, clock }) => new ChangeHistory(statuses, clock),
     remainingRules: () => new RemainingRules(),
     syncObserver: ({ health, metrics, syncHistory, changeHistory }) =>
-      new SyncObservers([health, metrics, syncHistory, changeHistory]),
+      combineObservers([health, metrics, syncHistory, changeHistory]),
     health({ source, clock }) {
       const { syncPeriod } = modeSettings(configuration, modeInForce(configuration));
       return new ProxyHealth(clock, 2 * syncPeriod, () => source.status());

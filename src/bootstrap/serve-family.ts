@@ -1,6 +1,6 @@
 import { ServiceHealthChecks } from '../application/health/service-health-checks.js';
 import { LocalhostNodePorts } from '../application/localhost/localhost-node-ports.js';
-import { ForwardingListeners } from '../application/ports/forwarding-listener.js';
+import { combineListeners } from '../application/ports/forwarding-listener.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { ConnectionHolder } from '../application/ports/node/connection-holder.js';
 import type { WatchedProtocol } from '../application/ports/node/conntrack.js';
@@ -50,7 +50,7 @@ export function serveFamily(parts: ProxyParts, family: IpFamily): ServedFamily {
       family,
       relay: localhostRelay,
       metrics,
-      report: (key, problem) => sync.lacking(key, problem),
+      report: (key, problem) => sync.outcomes.lacking(key, problem),
       clock,
       logger: loggerOf('localhost-node-ports'),
     });
@@ -62,7 +62,7 @@ export function serveFamily(parts: ProxyParts, family: IpFamily): ServedFamily {
     statuses,
     clock,
     loggerOf('sync-loop'),
-    new ForwardingListeners(listeners.filter((listener) => listener !== undefined)),
+    combineListeners(listeners.filter((listener) => listener !== undefined)),
     () => source.problems,
     ejection?.ejectedEndpoints(family),
     () => reports.rejectedServices,

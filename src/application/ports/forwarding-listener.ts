@@ -2,6 +2,7 @@ import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import { combine } from './sync-observer.js';
 
 /** What the kernel forwards from now on. */
 export interface Programmed {
@@ -32,18 +33,6 @@ export interface ForwardingListener {
 }
 
 /** Several listeners as one. Each is called in turn. */
-export class ForwardingListeners implements ForwardingListener {
-  constructor(private readonly listeners: readonly ForwardingListener[]) {}
-
-  programming(changes: readonly ForwardingChange[]): void {
-    for (const listener of this.listeners) listener.programming?.(changes);
-  }
-
-  programmed(programmed: Programmed): void {
-    for (const listener of this.listeners) listener.programmed(programmed);
-  }
-
-  repaired(lost?: readonly FrontendAddress[]): void {
-    for (const listener of this.listeners) listener.repaired?.(lost);
-  }
+export function combineListeners(listeners: readonly ForwardingListener[]): ForwardingListener {
+  return combine<ForwardingListener>(listeners, ['programming', 'programmed', 'repaired']);
 }

@@ -53,38 +53,24 @@ export interface SyncReport extends ProgrammedChanges {
 }
 
 /** Several observers as one, such as health, metrics and history. Each call goes to all that have it, in turn. */
-export class SyncObservers implements SyncObserver {
-  constructor(private readonly observers: readonly Partial<SyncObserver>[]) {}
+export function combineObservers(observers: readonly Partial<SyncObserver>[]): SyncObserver {
+  return combine(observers, [
+    ...(['loopStarted', 'queued', 'dequeued', 'finished', 'verified', 'repaired'] as const),
+    ...(['serviceEvent', 'endpointSliceEvent'] as const),
+  ]);
+}
 
-  loopStarted(family: IpFamily): void {
-    for (const observer of this.observers) observer.loopStarted?.(family);
-  }
-
-  queued(family: IpFamily): void {
-    for (const observer of this.observers) observer.queued?.(family);
-  }
-
-  dequeued(family: IpFamily): void {
-    for (const observer of this.observers) observer.dequeued?.(family);
-  }
-
-  finished(family: IpFamily, report: SyncReport): void {
-    for (const observer of this.observers) observer.finished?.(family, report);
-  }
-
-  verified(family: IpFamily, problem?: string): void {
-    for (const observer of this.observers) observer.verified?.(family, problem);
-  }
-
-  repaired(family: IpFamily, steps: number): void {
-    for (const observer of this.observers) observer.repaired?.(family, steps);
-  }
-
-  serviceEvent(service: ServiceKey, changed: boolean): void {
-    for (const observer of this.observers) observer.serviceEvent?.(service, changed);
-  }
-
-  endpointSliceEvent(changed: boolean): void {
-    for (const observer of this.observers) observer.endpointSliceEvent?.(changed);
-  }
+/** An object whose methods of these names call those of all receivers that have them, in turn. */
+export function combine<Methods extends object>(
+  receivers: readonly Partial<Methods>[],
+  names: readonly (keyof Methods)[],
+): Methods {
+  type Method = ((...values: readonly unknown[]) => void) | undefined;
+  const methods = names.map((name) => [
+    name,
+    (...values: readonly unknown[]): void => {
+      for (const receiver of receivers) (receiver[name] as Method)?.call(receiver, ...values);
+    },
+  ]);
+  return Object.fromEntries(methods) as Methods;
 }

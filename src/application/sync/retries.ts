@@ -1,6 +1,6 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { Clock, Timer } from '../ports/clock.js';
-import type { Sync } from '../use-cases/sync.js';
+import type { ServicePortOutcomes } from './service-port-outcomes.js';
 
 /** Milliseconds. */
 export interface RetryTimes {
@@ -45,14 +45,14 @@ export class Retries {
 
   constructor(
     private readonly clock: Clock,
-    private readonly sync: Pick<Sync, 'attempts' | 'limitOf'>,
+    private readonly outcomes: Pick<ServicePortOutcomes, 'attempts' | 'limitOf'>,
     private readonly retry: (key: ServicePortKey) => void,
   ) {}
 
   /** @param key has just failed. What its mode never serves is not tried again. */
   later(key: ServicePortKey): void {
-    if (this.sync.limitOf(key) === 'mode') return;
-    const attempts = this.sync.attempts(key)!;
+    if (this.outcomes.limitOf(key) === 'mode') return;
+    const attempts = this.outcomes.attempts(key)!;
     const now = this.clock.steady();
     const former = this.failing.get(key);
     former?.timer.cancel();
@@ -65,7 +65,7 @@ export class Retries {
   recent(): readonly ServicePortKey[] {
     const start = this.clock.steady() - LONG;
     const isRejected = (key: ServicePortKey): boolean =>
-      this.fails(key) && this.sync.limitOf(key) === undefined;
+      this.fails(key) && this.outcomes.limitOf(key) === undefined;
     return [...this.failing].flatMap(([key, { since }]) => (since > start && isRejected(key) ? key : []));
   }
 
@@ -88,6 +88,6 @@ export class Retries {
   }
 
   private fails(key: ServicePortKey): boolean {
-    return this.sync.attempts(key) !== undefined;
+    return this.outcomes.attempts(key) !== undefined;
   }
 }

@@ -56,7 +56,7 @@ export class SyncLoop {
     /** Called after each sync that programmed changes. Cheap, and never throws. */
     private readonly programmed: (family: IpFamily, report: SyncReport) => void = () => {},
   ) {
-    this.retries = new Retries(clock, sync, (key) => this.retry(key));
+    this.retries = new Retries(clock, sync.outcomes, (key) => this.retry(key));
     const turns: VerifierTurns = {
       enqueue: (step) => this.enqueue(step),
       mayVerify: () => this.failures === 0,

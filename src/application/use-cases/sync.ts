@@ -4,7 +4,7 @@ import { ForwardingTable, type ForwardingChange } from '../../domain/forwarding/
 import { UncomputedServices } from '../../domain/forwarding/uncomputed-services.js';
 import { WaitingChanges } from '../../domain/forwarding/waiting-changes.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { type ServiceKey, type ServicePortKey, serviceOf } from '../../domain/model/service-port-name.js';
+import { type ServiceKey, serviceOf } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
@@ -14,7 +14,6 @@ import {
   NOTHING_APPLIED,
   type ApplyResult,
   type Backend,
-  type ServiceFailure,
   type VerificationKind,
   type VerifyResult,
 } from '../ports/backend.js';
@@ -44,7 +43,7 @@ export class Sync {
   private readonly waiting = new WaitingChanges();
   /** Services that have changed, and whose entries have not been computed since. */
   private readonly uncomputed: UncomputedServices;
-  private readonly outcomes: ServicePortOutcomes;
+  readonly outcomes: ServicePortOutcomes;
   private started = false;
   /** The node of the last call of the backend. */
   private network: NodeNetwork | undefined;
@@ -72,21 +71,6 @@ export class Sync {
 
   get family() {
     return this.backend.family;
-  }
-
-  /** `ServicePortOutcomes.attempts`. */
-  attempts(key: ServicePortKey): number | undefined {
-    return this.outcomes.attempts(key);
-  }
-
-  /** `ServicePortOutcomes.limitOf`. */
-  limitOf(key: ServicePortKey): ServiceFailure['limitedBy'] {
-    return this.outcomes.limitOf(key);
-  }
-
-  /** `ServicePortOutcomes.lacking`. */
-  lacking(key: ServicePortKey, problem: string | undefined): void {
-    this.outcomes.lacking(key, problem);
   }
 
   /** Whether changes of this Service, or of any, are left for the next call of `program`. */

@@ -5,7 +5,7 @@ import { retryDelay } from '../../../src/application/sync/retries.js';
 import { ChangeHistory } from '../../../src/application/status/change-history.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../../src/application/status/sync-history.js';
-import { SyncObservers } from '../../../src/application/ports/sync-observer.js';
+import { combineObservers, type SyncObserver } from '../../../src/application/ports/sync-observer.js';
 import { timeText } from '../../../src/domain/model/text.js';
 import { SYNC_REPORT } from '../../support/sync-report.js';
 
@@ -17,19 +17,19 @@ const REPORT = {
   noLocalEndpoints: { internal: 1, external: 2 },
 };
 
-describe('SyncObservers', () => {
+describe('combined observers', () => {
   let recorded: RecordingObserver;
   let health: ProxyHealth;
   let history: SyncHistory;
   let changes: ChangeHistory;
-  let observers: SyncObservers;
+  let observers: SyncObserver;
 
   beforeEach(() => {
     recorded = new RecordingObserver();
     health = new ProxyHealth(new FakeClock(1_000_000), 60_000);
     history = new SyncHistory(new FakeClock(1_000_000));
     changes = new ChangeHistory(new ServiceStatuses(), new FakeClock(1_000_000));
-    observers = new SyncObservers([health, recorded, history, changes]);
+    observers = combineObservers([health, recorded, history, changes]);
   });
 
   it('tell each observer everything that it wants to hear', () => {

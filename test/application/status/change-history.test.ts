@@ -123,7 +123,7 @@ describe('ChangeHistory', () => {
     bench.loop.pending.everyServiceChanged();
     bench.loop.changed();
     await bench.clock.advanceAsync(10_000);
-    expect(bench.sync.attempts(keyOf('b'))).toBeGreaterThan(2);
+    expect(bench.sync.outcomes.attempts(keyOf('b'))).toBeGreaterThan(2);
     expect(history.changes().changes).toMatchObject([
       { what: 'everything-programmed', family: 'IPv4' },
       { what: 'service-port', servicePort: keyOf('b'), result: 'failed' },

@@ -64,7 +64,7 @@ describe('a service port that cannot be programmed', () => {
       expect(tries()).toEqual([]);
       await bench.clock.advanceAsync(1);
       expect(tries()).toEqual(['apply b']);
-      expect(bench.sync.attempts(keyOf('b'))).toBe(index + 2);
+      expect(bench.sync.outcomes.attempts(keyOf('b'))).toBe(index + 2);
     }
     expect(status(bench, 'b')).toMatchObject({ state: 'failed', since: timeText(START) });
   });
@@ -78,7 +78,7 @@ describe('a service port that cannot be programmed', () => {
     expect(bench.syncs()).toEqual(['apply b c']);
     await bench.clock.advanceAsync(1);
     expect(bench.syncs()).toEqual(['apply b c']);
-    expect(['b', 'c'].map((name) => bench.sync.attempts(keyOf(name)))).toEqual([3, 3]);
+    expect(['b', 'c'].map((name) => bench.sync.outcomes.attempts(keyOf(name)))).toEqual([3, 3]);
   });
 
   it('does not wait longer than it has failed because its Service changes often', async () => {
@@ -88,7 +88,7 @@ describe('a service port that cannot be programmed', () => {
       bench.change('b');
       await bench.clock.advanceAsync(200);
     }
-    expect(bench.sync.attempts(keyOf('b'))).toBe(5);
+    expect(bench.sync.outcomes.attempts(keyOf('b'))).toBe(5);
     bench.backend.poisoned.clear();
     await bench.clock.advanceAsync(2_000);
     expect(status(bench, 'b')).toMatchObject({ state: 'programmed' });

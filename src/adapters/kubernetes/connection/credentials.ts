@@ -189,7 +189,7 @@ function requireSendable({ Authorization }: OutgoingHttpHeaders = {}): void {
 function tlsOf(
   { ca, cert, key, servername, rejectUnauthorized }: RequestOptions,
   caFile = '',
-  certFile = '',
+  certFile = 'in the kubeconfig',
 ): AgentOptions {
   const authorities = ca ? certificatesIn(String(ca)) : undefined;
   if (authorities?.length === 0)

@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { createSecureContext } from 'node:tls';
 import { load } from 'js-yaml';
 import { errorMessage } from '../../../application/error-message.js';
 import {
@@ -80,9 +79,6 @@ async function loadFile(
   requireCertificates(config.getCurrentCluster()?.caData, file);
   if (!user) return undefined;
   refuseAuthProvider(user, file);
-  requireText(user, file);
-  requireKeyPair(user, file);
-  requireCommand(user, file);
   prepareExecPlugin(user, resolvePath);
   const tokenFile = tokenFileOf(text, user);
   return tokenFile && resolvePath(tokenFile);
@@ -160,12 +156,6 @@ function refuseAuthProvider({ name, authProvider }: User, file: string): void {
   );
 }
 
-/** YAML makes a number of digits without quotes. */
-function requireText({ name, token }: User, file: string): void {
-  if (token === undefined || token === null || typeof token === 'string') return;
-  throw new KubeconfigError(file, `the token of user "${name}" is not text`, 'put it into quotes');
-}
-
 /** As in client-go: what the kubeconfig itself contains cannot become valid later, unlike files. */
 function requireCertificates(authority: string | undefined, file: string): void {
   if (!authority || certificatesIn(decoded(authority)).length > 0) return;
@@ -173,29 +163,6 @@ function requireCertificates(authority: string | undefined, file: string): void 
     file,
     'cannot read the certificate authority of the API server (unable to parse bytes as PEM block)',
     'clusters[].cluster.certificate-authority-data must hold certificates in PEM format',
-  );
-}
-
-function requireKeyPair({ name, certData, keyData }: User, file: string): void {
-  if (!certData || !keyData) return;
-  try {
-    createSecureContext({ cert: decoded(certData), key: decoded(keyData) });
-  } catch (error) {
-    throw new KubeconfigError(
-      file,
-      `the client certificate of user "${name}" is not valid (${errorMessage(error)})`,
-      'client-certificate-data and client-key-data must hold a certificate and its key in PEM format',
-      { cause: error },
-    );
-  }
-}
-
-function requireCommand({ name, exec }: User, file: string): void {
-  if (!exec || (exec as { readonly command?: string }).command) return;
-  throw new KubeconfigError(
-    file,
-    `user "${name}" has an exec plugin without a command`,
-    'set users[].user.exec.command',
   );
 }
 
