@@ -38,6 +38,9 @@ type TakePiece = (piece: Buffer) => boolean | void;
 
 const MAXIMUM_ERROR_BODY = 64 * 1024;
 
+/** Informational answers (1xx) before the response. API servers send none; a few are no mistake of a proxy on the way. */
+const MAXIMUM_INFORMATION = 5;
+
 /** One HTTP request and its response, with time limits. */
 export class HttpExchange {
   constructor(
@@ -77,6 +80,12 @@ export class HttpExchange {
         if (sent.reusedSocket || (!secure && !socket.connecting)) connected();
         else socket.once(secure ? 'secureConnect' : 'connect', connected);
       });
+      let informed = 0;
+      const inform = (): void => {
+        if (++informed > MAXIMUM_INFORMATION)
+          end(`more than ${MAXIMUM_INFORMATION} informational answers (1xx)`);
+      };
+      sent.on('information', inform);
       sent.once('response', resolve);
       sent.on('error', (error) => reject(asConnectionError(error, this.name)));
       sent.end(body);
