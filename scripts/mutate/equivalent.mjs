@@ -26,7 +26,7 @@ export const EQUIVALENT = [
   ['reconcile/sequence-difference.ts', '[low, high] = [0', '0', 'all are one place further along'],
   ['use-cases/object-reports.ts', "split(' ', 1)[0]", '1', 'only the first part is looked at'],
   ['difference/shared-work.ts', 'once: true', 'true', 'a signal aborts once'],
-  ['sync/retries.ts', 'this.timers.delete', 'this.timers.delete(key);', 'it only frees memory'],
+  ['sync/service-port-outcomes.ts', 'this.timers.delete', 'this.timers.delete(key);', 'it only frees memory'],
   ['reconcile/claimants.ts', 'MOST_FORMER = ', '2', 'it only frees memory'],
   ['reconcile/claimants.ts', '> MOST_FORMER', 'MOST_FORMER * this.members.size', 'it only frees memory'],
   [
@@ -35,12 +35,7 @@ export const EQUIVALENT = [
     'this.heap.length > MOST_FORMER * this.members.size',
     'it only frees memory',
   ],
-  [
-    'sync/comparison.ts',
-    'running = undefined',
-    'this.running = undefined;',
-    'what is over cannot be aborted',
-  ],
+  ['sync/verifier.ts', 'running = undefined', 'this.running = undefined;', 'what is over cannot be aborted'],
   [
     'reconcile/claimants.ts',
     'heap[left + 1]! <',
