@@ -36,11 +36,10 @@ const withoutDiagnostics = [...LAYERS, 'testing', '{index,fakes,contract}.ts'].m
 /** What the proxy offers its diagnostics, beside its domain (ARCHITECTURE.md, "What the diagnostics read"). */
 const PUBLISHED = {
   application: [
-    ...['ports', 'words.ts', 'cut-text.ts', 'delay.ts', 'error-message.ts'],
+    ...['ports', 'words.ts', 'cut-text.ts', 'retries.ts', 'error-message.ts'],
     ...['status', 'health', 'traffic/traffic-watchers.ts'],
     ...['use-cases/object-reports.ts', 'use-cases/sync.ts', 'use-cases/await-lists.ts'],
     ...['node/forwarding-obstacles.ts', 'node/node-contexts.ts'],
-    ...['failover/aside-lookup.ts', 'localhost/localhost-lookup.ts'],
   ],
   adapters: [
     ...[

@@ -5,7 +5,7 @@ import {
   type ExplainSources,
   UnservedServices,
 } from '../../src/diagnostics/application/explain/explain.js';
-import type { LocalhostLookup } from '../../src/application/localhost/localhost-lookup.js';
+import type { LocalhostLookup } from '../../src/application/status/port-status.js';
 import type { ServiceLookup } from '../../src/application/ports/service-lookup.js';
 import { ListServices } from '../../src/diagnostics/application/status/list-services.js';
 import { ServiceStatuses } from '../../src/application/status/service-statuses.js';

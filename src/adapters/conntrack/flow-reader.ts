@@ -1,10 +1,9 @@
-import type { ClientFlow, ConnectionActivity } from '../../domain/conntrack/flow.js';
+import type { ClientFlow, ConnectionActivity, SeenFlow } from '../../domain/conntrack/flow.js';
 import type { FlowPlace } from '../../domain/conntrack/frontend-map.js';
 import { protocolOfNumber, type Protocol } from '../../domain/model/service-port-name.js';
 import { hostPort } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { flowHash, inSample } from '../../domain/traffic/sample.js';
-import type { SeenFlow } from '../../domain/traffic/seen-flow.js';
 import { AttributeReader, type NetlinkMessage } from '../netlink/message-reader.js';
 import type { MessageWriter } from '../netlink/message-writer.js';
 import { addressText, NLA_F_NESTED } from '../netlink/protocol.js';

@@ -9,7 +9,7 @@ import type {
 import { PROTOCOL_NUMBERS } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { ADDRESS_FACTOR, PORT_FACTOR } from '../../domain/traffic/sample.js';
-import type { SeenFlow } from '../../domain/traffic/seen-flow.js';
+import type { SeenFlow } from '../../domain/conntrack/flow.js';
 import { NetlinkRequestError } from '../netlink/errors.js';
 import type { NetlinkMessage } from '../netlink/message-reader.js';
 import { MessageWriter } from '../netlink/message-writer.js';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventsV1Event, EventsV1EventSeries } from '@kubernetes/client-node';
 import type { EventsV1ApiRequestFactory } from '@kubernetes/client-node/dist/gen/apis/EventsV1Api.js';
 import { V1MicroTime } from '@kubernetes/client-node/dist/types.js';
-import { delay } from '../../application/delay.js';
+import { delay } from '../../application/retries.js';
 import type { Clock, Timer } from '../../application/ports/clock.js';
 import type { ClusterEvent, EventRecorder } from '../../application/ports/event-recorder.js';
 import type { Logger } from '../../application/ports/logger.js';

@@ -1,7 +1,7 @@
 /** Removes what IPVS mode left on the node, either immediately or when its connections have ended. */
 
 import { setTimeout } from 'node:timers/promises';
-import { delay } from '../../application/delay.js';
+import { delay } from '../../application/retries.js';
 import type { Backend } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';

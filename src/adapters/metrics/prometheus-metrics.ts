@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { delay } from '../../application/delay.js';
+import { delay } from '../../application/retries.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { ConntrackOutcome, Metrics } from '../../application/ports/metrics.js';
 import type { SyncReport } from '../../application/ports/sync-observer.js';

@@ -2,7 +2,7 @@
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
-import { delay } from '../../application/delay.js';
+import { delay } from '../../application/retries.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { cLibraryIfAny } from './c-library.js';

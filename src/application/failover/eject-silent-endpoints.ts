@@ -6,7 +6,7 @@ import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { wholeLists } from '../../domain/select-endpoints.js';
 import { familyPortKey, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
-import type { CountingFacts } from '../../domain/traffic/counting-facts.js';
+import type { CountingFacts } from '../../domain/traffic/sample.js';
 import type { PortTraffic } from '../../domain/traffic/traffic-table.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';
@@ -14,9 +14,11 @@ import type { EndpointConnector } from '../ports/node/endpoint-connector.js';
 import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
 import { type AsideTimes, compactTexts } from '../words.js';
-import type { AsideLookup, Asides } from './aside-lookup.js';
+import type { AsideLookup, Asides } from '../status/port-status.js';
 import { OwnConnects } from './own-connects.js';
-import type { EjectionReports, StepCounts } from './ejection-reports.js';
+import type { EventRecorder } from '../ports/event-recorder.js';
+import type { Logger } from '../ports/logger.js';
+
 /** How often to look at what has been counted, in milliseconds. */
 const LOOK_EVERY = 1_000;
 /** For so long after events were lost, nobody steps aside. */
@@ -235,4 +237,51 @@ function passingBlindness(
     eventsWereLost &&
       'events of connections were lost a moment ago, so no silent endpoint steps aside for some seconds',
   );
+}
+
+/** How many steps there have been since the start, by what and why. */
+export type StepCounts = ReadonlyMap<Step['why'], number>;
+
+/** Tells of endpoints that step aside and return, in the log, as events on their Services, and in numbers. */
+export class EjectionReports {
+  private readonly counts = new Map<Step['why'], number>();
+  private readonly said = new Set<string>();
+
+  constructor(
+    private readonly nodeName: string,
+    private readonly events: EventRecorder,
+    private readonly logger: Logger,
+  ) {}
+
+  get stepCounts(): StepCounts {
+    return this.counts;
+  }
+
+  stepped({ key: servicePort, family, name }: ForwardingEntry, step: Step): void {
+    const { place: endpoint, what, why } = step;
+    this.counts.set(why, (this.counts.get(why) ?? 0) + 1);
+    if (what === 'returned') {
+      this.logger.info({ servicePort, family, endpoint, why }, 'an endpoint gets new connections again');
+      return;
+    }
+    const { seconds } = step;
+    this.logger.warn({ servicePort, family, endpoint, why, seconds }, 'a silent endpoint steps aside');
+    this.events.record({
+      regarding: { kind: 'Service', namespace: name.namespace, name: name.name },
+      type: 'Warning',
+      reason: 'SilentEndpointStepsAside',
+      action: 'EjectSilentEndpoint',
+      // Without the time, so that a repetition is the same event.
+      note: `node ${this.nodeName}: endpoint ${endpoint} of ${servicePort} (${family}) is listed as ready, but the last connections to it got no answer; new ones go to others for a while`,
+    });
+  }
+
+  /** Says once what keeps silent endpoints from stepping aside. */
+  blind(reasons: readonly string[], facts: Readonly<Record<string, unknown>> = {}): void {
+    for (const reason of reasons) {
+      if (this.said.has(reason)) continue;
+      this.said.add(reason);
+      this.logger.warn(facts, reason);
+    }
+  }
 }

@@ -14,7 +14,7 @@ import type {
   OpenHealthCheck,
 } from '../ports/health-check-listener.js';
 import type { Logger } from '../ports/logger.js';
-import { retryDelay } from '../sync/retries.js';
+import { retryDelay } from '../retries.js';
 
 /** The state of one Service's health check. */
 export type HealthCheckState = ReturnType<typeof healthCheckState>;

@@ -14,7 +14,7 @@ import type { ForwardingListener, Programmed } from '../ports/forwarding-listene
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { NodePortRelay, OpenNodePort, RelayTarget } from '../ports/node/node-port-relay.js';
-import { retryDelay, type RetryTimes } from '../sync/retries.js';
+import { retryDelay, type RetryTimes } from '../retries.js';
 
 interface LocalhostNodePortsOptions extends RelayDependencies {
   readonly metrics: Pick<Metrics, 'localhostListenerFailed' | 'localhostListeners'>;

@@ -1,3 +1,8 @@
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { FamilyPortKey } from '../../domain/traffic/service-frontends.js';
+import type { AsideTimes } from '../words.js';
 import {
   fields,
   list,
@@ -77,3 +82,16 @@ export function isNodeProblem(
 ): boolean {
   return state === 'failed' ? limitedBy !== 'mode' : limitedBy === 'node';
 }
+
+/** Tells of endpoints that step aside; undefined for one that does not. */
+export type AsideLookup = (port: FamilyPortKey, place: string) => AsideTimes | undefined;
+
+/** The endpoints that step aside now. */
+export interface Asides {
+  readonly asideTimes: AsideLookup;
+  /** The service ports that have any, as last programmed. */
+  portsAside(): Iterable<ForwardingEntry>;
+}
+
+/** Where the proxy itself listens for the node port of a service port: `127.0.0.1:30080`, `[::1]:30080`; undefined if it does not. */
+export type LocalhostLookup = (family: IpFamily, key: ServicePortKey) => string | undefined;

@@ -8,10 +8,10 @@ import { NOTHING_APPLIED, type Backend } from '../ports/backend.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { ProgrammedChanges, SyncObserver, SyncReport } from '../ports/sync-observer.js';
-import { retryDelayAmongChanges, Retries } from './retries.js';
-import { Comparison } from './comparison.js';
+import { retryDelayAmongChanges } from '../retries.js';
+import { ServicePortRetries } from './service-port-outcomes.js';
+import { Comparison, Verifier, type VerifierTurns } from './verifier.js';
 import type { Sync } from '../use-cases/sync.js';
-import { Verifier, type VerifierTurns } from './verifier.js';
 
 /**
  * Decides when one family is synced, and does one thing at a time.
@@ -32,7 +32,7 @@ export class SyncLoop {
   private state: 'waiting' | 'idle' | 'scheduled' | 'due' | 'running' | 'stopped' = 'waiting';
   private work: Promise<void> = Promise.resolve();
   private timer: Timer | undefined;
-  private readonly retries: Retries;
+  private readonly retries: ServicePortRetries;
   private readonly verifier: Verifier;
   private readonly comparison: Comparison;
   private readonly stopping = new AbortController();
@@ -56,7 +56,7 @@ export class SyncLoop {
     /** Called after each sync that programmed changes. Cheap, and never throws. */
     private readonly programmed: (family: IpFamily, report: SyncReport) => void = () => {},
   ) {
-    this.retries = new Retries(clock, sync.outcomes, (key) => this.retry(key));
+    this.retries = new ServicePortRetries(clock, sync.outcomes, (key) => this.retry(key));
     const turns: VerifierTurns = {
       enqueue: (step) => this.enqueue(step),
       mayVerify: () => this.failures === 0,

@@ -1,11 +1,10 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace } from '../../domain/model/endpoint.js';
-import { nextShift, shiftFor, type TrafficLoad } from '../../domain/traffic/sample.js';
+import { nextShift, shiftFor, type TrafficLoad, type CountingFacts } from '../../domain/traffic/sample.js';
 import { ServiceFrontends, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
-import type { CountingFacts } from '../../domain/traffic/counting-facts.js';
 import { snapshotOf, type TrafficSnapshot } from '../../domain/traffic/traffic-snapshot.js';
 import { TrafficTable, type PortTraffic } from '../../domain/traffic/traffic-table.js';
-import { delay } from '../delay.js';
+import { delay } from '../retries.js';
 import { errorMessage } from '../error-message.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { FlowEvents, FlowSink } from '../ports/node/flow-events.js';

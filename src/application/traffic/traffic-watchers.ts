@@ -1,9 +1,9 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { FamilyPortKey } from '../../domain/traffic/service-frontends.js';
-import type { CountingFacts } from '../../domain/traffic/counting-facts.js';
+import type { CountingFacts } from '../../domain/traffic/sample.js';
 import type { TrafficSnapshot } from '../../domain/traffic/traffic-snapshot.js';
 import type { PortTraffic } from '../../domain/traffic/traffic-table.js';
-import { delay } from '../delay.js';
+import { delay } from '../retries.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { TrafficCount } from './traffic-count.js';
 import { NamedError } from '../../domain/model/named-error.js';

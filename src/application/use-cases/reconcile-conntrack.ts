@@ -13,7 +13,7 @@ import type { ForwardingListener, Programmed } from '../ports/forwarding-listene
 import type { LocalAddresses } from '../ports/node/local-addresses.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
-import { retryDelay } from '../sync/retries.js';
+import { retryDelay } from '../retries.js';
 
 /** The longest pause between two reconciliations, in milliseconds. */
 const LONGEST_PAUSE = 1_000;

@@ -2,12 +2,10 @@ import { once } from 'node:events';
 import { errorMessage } from '../../application/error-message.js';
 import type { SyncLoop } from '../../application/sync/sync-loop.js';
 import type { Mode, OpenMode } from './mode.js';
-import { delay } from '../../application/delay.js';
+import { delay, retryDelay } from '../../application/retries.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { RemainingRules } from '../../application/status/remaining-rules.js';
-import { retryDelay } from '../../application/sync/retries.js';
-
 const KEPT = 'keeping any rules of other modes';
 
 /** What is asked of the sync loops of the mode in force. */

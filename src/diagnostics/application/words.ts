@@ -5,7 +5,7 @@ import type { RowState, ServiceRow } from './status/service-row.js';
 import type { ChangeEntry, ListChange } from '../../application/status/change-entry.js';
 import type { EndpointExplanation, FrontendExplanation } from './explain/explanation.js';
 import type { HealthCheckState } from '../../application/health/service-health-checks.js';
-import type { CountingFacts } from '../../domain/traffic/counting-facts.js';
+import type { CountingFacts } from '../../domain/traffic/sample.js';
 
 type Counting = (count: number, noun: string) => string;
 

@@ -11,7 +11,7 @@ import { readOnly, type Routes } from '../../adapters/http/router.js';
 import { pageRoutes } from '../adapters/page/page-routes.js';
 import { Diff } from '../application/difference/diff.js';
 import { modeInForce } from '../../bootstrap/configuration/proxy-configuration.js';
-import type { LocalhostLookup } from '../../application/localhost/localhost-lookup.js';
+import type { LocalhostLookup } from '../../application/status/port-status.js';
 import { explainAddress, withTracing } from './tracing.js';
 import type { DiagnosedParts } from '../../bootstrap/parts.js';
 import { traceRoutes } from '../adapters/debug/trace-routes.js';

@@ -1,9 +1,9 @@
-import type { Asides, AsideLookup } from '../../application/failover/aside-lookup.js';
+import type { Asides, AsideLookup } from '../../application/status/port-status.js';
 import { KernelForwarding } from '../../adapters/rtnetlink/kernel-forwarding.js';
 import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
 import { ExplainAddress, ejectedAt, refusalOf } from '../application/explain/explain-address.js';
 import { ExplainPort } from '../application/explain/explain-port.js';
-import type { LocalhostLookup } from '../../application/localhost/localhost-lookup.js';
+import type { LocalhostLookup } from '../../application/status/port-status.js';
 import type { ListedLoop } from '../application/status/list-services.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { TracePackets } from '../application/trace/trace-packets.js';

@@ -2,7 +2,7 @@ import { endpointPlace } from '../../domain/model/endpoint.js';
 import { asideOf, type EndpointSelection } from '../../domain/select-endpoints.js';
 import { fields, list, number, optional, word, type Checked } from '../../domain/shape.js';
 import { flag, text, time } from '../../domain/shape.js';
-import { countingFacts, type CountingFacts } from '../../domain/traffic/counting-facts.js';
+import { countingFacts, type CountingFacts } from '../../domain/traffic/sample.js';
 import { family, protocol } from '../../domain/shape.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { timeText } from '../../domain/model/text.js';

@@ -1,4 +1,4 @@
-import { SILENT_AFTER, type Evidence, type UnansweredConnection } from '../traffic/evidence.js';
+import { SILENT_AFTER, type Evidence, type UnansweredConnection } from '../traffic/endpoint-traffic.js';
 import { mostEjected } from './ejected-endpoints.js';
 
 /** Connections of an endpoint that is not on trial must have begun within this time. Milliseconds. */

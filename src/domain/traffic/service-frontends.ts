@@ -1,9 +1,8 @@
-import { isTranslated } from '../conntrack/flow.js';
+import { isTranslated, type SeenFlow } from '../conntrack/flow.js';
 import { frontendAddress, FrontendOwners, NODE_PORT } from '../conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import type { Protocol, ServicePortKey } from '../model/service-port-name.js';
 import type { IpFamily } from '../net/ip-family.js';
-import type { SeenFlow } from './seen-flow.js';
 import { getOrMake } from '../model/maps.js';
 
 /** Identifies a service port among those of both families. */

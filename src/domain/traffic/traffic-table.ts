@@ -1,7 +1,7 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { EndpointTraffic, GrowingTotals, type CountedFlow } from './endpoint-traffic.js';
 import { inSample } from './sample.js';
-import type { SeenFlow } from './seen-flow.js';
+import type { SeenFlow } from '../conntrack/flow.js';
 import { familyPortKey, type FamilyPortKey } from './service-frontends.js';
 import { getOrMake } from '../model/maps.js';
 

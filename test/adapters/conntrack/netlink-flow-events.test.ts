@@ -6,7 +6,7 @@ import { NetlinkFlowEvents } from '../../../src/adapters/conntrack/netlink-flow-
 import { NetlinkSocket, type NetlinkSocketOptions } from '../../../src/adapters/netlink/netlink-socket.js';
 import { NETLINK_NETFILTER, NLM_F_CREATE, NLMSG_DONE } from '../../../src/adapters/netlink/protocol.js';
 import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
-import type { SeenFlow } from '../../../src/domain/traffic/seen-flow.js';
+import type { SeenFlow } from '../../../src/domain/conntrack/flow.js';
 import { errorMessage, FakeLibc, plainMessage } from '../../support/fake-libc.js';
 import { connectionMessage, type ToldConnection } from '../../support/traffic/conntrack-messages.js';
 

@@ -1,5 +1,7 @@
-import { EjectSilentEndpoints } from '../../../src/application/failover/eject-silent-endpoints.js';
-import { EjectionReports } from '../../../src/application/failover/ejection-reports.js';
+import {
+  EjectSilentEndpoints,
+  EjectionReports,
+} from '../../../src/application/failover/eject-silent-endpoints.js';
 import type {
   AttemptOutcome,
   EndpointConnector,

@@ -1,7 +1,7 @@
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { RecordingObserver } from '../../support/recording-observer.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
-import { retryDelay } from '../../../src/application/sync/retries.js';
+import { retryDelay } from '../../../src/application/retries.js';
 import { ChangeHistory } from '../../../src/application/status/change-history.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../../src/application/status/sync-history.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { PortFailover, type PortSight } from '../../../src/domain/failover/port-failover.js';
-import type { Evidence } from '../../../src/domain/traffic/evidence.js';
+import type { Evidence } from '../../../src/domain/traffic/endpoint-traffic.js';
 
 const SECOND = 1_000;
 const [A, B, C, D] = ['a', 'b', 'c', 'd'] as const;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { inSample } from '../../../src/domain/traffic/sample.js';
-import type { SeenFlow } from '../../../src/domain/traffic/seen-flow.js';
+import type { SeenFlow } from '../../../src/domain/conntrack/flow.js';
 import { familyPortKey } from '../../../src/domain/traffic/service-frontends.js';
 import { TrafficTable } from '../../../src/domain/traffic/traffic-table.js';
 import { entryOf, FIRST, SECOND, seenFlow } from '../../support/traffic/flows.js';

@@ -4,10 +4,9 @@ import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import { NETLINK_NETFILTER } from '../../../src/adapters/netlink/protocol.js';
 import type { WatchedProtocol } from '../../../src/application/ports/node/conntrack.js';
-import type { ConnectionActivity } from '../../../src/domain/conntrack/flow.js';
+import type { ConnectionActivity, SeenFlow } from '../../../src/domain/conntrack/flow.js';
 import type { FlowQuery } from '../../../src/domain/conntrack/desired-flows.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { SeenFlow } from '../../../src/domain/traffic/seen-flow.js';
 import { serve } from '../../support/program/driver.js';
 import { putEntry, putRemoval, type EntryToMake } from '../../support/traffic/conntrack-entries.js';
 

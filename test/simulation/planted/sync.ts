@@ -31,7 +31,7 @@ const FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'delays-in-microseconds',
-    file: 'src/application/sync/retries.ts',
+    file: 'src/application/sync/service-port-outcomes.ts',
     original: '{ initial: 1_000, maximum: 60_000 }',
     fault: '{ initial: 1_000_000, maximum: 60_000_000 }',
   },
@@ -55,7 +55,7 @@ const FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'each-refusal-is-taken-for-the-last-of-many',
-    file: 'src/application/sync/retries.ts',
+    file: 'src/application/sync/service-port-outcomes.ts',
     original: 'retryDelayAmongChanges(attempts, now - since);',
     fault: 'retryDelayAmongChanges(60, Infinity);',
   },
@@ -109,7 +109,7 @@ const FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'refused-service-ports-are-tried-each-second',
-    file: 'src/application/sync/retries.ts',
+    file: 'src/application/sync/service-port-outcomes.ts',
     original: 'retryDelayAmongChanges(attempts, now - since);',
     fault: 'retryDelayAmongChanges(1, now - since);',
     modes: ['nftables'],

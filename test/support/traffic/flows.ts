@@ -3,7 +3,7 @@ import { forwardService, type ForwardingContext } from '../../../src/domain/forw
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { flowHash } from '../../../src/domain/traffic/sample.js';
-import type { SeenFlow } from '../../../src/domain/traffic/seen-flow.js';
+import type { SeenFlow } from '../../../src/domain/conntrack/flow.js';
 import { endpoint, service } from '../samples.js';
 
 const context: ForwardingContext = {

@@ -5,7 +5,7 @@ import type {
   TrackedConnections,
 } from '../../../src/application/ports/node/flow-events.js';
 import { inSample } from '../../../src/domain/traffic/sample.js';
-import type { SeenFlow } from '../../../src/domain/traffic/seen-flow.js';
+import type { SeenFlow } from '../../../src/domain/conntrack/flow.js';
 
 /** A kernel's table of tracked connections in memory, and its events, of which it keeps only so many. */
 export class MemoryFlowEvents implements FlowEvents {

@@ -4,7 +4,7 @@ import { request as httpRequest, type ClientRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { cutText } from '../../../application/cut-text.js';
-import { delay } from '../../../application/delay.js';
+import { delay } from '../../../application/retries.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import { LARGEST_RESPONSE } from '../../http/largest-response.js';
 import type { Connection } from '../connection/connection.js';

@@ -8,10 +8,19 @@ import {
   type RawEvent,
   type WatchDecoder,
 } from './encoding.js';
-import { readMessage, bytes, message, nested, text, type Message } from './protobuf-message.js';
+import {
+  readMessage,
+  bytes,
+  message,
+  nested,
+  text,
+  type Message,
+  WireError,
+  WireReader,
+  LENGTH_DELIMITED,
+  VARINT,
+} from './protobuf-message.js';
 import { statusMessage, anyObject, listMeta, objectMessages } from './protobuf-objects.js';
-import { WireError, WireReader, LENGTH_DELIMITED, VARINT } from './wire-reader.js';
-
 /** Objects as Kubernetes encodes them in protocol buffers; of each, only what `domain/decode` reads is decoded. */
 export const protobufEncoding: Encoding = {
   listDecoder: (kind, receiver) => new ProtobufListDecoder(kind, receiver),

@@ -1,4 +1,203 @@
-import { LENGTH_DELIMITED, VARINT, type WireReader } from './wire-reader.js';
+import type { Buffer } from 'node:buffer';
+
+/** Bytes that are not the message they claim to be: cut off, corrupted, or of another kind. */
+export class WireError extends SyntaxError {
+  override readonly name = 'WireError';
+}
+
+/** How a field's value is encoded (https://protobuf.dev/programming-guides/encoding/#structure). */
+export const VARINT = 0;
+
+const FIXED64 = 1;
+
+export const LENGTH_DELIMITED = 2;
+
+const FIXED32 = 5;
+
+const LONGEST_VARINT = 10;
+
+/**
+ * Reads the wire format of protocol buffers from a buffer. Every method throws WireError instead of reading beyond the end of
+ * the message that is open.
+ */
+export class WireReader {
+  private end: number;
+  /** Bits 32 to 63 of the last varint. */
+  private high = 0;
+
+  /** @param at where the message begins */
+  constructor(
+    private readonly bytes: Buffer,
+    private at = 0,
+  ) {
+    this.end = bytes.length;
+  }
+
+  /** Whether the open message has no further field. */
+  get done(): boolean {
+    return this.at >= this.end;
+  }
+
+  /** How many bytes were read. */
+  get position(): number {
+    return this.at;
+  }
+
+  /** Field number and wire type of the next field: `number << 3 | type`. */
+  tag(): number {
+    const tag = this.uint32();
+    if (tag < 8) throw this.error('an impossible field number');
+    return tag;
+  }
+
+  /** A value of type `uint32`, such as a length. */
+  uint32(): number {
+    const value = this.varint();
+    if (this.high !== 0) throw this.error('a number beyond 32 bits');
+    return value;
+  }
+
+  /** A value of type `int32`. Longer ones lose their upper bits, as in Go. */
+  int32(): number {
+    return this.varint() | 0;
+  }
+
+  /** A value of type `int64`, rounded beyond 2^53. */
+  int64(): number {
+    const low = this.varint();
+    return (this.high | 0) * 0x1_0000_0000 + low;
+  }
+
+  /** A value of type `bool`. */
+  bool(): boolean {
+    return this.varint() !== 0 || this.high !== 0;
+  }
+
+  /** A value of type `string`. Bytes that are not UTF-8 become U+FFFD, as in JSON. */
+  string(): string {
+    const end = this.limit();
+    const text = REPEATED.decode(this.bytes, this.at, end);
+    this.at = end;
+    return text;
+  }
+
+  /** Passes over a value of type `string`, which `stringAt` reads while the same message is open. Returns its position. */
+  later(): number {
+    const position = this.at;
+    this.at = this.limit();
+    return position;
+  }
+
+  stringAt(position: number): string {
+    const { at } = this;
+    this.at = position;
+    const text = this.string();
+    this.at = at;
+    return text;
+  }
+
+  /** A value of type `bytes`: a part of the buffer, not a copy. */
+  bytesValue(): Buffer {
+    const end = this.limit();
+    const part = this.bytes.subarray(this.at, end);
+    this.at = end;
+    return part;
+  }
+
+  /** Opens the message that comes next. Returns what `leave` needs. */
+  enter(): number {
+    const outer = this.end;
+    this.end = this.limit();
+    return outer;
+  }
+
+  /** Closes the message that `enter` opened, after its last field. */
+  leave(outer: number): void {
+    this.end = outer;
+  }
+
+  /** Skips the value of a field that nobody reads. */
+  skip(wireType: number): void {
+    if (wireType === LENGTH_DELIMITED) this.at = this.limit();
+    else if (wireType === VARINT) this.varint();
+    else if (wireType === FIXED64) this.advance(8);
+    else if (wireType === FIXED32) this.advance(4);
+    // Groups (3 and 4) are deprecated, and Kubernetes never used them.
+    else throw this.error(`wire type ${wireType}`);
+  }
+
+  /** An error that names the place. */
+  error(problem: string): WireError {
+    return new WireError(`${problem} at byte ${this.at} of ${this.bytes.length}`);
+  }
+
+  /** The end of the value whose length comes next. */
+  private limit(): number {
+    const length = this.uint32();
+    if (length > this.end - this.at) throw this.error('a length beyond the end');
+    return this.at + length;
+  }
+
+  private advance(size: number): void {
+    if (size > this.end - this.at) throw this.error('a number is cut off');
+    this.at += size;
+  }
+
+  /** The low 32 bits, unsigned; the others are in `high`. */
+  private varint(): number {
+    const { bytes, end } = this;
+    let low = 0;
+    this.high = 0;
+    for (let index = 0; index < LONGEST_VARINT; index++) {
+      if (this.at >= end) throw this.error('a number is cut off');
+      const byte = bytes[this.at++]!;
+      const bits = byte & 0x7f;
+      if (index < 5) low |= bits << (7 * index);
+      if (index === 4) this.high = bits >>> 4;
+      else if (index > 4) this.high |= bits << (7 * index - 32);
+      if (byte < 0x80) return low >>> 0;
+    }
+    throw this.error('a number of more than 10 bytes');
+  }
+}
+
+/** Longer ones hardly repeat. Bytes. */
+const LONGEST = 32;
+
+/** A power of two. */
+const SLOTS = 1024;
+
+/**
+ * Texts of UTF-8 that come again and again, as names of namespaces, ports, protocols and nodes do, each kept once. With 10,000
+ * services of 5 endpoints that saves 3 MB, and to find a text here is quicker than to decode it.
+ */
+export class RepeatedTexts {
+  private readonly recent: (string | undefined)[] = Array.from({ length: SLOTS });
+
+  /** The text of these bytes. What is not UTF-8 becomes U+FFFD. */
+  decode(bytes: Buffer, start: number, end: number): string {
+    if (end - start > LONGEST) return bytes.toString('utf8', start, end);
+    let hash = 0;
+    for (let at = start; at < end; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
+    const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1);
+    const known = this.recent[slot];
+    if (known !== undefined && isAscii(known, bytes, start, end)) return known;
+    return (this.recent[slot] = bytes.toString('utf8', start, end));
+  }
+}
+
+/** Whether the text, in ASCII, is these bytes. */
+function isAscii(text: string, bytes: Buffer, start: number, end: number): boolean {
+  if (text.length !== end - start) return false;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code !== bytes[start + index] || code > 0x7f) return false;
+  }
+  return true;
+}
+
+/** Shared by all kinds of objects, which have names of namespaces and ports in common. */
+const REPEATED = new RepeatedTexts();
 
 /** How a value is read: `readValue` says what each means. */
 type Form =

@@ -1,4 +1,4 @@
-import { delay } from '../../../application/delay.js';
+import { delay } from '../../../application/retries.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { SourceState, SourceStatus } from '../../../application/ports/cluster-source.js';
 import type { Logger } from '../../../application/ports/logger.js';

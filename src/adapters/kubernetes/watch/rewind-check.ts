@@ -1,6 +1,6 @@
 /** Detects that the storage of the API server was restored from a backup. */
 
-import { delay } from '../../../application/delay.js';
+import { delay } from '../../../application/retries.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { Logger } from '../../../application/ports/logger.js';
 import type { ApiClient } from '../client/api-client.js';

@@ -1,4 +1,4 @@
-import type { SeenFlow } from '../../../domain/traffic/seen-flow.js';
+import type { SeenFlow } from '../../../domain/conntrack/flow.js';
 
 /** What happens to tracked connections. A flow is only valid during the call. */
 export interface FlowSink {

@@ -1,5 +1,5 @@
 import { ComparisonError } from '../../domain/compare/side.js';
-import { delay } from '../../../application/delay.js';
+import { delay } from '../../../application/retries.js';
 import { errorMessage } from '../../../application/error-message.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import {

@@ -10,7 +10,7 @@ import type { ForwardingTable } from '../../../domain/forwarding/forwarding-tabl
 import { serviceOf, type ServiceKey } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
-import type { LocalhostLookup } from '../../../application/localhost/localhost-lookup.js';
+import type { LocalhostLookup } from '../../../application/status/port-status.js';
 import type { Unserved } from '../explain/explanation.js';
 import type {
   RowFilter,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { ResourceKind } from '../../../../src/application/ports/cluster-source.js';
 import { protobufEncoding } from '../../../../src/adapters/kubernetes/encoding/protobuf-encoding.js';
-import { WireError } from '../../../../src/adapters/kubernetes/encoding/wire-reader.js';
+import { WireError } from '../../../../src/adapters/kubernetes/encoding/protobuf-message.js';
 import { encodeEvent, encodeObject, part, varint } from '../../../support/api-server/protobuf.js';
 import { recording } from '../../../support/api-recordings.js';
 import { completedBy, readableInto } from '../harness.js';

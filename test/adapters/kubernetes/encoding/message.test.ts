@@ -11,8 +11,8 @@ import {
   texts,
   timestamp,
   type Message,
+  WireReader,
 } from '../../../../src/adapters/kubernetes/encoding/protobuf-message.js';
-import { WireReader } from '../../../../src/adapters/kubernetes/encoding/wire-reader.js';
 import { numeric, part, varint } from '../../../support/api-server/protobuf.js';
 
 function read(fields: Message, ...parts: Buffer[]): unknown {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { RepeatedTexts } from '../../../../src/adapters/kubernetes/encoding/wire-reader.js';
+import { RepeatedTexts } from '../../../../src/adapters/kubernetes/encoding/protobuf-message.js';
 import { anyText } from '../../../support/any-text.js';
 
 describe('repeated texts', () => {

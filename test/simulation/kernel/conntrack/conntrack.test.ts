@@ -2,8 +2,7 @@ import { NetlinkFlowEvents } from '../../../../src/adapters/conntrack/netlink-fl
 import { NetlinkConntrack } from '../../../../src/adapters/conntrack/netlink-conntrack.js';
 import { NETLINK_NETFILTER } from '../../../../src/adapters/netlink/protocol.js';
 import type { WatchedProtocol } from '../../../../src/application/ports/node/conntrack.js';
-import type { ConnectionActivity, Flow } from '../../../../src/domain/conntrack/flow.js';
-import type { SeenFlow } from '../../../../src/domain/traffic/seen-flow.js';
+import type { ConnectionActivity, Flow, SeenFlow } from '../../../../src/domain/conntrack/flow.js';
 import { HandTime, KernelUnderTest } from '../kernel-under-test.js';
 import { Netfilter, SUBSYSTEM } from '../netfilter.js';
 import { EBUSY, EINVAL, ENOMEM, EPERM } from '../netlink/numbers.js';

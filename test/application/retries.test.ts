@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { delay } from '../../src/application/delay.js';
+import { delay } from '../../src/application/retries.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
 
 it.each([false, true])('a delay leaves nothing behind, whether it is cut short: %s', async (isCutShort) => {
