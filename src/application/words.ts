@@ -1,7 +1,7 @@
 import { timeText } from '../domain/model/text.js';
 import type { ForwardingEntry, Frontend } from '../domain/forwarding/forwarding-entry.js';
 import { endpointPlace } from '../domain/model/endpoint.js';
-import type { HeldFrontend } from './status/port-status.js';
+import type { AsideTimes, HeldFrontend } from './status/port-status.js';
 /**
  * Durations in Go's text form (docs/spec/configuration.md §6). The value is a number of milliseconds; fractions of it reach
  * down to the nanosecond.
@@ -70,12 +70,6 @@ function decimal(value: bigint, unit: bigint): string {
     .padStart(String(unit).length - 1, '0')
     .replace(/0+$/, '');
   return unit === 1n || fraction === '' ? String(value / unit) : `${value / unit}.${fraction}`;
-}
-
-/** When an endpoint stepped aside and is tried again, in milliseconds since the epoch. */
-export interface AsideTimes {
-  readonly since: number;
-  readonly until: number;
 }
 
 /** What follows the number of endpoints that are used. Empty if none steps aside. */

@@ -2,7 +2,6 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { FamilyPortKey } from '../../domain/traffic/service-frontends.js';
-import type { AsideTimes } from '../words.js';
 import {
   fields,
   list,
@@ -81,6 +80,12 @@ export function isNodeProblem(
   { limitedBy }: Pick<TroubledPort, 'limitedBy'>,
 ): boolean {
   return state === 'failed' ? limitedBy !== 'mode' : limitedBy === 'node';
+}
+
+/** When an endpoint stepped aside and is tried again, in milliseconds since the epoch. */
+export interface AsideTimes {
+  readonly since: number;
+  readonly until: number;
 }
 
 /** Tells of endpoints that step aside; undefined for one that does not. */
