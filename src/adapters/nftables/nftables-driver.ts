@@ -32,7 +32,7 @@ import {
   type Transaction,
 } from '../../domain/nftables/state/transaction.js';
 import { ClientMemory } from './client-memory.js';
-import { firstFill, inPieces } from './first-fill.js';
+import { firstFill } from './first-fill.js';
 import type { GenerationWatch } from './generation-watch.js';
 import { adoptedSets, readTable, type TableReading } from './read-table.js';
 import { ruleDifferences } from './rule-differences.js';
@@ -172,8 +172,7 @@ export class NftablesDriver implements Driver<NftablesServicePortRules, TableCha
     const { repair, removals, replaces } = tableRepair(table, state, this.family);
     if (replaces)
       this.logger.info({ family: this.family }, 'replacing a table kube-proxy that has another layout');
-    const pieces = replaces ? [repair] : inPieces(repair);
-    for (const [index, piece] of pieces.entries()) await this.send(piece, repair, index > 0);
+    await this.send(repair);
     this.hasPendingDeletes = false;
     this.remains.compared(table.keepsKubeProxyRules);
     for (const removal of removals) await this.remove(removal);
@@ -191,7 +190,7 @@ export class NftablesDriver implements Driver<NftablesServicePortRules, TableCha
     let sending = Promise.resolve();
     for await (const piece of firstFill(this.desired, this.node!)) {
       await sending;
-      sending = this.send(piece, piece, written > 0);
+      sending = this.send(piece, written > 0);
       // It is awaited before the next one, and at the end.
       sending.catch(() => {});
       written += piece.steps;
@@ -230,8 +229,8 @@ export class NftablesDriver implements Driver<NftablesServicePortRules, TableCha
     await this.transport.close();
   }
 
-  /** @param whole the transaction of which this is a piece; all its service ports are suspects */
-  private async send(transaction: Transaction, whole = transaction, isPartial = false): Promise<void> {
+  /** @param isPartial others were written before, and all of them make one change */
+  private async send(transaction: Transaction, isPartial = false): Promise<void> {
     const { operations } = transaction;
     if (operations.length === 0) return;
     try {
@@ -243,7 +242,7 @@ export class NftablesDriver implements Driver<NftablesServicePortRules, TableCha
     } catch (error) {
       if (!(error instanceof NftCommitError) || error.isTemporary) throw error;
       this.isRefused = true;
-      throw new RefusedError(error, rejectedPorts(error, transaction), whole.servicePorts(), isPartial);
+      throw new RefusedError(error, rejectedPorts(error, transaction), transaction.servicePorts(), isPartial);
     }
   }
 

@@ -28,7 +28,7 @@ import {
   type PlacedElement,
   type TablePart,
 } from '../../domain/nftables/state/service-port-rules.js';
-import { fits, hasFrontendTables, isOfAnotherLayout } from './table-difference.js';
+import { fits, isOfAnotherLayout } from './table-difference.js';
 import type { NftTransport, TableState } from './transport.js';
 
 /** Kernels that do not count elements need whole lists to show unknown ones; above this size that takes them too long. */
@@ -50,8 +50,7 @@ export async function readTable(
 ): Promise<TableReading> {
   const state = await transport.read(family, [...LISTED_SETS, ...KUBE_PROXY_MAPS], signal);
   const isOfAnother = state !== undefined && isOfAnotherLayout(state, family);
-  if (!state || ((isOfAnother || hasFrontendTables(state)) && mayBeReplaced))
-    return { state, verified: new Set(), isPartial: false };
+  if (!state || (isOfAnother && mayBeReplaced)) return { state, verified: new Set(), isPartial: false };
   if (isOfAnother) return whole(transport, family, signal);
   const counts = [...state.sets.values()].some(({ count }) => count !== undefined);
   const needsLists = !byDigest && !counts && desired.elementCount <= LISTED_AT_MOST;
@@ -106,7 +105,7 @@ class Inspection {
   async run(byDigest: boolean): Promise<TableReading> {
     let batch: CompiledPart[] = [];
     let size = 0;
-    for (const held of this.desired.heldByOwner()) {
+    for (const held of this.desired.parts.heldByOwner()) {
       const recognized = byDigest && this.recognized(held);
       if (recognized) {
         for (const part of recognized) this.isSound(part);
@@ -182,7 +181,7 @@ class Inspection {
   private shareAgain(wanted: WantedElements): void {
     for (const [set, keys] of wanted.bySet())
       for (const key of keys) {
-        const part = this.desired.heldPart(set === SLOTS ? slotsPartKey(key) : `${set.name} ${key}`);
+        const part = this.desired.parts.heldPart(set === SLOTS ? slotsPartKey(key) : `${set.name} ${key}`);
         if (part && this.verified.delete(part)) this.countVerified(part.elements, -1);
       }
   }

@@ -1,7 +1,7 @@
 /** Tables, rules, sets and elements as nft prints them. */
 
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { ruleText, verdictText } from '../../domain/nftables/kernel/rule-text.js';
+import { ruleText } from '../../domain/nftables/kernel/rule-text.js';
 import type { KernelRule } from '../../domain/nftables/kernel/ruleset.js';
 import {
   nftFamily,
@@ -11,15 +11,9 @@ import {
   type SetElement,
   type DataType,
 } from '../../domain/nftables/layout/table.js';
-import {
-  safeName,
-  safeNumber,
-  UnsafeTextError,
-  safeComment,
-  safeConcatenation,
-  parseVerdict,
-} from '../../domain/nftables/safe-text.js';
+import { safeName, UnsafeTextError, safeComment } from '../../domain/nftables/safe-text.js';
 import { componentOf, typeOf } from './netlink/components.js';
+import { kernelElementOf } from './netlink/elements.js';
 
 /** A whole table, for renderTable. */
 export interface TableContent {
@@ -50,7 +44,7 @@ function renderSetBlock(family: IpFamily, set: SetDefinition, elements: readonly
   ];
   if (elements.length > 0) {
     lines.push(
-      `\telements = { ${elements.map((element) => renderElement(set, element)).join(',\n\t\t\t     ')} }`,
+      `\telements = { ${elements.map((element) => renderElement(family, set, element)).join(',\n\t\t\t     ')} }`,
     );
   }
   return `\t${lines.join('\n\t')}\n\t}\n`;
@@ -83,7 +77,7 @@ export function renderDeclaration(family: IpFamily, set: SetDefinition): string[
   const valueText = value === undefined ? '' : ` : ${value === 'verdict' ? value : names(value)}`;
   const lines = [set.key.includes('slot') ? typeofText(set) : `type ${names(key)}${valueText}`];
   if (set.dynamicSize !== undefined) {
-    lines.push(`size ${safeNumber('set size', set.dynamicSize, 1, 0xffffffff)}`, 'flags dynamic,timeout');
+    lines.push(`size ${set.dynamicSize}`, 'flags dynamic,timeout');
   }
   if (set.comment !== undefined) lines.push(`comment "${safeComment(set.comment)}"`);
   return lines;
@@ -97,19 +91,9 @@ function typeofText({ key, value }: SetDefinition): string {
 }
 
 /** One element as nft writes it: key, comment, value. Throws UnsafeTextError. */
-export function renderElement(set: SetDefinition, element: SetElement): string {
-  const key = safeConcatenation(element.key, set.key.length);
-  const commented = element.comment === undefined ? key : `${key} comment "${safeComment(element.comment)}"`;
-  if (set.value === undefined) {
-    if (element.value !== undefined)
-      throw new UnsafeTextError('element', element.key, `no value in the set ${safeName(set.name)}`);
-    return commented;
-  }
-  if (element.value === undefined)
-    throw new UnsafeTextError('element', element.key, `a value in the map ${safeName(set.name)}`);
-  const value =
-    set.value === 'verdict'
-      ? verdictText(parseVerdict(element.value))
-      : safeConcatenation(element.value, set.value.length);
-  return `${commented} : ${value}`;
+export function renderElement(family: IpFamily, set: SetDefinition, element: SetElement): string {
+  kernelElementOf(family, set, element);
+  const { key, value, comment } = element;
+  const commented = comment === undefined ? key : `${key} comment "${comment}"`;
+  return value === undefined ? commented : `${commented} : ${value}`;
 }

@@ -46,7 +46,7 @@ export function* ruleDifferences(
   }
   for (const { name } of difference.missingChains) yield differing('+', `chain ${table} ${name}`);
   for (const chain of difference.chains) yield* differingRules(chain, table, family);
-  for (const set of desired.sets) yield* differingElements(set, present, table, leaving);
+  for (const set of desired.sets) yield* differingElements(set, present, table, leaving, family);
 }
 
 /** What unused structures still have in the table. */
@@ -88,10 +88,11 @@ function* differingElements(
   state: TableState | undefined,
   table: string,
   leaving: Leaving,
+  family: IpFamily,
 ): Generator<RuleDifference> {
   const { set } = desired;
   const line = (element: SetElement): string =>
-    `element ${table} ${set.name} { ${renderElement(set, element)} }${element.hasMore ? ', with expressions' : ''}`;
+    `element ${table} ${set.name} { ${renderElement(family, set, element)} }${element.hasMore ? ', with expressions' : ''}`;
   for (const { actual, wanted, owner } of elementDifferences(desired, state)) {
     if (actual && wanted) yield differing('-', line(actual), owner);
     if (wanted) yield differing('+', line(wanted), owner);

@@ -10,7 +10,6 @@ import {
 import { rulesKeptForKubeProxy, type ChainRules } from '../../domain/nftables/layout/node-rules.js';
 import type { KernelRule } from '../../domain/nftables/kernel/ruleset.js';
 import type { ChainDefinition, SetDefinition, SetElement } from '../../domain/nftables/layout/table.js';
-import { isOfFrontendTables } from '../../domain/nftables/layout/traffic-class.js';
 import type { DesiredSet, DesiredTable } from '../../domain/nftables/state/desired-table.js';
 import { sameElement } from '../../domain/nftables/state/service-port-rules.js';
 import { Transaction } from '../../domain/nftables/state/transaction.js';
@@ -56,7 +55,6 @@ export function tableDifference(
   const replaces =
     state !== undefined &&
     ((isOfAnotherLayout(state, family) && !desired.keepsKubeProxyRules) ||
-      unknown(state.chains, chains, desired).some(([name]) => isOfFrontendTables(name)) ||
       !fits(chains, sets, state, family));
   const present = replaces ? undefined : state;
   return {
@@ -100,11 +98,6 @@ export function* elementDifferences(
   }
   for (const [key, actual] of present)
     if (!known.has(key)) yield { actual, wanted: undefined, owner: undefined };
-}
-
-/** Whether the table has chains of an earlier version that gave each frontend a table: most of its elements are such slots. */
-export function hasFrontendTables({ chains }: TableState): boolean {
-  return [...chains.keys()].some(isOfFrontendTables);
 }
 
 /** Whether the table is kube-proxy's, or the oldest version's: what is ours in it may be of an old process. */

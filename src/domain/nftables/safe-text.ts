@@ -63,28 +63,6 @@ export function safeComment(comment: string): string {
   return comment;
 }
 
-/** A whole number within bounds. */
-export function safeNumber(what: string, value: number, minimum: number, maximum: number): number {
-  if (!Number.isInteger(value) || value < minimum || value > maximum) {
-    throw new UnsafeTextError(what, String(value), `a whole number from ${minimum} to ${maximum}`);
-  }
-  return value;
-}
-
-/** Addresses, numbers, protocol names and priorities, joined. */
-const CONCATENATION = /^[0-9A-Za-z.:]+(?: \. [0-9A-Za-z.:]+)*$/;
-
-/** A key or value with this number of components joined by ` . `. */
-export function safeConcatenation(text: string, components: number): string {
-  if (!CONCATENATION.test(text) || text.split(' . ').length !== components)
-    throw new UnsafeTextError(
-      'key or value',
-      text,
-      `${components} components of letters, digits, "." and ":", joined by " . "`,
-    );
-  return text;
-}
-
 const VERDICT = /^(?:(goto|jump) (.+)|drop|return|accept)$/;
 
 /** Reads a verdict as a map holds it. */

@@ -115,12 +115,7 @@ function actualOutcome(table: WalkedTable, packet: Packet, own: ReadonlySet<stri
 }
 
 /** With session affinity a client that comes again is sent where it was. */
-function returns(
-  table: WalkedTable,
-  packet: Packet,
-  own: ReadonlySet<string>,
-  before: PacketPath,
-): boolean {
+function returns(table: WalkedTable, packet: Packet, own: ReadonlySet<string>, before: PacketPath): boolean {
   const made = rememberedBy(before);
   if (!made) return true;
   const remembered = new Map([[made.set, new Set([made.key])]]);

@@ -1,4 +1,6 @@
-import { WrittenTable } from '../../../src/diagnostics/adapters/rules/nftables-rules.js';
+import { kernelElementOf } from '../../../src/adapters/nftables/netlink/elements.js';
+import { kernelTableOf } from '../../../src/diagnostics/adapters/rules/nftables-rules.js';
+import { byteText } from '../../../src/domain/nftables/kernel/bytes.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { FindElement } from '../../../src/diagnostics/domain/nftables/elements.js';
 import type {
@@ -27,15 +29,19 @@ const TELLS = 'remembers ';
  */
 export class WalkedTable {
   readonly table: KernelTable;
-  private readonly written: WrittenTable;
+  private readonly elements = new Map<string, KernelElement>();
 
   constructor(family: IpFamily, { chains, counters, sets }: TableContents) {
-    this.written = new WrittenTable(family, {
+    const table = kernelTableOf(family, {
       counters: [...counters],
       chains: [...chains.values()],
       sets: [...sets.values()].map(({ set, elements }) => ({ set, elements: [...elements.values()] })),
     });
-    const { table } = this.written;
+    for (const { set, elements } of sets.values())
+      for (const each of elements.values()) {
+        const element = kernelElementOf(family, set, each);
+        this.elements.set(`${set.name} ${byteText(element.key!)}`, element);
+      }
     this.table = {
       ...table,
       chains: new Map([...table.chains].map(([name, chain]) => [name, telling(chain)])),
@@ -44,7 +50,7 @@ export class WalkedTable {
   }
 
   find(set: string, key: Uint8Array): KernelElement | undefined {
-    return this.written.find(set, key);
+    return this.elements.get(`${set} ${byteText(key)}`);
   }
 
   walk(packet: Packet, environment: PacketEnvironment): readonly PacketPath[] {

@@ -1,6 +1,7 @@
 /** Elements of sets in netlink messages: written, read, and looked up by key. */
 
 import { verdictText } from '../../../domain/nftables/kernel/rule-text.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { KernelElement } from '../../../domain/nftables/kernel/ruleset.js';
 import type { SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
 import {
@@ -20,7 +21,7 @@ import { data, verdict } from './expressions.js';
 import { DATA, ELEMENT, DIGEST_LENGTH, LIST_ELEMENT, USERDATA } from './nf-tables.js';
 import * as nf from './nf-tables.js';
 import { readUserdata, type Userdata } from './records.js';
-import type { SetLayout } from './set-layout.js';
+import { setLayout, type SetLayout } from './set-layout.js';
 
 /** Room for one element without a verdict: key and value of 64 bytes each, a comment, headers. */
 const MAX_ELEMENT = 512;
@@ -51,11 +52,7 @@ export class ElementEncoder {
     writer.length = entry + 4;
     this.putData(KEY_NEST, layout.key, layout.keyLength, element.key);
     if (whole) {
-      if ((element.value === undefined) !== (set.value === undefined)) {
-        const expected =
-          set.value === undefined ? `no value in the set ${set.name}` : `a value in the map ${set.name}`;
-        throw new UnsafeTextError('element', element.key, expected);
-      }
+      requireValue(set, element);
       if (layout.value) this.putData(DATA_NEST, layout.value, layout.dataLength, element.value!);
       else if (element.value !== undefined) this.putVerdict(element.value);
       if (element.comment !== undefined) this.putUserdata(element.comment, element.digest);
@@ -106,15 +103,25 @@ export class ElementEncoder {
   }
 }
 
+/** Maps have values, sets have none. */
+function requireValue({ name, value: of }: SetDefinition, { key, value }: SetElement): void {
+  if ((value === undefined) === (of === undefined)) return;
+  const expected = of === undefined ? `no value in the set ${name}` : `a value in the map ${name}`;
+  throw new UnsafeTextError('element', key, expected);
+}
+
 /** An element as the kernel would list it. @throws UnsafeTextError */
-export function kernelElementOf({ key, value, comment }: SetElement, layout: SetLayout): KernelElement {
+export function kernelElementOf(family: IpFamily, set: SetDefinition, element: SetElement): KernelElement {
+  requireValue(set, element);
+  const layout = setLayout(family, set);
+  const { key, value, comment } = element;
   return {
     key: bytesOf(key, layout.key, layout.keyLength),
     ...(value !== undefined &&
       (layout.value
         ? { value: bytesOf(value, layout.value, layout.dataLength) }
         : { verdict: parseVerdict(value) })),
-    ...(comment !== undefined && { comment }),
+    ...(comment !== undefined && { comment: safeComment(comment) }),
   };
 }
 

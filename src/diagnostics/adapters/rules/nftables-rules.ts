@@ -11,7 +11,7 @@ import { NftablesDesiredState } from '../../../domain/nftables/state/desired-sta
 import { desiredTable } from '../../../domain/nftables/state/desired-table.js';
 import { renderTable, type TableContent } from '../../../adapters/nftables/render-text.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { KernelElement, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
+import type { KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
 import { nftFamily, TABLE_NAME } from '../../../domain/nftables/layout/table.js';
 import { kernelElementOf } from '../../../adapters/nftables/netlink/elements.js';
 import { setLayout } from '../../../adapters/nftables/netlink/set-layout.js';
@@ -32,10 +32,15 @@ export class NftablesTracer implements Tracer {
 
 /** The rules that nftables mode would write for these entries. */
 export function plannedNftables(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Side {
-  const written = new WrittenTable(node.family, tableOf(entries, node));
+  const { family } = node;
+  const content = tableOf(entries, node);
+  const sets = new Map(content.sets.map((each) => [each.set.name, each]));
   // Our rules match the input device by its name, and no other device.
-  const ruleset = { tables: [written.table], deviceNumbers: new Map<string, number>() };
-  return nftablesSide(ruleset, node.family, (_, { name }) => written.elements(name));
+  const ruleset = { tables: [kernelTableOf(family, content)], deviceNumbers: new Map<string, number>() };
+  return nftablesSide(ruleset, family, (_, { name }) => {
+    const { set, elements } = sets.get(name)!;
+    return elements.map((element) => kernelElementOf(family, set, element));
+  });
 }
 
 function tableOf(entries: Iterable<ForwardingEntry>, node: NodeNetwork): TableContent {
@@ -45,47 +50,20 @@ function tableOf(entries: Iterable<ForwardingEntry>, node: NodeNetwork): TableCo
   return desiredTable(desired, node);
 }
 
-/** A table of ours as the kernel would list it, without a kernel. */
-export class WrittenTable {
-  readonly table: KernelTable;
-  /** By set and key. */
-  private readonly elementsBySet: ReadonlyMap<string, ReadonlyMap<string, KernelElement>>;
-
-  /** @throws UnsafeTextError for what could not be sent */
-  constructor(family: IpFamily, { chains, sets }: TableContent) {
-    this.table = {
-      family: nftFamily(family),
-      name: TABLE_NAME,
-      number: 0,
-      chains: new Map(
-        chains.map(({ chain: { name, hook }, rules }, number) => [
-          name,
-          { name, number, ...(hook && { hook: { ...hook, policy: 'accept' as const } }), rules },
-        ]),
-      ),
-      sets: new Map(
-        sets.map(({ set }) => [set.name, { name: set.name, keyLength: setLayout(family, set).keyLength }]),
-      ),
-    };
-    this.elementsBySet = new Map(
-      sets.map(({ set, elements }) => {
-        const layout = setLayout(family, set);
-        const its = elements.map((element) => kernelElementOf(element, layout));
-        return [set.name, new Map(its.map((element) => [textOf(element.key!), element]))];
-      }),
-    );
-  }
-
-  find(set: string, key: Uint8Array): KernelElement | undefined {
-    return this.elementsBySet.get(set)?.get(textOf(key));
-  }
-
-  /** All elements of a set. */
-  elements(set: string): readonly KernelElement[] {
-    return [...(this.elementsBySet.get(set)?.values() ?? [])];
-  }
-}
-
-function textOf(key: Uint8Array): string {
-  return Buffer.from(key).toString('latin1');
+/** A table of ours as the kernel would list it. @throws UnsafeTextError for what could not be sent */
+export function kernelTableOf(family: IpFamily, { chains, sets }: TableContent): KernelTable {
+  return {
+    family: nftFamily(family),
+    name: TABLE_NAME,
+    number: 0,
+    chains: new Map(
+      chains.map(({ chain: { name, hook }, rules }, number) => [
+        name,
+        { name, number, ...(hook && { hook: { ...hook, policy: 'accept' as const } }), rules },
+      ]),
+    ),
+    sets: new Map(
+      sets.map(({ set }) => [set.name, { name: set.name, keyLength: setLayout(family, set).keyLength }]),
+    ),
+  };
 }

@@ -1,7 +1,7 @@
 import { getOrMake } from '../../../domain/model/maps.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { hex, readNetworkHalf } from '../../../domain/nftables/kernel/bytes.js';
-import { BytesMap, findRange, sorted } from '../nftables/elements.js';
+import { byteText, hex, readNetworkHalf } from '../../../domain/nftables/kernel/bytes.js';
+import { findRange, sorted } from '../nftables/elements.js';
 import type {
   KernelElement,
   KernelRuleset,
@@ -36,10 +36,10 @@ export function nftablesSide(ruleset: KernelRuleset, family: IpFamily, elementsO
           const all = elementsOf(tableOf.get(set)!, set);
           return set.ranges === undefined ? all : sorted(all);
         });
-  const indexes = new Map<KernelSet, BytesMap<KernelElement>>();
+  const indexes = new Map<KernelSet, ReadonlyMap<string, KernelElement>>();
   const find = (set: KernelSet, key: Uint8Array): KernelElement | undefined =>
     set.ranges === undefined
-      ? getOrMake(indexes, set, () => byKey(elements(set))).get(key)
+      ? getOrMake(indexes, set, () => byKey(elements(set))).get(byteText(key))
       : findRange(elements(set), set.ranges, key);
   const destinations = new RulesetDestinations(ruleset, elements);
   const source = new SourceWatch(family, { elements, isDynamic: (set) => dynamic.has(set) });
@@ -71,10 +71,8 @@ function dynamicSets({ chains, sets }: KernelTable): readonly KernelSet[] {
   );
 }
 
-function byKey(elements: readonly KernelElement[]): BytesMap<KernelElement> {
-  const index = new BytesMap<KernelElement>();
-  for (const element of elements) if (element.key) index.set(element.key, element);
-  return index;
+function byKey(elements: readonly KernelElement[]): ReadonlyMap<string, KernelElement> {
+  return new Map(elements.flatMap((element) => (element.key ? [[byteText(element.key), element]] : [])));
 }
 
 /** What of a destination registers hold, by their first byte, and how many bytes of it. */

@@ -1,5 +1,5 @@
 import type { Wanted } from '../walk/on-demand.js';
-import { compareBytes, hex } from '../../../domain/nftables/kernel/bytes.js';
+import { byteText, compareBytes } from '../../../domain/nftables/kernel/bytes.js';
 import type { KernelElement, KernelSet, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
 import { getOrMake } from '../../../domain/model/maps.js';
 
@@ -34,7 +34,7 @@ export class ElementStore implements Wanted {
       if (!elements) this.want(table, set, key);
       return elements && findRange(elements, set.ranges, key);
     }
-    const text = hex(key);
+    const text = byteText(key);
     const known = this.read.get(set);
     if (!known?.has(text)) this.want(table, set, key);
     return known?.get(text);
@@ -52,14 +52,14 @@ export class ElementStore implements Wanted {
       const found = await this.readElements({ table, set, keys: [...keys.values()] });
       const known = getOrMake(this.read, set, () => new Map<string, KernelElement | undefined>());
       for (const text of keys.keys()) known.set(text, undefined);
-      for (const element of found) if (element.key) known.set(hex(element.key), element);
+      for (const element of found) if (element.key) known.set(byteText(element.key), element);
     }
     return missing.size > 0;
   }
 
   private want(table: KernelTable, set: KernelSet, key: Uint8Array): void {
     const { keys } = getOrMake(this.missing, set, () => ({ table, keys: new Map<string, Uint8Array>() }));
-    keys.set(hex(key), key);
+    keys.set(byteText(key), key);
   }
 }
 
@@ -106,40 +106,4 @@ function isWithin(element: KernelElement, fields: readonly number[], key: Uint8A
     at += Math.ceil(length / 4) * 4;
   }
   return true;
-}
-
-interface Entry<Value> {
-  readonly key: Uint8Array;
-  value: Value;
-  /** Another key of the same hash. */
-  readonly next: Entry<Value> | undefined;
-}
-
-/** Values by bytes, which must not change any more. As text the keys would take more room than what they stand for, and most of the time of a look-up. */
-export class BytesMap<Value> {
-  private readonly entries = new Map<number, Entry<Value>>();
-
-  get(key: Uint8Array): Value | undefined {
-    return this.entry(key, hashOf(key))?.value;
-  }
-
-  set(key: Uint8Array, value: Value): void {
-    const hash = hashOf(key);
-    const known = this.entry(key, hash);
-    if (known) known.value = value;
-    else this.entries.set(hash, { key, value, next: this.entries.get(hash) });
-  }
-
-  private entry(key: Uint8Array, hash: number): Entry<Value> | undefined {
-    let entry = this.entries.get(hash);
-    while (entry && compareBytes(entry.key, key) !== 0) entry = entry.next;
-    return entry;
-  }
-}
-
-/** FNV-1a. */
-function hashOf(bytes: Uint8Array): number {
-  let hash = 0x811c9dc5 | 0;
-  for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
-  return hash;
 }

@@ -3,12 +3,11 @@ import type { AddressRange } from '../compare/address-ranges.js';
 import { addressBits } from '../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { Watch } from '../walk/packet-state.js';
-import { hex } from '../../../domain/nftables/kernel/bytes.js';
+import { byteText, hex } from '../../../domain/nftables/kernel/bytes.js';
 import { hashesPort } from './draws.js';
 import type { Expression, KernelElement, KernelSet } from '../../../domain/nftables/kernel/ruleset.js';
 import type { ListedRule } from './listed-rule.js';
 import { ADDRESSES } from '../../../domain/nftables/layout/table.js';
-import { BytesMap } from './elements.js';
 
 type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
 
@@ -227,7 +226,7 @@ function sourceRanges(
 
 const NONE: readonly AddressRange[] = [];
 
-type ByRestOfKey = BytesMap<AddressRange[]>;
+type ByRestOfKey = Map<string, AddressRange[]>;
 
 /** By set and place: several rules may look there. */
 const BY_REST = new WeakMap<readonly KernelElement[], Map<string, ByRestOfKey>>();
@@ -237,7 +236,7 @@ function byRestOfKey(elements: readonly KernelElement[], place: SourceInKey): By
   const { at, length, others } = place;
   const places = getOrMake(BY_REST, elements, () => new Map<string, ByRestOfKey>());
   return getOrMake(places, `${at} ${others}`, () => {
-    const found: ByRestOfKey = new BytesMap();
+    const found: ByRestOfKey = new Map();
     for (const { key } of elements)
       if (key) {
         const first = BigInt(hex(key.subarray(at, at + length)));
@@ -247,9 +246,8 @@ function byRestOfKey(elements: readonly KernelElement[], place: SourceInKey): By
   });
 }
 
-function restOf(key: Uint8Array, { at, length }: SourceInKey): Uint8Array {
-  // Slices of a Buffer would be the key itself.
-  return new Uint8Array(key).fill(0, at, at + length);
+function restOf(key: Uint8Array, { at, length }: SourceInKey): string {
+  return byteText(Uint8Array.from(key).fill(0, at, at + length));
 }
 
 /** What lies from where a range begins to before the next bound. */

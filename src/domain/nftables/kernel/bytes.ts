@@ -39,6 +39,11 @@ export function compareBytes(one: Uint8Array, other: Uint8Array): number {
   return one.length - other.length;
 }
 
+/** A character for each byte: to find values by bytes. */
+export function byteText(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
+}
+
 /** `0x0a000001`. */
 export function hex(bytes: Uint8Array): string {
   let text = '0x';

@@ -62,13 +62,6 @@ export function className({ variant, kind, count, affinitySeconds, method, slots
   return `${name}-sticky-${affinitySeconds}-${slots}-slots${chosen}`;
 }
 
-/** Chains of earlier versions, which had a table for each frontend: up to 65,521 elements, too many to be read at a start. */
-export function isOfFrontendTables(chain: string): boolean {
-  return /^(?:nodeport-)?(?:pick|external|external-local|short-circuit)-\d+(?:-sticky-\d+)?-maglev(?:-source)?(?:-\d+)?$/.test(
-    chain,
-  );
-}
-
 /** The chain that remembers a client's endpoint for this time and sends the client there. */
 export function rememberChain(variant: FrontendVariant, affinitySeconds: number): string {
   return `${variant.prefix}remember-${affinitySeconds}`;

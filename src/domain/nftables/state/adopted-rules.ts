@@ -50,7 +50,7 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
   constructor(
     private readonly sets: AdoptedSets,
     /** Knows which service port holds a part by now. */
-    private readonly desired: Pick<NftablesDesiredState, 'holder' | 'rules'>,
+    private readonly desired: Pick<NftablesDesiredState, 'parts'>,
     /** Parts of the desired state that the table has, too, and `sets` leave out. */
     private readonly verified: ReadonlySet<TablePart> = new Set(),
     /** Node ports of these protocols are rejected on loopback addresses. */
@@ -76,7 +76,7 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
         ...this.rejections(frontend),
       ]);
     if (parts.some(({ isKubeProxys }) => isKubeProxys)) parts.push(...this.allHairpins());
-    const own = (this.desired.rules(owner) ?? []).filter((part) => this.verified.has(part));
+    const own = (this.desired.parts.of(owner) ?? []).filter((part) => this.verified.has(part));
     const byKey = new Map([...parts, ...own].map((part) => [part.key, part]));
     return byKey.size > 0 ? [...byKey.values()] : undefined;
   }
@@ -92,8 +92,8 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
   }
 
   private isClaimedByOthersOnly(key: string, owner: ServicePortKey): boolean {
-    const isOwn = () => this.desired.rules(owner)?.some((part) => part.key === key);
-    return (this.desired.holder(key) ?? owner) !== owner && !isOwn();
+    const isOwn = () => this.desired.parts.of(owner)?.some((part) => part.key === key);
+    return (this.desired.parts.holder(key) ?? owner) !== owner && !isOwn();
   }
 
   private rejections({ variant, key }: AdoptedFrontend): readonly TablePart[] {

@@ -18,18 +18,13 @@ const NO_PARTS: ReadonlySet<TablePart> = new Set();
 export class NftablesDesiredState implements DesiredState<NftablesServicePortRules, TableChange> {
   readonly ids = new IdsInUse();
   /** Elements are compared once, where a change collects them. */
-  private readonly parts = new HeldParts<TablePart>((one, other) => one === other);
+  readonly parts = new HeldParts<TablePart>((one, other) => one === other);
   private readonly users = new Map<string, { readonly structure: Structure; count: number }>();
   private partsOfKubeProxy = 0;
   private hasRulesOfKubeProxy = false;
 
   rules(owner: ServicePortKey): NftablesServicePortRules | undefined {
     return this.parts.of(owner);
-  }
-
-  /** The holder of the part; undefined if no service port claims it. */
-  holder(part: string): ServicePortKey | undefined {
-    return this.parts.holder(part);
   }
 
   replace(owner: ServicePortKey, rules: NftablesServicePortRules | undefined, change?: TableChange): void {
@@ -77,26 +72,11 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
       for (const element of part.elements) take(element, owner);
   }
 
-  /** The parts that pass, with their holders. */
-  held(passes: (part: TablePart) => boolean): Iterable<HeldPart<TablePart>> {
-    return this.parts.held(passes);
-  }
-
   /** How many elements service ports have. */
   get elementCount(): number {
     let count = 0;
     this.forEachElement(() => count++);
     return count;
-  }
-
-  /** The parts that each service port holds. */
-  heldByOwner(): Iterable<readonly TablePart[]> {
-    return this.parts.heldByOwner();
-  }
-
-  /** The part of that key as its holder has it. */
-  heldPart(key: string): TablePart | undefined {
-    return this.parts.heldPart(key);
   }
 
   private switchHolder(
