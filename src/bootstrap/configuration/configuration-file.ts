@@ -28,7 +28,7 @@ export interface DecodedFile {
 }
 
 const GROUP = API_VERSION.split('/')[0];
-const TYPE_META: FieldTree = { apiVersion: {}, kind: {} };
+const TYPE_META = ['apiVersion', 'kind'];
 
 /**
  * Decodes and defaults a KubeProxyConfiguration (docs/spec/configuration.md §3, §4.1). Unknown and repeated fields are
@@ -41,19 +41,11 @@ export function decodeConfigurationFile(content: string): DecodedFile {
 
   const unknown: string[] = [];
   const problems: string[] = [];
-  compareNesting({ ...schema, ...TYPE_META }, root, '', unknown, problems);
-  const configuration = buildValues(schema, (field, path) => {
-    try {
-      return field.fromFile(valueAt(root, path));
-    } catch (error) {
-      if (!(error instanceof ValueError)) throw error;
-      problems.push(`${path}: ${error.message}`);
-      return field.default;
-    }
-  });
+  const configuration = decodeFields(schema, root, '', unknown, problems) as Configuration;
   if (problems.length > 0) throw undecodable(problems);
 
-  const strict = [...repeatedKeys(content), ...unknown];
+  // Kubernetes sorts the fields before it decodes them.
+  const strict = [...repeatedKeys(content), ...unknown.sort()];
   return {
     configuration: withListenDefaults(configuration, root),
     warnings:
@@ -129,22 +121,35 @@ function checkKind(root: unknown): void {
   }
 }
 
-/** Finds names the schema does not have, and values that stand where the schema nests. */
-function compareNesting(
+/** Decodes what stands below `prefix`, and finds unknown names and values that do not fit. */
+function decodeFields(
   tree: FieldTree,
-  value: unknown,
+  given: unknown,
   prefix: string,
   unknown: string[],
   problems: string[],
-): void {
-  for (const [name, child] of Object.entries(value ?? {})) {
-    const known = Object.hasOwn(tree, name) ? tree[name] : undefined;
-    if (!known) unknown.push(`unknown field "${prefix}${name}"`);
-    else if (known instanceof Field || (prefix === '' && name in TYPE_META) || child === null) continue;
-    else if (!isObject(child))
-      problems.push(`${prefix}${name}: expected a map, found ${JSON.stringify(child)}`);
-    else compareNesting(known, child, `${prefix}${name}.`, unknown, problems);
-  }
+): object {
+  const values = isObject(given) ? given : {};
+  for (const name of Object.keys(values))
+    if (!Object.hasOwn(tree, name) && !(prefix === '' && TYPE_META.includes(name)))
+      unknown.push(`unknown field "${prefix}${name}"`);
+  const decoded = Object.entries(tree).map(([name, child]) => {
+    const path = prefix + name;
+    const value = values[name] ?? undefined;
+    if (!(child instanceof Field)) {
+      if (value !== undefined && !isObject(value))
+        problems.push(`${path}: expected a map, found ${JSON.stringify(value)}`);
+      return [name, decodeFields(child, value, `${path}.`, unknown, problems)];
+    }
+    try {
+      return [name, child.fromFile(value)];
+    } catch (error) {
+      if (!(error instanceof ValueError)) throw error;
+      problems.push(`${path}: ${error.message}`);
+      return [name, child.default];
+    }
+  });
+  return Object.fromEntries(decoded);
 }
 
 /** In the first document. */
