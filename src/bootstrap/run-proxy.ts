@@ -81,7 +81,7 @@ export async function once(asked: CommandLine, logger: Logger, timeout = LISTING
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
   if (chosen.name === 'userspace')
     throw new ConfigurationError('failed validate', [
-      'mode userspace forwards connections only while it runs: --once would leave rules that lead nowhere',
+      'userspace mode forwards connections only while it runs: --once would leave rules that lead nowhere',
     ]);
   const mode = await chosen.open();
   const { configuration } = commandLine;

@@ -28,7 +28,7 @@ export function nodeSettings({ nodeName, configuration, scrapeBindAddress }: Com
   return {
     nodeName,
     bindAddress,
-    // Mode userspace serves node ports everywhere (docs/spec/userspace.md §1).
+    // Userspace mode serves node ports everywhere (docs/spec/userspace.md §1).
     nodePortAddresses: mode === 'userspace' ? [] : nodePortAddresses,
     localTraffic: {
       mode: detectLocalMode || 'ClusterCIDR',
@@ -61,7 +61,7 @@ function ownListener(text: string, name: string): readonly OwnListener[] {
   return place ? [{ address: place.host, port: Number(place.port), name }] : [];
 }
 
-/** Whether the proxy decides what becomes of node ports on loopback addresses in mode nftables. */
+/** Whether the proxy decides what becomes of node ports on loopback addresses in nftables mode. */
 export function ownsLoopbackNodePorts(configuration: ProxyConfiguration): boolean {
   const { gates } = configuration;
   return modeInForce(configuration) === 'nftables' && (gates.KubeProxyNFTablesLocalhostNodePorts ?? false);
@@ -149,7 +149,7 @@ export class NodeAddresses implements LocalAddresses {
 }
 
 /**
- * The addresses of this node, followed where netlink is available. Those of services, which mode ipvs adds to a device of
+ * The addresses of this node, followed where netlink is available. Those of services, which IPVS mode adds to a device of
  * its own, are not among them, in any mode: they may outlive it for a while.
  */
 export function openLocalAddresses(clock: Clock, logger: Logger): LocalAddresses {

@@ -100,8 +100,8 @@ export const proxyFlags: ReadonlyMap<string, Flag> = collectFlags();
 /** In words, the modes in which something counts; nothing when these are all. */
 export function modeNote(modes: readonly string[] | undefined): string {
   if (!modes || PROXY_MODES.every((mode) => modes.includes(mode))) return '';
-  const list = modes.length > 1 ? `${modes.slice(0, -1).join(', ')} and ${modes.at(-1)}` : modes[0];
-  return `Only in ${modes.length > 1 ? 'modes' : 'mode'} ${list}.`;
+  const [last, ...others] = modes.toReversed();
+  return `Only in ${others.length > 0 ? `${others.toReversed().join(', ')} and ` : ''}${last} mode.`;
 }
 
 /**

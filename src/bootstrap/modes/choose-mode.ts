@@ -9,7 +9,7 @@ import { UserspaceMode } from './userspace-mode.js';
 import { RELEASES } from '../configuration/releases.js';
 import type { Configuration } from '../configuration/schema.js';
 
-/** Every mode that this program has. Connections of mode ipvs may take their time to end, so it is the last to be cleaned up. */
+/** Every mode that this program has. Connections of IPVS mode may take their time to end, so it is the last to be cleaned up. */
 function modesOf({ configuration }: CommandLine, logger: Logger) {
   return {
     iptables: new IptablesMode(configuration.iptables.localhostNodePorts, logger),
@@ -58,16 +58,12 @@ const GAIN =
 export async function suggestNftables({ configuration }: CommandLine, logger: Logger): Promise<void> {
   if (configuration.mode !== '') return;
   const problem = await new NftablesMode(logger).problem();
-  if (problem === undefined)
-    logger.info(
-      { gain: GAIN },
-      'no proxy mode is configured; using iptables. This node supports nftables: set --proxy-mode=nftables or auto',
-    );
-  else
-    logger.info(
-      { problem },
-      'no proxy mode is configured; using iptables. nftables, which is faster, is unavailable on this node',
-    );
+  const advice =
+    problem === undefined
+      ? 'This node supports nftables: set --proxy-mode=nftables or auto'
+      : 'nftables, which is faster, is unavailable on this node';
+  const facts = problem === undefined ? { gain: GAIN } : { problem };
+  logger.info(facts, `no proxy mode is configured; using iptables. ${advice}`);
 }
 
 /** What people should know of the mode that they run: for the log at the start, and an event about the Node. */

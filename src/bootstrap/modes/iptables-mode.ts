@@ -23,7 +23,7 @@ import type { BackendParts, Mode, OpenMode, OpenPurpose, Successor } from './mod
 const FIREWALL_STAYS =
   'the chain stays: it keeps packets for 127.0.0.0/8 out, which the sysctl route_localnet lets in; --cleanup removes it once that is 0';
 
-/** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */
+/** iptables mode: kube-proxy's own rules, written by the variant of iptables that the node uses. */
 export class IptablesMode implements Mode {
   readonly name = 'iptables';
 
@@ -78,7 +78,7 @@ export class IptablesMode implements Mode {
       const verdict = judgeFirewall(saved, family === 'IPv4' && routesLocalnet());
       if (verdict === 'protects' && !successor) this.logger.info({ family, chain: FIREWALL }, FIREWALL_STAYS);
       const owned = removableChains(verdict);
-      // Those that both have go with mode ipvs: while IPVS serves, they keep away who is not to come there.
+      // Those that both modes have go with IPVS mode: while IPVS serves, they reject the packets that it must not get.
       return holdsIpvsRules(saved) ? ownedAlone(owned, IPVS_OWNED_CHAINS) : owned;
     };
     return removeFromIptables(removable, successor?.iptables, this.logger);

@@ -26,7 +26,7 @@ import { attemptEach, type Mode, type OpenMode, type OpenPurpose, type Successor
 /** The scheduler where the configuration names none, as with kube-proxy. */
 export const DEFAULT_SCHEDULER = 'rr';
 
-/** Mode ipvs: virtual servers of the kernel, with sets and a few iptables rules around them. */
+/** IPVS mode: virtual servers of the kernel, with sets and a few iptables rules around them. */
 export class IpvsMode implements Mode {
   readonly name = 'ipvs';
   private readonly scheduler: string;
@@ -136,7 +136,7 @@ export class IpvsMode implements Mode {
           baseRules,
           observer,
           cleanUp: (saved) => cleanUpScripts(saved, IPVS_OWNED_CHAINS),
-          // What nat of mode iptables does not take any more comes there.
+          // Packets that the nat rules of iptables mode no longer take reach this chain.
           retired: [EXTERNAL_SERVICES],
         }),
       servedByIptables: () => servedByIptables(tool, family),
@@ -168,10 +168,10 @@ export class IpvsMode implements Mode {
 }
 
 function stillCarrying(servers: number): string {
-  return `virtual servers of mode ipvs still carry connections (${servers}): run this again when these have ended, or end them with --cleanup`;
+  return `virtual servers of IPVS mode still carry connections (${servers}): run this again when these have ended, or end them with --cleanup`;
 }
 
-/** What mode ipvs writes to besides iptables. */
+/** What IPVS mode writes to besides iptables. */
 interface KernelAccess {
   readonly servers: NetlinkVirtualServers;
   readonly addresses: NetlinkServiceAddresses;

@@ -13,7 +13,7 @@ import { type BackendParts, attemptEach, type Mode, type OpenMode, type OpenPurp
 import { release } from 'node:os';
 import type { NftTransport } from '../../adapters/nftables/transport.js';
 
-/** Mode nftables: one table for each family, over netlink. */
+/** nftables mode: one table for each family, over netlink. */
 export class NftablesMode implements Mode {
   readonly name = 'nftables';
 

@@ -51,7 +51,7 @@ export async function removeOtherModes(
   if (stopping?.aborted) return NOTHING;
   progress?.begins();
   const problem = await problemOf(loops, stopping !== undefined);
-  if (problem !== undefined) return failing(`those of mode ${present.name} are not in place: ${problem}`);
+  if (problem !== undefined) return failing(`those of ${present.name} mode are not in place: ${problem}`);
   const [unread] = loops.flatMap((loop) => loop.unreadSources);
   if (unread !== undefined) return failing(`they may serve objects that cannot be read: ${unread}`);
   const [refused] = loops.flatMap((loop) => loop.refused);
@@ -64,7 +64,7 @@ export async function removeOtherModes(
       for (const problem of await mode.cleanUp({ ...present, signal, waiting: progress?.waits }))
         left.add(problem);
     } catch (error) {
-      failed.push(`cannot remove the rules of mode ${mode.name}: ${errorMessage(error)}`);
+      failed.push(`cannot remove the rules of ${mode.name} mode: ${errorMessage(error)}`);
     }
   }
   return { failed, left: [...left] };

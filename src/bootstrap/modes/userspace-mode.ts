@@ -14,7 +14,7 @@ import type { BackendParts, Mode, OpenMode } from './mode.js';
 
 type Settings = Pick<Configuration, 'bindAddress' | 'portRange' | 'udpIdleTimeout'>;
 
-/** Mode userspace: iptables leads connections to this process, which passes them on to the endpoints. */
+/** Userspace mode: iptables leads connections to this process, which passes them on to the endpoints. */
 export class UserspaceMode implements Mode {
   readonly name = 'userspace';
 

@@ -77,7 +77,7 @@ it('says once what each mode leaves, and goes on with the others', async () => {
   );
   expect(leftovers).toEqual({
     left: ['cannot check for rules of iptables-nft'],
-    failed: ['cannot remove the rules of mode ipvs: EPERM'],
+    failed: ['cannot remove the rules of ipvs mode: EPERM'],
   });
   expect(names()).toEqual(['iptables', 'ipvs', 'userspace']);
 });

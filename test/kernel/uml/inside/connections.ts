@@ -338,7 +338,7 @@ export function modeTests(node: IpvsNode): void {
     ]);
     await rm(folder, { recursive: true });
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 1 });
-    expect(stderr).toMatch(/^not removed: virtual servers of mode ipvs still carry connections \(\d+\)/m);
+    expect(stderr).toMatch(/^not removed: virtual servers of IPVS mode still carry connections \(\d+\)/m);
     expect(await node.run('ipset', 'save')).not.toContain('create KUBE');
     expect(await standing.ask(PATIENCE)).toMatchObject({ body: name, connections: 1 });
   });
