@@ -85,25 +85,17 @@ export class ManifestFiles {
 
   /** All files in order, and the folders that are unreadable or gone. */
   list(): { readonly files: readonly string[]; readonly unlisted: readonly UnlistedFolder[] } {
-    const files = new Set<string>();
+    const files: string[] = [];
     const unlisted: UnlistedFolder[] = [];
-    const add = (file: string): void => {
-      files.delete(file);
-      files.add(file);
-    };
-    for (const { path, folder } of this.paths) {
-      if (!folder) {
-        add(path);
-        continue;
-      }
+    for (const { path, folder } of this.paths)
       try {
-        const names = this.names(path);
-        for (const name of names) add(join(path, name));
+        const found = folder ? this.names(path).map((name) => join(path, name)) : [path];
+        for (const file of found) files.push(file);
       } catch (error) {
         unlisted.push({ path, problem: (error as Error).message });
       }
-    }
-    return { files: [...files], unlisted };
+    // Of a file with several places the last one counts.
+    return { files: [...new Set(files.toReversed())].reverse(), unlisted };
   }
 
   /** Whether the file's own path was given, and not only that of its folder. */
