@@ -2,7 +2,7 @@ import { sampleOf } from '../support/nightly.js';
 import { CommandNode } from '../support/program/command-node.js';
 import { clusterObjects } from '../support/testbed/cluster-objects.js';
 import { web } from '../support/testbed/two-services.js';
-import type { ComparisonResult } from '../../src/diagnostics/adapters/cli/commands/compare.js';
+import type { ComparisonResult } from '../../src/diagnostics/application/comparison-report.js';
 
 const cluster = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'];
 

@@ -9,62 +9,79 @@ import { EXPLAINED_AT, knownDifference, type KnownDifference } from '../domain/c
 import type { Side, SideMode } from '../domain/compare/side.js';
 import { getOrMake } from '../../domain/model/maps.js';
 import { hostPort } from '../../domain/net/address.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { Packet, Step } from '../domain/trace/trace.js';
+import { packetShape, step, type Packet } from '../domain/trace/trace.js';
+import { nodeRules } from '../domain/compare/node-rules.js';
+import { family, fields, flag, list, number, oneOf, optional, text, word } from '../../domain/shape.js';
 import { parseDisplayName, serviceOf as keyOfService } from '../../domain/model/service-port-name.js';
 
 /** How one or more classes of packets are treated by each side. */
-export interface ReportedDifference {
+export type ReportedDifference = ReturnType<typeof reportedDifference>;
+const reportedDifference = fields({
   /** `namespace/name`, or an address where no rule names a Service. */
-  readonly service: string;
+  service: text,
   /** One packet that shows it. */
-  readonly packet: Packet;
+  packet: packetShape,
   /** Its port stands for all that no rule names. */
-  readonly otherPorts?: true;
+  otherPorts: optional(oneOf(true)),
   /** Who sends it, for people. */
-  readonly client: string;
+  client: text,
   /** The next connection of a client that was sent to this endpoint before. */
-  readonly remembered?: string;
+  remembered: optional(text),
   /** What becomes of it on either side, for people. */
-  readonly outcomes: readonly [string, string];
-  /** The way through the rules of either side. */
-  readonly steps: readonly [readonly Step[], readonly Step[]];
+  outcomes: list(text),
+  /** The path through the rules of either side. */
+  steps: list(list(step)),
   /** How many classes of packets differ so. */
-  readonly classes: number;
+  classes: number,
   /** The name of a known difference. */
-  readonly known?: string;
-}
+  known: optional(text),
+});
 
 /** What could not be compared. */
-export interface ReportedUnknown {
+export type ReportedUnknown = ReturnType<typeof reportedUnknown>;
+const reportedUnknown = fields({
   /** The rule, or what it looks at. */
-  readonly what: string;
+  what: text,
   /** One packet that meets it; missing if it is not about single packets. */
-  readonly packet?: Packet;
-  readonly classes: number;
-}
+  packet: optional(packetShape),
+  classes: number,
+});
 
-export interface FamilyReport {
-  readonly family: IpFamily;
-  readonly modes: readonly [SideMode, SideMode];
+export type FamilyReport = ReturnType<typeof familyComparison>;
+const familyComparison = fields({
+  family,
+  /** Of either side. */
+  modes: list(word<SideMode>()),
   /** Classes of packets. */
-  readonly equal: number;
-  readonly different: number;
-  readonly unknown: number;
+  equal: number,
+  different: number,
+  unknown: number,
   /** Of those that differ: by the names of known differences. */
-  readonly known: readonly {
-    readonly name: string;
-    readonly sentence: string;
-    readonly link: string;
-    readonly classes: number;
-    readonly isExpected: boolean;
-  }[];
+  known: list(fields({ name: text, sentence: text, link: text, classes: number, isExpected: flag })),
   /** Those that are not expected: of each known one some that show it, of others as many as can be looked through. */
-  readonly differences: readonly ReportedDifference[];
+  differences: list(reportedDifference),
   /** Classes of packets that differ in what is not known and are not listed, as there are too many others. */
-  readonly unlisted: number;
-  readonly unknowns: readonly ReportedUnknown[];
-}
+  unlisted: number,
+  unknowns: list(reportedUnknown),
+});
+
+/** Everything that was compared. */
+export type ComparisonResult = ReturnType<typeof comparisonAnswer>;
+export const comparisonAnswer = fields({
+  /** The rules that service proxies have left on this node; only if the kernel is a side. */
+  node: optional(nodeRules),
+  /** Why the planned mode cannot run on this node. */
+  obstacle: optional(text),
+  /** What the sides are, for people. */
+  sides: list(text),
+  families: list(familyComparison),
+  /** The addresses that the node is assumed to have. */
+  localAddresses: list(text),
+  /** What is left out; for people. */
+  notes: list(text),
+  /** Objects that are not in a plan, and why. */
+  problems: list(text),
+});
 
 /** Of a known difference, which is the same for many Services. */
 const KNOWN_LISTED = 10;

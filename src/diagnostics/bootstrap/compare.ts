@@ -1,16 +1,16 @@
-import {
-  type ComparedSide,
-  type PlannedMode,
-  comparisonLines,
-  type ComparisonResult,
-} from '../adapters/cli/commands/compare.js';
+import { type ComparedSide, type PlannedMode, comparisonLines } from '../adapters/cli/commands/compare.js';
 import { formatted, print } from '../adapters/cli/output.js';
 import { printError } from '../../adapters/cli/print-error.js';
 import { dumpSides } from '../adapters/compare/dump-sides.js';
 import { kernelSides } from '../adapters/compare/kernel-sides.js';
 import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
-import { exitCode, familyReport, type FamilyReport } from '../application/comparison-report.js';
+import {
+  exitCode,
+  familyReport,
+  type ComparisonResult,
+  type FamilyReport,
+} from '../application/comparison-report.js';
 import { ComparisonError, type FamilySides } from '../domain/compare/side.js';
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DumpError } from '../../../src/diagnostics/adapters/compare/dump-sides.js';
 import { ComparisonError } from '../../../src/diagnostics/domain/compare/side.js';
-import type { ComparisonResult } from '../../../src/diagnostics/adapters/cli/commands/compare.js';
+import type { ComparisonResult } from '../../../src/diagnostics/application/comparison-report.js';
 import { compare } from '../../../src/diagnostics/bootstrap/compare.js';
 import { usePrinted } from '../../support/program/use-printed.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';

@@ -1,25 +1,9 @@
 import { grouped } from '../../../domain/model/maps.js';
 import { servicePortKey } from '../../../domain/model/service-port-name.js';
-import { protocol, fields, flag, list, number, optional, text } from '../../../domain/shape.js';
+import type { PortReport, TrafficReport } from '../../domain/traffic.js';
 import { type NodeAnswer, unknownEverywhere } from './query-nodes.js';
 import type { AboutUnknown, UnknownName } from '../status/service-row.js';
 import type { ChangeEntry, History } from '../../../application/status/change-entry.js';
-
-/** Connections of one service port. */
-type PortCounts = ReturnType<typeof portCounts>;
-const portCounts = fields({
-  namespace: text,
-  name: text,
-  port: text,
-  protocol,
-  open: number,
-  newPerSecond: number,
-  unanswered: number,
-});
-
-/** The part of one proxy's traffic that is summed up, each service port once per IP family. */
-export type NodeTraffic = ReturnType<typeof nodeTraffic>;
-export const nodeTraffic = fields({ tracksServices: optional(flag), services: list(portCounts) });
 
 /** Connections of a cluster. */
 export interface ClusterTraffic {
@@ -30,13 +14,17 @@ export interface ClusterTraffic {
   readonly untracked: readonly string[];
 }
 
-export interface SummedTraffic extends PortCounts {
+/** Connections of one service port. */
+export interface SummedTraffic extends Pick<
+  PortReport,
+  'namespace' | 'name' | 'port' | 'protocol' | 'open' | 'newPerSecond' | 'unanswered'
+> {
   /** Nodes through which it has connections. */
   readonly nodes: number;
 }
 
 /** Adds up what the nodes say, over both IP families. */
-export function sumTraffic(answers: readonly NodeAnswer<NodeTraffic>[], asked: number): ClusterTraffic {
+export function sumTraffic(answers: readonly NodeAnswer<TrafficReport>[], asked: number): ClusterTraffic {
   const reported = answers.flatMap(({ node, answer }) =>
     answer.services.map((traffic) => ({ node, traffic })),
   );
@@ -59,7 +47,7 @@ export function sumTraffic(answers: readonly NodeAnswer<NodeTraffic>[], asked: n
   return {
     services: services.sort(byConnections),
     asked,
-    untracked: answers.flatMap(({ node, answer }) => (answer.tracksServices === false ? node : [])),
+    untracked: answers.flatMap(({ node, answer }) => (!answer.tracksServices ? node : [])),
   };
 }
 

@@ -1,41 +1,13 @@
 import { nodeRules, type NodeRules } from '../../domain/compare/node-rules.js';
-import { protocol, fields, flag, list, number, oneOf, optional, text } from '../../../domain/shape.js';
+import { both, fields } from '../../../domain/shape.js';
+import { comparisonAnswer, type ReportedDifference } from '../comparison-report.js';
 import { type NodeAnswer, unknownEverywhere } from './query-nodes.js';
 import type { AboutUnknown, UnknownName } from '../status/service-row.js';
 import { isNone, type DifferenceReport } from '../difference/difference-report.js';
 
-/** Packets to one Service that the planned rules treat differently. */
-export type NodeDifference = ReturnType<typeof nodeDifference>;
-const nodeDifference = fields({
-  service: text,
-  packet: fields({ destination: text, destinationPort: number, protocol }),
-  otherPorts: optional(oneOf(true)),
-  client: text,
-  remembered: optional(text),
-  /** What becomes of them now, and by the planned rules. */
-  outcomes: list(text),
-  classes: number,
-  known: optional(text),
-});
-
-/** The part of the output of `compare` on a node that is read. */
+/** The output of `compare` on a node. */
 type NodeComparison = ReturnType<typeof nodeComparison>;
-export const nodeComparison = fields({
-  node: nodeRules,
-  obstacle: optional(text),
-  families: list(
-    fields({
-      /** Of the kernel's rules, and of the planned ones. */
-      modes: list(text),
-      known: list(fields({ name: text, sentence: text, isExpected: flag })),
-      differences: list(nodeDifference),
-      unlisted: number,
-      unknowns: list(fields({ what: text })),
-    }),
-  ),
-  notes: list(text),
-  problems: list(text),
-});
+export const nodeComparison = both(fields({ node: nodeRules }), comparisonAnswer);
 
 /** A node's kernel, compared with the rules that are planned for it. */
 export interface ComparedNode extends NodeRules {
@@ -49,7 +21,7 @@ export interface ComparedNode extends NodeRules {
   readonly known: readonly { readonly name: string; readonly sentence: string }[];
   /** Names of known differences that are expected. */
   readonly expected: readonly string[];
-  readonly differences: readonly NodeDifference[];
+  readonly differences: readonly ReportedDifference[];
   /** Classes of packets that differ and are not listed. */
   readonly unlisted: number;
   /** What of the rules is not understood. */

@@ -1,36 +1,10 @@
-import { fields, flag, list, number, oneOf, optional, text } from '../../../domain/shape.js';
+import type { ProxyStatus } from '../status/proxy-status.js';
 import { isNodeProblem } from '../../../application/status/port-status.js';
 import { type NodeAnswer, unknownEverywhere } from './query-nodes.js';
 import type { RowState, ServiceList, ServiceRow, UnknownName } from '../status/service-row.js';
 
-/** What is shown of a proxy's status as it is. */
-const shown = {
-  state: oneOf('good', 'degraded', 'not-serving'),
-  reasons: list(text),
-  mode: text,
-  inSync: flag,
-  lag: number,
-};
-
-const limited = fields({ limitedBy: optional(oneOf('mode', 'node')) });
-
-/** The part of a proxy's status that is read here: versions may differ. */
-export type NodeStatus = ReturnType<typeof nodeStatus>;
-export const nodeStatus = fields({
-  ...shown,
-  versions: fields({ program: text }),
-  families: list(
-    fields({
-      failed: list(limited),
-      /** Missing in answers of former versions. */
-      degraded: optional(list(limited)),
-      sync: fields({ drift: fields({ repaired: number }) }),
-    }),
-  ),
-});
-
 /** One node of a cluster. */
-export interface NodeRow extends Pick<NodeStatus, keyof typeof shown> {
+export interface NodeRow extends Pick<ProxyStatus, 'state' | 'reasons' | 'mode' | 'inSync' | 'lag'> {
   readonly node: string;
   /** Of the program. */
   readonly version: string;
@@ -47,11 +21,11 @@ export interface ClusterStatus {
 }
 
 /** Problems first, otherwise in the order of the answers. */
-export function clusterStatus(answers: readonly NodeAnswer<NodeStatus>[]): ClusterStatus {
+export function clusterStatus(answers: readonly NodeAnswer<ProxyStatus>[]): ClusterStatus {
   return { nodes: answers.map(rowOf).sort((a, b) => urgency(b) - urgency(a)) };
 }
 
-function rowOf({ node, answer }: NodeAnswer<NodeStatus>): NodeRow {
+function rowOf({ node, answer }: NodeAnswer<ProxyStatus>): NodeRow {
   const { state, versions, mode, inSync, lag, families, reasons } = answer;
   return {
     node,
@@ -62,7 +36,7 @@ function rowOf({ node, answer }: NodeAnswer<NodeStatus>): NodeRow {
     lag,
     failing: sum(
       families.map(
-        ({ failed, degraded = [] }) =>
+        ({ failed, degraded }) =>
           failed.filter((port) => isNodeProblem('failed', port)).length +
           degraded.filter((port) => isNodeProblem('degraded', port)).length,
       ),

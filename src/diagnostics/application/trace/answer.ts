@@ -1,20 +1,11 @@
-import { type Packet, step, traceFields } from '../../domain/trace/trace.js';
-import { fields, fieldsOf, having, list, number, optional } from '../../../domain/shape.js';
-import { text } from '../../../domain/shape.js';
-import { family, protocol } from '../../../domain/shape.js';
+import { packetShape, step, traceFields } from '../../domain/trace/trace.js';
+import { fields, having, list, optional, text } from '../../../domain/shape.js';
 
 /** What becomes of the packets of a query, and which packet was followed. */
 export type TraceAnswer = ReturnType<typeof answer>;
 const answer = fields({
   ...traceFields,
-  packet: fieldsOf<Packet>({
-    family,
-    inputInterface: optional(text),
-    source: text,
-    destination: text,
-    protocol,
-    destinationPort: number,
-  }),
+  packet: packetShape,
   /** Why packets are refused or dropped, all or some; for people. */
   reason: optional(text),
   /** The rule of another program that refuses or drops them, or the setting of the kernel, if it is one. */

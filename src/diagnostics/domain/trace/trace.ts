@@ -1,5 +1,17 @@
-import { fields, list, number, optional, word, type Checked } from '../../../domain/shape.js';
-import { flag, oneOf, text } from '../../../domain/shape.js';
+import {
+  family,
+  fields,
+  fieldsOf,
+  flag,
+  list,
+  number,
+  oneOf,
+  optional,
+  protocol,
+  text,
+  word,
+  type Checked,
+} from '../../../domain/shape.js';
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { grouped } from '../../../domain/model/maps.js';
@@ -65,6 +77,15 @@ export interface Packet {
   readonly protocol: Protocol;
   readonly destinationPort: number;
 }
+
+export const packetShape = fieldsOf<Packet>({
+  family,
+  inputInterface: optional(text),
+  source: text,
+  destination: text,
+  protocol,
+  destinationPort: number,
+});
 
 /** What the rules need to know besides the packet. */
 export interface PacketEnvironment {

@@ -1,10 +1,6 @@
-import { clusterStatus, nodeStatus } from '../../../../src/diagnostics/application/cluster/cluster-status.js';
+import { clusterStatus } from '../../../../src/diagnostics/application/cluster/cluster-status.js';
 import { statusOf } from './samples.js';
-
-it.each(['good', 'degraded', 'not-serving'] as const)('takes the answer of a node that is %s', (state) => {
-  const answer = statusOf({ state });
-  expect(nodeStatus(answer, '')).toBe(answer);
-});
+import { timeText } from '../../../../src/domain/model/text.js';
 
 it('lists nodes with problems first, then those that wait', () => {
   const answers = [
@@ -19,10 +15,11 @@ it('lists nodes with problems first, then those that wait', () => {
 });
 
 it('adds up what the node cannot serve and what was repaired, over both families, without problems of objects', () => {
+  const port = { key: 'shop/cart/tcp/http', since: timeText(0), attempts: 1, reason: 'EINVAL' };
   const family = (failed: number, degraded: number, repaired: number) => ({
-    failed: [...Array.from({ length: failed }, () => ({})), { limitedBy: 'mode' as const }],
-    degraded: [...Array.from({ length: degraded }, () => ({ limitedBy: 'node' as const })), {}],
-    sync: { drift: { repaired } },
+    ...statusOf({ drift: repaired }).families[0]!,
+    failed: [...Array.from({ length: failed }, () => port), { ...port, limitedBy: 'mode' as const }],
+    degraded: [...Array.from({ length: degraded }, () => ({ ...port, limitedBy: 'node' as const })), port],
   });
   const answer = { ...statusOf({ lag: 7 }), families: [family(1, 2, 3), family(10, 20, 30)] };
   expect(clusterStatus([{ node: 'a', answer }]).nodes).toEqual([

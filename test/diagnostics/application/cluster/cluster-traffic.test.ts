@@ -1,4 +1,5 @@
 import { sumTraffic } from '../../../../src/diagnostics/application/cluster/cluster-activity.js';
+import { trafficOf, trafficReport } from './samples.js';
 
 const counts = (name: string, open: number, newPerSecond = 0, unanswered = 0) =>
   ({ namespace: 'shop', name, port: 'http', protocol: 'TCP', open, newPerSecond, unanswered }) as const;
@@ -8,13 +9,14 @@ it('adds up nodes and families, the most open connections first, then the most n
     [
       {
         node: 'a',
-        answer: { services: [counts('cart', 1, 2, 3), counts('cart', 10, 20, 30), counts('web', 5)] },
+        answer: trafficReport([
+          trafficOf('cart', 1, 2, 3),
+          trafficOf('cart', 10, 20, 30),
+          trafficOf('web', 5),
+        ]),
       },
-      {
-        node: 'b',
-        answer: { tracksServices: true, services: [counts('cart', 100, 200, 300), counts('pay', 5, 1)] },
-      },
-      { node: 'c', answer: { tracksServices: false, services: [counts('all', 5)] } },
+      { node: 'b', answer: trafficReport([trafficOf('cart', 100, 200, 300), trafficOf('pay', 5, 1)]) },
+      { node: 'c', answer: trafficReport([trafficOf('all', 5)], false) },
     ],
     4,
   );

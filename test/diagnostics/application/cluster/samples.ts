@@ -1,4 +1,5 @@
-import type { NodeStatus } from '../../../../src/diagnostics/application/cluster/cluster-status.js';
+import type { PortReport, TrafficReport } from '../../../../src/diagnostics/domain/traffic.js';
+import type { ProxyStatus } from '../../../../src/diagnostics/application/status/proxy-status.js';
 import type {
   Explanation,
   FamilyExplanation,
@@ -13,19 +14,26 @@ export function statusOf({
   failing = 0,
   drift = 0,
 }: {
-  readonly state?: NodeStatus['state'];
+  readonly state?: ProxyStatus['state'];
   readonly lag?: number;
   readonly failing?: number;
   readonly drift?: number;
-}): NodeStatus {
-  return {
-    state,
-    reasons: [],
-    mode: 'nftables',
-    versions: { program: '0.1.0' },
+}): ProxyStatus {
+  const port = { key: 'shop/cart/tcp/http', since: timeText(0), attempts: 1, reason: 'EINVAL' };
+  const sync = { failures: 0, drift: { found: drift, repaired: drift } };
+  const family = {
+    family: 'IPv4',
     inSync: lag === 0,
-    lag,
-    families: [{ failed: Array.from({ length: failing }, () => ({})), sync: { drift: { repaired: drift } } }],
+    waiting: 0,
+    programmed: 1,
+    degraded: [],
+    sync,
+  } as const;
+  return {
+    ...{ state, reasons: [], node: 'node', mode: 'nftables', inSync: lag === 0, lag, waiting: [] },
+    versions: { program: '0.1.0', node: 'v24', kernel: '6.1' },
+    ...{ startedAt: timeText(0), now: timeText(0), ignored: [], watches: [], lastErrors: [] },
+    families: [{ ...family, failed: Array.from({ length: failing }, () => port) }],
   };
 }
 
@@ -69,5 +77,23 @@ export function explanationOf(
     known: true,
     problems: [],
     families: [{ family: 'IPv4', waiting: false, ports, sync, ...family }],
+  };
+}
+
+/** The traffic of one service port. */
+export function trafficOf(name: string, open: number, newPerSecond = 0, unanswered = 0): PortReport {
+  return {
+    ...{ namespace: 'shop', name, port: 'http', protocol: 'TCP', family: 'IPv4' },
+    ...{ open, new: 0, newPerSecond, unanswered, silentEndpoints: 0, endpoints: [] },
+  };
+}
+
+/** What a proxy counts in one interval. */
+export function trafficReport(services: readonly PortReport[], tracksServices = true): TrafficReport {
+  return {
+    ...{ time: timeText(0), seconds: 1, tracked: 0, omitted: 0, complete: true, readShare: 1 },
+    ...{ sampledOneIn: 1, timesLost: 0, countsBytes: false, hidesDeadOnBridges: false },
+    tracksServices,
+    services,
   };
 }

@@ -44,7 +44,7 @@ it('lists ten that show a known difference, with the way of their packets, and c
   expect(known.map(({ name, classes }) => [name, classes])).toEqual([['other-ports', different]]);
   expect(different).toBeGreaterThan(12);
   expect(differences).toHaveLength(10);
-  const ways = differences.map(({ steps }) => steps[1].map(({ rule }) => rule).join());
+  const ways = differences.map(({ steps }) => steps[1]!.map(({ rule }) => rule).join());
   expect(ways.every((way) => way.includes('-j REJECT'))).toBe(true);
 });
 

@@ -1,6 +1,6 @@
 import { expect } from 'expect';
 import { it } from 'node:test';
-import type { ComparisonResult } from '../../../../src/diagnostics/adapters/cli/commands/compare.js';
+import type { ComparisonResult } from '../../../../src/diagnostics/application/comparison-report.js';
 import type { FamilyReport } from '../../../../src/diagnostics/application/comparison-report.js';
 import { nightly } from '../../../support/nightly.js';
 import { Command } from '../../../support/program/command.js';

@@ -1,3 +1,5 @@
+import { statusAnswer } from '../../../application/status/proxy-status.js';
+import { trafficAnswer } from '../../../domain/traffic.js';
 /** For each command of the plugin: how the answers of the nodes become one result, its text and its exit code. */
 
 import type { QueryKind, ClusterQuery } from './cluster-command.js';
@@ -11,8 +13,8 @@ import {
   shortened,
 } from '../../../application/cluster/cluster-comparison.js';
 import { compareExplanations } from '../../../application/cluster/cluster-explanation.js';
-import { HistorySum, nodeTraffic, sumTraffic } from '../../../application/cluster/cluster-activity.js';
-import { ServicesSum, clusterStatus, nodeStatus } from '../../../application/cluster/cluster-status.js';
+import { HistorySum, sumTraffic } from '../../../application/cluster/cluster-activity.js';
+import { ServicesSum, clusterStatus } from '../../../application/cluster/cluster-status.js';
 import { clusterTraces, keptTrace } from '../../../application/cluster/cluster-traces.js';
 import { differenceAnswer } from '../../../application/difference/difference-report.js';
 import { serviceExplanation } from '../../../application/explain/explanation.js';
@@ -56,7 +58,7 @@ export const nodesQueries: {
   /** 0 when all nodes are good, 1 when some are degraded, 2 when some do not serve or do not answer. */
   status: () =>
     nodesQuery({
-      shape: nodeStatus,
+      shape: statusAnswer,
       keep: (answer) => answer,
       result: clusterStatus,
       lines: clusterStatusLines,
@@ -132,7 +134,7 @@ export const nodesQueries: {
   /** 0 when all nodes answer, otherwise 1. */
   top: () =>
     nodesQuery({
-      shape: nodeTraffic,
+      shape: trafficAnswer,
       keep: (answer) => answer,
       result: (answers, silent) => sumTraffic(answers, answers.length + silent.length),
       lines: clusterTrafficLines,

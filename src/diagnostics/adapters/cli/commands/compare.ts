@@ -14,11 +14,12 @@ import {
 } from '../options.js';
 import { inToneOf } from '../output.js';
 import type {
+  ComparisonResult,
   FamilyReport,
   ReportedDifference,
   ReportedUnknown,
 } from '../../../application/comparison-report.js';
-import { destinationText, type Destination } from '../../../application/comparison-report.js';
+import { destinationText } from '../../../application/comparison-report.js';
 import type { NodeRules } from '../../../domain/compare/node-rules.js';
 import { counted } from '../../../../application/words.js';
 import type { Step } from '../../../domain/trace/trace.js';
@@ -104,23 +105,6 @@ function modeOf(mode: string | true): PlannedMode {
   throw new UsageError(`--plan takes ${SIDE_MODES.join(', ')} or nothing, not ${JSON.stringify(mode)}`);
 }
 
-/** Everything that was compared. */
-export interface ComparisonResult {
-  /** The rules that service proxies have left on this node; only if the kernel is a side. */
-  readonly node?: NodeRules;
-  /** Why the planned mode cannot run on this node. */
-  readonly obstacle?: string;
-  /** What the sides are, for people. */
-  readonly sides: readonly [string, string];
-  readonly families: readonly FamilyReport[];
-  /** The addresses that the node is assumed to have. */
-  readonly localAddresses: readonly string[];
-  /** What is left out; for people. */
-  readonly notes: readonly string[];
-  /** Objects that are not in a plan, and why. */
-  readonly problems: readonly string[];
-}
-
 /** What is printed: of the kernel alone, only its rules. */
 type Printed = ComparisonResult | Pick<ComparisonResult, 'node'>;
 
@@ -154,11 +138,7 @@ function nodeLines({ kernel, iptables, rules, schedulers, unseen }: NodeRules): 
   ];
 }
 
-function familyLines(
-  report: FamilyReport,
-  sides: readonly [string, string],
-  isWide: boolean,
-): readonly string[] {
+function familyLines(report: FamilyReport, sides: readonly string[], isWide: boolean): readonly string[] {
   const { family, modes, equal, different, unknown, known, differences, unlisted, unknowns } = report;
   const [one, other] = [`${sides[0]} (${modes[0]})`, `${sides[1]} (${modes[1]})`];
   const services = new Map<string, ReportedDifference[]>();
@@ -195,7 +175,7 @@ function countOf(count: number, what: string): string {
 function serviceLines(
   service: string,
   differences: readonly ReportedDifference[],
-  sides: readonly [string, string],
+  sides: readonly string[],
   isWide: boolean,
 ): readonly string[] {
   const shown = isWide ? differences : differences.slice(0, SHOWN);
@@ -209,7 +189,7 @@ function serviceLines(
 
 function differenceLines(
   difference: ReportedDifference,
-  sides: readonly [string, string],
+  sides: readonly string[],
   isWide: boolean,
 ): readonly string[] {
   const { outcomes, steps, known } = difference;
@@ -224,15 +204,7 @@ function differenceLines(
 }
 
 /** Who sends it where. */
-export function packetWords({
-  packet,
-  otherPorts,
-  client,
-  remembered,
-  classes,
-}: Omit<ReportedDifference, 'packet' | 'outcomes' | 'steps' | 'service'> & {
-  readonly packet: Destination;
-}): string {
+export function packetWords({ packet, otherPorts, client, remembered, classes }: ReportedDifference): string {
   const again = remembered === undefined ? '' : `, again after it was sent to ${remembered}`;
   const more = classes > 1 ? `, and ${counted(classes - 1, 'other class', 'other classes')} of clients` : '';
   const port = otherPorts ? ', as to every port that no rule names' : '';

@@ -18,7 +18,14 @@ export type Compared = NodeComparison | { readonly log: string } | 'hangs';
 /** The output on a node where nothing differs. */
 export const equal: NodeComparison = {
   node: { kernel: '6.1.0', iptables: 'nft 1.8.9', rules: [], schedulers: [], unseen: [] },
-  families: [{ modes: ['iptables', 'iptables'], known: [], differences: [], unlisted: 0, unknowns: [] }],
+  sides: ['kernel', 'plan'],
+  families: [
+    {
+      ...{ family: 'IPv4', modes: ['iptables', 'iptables'], equal: 9, different: 0, unknown: 0 },
+      ...{ known: [], differences: [], unlisted: 0, unknowns: [] },
+    },
+  ],
+  localAddresses: [],
   notes: [],
   problems: [],
 };

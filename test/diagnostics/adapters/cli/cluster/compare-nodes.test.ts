@@ -1,3 +1,4 @@
+import type { Packet } from '../../../../../src/diagnostics/domain/trace/trace.js';
 import { QueryError } from '../../../../../src/diagnostics/adapters/cli/running-proxy.js';
 import { queryCluster } from '../../../../../src/diagnostics/adapters/cli/cluster/query-cluster.js';
 import { NO_TERMINAL, PLUGIN } from '../../../../../src/adapters/cli/reader.js';
@@ -31,10 +32,19 @@ function run(mode: string, ...args: readonly string[]): Promise<number> {
 const comparers = (): readonly string[] =>
   cluster.pods.flatMap(({ metadata }) => metadata!.name!.match(/^kubeproxy-compare-.*/) ?? []);
 
-const packet = { destination: '10.96.0.1', destinationPort: 80, protocol: 'TCP' } as const;
+const packet: Packet = {
+  family: 'IPv4',
+  inputInterface: undefined,
+  source: '10.244.1.5',
+  destination: '10.96.0.1',
+  destinationPort: 80,
+  protocol: 'TCP',
+};
+const otherPorts = { name: 'other-ports', link: 'docs/compare.md#other-ports', classes: 1 };
 const difference = {
   ...{ service: 'shop/web', packet, client: 'a pod (10.244.1.5)', classes: 1 },
   outcomes: ['refused', 'dropped'],
+  steps: [[], []],
 };
 const [family] = equal.families;
 const different: NodeComparison = {
@@ -43,7 +53,7 @@ const different: NodeComparison = {
   families: [
     {
       ...family!,
-      known: [{ name: 'other-ports', sentence: 'packets to other ports …', isExpected: false }],
+      known: [{ ...otherPorts, sentence: 'packets to other ports …', isExpected: false }],
       differences: [
         difference,
         { ...difference, known: 'other-ports' },
@@ -108,11 +118,14 @@ it('groups differences by Service over nodes', async () => {
 });
 
 it('accepts known differences, and ends with 2 where rules are not understood', async () => {
-  const known = [{ name: 'other-ports', sentence: '…', isExpected: true }];
+  const known = [{ ...otherPorts, sentence: '…', isExpected: true }];
   cluster.compared = () => ({ ...equal, families: [{ ...family!, known }] });
   expect(await run('nftables')).toBe(0);
   expect(printed.stdout).toContain('nothing but what is expected');
-  cluster.compared = () => ({ ...equal, families: [{ ...family!, unknowns: [{ what: '-m u32' }] }] });
+  cluster.compared = () => ({
+    ...equal,
+    families: [{ ...family!, unknowns: [{ what: '-m u32', classes: 0 }] }],
+  });
   expect(await run('nftables')).toBe(2);
   expect(printed.stdout).toContain('not understood: -m u32 (n1, n2)');
 });

@@ -18,7 +18,13 @@ import { usePrinted } from '../../../../support/program/use-printed.js';
 import { until } from '../../../../support/until.js';
 import { withEachTextForged } from '../asking/forged-texts.js';
 import { wholeAnswers } from '../asking/whole-answers.js';
-import { explanationOf, portOf, statusOf } from '../../../application/cluster/samples.js';
+import {
+  explanationOf,
+  portOf,
+  statusOf,
+  trafficOf,
+  trafficReport,
+} from '../../../application/cluster/samples.js';
 import { timeText } from '../../../../../src/domain/model/text.js';
 import { parseCommand } from '../../../../support/command-line.js';
 
@@ -387,7 +393,7 @@ const goodAnswers: Readonly<Record<string, unknown>> = {
   trace: traceOf('forward', '10.244.1.5'),
   diff: { mode: 'nftables', families: [{ family: 'IPv4', lines: [], omitted: 0 }] },
   history: { changes: [], total: 0 },
-  top: { services: [], tracksServices: true },
+  top: trafficReport([]),
   dump: bundleOf({}),
 };
 
@@ -752,10 +758,7 @@ describe('explain', () => {
 
 it('names the nodes whose connections of Services are not tracked', async () => {
   putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
-  answering(
-    { 'node-2': prints({ services: [], tracksServices: false }) },
-    prints({ services: [], tracksServices: true }),
-  );
+  answering({ 'node-2': prints(trafficReport([], false)) }, prints(trafficReport([])));
   expect(await cluster('top')).toBe(0);
   expect(printed.stdout).toBe(
     'no connections of Services\nnot tracked: node-2 (through IPVS: set net.ipv4.vs.conntrack to 1)\n',
@@ -764,19 +767,11 @@ it('names the nodes whose connections of Services are not tracked', async () => 
 
 it('adds up the connections of all nodes, over both families', async () => {
   putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
-  const identity = { namespace: 'shop', name: 'cart', port: 'http', protocol: 'TCP' };
-  const cart = { ...identity, open: 5, newPerSecond: 1.5, unanswered: 1 };
+  const cart = trafficOf('cart', 5, 1.5, 1);
+  const web = { ...trafficOf('web', 5, 1.5, 1), port: '' };
   answering(
-    {
-      'node-2': prints({
-        services: [
-          { ...cart, open: 7 },
-          { ...cart, open: 1 },
-          { ...cart, name: 'web', port: '' },
-        ],
-      }),
-    },
-    prints({ services: [cart] }),
+    { 'node-2': prints(trafficReport([{ ...cart, open: 7 }, { ...cart, open: 1 }, web])) },
+    prints(trafficReport([cart])),
   );
   expect(await cluster('top')).toBe(0);
   expect(printed.stdout).toBe(
