@@ -36,7 +36,7 @@ export {
   type FindResult,
   type FoundConnection,
   type WatchedProtocol,
-  type LookResult,
+  type PollResult,
   type SweepResult,
 } from './application/ports/node/conntrack.js';
 export type { ClusterEvent, EventRecorder, EventSubject } from './application/ports/event-recorder.js';
@@ -88,7 +88,7 @@ export type { Cidr } from './domain/net/cidr.js';
 export { IP_FAMILIES, type IpFamily } from './domain/net/ip-family.js';
 export type { LocalTrafficDetector } from './domain/node/local-traffic-detector.js';
 export type { EndpointSelection, OmittedEndpoints } from './domain/select-endpoints.js';
-export type { HeldFrontend, TroubledPort } from './application/status/port-status.js';
+export type { ConflictingFrontend, PortProblem } from './application/status/port-status.js';
 
 // Parts of the program that are of use elsewhere.
 export { NetlinkConntrack } from './adapters/conntrack/netlink-conntrack.js';

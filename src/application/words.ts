@@ -1,7 +1,7 @@
 import { timeText } from '../domain/model/text.js';
 import type { ForwardingEntry, Frontend } from '../domain/forwarding/forwarding-entry.js';
 import { endpointPlace } from '../domain/model/endpoint.js';
-import type { AsideTimes, HeldFrontend } from './status/port-status.js';
+import type { EjectionTimes, ConflictingFrontend } from './status/port-status.js';
 /**
  * Durations in Go's text form (docs/spec/configuration.md §6). The value is a number of milliseconds; fractions of it reach
  * down to the nanosecond.
@@ -73,12 +73,12 @@ function decimal(value: bigint, unit: bigint): string {
 }
 
 /** What follows the number of endpoints that are used. Empty if none steps aside. */
-export function asideCountWords(aside = 0): string {
+export function ejectedCountText(aside = 0): string {
   return aside === 0 ? '' : ` (${aside} aside)`;
 }
 
 /** Why an endpoint that is ready gets no new connections: on terminals and on the page alike. */
-export function asideWords({ since, until }: AsideTimes): string {
+export function ejectionText({ since, until }: EjectionTimes): string {
   return `steps aside since ${timeText(since)}, because the last connections to it got no answer; tried again at ${timeText(until)}`;
 }
 
@@ -88,32 +88,32 @@ export function asideWords({ since, until }: AsideTimes): string {
 const MOST = 3;
 
 /** `belongs to shop/dns:udp`. */
-export function heldBy({ holder, port }: Pick<HeldFrontend, 'holder' | 'port'>): string {
+export function ownerText({ holder, port }: Pick<ConflictingFrontend, 'holder' | 'port'>): string {
   return `belongs to ${holder}${port === undefined ? '' : `:${port}`}`;
 }
 
 /** `10.96.0.10:53/UDP belongs to shop/dns:udp`. */
-function heldFrontendText(held: HeldFrontend): string {
-  return `${held.frontend} ${heldBy(held)}`;
+function conflictText(held: ConflictingFrontend): string {
+  return `${held.frontend} ${ownerText(held)}`;
 }
 
 /** The frontends of a service port that others hold, the first few by name. */
-export function heldFrontendsText(held: readonly HeldFrontend[]): string {
+export function conflictsText(held: readonly ConflictingFrontend[]): string {
   const more = held.length - MOST;
   return [
-    ...held.slice(0, MOST).map(heldFrontendText),
+    ...held.slice(0, MOST).map(conflictText),
     ...(more > 0 ? [`${counted(more, 'more frontend')} of others`] : []),
   ].join('; ');
 }
 
 /** What follows the number of degraded service ports. Empty if all their frontends are their own. @param count frontends */
-export function heldCountWords(count: number): string {
+export function conflictCountText(count: number): string {
   if (count === 0) return '';
   return ` (${count} of their frontends belong to others)`;
 }
 
 /** Where packets to a frontend go that another Service holds. @param frontend the holder's */
-export function holderFateText({ endpoints }: ForwardingEntry, { policy, outcome }: Frontend): string {
+export function ownerOutcomeText({ endpoints }: ForwardingEntry, { policy, outcome }: Frontend): string {
   switch (outcome) {
     case 'reject':
       return 'packets are refused: it has no usable endpoint';

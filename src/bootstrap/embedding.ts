@@ -15,7 +15,7 @@ import { chooseMode } from './modes/choose-mode.js';
 import type { OpenMode } from './modes/mode.js';
 import type { Providers, ProxyParts } from './parts.js';
 import { composeProxy } from './proxy.js';
-import type { TroubledPort } from '../application/status/port-status.js';
+import type { PortProblem } from '../application/status/port-status.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
 import { LifeCycle } from './life-cycle.js';
 import type { ProxyMode } from './configuration/schema.js';
@@ -111,7 +111,7 @@ function replacements(options: ProxyOptions, logger: Logger): Partial<Providers<
 }
 
 /** A service port that could not be programmed, with the family that it failed in. */
-export interface UnservedPort extends TroubledPort {
+export interface UnservedPort extends PortProblem {
   readonly family: IpFamily;
 }
 

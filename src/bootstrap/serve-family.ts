@@ -50,7 +50,7 @@ export function serveFamily(parts: ProxyParts, family: IpFamily): ServedFamily {
       family,
       relay: localhostRelay,
       metrics,
-      report: (key, problem) => sync.outcomes.lacking(key, problem),
+      report: (key, problem) => sync.outcomes.setMissing(key, problem),
       clock,
       logger: loggerOf('localhost-node-ports'),
     });

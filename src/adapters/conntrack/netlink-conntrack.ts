@@ -4,7 +4,7 @@ import {
   type Conntrack,
   type FindResult,
   type FoundConnection,
-  type LookResult,
+  type PollResult,
   type SweepResult,
   type WatchedProtocol,
 } from '../../application/ports/node/conntrack.js';
@@ -104,12 +104,12 @@ export class NetlinkConntrack implements Conntrack {
     );
   }
 
-  look(
+  poll(
     family: IpFamily,
     connections: Iterable<FoundConnection>,
     isDead: (connection: FoundConnection, look: ConnectionActivity | undefined) => boolean,
     signal: AbortSignal,
-  ): Promise<LookResult> {
+  ): Promise<PollResult> {
     const own = [...connections].filter((connection) => connection instanceof FoundInKernel);
     return this.running(() =>
       this.withSockets(async (asking, deleting) => {

@@ -3,7 +3,7 @@ import type { SourceStatus } from '../../application/ports/cluster-source.js';
 import { isNodeProblem } from '../../application/status/port-status.js';
 import type { ServiceStatuses } from '../../application/status/service-statuses.js';
 import { BYTES_OF_SLOT, SLOT_LIMITS } from '../../domain/balancing/slot-budget.js';
-import { ASIDE_REASONS, RETURN_REASONS } from '../../domain/failover/port-failover.js';
+import { EJECTION_REASONS, RETURN_REASONS } from '../../domain/failover/port-failover.js';
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { SeriesValues } from '../../domain/traffic/traffic-series.js';
@@ -63,14 +63,15 @@ export function showIgnoredObjects(own: Own, ignoredByKind: ReadonlyMap<string, 
 /** Silent endpoints. All reasons are there from the start, so that the first increase is seen as one. */
 export function showEjections(
   own: Own,
-  ejection: Pick<EjectSilentEndpoints, 'stepCounts' | 'asideCount'>,
+  ejection: Pick<EjectSilentEndpoints, 'stepCounts' | 'ejectedCount'>,
   families: readonly IpFamily[],
 ): void {
   const { stepCounts } = ejection;
   for (const family of families)
-    own.set('endpointsAside', { ip_family: family }, ejection.asideCount(family));
+    own.set('endpointsAside', { ip_family: family }, ejection.ejectedCount(family));
   own.clear('endpointEjections', 'endpointReturns');
-  for (const reason of ASIDE_REASONS) own.count('endpointEjections', { reason }, stepCounts.get(reason) ?? 0);
+  for (const reason of EJECTION_REASONS)
+    own.count('endpointEjections', { reason }, stepCounts.get(reason) ?? 0);
   for (const reason of RETURN_REASONS) own.count('endpointReturns', { reason }, stepCounts.get(reason) ?? 0);
 }
 

@@ -4,7 +4,7 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import { errorMessage } from '../../application/error-message.js';
-import { heldBy } from '../../application/words.js';
+import { ownerText } from '../../application/words.js';
 import { endpointPlace } from '../../domain/model/endpoint.js';
 import { NamedError } from '../../domain/model/named-error.js';
 import { serviceOf, type Protocol, type ServicePortKey } from '../../domain/model/service-port-name.js';
@@ -120,7 +120,7 @@ export class PortClaimError extends NamedError {
 
 /** Another service port has it. */
 export function portTaken(claim: PortClaim, protocol: Protocol, owner: ServicePortKey): PortClaimError {
-  return new PortClaimError(claim, protocol, `it ${heldBy({ holder: serviceOf(owner) })}`);
+  return new PortClaimError(claim, protocol, `it ${ownerText({ holder: serviceOf(owner) })}`);
 }
 
 /** The system does not give it. */

@@ -1,4 +1,9 @@
-import { PortFailover, type Aside, type PortSight, type Step } from '../../domain/failover/port-failover.js';
+import {
+  PortFailover,
+  type Ejection,
+  type PortObservation,
+  type EjectionStep,
+} from '../../domain/failover/port-failover.js';
 import type { EjectedEndpoints } from '../../domain/failover/ejected-endpoints.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { getOrMake } from '../../domain/model/maps.js';
@@ -14,14 +19,14 @@ import type { EndpointConnector } from '../ports/node/endpoint-connector.js';
 import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
 import { compactTexts } from '../words.js';
-import type { AsideLookup, AsideTimes, Asides } from '../status/port-status.js';
+import type { EjectionLookup, EjectionTimes, EjectionStatus } from '../status/port-status.js';
 import { OwnConnects } from './own-connects.js';
 import type { EventRecorder } from '../ports/event-recorder.js';
 import type { Logger } from '../ports/logger.js';
 
-/** How often to look at what has been counted, in milliseconds. */
-const LOOK_EVERY = 1_000;
-/** For so long after events were lost, nobody steps aside. */
+/** How often counted connections are checked, in milliseconds. */
+const CHECK_PERIOD = 1_000;
+/** No endpoint is ejected for this time after events were lost, in milliseconds. */
 const DISTRUST = 10_000;
 const NOT_COUNTED = 'connections cannot be counted, so no silent endpoint steps aside';
 
@@ -33,17 +38,16 @@ export interface EjectionTargets {
 }
 
 /**
- * Use case EjectSilentEndpoints: looks every second at the connections of service ports whose silent endpoints are to step aside,
- * and has their entries computed again when one steps aside or returns. Without such service ports nothing is counted. Who steps
- * aside is forgotten with the process.
+ * Use case EjectSilentEndpoints: checks every second the connections of service ports that eject silent endpoints, and has their entries
+ * computed again when one is ejected or returns. Without such service ports nothing is counted. Ejections are forgotten with the process.
  */
-export class EjectSilentEndpoints implements Asides {
-  /** Those whose silent endpoints step aside, as last programmed. */
+export class EjectSilentEndpoints implements EjectionStatus {
+  /** Service ports that eject silent endpoints, as last programmed. */
   private readonly entries = new Map<FamilyPortKey, ForwardingEntry>();
-  /** Of those with something to remember, or to judge. */
+  /** Of service ports with ejected or unresponsive endpoints. */
   private readonly failovers = new Map<FamilyPortKey, PortFailover>();
   /** By the time of day. Worked out once: what the clocks differ by is a fraction of a millisecond more or less each time. */
-  private readonly times = new WeakMap<Aside, AsideTimes>();
+  private readonly times = new WeakMap<Ejection, EjectionTimes>();
   private readonly ownConnects: OwnConnects;
   private counting: { readonly release: () => void; timer: Timer } | undefined;
   private isStopped = false;
@@ -53,22 +57,22 @@ export class EjectSilentEndpoints implements Asides {
   private lostAt = -Infinity;
 
   constructor(
-    /** Asked for when counting begins. */
+    /** Called when counting begins. */
     private readonly targets: () => EjectionTargets,
     private readonly reports: EjectionReports,
     connector: EndpointConnector,
     private readonly clock: Clock,
-    /** Why no silent endpoint can step aside in this mode, for people; then nothing is counted. */
+    /** Why this mode cannot eject endpoints, for people; then nothing is counted. */
     private readonly incapable?: string,
   ) {
     this.ownConnects = new OwnConnects(connector, clock, (port) => {
-      if (this.counting) this.look([port]);
+      if (this.counting) this.check([port]);
     });
   }
 
-  /** Who steps aside in a family, at any time. */
+  /** The ejected endpoints of a family, at any time. */
   ejectedEndpoints(family: IpFamily): EjectedEndpoints {
-    return (port) => this.failovers.get(`${family} ${port}`)?.aside;
+    return (port) => this.failovers.get(`${family} ${port}`)?.ejected;
   }
 
   /** Follows what a family forwards. */
@@ -86,27 +90,27 @@ export class EjectSilentEndpoints implements Asides {
     };
   }
 
-  readonly asideTimes: AsideLookup = (port, place) => {
-    const aside = this.failovers.get(port)?.aside.get(place);
-    if (!aside) return undefined;
-    return getOrMake(this.times, aside, () => {
+  readonly ejectionTimes: EjectionLookup = (port, place) => {
+    const ejection = this.failovers.get(port)?.ejected.get(place);
+    if (!ejection) return undefined;
+    return getOrMake(this.times, ejection, () => {
       const sinceEpoch = this.clock.now() - this.clock.steady();
-      return { since: sinceEpoch + aside.since, until: sinceEpoch + aside.until };
+      return { since: sinceEpoch + ejection.since, until: sinceEpoch + ejection.until };
     });
   };
 
-  *portsAside(): Generator<ForwardingEntry> {
-    for (const [port, { aside }] of this.failovers) if (aside.size > 0) yield this.entries.get(port)!;
+  *portsWithEjections(): Generator<ForwardingEntry> {
+    for (const [port, { ejected }] of this.failovers) if (ejected.size > 0) yield this.entries.get(port)!;
   }
 
-  /** How many endpoints of service ports of a family step aside. */
-  asideCount(family: IpFamily): number {
+  /** The number of ejected endpoints of a family. */
+  ejectedCount(family: IpFamily): number {
     let count = 0;
-    for (const [port, { aside }] of this.failovers) if (port.startsWith(family)) count += aside.size;
+    for (const [port, { ejected }] of this.failovers) if (port.startsWith(family)) count += ejected.size;
     return count;
   }
 
-  /** What keeps silent endpoints from stepping aside at the moment, for people. Nothing unless a service port wants them to. */
+  /** Why silent endpoints cannot be ejected at present, for people. Empty if no service port ejects endpoints. */
   get warnings(): readonly string[] {
     if (this.entries.size === 0) return [];
     if (this.incapable !== undefined) return [this.incapable];
@@ -131,7 +135,7 @@ export class EjectSilentEndpoints implements Asides {
     this.unavailable = undefined;
     try {
       const release = this.targets().traffic.keepCounting('evidence');
-      this.counting = { release, timer: this.lookLater() };
+      this.counting = { release, timer: this.scheduleCheck() };
     } catch (error) {
       if (!(error instanceof ConntrackUnavailableError)) throw error;
       this.unavailable = error;
@@ -145,15 +149,15 @@ export class EjectSilentEndpoints implements Asides {
     this.counting = undefined;
   }
 
-  private lookLater(): Timer {
-    return this.clock.after(LOOK_EVERY, () => {
-      this.look();
-      if (this.counting) this.counting.timer = this.lookLater();
+  private scheduleCheck(): Timer {
+    return this.clock.after(CHECK_PERIOD, () => {
+      this.check();
+      if (this.counting) this.counting.timer = this.scheduleCheck();
     });
   }
 
   /** @param ports those to judge; missing: all that have something to judge */
-  private look(ports?: Iterable<FamilyPortKey>): void {
+  private check(ports?: Iterable<FamilyPortKey>): void {
     const { traffic, recompute } = this.targets();
     const counted = traffic.counted();
     if (!counted) return;
@@ -174,7 +178,7 @@ export class EjectSilentEndpoints implements Asides {
     entry: ForwardingEntry,
     traffic: PortTraffic | undefined,
     isReliable: boolean,
-  ): readonly Step[] {
+  ): readonly EjectionStep[] {
     const known = this.failovers.get(port);
     const isDoubted = traffic !== undefined && hasUnanswered(traffic);
     if (!isDoubted && (known?.isIdle ?? true)) {
@@ -182,15 +186,15 @@ export class EjectSilentEndpoints implements Asides {
       return [];
     }
     const failover = getOrMake(this.failovers, port, () => new PortFailover());
-    const sight: PortSight = {
+    const observation: PortObservation = {
       now: this.clock.steady(),
       lists: wholeLists(entry.endpoints),
       evidenceOf: (place) => traffic?.endpoints.get(place)?.evidence,
       ownAttempts: (place) => this.ownConnects.of(port, place),
       isReliable,
     };
-    const steps = failover.look(sight);
-    this.ownConnects.request(entry, failover.toTry(sight));
+    const steps = failover.update(observation);
+    this.ownConnects.request(entry, failover.placesToTry(observation));
     return steps;
   }
 
@@ -216,7 +220,7 @@ function hasUnanswered({ endpoints }: PortTraffic): boolean {
   return false;
 }
 
-/** Which silent endpoints are never seen on this machine, and why, for people. */
+/** Which silent endpoints cannot be detected on this machine, and why, for people. */
 function blindness({ tracksServices, hidesDeadOnBridges }: CountingFacts): readonly string[] {
   return compactTexts(
     !tracksServices &&
@@ -226,7 +230,7 @@ function blindness({ tracksServices, hidesDeadOnBridges }: CountingFacts): reado
   );
 }
 
-/** Why nobody steps aside for a while, for people. */
+/** Why no endpoint is ejected at present, for people. */
 function passingBlindness(
   { complete, readShare }: CountingFacts,
   eventsWereLost: boolean,
@@ -240,12 +244,12 @@ function passingBlindness(
 }
 
 /** How many steps there have been since the start, by what and why. */
-export type StepCounts = ReadonlyMap<Step['why'], number>;
+export type StepCounts = ReadonlyMap<EjectionStep['why'], number>;
 
-/** Tells of endpoints that step aside and return, in the log, as events on their Services, and in numbers. */
+/** Reports ejected and returning endpoints: in the log, as events on their Services, and as counts. */
 export class EjectionReports {
-  private readonly counts = new Map<Step['why'], number>();
-  private readonly said = new Set<string>();
+  private readonly counts = new Map<EjectionStep['why'], number>();
+  private readonly reported = new Set<string>();
 
   constructor(
     private readonly nodeName: string,
@@ -257,7 +261,7 @@ export class EjectionReports {
     return this.counts;
   }
 
-  stepped({ key: servicePort, family, name }: ForwardingEntry, step: Step): void {
+  stepped({ key: servicePort, family, name }: ForwardingEntry, step: EjectionStep): void {
     const { place: endpoint, what, why } = step;
     this.counts.set(why, (this.counts.get(why) ?? 0) + 1);
     if (what === 'returned') {
@@ -276,11 +280,11 @@ export class EjectionReports {
     });
   }
 
-  /** Says once what keeps silent endpoints from stepping aside. */
+  /** Logs once why silent endpoints cannot be ejected. */
   blind(reasons: readonly string[], facts: Readonly<Record<string, unknown>> = {}): void {
     for (const reason of reasons) {
-      if (this.said.has(reason)) continue;
-      this.said.add(reason);
+      if (this.reported.has(reason)) continue;
+      this.reported.add(reason);
       this.logger.warn(facts, reason);
     }
   }

@@ -5,7 +5,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock } from '../ports/clock.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
 import type { ChangeEntry, FamilyChange, History, ServicePortChange } from './change-entry.js';
-import { asideChange, endpointsChange, frontendsChange } from './list-changes.js';
+import { ejectedChange, endpointsChange, frontendsChange } from './list-changes.js';
 import type { ServiceStatuses } from './service-statuses.js';
 
 /** How many changes are remembered. */
@@ -54,7 +54,7 @@ export class ChangeHistory implements Partial<SyncObserver> {
         ...(times?.[0] !== undefined && { trigger: timeText(times[0]) }),
         took: sinceEvent,
         endpoints: endpointsChange(change.former?.endpoints.reachable, change.entry?.endpoints.reachable),
-        ...asideChange(change),
+        ...ejectedChange(change),
         frontends: frontendsChange(change.former?.frontends, change.entry?.frontends),
       });
     }

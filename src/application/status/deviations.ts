@@ -7,22 +7,22 @@ import {
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { serviceOf, servicePortName, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { ServiceNote } from '../ports/backend.js';
-import { compactTexts, heldFrontendsText } from '../words.js';
-import type { DegradedStatus, HeldFrontend } from './port-status.js';
+import { compactTexts, conflictsText } from '../words.js';
+import type { DegradedStatus, ConflictingFrontend } from './port-status.js';
 
 /** How service ports are programmed otherwise than requested: other Services own frontends, the backend has notes, the node lacks something. */
 export class Deviations {
   /** The backend's notes on single service ports. */
   private readonly notes = new Map<ServicePortKey, string>();
   /** What service ports lack besides rules. */
-  private readonly lacks = new Map<ServicePortKey, string>();
+  private readonly missing = new Map<ServicePortKey, string>();
 
   /** @param table the owner of each frontend */
   constructor(private readonly table: Pick<ForwardingTable, 'ownerOf' | 'reservedFor'>) {}
 
   /** Whether the backend reports nothing, and nothing is lacking. */
   get isEmpty(): boolean {
-    return this.notes.size === 0 && this.lacks.size === 0;
+    return this.notes.size === 0 && this.missing.size === 0;
   }
 
   /** Replaces what the backend reports of these service ports. */
@@ -32,18 +32,18 @@ export class Deviations {
   }
 
   /** Something that the service port needs besides its rules is not there; undefined: it is. */
-  lacking(key: ServicePortKey, problem: string | undefined): void {
-    if (problem === undefined) this.lacks.delete(key);
-    else this.lacks.set(key, problem);
+  setMissing(key: ServicePortKey, problem: string | undefined): void {
+    if (problem === undefined) this.missing.delete(key);
+    else this.missing.set(key, problem);
   }
 
   /** Undefined if the service port is programmed as requested. */
   of(key: ServicePortKey, entry: ForwardingEntry | undefined): Deviation | undefined {
     const lost = entry ? lostFrontends(entry) : [];
-    const lack = this.lacks.get(key);
+    const lack = this.missing.get(key);
     const texts = compactTexts(this.notes.get(key), lack);
     if (lost.length + texts.length === 0) return undefined;
-    const ownerOf = ({ address, port }: Frontend): HeldFrontend => {
+    const ownerOf = ({ address, port }: Frontend): ConflictingFrontend => {
       const { protocol } = entry!.name;
       const frontend = frontendName(address, port, protocol);
       const place = { ...(address !== undefined && { address }), port };
@@ -64,7 +64,7 @@ export class Deviations {
 /** How a service port is programmed otherwise than requested. */
 interface Deviation extends Pick<DegradedStatus, 'limitedBy'> {
   /** The frontends that others own, with their present owners. */
-  held(): readonly HeldFrontend[];
+  held(): readonly ConflictingFrontend[];
   readonly texts: readonly string[];
 }
 
@@ -78,13 +78,13 @@ export function degradedStatus(since: string, { held, texts, ...rest }: Deviatio
       return held();
     },
     get reason() {
-      return [heldFrontendsText(held()), ...texts].join('; ');
+      return [conflictsText(held()), ...texts].join('; ');
     },
     ...rest,
   };
 }
 
-function ownerNames(owner: ServicePortKey): Pick<HeldFrontend, 'holder' | 'port'> {
+function ownerNames(owner: ServicePortKey): Pick<ConflictingFrontend, 'holder' | 'port'> {
   const { port } = servicePortName(owner);
   return { holder: serviceOf(owner), ...(port !== '' && { port }) };
 }

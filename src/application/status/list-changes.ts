@@ -29,7 +29,7 @@ export function endpointsChange(
 }
 
 /** Which endpoints have stepped aside or returned, if any. */
-export function asideChange({ former, entry }: ForwardingChange): { readonly aside?: ListChange } {
+export function ejectedChange({ former, entry }: ForwardingChange): { readonly aside?: ListChange } {
   if (!former?.endpoints.aside && !entry?.endpoints.aside) return {};
   const aside = endpointsChange(former && asideOf(former.endpoints), entry && asideOf(entry.endpoints));
   return aside.some.length > 0 ? { aside } : {};

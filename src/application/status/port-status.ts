@@ -15,7 +15,7 @@ import {
 } from '../../domain/shape.js';
 
 /** A frontend that a service port claims and another one holds. */
-export interface HeldFrontend {
+export interface ConflictingFrontend {
   /** As `frontendName` makes it: `10.96.0.10:53/UDP`. */
   readonly frontend: string;
   /** The Service that has it, as `namespace/name`; or what of the proxy's own is there, in words. */
@@ -23,7 +23,11 @@ export interface HeldFrontend {
   /** The name of the holder's port; missing for an unnamed one. */
   readonly port?: string | undefined;
 }
-const heldFrontend: Shape<HeldFrontend> = fields({ frontend: text, holder: text, port: optional(text) });
+const conflictingFrontend: Shape<ConflictingFrontend> = fields({
+  frontend: text,
+  holder: text,
+  port: optional(text),
+});
 
 export type ProgrammedStatus = ReturnType<typeof programmed>;
 const programmed = fields({ state: oneOf('programmed'), since: time });
@@ -37,7 +41,7 @@ const degraded = fields({
   /** For people. */
   reason: text,
   /** Its frontends that another service port holds; missing without any. */
-  held: optional(list(heldFrontend)),
+  held: optional(list(conflictingFrontend)),
   /** `node`: the node lacks something. Missing: its Service requests what it cannot have. */
   limitedBy: optional(oneOf('node')),
 });
@@ -63,13 +67,13 @@ export const portStatus = variants('state', {
 });
 
 /** A service port that failed to be programmed, or that is degraded. */
-export type TroubledPort = ReturnType<typeof troubledPort>;
-export const troubledPort = fields({
+export type PortProblem = ReturnType<typeof portProblem>;
+export const portProblem = fields({
   key: text,
   reason: text,
   since: time,
   /** Its frontends that another service port holds; missing without any. */
-  held: optional(list(heldFrontend)),
+  held: optional(list(conflictingFrontend)),
   /** As in its status. */
   limitedBy: optional(oneOf('mode', 'node')),
 });
@@ -77,25 +81,25 @@ export const troubledPort = fields({
 /** Whether the proxy or the kernel of this node is the cause, and not what its Service requests. */
 export function isNodeProblem(
   state: 'failed' | 'degraded',
-  { limitedBy }: Pick<TroubledPort, 'limitedBy'>,
+  { limitedBy }: Pick<PortProblem, 'limitedBy'>,
 ): boolean {
   return state === 'failed' ? limitedBy !== 'mode' : limitedBy === 'node';
 }
 
 /** When an endpoint stepped aside and is tried again, in milliseconds since the epoch. */
-export interface AsideTimes {
+export interface EjectionTimes {
   readonly since: number;
   readonly until: number;
 }
 
 /** Tells of endpoints that step aside; undefined for one that does not. */
-export type AsideLookup = (port: FamilyPortKey, place: string) => AsideTimes | undefined;
+export type EjectionLookup = (port: FamilyPortKey, place: string) => EjectionTimes | undefined;
 
 /** The endpoints that step aside now. */
-export interface Asides {
-  readonly asideTimes: AsideLookup;
+export interface EjectionStatus {
+  readonly ejectionTimes: EjectionLookup;
   /** The service ports that have any, as last programmed. */
-  portsAside(): Iterable<ForwardingEntry>;
+  portsWithEjections(): Iterable<ForwardingEntry>;
 }
 
 /** Where the proxy itself listens for the node port of a service port: `127.0.0.1:30080`, `[::1]:30080`; undefined if it does not. */

@@ -1,23 +1,23 @@
 import { requestedFrontends, type ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { DegradedStatus, FailedStatus, PortStatus, TroubledPort } from './port-status.js';
+import type { DegradedStatus, FailedStatus, PortStatus, PortProblem } from './port-status.js';
 
 /** The outcome of an attempt to program a service port. */
 export type ServiceStatus = Exclude<PortStatus, { readonly state: 'pending' }>;
 
 /** How many of its frontends other service ports hold. */
-export function heldOf(status: ServiceStatus | undefined): number {
+export function conflictCount(status: ServiceStatus | undefined): number {
   return status?.state === 'degraded' ? (status.held?.length ?? 0) : 0;
 }
 
 /** Whether other service ports hold all its frontends, so that nothing leads to its endpoints. */
 export function holdsNothing(entry: ForwardingEntry, status: ServiceStatus | undefined): boolean {
-  return entry.frontends.length === 0 || heldOf(status) === requestedFrontends(entry).length;
+  return entry.frontends.length === 0 || conflictCount(status) === requestedFrontends(entry).length;
 }
 
-type Trouble = 'failed' | 'degraded';
-const TROUBLES: readonly Trouble[] = ['failed', 'degraded'];
+type ProblemState = 'failed' | 'degraded';
+const PROBLEM_STATES: readonly ProblemState[] = ['failed', 'degraded'];
 
 /** The status of every service port, per family. One that was never attempted has none. */
 export class ServiceStatuses {
@@ -25,7 +25,7 @@ export class ServiceStatuses {
     IPv4: new Map(),
     IPv6: new Map(),
   };
-  private readonly troubled: Record<Trouble, Record<IpFamily, Set<ServicePortKey>>> = {
+  private readonly problems: Record<ProblemState, Record<IpFamily, Set<ServicePortKey>>> = {
     failed: { IPv4: new Set(), IPv6: new Set() },
     degraded: { IPv4: new Set(), IPv6: new Set() },
   };
@@ -51,9 +51,9 @@ export class ServiceStatuses {
     const former = this.byFamily[family].get(key);
     this.byFamily[family].set(key, status);
     const { state } = status;
-    for (const trouble of TROUBLES)
-      if (state === trouble) this.troubled[trouble][family].add(key);
-      else this.troubled[trouble][family].delete(key);
+    for (const trouble of PROBLEM_STATES)
+      if (state === trouble) this.problems[trouble][family].add(key);
+      else this.problems[trouble][family].delete(key);
     if (state === 'failed') this.failed(family, key, status);
     if (state === 'degraded' && !(former?.state === 'degraded' && former.reason === status.reason))
       this.degraded(family, key, status);
@@ -61,7 +61,7 @@ export class ServiceStatuses {
 
   remove(family: IpFamily, key: ServicePortKey): void {
     this.byFamily[family].delete(key);
-    for (const trouble of TROUBLES) this.troubled[trouble][family].delete(key);
+    for (const trouble of PROBLEM_STATES) this.problems[trouble][family].delete(key);
   }
 
   /** Service ports of the family that have a status. */
@@ -70,12 +70,12 @@ export class ServiceStatuses {
   }
 
   /** Service ports that failed to be programmed. Costs what failed. */
-  failures(family: IpFamily): readonly TroubledPort[] {
+  failures(family: IpFamily): readonly PortProblem[] {
     return this.in('failed', family);
   }
 
   /** Service ports that are programmed, but not as their Services ask for. Costs what is degraded. */
-  degradations(family: IpFamily): readonly TroubledPort[] {
+  degradations(family: IpFamily): readonly PortProblem[] {
     return this.in('degraded', family);
   }
 
@@ -85,13 +85,13 @@ export class ServiceStatuses {
     readonly degraded: number;
     readonly failed: number;
   } {
-    const failed = this.troubled.failed[family].size;
-    const degraded = this.troubled.degraded[family].size;
+    const failed = this.problems.failed[family].size;
+    const degraded = this.problems.degraded[family].size;
     return { programmed: this.byFamily[family].size - failed, degraded, failed };
   }
 
-  private in(trouble: Trouble, family: IpFamily): readonly TroubledPort[] {
-    return [...this.troubled[trouble][family]].flatMap((key) => {
+  private in(trouble: ProblemState, family: IpFamily): readonly PortProblem[] {
+    return [...this.problems[trouble][family]].flatMap((key) => {
       const status = this.byFamily[family].get(key);
       if (status?.state !== trouble) return [];
       const held = status.state === 'degraded' ? status.held : undefined;

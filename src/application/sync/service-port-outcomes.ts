@@ -66,8 +66,8 @@ export class ServicePortOutcomes {
   }
 
   /** Something that a service port needs besides its rules is not there, which makes it degraded; undefined: it is there. */
-  lacking(key: ServicePortKey, problem: string | undefined): void {
-    this.deviations.lacking(key, problem);
+  setMissing(key: ServicePortKey, problem: string | undefined): void {
+    this.deviations.setMissing(key, problem);
     const status = this.statuses.get(this.family, key);
     if (status && status.state !== 'failed')
       this.recordProgrammed(key, this.table.entry(key), { state: 'programmed', since: this.now() });

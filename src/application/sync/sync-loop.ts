@@ -124,7 +124,7 @@ export class SyncLoop {
   }
 
   /** `Retries.recent`. */
-  get refused(): readonly ServicePortKey[] {
+  get rejectedPorts(): readonly ServicePortKey[] {
     return this.retries.recent();
   }
 

@@ -13,7 +13,7 @@ import type { Logger } from '../ports/logger.js';
 /** How often events are read, in milliseconds. */
 const READ_EVERY = 100;
 /** How often frontends, load and sample are looked at, and the least time between the beginnings of two walks. */
-const LOOK_EVERY = 1_000;
+const CHECK_PERIOD = 1_000;
 /** So many connections are walked through without a pause; with it, some 15,000 in a second: some hundredths of a core. */
 const WALKED_AT_ONCE = 1_000;
 const PAUSE = 50;
@@ -22,7 +22,7 @@ const SELDOM = 30_000;
 /** Until the next walk after one that failed. */
 const AFTER_FAILURE = 5_000;
 /** So many quiet seconds in a row before a larger sample is taken, which means counting from the start. */
-const QUIET_LOOKS = 10;
+const QUIET_CHECKS = 10;
 
 /** What service ports there are. */
 export interface TrafficSources {
@@ -55,8 +55,8 @@ export class TrafficCount {
   private walked = 0;
   private timesLost = 0;
   private events = 0;
-  private lastLook = 0;
-  private quietLooks = 0;
+  private checkedAt = 0;
+  private quietChecks = 0;
 
   constructor(
     private readonly flowEvents: FlowEvents,
@@ -71,9 +71,9 @@ export class TrafficCount {
     this.follow();
     flowEvents.sample(this.shiftAtFirst());
     flowEvents.open();
-    this.lastLook = clock.steady();
+    this.checkedAt = clock.steady();
     this.readLater();
-    this.walks = this.walkOn();
+    this.walks = this.keepWalking();
   }
 
   /** Idempotent. */
@@ -138,7 +138,7 @@ export class TrafficCount {
   private readLater(): void {
     this.reading = this.clock.after(READ_EVERY, () => {
       this.read();
-      this.look();
+      this.check();
       this.readLater();
     });
   }
@@ -156,12 +156,12 @@ export class TrafficCount {
   }
 
   /** Every second. */
-  private look(): void {
+  private check(): void {
     const now = this.clock.steady();
-    const seconds = (now - this.lastLook) / 1_000;
-    if (now - this.lastLook < LOOK_EVERY) return;
+    const seconds = (now - this.checkedAt) / 1_000;
+    if (now - this.checkedAt < CHECK_PERIOD) return;
     const eventsPerSecond = (this.events * 2 ** this.table.shift) / seconds;
-    this.lastLook = now;
+    this.checkedAt = now;
     this.events = 0;
     this.follow();
     this.tidy(now);
@@ -182,9 +182,9 @@ export class TrafficCount {
   private chooseSample(load: TrafficLoad): void {
     const { shift } = this.table;
     const next = nextShift(shift, load);
-    this.quietLooks = next < shift ? this.quietLooks + 1 : 0;
-    if (next === shift || (next < shift && this.quietLooks < QUIET_LOOKS)) return;
-    this.quietLooks = 0;
+    this.quietChecks = next < shift ? this.quietChecks + 1 : 0;
+    if (next === shift || (next < shift && this.quietChecks < QUIET_CHECKS)) return;
+    this.quietChecks = 0;
     this.flowEvents.sample(next);
     this.table.sample(next);
     // Connections that were left out are known only after another walk.
@@ -195,12 +195,12 @@ export class TrafficCount {
     this.logger.debug({ oneIn: 2 ** next, ...load }, 'connections are sampled otherwise');
   }
 
-  private async walkOn(): Promise<void> {
+  private async keepWalking(): Promise<void> {
     while (!this.stopping.signal.aborted) {
       const begun = this.clock.steady();
       this.resting = new AbortController();
       const isComplete = await this.walk();
-      const rest = isComplete ? LOOK_EVERY - (this.clock.steady() - begun) : AFTER_FAILURE;
+      const rest = isComplete ? CHECK_PERIOD - (this.clock.steady() - begun) : AFTER_FAILURE;
       await this.sleep(Math.max(rest, PAUSE));
       if (this.walksSeldom && this.wholeWalks > 0) await delay(this.clock, SELDOM, this.resting.signal);
     }

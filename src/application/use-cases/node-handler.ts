@@ -47,7 +47,7 @@ export class NodeHandler implements ObjectHandler {
   onNodeUpdate(previous: Node, node: Node): void {
     this.parts.logger.verbose?.(4)?.debug({ node: node.name }, 'Calling handler.OnNodeUpdate');
     if (!this.apply(node)) return;
-    if (onlyLeavingDiffers(previous, node)) return;
+    if (onlyDrainingDiffers(previous, node)) return;
     this.everythingChanged();
   }
 
@@ -98,6 +98,6 @@ function completed(
   };
 }
 
-function onlyLeavingDiffers(one: Node, other: Node): boolean {
+function onlyDrainingDiffers(one: Node, other: Node): boolean {
   return JSON.stringify({ ...one, draining: false }) === JSON.stringify({ ...other, draining: false });
 }

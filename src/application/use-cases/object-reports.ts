@@ -25,7 +25,7 @@ export function isAboutObject(problem: string): boolean {
 
 /** Logs what is wrong with objects of the cluster: each problem of an object once, until it changes, and not too often. */
 export class ObjectReports {
-  private readonly complaints = new Map<string, { readonly text: string; readonly usable: boolean }>();
+  private readonly problems = new Map<string, { readonly text: string; readonly usable: boolean }>();
   private readonly rate: MessageRate;
 
   constructor(
@@ -42,17 +42,17 @@ export class ObjectReports {
    * @param usable whether the object is used without its invalid parts, or ignored altogether
    */
   report(kind: string, name: string, problems: readonly string[], usable: boolean): boolean {
-    if (problems.length === 0 && this.complaints.size === 0) return false;
+    if (problems.length === 0 && this.problems.size === 0) return false;
     const id = `${kind} ${name}`;
     const named = cutTexts(problems);
     const text = named.join('; ');
     if (problems.length === 0) {
-      this.complaints.delete(id);
+      this.problems.delete(id);
       return false;
     }
-    const previous = this.complaints.get(id);
+    const previous = this.problems.get(id);
     if (previous?.text === text && previous.usable === usable) return false;
-    this.complaints.set(id, { text, usable });
+    this.problems.set(id, { text, usable });
     const suppressed = this.rate.admit(id);
     if (!suppressed) return false;
     const facts = { kind, name, problems: named, ...suppressed };
@@ -71,7 +71,7 @@ export class ObjectReports {
     const prefix = `EndpointSlice ${service}-`;
     const concerned = (id: string): boolean =>
       own.has(id) || (id.startsWith(prefix) && GENERATED_SUFFIX.test(id.slice(prefix.length)));
-    const complaints = [...this.complaints].flatMap(([id, { text, usable }]) =>
+    const complaints = [...this.problems].flatMap(([id, { text, usable }]) =>
       concerned(id) ? [`${id}${usable ? '' : ' is ignored'}: ${text}`] : [],
     );
     const unread = this.unread().filter((problem) => concerned(NAMED.exec(problem)?.[1] ?? ''));
@@ -79,7 +79,7 @@ export class ObjectReports {
   }
 
   forget(kind: string, name: string): void {
-    this.complaints.delete(`${kind} ${name}`);
+    this.problems.delete(`${kind} ${name}`);
   }
 
   /** Everything that is ignored at present, also by the source. */
@@ -108,13 +108,13 @@ export class ObjectReports {
 
   /** The delivered objects that are ignored at present, each with the reason. */
   get rejected(): readonly string[] {
-    return [...this.complaints].flatMap(([id, { text, usable }]) => (usable ? [] : [`${id}: ${text}`]));
+    return [...this.problems].flatMap(([id, { text, usable }]) => (usable ? [] : [`${id}: ${text}`]));
   }
 
   /** How many objects are used without their invalid parts. */
   get partlyIgnored(): number {
     let count = 0;
-    for (const { usable } of this.complaints.values()) if (usable) count++;
+    for (const { usable } of this.problems.values()) if (usable) count++;
     return count;
   }
 

@@ -26,8 +26,8 @@ import {
 /** How long the connections of an endpoint are watched, in milliseconds. */
 const WATCHED = 5 * 60_000;
 /** Until the first look: endpoints of a node that died go one after the other, and are searched for together. */
-const BEFORE_FIRST_LOOK = 1_000;
-const BETWEEN_LOOKS = 2_000;
+const BEFORE_FIRST_POLL = 1_000;
+const POLL_PERIOD = 2_000;
 /** Looks take at most this part of the time. */
 const PART_OF_TIME = 1 / 20;
 /** More are not watched: each takes a few hundred bytes, and all of them a second to look at. */
@@ -83,7 +83,7 @@ export class ResetDeadConnections implements ForwardingListener {
   constructor(
     readonly family: IpFamily,
     private readonly protocol: WatchedProtocol,
-    private readonly conntrack: Pick<Conntrack, 'countPackets' | 'find' | 'look'>,
+    private readonly conntrack: Pick<Conntrack, 'countPackets' | 'find' | 'poll'>,
     private readonly metrics: Pick<Metrics, 'connectionsReset' | 'connectionsUnwatched'>,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -95,7 +95,7 @@ export class ResetDeadConnections implements ForwardingListener {
     for (const { key, entry } of changes)
       if (!failed.has(key)) this.replace(key, entry?.name.protocol === this.protocol ? entry : undefined);
     if (this.protocol === 'SCTP' && this.entries.size > 0) this.countPackets();
-    if (this.state === 'idle' && this.gone.size > 0) this.schedule(BEFORE_FIRST_LOOK);
+    if (this.state === 'idle' && this.gone.size > 0) this.schedule(BEFORE_FIRST_POLL);
   }
 
   /** Idempotent. */
@@ -139,11 +139,11 @@ export class ResetDeadConnections implements ForwardingListener {
   private schedule(delay: number): void {
     this.state = 'watching';
     this.timer = this.clock.after(delay, () => {
-      this.work = this.round();
+      this.work = this.run();
     });
   }
 
-  private async round(): Promise<void> {
+  private async run(): Promise<void> {
     const start = this.clock.steady();
     const problem = await this.attempt(start);
     if (this.isOff()) return;
@@ -154,7 +154,7 @@ export class ResetDeadConnections implements ForwardingListener {
       );
     this.isFailing = problem !== undefined;
     if (this.gone.size > 0)
-      return this.schedule(Math.max(BETWEEN_LOOKS, (this.clock.steady() - start) / PART_OF_TIME));
+      return this.schedule(Math.max(POLL_PERIOD, (this.clock.steady() - start) / PART_OF_TIME));
     this.state = 'idle';
     this.isFull = false;
   }
@@ -164,7 +164,7 @@ export class ResetDeadConnections implements ForwardingListener {
     for (const [id, { until }] of this.gone) if (until <= now) this.gone.delete(id);
     this.forgetConnections();
     try {
-      return (await this.search()) ?? (await this.look());
+      return (await this.search()) ?? (await this.poll());
     } catch (error) {
       if (this.stopping.signal.aborted) return undefined;
       if (!(error instanceof ConntrackUnavailableError)) return error;
@@ -205,7 +205,7 @@ export class ResetDeadConnections implements ForwardingListener {
     return undefined;
   }
 
-  private async look(): Promise<Error | undefined> {
+  private async poll(): Promise<Error | undefined> {
     const { family, connections } = this;
     if (connections.size === 0) return undefined;
     const silent = new Map<ServicePortKey, number>();
@@ -221,19 +221,19 @@ export class ResetDeadConnections implements ForwardingListener {
       silent.set(of.entry.key, (silent.get(of.entry.key) ?? 0) + 1);
       return true;
     };
-    const { deleted, problem } = await this.conntrack.look(
+    const { deleted, problem } = await this.conntrack.poll(
       family,
       connections.keys(),
       isDead,
       this.stopping.signal,
     );
     this.report(deleted, silent);
-    if (this.holder) await this.giveUp(this.holder);
+    if (this.holder) await this.resetTogether(this.holder);
     return problem;
   }
 
   /** Ends the connections of endpoints that appear dead as a whole. */
-  private async giveUp(holder: ConnectionHolder): Promise<void> {
+  private async resetTogether(holder: ConnectionHolder): Promise<void> {
     const { family, connections, gone } = this;
     for (const [of, count] of silentAltogether(connections.values())) {
       if (of.hasOthers || gone.get(of.id) !== of) continue;

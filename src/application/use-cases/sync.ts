@@ -159,13 +159,13 @@ export class Sync {
     this.network = network;
     this.started = true;
     this.sawEverything = !keepUnexplained;
-    const rest = keepUnexplained ? await this.programHeldBack(call) : undefined;
+    const rest = keepUnexplained ? await this.programDeferred(call) : undefined;
     const changed = everyPort(this.table, this.statuses, this.family);
     return { ...(rest ? mergeResults(result, rest) : result), full: true, changed };
   }
 
   /** Now that the backend knows what it keeps: Services without slices of which it keeps nothing need not wait. */
-  private async programHeldBack(call: Call): Promise<ApplyResult | undefined> {
+  private async programDeferred(call: Call): Promise<ApplyResult | undefined> {
     const isFree = (key: ServiceKey): boolean => !this.table.has(key) && this.isExplained(key);
     const changes = this.table.update(
       this.state,

@@ -11,7 +11,7 @@ const KEPT = 'keeping any rules of other modes';
 /** What is asked of the sync loops of the mode in force. */
 export type StandingLoop = Pick<
   SyncLoop,
-  'firstAttempt' | 'verifyNow' | 'complete' | 'unreadSources' | 'refused'
+  'firstAttempt' | 'verifyNow' | 'complete' | 'unreadSources' | 'rejectedPorts'
 >;
 
 /** What stays of other modes, and why, for people. */
@@ -54,7 +54,7 @@ export async function removeOtherModes(
   if (problem !== undefined) return failing(`those of ${present.name} mode are not in place: ${problem}`);
   const [unread] = loops.flatMap((loop) => loop.unreadSources);
   if (unread !== undefined) return failing(`they may serve objects that cannot be read: ${unread}`);
-  const [refused] = loops.flatMap((loop) => loop.refused);
+  const [refused] = loops.flatMap((loop) => loop.rejectedPorts);
   if (refused !== undefined) return failing(`they may serve what the kernel refuses: ${refused}`);
   const failed: string[] = [];
   const left = new Set<string>();

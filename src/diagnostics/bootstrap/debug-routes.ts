@@ -31,7 +31,12 @@ import { fullVersion, PROGRAM_VERSION } from '../../bootstrap/version.js';
 /** Everything that the proxy reports beyond what kube-proxy does: the routes under `/debug/`, and the page. */
 export function debugRoutes(parts: DiagnosedParts, startTime: number): Routes {
   const loops = parts.served.map(({ loop }) => loop);
-  const addresses = explainAddress(parts, loops, parts.ejection?.asideTimes, localhostLookup(parts.served));
+  const addresses = explainAddress(
+    parts,
+    loops,
+    parts.ejection?.ejectionTimes,
+    localhostLookup(parts.served),
+  );
   return {
     ...readOnly({
       ...reportRoutes(parts, addresses, startTime),
@@ -72,7 +77,7 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
     healthChecks: served.flatMap(({ healthChecks }) => healthChecks ?? []),
     unserved,
     localhost,
-    asideTimes: ejection?.asideTimes,
+    asideTimes: ejection?.ejectionTimes,
     obstacles: obstacles && ((entry) => obstacles.of(entry)),
     mode: modeInForce(commandLine.configuration),
     waitingSeconds: (family) => {

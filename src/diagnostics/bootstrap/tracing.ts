@@ -1,4 +1,4 @@
-import type { Asides, AsideLookup } from '../../application/status/port-status.js';
+import type { EjectionStatus, EjectionLookup } from '../../application/status/port-status.js';
 import { KernelForwarding } from '../../adapters/rtnetlink/kernel-forwarding.js';
 import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
 import { ExplainAddress, ejectedAt, refusalOf } from '../application/explain/explain-address.js';
@@ -20,7 +20,7 @@ type FamilyTable = Pick<ListedLoop, 'family' | 'table'>;
 export function explainAddress(
   parts: ReadingParts,
   tables: readonly FamilyTable[],
-  asideTimes?: AsideLookup,
+  asideTimes?: EjectionLookup,
   localhost?: LocalhostLookup,
 ): ExplainAddress {
   const { commandLine, state, statuses, clusterEvents, contexts, localAddresses } = parts;
@@ -45,10 +45,10 @@ export async function withTracing<Result>(
   addresses: LocalAddresses,
   rules: Pick<ModeRules, 'tracer'>,
   use: (packets: TracePackets) => Promise<Result>,
-  ejected?: Asides,
+  ejected?: EjectionStatus,
 ): Promise<Result> {
   const { state, contexts } = parts;
-  const explained = explainAddress(parts, tables, ejected?.asideTimes);
+  const explained = explainAddress(parts, tables, ejected?.ejectionTimes);
   const families = tables.map((one): FamilyRules => ({
     network: contexts.of(one.family, false).network,
     tracer: rules.tracer(one.family),
@@ -61,7 +61,7 @@ export async function withTracing<Result>(
     const traced = { node: state.node, addresses, routes, forwarding };
     const destinations = {
       refusal: (packet: Packet) => refusalOf(explained, packet),
-      ejected: (packet: Packet) => ejectedAt(explained, packet, ejected?.portsAside() ?? []),
+      ejected: (packet: Packet) => ejectedAt(explained, packet, ejected?.portsWithEjections() ?? []),
     };
     return await use(tracePackets(traced, families, destinations));
   } finally {

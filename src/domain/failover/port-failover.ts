@@ -10,23 +10,23 @@ const SEVERAL_CLIENTS = 2;
 const FIRST_TIME = 30_000;
 const LONGEST_TIME = 300_000;
 
-/** An endpoint that steps aside. Times are of the steady clock. */
-export interface Aside {
+/** An ejected endpoint. Times are of the steady clock. */
+export interface Ejection {
   readonly since: number;
   /** When it is tried again. */
   readonly until: number;
-  /** How many times in a row it has stepped aside, this one included. */
+  /** How many times in a row it was ejected, this one included. */
   readonly times: number;
 }
 
-/** Why an endpoint stepped aside: for the first time, or again after it was tried. */
-export const ASIDE_REASONS = ['silent', 'silent-again'] as const;
+/** Why an endpoint was ejected: for the first time, or again after it was tried. */
+export const EJECTION_REASONS = ['silent', 'silent-again'] as const;
 /** Why one returned: its time is over; it answered; too many were silent, so that it is not the endpoints. */
 export const RETURN_REASONS = ['tried-again', 'answered', 'most-silent'] as const;
 
-/** An endpoint stepped aside or returned. */
-export type Step = { readonly place: string } & (
-  | { readonly what: 'aside'; readonly why: (typeof ASIDE_REASONS)[number]; readonly seconds: number }
+/** An endpoint was ejected or returned. */
+export type EjectionStep = { readonly place: string } & (
+  | { readonly what: 'aside'; readonly why: (typeof EJECTION_REASONS)[number]; readonly seconds: number }
   | { readonly what: 'returned'; readonly why: (typeof RETURN_REASONS)[number] }
 );
 
@@ -38,10 +38,10 @@ export interface OwnAttempts {
 }
 
 /** A service port at a moment. */
-export interface PortSight {
+export interface PortObservation {
   /** Of the steady clock. */
   readonly now: number;
-  /** For each traffic policy in use, the endpoints for new connections by `ip:port`, those that step aside included. */
+  /** For each traffic policy in use, the endpoints for new connections by `ip:port`, ejected ones included. */
   readonly lists: readonly ReadonlySet<string>[];
   readonly evidenceOf: (place: string) => Evidence | undefined;
   readonly ownAttempts: (place: string) => OwnAttempts | undefined;
@@ -55,81 +55,81 @@ interface OnTrial {
 }
 
 /**
- * Decides which endpoints of one service port step aside.
+ * Decides which endpoints of one service port are ejected.
  *
- * An endpoint *serves* until its last new connections, three or more of the last ten seconds, got no answer: then it steps *aside*,
+ * An endpoint *serves* until its last new connections, three or more of the last ten seconds, got no answer: then it is *ejected*
  * for 30 s. Then it is *on trial*, with its ordinary share of connections: three without an answer, however long they take to
- * come, and it steps aside for twice the time, up to five minutes; one answer, and it serves, and its past is forgotten. An answer
- * while it is aside, as to a repeated SYN, ends that at once.
+ * come, and it is ejected for twice the time, up to five minutes; one answer, and it serves, and its past is forgotten. An answer
+ * while it is ejected, as to a repeated SYN, ends the ejection immediately.
  *
- * What clients see is not enough: packets may be forged to look like clients that nobody answers. So an endpoint steps aside only if
- * this node cannot connect to it either, as `toTry` asks for; what began before an attempt that was answered is not held against it.
+ * What clients see is not enough: packets may be forged to look like clients that nobody answers. So an endpoint is ejected only if
+ * this node cannot connect to it either (`placesToTry`); what began before an attempt that was answered is not held against it.
  * Where this node cannot try, as with SCTP, the unanswered connections must be of two clients.
  *
  * No list of endpoints may lose more than half. An endpoint is in *doubt* as soon as one recent connection of it got no answer, and
- * a list is when more than half of it is: then it may be the network, so nobody steps aside for the sake of that list. What
+ * a list is when more than half of it is: then it may be the network, so no endpoint is ejected because of that list. What
  * began while all lists are in doubt, or while counting is unreliable, is never held against an endpoint, also not
  * afterwards: an endpoint that has had no connection since a network came back is not to blame. When more than half of a list
  * is silent, its endpoints return, and their past is forgotten. Endpoints that are in no list are forgotten, too.
  */
 export class PortFailover {
-  private readonly asides = new Map<string, Aside>();
+  private readonly ejections = new Map<string, Ejection>();
   private readonly trials = new Map<string, OnTrial>();
   /** What began before is not held against anybody. */
   private trustedSince = -Infinity;
 
-  /** Those that step aside, by `ip:port`. */
-  get aside(): ReadonlyMap<string, Aside> {
-    return this.asides;
+  /** By `ip:port`. */
+  get ejected(): ReadonlyMap<string, Ejection> {
+    return this.ejections;
   }
 
   /** Nothing is remembered: without new evidence there is nothing to decide. */
   get isIdle(): boolean {
-    return this.asides.size === 0 && this.trials.size === 0;
+    return this.ejections.size === 0 && this.trials.size === 0;
   }
 
   /** To be called every second or so while there is evidence or something is remembered. */
-  look(sight: PortSight): readonly Step[] {
-    const { now, lists, isReliable } = sight;
+  update(observation: PortObservation): readonly EjectionStep[] {
+    const { now, lists, isReliable } = observation;
     const listed = new Set(lists.flatMap((list) => [...list]));
-    for (const known of [this.asides, this.trials])
+    for (const known of [this.ejections, this.trials])
       for (const place of known.keys()) if (!listed.has(place)) known.delete(place);
-    const steps = this.returned(sight);
-    const recent = (place: string): number => this.recent(place, sight).length;
+    const steps = this.returned(observation);
+    const recent = (place: string): number => this.recent(place, observation).length;
     const exceeds = (list: ReadonlySet<string>, isOne: (place: string) => boolean): boolean =>
-      [...list].filter((place) => this.asides.has(place) || isOne(place)).length > mostEjected(list.size);
+      [...list].filter((place) => this.ejections.has(place) || isOne(place)).length > mostEjected(list.size);
     const silent = lists.filter((list) => exceeds(list, (place) => recent(place) >= SILENT_AFTER));
     const doubted = new Set(lists.filter((list) => exceeds(list, (place) => recent(place) > 0)));
     steps.push(...this.returnedFrom(silent, lists));
     if (!isReliable || doubted.size === lists.length) this.trustedSince = now;
     const sound = lists.filter((list) => !doubted.has(list));
     for (const place of listed) {
-      if (this.asides.has(place) || !this.isToBlame(place, sight)) continue;
+      if (this.ejections.has(place) || !this.isToBlame(place, observation)) continue;
       if (sound.some((list) => list.has(place) && this.mayLoseOne(list))) steps.push(this.eject(place, now));
     }
     return steps;
   }
 
   /** The endpoints to which this node should try to connect. */
-  toTry(sight: PortSight): readonly string[] {
-    const { now, lists, ownAttempts } = sight;
+  placesToTry(observation: PortObservation): readonly string[] {
+    const { now, lists, ownAttempts } = observation;
     const listed = [...new Set(lists.flatMap((list) => [...list]))];
     return listed.filter((place) => {
       const { unanswered = -Infinity, impossible = -Infinity } = ownAttempts(place) ?? {};
       const isDue = now - Math.max(unanswered, impossible) >= BETWEEN_ATTEMPTS;
-      return isDue && !this.asides.has(place) && this.recent(place, sight).length > 0;
+      return isDue && !this.ejections.has(place) && this.recent(place, observation).length > 0;
     });
   }
 
-  private returned({ now, evidenceOf }: PortSight): Step[] {
-    const steps: Step[] = [];
+  private returned({ now, evidenceOf }: PortObservation): EjectionStep[] {
+    const steps: EjectionStep[] = [];
     const hasAnswered = (place: string, since: number): boolean =>
       (evidenceOf(place)?.answered ?? -Infinity) > since;
     for (const [place, { since }] of this.trials) if (hasAnswered(place, since)) this.trials.delete(place);
-    for (const [place, { since, until, times }] of this.asides) {
+    for (const [place, { since, until, times }] of this.ejections) {
       const answered = hasAnswered(place, since);
       if (!answered && now < until) continue;
-      this.asides.delete(place);
+      this.ejections.delete(place);
       if (!answered) this.trials.set(place, { since: now, times });
       steps.push({ place, what: 'returned', why: answered ? 'answered' : 'tried-again' });
     }
@@ -140,26 +140,29 @@ export class PortFailover {
   private returnedFrom(
     silent: readonly ReadonlySet<string>[],
     lists: readonly ReadonlySet<string>[],
-  ): readonly Step[] {
+  ): readonly EjectionStep[] {
     const others = lists.filter((list) => !silent.includes(list));
-    const returning = [...this.asides.keys()].filter((place) => !others.some((list) => list.has(place)));
-    for (const place of returning) this.asides.delete(place);
-    return returning.map((place): Step => ({ place, what: 'returned', why: 'most-silent' }));
+    const returning = [...this.ejections.keys()].filter((place) => !others.some((list) => list.has(place)));
+    for (const place of returning) this.ejections.delete(place);
+    return returning.map((place): EjectionStep => ({ place, what: 'returned', why: 'most-silent' }));
   }
 
-  private isToBlame(place: string, sight: PortSight): boolean {
-    const since = this.since(place, sight);
-    const known = this.trials.has(place) ? this.unanswered(place, sight) : this.recent(place, sight);
+  private isToBlame(place: string, observation: PortObservation): boolean {
+    const since = this.since(place, observation);
+    const known = this.trials.has(place)
+      ? this.unanswered(place, observation)
+      : this.recent(place, observation);
     const held = known.filter(({ begun }) => begun > since);
     if (held.length < SILENT_AFTER) return false;
-    const { unanswered, impossible } = sight.ownAttempts(place) ?? {};
-    const counts = (attempt = -Infinity): boolean => attempt > since && sight.now - attempt <= ATTEMPT_COUNTS;
+    const { unanswered, impossible } = observation.ownAttempts(place) ?? {};
+    const counts = (attempt = -Infinity): boolean =>
+      attempt > since && observation.now - attempt <= ATTEMPT_COUNTS;
     const clients = new Set(held.map(({ client }) => client));
     return counts(unanswered) || (counts(impossible) && clients.size >= SEVERAL_CLIENTS);
   }
 
   /** What began before is not held against the endpoint. */
-  private since(place: string, { evidenceOf, ownAttempts }: PortSight): number {
+  private since(place: string, { evidenceOf, ownAttempts }: PortObservation): number {
     return Math.max(
       this.trustedSince,
       this.trials.get(place)?.since ?? -Infinity,
@@ -168,26 +171,29 @@ export class PortFailover {
     );
   }
 
-  private recent(place: string, sight: PortSight): readonly UnansweredConnection[] {
-    return this.unanswered(place, sight).filter(({ begun }) => sight.now - begun <= RECENT);
+  private recent(place: string, observation: PortObservation): readonly UnansweredConnection[] {
+    return this.unanswered(place, observation).filter(({ begun }) => observation.now - begun <= RECENT);
   }
 
   /** Those that an answer to this node does not refute. */
-  private unanswered(place: string, { evidenceOf, ownAttempts }: PortSight): readonly UnansweredConnection[] {
+  private unanswered(
+    place: string,
+    { evidenceOf, ownAttempts }: PortObservation,
+  ): readonly UnansweredConnection[] {
     const answered = ownAttempts(place)?.answered ?? -Infinity;
     return evidenceOf(place)?.unanswered.filter(({ begun }) => begun > answered) ?? [];
   }
 
   private mayLoseOne(list: ReadonlySet<string>): boolean {
-    return [...list].filter((place) => this.asides.has(place)).length < mostEjected(list.size);
+    return [...list].filter((place) => this.ejections.has(place)).length < mostEjected(list.size);
   }
 
-  private eject(place: string, now: number): Step {
+  private eject(place: string, now: number): EjectionStep {
     const before = this.trials.get(place);
     this.trials.delete(place);
     const times = (before?.times ?? 0) + 1;
     const time = Math.min(LONGEST_TIME, FIRST_TIME * 2 ** (times - 1));
-    this.asides.set(place, { since: now, until: now + time, times });
+    this.ejections.set(place, { since: now, until: now + time, times });
     return { place, what: 'aside', why: before ? 'silent-again' : 'silent', seconds: time / 1_000 };
   }
 }

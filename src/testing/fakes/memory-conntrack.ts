@@ -2,7 +2,7 @@ import type {
   Conntrack,
   FindResult,
   FoundConnection,
-  LookResult,
+  PollResult,
   SweepResult,
   WatchedProtocol,
 } from '../../application/ports/node/conntrack.js';
@@ -84,12 +84,12 @@ export class MemoryConntrack implements Conntrack {
     return { found: shown.filter(isWanted), examined: shown.length, ...fault };
   }
 
-  async look(
+  async poll(
     family: IpFamily,
     connections: Iterable<FoundConnection>,
     isDead: (connection: FoundConnection, look: ConnectionActivity | undefined) => boolean,
     signal: AbortSignal,
-  ): Promise<LookResult> {
+  ): Promise<PollResult> {
     const asked = [...connections];
     this.looks.push(asked);
     const fault = await this.begin(signal);

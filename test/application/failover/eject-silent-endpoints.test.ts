@@ -112,13 +112,13 @@ it('leaves a silent endpoint out of the entry, tells why, and tries it again', a
   await unanswered(FIRST, 1);
   expect(recomputed).toEqual(['IPv4 shop/cart']);
   expect(reachable()).toEqual([SECOND, THIRD]);
-  expect(ejection.asideCount('IPv4')).toBe(1);
-  expect(ejection.asideCount('IPv6')).toBe(0);
-  expect([...ejection.portsAside()]).toEqual([entry]);
-  const times = ejection.asideTimes(familyPortKey(entry!), FIRST)!;
+  expect(ejection.ejectedCount('IPv4')).toBe(1);
+  expect(ejection.ejectedCount('IPv6')).toBe(0);
+  expect([...ejection.portsWithEjections()]).toEqual([entry]);
+  const times = ejection.ejectionTimes(familyPortKey(entry!), FIRST)!;
   expect(times.until - times.since).toBe(30_000);
   expect(times.since).toBeLessThanOrEqual(clock.now());
-  expect(ejection.asideTimes(familyPortKey(entry!), SECOND)).toBeUndefined();
+  expect(ejection.ejectionTimes(familyPortKey(entry!), SECOND)).toBeUndefined();
   expect(events.events).toEqual([
     {
       regarding: { kind: 'Service', namespace: 'shop', name: 'cart' },
@@ -130,8 +130,8 @@ it('leaves a silent endpoint out of the entry, tells why, and tries it again', a
   ]);
   await clock.advanceAsync(31_000);
   expect(reachable()).toEqual([FIRST, SECOND, THIRD]);
-  expect(ejection.asideCount('IPv4')).toBe(0);
-  expect([...ejection.portsAside()]).toEqual([]);
+  expect(ejection.ejectedCount('IPv4')).toBe(0);
+  expect([...ejection.portsWithEjections()]).toEqual([]);
   await unanswered(FIRST);
   expect(reachable()).toEqual([SECOND, THIRD]);
   expect([...ejection.stepCounts]).toEqual([

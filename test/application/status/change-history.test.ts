@@ -5,7 +5,7 @@ import { written } from '../../../src/diagnostics/adapters/cli/output.js';
 import { historyLines } from '../../../src/diagnostics/adapters/cli/commands/history.js';
 import type { ChangeEntry } from '../../../src/application/status/change-entry.js';
 import {
-  asideChange,
+  ejectedChange,
   endpointsChange,
   frontendsChange,
 } from '../../../src/application/status/list-changes.js';
@@ -260,14 +260,14 @@ describe('of endpoints that step aside', () => {
 
   it('tells which stepped aside and which returned, and nothing where nobody did', () => {
     const [all, without] = [entryWith([]), entryWith([one])];
-    expect(asideChange({ key, former: all, entry: without })).toEqual({
+    expect(ejectedChange({ key, former: all, entry: without })).toEqual({
       aside: change(1, 1, 0, ['+10.1.1.1:8080']),
     });
-    expect(asideChange({ key, former: without, entry: all })).toEqual({
+    expect(ejectedChange({ key, former: without, entry: all })).toEqual({
       aside: change(0, 0, 1, ['-10.1.1.1:8080']),
     });
-    expect(asideChange({ key, former: without, entry: without })).toEqual({});
-    expect(asideChange({ key, former: undefined, entry: all })).toEqual({});
-    expect(asideChange({ key, former: all, entry: undefined })).toEqual({});
+    expect(ejectedChange({ key, former: without, entry: without })).toEqual({});
+    expect(ejectedChange({ key, former: undefined, entry: all })).toEqual({});
+    expect(ejectedChange({ key, former: all, entry: undefined })).toEqual({});
   });
 });

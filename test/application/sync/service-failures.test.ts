@@ -96,15 +96,15 @@ describe('a service port that cannot be programmed', () => {
 
   it('counts as rejected by the kernel for ten seconds, or until it works', async () => {
     const bench = await poisoned();
-    expect(bench.loop.refused).toEqual([keyOf('b')]);
+    expect(bench.loop.rejectedPorts).toEqual([keyOf('b')]);
     await bench.clock.advanceAsync(9_999);
-    expect(bench.loop.refused).toEqual([keyOf('b')]);
+    expect(bench.loop.rejectedPorts).toEqual([keyOf('b')]);
     await bench.clock.advanceAsync(1);
-    expect(bench.loop.refused).toEqual([]);
+    expect(bench.loop.rejectedPorts).toEqual([]);
     const other = await poisoned();
     other.backend.poisoned.clear();
     await other.clock.advanceAsync(1_000);
-    expect(other.loop.refused).toEqual([]);
+    expect(other.loop.rejectedPorts).toEqual([]);
   });
 
   it.each(['mode', 'node'] as const)(
@@ -114,7 +114,7 @@ describe('a service port that cannot be programmed', () => {
       bench.backend.poisoned.set(keyOf('b'), 'cannot be served');
       bench.backend.limits.set(keyOf('b'), limit);
       await bench.begin('a', 'b', 'c');
-      expect(bench.loop.refused).toEqual([]);
+      expect(bench.loop.rejectedPorts).toEqual([]);
       expect(status(bench, 'b')).toMatchObject({ state: 'failed', attempts: 1, limitedBy: limit });
       await bench.clock.advanceAsync(1_000);
       expect(status(bench, 'b')).toMatchObject({ attempts: limit === 'mode' ? 1 : 2 });

@@ -37,7 +37,7 @@ it('of service ports that stay degraded are logged when the reason is another on
 it('of service ports that lack something besides rules are degraded until it is there', () => {
   outcomes.record([cart, pay], { written: 0, failed: [] });
   clock.advance(1_000);
-  outcomes.lacking(pay.key, 'no port');
+  outcomes.setMissing(pay.key, 'no port');
   expect(statuses.get('IPv4', pay.key)).toEqual({
     state: 'degraded',
     since: timeText(2_000),
@@ -45,7 +45,7 @@ it('of service ports that lack something besides rules are degraded until it is 
     limitedBy: 'node',
   });
   clock.advance(1_000);
-  outcomes.lacking(pay.key, 'no port');
+  outcomes.setMissing(pay.key, 'no port');
   outcomes.record([pay], noted('f'));
   const both = 'f; no port';
   expect(statuses.get('IPv4', pay.key)).toMatchObject({
@@ -55,7 +55,7 @@ it('of service ports that lack something besides rules are degraded until it is 
   });
   expect(warnings()).toEqual(['no port', both]);
   outcomes.record([pay], { written: 0, failed: [refused] });
-  outcomes.lacking(pay.key, undefined);
+  outcomes.setMissing(pay.key, undefined);
   expect(statuses.get('IPv4', pay.key)).toMatchObject({ state: 'failed' });
   outcomes.record([pay], { written: 0, failed: [] });
   expect(statuses.get('IPv4', pay.key)).toMatchObject({ state: 'programmed' });

@@ -15,7 +15,7 @@ const standing: StandingLoop = {
   verifyNow: () => Promise.resolve(undefined),
   complete: Promise.resolve(),
   unreadSources: [],
-  refused: [],
+  rejectedPorts: [],
 };
 const partial: StandingLoop = {
   ...standing,
@@ -56,7 +56,11 @@ it.each([
     'cannot be listed',
   ],
   ['may not be all', partial, 'cannot be read: loop.yaml: ELOOP'],
-  ['are refused in part', { ...standing, refused: ['shop/s1/tcp/'] }, 'the kernel refuses: shop/s1/tcp/'],
+  [
+    'are refused in part',
+    { ...standing, rejectedPorts: ['shop/s1/tcp/'] },
+    'the kernel refuses: shop/s1/tcp/',
+  ],
 ])('removes nothing where the present rules %s, and says so', async (_, loop, reason) => {
   const { failed, left } = await removeOtherModes([standing, loop], modes, present);
   const [problem, ...others] = failed;

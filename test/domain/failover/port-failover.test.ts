@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { PortFailover, type PortSight } from '../../../src/domain/failover/port-failover.js';
+import { PortFailover, type PortObservation } from '../../../src/domain/failover/port-failover.js';
 import type { Evidence } from '../../../src/domain/traffic/endpoint-traffic.js';
 
 const SECOND = 1_000;
@@ -14,7 +14,7 @@ class Scene {
   /** How many clients there are. */
   clients = 1;
   /** What this node finds when it tries to connect: by default, that nobody answers. */
-  own: PortSight['ownAttempts'] = () => ({ unanswered: this.now });
+  own: PortObservation['ownAttempts'] = () => ({ unanswered: this.now });
   now = 1_000 * SECOND;
 
   constructor(...list: readonly string[]) {
@@ -35,27 +35,27 @@ class Scene {
     this.evidence.set(place, { unanswered: [], answered: this.now });
   }
 
-  private get sight(): PortSight {
+  private get sight(): PortObservation {
     const { now, lists, isReliable, own: ownAttempts } = this;
     return { now, lists, isReliable, ownAttempts, evidenceOf: (place) => this.evidence.get(place) };
   }
 
   get toTry(): readonly string[] {
-    return this.failover.toTry(this.sight);
+    return this.failover.placesToTry(this.sight);
   }
 
   look(seconds = 0): readonly string[] {
     this.now += seconds * SECOND;
-    return this.failover.look(this.sight).map(({ place, what, why }) => `${place} ${what} ${why}`);
+    return this.failover.update(this.sight).map(({ place, what, why }) => `${place} ${what} ${why}`);
   }
 
   get aside(): string {
-    return [...this.failover.aside.keys()].join('');
+    return [...this.failover.ejected.keys()].join('');
   }
 
   /** For how many seconds an endpoint is to step aside from now on. */
   left(place: string): number {
-    return (this.failover.aside.get(place)!.until - this.now) / SECOND;
+    return (this.failover.ejected.get(place)!.until - this.now) / SECOND;
   }
 }
 
@@ -283,14 +283,14 @@ describe('whatever happens', () => {
           if (what === 'listed') scene.lists = [new Set(places.slice(0, number))];
           const steps = scene.look(what === 'later' ? number : 1);
           const [list] = scene.lists;
-          expect(scene.failover.aside.size * 2).toBeLessThanOrEqual(list!.size);
-          for (const one of scene.failover.aside.keys()) expect(list).toContain(one);
-          stepped += scene.failover.aside.size;
+          expect(scene.failover.ejected.size * 2).toBeLessThanOrEqual(list!.size);
+          for (const one of scene.failover.ejected.keys()) expect(list).toContain(one);
+          stepped += scene.failover.ejected.size;
           if (!scene.isReliable) expect(steps.join()).not.toContain('aside');
         }
         for (const place of places) scene.silent(place);
         scene.look();
-        expect(scene.failover.aside.size).toBe(0);
+        expect(scene.failover.ejected.size).toBe(0);
         expect(scene.failover.isIdle || scene.lists[0]!.size > 0).toBe(true);
       }),
       { numRuns: 500 },

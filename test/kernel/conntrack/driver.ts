@@ -190,7 +190,7 @@ const handlers = {
       let longestTurnMs = 0;
       const stop = turns((turnMs) => (longestTurnMs = Math.max(longestTurnMs, turnMs)));
       const start = performance.now();
-      ({ deleted } = await conntrack.look(family, found, isDead, never));
+      ({ deleted } = await conntrack.poll(family, found, isDead, never));
       costs.push({ ms: Math.round(performance.now() - start), longestTurnMs: Math.round(longestTurnMs) });
       stop();
       looks.push(seen);

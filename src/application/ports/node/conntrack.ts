@@ -50,12 +50,12 @@ export interface Conntrack {
    * connection that could not be looked at is left out.
    * @throws as `sweep`
    */
-  look(
+  poll(
     family: IpFamily,
     connections: Iterable<FoundConnection>,
     isDead: (connection: FoundConnection, look: ConnectionActivity | undefined) => boolean,
     signal: AbortSignal,
-  ): Promise<LookResult>;
+  ): Promise<PollResult>;
 
   /** Waits for running calls and releases everything. Idempotent. */
   close(): Promise<void>;
@@ -76,7 +76,7 @@ export interface FindResult {
 }
 
 /** The outcome of looking at connections. */
-export interface LookResult {
+export interface PollResult {
   readonly deleted: number;
   /** Why some were not looked at, or dead ones remain; another look may fix it. */
   readonly problem?: Error;

@@ -12,10 +12,16 @@ import { asideOf } from '../../../domain/select-endpoints.js';
 import { serviceKey } from '../../../domain/model/service-port-name.js';
 import { familyPortKey } from '../../../domain/traffic/service-frontends.js';
 import type { ForwardingObstacle } from '../../../application/node/forwarding-obstacles.js';
-import type { HeldFrontend } from '../../../application/status/port-status.js';
-import type { AsideLookup } from '../../../application/status/port-status.js';
+import type { ConflictingFrontend } from '../../../application/status/port-status.js';
+import type { EjectionLookup } from '../../../application/status/port-status.js';
 import type { LocalhostLookup } from '../../../application/status/port-status.js';
-import { asideWords, heldBy, holderFateText, compactTexts, counted } from '../../../application/words.js';
+import {
+  ejectionText,
+  ownerText,
+  ownerOutcomeText,
+  compactTexts,
+  counted,
+} from '../../../application/words.js';
 import type { ListedLoop } from '../status/list-services.js';
 import { holdsNothing, type ServiceStatuses } from '../../../application/status/service-statuses.js';
 import type { EndpointExplanation, PortExplanation, FrontendExplanation } from './explanation.js';
@@ -31,7 +37,7 @@ export class ExplainPort {
     private readonly state: ClusterState,
     private readonly statuses: Pick<ServiceStatuses, 'get'>,
     private readonly loops: readonly Pick<ListedLoop, 'family' | 'table'>[],
-    private readonly asideTimes: AsideLookup = () => undefined,
+    private readonly asideTimes: EjectionLookup = () => undefined,
     private readonly localhost: LocalhostLookup = () => undefined,
     /** In force. */
     private readonly mode = 'nftables',
@@ -55,7 +61,7 @@ export class ExplainPort {
     ];
     const isReached = !holdsNothing(entry, status);
     const held = status?.state === 'degraded' ? (status.held ?? []) : [];
-    const heldAt = ({ address, port }: Frontend): HeldFrontend | undefined =>
+    const heldAt = ({ address, port }: Frontend): ConflictingFrontend | undefined =>
       held.find(({ frontend }) => frontend === frontendName(address, port, name.protocol));
     const reachable = new Set(entry.endpoints.reachable.map(endpointPlace));
     return {
@@ -92,7 +98,7 @@ export class ExplainPort {
 
   private holderOf(
     { family, name }: ForwardingEntry,
-    { holder, port = '' }: HeldFrontend,
+    { holder, port = '' }: ConflictingFrontend,
   ): ForwardingEntry | undefined {
     const table = this.loops.find((loop) => loop.family === family)?.table;
     return table
@@ -107,7 +113,7 @@ export class ExplainPort {
       places.map((place) => {
         const times = this.asideTimes(familyPortKey(entry), place);
         // It has just returned, and the entry is about to follow.
-        return [place, times ? asideWords(times) : 'about to be tried again'];
+        return [place, times ? ejectionText(times) : 'about to be tried again'];
       }),
     );
   }
@@ -169,18 +175,18 @@ function exactness(list: readonly Endpoint[], shares: readonly SlotShare[]): str
 function explainedFrontend(
   entry: ForwardingEntry,
   frontend: Frontend,
-  held: HeldFrontend | undefined,
+  held: ConflictingFrontend | undefined,
   findings: readonly Finding[],
   localhost: string | undefined,
-  holderOf: (held: HeldFrontend) => ForwardingEntry | undefined,
+  holderOf: (held: ConflictingFrontend) => ForwardingEntry | undefined,
 ): FrontendExplanation {
   const { protocol } = entry.name;
   const name = frontendName(frontend.address, frontend.port, protocol);
   if (held) {
     const holder = holderOf(held);
     const its = holder?.frontends.find((one) => frontendName(one.address, one.port, protocol) === name);
-    const fate = holder && its && holderFateText(holder, its);
-    return { ...frontend, outcome: 'held', reason: compactTexts(heldBy(held), fate).join(', ') };
+    const fate = holder && its && ownerOutcomeText(holder, its);
+    return { ...frontend, outcome: 'held', reason: compactTexts(ownerText(held), fate).join(', ') };
   }
   const also = frontend.kind === 'node-port' && localhost && `the proxy itself listens on ${localhost}`;
   return { ...frontend, reason: compactTexts(frontendReason(entry, frontend, findings), also).join('; ') };

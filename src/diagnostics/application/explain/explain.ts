@@ -2,7 +2,7 @@ import type { ServiceKey } from '../../../domain/model/service-port-name.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
-import type { AsideLookup } from '../../../application/status/port-status.js';
+import type { EjectionLookup } from '../../../application/status/port-status.js';
 import type { HealthCheckState } from '../../../application/health/service-health-checks.js';
 import type { ForwardingObstacle } from '../../../application/node/forwarding-obstacles.js';
 import type { LocalhostLookup } from '../../../application/status/port-status.js';
@@ -37,7 +37,7 @@ export interface ExplainSources {
   /** The mode in force; missing: nftables. */
   readonly mode?: string;
   /** When endpoints were ejected; missing: none is. */
-  readonly asideTimes?: AsideLookup | undefined;
+  readonly asideTimes?: EjectionLookup | undefined;
   /** What in the kernel's settings stops traffic of a service port; missing: nothing can. */
   readonly obstacles?: ((entry: ForwardingEntry) => Promise<readonly ForwardingObstacle[]>) | undefined;
   /** Seconds since the oldest change of the family arrived that is not in the kernel; undefined if all are. */

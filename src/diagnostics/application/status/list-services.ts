@@ -21,7 +21,11 @@ import type {
   ServiceCounts,
   EndpointMatch,
 } from './service-row.js';
-import { type ServiceStatuses, heldOf, holdsNothing } from '../../../application/status/service-statuses.js';
+import {
+  type ServiceStatuses,
+  conflictCount,
+  holdsNothing,
+} from '../../../application/status/service-statuses.js';
 import { isFailing } from '../words.js';
 import { asideOf } from '../../../domain/select-endpoints.js';
 import { endpointPlace } from '../../../domain/model/endpoint.js';
@@ -222,7 +226,7 @@ function tallyOf(entries: readonly ForwardingEntry[], statuses: Pick<ServiceStat
     if (!holdsNothing(entry, status)) used += entry.endpoints.reachable.length;
     known += entry.knownEndpoints;
     aside += asideOf(entry.endpoints).length;
-    held += heldOf(status);
+    held += conflictCount(status);
   }
   return { used, known, aside, held };
 }

@@ -11,7 +11,7 @@ import {
   word,
 } from '../../../domain/shape.js';
 import type { ResourceKind, SourceState } from '../../../application/ports/cluster-source.js';
-import { troubledPort } from '../../../application/status/port-status.js';
+import { portProblem } from '../../../application/status/port-status.js';
 import { familyHistory } from '../../../application/status/sync-history.js';
 
 const versions = fields({
@@ -33,9 +33,9 @@ const familyStatus = fields({
   waitingSince: optional(time),
   /** Service ports. */
   programmed: number,
-  failed: list(troubledPort),
+  failed: list(portProblem),
   /** Programmed, but not as their Services ask for. */
-  degraded: list(troubledPort),
+  degraded: list(portProblem),
   sync: familyHistory,
 });
 

@@ -1,11 +1,11 @@
 import { timeText } from '../../../domain/model/text.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { counted, compactTexts, heldCountWords } from '../../../application/words.js';
+import { counted, compactTexts, conflictCountText } from '../../../application/words.js';
 import type { ProxyHealth } from '../../../application/health/proxy-health.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { ResourceKind, SourceStatus } from '../../../application/ports/cluster-source.js';
 import { isAboutObject, type ObjectReports } from '../../../application/use-cases/object-reports.js';
-import { isNodeProblem, type TroubledPort } from '../../../application/status/port-status.js';
+import { isNodeProblem, type PortProblem } from '../../../application/status/port-status.js';
 import type { FamilyStatus, ProxyStatus, WatchStatus } from './proxy-status.js';
 import type { ServiceStatuses } from '../../../application/status/service-statuses.js';
 import type { FamilyHistory, SyncHistory } from '../../../application/status/sync-history.js';
@@ -191,8 +191,8 @@ const KEPT = 'rules that no object explains are kept until everything has been r
 /** How many of the service ports that meet the condition fail, and how many are degraded. */
 function portTexts(
   family: IpFamily,
-  failed: readonly TroubledPort[],
-  degraded: readonly TroubledPort[],
+  failed: readonly PortProblem[],
+  degraded: readonly PortProblem[],
   isMeant: typeof isNodeProblem,
 ): readonly string[] {
   const failing = failed.filter((port) => isMeant('failed', port)).length;
@@ -200,11 +200,11 @@ function portTexts(
   return compactTexts(
     failing > 0 && `${family}: ${counted(failing, 'service port fails', 'service ports fail')}`,
     deviating.length > 0 &&
-      `${family}: ${counted(deviating.length, 'service port is degraded', 'service ports are degraded')}${heldCountWords(heldIn(deviating))}`,
+      `${family}: ${counted(deviating.length, 'service port is degraded', 'service ports are degraded')}${conflictCountText(heldIn(deviating))}`,
   );
 }
 
-function heldIn(ports: readonly TroubledPort[]): number {
+function heldIn(ports: readonly PortProblem[]): number {
   return ports.reduce((sum, { held = [] }) => sum + held.length, 0);
 }
 

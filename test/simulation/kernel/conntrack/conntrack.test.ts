@@ -115,7 +115,7 @@ describe('looks of the program at connections', () => {
     const { found } = await conntrack.find('IPv4', protocol, () => true, never);
     const look = async (isDead: (look: ConnectionActivity) => boolean = () => false) => {
       const told: (ConnectionActivity | undefined)[] = [];
-      const outcome = await conntrack.look(
+      const outcome = await conntrack.poll(
         'IPv4',
         found,
         (_, seen) => {

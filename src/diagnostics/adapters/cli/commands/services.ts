@@ -13,7 +13,7 @@ import {
   type WatchOptions,
 } from '../options.js';
 import { inToneOf, columns, objectName } from '../output.js';
-import { asideCountWords } from '../../../../application/words.js';
+import { ejectedCountText } from '../../../../application/words.js';
 import { lacksEndpoints, rowWord } from '../../../application/words.js';
 import { findServices, listServices, ofNames, missingPorts } from '../find-services.js';
 import { whenChanged, tableText, show } from '../watch.js';
@@ -107,7 +107,7 @@ function cells(row: ServiceRow, isWide: boolean): readonly string[] {
     namespace,
     name,
     type,
-    `${endpoints.used}/${endpoints.known}${asideCountWords(endpoints.aside)}`,
+    `${endpoints.used}/${endpoints.known}${ejectedCountText(endpoints.aside)}`,
     inToneOf(lacksEndpoints(row) ? rowWord(row) : row.state, rowWord(row)),
     reason === undefined ? text : `${text} (${reason})`,
   ];

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { asideCountWords } from '../../../../../application/words.js';
+import { ejectedCountText } from '../../../../../application/words.js';
 import type {
   EndpointMatch,
   EndpointMatches,
@@ -155,7 +155,7 @@ const COLUMNS: readonly Column<FoundService>[] = [
     name: 'endpoints',
     title: 'Endpoints',
     text: ({ endpoints: { used, known, aside } }) =>
-      `${used === known ? used : `${used} of ${known}`}${asideCountWords(aside)}`,
+      `${used === known ? used : `${used} of ${known}`}${ejectedCountText(aside)}`,
   },
   {
     name: 'frontends',
