@@ -181,7 +181,7 @@ function otherZones(
   );
 }
 
-/** @param why as `asideWords` has it */
+/** @param why as `ejectionText` has it */
 export function ejectedFinding(place: string, why: string): Finding {
   return note('aside', `endpoint ${place} ${why}`);
 }

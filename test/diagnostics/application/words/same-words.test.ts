@@ -21,7 +21,7 @@ const WORDS = [
   ['a frontend', 'words', 'outcomeWords'],
   ['an endpoint', 'words', 'endpointWords'],
   ['an endpoint that is silent', 'words', 'SILENT'],
-  ['endpoints that step aside', 'words', 'asideCountWords'],
+  ['endpoints that step aside', 'words', 'ejectedCountText'],
   ['a family', 'words', 'familyWords'],
   ['a watch', 'words', 'watchWords'],
 ] as const;
