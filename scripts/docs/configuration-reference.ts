@@ -1,8 +1,7 @@
-import type { EditEffect } from '../../src/application/live-configuration.js';
 import { commandFlags, modeNote, proxyFlags } from '../../src/bootstrap/configuration/flags.js';
 import { featureGateReference } from '../../src/bootstrap/configuration/releases.js';
 import { KUBERNETES_VERSIONS } from '../../src/bootstrap/configuration/releases.js';
-import { fieldEntries, type Field } from '../../src/bootstrap/configuration/field.js';
+import { fieldEntries, type EditEffect, type Field } from '../../src/bootstrap/configuration/field.js';
 import { schema } from '../../src/bootstrap/configuration/schema.js';
 
 const EFFECTS: Readonly<Record<EditEffect, readonly [shown: string, meaning: string]>> = {

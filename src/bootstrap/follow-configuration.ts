@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { FileWatch } from '../adapters/folder-watch.js';
 import type { PinoLogger } from '../adapters/process/pino-logger.js';
-import { ApplyConfiguration } from '../application/live-configuration.js';
+import { errorMessage } from '../application/error-message.js';
+import { NamedError } from '../domain/model/named-error.js';
 import { parseCommandLine, type CommandLine } from './configuration/command-line.js';
+import type { EditEffect } from './configuration/field.js';
 import {
   editedFields,
   logSettings,
@@ -10,9 +12,8 @@ import {
   modeSettings,
   withModeAsBefore,
 } from './configuration/proxy-configuration.js';
-import { checkedSettings, nodeSettings } from './this-node.js';
 import type { ReadingParts } from './parts.js';
-import { NamedError } from '../domain/model/named-error.js';
+import { checkedSettings, nodeSettings } from './this-node.js';
 
 /** An edit of the configuration needs a restart of the process, which is left to its supervisor. */
 class ConfigurationUpdatedError extends NamedError {
@@ -25,36 +26,21 @@ class ConfigurationUpdatedError extends NamedError {
 type EditedParts = Pick<ReadingParts, 'live' | 'served' | 'checkNode' | 'contexts' | 'health'>;
 
 /**
- * Applies edits of the configuration file to a running proxy, until aborted. Without a file there is nothing to follow.
+ * Applies edits of the configuration file to a running proxy, until aborted. Without a file there is nothing to follow. An invalid edit
+ * is rejected as a whole, and the configuration in force stays. An edit with a field that needs a restart is not applied at all: the
+ * new process reads it.
  * @param asked the command line before the mode was chosen
  * @throws ConfigurationUpdatedError
  */
 export async function followConfiguration(
   asked: CommandLine,
-  { live, served: families, checkNode: checks, contexts, health }: EditedParts,
+  parts: EditedParts,
   logger: PinoLogger,
   signal: AbortSignal,
 ): Promise<void> {
-  const { argv, config } = asked;
-  if (config === '') return;
-  live.onChange((commandLine, former) => {
-    const { configuration } = commandLine;
-    const periods = modeSettings(configuration, modeInForce(configuration));
-    const log = logSettings(configuration);
-    // Otherwise a level that was set over HTTP since would be lost.
-    if (!isDeepStrictEqual(log, logSettings(former.configuration))) logger.adjust(log);
-    health.use(2 * periods.syncPeriod);
-    contexts.use(nodeSettings(commandLine));
-    for (const { loop } of families) loop.use(periods);
-  });
-  const resync = (): void => {
-    for (const { loop } of families) {
-      loop.pending.nodeChanged();
-      loop.changed();
-    }
-  };
-  const edits = new ApplyConfiguration(live, editedFields, resync, logger);
-  const watch = new FileWatch(config, logger);
+  if (asked.config === '') return;
+  const { live } = parts;
+  const watch = new FileWatch(asked.config, logger);
   try {
     for (;;) {
       const contents = await watch.next(signal);
@@ -63,20 +49,76 @@ export async function followConfiguration(
         if ('error' in contents) throw contents.error;
         return contents.text;
       };
-      const outcome = edits.apply(() => {
-        const commandLine = parseCommandLine(argv, { readFile });
-        const present = modeInForce(live.current.configuration);
-        const configuration = withModeAsBefore(commandLine.configuration, asked.configuration.mode, present);
-        const edited = { ...commandLine, configuration };
-        const fields = editedFields(live.current, edited);
-        if (fields.some(({ effect }) => effect === 'resync')) checks.edited(checkedSettings(edited));
-        for (const warning of edited.warnings)
-          if (!live.current.warnings.includes(warning)) logger.warn({}, warning);
-        return edited;
-      });
-      if (outcome === 'restart') throw new ConfigurationUpdatedError();
+      let edited: CommandLine;
+      try {
+        edited = readEdit(asked, parts, readFile);
+      } catch (error) {
+        live.problem = errorMessage(error);
+        const facts = { problem: live.problem };
+        logger.error(facts, 'rejected the edited configuration; keeping the last valid version');
+        continue;
+      }
+      applyEdit(edited, parts, logger);
     }
   } finally {
     watch.close();
   }
+}
+
+/**
+ * The command line with the edited file, in the mode in force if that is the mode that the file asks for.
+ * @throws any error that tells why the edit is invalid
+ */
+function readEdit(asked: CommandLine, { live, checkNode }: EditedParts, readFile: () => string): CommandLine {
+  const commandLine = parseCommandLine(asked.argv, { readFile });
+  const present = modeInForce(live.current.configuration);
+  const configuration = withModeAsBefore(commandLine.configuration, asked.configuration.mode, present);
+  const edited = { ...commandLine, configuration };
+  const fields = editedFields(live.current, edited);
+  if (fields.some(({ effect }) => effect === 'resync')) checkNode.edited(checkedSettings(edited));
+  return edited;
+}
+
+/** @throws ConfigurationUpdatedError */
+function applyEdit(
+  edited: CommandLine,
+  { live, served, contexts, health }: EditedParts,
+  logger: PinoLogger,
+): void {
+  const { current: previous, problem } = live;
+  for (const warning of edited.warnings) if (!previous.warnings.includes(warning)) logger.warn({}, warning);
+  const fields = editedFields(previous, edited);
+  const paths = (effect: EditEffect) =>
+    fields.filter((field) => field.effect === effect).map(({ path }) => path);
+  const restart = paths('restart');
+  if (restart.length > 0) {
+    logger.warn({ fields: restart }, 'the edited configuration needs a restart');
+    throw new ConfigurationUpdatedError();
+  }
+  live.current = edited;
+  live.problem = undefined;
+  if (fields.length === 0) {
+    if (problem !== undefined)
+      logger.info({}, 'the configuration file matches the active configuration again');
+    return;
+  }
+
+  const { configuration } = edited;
+  const periods = modeSettings(configuration, modeInForce(configuration));
+  const log = logSettings(configuration);
+  // Otherwise a level that was set over HTTP since would be lost.
+  if (!isDeepStrictEqual(log, logSettings(previous.configuration))) logger.adjust(log);
+  health.use(2 * periods.syncPeriod);
+  contexts.use(nodeSettings(edited));
+  const resync = paths('resync');
+  for (const { loop } of served) {
+    loop.use(periods);
+    if (resync.length === 0) continue;
+    loop.pending.nodeChanged();
+    loop.changed();
+  }
+  logger.info(
+    { atOnce: paths('at-once'), resync, withoutEffect: paths('none') },
+    'applied the edited configuration',
+  );
 }

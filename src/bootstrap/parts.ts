@@ -20,7 +20,6 @@ import type {
   PrometheusMetrics,
   RejectedPackets,
 } from '../adapters/metrics/prometheus-metrics.js';
-import type { LiveConfiguration } from '../application/live-configuration.js';
 import type { ProxyHealth } from '../application/health/proxy-health.js';
 import type { Readiness } from '../application/health/readiness.js';
 import type { AwaitNode, NodeTimeouts } from '../application/node/await-node.js';
@@ -40,7 +39,7 @@ import type { ClusterEvents } from '../application/use-cases/cluster-events.js';
 import type { FamilyLoops } from '../application/use-cases/object-handler.js';
 import type { ObjectReports } from '../application/use-cases/object-reports.js';
 import type { ClusterState } from '../domain/state/cluster-state.js';
-import type { CommandLine } from './configuration/command-line.js';
+import type { CommandLine, LiveConfiguration } from './configuration/command-line.js';
 import type { LocalhostNodePorts } from '../application/localhost/localhost-node-ports.js';
 import type { ServiceHealthChecks } from '../application/health/service-health-checks.js';
 import type { SyncLoop } from '../application/sync/sync-loop.js';
@@ -51,8 +50,7 @@ import type { ResetDeadConnections } from '../application/use-cases/reset-dead-c
 export interface ReadingParts {
   /** The command line as it was at the start. */
   readonly commandLine: CommandLine;
-  /** The command line in force: edits of the configuration file change it. */
-  readonly live: LiveConfiguration<CommandLine>;
+  readonly live: LiveConfiguration;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly localAddresses: LocalAddresses;

@@ -8,7 +8,6 @@ import { PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.js';
 import { SystemClock } from '../adapters/process/system-clock.js';
 import { ProxyHealth } from '../application/health/proxy-health.js';
 import { Readiness } from '../application/health/readiness.js';
-import { LiveConfiguration } from '../application/live-configuration.js';
 import { AwaitNode, CLUSTER_TIMEOUTS, NO_WAIT } from '../application/node/await-node.js';
 import { CheckNode } from '../application/node/check-node.js';
 import { NodeContexts } from '../application/node/node-contexts.js';
@@ -28,7 +27,7 @@ import {
 } from '../application/use-cases/port-events.js';
 import { type IpFamily, IP_FAMILIES } from '../domain/net/ip-family.js';
 import { ClusterState } from '../domain/state/cluster-state.js';
-import type { CommandLine } from './configuration/command-line.js';
+import { LiveConfiguration, type CommandLine } from './configuration/command-line.js';
 import { modeInForce, modeSettings } from './configuration/proxy-configuration.js';
 import { featureGateStates } from './configuration/releases.js';
 import type { Part } from './life-cycle.js';

@@ -37,6 +37,14 @@ export interface CommandLine extends CommandFlags {
   readonly warnings: readonly string[];
 }
 
+/** The configuration in force. An edit of the file that is applied replaces it; to follow edits, read `current` each time. */
+export class LiveConfiguration {
+  /** Why the file as it is now is not in force; undefined when it is. */
+  problem: string | undefined;
+
+  constructor(public current: CommandLine) {}
+}
+
 /** How a configuration is completed by the machine; what is missing is read from this one. */
 export interface Machine {
   /** @throws any error when the file cannot be read */

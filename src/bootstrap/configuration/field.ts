@@ -1,6 +1,11 @@
-import type { EditEffect } from '../../application/live-configuration.js';
 import { isObject } from '../../domain/validation/schema.js';
 import type { ValueType } from './value-types.js';
+
+/**
+ * What an edited field takes to come into effect while the proxy runs: nothing, because it has no effect here (`none`); just reading
+ * it (`at-once`); a sync of all rules that depend on it (`resync`); or a restart of the process (`restart`).
+ */
+export type EditEffect = 'none' | 'at-once' | 'resync' | 'restart';
 
 /** The properties of a field besides its type and flag. */
 export interface FieldOptions<T> {

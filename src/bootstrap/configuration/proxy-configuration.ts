@@ -3,8 +3,7 @@ import { type Configuration, type ProxyMode, type RequestedMode, schema } from '
 import { isLoopback, parseAddress } from '../../domain/net/address.js';
 import { splitHostPort } from '../../domain/net/listen-address.js';
 import type { LogSettings } from '../../adapters/process/pino-logger.js';
-import type { EditedField } from '../../application/live-configuration.js';
-import { fieldEntries, valueAt } from './field.js';
+import { fieldEntries, valueAt, type EditEffect } from './field.js';
 
 /** A complete and valid configuration: every default applied, the feature gates resolved. */
 export interface ProxyConfiguration extends Configuration {
@@ -89,6 +88,12 @@ export function servesPage(configuration: Configuration): boolean {
 export function logSettings({ logging }: Pick<Configuration, 'logging'>): LogSettings {
   const format = logging.format === 'json' ? 'json' : 'text';
   return { format, verbosity: logging.verbosity, splitStream: logging.options[format].splitStream };
+}
+
+/** A field whose value an edit changed, by its path in the file. */
+interface EditedField {
+  readonly path: string;
+  readonly effect: EditEffect;
 }
 
 /** The fields in which two configurations differ, and how each edit takes effect; `from` is the one in force. */

@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 import { PinoLogger } from '../../../src/adapters/process/pino-logger.js';
-import { LiveConfiguration } from '../../../src/application/live-configuration.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { CheckNode } from '../../../src/application/node/check-node.js';
 import { NodeContexts } from '../../../src/application/node/node-contexts.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { Sync } from '../../../src/application/use-cases/sync.js';
 import { SyncLoop } from '../../../src/application/sync/sync-loop.js';
-import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
+import { LiveConfiguration, parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
 import { followConfiguration } from '../../../src/bootstrap/follow-configuration.js';
 import { checkedSettings, nodeSettings } from '../../../src/bootstrap/this-node.js';
@@ -146,6 +145,27 @@ describe('followConfiguration', () => {
     write('mode: nftables\nclusterCIDR: 10.2.0.0/16');
     await logged('applied the edited configuration');
     expect(live.problem).toBeUndefined();
+  });
+
+  it('forgets a problem when the file is as it was', async () => {
+    const { live, logged } = await following('mode: nftables');
+    write('mode: 5');
+    await logged('rejected the edited configuration');
+    expect(live.problem).toContain('mode: expected a string, found 5');
+    write('mode: nftables');
+    await logged('the configuration file matches the active configuration again');
+    expect(live.problem).toBeUndefined();
+  });
+
+  it('logs how each edited field takes effect', async () => {
+    const { lines, logged } = await following('mode: nftables');
+    write(
+      'mode: nftables\nconfigSyncPeriod: 1m\nnftables: {masqueradeAll: true, syncPeriod: 5s}\niptables: {masqueradeBit: 3}',
+    );
+    await logged('applied the edited configuration');
+    expect(lines.at(-1)).toContain(
+      'atOnce=["nftables.syncPeriod"] resync=["nftables.masqueradeAll"] withoutEffect=["iptables.masqueradeBit","configSyncPeriod"]',
+    );
   });
 
   it.each([
