@@ -1,4 +1,4 @@
-import { createProxy, UsageError, ConfigurationError, type ProxyOptions } from '../../../src/index.js';
+import { createProxy, UsageError, ConfigurationError, type ProxyOptions } from '../../src/index.js';
 import {
   FakeClock,
   MemoryConntrack,
@@ -6,8 +6,8 @@ import {
   RecordingBackend,
   RecordingEvents,
   ScriptedSource,
-} from '../../../src/fakes.js';
-import { RecordingObserver } from '../../support/recording-observer.js';
+} from '../../src/fakes.js';
+import { RecordingObserver } from '../support/recording-observer.js';
 
 const service = (name: string, clusterIP: string) => ({
   apiVersion: 'v1',

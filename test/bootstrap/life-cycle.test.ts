@@ -1,6 +1,6 @@
-import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { LifeCycle, type Part } from '../../../src/bootstrap/life-cycle.js';
+import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
+import { LifeCycle, type Part } from '../../src/bootstrap/life-cycle.js';
 let clock: FakeClock;
 let logger: MemoryLogger;
 let life: LifeCycle;

@@ -1,13 +1,13 @@
 import { parse as parseYaml } from 'yaml';
-import { configurationText } from '../../../../src/bootstrap/configuration/configuration-file.js';
+import { configurationText } from '../../../src/bootstrap/configuration/configuration-file.js';
 import {
   float,
   int32,
   stringSlice,
   ValueError,
   verbosityLevel,
-} from '../../../../src/bootstrap/configuration/value-types.js';
-import { parse } from '../support.js';
+} from '../../../src/bootstrap/configuration/value-types.js';
+import { parse } from './support.js';
 
 describe('lists on the command line (docs/spec/configuration.md §2: CSV)', () => {
   it.each([

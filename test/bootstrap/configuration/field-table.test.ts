@@ -3,10 +3,10 @@ import { Document, stringify } from 'yaml';
 import {
   configurationText,
   effectiveConfiguration,
-} from '../../../../src/bootstrap/configuration/configuration-file.js';
-import { fieldEntries, valueAt } from '../../../../src/bootstrap/configuration/field.js';
-import { schema } from '../../../../src/bootstrap/configuration/schema.js';
-import { parse, parseFile } from '../support.js';
+} from '../../../src/bootstrap/configuration/configuration-file.js';
+import { fieldEntries, valueAt } from '../../../src/bootstrap/configuration/field.js';
+import { schema } from '../../../src/bootstrap/configuration/schema.js';
+import { parse, parseFile } from './support.js';
 
 /**
  * The rows of docs/spec/configuration.md §3: the field; its default as a file with this mode shows it (§3.1); another value;

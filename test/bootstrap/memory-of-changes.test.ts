@@ -1,13 +1,13 @@
-import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import type { Backend } from '../../../src/application/ports/backend.js';
-import type { Logger } from '../../../src/application/ports/logger.js';
-import { FakeClock, MemoryConntrack, ScriptedSource } from '../../../src/fakes.js';
-import { createProxy } from '../../../src/index.js';
-import { TransportUnderTest } from '../../simulation/kernel/nf-tables/tests/transport-under-test.js';
-import { nftablesBackend } from '../../support/backends.js';
-import { MemoryNode } from '../../adapters/ipvs/memory-node.js';
-import { nightly } from '../../support/nightly.js';
-import { bytesOfValues } from '../../support/bytes-of-values.js';
+import { GenerationWatch } from '../../src/adapters/nftables/generation-watch.js';
+import type { Backend } from '../../src/application/ports/backend.js';
+import type { Logger } from '../../src/application/ports/logger.js';
+import { FakeClock, MemoryConntrack, ScriptedSource } from '../../src/fakes.js';
+import { createProxy } from '../../src/index.js';
+import { TransportUnderTest } from '../simulation/kernel/nf-tables/tests/transport-under-test.js';
+import { nftablesBackend } from '../support/backends.js';
+import { MemoryNode } from '../adapters/ipvs/memory-node.js';
+import { nightly } from '../support/nightly.js';
+import { bytesOfValues } from '../support/bytes-of-values.js';
 
 const SERVICES = 3;
 /** Of a Service: in turn it and its endpoints are made, changed, and go. */

@@ -1,5 +1,5 @@
-import { KUBERNETES_VERSIONS } from '../../../../src/bootstrap/configuration/releases.js';
-import { featureGateStates, resolveFeatureGates } from '../../../../src/bootstrap/configuration/releases.js';
+import { KUBERNETES_VERSIONS } from '../../../src/bootstrap/configuration/releases.js';
+import { featureGateStates, resolveFeatureGates } from '../../../src/bootstrap/configuration/releases.js';
 
 type Row = readonly [
   name: string,

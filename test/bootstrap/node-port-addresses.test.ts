@@ -1,12 +1,12 @@
-import { NodeContexts } from '../../../src/application/node/node-contexts.js';
-import { withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
-import type { ProxyMode } from '../../../src/bootstrap/configuration/schema.js';
-import { nodeSettings } from '../../../src/bootstrap/this-node.js';
-import { parseAddress } from '../../../src/domain/net/address.js';
-import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { ClusterState } from '../../../src/domain/state/cluster-state.js';
-import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { parse } from '../configuration/support.js';
+import { NodeContexts } from '../../src/application/node/node-contexts.js';
+import { withMode } from '../../src/bootstrap/configuration/proxy-configuration.js';
+import type { ProxyMode } from '../../src/bootstrap/configuration/schema.js';
+import { nodeSettings } from '../../src/bootstrap/this-node.js';
+import { parseAddress } from '../../src/domain/net/address.js';
+import type { IpFamily } from '../../src/domain/net/ip-family.js';
+import { ClusterState } from '../../src/domain/state/cluster-state.js';
+import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
+import { parse } from './configuration/support.js';
 
 /** Addresses of the machine beyond those of the Node. */
 const FURTHER = ['192.0.2.5', 'fd00::5', '127.0.0.1', '127.0.0.2', '::1'];

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 it('lists the addresses that Node knows where netlink is unavailable, and says so', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kpkoffi-'));
   try {
-    const source = fileURLToPath(new URL('../../../src/bootstrap/this-node.ts', import.meta.url));
+    const source = fileURLToPath(new URL('../../src/bootstrap/this-node.ts', import.meta.url));
     const outfile = join(folder, 'local-addresses.mjs');
     await build({ entryPoints: [source], outfile, bundle: true, format: 'esm', platform: 'node' });
     const program = `import { openLocalAddresses } from ${JSON.stringify(outfile)};

@@ -1,5 +1,5 @@
-import { proxyFlags, flagValues } from '../../../../src/bootstrap/configuration/flags.js';
-import { parse, parseFile } from '../support.js';
+import { proxyFlags, flagValues } from '../../../src/bootstrap/configuration/flags.js';
+import { parse, parseFile } from './support.js';
 
 const values = (...argv: readonly string[]) => Object.fromEntries(flagValues(parse(argv)));
 

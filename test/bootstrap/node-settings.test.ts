@@ -1,5 +1,5 @@
-import { nodeSettings } from '../../../src/bootstrap/this-node.js';
-import { parse } from '../configuration/support.js';
+import { nodeSettings } from '../../src/bootstrap/this-node.js';
+import { parse } from './configuration/support.js';
 
 it('leaves node port addresses, policies and topology aside in mode userspace alone', () => {
   const flags = ['--nodeport-addresses=192.0.2.0/24'];

@@ -1,9 +1,9 @@
-import { respond, TEXT_TYPE, type Handler, type Routes } from '../../../src/adapters/http/router.js';
-import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
-import { diagnosticRoutes } from '../../../src/bootstrap/servers.js';
-import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { Served } from '../../support/http/served.js';
+import { respond, TEXT_TYPE, type Handler, type Routes } from '../../src/adapters/http/router.js';
+import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
+import { diagnosticRoutes } from '../../src/bootstrap/servers.js';
+import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
+import { Served } from '../support/http/served.js';
 
 const answer: Handler = (_, response) => respond(response, 200, TEXT_TYPE, 'ok');
 const ROUTES: Routes = { '/debug/status': answer, '/debug/services/': answer, '/': answer };

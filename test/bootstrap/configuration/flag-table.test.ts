@@ -1,7 +1,7 @@
-import { UsageError } from '../../../../src/adapters/cli/usage-error.js';
-import { valueAt } from '../../../../src/bootstrap/configuration/field.js';
-import { proxyFlags, flagValues } from '../../../../src/bootstrap/configuration/flags.js';
-import { failure, parse } from '../support.js';
+import { UsageError } from '../../../src/adapters/cli/usage-error.js';
+import { valueAt } from '../../../src/bootstrap/configuration/field.js';
+import { proxyFlags, flagValues } from '../../../src/bootstrap/configuration/flags.js';
+import { failure, parse } from './support.js';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
