@@ -13,7 +13,14 @@ import type { ApiClient } from '../../../adapters/kubernetes/client/api-client.j
 import { ApiError } from '../../../adapters/kubernetes/client/api-error.js';
 import { coreRequests, listDaemonSets, listLinuxNodes, listPods } from './cluster-requests.js';
 import { apiRequest, listAll, send } from '../../../adapters/kubernetes/client/send.js';
-import { notRunning, podShape, type ProxyPodsOptions } from './proxy-pods.js';
+import {
+  container,
+  notRunning,
+  podShape,
+  proxyContainer,
+  type Container,
+  type ProxyPodsOptions,
+} from './proxy-pods.js';
 
 interface ComparisonPodsOptions extends ProxyPodsOptions {
   /** The mode that nodes are compared with: a DaemonSet named after it comes first. */
@@ -42,14 +49,6 @@ const KEPT = [
   'hostAliases',
   'volumes',
 ] as const;
-
-type Container = ReturnType<typeof container>;
-const container = fields({
-  name: text,
-  image: optional(text),
-  command: optional(list(text)),
-  args: optional(list(text)),
-});
 
 type DaemonSet = ReturnType<typeof daemonSet>;
 /** The rest of its template is there, too. */
@@ -209,10 +208,8 @@ function comparisonPod(set: DaemonSet, node: string, image: string, query: Proxy
   };
 }
 
-/** The container of the proxy: kubeadm's DaemonSet calls it `kube-proxy`, ours `kube-proxy-ts`. */
 function containerOf({ spec }: DaemonSet): Container | undefined {
-  const { containers } = spec.template.spec;
-  return containers.find(({ name }) => name.startsWith('kube-proxy')) ?? containers[0];
+  return proxyContainer(spec.template);
 }
 
 /** Whether it runs this program. */

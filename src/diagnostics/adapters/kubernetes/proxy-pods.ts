@@ -116,7 +116,7 @@ function lastLine(text: string): string {
 }
 
 export type Container = ReturnType<typeof container>;
-const container = fields({
+export const container = fields({
   name: text,
   image: optional(text),
   command: optional(list(text)),
@@ -147,7 +147,7 @@ export const podShape = fields({
 const FINDING = /^--(config|metrics-bind-address|metrics-port)(=|$)/;
 
 /** The container of the proxy: kubeadm's DaemonSet calls it `kube-proxy`, ours `kube-proxy-ts`. */
-export function proxyContainer({ spec }: Pod): Container | undefined {
+export function proxyContainer({ spec }: Pick<Pod, 'spec'>): Container | undefined {
   const containers = spec?.containers ?? [];
   return containers.find(({ name }) => name.startsWith('kube-proxy')) ?? containers[0];
 }

@@ -1,5 +1,6 @@
 import { type Protocol, isProtocol } from '../../../domain/model/service-port-name.js';
 import { hostPort, parseAddress, type Address } from '../../../domain/net/address.js';
+import { anything, fields, optional, text } from '../../../domain/shape.js';
 import { NamedError } from '../../../domain/model/named-error.js';
 
 /** Where a packet comes from. */
@@ -107,49 +108,30 @@ function quoted(text: string): string {
  * @throws InvalidQueryError
  */
 export function parseJsonQuery(line: string): TraceQuery {
-  const fields = parsed(line);
-  const from = text(fields, 'from');
-  const protocol = optionalText(fields, 'protocol');
-  const to = optionalText(fields, 'to');
-  if (to === undefined) return queryOf(from, text(fields, 'address'), portOf(fields.port), protocol ?? 'tcp');
+  const { from, to, protocol, address, port } = parsed(line);
+  if (to === undefined) {
+    if (address === undefined) throw new InvalidQueryError('the query has neither "to" nor "address"');
+    return queryOf(from, address, Number(port), protocol ?? 'tcp');
+  }
   const query = parseQuery(from, protocol === undefined || to.includes('/') ? to : `${to}/${protocol}`);
   if (protocol !== undefined && protocol.toUpperCase() !== query.protocol)
-    throw new InvalidQueryError(
-      `"to" says ${query.protocol}, but "protocol" says ${JSON.stringify(protocol)}`,
-    );
+    throw new InvalidQueryError(`"to" has ${query.protocol}, but "protocol" is ${quoted(protocol)}`);
   return query;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+const jsonQuery = fields({
+  from: text,
+  to: optional(text),
+  protocol: optional(text),
+  address: optional(text),
+  port: optional(anything),
+});
 
-function parsed(line: string): Fields {
-  let value: unknown;
+function parsed(line: string): ReturnType<typeof jsonQuery> {
   try {
-    value = JSON.parse(line);
-  } catch {
-    throw new InvalidQueryError(
-      `a query is a JSON object on one line, not ${JSON.stringify(line.slice(0, 100))}`,
-    );
+    return jsonQuery(JSON.parse(line), '');
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? `not ${quoted(line)}` : (error as Error).message;
+    throw new InvalidQueryError(`a query is a JSON object with "from" and "to" on one line: ${reason}`);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new InvalidQueryError('a query is a JSON object with "from" and "to"');
-  return value as Fields;
-}
-
-function text(fields: Fields, name: string): string {
-  const value = optionalText(fields, name);
-  if (value === undefined) throw new InvalidQueryError(`the query has no ${JSON.stringify(name)}`);
-  return value;
-}
-
-function optionalText(fields: Fields, name: string): string | undefined {
-  const value = fields[name];
-  if (value === undefined || typeof value === 'string') return value;
-  throw new InvalidQueryError(`${JSON.stringify(name)} of the query is not a text`);
-}
-
-function portOf(value: unknown): number {
-  const port = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
-  if (typeof port === 'number') return port;
-  throw new InvalidQueryError('the query has no "port", which is a number from 1 to 65535');
 }

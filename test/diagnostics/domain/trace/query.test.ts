@@ -55,16 +55,16 @@ describe('a query in JSON', () => {
   });
 
   it.each([
-    ['from node', 'a query is a JSON object on one line'],
+    ['from node', 'on one line: not "from node"'],
     ['[]', 'a query is a JSON object with "from" and "to"'],
     ['null', 'a query is a JSON object with "from" and "to"'],
-    ['{"to": "10.96.0.1:80"}', 'the query has no "from"'],
-    ['{"from": "node"}', 'the query has no "address"'],
-    ['{"from": "node", "address": "10.96.0.1"}', 'the query has no "port"'],
-    ['{"from": 1, "to": "10.96.0.1:80"}', '"from" of the query is not a text'],
+    ['{"to": "10.96.0.1:80"}', 'from is missing'],
+    ['{"from": "node"}', 'the query has neither "to" nor "address"'],
+    ['{"from": "node", "address": "10.96.0.1"}', 'is not from 1 to 65535'],
+    ['{"from": 1, "to": "10.96.0.1:80"}', 'from is 1, where a text belongs'],
     [
       '{"from": "node", "to": "10.96.0.1:80/tcp", "protocol": "udp"}',
-      '"to" says TCP, but "protocol" says "udp"',
+      '"to" has TCP, but "protocol" is "udp"',
     ],
     ['{"from": "node", "address": "10.96.0.1", "port": 1.5}', 'port 1.5 is not from 1 to 65535'],
   ])('%s is refused', (line, reason) => {

@@ -30,9 +30,9 @@ export function named(nodes: readonly string[]): string {
 export function grouped<Item extends { readonly node: string }>(
   label: string,
   items: readonly Item[],
-  said: (item: Item) => string,
+  textOf: (item: Item) => string,
 ): readonly string[] {
-  const alike = [...groupedBy(items, said)];
+  const alike = [...groupedBy(items, textOf)];
   return alike.map(([text, group]) => `${label}: ${named(group.map(({ node }) => node))} (${text})`);
 }
 
@@ -88,19 +88,13 @@ export function clusterServicesLines({ services }: ClusterServices): readonly st
   return columns(SERVICE_HEADERS, services.map(serviceCells));
 }
 
-function serviceCells({
-  namespace,
-  name,
-  type,
-  listed,
-  programmed,
-  others,
-}: ClusterService): readonly string[] {
-  const otherwise = grouped('on', others, ({ state, held, reason }) => {
+function serviceCells(service: ClusterService): readonly string[] {
+  const otherwise = grouped('on', service.others, ({ state, held, reason }) => {
     const word = inToneOf(state, problemWord({ state, held }));
     return reason === undefined ? word : `${word}: ${reason}`;
   });
-  return [namespace, name, type ?? '-', `${programmed}/${listed}`, otherwise.join('; ')];
+  const { namespace, name, type = '-', listed, programmed } = service;
+  return [namespace, name, type, `${programmed}/${listed}`, otherwise.join('; ')];
 }
 
 const STATUS_HEADERS = ['NODE', 'STATE', 'VERSION', 'MODE', 'IN SYNC', 'LAG', 'FAILING', 'DRIFT'];
@@ -111,26 +105,10 @@ export function clusterStatusLines({ nodes }: ClusterStatus, isWide: boolean): r
   return rows.length > 0 ? columns([...STATUS_HEADERS, ...(isWide ? ['REASONS'] : [])], rows) : [];
 }
 
-function statusCells({
-  node,
-  state,
-  version,
-  mode,
-  inSync,
-  lag,
-  failing,
-  drift,
-}: NodeRow): readonly string[] {
-  return [
-    node,
-    inToneOf(state, proxyWord(state)),
-    version,
-    mode,
-    inSync ? 'yes' : 'no',
-    inSync ? '-' : `${lag.toFixed(1)} s`,
-    String(failing),
-    String(drift),
-  ];
+function statusCells(row: NodeRow): readonly string[] {
+  const state = inToneOf(row.state, proxyWord(row.state));
+  const sync = row.inSync ? ['yes', '-'] : ['no', `${row.lag.toFixed(1)} s`];
+  return [row.node, state, row.version, row.mode, ...sync, String(row.failing), String(row.drift)];
 }
 
 const SOURCES = { true: 'the source is rewritten', false: 'the source is kept', mixed: 'the source depends' };

@@ -33,14 +33,9 @@ export const servicesCommand = subcommand({
   ],
   request(
     operands,
-    {
-      namespace,
-      failing = false,
-      withoutEndpoints = false,
-      output,
-      watch,
-    }: Partial<Omit<RowFilter, 'names'>> & OutputOptions & WatchOptions,
+    { output, watch, ...filter }: Partial<Omit<RowFilter, 'names'>> & OutputOptions & WatchOptions,
   ) {
+    const { namespace, failing = false, withoutEndpoints = false } = filter;
     const named = serviceNames('services', operands);
     return { services: named, filter: { namespace, failing, withoutEndpoints }, output, watch };
   },

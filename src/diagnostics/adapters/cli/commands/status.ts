@@ -61,21 +61,8 @@ const URLS = /https?:\/\/\S+/g;
 
 /** For people. `isWide`: every list and every URL in full. */
 export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly string[] {
-  const {
-    node,
-    state,
-    reasons,
-    warnings = [],
-    mode,
-    versions,
-    startedAt,
-    now,
-    waiting,
-    families,
-    ignored,
-  } = status;
-  const { program, kubernetes, node: runtime, kernel } = versions;
-  const level = kubernetes === undefined ? '' : ` for Kubernetes ${kubernetes}`;
+  const { versions, families, startedAt, now } = status;
+  const level = versions.kubernetes === undefined ? '' : ` for Kubernetes ${versions.kubernetes}`;
   const listed = (label: string, texts: readonly string[]): readonly string[] => {
     const shown = isWide ? texts : texts.slice(0, SHOWN);
     const more = texts.length - shown.length;
@@ -84,16 +71,16 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
     );
   };
   return [
-    `${node}: ${inToneOf(state, proxyWord(state))}`,
-    ...reasons.map((reason) => `  reason: ${reason}`),
-    ...warnings.map((warning) => `  warning: ${warning}`),
-    `  mode ${mode}, version ${program}${level}, Node ${runtime}, Linux ${kernel}`,
+    `${status.node}: ${inToneOf(status.state, proxyWord(status.state))}`,
+    ...status.reasons.map((reason) => `  reason: ${reason}`),
+    ...(status.warnings ?? []).map((warning) => `  warning: ${warning}`),
+    `  mode ${status.mode}, version ${versions.program}${level}, Node ${versions.node}, Linux ${versions.kernel}`,
     `  running since ${startedAt}, for ${duration(Date.parse(now) - Date.parse(startedAt))}`,
-    ...listed('waiting', waiting),
+    ...listed('waiting', status.waiting),
     ...families.map((family) => `  ${family.family}: ${familyWords(family)}`),
     ...listed(inToneOf('failed', 'failing'), portProblems(families, 'failed')),
     ...listed(inToneOf('degraded'), portProblems(families, 'degraded')),
-    ...listed('ignored', ignored),
+    ...listed('ignored', status.ignored),
     ...status.watches.map((watch) => `  watch ${watch.kind}: ${watchWords(watch)}`),
     ...listed(
       'last error',
