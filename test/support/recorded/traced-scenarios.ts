@@ -2,11 +2,10 @@ import type { NodeSettings } from '../../../src/application/node/node-contexts.j
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import type { Tracer } from '../../../src/diagnostics/application/ports/tracer.js';
 import type { TraceAnswer } from '../../../src/diagnostics/application/trace/answer.js';
-import { AssumedView, MachineView } from '../../../src/diagnostics/application/trace/traced-node.js';
+import { AssumedNode, MachineView } from '../../../src/diagnostics/application/trace/traced-node.js';
 import { TracePackets, type TracedFamily } from '../../../src/diagnostics/application/trace/trace-packets.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import { AssumedNode } from '../../../src/diagnostics/domain/trace/assumed-node.js';
 import { parseQuery, type TraceQuery } from '../../../src/diagnostics/domain/trace/query.js';
 import { hostPort } from '../../../src/domain/net/address.js';
 import { clients, localAddresses, ownAddressTowards } from './walk-testbed.js';
@@ -38,7 +37,7 @@ export function tracePackets(
     const view =
       tracing === 'node'
         ? new MachineView(localAddresses, routes)
-        : new AssumedView(new AssumedNode(proxy.state.node!), network, entries);
+        : new AssumedNode(proxy.state.node!, { network, entries });
     return { network, view, entries, tracer: tracerOf(family), podCIDRs: proxy.state.node!.podCIDRs };
   });
   return new TracePackets(families);

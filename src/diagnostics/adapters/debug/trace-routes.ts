@@ -31,44 +31,23 @@ export function traceRoutes(
   };
 }
 
-/** Limits how much work runs at a time. The rest waits in order, or until its signal is aborted. */
+/** Limits how much work runs at a time. The rest waits in order. */
 export class Semaphore {
-  private readonly waiting = new Set<() => void>();
-  private running = 0;
+  private readonly waiting: (() => void)[] = [];
 
-  constructor(private readonly limit: number) {}
+  constructor(private free: number) {}
 
-  /** @throws what the work throws; the signal's reason when it is aborted while it waits */
+  /** @throws what the work throws; the signal's reason if it is aborted before the work begins */
   async run<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-    if (this.running < this.limit) this.running++;
-    else await this.acquired(signal);
+    if (this.free > 0) this.free--;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
     try {
       signal.throwIfAborted();
       return await work();
     } finally {
-      const [next] = this.waiting;
+      const next = this.waiting.shift();
       if (next) next();
-      else this.running--;
+      else this.free++;
     }
-  }
-
-  /** Resolves when work that has ended passes its place on. */
-  private acquired(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const stop = (): void => {
-        this.waiting.delete(start);
-        signal.removeEventListener('abort', leave);
-      };
-      const start = (): void => {
-        stop();
-        resolve();
-      };
-      const leave = (): void => {
-        stop();
-        reject(signal.reason as Error);
-      };
-      this.waiting.add(start);
-      signal.addEventListener('abort', leave, { once: true });
-    });
   }
 }

@@ -5,7 +5,6 @@ import { isLoopback, LOCALHOST } from '../../../domain/net/address.js';
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import { cidrContains, parseCidr } from '../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { outsideAddress } from '../../domain/trace/assumed-node.js';
 import {
   type Packet,
   type Step,
@@ -314,4 +313,16 @@ export function replyPathRemarks({ outcome, sourceRewritten }: Trace, packet: Pa
         `some endpoints see an address of this node and others ${packet.source}; replies must pass this node in both cases`,
       ];
   }
+}
+
+/** Of the ranges for documentation, in which no real machine is (RFC 5737, 3849, 9637). */
+const CANDIDATES: Readonly<Record<IpFamily, readonly string[]>> = {
+  IPv4: ['203.0.113.77', '198.51.100.77', '192.0.2.77'],
+  IPv6: ['2001:db8:ffff::77', '3fff::77'],
+};
+
+/** An address outside the cluster. The first candidate if all are in the cluster, where documentation ranges do not belong. */
+export function outsideAddress(family: IpFamily, isInCluster: (address: string) => boolean): string {
+  const candidates = CANDIDATES[family];
+  return candidates.find((candidate) => !isInCluster(candidate)) ?? candidates[0]!;
 }

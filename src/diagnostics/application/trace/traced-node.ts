@@ -1,5 +1,4 @@
 import type { Node } from '../../../domain/model/node.js';
-import { AssumedNode } from '../../domain/trace/assumed-node.js';
 import type { LocalAddresses } from '../../../application/ports/node/local-addresses.js';
 import type { PacketForwarding } from '../../../application/ports/node/packet-forwarding.js';
 import type { Routes, Route } from '../../../application/ports/node/routes.js';
@@ -12,9 +11,8 @@ import {
   type TracedFamily,
 } from './trace-packets.js';
 import { passageObstacle } from '../../../application/node/forwarding-obstacles.js';
-import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
-import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
-import { isLoopback, parseAddress } from '../../../domain/net/address.js';
+import { cidrContains, firstHost, parseCidr, type Cidr } from '../../../domain/net/cidr.js';
+import { isLoopback, LOCALHOST, parseAddress } from '../../../domain/net/address.js';
 
 /** The node whose packets are followed, and the machine that follows them. */
 export interface TracedNode {
@@ -52,7 +50,7 @@ function viewOf({ node, addresses, routes, forwarding }: TracedNode, rules: Fami
   const own = addresses.list();
   if (!node || isThisMachine(node, own))
     return new MachineView(new Set([...own, '127.0.0.1', '::1']), routes, forwarding);
-  return new AssumedView(new AssumedNode(node), rules.network, () => rules.entries());
+  return new AssumedNode(node, rules);
 }
 
 /** The addresses of the node: this machine's, or those that are assumed where it is another one. */
@@ -109,37 +107,60 @@ export class MachineView implements NodeView {
   }
 }
 
-/** The node is another machine, of which only its objects are known. */
-export class AssumedView implements NodeView {
+/** Made up, which the parentheses show: no name of an interface has any that a rule could look for. */
+const POD_INTERFACE = '(pods)';
+const OUTSIDE_INTERFACE = '(outside)';
+
+/**
+ * The node is another machine, of which only its objects are known. Its addresses are those that the Node object names, and the first
+ * of each of its pod networks, which is the node's own in most of them.
+ */
+export class AssumedNode implements NodeView {
   readonly assumption =
     'this machine is not the node, so its addresses, interfaces and routes are assumed from its Node object';
+  readonly localAddresses: ReadonlySet<string>;
+  private readonly podNetworks: readonly Cidr[];
   private localEndpoints: ReadonlySet<string> | undefined;
 
+  /** @param rules what decides about packets; missing: only the addresses of the node are needed */
   constructor(
-    private readonly node: AssumedNode,
-    private readonly network: NodeNetwork,
-    private readonly entries: () => Iterable<ForwardingEntry>,
-  ) {}
-
-  get localAddresses(): ReadonlySet<string> {
-    return this.node.localAddresses;
+    private readonly node: Node,
+    private readonly rules?: Pick<FamilyRules, 'network' | 'entries'>,
+  ) {
+    this.podNetworks = node.podCIDRs.flatMap((text) => parseCidr(text) ?? []);
+    this.localAddresses = new Set([
+      ...[...node.ips, ...(node.furtherAddresses ?? [])].map(({ text }) => text),
+      ...this.podNetworks.map(firstHost),
+      '127.0.0.1',
+      '::1',
+    ]);
   }
 
+  /** Those of this node's pods come in as the detector of local traffic expects them. */
   arrival(source: string): Promise<string> {
     this.localEndpoints ??= new Set(
-      [...this.entries()].flatMap((entry) => entry.localEndpoints.map(({ address }) => address)),
+      [...(this.rules?.entries() ?? [])].flatMap((entry) =>
+        entry.localEndpoints.map(({ address }) => address),
+      ),
     );
-    const isLocalEndpoint = this.localEndpoints.has(source);
-    return Promise.resolve(this.node.arrival(source, isLocalEndpoint, this.network.detector));
+    const isPod =
+      this.localEndpoints.has(source) || this.podNetworks.some((network) => cidrContains(network, source));
+    const detector = this.rules?.network.detector;
+    const pods = detector?.kind === 'interface' ? detector.name : POD_INTERFACE;
+    return Promise.resolve(isPod ? pods : OUTSIDE_INTERFACE);
   }
 
   obstacle(): Promise<undefined> {
     return Promise.resolve(undefined);
   }
 
+  /** The likeliest: the destination itself if it is the node's own. */
   ownAddressTowards(destination: string): Promise<OwnAddress | undefined> {
-    const text = this.node.ownAddressTowards(destination);
-    const isAssumed = !isLoopback(parseAddress(destination)!);
-    return Promise.resolve(text === undefined ? undefined : { text, isAssumed });
+    const { family, text } = parseAddress(destination)!;
+    if (isLoopback({ family, text })) return Promise.resolve({ text: LOCALHOST[family], isAssumed: false });
+    const own = this.localAddresses.has(destination)
+      ? destination
+      : this.node.ips.find((ip) => ip.family === family)?.text;
+    return Promise.resolve(own === undefined ? undefined : { text: own, isAssumed: true });
   }
 }

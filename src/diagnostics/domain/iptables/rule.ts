@@ -13,8 +13,8 @@ export interface RuleMeaning {
   readonly conditions: readonly Condition[];
   /** The share of packets for which the rule holds by chance; 1 where none is at work. */
   readonly chance: number;
-  /** Lists of match `recent` that it asks, and to which it adds the client. */
-  readonly asks: readonly string[];
+  /** Lists of match `recent` that it looks up, and those to which it adds the client. */
+  readonly lookups: readonly string[];
   readonly remembers: readonly string[];
   readonly target: Target;
 }
@@ -71,7 +71,7 @@ export function appliesTo(
 function meaningOf(text: RuleText): RuleMeaning {
   const { matches, target } = ruleSections(text);
   const conditions: Condition[] = [];
-  const asks: string[] = [];
+  const lookups: string[] = [];
   const remembers: string[] = [];
   let chance = 1;
   for (const section of matches) {
@@ -80,11 +80,11 @@ function meaningOf(text: RuleText): RuleMeaning {
     if (share !== undefined) chance *= share;
     else if (recent?.kind === 'remember') remembers.push(recent.list);
     else if (recent) {
-      asks.push(recent.list);
+      lookups.push(recent.list);
       conditions.push(recent.condition);
     } else conditions.push(...conditionsOf(section));
   }
-  return { conditions, chance, asks, remembers, target: targetOf(target) };
+  return { conditions, chance, lookups, remembers, target: targetOf(target) };
 }
 
 /** What match `recent` does in a rule. */
@@ -92,7 +92,7 @@ export type Recent =
   /** Adds the packet's source to the list. */
   | { readonly kind: 'remember'; readonly list: string }
   /** Holds if the list has it. */
-  | { readonly kind: 'ask'; readonly list: string; readonly condition: Condition };
+  | { readonly kind: 'lookup'; readonly list: string; readonly condition: Condition };
 
 /** Undefined where something else than sources is remembered or sources are removed. */
 function recentOf(section: RuleSection): Recent | undefined {
@@ -106,14 +106,14 @@ function recentOf(section: RuleSection): Recent | undefined {
     holds: ({ source }, { remembers, watch }) => {
       watch?.affinity(Number(valueOf(section, '--seconds') ?? 0));
       const isRemembered = remembers(list, source);
-      // A client may have come less often than the rule asks for.
+      // A client may have come less often than the rule requires.
       return negatedIf(
         asked.isNegated,
         isRemembered && hasOption(section, '--hitcount') ? undefined : isRemembered,
       );
     },
   };
-  return { kind: 'ask', list, condition };
+  return { kind: 'lookup', list, condition };
 }
 
 /** How probable match `statistic` makes a rule: the share of packets that it holds for. */

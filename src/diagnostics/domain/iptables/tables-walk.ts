@@ -109,7 +109,7 @@ type TablesResult = RuleResult<PacketState, WalkedRule>;
 /** Evaluates rules of tables. */
 class RuleRun {
   /** The lists of clients that rules of table nat asked. */
-  private readonly asked = new Set<string>();
+  private readonly lookedUp = new Set<string>();
 
   constructor(
     private readonly rules: RuleSource,
@@ -119,8 +119,8 @@ class RuleRun {
   /** Where the rule leads: two results where it applies by chance, none where it has nothing to do with the packet. */
   meet(rule: WalkedRule, state: PacketState): readonly TablesResult[] | undefined {
     const { table, meaning } = rule;
-    const { target, chance, asks, remembers } = meaning;
-    if (table === 'nat') for (const list of asks) this.asked.add(list);
+    const { target, chance, lookups, remembers } = meaning;
+    if (table === 'nat') for (const list of lookups) this.lookedUp.add(list);
     const applies = appliesTo(meaning, state, this.inputs);
     if (applies === false || (target === pass && remembers.length === 0)) return undefined;
     if (applies !== true)
@@ -152,7 +152,7 @@ class RuleRun {
 
   /** A client that is remembered in a list that these rules ask comes to the same rule again. */
   private remembering(table: string, remembers: readonly string[], state: PacketState): PacketState {
-    const lists = table === 'nat' ? remembers.filter((list) => this.asked.has(list)) : [];
+    const lists = table === 'nat' ? remembers.filter((list) => this.lookedUp.has(list)) : [];
     if (lists.length === 0) return state;
     if (!this.inputs.watch) return state.with({ isSticky: true });
     const clients = new Set([state.source]);

@@ -50,8 +50,8 @@ it('does not begin what nobody wants any more, and gives its place to the next',
   const third = take(3, leaving.signal);
   const fourth = take(4);
   leaving.abort(new Error('left'));
-  await expect(third).rejects.toThrow('left');
   finish.get(1)!();
+  await expect(third).rejects.toThrow('left');
   await settled();
   expect(begun).toEqual([1, 2, 4]);
   finish.get(2)!();
