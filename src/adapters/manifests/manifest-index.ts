@@ -1,3 +1,4 @@
+import { append, getOrMake } from '../../domain/model/maps.js';
 import type { ManifestObject } from './load-manifest.js';
 
 /** What the receiver must be told when a file's contents are replaced. */
@@ -14,11 +15,9 @@ interface Difference {
 
 /** The files that contain an object, and the version that the receiver has. */
 interface Entry {
-  /** The file that counts: the last in order. */
-  winner: string;
-  /** The other files, if any. */
-  shadowed?: string[];
-  /** Digest of the delivered version; undefined while that is not the winner's. */
+  /** In order: the last one counts. */
+  files: readonly string[];
+  /** Digest of the delivered version; undefined while that is not the version of the last file. */
   digest: string | undefined;
 }
 
@@ -50,7 +49,7 @@ export class ManifestIndex {
     for (const object of objects) {
       keys.add(object.key);
       const entry = this.hold(object.key, file, before.has(object.key) ? undefined : duplicates);
-      if (entry.winner !== file || entry.digest === object.digest) continue;
+      if (entry.files.at(-1) !== file || entry.digest === object.digest) continue;
       entry.digest = object.digest;
       applied.push(object);
     }
@@ -61,24 +60,12 @@ export class ManifestIndex {
     return { applied, duplicates, ...this.release(file, dropped) };
   }
 
-  /** Records that the file contains the key, and decides which file counts. */
+  /** Records that the file contains the key. */
   private hold(key: string, file: string, duplicates: Map<string, string[]> | undefined): Entry {
-    const entry = this.entries.get(key);
-    if (!entry) {
-      const fresh: Entry = { winner: file, digest: undefined };
-      this.entries.set(key, fresh);
-      return fresh;
-    }
-    if (entry.winner === file || entry.shadowed?.includes(file)) return entry;
-    const known = duplicates?.get(entry.winner);
-    if (known) known.push(key);
-    else duplicates?.set(entry.winner, [key]);
-    if (this.compare(file, entry.winner) > 0) {
-      entry.shadowed = [...(entry.shadowed ?? []), entry.winner];
-      entry.winner = file;
-    } else {
-      entry.shadowed = [...(entry.shadowed ?? []), file];
-    }
+    const entry = getOrMake(this.entries, key, (): Entry => ({ files: [], digest: undefined }));
+    const last = entry.files.at(-1);
+    if (!entry.files.includes(file)) entry.files = entry.files.concat(file).sort(this.compare);
+    if (duplicates && last !== undefined && last !== file) append(duplicates, last, key);
     return entry;
   }
 
@@ -86,22 +73,17 @@ export class ManifestIndex {
     const deleted: string[] = [];
     const reread = new Set<string>();
     for (const key of keys) {
-      const entry = this.entries.get(key);
-      if (!entry) continue;
-      const others = (entry.shadowed ?? []).filter((holder) => holder !== file).sort(this.compare);
-      if (entry.winner === file) {
-        const next = others.pop();
-        if (next === undefined) {
-          this.entries.delete(key);
-          deleted.push(key);
-          continue;
-        }
-        entry.winner = next;
+      const entry = this.entries.get(key)!;
+      const isLast = entry.files.at(-1) === file;
+      entry.files = entry.files.filter((other) => other !== file);
+      const next = entry.files.at(-1);
+      if (next === undefined) {
+        this.entries.delete(key);
+        deleted.push(key);
+      } else if (isLast) {
         entry.digest = undefined;
         reread.add(next);
       }
-      if (others.length > 0) entry.shadowed = others;
-      else delete entry.shadowed;
     }
     return { deleted, reread };
   }

@@ -4,13 +4,17 @@ import { readEndpointSlice, readEndpoints } from '../../domain/decode/read-endpo
 import { readNode } from '../../domain/decode/read-node.js';
 import { readServiceCidr } from '../../domain/decode/read-service-cidr.js';
 import { readService } from '../../domain/decode/read-service.js';
-import { nodeSchema, serviceCidrSchema } from '../../domain/validation/cluster-schemas.js';
+import {
+  nodeSchema,
+  serviceCidrSchema,
+  endpointSliceSchema,
+  endpointsSchema,
+} from '../../domain/validation/object-schemas.js';
 import {
   endpointSliceWithDefaults,
   nodeWithDefaults,
   serviceWithDefaults,
 } from '../../domain/validation/defaults.js';
-import { endpointSliceSchema, endpointsSchema } from '../../domain/validation/endpoint-schemas.js';
 import { nearestName } from '../../domain/validation/nearest-name.js';
 import type { FieldProblem, Schema } from '../../domain/validation/schema.js';
 import { serviceSchema } from '../../domain/validation/service-schema.js';

@@ -4,13 +4,12 @@ import { readEndpointSlice, readEndpoints } from '../../../src/domain/decode/rea
 import { readNode } from '../../../src/domain/decode/read-node.js';
 import { readServiceCidr } from '../../../src/domain/decode/read-service-cidr.js';
 import { readService } from '../../../src/domain/decode/read-service.js';
-import { nodeSchema, serviceCidrSchema } from '../../../src/domain/validation/cluster-schemas.js';
+import { nodeSchema, serviceCidrSchema, endpointSliceSchema, endpointsSchema } from '../../../src/domain/validation/object-schemas.js';
 import {
   endpointSliceWithDefaults,
   nodeWithDefaults,
   serviceWithDefaults,
 } from '../../../src/domain/validation/defaults.js';
-import { endpointSliceSchema, endpointsSchema } from '../../../src/domain/validation/endpoint-schemas.js';
 import type { Report } from '../../../src/domain/validation/schema.js';
 import { serviceSchema } from '../../../src/domain/validation/service-schema.js';
 import { rawService, rawSlice } from '../../support/objects.js';

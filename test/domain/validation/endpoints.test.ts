@@ -1,7 +1,11 @@
 import type { RawObject } from '../../../src/domain/decode/fields.js';
-import { nodeSchema, serviceCidrSchema } from '../../../src/domain/validation/cluster-schemas.js';
+import {
+  nodeSchema,
+  serviceCidrSchema,
+  endpointSliceSchema,
+  endpointsSchema,
+} from '../../../src/domain/validation/object-schemas.js';
 import { endpointSliceWithDefaults, nodeWithDefaults } from '../../../src/domain/validation/defaults.js';
-import { endpointSliceSchema, endpointsSchema } from '../../../src/domain/validation/endpoint-schemas.js';
 import type { Schema } from '../../../src/domain/validation/schema.js';
 
 const brokenFields = (schema: Schema, object: RawObject): readonly string[] => {

@@ -15,6 +15,8 @@ import {
   texts,
   unique,
   type Rule,
+  oneOfEachFamily,
+  within,
 } from './schema.js';
 import {
   dnsLabel,
@@ -26,8 +28,11 @@ import {
   qualifiedName,
   reachableAddress,
   type TextCheck,
+  canonicalCidr,
+  cidr,
 } from './text-checks.js';
 import { quote } from '../decode/fields.js';
+import { parseCidr } from '../net/cidr.js';
 
 const protocol = oneOf('TCP', 'UDP', 'SCTP');
 
@@ -132,4 +137,43 @@ export const endpointsSchema = apiObject(dnsSubdomain, {
     subsetHasAddress,
     portsAreNamed,
   ),
+});
+
+const familyOf = (network: unknown): unknown => parseCidr(network)?.family;
+
+/** A `networking.k8s.io/v1 ServiceCIDR` (ValidateServiceCIDR). */
+export const serviceCidrSchema = apiObject(
+  dnsSubdomain,
+  {
+    spec: object({ cidrs: texts(canonicalCidr) }, oneOfEachFamily('cidrs', familyOf), atMost('cidrs', 2)),
+    status: anything,
+  },
+  (owner, field, report) =>
+    required('cidrs')((owner.spec ?? {}) as typeof owner, within(field, 'spec'), report),
+);
+
+/** A `v1 Node`, as far as the proxy reads it. */
+export const nodeSchema = apiObject(dnsSubdomain, {
+  spec: object(
+    {
+      podCIDR: text(cidr),
+      podCIDRs: texts(cidr),
+      providerID: text(),
+      externalID: text(),
+      unschedulable: flag,
+      taints: objects(
+        {
+          key: text(qualifiedName),
+          value: text(labelValue),
+          effect: text(oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute')),
+          timeAdded: text(),
+        },
+        required('key'),
+        required('effect'),
+      ),
+      configSource: anything,
+    },
+    oneOfEachFamily('podCIDRs', familyOf),
+  ),
+  status: anything,
 });

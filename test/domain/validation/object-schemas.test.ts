@@ -1,4 +1,4 @@
-import { nodeSchema, serviceCidrSchema } from '../../../src/domain/validation/cluster-schemas.js';
+import { nodeSchema, serviceCidrSchema } from '../../../src/domain/validation/object-schemas.js';
 import type { Schema } from '../../../src/domain/validation/schema.js';
 
 function fields(schema: Schema, kind: string, spec: unknown): string[] {
