@@ -41,25 +41,14 @@ export function forwardService(
 ): readonly ForwardingEntry[] {
   const clusterIP = service.clusterIPs[context.family];
   if (clusterIP === undefined) return [];
-  if (context.everyEndpoint) return forwardPlainly(service, endpointsOf, context);
+  const { everyEndpoint, topology } = context;
+  const used = everyEndpoint
+    ? { ...context, topology: { ...topology, zone: '', nodeHints: false } }
+    : context;
   const entries = service.ports.map((port) =>
-    forwardPort(service, port, clusterIP, endpointsOf, context, ejectedEndpoints),
+    forwardPort(service, port, clusterIP, endpointsOf, used, ejectedEndpoints),
   );
   return context.usesSlots ? withTableOwners(entries) : entries;
-}
-
-function forwardPlainly(...[service, endpointsOf, context]: Parameters<typeof forwardService>) {
-  const plain: Service = {
-    ...service,
-    internalPolicyLocal: false,
-    externalPolicyLocal: false,
-    ejectSilentEndpoints: false,
-  };
-  return forwardService(plain, endpointsOf, {
-    ...context,
-    everyEndpoint: false,
-    topology: { ...context.topology, zone: '', nodeHints: false },
-  });
 }
 
 function forwardPort(
@@ -67,19 +56,21 @@ function forwardPort(
   port: ServicePortSpec,
   clusterIP: string,
   endpointsOf: (port: PortIdentity) => readonly Endpoint[],
-  { family, topology, nodeIP, externalIPsAllowed, ejectSilentEndpoints }: ForwardingContext,
+  { family, topology, nodeIP, externalIPsAllowed, ejectSilentEndpoints, everyEndpoint }: ForwardingContext,
   ejectedEndpoints: EjectedEndpoints,
 ): ForwardingEntry {
   const externalIPs = textsOf(service.externalIPs, family);
   const loadBalancerIPs = textsOf(service.loadBalancerIPs, family);
   // The stored list counts, even if the feature gate prevents programming it (docs/spec/model.md §2.2).
   const reachableFromOutside = port.nodePort !== 0 || loadBalancerIPs.length > 0 || externalIPs.length > 0;
-  const { internalPolicyLocal, externalPolicyLocal } = service;
+  const internalPolicyLocal = !everyEndpoint && service.internalPolicyLocal;
+  const externalPolicyLocal = !everyEndpoint && service.externalPolicyLocal;
   const allEndpoints = weighed(endpointsOf({ port: port.name, protocol: port.protocol }), service);
   const name = { namespace: service.namespace, name: service.name, port: port.name, protocol: port.protocol };
   const key = servicePortKey(name);
   // UDP has no answer of its own, so nothing follows from the lack of one.
-  const ejects = port.protocol !== 'UDP' && (service.ejectSilentEndpoints ?? ejectSilentEndpoints ?? false);
+  const wantsEjection = !everyEndpoint && (service.ejectSilentEndpoints ?? ejectSilentEndpoints ?? false);
+  const ejects = port.protocol !== 'UDP' && wantsEjection;
   const endpoints = selectEndpoints(
     allEndpoints,
     {
@@ -90,14 +81,10 @@ function forwardPort(
     ejects ? ejectedEndpoints(key) : undefined,
   );
   const balancing = balancingOf(service, endpoints);
-  const internal = {
-    policy: policyOf(internalPolicyLocal),
-    outcome: outcome(endpoints, internalPolicyLocal),
-  };
-  const external = {
-    policy: policyOf(externalPolicyLocal),
-    outcome: outcome(endpoints, externalPolicyLocal),
-  };
+  const [internal, external] = [
+    trafficOf(endpoints, internalPolicyLocal),
+    trafficOf(endpoints, externalPolicyLocal),
+  ];
   const frontends: Frontend[] = [frontend('cluster-ip', clusterIP, port.port, internal)];
   // An address has one kind, the first of cluster IP, load-balancer IP and external IP, so that source ranges hold.
   const others = new Set(loadBalancerIPs).add(clusterIP);
@@ -164,13 +151,13 @@ function localReadyIPs(endpoints: readonly Endpoint[]): readonly string[] {
   return [...new Set(ready.map(({ address }) => address))];
 }
 
-function policyOf(local: boolean): Frontend['policy'] {
-  return local ? 'Local' : 'Cluster';
-}
-
-function outcome({ hasAny, local }: EndpointSelection, policyLocal: boolean): Frontend['outcome'] {
-  if (!hasAny) return 'reject';
-  return policyLocal && !local?.length ? 'drop' : 'forward';
+function trafficOf(
+  { hasAny, local }: EndpointSelection,
+  isLocal: boolean,
+): Pick<Frontend, 'policy' | 'outcome'> {
+  const policy = isLocal ? 'Local' : 'Cluster';
+  if (!hasAny) return { policy, outcome: 'reject' };
+  return { policy, outcome: isLocal && !local?.length ? 'drop' : 'forward' };
 }
 
 const NO_TEXTS: readonly string[] = [];
