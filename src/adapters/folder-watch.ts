@@ -1,7 +1,7 @@
 /** Watches folders and files for changes. */
 
 import { statSync, watch, type FSWatcher } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join, dirname, resolve } from 'node:path';
 import { errorMessage } from '../application/error-message.js';
 import type { Logger } from '../application/ports/logger.js';
@@ -113,9 +113,6 @@ export type FileContents = { readonly text: string } | { readonly error: Error }
 
 /** How often the file is checked without an event, in milliseconds: a link may lead to a folder that is not watched. */
 const POLL_PERIOD = 1_000;
-/** After this many attempts a file that is written all the time is taken as it is. */
-const ATTEMPTS = 3;
-
 /**
  * Follows the contents of one file through rewrites, renames, removal, and the link swap that updates a mounted ConfigMap.
  */
@@ -156,15 +153,7 @@ export class FileWatch {
 
   private async read(): Promise<FileContents> {
     try {
-      let written = await stat(this.file);
-      for (let attempt = 1; ; attempt++) {
-        const text = await readFile(this.file, 'utf8');
-        const before = written;
-        written = await stat(this.file);
-        // If the file was written meanwhile, the text may be incomplete.
-        const unchanged = written.mtimeMs === before.mtimeMs && written.size === before.size;
-        if (unchanged || attempt === ATTEMPTS) return { text };
-      }
+      return { text: await readFile(this.file, 'utf8') };
     } catch (error) {
       return { error: error as Error };
     }

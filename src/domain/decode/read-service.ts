@@ -138,16 +138,12 @@ function readPorts(spec: RawObject): readonly ServicePortSpec[] {
 
 /** A Service may have a port of the same name for each protocol. */
 function requireUniqueNames(ports: readonly ServicePortSpec[]): void {
-  const places = {
-    TCP: new Map<string, number>(),
-    UDP: new Map<string, number>(),
-    SCTP: new Map<string, number>(),
-  };
+  const places = new Map<string, number>();
   for (const [index, { name, protocol }] of ports.entries()) {
-    const first = places[protocol].get(name);
+    const first = places.get(`${protocol}/${name}`);
     if (first !== undefined)
       throw new InvalidObject(`spec.ports[${index}] repeats the name and protocol of spec.ports[${first}]`);
-    places[protocol].set(name, index);
+    places.set(`${protocol}/${name}`, index);
   }
 }
 

@@ -107,7 +107,10 @@ function sameTexts(one: readonly string[], other: readonly string[]): boolean {
  * (docs/spec/model.md §3.3).
  */
 export function sortedOnce(endpoints: readonly Endpoint[]): readonly Endpoint[] {
-  if (isSortedOnce(endpoints)) return endpoints;
+  const isSorted = endpoints.every(
+    (endpoint, index) => index === 0 || comparePlaces(endpoints[index - 1]!, endpoint) < 0,
+  );
+  if (isSorted) return endpoints;
   const once: Endpoint[] = [];
   for (const endpoint of endpoints.toSorted(comparePlaces)) {
     const last = once.at(-1);
@@ -116,10 +119,4 @@ export function sortedOnce(endpoints: readonly Endpoint[]): readonly Endpoint[] 
   }
   // Unlike a list that grows, this has no spare room.
   return once.slice();
-}
-
-function isSortedOnce(endpoints: readonly Endpoint[]): boolean {
-  return endpoints.every(
-    (endpoint, index) => index === 0 || comparePlaces(endpoints[index - 1]!, endpoint) < 0,
-  );
 }
