@@ -289,7 +289,7 @@ describe('flag syntax', () => {
     expect(parsePlugin(['status', '--color=never']).color).toBe('never');
     expect(parsePlugin(['status', '-w', '-o', 'name']).request).toMatchObject({
       ...{ watch: true, output: 'name' },
-      question: { words: ['status', '-o', 'json'] },
+      query: { words: ['status', '-o', 'json'] },
     });
     for (const name of ['status', 'diff', 'explain'])
       expect(usageError(name, ...(name === 'explain' ? ['a/b'] : []), '-o', 'name').message).toContain(
