@@ -1,6 +1,5 @@
 import { plannedNftables } from '../../../src/diagnostics/adapters/rules/nftables-rules.js';
-import { listedSide } from '../../../src/diagnostics/adapters/nft-listing/listed-sides.js';
-import { parseListing } from '../../../src/diagnostics/adapters/nft-listing/parse-text.js';
+import { listedSide, parseListing } from '../../../src/diagnostics/adapters/nft-listing/listing.js';
 import type { ComparedNode } from '../../../src/diagnostics/domain/compare/clients.js';
 import { ipvsPlan, ipvsSide, tablesSide } from '../../../src/diagnostics/domain/compare/tables-side.js';
 import { desiredIptables, desiredRules } from '../../../src/diagnostics/domain/iptables/desired-rules.js';

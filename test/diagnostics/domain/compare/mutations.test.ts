@@ -1,8 +1,12 @@
 import { compareSides } from '../../../../src/diagnostics/domain/compare/compare-sides.js';
 import { ipvsSide, tablesSide } from '../../../../src/diagnostics/domain/compare/tables-side.js';
-import { listedSide } from '../../../../src/diagnostics/adapters/nft-listing/listed-sides.js';
-import type { Listing } from '../../../../src/diagnostics/adapters/nft-listing/listing.js';
-import { parseListing } from '../../../../src/diagnostics/adapters/nft-listing/parse-text.js';
+import {
+  listedSide,
+  parseListing,
+  type Listing,
+} from '../../../../src/diagnostics/adapters/nft-listing/listing.js';
+import { hex } from '../../../../src/domain/nftables/kernel/bytes.js';
+import { ruleText } from '../../../../src/domain/nftables/kernel/rule-text.js';
 import { SavedRules } from '../../../../src/diagnostics/domain/iptables/saved-rules.js';
 import type { SavedTables } from '../../../../src/domain/iptables/saved-tables.js';
 import type { Side } from '../../../../src/diagnostics/domain/compare/side.js';
@@ -181,38 +185,38 @@ function* withoutListedRules({ tables: listed }: Listing): Generator<readonly [r
     for (const [place, rule] of chain.rules.entries()) {
       const rules = chain.rules.toSpliced(place, 1);
       const chains = table!.chains.with(at, { ...chain, rules });
-      yield [`${chain.name} ${JSON.stringify(rule.statements)}`, { tables: [{ ...table!, chains }] }];
+      yield [`${chain.name} ${ruleText(rule, 'IPv4')}`, { tables: [{ ...table!, chains }] }];
     }
-  for (const [at, set] of table!.sets.entries())
-    for (const place of set.elements.keys()) {
-      const sets = table!.sets.with(at, { ...set, elements: set.elements.toSpliced(place, 1) });
-      const element = JSON.stringify(set.elements[place]);
+  for (const [at, { set, elements }] of table!.sets.entries())
+    for (const [place, { key, verdict }] of elements.entries()) {
+      const sets = table!.sets.with(at, { set, elements: elements.toSpliced(place, 1) });
+      const element = `${hex(key!)} ${verdict?.chain ?? ''}`;
       yield [`element of ${set.name} ${element}`, { tables: [{ ...table!, sets }] }];
     }
 }
 
 /** Look-ups in maps that are empty, jumps to chains that only do that, and what no element leads to. */
 function isIdle(rule: string, { tables: [table] }: Listing): boolean {
-  const isEmpty = (name: string) => table!.sets.some((set) => set.name === name && set.elements.length === 0);
-  const [, map] = /"vmap":.*"data":"@([^"]+)"/.exec(rule) ?? [];
+  const elementsOf = (name: string) => table!.sets.find(({ set }) => set.name === name)!.elements;
+  const isEmpty = (name: string) => elementsOf(name).length === 0;
+  const [, map] = / vmap @(\S+)/.exec(rule) ?? [];
   if (map !== undefined && isEmpty(map)) return true;
   if (rule.startsWith('reject-chain'))
-    return !/"goto":\{"target":"reject-chain"/.test(JSON.stringify(table!.sets));
+    return !table!.sets.some(({ elements }) =>
+      elements.some(({ verdict }) => verdict?.chain === 'reject-chain'),
+    );
   if (rule.startsWith('element of nodeport-ips'))
     return isEmpty('service-nodeports') && isEmpty('no-endpoint-nodeports');
   // No service address is the node's own, and those of the cluster are refused behind it.
-  if (/^filter-input .*"target":"service-endpoints-check"/.test(rule)) return true;
-  if (rule.startsWith('element of no-endpoint-services') && rule.includes('"reject-chain"'))
-    return table!.sets.some(
-      ({ name, elements }) =>
-        name === 'cluster-ips' && elements.some((address) => rule.includes(`"${String(address)}"`)),
-    );
+  if (/^filter-input .*jump service-endpoints-check/.test(rule)) return true;
+  if (rule.startsWith('element of no-endpoint-services') && rule.includes('reject-chain'))
+    return elementsOf('cluster-ips').some(({ key }) => rule.includes(hex(key!)));
   if (rule.startsWith('masquerading') && rule.includes('@hairpin-connections'))
     return isEmpty('hairpin-connections');
-  const [, target] = /"jump":\{"target":"([^"]+)"\}/.exec(rule) ?? [];
+  const [, target] = / jump (\S+)/.exec(rule) ?? [];
   const chain = table!.chains.find(({ name }) => name === target);
   return (
     chain !== undefined &&
-    chain.rules.every(({ statements }) => isIdle(JSON.stringify(statements), { tables: [table!] }))
+    chain.rules.every((each) => isIdle(` ${ruleText(each, 'IPv4')}`, { tables: [table!] }))
   );
 }

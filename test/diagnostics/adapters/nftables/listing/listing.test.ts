@@ -1,6 +1,8 @@
-import { parseJsonListing } from '../../../../../src/diagnostics/adapters/nft-listing/listing.js';
-import { parseListing } from '../../../../../src/diagnostics/adapters/nft-listing/parse-text.js';
-import { listedSide } from '../../../../../src/diagnostics/adapters/nft-listing/listed-sides.js';
+import {
+  listedSide,
+  parseJsonListing,
+  parseListing,
+} from '../../../../../src/diagnostics/adapters/nft-listing/listing.js';
 import { compareSides } from '../../../../../src/diagnostics/domain/compare/compare-sides.js';
 
 const TEXT = `table ip kube-proxy {
