@@ -6,7 +6,7 @@ import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { KernelChain, KernelHook, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
 import { nftFamily } from '../../../domain/nftables/layout/table.js';
 import { parseRule, type TableSets } from './rule-parser.js';
-import { jsonTokens, textTokens, Tokens } from './tokens.js';
+import { textOfJson, Tokens } from './tokens.js';
 import {
   LENGTHS,
   secondsIn,
@@ -50,12 +50,12 @@ export function listedSide({ tables }: Listing, family: IpFamily): Side | undefi
 
 /** Reads what `nft -j list ruleset` or `nft -j list table` printed. @throws ListingJsonError */
 export function parseJsonListing(text: string): Listing {
-  return listing(new Tokens(jsonTokens(text)));
+  return listing(new Tokens(textOfJson(text)));
 }
 
 /** Reads what `nft list ruleset` or `nft list table` printed. @throws ListingSyntaxError */
 export function parseListing(text: string): Listing {
-  return listing(new Tokens(textTokens(text)));
+  return listing(new Tokens(text));
 }
 
 function listing(tokens: Tokens): Listing {

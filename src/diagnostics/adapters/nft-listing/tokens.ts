@@ -1,6 +1,8 @@
 /** The words of what nft prints, as text or as JSON. */
 
+import { getOrMake } from '../../../domain/model/maps.js';
 import { NamedError } from '../../../domain/model/named-error.js';
+import { hostPort } from '../../../domain/net/address.js';
 
 /** A text that nft never lists; the message says where, and that JSON can be read instead. */
 class ListingSyntaxError extends NamedError {
@@ -11,18 +13,16 @@ class ListingSyntaxError extends NamedError {
   }
 }
 
-export interface Token {
+interface Token {
   readonly text: string;
   readonly isQuoted: boolean;
-  /** Missing: it comes from JSON. */
-  readonly line?: number;
+  readonly line: number;
 }
 
 const TOKEN = /#[^\n]*|"([^"]*)"|(\n)|([{};])|((?:[^\s{};",]|,(?=[^\s]))+)|(,)/g;
 const END = '\n';
 
-/** The tokens of a text. */
-export function textTokens(text: string): readonly Token[] {
+function tokensOf(text: string): readonly Token[] {
   let line = 1;
   const tokens: Token[] = [];
   for (const [, quoted, end, brace, word, comma] of text.matchAll(TOKEN)) {
@@ -38,7 +38,11 @@ export function textTokens(text: string): readonly Token[] {
 export class Tokens {
   private at = 0;
 
-  constructor(private readonly tokens: readonly Token[]) {}
+  private readonly tokens: readonly Token[];
+
+  constructor(text: string) {
+    this.tokens = tokensOf(text);
+  }
 
   /** The next word, without taking it; `''` at the end. */
   get next(): string {
@@ -131,99 +135,87 @@ class ListingJsonError extends NamedError {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+// nft's own JSON, which is printed and not checked: what it lacks becomes a text that is not understood.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type Json = any;
+type Fields = Readonly<Record<string, Json>>;
 
-/** The tokens that nft prints as text for what it has printed as JSON (libnftables-json(5)). @throws ListingJsonError */
-export function jsonTokens(text: string): readonly Token[] {
-  const tables = new Map<string, { readonly sets: Token[]; readonly chains: Map<string, Token[]> }>();
-  for (const object of objectsIn(text)) {
-    const [[kind = '', its = {}] = []] = Object.entries(object) as [string, Fields][];
-    const { family, table, name } = its;
-    const place = `${String(family)} ${String(kind === 'table' ? name : table)}`;
-    const known = tables.get(place) ?? { sets: [], chains: new Map<string, Token[]>() };
-    tables.set(place, known);
-    if (kind === 'set' || kind === 'map') known.sets.push(...setTokens(kind, its));
-    if (kind === 'chain') known.chains.set(String(name), chainTokens(its));
+/** What nft prints as text where it has printed this as JSON (libnftables-json(5)). @throws ListingJsonError */
+export function textOfJson(json: string): string {
+  const tables = new Map<string, { readonly sets: string[]; readonly chains: Map<string, string[]> }>();
+  for (const object of objectsIn(json)) {
+    const [kind, its] = only(object);
+    const place = `${its.family} ${kind === 'table' ? its.name : its.table}`;
+    const { sets, chains } = getOrMake(tables, place, () => ({ sets: [], chains: new Map() }));
+    if (kind === 'set' || kind === 'map') sets.push(`${kind} ${its.name} {`, ...setLines(its), '}');
+    if (kind === 'chain') chains.set(its.name, hookLines(its));
     if (kind !== 'rule') continue;
-    const chain = known.chains.get(String(its.chain));
-    if (!chain) throw new ListingJsonError(`a rule of chain ${String(its.chain)}, which is not there`);
-    for (const statement of its.expr as readonly object[])
-      chain.push(...statementTokens(statement), word(';'));
-    if (its.comment !== undefined) chain.push(word('comment'), value(its.comment)[0]!);
-    chain.push(word(END));
+    const chain = chains.get(its.chain);
+    if (!chain) throw new ListingJsonError(`a rule of chain ${its.chain}, which is not there`);
+    const comment = its.comment === undefined ? '' : `comment ${value(its.comment)}`;
+    chain.push([...its.expr.map(statement), comment].join(' ; '));
   }
-  return [...tables].flatMap(([place, { sets, chains }]) => [
-    ...words(`table ${place} {`),
+  const lines = [...tables].flatMap(([place, { sets, chains }]) => [
+    `table ${place} {`,
     ...sets,
-    ...[...chains].flatMap(([name, rules]) => [...words(`chain ${name} {`), ...rules, word('}')]),
-    word('}'),
+    ...[...chains].flatMap(([name, rules]) => [`chain ${name} {`, ...rules, '}']),
+    '}',
   ]);
+  return lines.join(END);
 }
 
-function objectsIn(text: string): readonly object[] {
+function objectsIn(json: string): readonly Fields[] {
   let found: unknown;
   try {
-    found = (JSON.parse(text) as { readonly nftables?: unknown }).nftables;
+    found = (JSON.parse(json) as { readonly nftables?: unknown }).nftables;
   } catch (error) {
     throw new ListingJsonError((error as Error).message);
   }
   if (!Array.isArray(found)) throw new ListingJsonError('it has no "nftables"');
-  return found.filter((object: object) => !('metainfo' in object)) as readonly object[];
+  return found.filter((object: Fields) => !object.metainfo);
 }
 
-function word(text: string): Token {
-  return { text, isQuoted: false };
+/** The one field of an object: what it is, and the rest. */
+function only(object: Fields): readonly [kind: string, its: Fields] {
+  const [kind = '', its] = Object.entries(object)[0] ?? [];
+  return [kind, its ?? {}];
 }
 
-function words(text: string): readonly Token[] {
-  return text.split(' ').map(word);
+function hookLines({ type, hook, prio, policy = 'accept' }: Fields): string[] {
+  return hook === undefined ? [] : [`type ${type} hook ${hook} priority ${prio}; policy ${policy};`];
 }
 
-function chainTokens({ type, hook, prio, policy = 'accept' }: Fields): Token[] {
-  if (hook === undefined) return [];
-  return [
-    ...words(
-      `type ${String(type)} hook ${String(hook)} priority ${String(prio)} ; policy ${String(policy)} ;`,
-    ),
-  ];
-}
-
-function setTokens(kind: string, { name, type, map, flags, timeout, elem }: Fields): readonly Token[] {
+function setLines({ type, map, flags, timeout, elem }: Fields): readonly string[] {
   const types = (its: unknown) => [its].flat().join(' . ');
   return [
-    ...words(`${kind} ${String(name)} {`),
-    ...words(`type ${types(type)}${map === undefined ? '' : ` : ${types(map)}`} ;`),
-    ...(flags === undefined ? [] : words(`flags ${[flags].flat().join(',')} ;`)),
-    ...(timeout === undefined ? [] : words(`timeout ${String(timeout)}s ;`)),
-    ...(elem === undefined ? [] : [...words('elements ='), ...value({ set: elem }), word(';')]),
-    word('}'),
+    `type ${types(type)}${map === undefined ? '' : ` : ${types(map)}`}`,
+    ...(flags === undefined ? [] : [`flags ${[flags].flat().join(',')}`]),
+    ...(timeout === undefined ? [] : [`timeout ${timeout}s`]),
+    ...(elem === undefined ? [] : [`elements = ${value({ set: elem })}`]),
   ];
 }
 
-function statementTokens(statement: object): readonly Token[] {
-  const [[kind = '', content] = []] = Object.entries(statement) as [string, unknown][];
-  const its = (content ?? {}) as Fields;
+function statement(object: Fields): string {
+  const [kind, its] = only(object);
   switch (kind) {
     case 'match':
-      return [...value(its.left), ...(its.op === 'in' ? [] : [word(String(its.op))]), ...value(its.right)];
+      return `${value(its.left)} ${its.op === 'in' ? '' : its.op} ${value(its.right)}`;
     case 'vmap':
-      return [...value(its.key), word('vmap'), ...value(its.data)];
+      return `${value(its.key)} vmap ${value(its.data)}`;
     case 'mangle':
-      return [...value(its.key), word('set'), ...value(its.value)];
+      return `${value(its.key)} set ${value(its.value)}`;
     case 'dnat':
-    case 'snat': {
-      const to = its.port === undefined ? value(its.addr) : [word(addressAndPort(its.addr, its.port))];
-      return [...words(`${kind} to`), ...to];
-    }
+    case 'snat':
+      return `${kind} to ${its.port === undefined ? value(its.addr) : hostPort(its.addr ?? '', its.port)}`;
     case 'masquerade':
-      return [word(kind), ...[its.flags ?? []].flat().map((flag) => word(String(flag)))];
+      return `masquerade ${[its.flags ?? []].flat().join(' ')}`;
     case 'limit':
-      return words(`limit rate ${its.inv === true ? 'over ' : ''}${String(its.rate)}/${String(its.per)}`);
+      return `limit rate ${its.inv ? 'over ' : ''}${its.rate}/${its.per}`;
     case 'set':
-      return [...words(`${String(its.op)} ${String(its.set)} {`), ...value(its.elem), word('}')];
+      return `${its.op} ${its.set} { ${value(its.elem)} }`;
     case 'jump':
     case 'goto':
-      return words(`${kind} ${String(its.target)}`);
+      return `${kind} ${its.target}`;
     case 'accept':
     case 'drop':
     case 'return':
@@ -231,69 +223,61 @@ function statementTokens(statement: object): readonly Token[] {
     case 'reject':
     case 'counter':
     case 'log':
-      return [word(kind)];
+      return kind;
     default:
-      return [{ text: JSON.stringify(statement), isQuoted: true }];
+      return quoted(JSON.stringify(object));
   }
 }
 
-function addressAndPort(address: unknown, port: unknown): string {
-  const text = address === undefined ? '' : String(address);
-  return `${text.includes(':') ? `[${text}]` : text}:${String(port)}`;
-}
-
-function value(its: unknown): readonly Token[] {
-  if (typeof its === 'string') return [{ text: its, isQuoted: !its.startsWith('@') }];
-  if (Array.isArray(its)) return [word(its.join(','))];
-  if (typeof its !== 'object' || its === null) return [word(String(its))];
-  const [[kind = '', content] = []] = Object.entries(its) as [string, unknown][];
-  const list = content as readonly unknown[];
-  const fields = content as Fields;
+function value(its: Json): string {
+  if (typeof its === 'string') return its.startsWith('@') ? its : quoted(its);
+  if (Array.isArray(its)) return its.join(',');
+  if (typeof its !== 'object') return String(its);
+  const [kind, fields] = only(its);
   switch (kind) {
     case 'concat':
-      return list.flatMap((part, at) => (at === 0 ? value(part) : [word('.'), ...value(part)]));
+      return fields.map(value).join(' . ');
     case 'payload':
-      return words(`${String(fields.protocol)} ${String(fields.field)}`);
+      return `${fields.protocol} ${fields.field}`;
     case 'meta':
-      return words(`meta ${String(fields.key)}`);
+      return `meta ${fields.key}`;
     case 'ct':
-      return words(`ct ${fields.dir === undefined ? '' : `${String(fields.dir)} `}${String(fields.key)}`);
+      return `ct ${fields.dir ?? ''} ${fields.key}`;
     case 'fib':
-      return words(`fib ${[fields.flags].flat().join(' . ')} ${String(fields.result)}`);
+      return `fib ${[fields.flags].flat().join(' . ')} ${fields.result}`;
     case 'numgen':
-      return words(
-        `numgen ${String(fields.mode)} mod ${String(fields.mod)} offset ${String(fields.offset ?? 0)}`,
-      );
+      return `numgen ${fields.mode} mod ${fields.mod} offset ${fields.offset ?? 0}`;
     case 'map':
-      return [...value(fields.key), word('map'), ...value(fields.data)];
+      return `${value(fields.key)} map ${value(fields.data)}`;
     case '&':
     case '|':
     case '^':
-      return [...value(list[0]), word(kind), ...value(list[1])];
+      return `${value(fields[0])} ${kind} ${value(fields[1])}`;
     case 'prefix':
-      return [word(`${String(fields.addr)}/${String(fields.len)}`)];
+      return `${fields.addr}/${fields.len}`;
     case 'range':
-      return [word(list.join('-'))];
+      return fields.join('-');
     case 'set':
-      return [word('{'), ...list.flatMap((each) => [...element(each), word(',')]), word('}')];
+      return `{ ${fields.map(element).join(', ')} }`;
     case 'elem':
       return element(its);
     default:
-      return [{ text: JSON.stringify(its), isQuoted: true }];
+      return quoted(JSON.stringify(its));
   }
 }
 
-function element(its: unknown): readonly Token[] {
+function element(its: Json): string {
   if (Array.isArray(its)) {
-    const [key, to] = its as readonly unknown[];
-    const isVerdict = typeof to === 'object' && to !== null && !('concat' in to);
-    return [...element(key), word(':'), ...(isVerdict ? statementTokens(to) : value(to))];
+    const [key, to] = its;
+    const isVerdict = typeof to === 'object' && !('concat' in to);
+    return `${element(key)} : ${isVerdict ? statement(to) : value(to)}`;
   }
-  const { elem } = (typeof its === 'object' ? its : {}) as { readonly elem?: Fields };
-  if (!elem) return value(its);
-  return [
-    ...value(elem.val),
-    ...(elem.timeout === undefined ? [] : words(`timeout ${String(elem.timeout)}s`)),
-    ...(elem.comment === undefined ? [] : [word('comment'), ...value(elem.comment)]),
-  ];
+  const { val, timeout, comment } = its.elem ?? { val: its };
+  const options = [timeout && `timeout ${timeout}s`, comment && `comment ${quoted(comment)}`];
+  return [value(val), ...options.filter(Boolean)].join(' ');
+}
+
+/** nft has no way to write a quote in quotes. */
+function quoted(text: string): string {
+  return `"${text.replaceAll('"', "'")}"`;
 }
