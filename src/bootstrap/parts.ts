@@ -36,7 +36,7 @@ import type { RemainingRules } from '../application/status/remaining-rules.js';
 import type { ServiceStatuses } from '../application/status/service-statuses.js';
 import type { SyncHistory } from '../application/status/sync-history.js';
 import type { ClusterEvents } from '../application/use-cases/cluster-events.js';
-import type { FamilyLoops } from '../application/use-cases/object-handler.js';
+import type { FamilyLoops } from '../application/sync/sync-loop.js';
 import type { ObjectReports } from '../application/use-cases/object-reports.js';
 import type { ClusterState } from '../domain/state/cluster-state.js';
 import type { CommandLine, LiveConfiguration } from './configuration/command-line.js';

@@ -12,7 +12,7 @@ import { ServiceStatuses } from '../../src/application/status/service-statuses.j
 import { SyncHistory } from '../../src/application/status/sync-history.js';
 import { ServicePortOutcomes } from '../../src/application/sync/service-port-outcomes.js';
 import { ClusterEvents } from '../../src/application/use-cases/cluster-events.js';
-import { FamilyLoops } from '../../src/application/use-cases/object-handler.js';
+import { FamilyLoops } from '../../src/application/sync/sync-loop.js';
 import { ObjectReports } from '../../src/application/use-cases/object-reports.js';
 import { ForwardingTable } from '../../src/domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../src/domain/forwarding/node-network.js';

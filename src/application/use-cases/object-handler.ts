@@ -1,10 +1,9 @@
 import type { Node } from '../../domain/model/node.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
-import type { PendingChanges } from '../../domain/state/pending-changes.js';
 import type { ObjectReference } from '../ports/cluster-source.js';
 import type { Logger } from '../ports/logger.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
+import type { FamilyLoops } from '../sync/sync-loop.js';
 import type { IgnoredParts } from './port-events.js';
 import type { ObjectReports } from './object-reports.js';
 
@@ -32,25 +31,4 @@ export interface HandlerParts {
   readonly ignoredParts?: IgnoredParts | undefined;
   /** Called when this node's Node object has changed. */
   readonly nodeChanged: (node: Node) => void;
-}
-
-/** A sync loop as use cases see it: a queue of changes, and a wake-up call. */
-export interface ChangeReceiver {
-  readonly family: IpFamily;
-  readonly pending: PendingChanges;
-  changed(): void;
-}
-
-/** The loops of the families that this node serves. */
-export class FamilyLoops {
-  constructor(private readonly loops: readonly ChangeReceiver[]) {}
-
-  /** Queues a change for these families, and wakes their loops. Families that are not served are skipped. */
-  note(families: readonly IpFamily[], change: (pending: PendingChanges) => void): void {
-    for (const loop of this.loops) {
-      if (!families.includes(loop.family)) continue;
-      change(loop.pending);
-      loop.changed();
-    }
-  }
 }

@@ -1,6 +1,11 @@
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
-import { DesiredFlows, type StaleReason, SuspectFlows } from '../../domain/conntrack/desired-flows.js';
-import { servicePortFlows, type ServicePortFlows } from '../../domain/conntrack/service-port-flows.js';
+import {
+  DesiredFlows,
+  type StaleReason,
+  SuspectFlows,
+  servicePortFlows,
+  type ServicePortFlows,
+} from '../../domain/conntrack/desired-flows.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';

@@ -8,7 +8,7 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { Backend } from '../../application/ports/backend.js';
 import type { ConnectionHolder } from '../../application/ports/node/connection-holder.js';
 import type { ProxyPorts } from '../../domain/userspace/proxied-port.js';
-import type { ServicePortFlows } from '../../domain/conntrack/service-port-flows.js';
+import type { ServicePortFlows } from '../../domain/conntrack/desired-flows.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ProxyMode } from '../configuration/schema.js';
 import type { Clock } from '../../application/ports/clock.js';

@@ -1,7 +1,7 @@
 /** Proxy ports: their endpoints, and the ports of this machine that they claim. */
 
 import { frontendAddress } from '../conntrack/frontend-map.js';
-import type { ServicePortFlows } from '../conntrack/service-port-flows.js';
+import type { ServicePortFlows } from '../conntrack/desired-flows.js';
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../model/endpoint.js';
 import type { Protocol, ServicePortKey } from '../model/service-port-name.js';

@@ -3,7 +3,7 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import type { IgnoredParts } from '../../../src/application/use-cases/port-events.js';
 import { ClusterEvents } from '../../../src/application/use-cases/cluster-events.js';
-import { FamilyLoops, type ChangeReceiver } from '../../../src/application/use-cases/object-handler.js';
+import { FamilyLoops, type ChangeReceiver } from '../../../src/application/sync/sync-loop.js';
 import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';
 import type { Node } from '../../../src/domain/model/node.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';

@@ -1,4 +1,4 @@
-import { FamilyLoops } from '../../../src/application/use-cases/object-handler.js';
+import { FamilyLoops } from '../../../src/application/sync/sync-loop.js';
 import { ListeningLoop, services } from './bench.js';
 
 describe('FamilyLoops', () => {

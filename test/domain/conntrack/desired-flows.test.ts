@@ -1,9 +1,11 @@
 import fc from 'fast-check';
-import { DesiredFlows, SuspectFlows } from '../../../src/domain/conntrack/desired-flows.js';
+import {
+  DesiredFlows,
+  SuspectFlows,
+  type ServicePortFlows,
+} from '../../../src/domain/conntrack/desired-flows.js';
 import { type FlowPlace, NODE_PORT } from '../../../src/domain/conntrack/frontend-map.js';
 import type { ClientFlow, Flow } from '../../../src/domain/conntrack/flow.js';
-import type { ServicePortFlows } from '../../../src/domain/conntrack/service-port-flows.js';
-
 const node = '192.0.2.11';
 const takesNodePorts = (address: string): boolean => address === node;
 

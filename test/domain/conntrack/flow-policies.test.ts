@@ -1,6 +1,5 @@
-import { DesiredFlows, SuspectFlows } from '../../../src/domain/conntrack/desired-flows.js';
+import { DesiredFlows, SuspectFlows, servicePortFlows } from '../../../src/domain/conntrack/desired-flows.js';
 import type { ClientFlow } from '../../../src/domain/conntrack/flow.js';
-import { servicePortFlows } from '../../../src/domain/conntrack/service-port-flows.js';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';

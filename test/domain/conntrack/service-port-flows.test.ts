@@ -1,4 +1,4 @@
-import { servicePortFlows } from '../../../src/domain/conntrack/service-port-flows.js';
+import { servicePortFlows } from '../../../src/domain/conntrack/desired-flows.js';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import { FORWARDING, endpoint, service } from '../../support/samples.js';

@@ -6,7 +6,7 @@ import type { SyncObserver, ProgrammedChanges } from '../../../src/application/p
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { Sync } from '../../../src/application/use-cases/sync.js';
 import { ClusterEvents } from '../../../src/application/use-cases/cluster-events.js';
-import { FamilyLoops } from '../../../src/application/use-cases/object-handler.js';
+import { FamilyLoops } from '../../../src/application/sync/sync-loop.js';
 import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';

@@ -4,12 +4,12 @@ import type { SourceState, SourceStatus } from '../../../application/ports/clust
 import type { Logger } from '../../../application/ports/logger.js';
 import type { ApiClient } from '../client/api-client.js';
 import { ApiError, ApiShortWatchError, ApiSilenceError, ApiProtocolError } from '../client/api-error.js';
-import { KnownObjects, type ObjectListener } from './known-objects.js';
+import { isOlder, KnownObjects, RewindDetector, type ObjectListener } from './known-objects.js';
 import { watchName, versionOf, type WatchRequest, type WatchEvent } from './open-watch.js';
 import { ResourceReader, type Listed } from './resource-reader.js';
 import type { Resource } from './resources.js';
 import { FailureLog, RetrySchedule } from './retries.js';
-import { isOlder, RewindDetector, type CheckedKind, type RewindCheck } from './rewind-check.js';
+import type { CheckedKind, RewindCheck } from './rewind-check.js';
 
 /** Milliseconds, unless noted otherwise. */
 export const defaultReflectorTimings = {

@@ -1,4 +1,4 @@
-import { isOlder, RewindDetector } from '../../../../src/adapters/kubernetes/watch/rewind-check.js';
+import { isOlder, RewindDetector } from '../../../../src/adapters/kubernetes/watch/known-objects.js';
 
 let detector: RewindDetector;
 
