@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { grouped } from '../../domain/model/maps.js';
+import { getOrMake, grouped } from '../../domain/model/maps.js';
 import { clientLeft, HTML_TYPE, respond, TEXT_TYPE, type Query, type Routes } from './router.js';
 import type { HeapProfiler, Profiler as CpuProfiler } from 'node:inspector';
 import {
@@ -56,6 +56,66 @@ export function pprofRoutes(profiler: Profiler): Routes {
       respond(response, 200, TEXT_TYPE, `goroutine profile: total ${total}\n${lines.join('\n')}`);
     },
   };
+}
+
+/** As in Go: a hundred times per second, and every 512 KiB. */
+const CPU_INTERVAL_MICROSECONDS = 10_000;
+const HEAP_INTERVAL_BYTES = 512 * 1024;
+
+/** Another CPU profile is being taken. */
+class ProfilerBusyError extends NamedError {
+  constructor() {
+    super('Could not enable CPU profiling: cpu profiling already in use');
+  }
+}
+
+/**
+ * Takes profiles of this process in pprof's format, uncompressed. Allocations are sampled from `start` on, which costs almost
+ * nothing; the CPU is sampled only while a CPU profile is taken.
+ */
+export class Profiler {
+  private readonly session = new Session();
+  private started = 0;
+  private busy = false;
+
+  /** Heap profiles do not contain earlier allocations. */
+  async start(): Promise<void> {
+    this.session.connect();
+    this.started = Date.now();
+    await this.session.post('HeapProfiler.startSampling', { samplingInterval: HEAP_INTERVAL_BYTES });
+  }
+
+  /** Idempotent. */
+  stop(): void {
+    this.session.disconnect();
+  }
+
+  /** A CPU profile of this many seconds. Rejects with ProfilerBusyError; ends early when the signal is aborted. */
+  async cpu(seconds: number, signal: AbortSignal): Promise<Uint8Array> {
+    if (this.busy) throw new ProfilerBusyError();
+    this.busy = true;
+    try {
+      const started = Date.now();
+      await this.session.post('Profiler.enable');
+      await this.session.post('Profiler.setSamplingInterval', { interval: CPU_INTERVAL_MICROSECONDS });
+      await this.session.post('Profiler.start');
+      await sleep(seconds * 1000, undefined, { signal }).catch(() => undefined);
+      const { profile } = await this.session.post('Profiler.stop');
+      return cpuProfile(profile, CPU_INTERVAL_MICROSECONDS, started);
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  /**
+   * A profile of live objects on the heap, by allocation site.
+   * @param collectFirst collect garbage first
+   */
+  async heap(collectFirst: boolean): Promise<Uint8Array> {
+    if (collectFirst) await collectGarbage();
+    const { profile } = await this.session.post('HeapProfiler.getSamplingProfile');
+    return heapProfile(profile, HEAP_INTERVAL_BYTES, this.started);
+  }
 }
 
 async function answerCpu(profiler: Profiler, { parameters }: Query, response: ServerResponse): Promise<void> {
@@ -167,9 +227,9 @@ interface Meaning {
 class ProfileBuilder {
   private readonly strings = new StringTable();
   private readonly functions: ProfiledFunction[] = [];
-  private readonly locations = new Map<string, Location>();
+  private readonly locations: Location[] = [];
   private readonly samples: Sample[] = [];
-  private readonly functionIds = new Map<string, number>();
+  private readonly ids = new Map<string, number>();
 
   constructor(private readonly meanings: readonly Meaning[]) {}
 
@@ -178,7 +238,7 @@ class ProfileBuilder {
    * @param values one for each meaning
    */
   add(stack: readonly Frame[], values: readonly number[]): void {
-    const locationId = stack.map((frame) => this.locationOf(frame).id);
+    const locationId = stack.map((frame) => this.idOf(frame));
     this.samples.push(new Sample({ locationId, value: [...values] }));
   }
 
@@ -193,7 +253,7 @@ class ProfileBuilder {
     return new Profile({
       sampleType: types,
       sample: this.samples,
-      location: [...this.locations.values()],
+      location: this.locations,
       function: this.functions,
       stringTable: this.strings,
       timeNanos: BigInt(Math.round(started)) * 1_000_000n,
@@ -208,94 +268,19 @@ class ProfileBuilder {
     return new ValueType({ type: this.strings.dedup(type), unit: this.strings.dedup(unit) });
   }
 
-  private locationOf(frame: Frame): Location {
-    const line = frame.lineNumber + 1;
-    const functionId = this.functionOf(frame);
-    const key = `${functionId} ${line}`;
-    const known = this.locations.get(key);
-    if (known) return known;
-    const location = new Location({ id: this.locations.size + 1, line: [new Line({ functionId, line })] });
-    this.locations.set(key, location);
-    return location;
-  }
-
-  private functionOf({ functionName, url, lineNumber }: Frame): number {
+  /** The number of a frame's place and function: V8 reports of a frame where its function begins. */
+  private idOf({ functionName, url, lineNumber }: Frame): number {
     const name = functionName || '(anonymous)';
-    const key = `${name} ${url} ${lineNumber}`;
-    const known = this.functionIds.get(key);
-    if (known !== undefined) return known;
-    const id = this.functions.length + 1;
-    const text = this.strings.dedup(name);
-    this.functions.push(
-      new ProfiledFunction({
-        id,
-        name: text,
-        systemName: text,
-        filename: this.strings.dedup(url),
-        startLine: lineNumber + 1,
-      }),
-    );
-    this.functionIds.set(key, id);
-    return id;
-  }
-}
-
-/** As in Go: a hundred times per second, and every 512 KiB. */
-const CPU_INTERVAL_MICROSECONDS = 10_000;
-const HEAP_INTERVAL_BYTES = 512 * 1024;
-
-/** Another CPU profile is being taken. */
-class ProfilerBusyError extends NamedError {
-  constructor() {
-    super('Could not enable CPU profiling: cpu profiling already in use');
-  }
-}
-
-/**
- * Takes profiles of this process in pprof's format, uncompressed. Allocations are sampled from `start` on, which costs almost
- * nothing; the CPU is sampled only while a CPU profile is taken.
- */
-export class Profiler {
-  private readonly session = new Session();
-  private started = 0;
-  private busy = false;
-
-  /** Heap profiles do not contain earlier allocations. */
-  async start(): Promise<void> {
-    this.session.connect();
-    this.started = Date.now();
-    await this.session.post('HeapProfiler.startSampling', { samplingInterval: HEAP_INTERVAL_BYTES });
-  }
-
-  /** Idempotent. */
-  stop(): void {
-    this.session.disconnect();
-  }
-
-  /** A CPU profile of this many seconds. Rejects with ProfilerBusyError; ends early when the signal is aborted. */
-  async cpu(seconds: number, signal: AbortSignal): Promise<Uint8Array> {
-    if (this.busy) throw new ProfilerBusyError();
-    this.busy = true;
-    try {
-      const started = Date.now();
-      await this.session.post('Profiler.enable');
-      await this.session.post('Profiler.setSamplingInterval', { interval: CPU_INTERVAL_MICROSECONDS });
-      await this.session.post('Profiler.start');
-      await sleep(seconds * 1000, undefined, { signal }).catch(() => undefined);
-      const { profile } = await this.session.post('Profiler.stop');
-      return cpuProfile(profile, CPU_INTERVAL_MICROSECONDS, started);
-    } finally {
-      this.busy = false;
-    }
-  }
-
-  /**
-   * A profile of live objects on the heap, by allocation site.
-   * @param collectFirst collect garbage first
-   */
-  async heap(collectFirst: boolean): Promise<Uint8Array> {
-    if (collectFirst) await collectGarbage();
-    const { profile } = await this.session.post('HeapProfiler.getSamplingProfile');
-    return heapProfile(profile, HEAP_INTERVAL_BYTES, this.started);
+    return getOrMake(this.ids, `${name} ${url} ${lineNumber}`, () => {
+      const id = this.functions.length + 1;
+      const line = lineNumber + 1;
+      const text = this.strings.dedup(name);
+      const filename = this.strings.dedup(url);
+      this.functions.push(
+        new ProfiledFunction({ id, name: text, systemName: text, filename, startLine: line }),
+      );
+      this.locations.push(new Location({ id, line: [new Line({ functionId: id, line })] }));
+      return id;
+    });
   }
 }

@@ -4,11 +4,12 @@ import type { HighVerbosity, Logger } from '../../application/ports/logger.js';
 export interface FloodGuardOptions {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** How many lines with the same message are logged in a window. Default 20. */
+  /** How many lines with the same message are logged in a minute. Default 20. */
   readonly burst?: number;
-  /** Default one minute. */
-  readonly windowMilliseconds?: number;
 }
+
+/** Milliseconds. */
+const WINDOW = 60_000;
 
 type Level = 'info' | 'warn' | 'error';
 
@@ -33,8 +34,8 @@ interface Windows extends Required<FloodGuardOptions> {
  * is small. Debug lines are always logged.
  */
 export class FloodGuard implements Logger {
-  static guard({ logger, clock, burst = 20, windowMilliseconds = 60_000 }: FloodGuardOptions): FloodGuard {
-    return new FloodGuard(logger, { open: new Map(), logger, clock, burst, windowMilliseconds });
+  static guard({ logger, clock, burst = 20 }: FloodGuardOptions): FloodGuard {
+    return new FloodGuard(logger, { open: new Map(), logger, clock, burst });
   }
 
   private constructor(
@@ -72,11 +73,11 @@ export class FloodGuard implements Logger {
   }
 
   private passes(level: Level, message: string): boolean {
-    const { open, clock, burst, windowMilliseconds } = this.windows;
+    const { open, clock, burst } = this.windows;
     const key = `${level} ${message}`;
     let window = open.get(key);
     if (!window) {
-      const end = clock.after(windowMilliseconds, () => this.endWindow(key));
+      const end = clock.after(WINDOW, () => this.endWindow(key));
       window = { level, message, passed: 0, withheld: 0, end };
       open.set(key, window);
     }
