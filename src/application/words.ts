@@ -1,7 +1,8 @@
-import { timeText } from '../domain/model/text.js';
 import type { ForwardingEntry, Frontend } from '../domain/forwarding/forwarding-entry.js';
 import { endpointPlace } from '../domain/model/endpoint.js';
+import { timeText } from '../domain/model/text.js';
 import type { EjectionTimes, ConflictingFrontend } from './status/port-status.js';
+
 /**
  * Durations in Go's text form (docs/spec/configuration.md §6). The value is a number of milliseconds; fractions of it reach
  * down to the nanosecond.

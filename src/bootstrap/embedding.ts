@@ -4,21 +4,21 @@ import { NO_WAIT } from '../application/node/await-node.js';
 import type { Backend } from '../application/ports/backend.js';
 import type { Clock } from '../application/ports/clock.js';
 import type { ClusterSource } from '../application/ports/cluster-source.js';
-import type { Conntrack } from '../application/ports/node/conntrack.js';
 import type { EventRecorder } from '../application/ports/event-recorder.js';
-import type { LocalAddresses } from '../application/ports/node/local-addresses.js';
 import type { Logger } from '../application/ports/logger.js';
+import type { Conntrack } from '../application/ports/node/conntrack.js';
+import type { LocalAddresses } from '../application/ports/node/local-addresses.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';
+import type { PortProblem } from '../application/status/port-status.js';
+import type { IpFamily } from '../domain/net/ip-family.js';
 import { parseCommandLine, type CommandLine } from './configuration/command-line.js';
 import { logSettings, withMode } from './configuration/proxy-configuration.js';
+import type { ProxyMode } from './configuration/schema.js';
+import { LifeCycle } from './life-cycle.js';
 import { chooseMode } from './modes/choose-mode.js';
 import type { OpenMode } from './modes/mode.js';
 import type { Providers, ProxyParts } from './parts.js';
 import { composeProxy } from './proxy.js';
-import type { PortProblem } from '../application/status/port-status.js';
-import type { IpFamily } from '../domain/net/ip-family.js';
-import { LifeCycle } from './life-cycle.js';
-import type { ProxyMode } from './configuration/schema.js';
 
 /** The parts that an embedder replaces. What is left out is what the program itself has. */
 export interface ProxyOptions {

@@ -2,7 +2,21 @@ import type { Clock } from '../application/ports/clock.js';
 import type { Logger } from '../application/ports/logger.js';
 import { NamedError } from '../domain/model/named-error.js';
 
-/** All parts together, in milliseconds: whoever asks for the end gets it within five seconds. */
+/** Something that runs until it is stopped: the two ends of its life, under one name. */
+export interface Part {
+  /** As an operator knows it: `metrics server`. */
+  readonly name: string;
+  /**
+   * Resolves when it runs. Missing: it is running when it is registered, or starts by itself.
+   * @param signal aborted when everything has to stop, during the start or later
+   * @throws when it cannot run; the proxy then does not start
+   */
+  start?(signal: AbortSignal): Promise<void> | void;
+  /** Idempotent. Called once `start` was called, even if that failed or has not resolved. Missing: it ends by itself. */
+  stop?(): Promise<void> | void;
+}
+
+/** All parts together, in milliseconds: the process ends within five seconds of the signal. */
 const STOP_LIMIT = 4_000;
 
 /** A part took longer to stop than it may. */
@@ -14,7 +28,7 @@ class StopTimeoutError extends NamedError {
 
 /**
  * The parts that run, in the order in which they start, one after the other. They stop one after the other in reverse
- * order, each of them whatever became of the others: one that fails or hangs is logged. Each may take half of the time
+ * order. One that fails or hangs is logged and does not stop the others. Each may take half of the time
  * that is left, so that one that hangs leaves time for those behind it.
  */
 export class LifeCycle {
@@ -95,18 +109,4 @@ export class LifeCycle {
         .then(resolve, reject);
     });
   }
-}
-
-/** Something that runs until it is stopped: the two ends of its life, under one name. */
-export interface Part {
-  /** As an operator knows it: `metrics server`. */
-  readonly name: string;
-  /**
-   * Resolves when it runs. Missing: it is running when it is registered, or starts by itself.
-   * @param signal aborted when everything has to stop, during the start or later
-   * @throws when it cannot run; the proxy then does not start
-   */
-  start?(signal: AbortSignal): Promise<void> | void;
-  /** Idempotent. Called once `start` was called, even if that failed or has not resolved. Missing: it ends by itself. */
-  stop?(): Promise<void> | void;
 }

@@ -17,8 +17,8 @@ import { ChangeHistory } from '../application/status/change-history.js';
 import { RemainingRules } from '../application/status/remaining-rules.js';
 import { ServiceStatuses } from '../application/status/service-statuses.js';
 import { SyncHistory } from '../application/status/sync-history.js';
-import { ClusterEvents } from '../application/use-cases/cluster-events.js';
 import { FamilyLoops } from '../application/sync/sync-loop.js';
+import { ClusterEvents } from '../application/use-cases/cluster-events.js';
 import { ObjectReports } from '../application/use-cases/object-reports.js';
 import {
   ignoredPartEvents,

@@ -1,29 +1,29 @@
-import { ManifestFiles } from '../adapters/manifests/manifest-files.js';
-import type { PinoLogger } from '../adapters/process/pino-logger.js';
-import { Cleanup } from '../application/use-cases/cleanup.js';
-import type { CommandLine } from './configuration/command-line.js';
-import { allModes, chooseMode, suggestNftables, modeNotice } from './modes/choose-mode.js';
+import { printError } from '../adapters/cli/print-error.js';
 import { NetlinkConntrack } from '../adapters/conntrack/netlink-conntrack.js';
+import { ManifestFiles } from '../adapters/manifests/manifest-files.js';
+import { collectGarbage, exitAtOnce, setOomScore, trimMemory } from '../adapters/process/own-process.js';
+import type { PinoLogger } from '../adapters/process/pino-logger.js';
+import { SystemClock } from '../adapters/process/system-clock.js';
+import { Systemd } from '../adapters/process/systemd.js';
+import { Supervision } from '../application/health/proxy-health.js';
 import type { EventRecorder } from '../application/ports/event-recorder.js';
 import type { Logger } from '../application/ports/logger.js';
-import { protocolsToReset } from './serve-family.js';
-import { setUpHost, nodeEvent } from './this-node.js';
 import { awaitLists, LISTING_TIMEOUT } from '../application/use-cases/await-lists.js';
+import { Cleanup } from '../application/use-cases/cleanup.js';
+import type { CommandLine } from './configuration/command-line.js';
 import { ConfigurationError } from './configuration/errors.js';
+import { followConfiguration } from './follow-configuration.js';
+import { LifeCycle } from './life-cycle.js';
+import { allModes, chooseMode, suggestNftables, modeNotice } from './modes/choose-mode.js';
 import {
   removeOtherModes,
   type Leftovers,
   type RemovalProgress,
   cleanUpOtherModes,
 } from './modes/remove-other-modes.js';
-import { LifeCycle } from './life-cycle.js';
 import { composeProxy } from './proxy.js';
-import { printError } from '../adapters/cli/print-error.js';
-import { collectGarbage, exitAtOnce, setOomScore, trimMemory } from '../adapters/process/own-process.js';
-import { Systemd } from '../adapters/process/systemd.js';
-import { SystemClock } from '../adapters/process/system-clock.js';
-import { Supervision } from '../application/health/proxy-health.js';
-import { followConfiguration } from './follow-configuration.js';
+import { protocolsToReset } from './serve-family.js';
+import { setUpHost, nodeEvent } from './this-node.js';
 import { versionLine } from './version.js';
 
 /** Does what the flags ask for without a subcommand, and returns the exit code of the program. */

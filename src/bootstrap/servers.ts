@@ -1,7 +1,7 @@
 import { LocalhostRelay } from '../adapters/endpoint-connections.js';
-import { componentRoutes } from '../adapters/http/component-routes.js';
 import { HealthServer } from '../adapters/health/health-server.js';
 import { ServiceHealthServer } from '../adapters/health/service-health-server.js';
+import { componentRoutes } from '../adapters/http/component-routes.js';
 import {
   byOwnName,
   overLoopback,

@@ -1,19 +1,19 @@
+import { SERVICE_DEVICE } from '../adapters/ipvs/ipvs-kernel.js';
+import { cpuCount, InterfaceAddresses } from '../adapters/process/host-facts.js';
+import { NetlinkLocalAddresses } from '../adapters/rtnetlink/netlink-local-addresses.js';
+import { setUpConntrackTable } from '../adapters/sysctl.js';
 import type { CheckedSettings } from '../application/node/check-node.js';
 import type { NodeSettings } from '../application/node/node-contexts.js';
-import type { OwnListener } from '../domain/forwarding/reserved-frontends.js';
-import type { CommandLine } from './configuration/command-line.js';
-import { splitHostPort } from '../domain/net/listen-address.js';
-import { RELEASES, type KubernetesVersion } from './configuration/releases.js';
-import { modeInForce, modeSettings, type ProxyConfiguration } from './configuration/proxy-configuration.js';
-import type { ProxyMode } from './configuration/schema.js';
-import { cpuCount, InterfaceAddresses } from '../adapters/process/host-facts.js';
-import { setUpConntrackTable } from '../adapters/sysctl.js';
+import type { Clock } from '../application/ports/clock.js';
 import type { EventRecorder, ClusterEvent } from '../application/ports/event-recorder.js';
 import type { Logger } from '../application/ports/logger.js';
-import { SERVICE_DEVICE } from '../adapters/ipvs/ipvs-kernel.js';
-import { NetlinkLocalAddresses } from '../adapters/rtnetlink/netlink-local-addresses.js';
-import type { Clock } from '../application/ports/clock.js';
 import type { LocalAddresses } from '../application/ports/node/local-addresses.js';
+import type { OwnListener } from '../domain/forwarding/reserved-frontends.js';
+import { splitHostPort } from '../domain/net/listen-address.js';
+import type { CommandLine } from './configuration/command-line.js';
+import { modeInForce, modeSettings, type ProxyConfiguration } from './configuration/proxy-configuration.js';
+import { RELEASES, type KubernetesVersion } from './configuration/releases.js';
+import type { ProxyMode } from './configuration/schema.js';
 
 const LOCALHOST_OFF =
   '--nodeport-addresses includes localhost but --iptables-localhost-nodeports=false was passed';

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
+import type { HeapProfiler, Profiler as CpuProfiler } from 'node:inspector';
+import { Session } from 'node:inspector/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { getOrMake, grouped } from '../../domain/model/maps.js';
-import { clientLeft, HTML_TYPE, respond, TEXT_TYPE, type Query, type Routes } from './router.js';
-import type { HeapProfiler, Profiler as CpuProfiler } from 'node:inspector';
 import {
   Function as ProfiledFunction,
   Line,
@@ -13,10 +13,10 @@ import {
   StringTable,
   ValueType,
 } from 'pprof-format';
-import { Session } from 'node:inspector/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { collectGarbage } from '../process/own-process.js';
+import { getOrMake, grouped } from '../../domain/model/maps.js';
 import { NamedError } from '../../domain/model/named-error.js';
+import { collectGarbage } from '../process/own-process.js';
+import { clientLeft, HTML_TYPE, respond, TEXT_TYPE, type Query, type Routes } from './router.js';
 
 const compress = promisify(gzip);
 const BINARY = 'application/octet-stream';

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { refuseOperands, UsageError } from '../../adapters/cli/usage-error.js';
+import { NO_TERMINAL, PLUGIN, type Reader } from '../../adapters/cli/reader.js';
 import {
   COMMAND_GROUPS,
   type AnySubcommand,
@@ -7,7 +7,7 @@ import {
   type CommandForm,
   type Request,
 } from '../../adapters/cli/subcommand.js';
-import { NO_TERMINAL, PLUGIN, type Reader } from '../../adapters/cli/reader.js';
+import { refuseOperands, UsageError } from '../../adapters/cli/usage-error.js';
 import { nearestName } from '../../domain/validation/nearest-name.js';
 import { EarlyExit } from './errors.js';
 import { proxyFlags } from './flags.js';

@@ -1,19 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { hostname as systemHostname } from 'node:os';
-import { errorMessage } from '../../application/error-message.js';
-import { fullVersion, rawVersion, versionLine } from '../version.js';
-import { parseArguments } from './arguments.js';
-import { commandFlags, proxyFlags, type CommandFlags } from './flags.js';
-import { decodeConfigurationFile, type DecodedFile } from './configuration-file.js';
-import { ConfigurationError, EarlyExit } from './errors.js';
-import { resolveFeatureGates } from './releases.js';
-import { buildValues, valueAt, type FieldTree, type ValuesOf } from './field.js';
-import { withPort } from '../../domain/net/listen-address.js';
-import { loggingProblems, validationProblems } from './validation.js';
-import { withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
-import { schema, type Configuration } from './schema.js';
 import type { Reader } from '../../adapters/cli/reader.js';
 import type { AnySubcommand, ColorChoice, Request } from '../../adapters/cli/subcommand.js';
+import { errorMessage } from '../../application/error-message.js';
+import { withPort } from '../../domain/net/listen-address.js';
+import { fullVersion, rawVersion, versionLine } from '../version.js';
+import { parseArguments } from './arguments.js';
+import { decodeConfigurationFile, type DecodedFile } from './configuration-file.js';
+import { ConfigurationError, EarlyExit } from './errors.js';
+import { buildValues, valueAt, type FieldTree, type ValuesOf } from './field.js';
+import { commandFlags, proxyFlags, type CommandFlags } from './flags.js';
+import { withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
+import { resolveFeatureGates } from './releases.js';
+import { schema, type Configuration } from './schema.js';
+import { loggingProblems, validationProblems } from './validation.js';
+
 /** Beside the ports of kube-proxy, 10249 and 10256. */
 const SCRAPE_PORT = 10246;
 

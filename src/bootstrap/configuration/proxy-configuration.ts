@@ -1,9 +1,9 @@
-import type { FeatureGates } from './releases.js';
-import { type Configuration, type ProxyMode, type RequestedMode, schema } from './schema.js';
+import type { LogSettings } from '../../adapters/process/pino-logger.js';
 import { isLoopback, parseAddress } from '../../domain/net/address.js';
 import { splitHostPort } from '../../domain/net/listen-address.js';
-import type { LogSettings } from '../../adapters/process/pino-logger.js';
 import { fieldEntries, valueAt, type EditEffect } from './field.js';
+import type { FeatureGates } from './releases.js';
+import { type Configuration, type ProxyMode, type RequestedMode, schema } from './schema.js';
 
 /** A complete and valid configuration: every default applied, the feature gates resolved. */
 export interface ProxyConfiguration extends Configuration {

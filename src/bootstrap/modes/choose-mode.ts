@@ -1,13 +1,13 @@
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { withMode } from '../configuration/proxy-configuration.js';
-import { IptablesMode } from './iptables-mode.js';
-import { IpvsMode } from './ipvs-mode.js';
-import { NftablesMode } from './nftables-mode.js';
-import type { Mode } from './mode.js';
-import { UserspaceMode } from './userspace-mode.js';
 import { RELEASES } from '../configuration/releases.js';
 import type { Configuration } from '../configuration/schema.js';
+import { IptablesMode } from './iptables-mode.js';
+import { IpvsMode } from './ipvs-mode.js';
+import type { Mode } from './mode.js';
+import { NftablesMode } from './nftables-mode.js';
+import { UserspaceMode } from './userspace-mode.js';
 
 /** Every mode that this program has. Connections of IPVS mode may take their time to end, so it is the last to be cleaned up. */
 function modesOf({ configuration }: CommandLine, logger: Logger) {

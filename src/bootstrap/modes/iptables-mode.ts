@@ -1,21 +1,21 @@
+import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
+import { IptablesHostReader, type CounterMaker, Nfacct } from '../../adapters/iptables/iptables-host.js';
+import { IptablesTool } from '../../adapters/iptables/iptables-tool.js';
 import {
   IPTABLES_OWNED_CHAINS,
   ownedAlone,
   judgeFirewall,
   removableChains,
 } from '../../adapters/iptables/owned-chains.js';
-import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
-import { IptablesHostReader, type CounterMaker, Nfacct } from '../../adapters/iptables/iptables-host.js';
-import { IptablesTool } from '../../adapters/iptables/iptables-tool.js';
 import { holdsIpvsRules, IPVS_OWNED_CHAINS } from '../../adapters/ipvs/clean-up-ipvs.js';
 import { routesLocalnet, ensureSysctl } from '../../adapters/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
-import { FIREWALL } from '../../domain/iptables/chain-names.js';
-import type { SavedTables } from '../../domain/iptables/saved-tables.js';
-import type { IptablesHost } from '../../domain/iptables/options.js';
 import { balancingNote } from '../../domain/balancing/balancing.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import { FIREWALL } from '../../domain/iptables/chain-names.js';
+import type { IptablesHost } from '../../domain/iptables/options.js';
+import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { openIptables, removeFromIptables } from './iptables-access.js';
 import type { BackendParts, Mode, OpenMode, OpenPurpose, Successor } from './mode.js';

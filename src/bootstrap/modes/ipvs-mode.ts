@@ -1,28 +1,29 @@
-import { cleanUpScripts } from '../../adapters/iptables/owned-chains.js';
+import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
 import { IptablesDriver, type IptablesObserver } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/iptables-host.js';
-import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
+import { cleanUpScripts } from '../../adapters/iptables/owned-chains.js';
 import { IPVS_OWNED_CHAINS, cleanUpIpvs, retireIpvs } from '../../adapters/ipvs/clean-up-ipvs.js';
 import { IpvsDriver, type IpvsKernel } from '../../adapters/ipvs/ipvs-driver.js';
+import { SetTable } from '../../adapters/ipvs/kernel-tables.js';
+import { NetlinkServiceAddresses } from '../../adapters/ipvs/netlink-service-addresses.js';
+import { NetlinkVirtualServers } from '../../adapters/ipvs/netlink-virtual-servers.js';
 import {
   ensureIpvsSysctls,
   requireIpvs,
   loadModules,
   servedByIptables,
 } from '../../adapters/ipvs/node-requirements.js';
-import { NetlinkServiceAddresses } from '../../adapters/ipvs/netlink-service-addresses.js';
-import { NetlinkVirtualServers } from '../../adapters/ipvs/netlink-virtual-servers.js';
 import { ServerTable } from '../../adapters/ipvs/server-table.js';
-import { SetTable } from '../../adapters/ipvs/kernel-tables.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
-import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { EXTERNAL_SERVICES } from '../../domain/iptables/chain-names.js';
+import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Configuration } from '../configuration/schema.js';
 import { openIptables, removeFromIptables, type IptablesAccess } from './iptables-access.js';
 import { attemptEach, type Mode, type OpenMode, type OpenPurpose, type Successor } from './mode.js';
+
 /** The scheduler where the configuration names none, as with kube-proxy. */
 export const DEFAULT_SCHEDULER = 'rr';
 

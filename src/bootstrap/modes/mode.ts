@@ -1,22 +1,22 @@
+import type { IptablesVariant } from '../../adapters/iptables/iptables-commands.js';
+import type { OwnedChains } from '../../adapters/iptables/owned-chains.js';
 import type { VariantMix } from '../../adapters/iptables/variants.js';
 import type {
   PacketCounters,
   PrometheusMetrics,
   RejectedPackets,
 } from '../../adapters/metrics/prometheus-metrics.js';
-import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import { errorMessage } from '../../application/error-message.js';
 import type { Backend } from '../../application/ports/backend.js';
-import type { ConnectionHolder } from '../../application/ports/node/connection-holder.js';
-import type { ProxyPorts } from '../../domain/userspace/proxied-port.js';
-import type { ServicePortFlows } from '../../domain/conntrack/desired-flows.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { ProxyMode } from '../configuration/schema.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
+import type { ConnectionHolder } from '../../application/ports/node/connection-holder.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
-import type { IptablesVariant } from '../../adapters/iptables/iptables-commands.js';
-import type { OwnedChains } from '../../adapters/iptables/owned-chains.js';
-import { errorMessage } from '../../application/error-message.js';
+import type { ServicePortFlows } from '../../domain/conntrack/desired-flows.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { ProxyPorts } from '../../domain/userspace/proxied-port.js';
+import type { ProxyMode } from '../configuration/schema.js';
 
 /** A proxy mode whose way into the kernel is open. */
 export interface OpenMode {

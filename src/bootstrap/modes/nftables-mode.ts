@@ -1,17 +1,17 @@
+import { release } from 'node:os';
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
 import { kernelTrial, kernelSuits } from '../../adapters/nftables/kernel-support.js';
+import { rejectedPackets } from '../../adapters/nftables/netlink/counters.js';
 import { NetlinkNftTransport } from '../../adapters/nftables/netlink/netlink-transport.js';
 import { isWithoutNfTables } from '../../adapters/nftables/netlink/table-listing.js';
 import { NftablesDriver } from '../../adapters/nftables/nftables-driver.js';
-import { rejectedPackets } from '../../adapters/nftables/netlink/counters.js';
+import type { NftTransport } from '../../adapters/nftables/transport.js';
 import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { type BackendParts, attemptEach, type Mode, type OpenMode, type OpenPurpose } from './mode.js';
-import { release } from 'node:os';
-import type { NftTransport } from '../../adapters/nftables/transport.js';
 
 /** nftables mode: one table for each family, over netlink. */
 export class NftablesMode implements Mode {

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { errorMessage } from '../../application/error-message.js';
-import type { SyncLoop } from '../../application/sync/sync-loop.js';
-import type { Mode, OpenMode } from './mode.js';
-import { delay, retryDelay } from '../../application/retries.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
+import { delay, retryDelay } from '../../application/retries.js';
 import type { RemainingRules } from '../../application/status/remaining-rules.js';
+import type { SyncLoop } from '../../application/sync/sync-loop.js';
+import type { Mode, OpenMode } from './mode.js';
+
 const KEPT = 'keeping any rules of other modes';
 
 /** What is asked of the sync loops of the mode in force. */
