@@ -145,10 +145,8 @@ function rejectedFrontends(entries: readonly OwnedEntry[]): Frontends {
 }
 
 /** Instead of changing single entries. */
-function isRewritten({ table, name, before }: SharedChain, { removed, added }: SharedChange): boolean {
-  const here = isIn({ table, name });
-  if (before.length > 0) return removed.some(here) || added.some(here);
-  return removed.filter(here).length > MOST_DELETIONS;
+function isRewritten(chain: SharedChain, { removed }: SharedChange): boolean {
+  return removed.filter(isIn(chain)).length > MOST_DELETIONS;
 }
 
 function isIn({ table, name }: Pick<SharedChain, 'table' | 'name'>): (one: OwnedEntry) => boolean {

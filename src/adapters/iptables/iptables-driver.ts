@@ -36,8 +36,12 @@ import { type IptablesWatch, CanaryWatch } from './iptables-watch.js';
 import { cleanUpScripts, IPTABLES_OWNED_CHAINS } from './owned-chains.js';
 import { failureOf, otherWay } from './restore-failures.js';
 import type { RestoreScript, RestoreText } from './restore-script.js';
-import { ruleDifferences } from './rule-differences.js';
-import { tablesDifference, type DifferenceOptions, type TablesDifference } from './tables-difference.js';
+import {
+  ruleDifferences,
+  tablesDifference,
+  type DifferenceOptions,
+  type TablesDifference,
+} from './tables-difference.js';
 
 /** What differs in other modes that write through iptables. What is missing is as in iptables mode. */
 export interface IptablesBackendOptions {
@@ -342,6 +346,6 @@ class RuleTally {
 function rulesOf({ chains, shared }: BaseRules, table: TableName): number {
   let total = 0;
   for (const chain of chains) if (chain.table === table) total += chain.rules.length;
-  for (const chain of shared) if (chain.table === table) total += chain.before.length + chain.after.length;
+  for (const chain of shared) if (chain.table === table) total += chain.after.length;
   return total;
 }

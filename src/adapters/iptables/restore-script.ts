@@ -155,9 +155,9 @@ export class RestoreLines {
     for (const rule of rules) this.append(table, name, rule, owner);
   }
 
-  /** Puts the rule behind the first rules of the chain, by default at its head. */
-  insert(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey, behind = 0): void {
-    this.add(table, `-I ${chain} ${behind > 0 ? `${behind + 1} ` : ''}${rule}`, owner);
+  /** Puts the rule at the head of the chain. */
+  insert(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey): void {
+    this.add(table, `-I ${chain} ${rule}`, owner);
     this.countRule(table);
   }
 
@@ -252,10 +252,9 @@ function* writeGroup(lines: RestoreLines, group: readonly ChainToWrite[]): Gener
  */
 export function* fillShared(
   lines: RestoreLines,
-  { table, name, before, entries, after }: DesiredSharedChain,
+  { table, name, entries, after }: DesiredSharedChain,
   known: ReadonlySet<RuleText> = new Set(),
 ): Generator<void> {
-  for (const rule of before) lines.append(table, name, rule);
   for (const { entry, owner } of entries) {
     lines.append(table, name, entry.rule, owner, known.has(entry.rule));
     yield;

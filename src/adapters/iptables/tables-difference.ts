@@ -5,23 +5,21 @@ import {
   type DesiredSharedChain,
   type DesiredTables,
 } from '../../domain/iptables/desired-state.js';
-import { type OwnedChain, claimId } from '../../domain/iptables/iptables-change.js';
+import type { OwnedChain, OwnedEntry } from '../../domain/iptables/iptables-change.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import { OWNED_TABLE, type Chain, type RuleText, type TableName } from '../../domain/iptables/table.js';
-import { getOrMake } from '../../domain/model/maps.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import {
+  differing,
+  type RuleDifference,
+  sequenceDifference,
+} from '../../domain/reconcile/rule-difference.js';
 import { IPTABLES_OWNED_CHAINS, isOwned } from './owned-chains.js';
 import { fillShared, removeChains, writeChains, type RestoreLines, RestoreScript } from './restore-script.js';
 
 /** Where frontends without endpoints are rejected. */
 const REJECTING: TableName = 'filter';
-const DROPS = / -j DROP$/;
-const REJECTS = / -j REJECT /;
 const TARGET = /(?:^| )-[jg] (\S+)/;
-
-/** What does not tell which frontend a rule is for. */
-const NOT_OF_FRONTEND =
-  / -m comment --comment (?:"(?:[^"\\]|\\.)*"|\S+)| -m addrtype --dst-type LOCAL| -j .*$/g;
 
 /** Most of the work is in the first: while the tool reads that, the others are made. */
 const TABLES: readonly TableName[] = [OWNED_TABLE, REJECTING, 'mangle'];
@@ -62,13 +60,20 @@ export interface DifferenceOptions {
   readonly tables?: readonly TableName[] | undefined;
 }
 
-/** A shared chain that differs, and what to do to it. */
+/** What puts a shared chain right without touching its other rules. */
+interface SingleRules {
+  /** To be put at its head, in order. */
+  readonly inserted: readonly OwnedEntry[];
+  /** To be put at its end. */
+  readonly appended: readonly RuleText[];
+  readonly deleted: readonly RuleText[];
+}
+
+/** A shared chain that differs. */
 interface SharedRepair {
   readonly chain: DesiredSharedChain;
-  /** Undefined where it takes too many. */
+  /** Undefined if it is written anew. */
   readonly single: SingleRules | undefined;
-  /** It is written anew instead. What must come before that, in table filter, is rule by rule all the same. */
-  readonly isRewritten: boolean;
 }
 
 /** Finds the least that turns the kernel's tables into the desired ones. What is not ours is left alone. */
@@ -87,14 +92,10 @@ export function tablesDifference(
   };
 }
 
-class Difference implements SingleRulesOrder {
+class Difference {
   private readonly present: ReadonlyMap<string, ReadonlyMap<string, readonly RuleText[]>>;
   private readonly owned: Iterable<OwnedChain>;
   private readonly shared: readonly SharedRepair[];
-  /** Frontends that rules of the kernel lead to services. */
-  private led: ReadonlySet<string> | undefined;
-  /** Frontends that are to be rejected. */
-  private rejected: ReadonlySet<string> | undefined;
   /** Chains of service ports that none has any more. */
   private readonly surplus: ReadonlySet<string>;
   readonly held: TablesDifference['held'];
@@ -105,9 +106,7 @@ class Difference implements SingleRulesOrder {
     private readonly options: DifferenceOptions,
   ) {
     const { isServiceChain: isOfService = isServiceChain } = options;
-    this.present = new Map(
-      saved.map(({ name, chains }) => [name, new Map(chains.map((chain) => [chain.name, chain.rules]))]),
-    );
+    this.present = presentChains(saved);
     // Rules of a table that is not put right may still lead to them.
     const chains = this.tables.includes(OWNED_TABLE) ? this.present.get(OWNED_TABLE)?.keys() : undefined;
     const surplus = new Set([...(chains ?? [])].filter(isOfService));
@@ -120,19 +119,17 @@ class Difference implements SingleRulesOrder {
   }
 
   get deletesByText(): boolean {
-    return this.shared.some(
-      ({ single, isRewritten }) => !isRewritten && stepsOf(single!).some(({ act }) => act === 'delete'),
-    );
+    return this.shared.some(({ single }) => single && single.deleted.length > 0);
   }
 
   get rewritesShared(): boolean {
-    return this.shared.some(({ chain, isRewritten }) => isRewritten && this.rules(chain.table, chain.name));
+    return this.shared.some(({ chain, single }) => !single && this.rules(chain.table, chain.name));
   }
 
   /** A frontend that has lost its endpoints is rejected before its rules go; one that has got some, until it has rules. */
   *repair(lines: RestoreLines): Generator<void> {
     for (const { chain, single } of this.shared)
-      if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);
+      if (chain.table === REJECTING && single) insertEntries(chain, single, lines);
     lines.commit();
     for (const table of this.tables) yield* this.repairTable(table, lines);
   }
@@ -214,68 +211,32 @@ class Difference implements SingleRulesOrder {
     const actual = this.rules(chain.table, chain.name);
     if (actual && sharedHolds(chain, actual)) return undefined;
     const { shared } = this.options;
-    if (!actual) return { chain, single: undefined, isRewritten: true };
     const most = shared === 'rule by rule' ? Infinity : MOST_SINGLE_RULES;
-    const single = singleRules(chain, actual, most, this);
-    return { chain, single, isRewritten: !single || shared === 'rewritten' };
+    const single = actual && shared !== 'rewritten' ? singleRules(chain, actual, most) : undefined;
+    return { chain, single };
   }
 
-  private *repairShared({ chain, single, isRewritten }: SharedRepair, lines: RestoreLines): Generator<void> {
+  private *repairShared({ chain, single }: SharedRepair, lines: RestoreLines): Generator<void> {
     const { table, name } = chain;
-    if (isRewritten) {
+    if (!single) {
       const actual = this.rules(table, name);
       if (actual) lines.declare(table, name);
       return yield* fillShared(lines, chain, new Set(actual));
     }
-    takeSteps(chain, table === REJECTING ? single!.last : stepsOf(single!), lines);
-  }
-
-  /** What drops some packets of a frontend comes behind the rules that lead the others, which something else may answer until then. */
-  readonly isLate = (rule: RuleText): boolean => {
-    if (!DROPS.test(rule)) return false;
-    this.led ??= new Set(this.sharedRules(OWNED_TABLE).map(frontendOf));
-    return !this.led.has(frontendOf(rule));
-  };
-
-  /** What drops packets of a frontend goes once they are rejected, which another chain does behind it. */
-  readonly isEarly = (rule: RuleText): boolean => {
-    if (!DROPS.test(rule)) return false;
-    const rules = () => this.desired.shared(REJECTING).flatMap((chain) => chain.rules);
-    this.rejected ??= new Set(
-      rules()
-        .filter((one) => REJECTS.test(one))
-        .map(frontendOf),
-    );
-    return this.rejected.has(frontendOf(rule));
-  };
-
-  private sharedRules(table: TableName): readonly RuleText[] {
-    const chains = this.desired.baseRules.shared.filter((chain) => chain.table === table);
-    return chains.flatMap(({ name }) => this.rules(table, name) ?? []);
+    if (table !== REJECTING) insertEntries(chain, single, lines);
+    for (const rule of single.appended) lines.append(table, name, rule);
+    for (const rule of single.deleted) lines.delete(table, name, rule);
   }
 }
 
-function stepsOf({ first, last }: SingleRules): readonly RuleStep[] {
-  return [...first, ...last];
+function presentChains(saved: SavedTables): ReadonlyMap<string, ReadonlyMap<string, readonly RuleText[]>> {
+  return new Map(
+    saved.map(({ name, chains }) => [name, new Map(chains.map((chain) => [chain.name, chain.rules]))]),
+  );
 }
 
-function takeSteps(chain: DesiredSharedChain, steps: readonly RuleStep[], lines: RestoreLines): void {
-  const { table, name } = chain;
-  const owners = ownersOf(chain);
-  for (const { act, rule, behind } of steps) {
-    if (act === 'append') lines.append(table, name, rule);
-    else if (act === 'delete') lines.delete(table, name, rule, owners.get(rule));
-    else lines.insert(table, name, rule, owners.get(rule), behind);
-  }
-}
-
-/** Equal for rules about the same frontend. */
-function frontendOf(rule: RuleText): string {
-  return rule.replace(NOT_OF_FRONTEND, '');
-}
-
-function ownersOf({ entries }: DesiredSharedChain): ReadonlyMap<RuleText, ServicePortKey> {
-  return new Map(entries.map(({ entry, owner }) => [entry.rule, owner]));
+function insertEntries({ table, name }: Chain, { inserted }: SingleRules, lines: RestoreLines): void {
+  for (const { entry, owner } of [...inserted].reverse()) lines.insert(table, name, entry.rule, owner);
 }
 
 /** Where no chain of a service is present, all are missing. They are made while they are written: there are very many. */
@@ -283,101 +244,100 @@ function allChains(desired: DesiredTables): Iterable<OwnedChain> {
   return { [Symbol.iterator]: () => desired.owned()[Symbol.iterator]() };
 }
 
-/** What is done with one rule of a chain. */
-export interface RuleStep {
-  readonly act: 'insert' | 'append' | 'delete';
-  readonly rule: RuleText;
-  /** How many rules there are before one that is inserted. */
-  readonly behind?: number;
-}
-
-/** What puts a shared chain right without touching its other rules: before what leads packets changes, and afterwards. */
-interface SingleRules {
-  readonly first: readonly RuleStep[];
-  readonly last: readonly RuleStep[];
-}
-
-/** What does not follow the usual order: missing rules come first, surplus ones go last. */
-interface SingleRulesOrder {
-  /** Missing rules that come last. */
-  readonly isLate: (rule: RuleText) => boolean;
-  /** Surplus rules that go first. */
-  readonly isEarly: (rule: RuleText) => boolean;
-}
-
-/**
- * A rule that stands before one about the same packets, which it should follow, is inserted behind that and deleted where it was.
- * @returns undefined when they are more than `most`, or would leave rules in a wrong order
- */
+/** Undefined where rules would be more than `most`, or in a wrong order. */
 export function singleRules(
   chain: DesiredSharedChain,
   actual: readonly RuleText[],
   most: number,
-  { isLate, isEarly }: SingleRulesOrder,
 ): SingleRules | undefined {
-  const positions = positionsOf(actual);
-  // The tool deletes the first rule of that text, so the later ones are kept.
-  const kept = [...chain.before, ...chain.entries.map(({ entry }) => entry.rule), ...chain.after]
-    .reverse()
-    .map((rule) => positions.get(rule)?.pop())
-    .reverse();
-  const isMissing = kept.map((position) => position === undefined);
-  const before = isMissing.slice(0, chain.before.length);
-  const misplaced: RuleText[] = [];
-  const reached = new Map<string, number>();
-  const entries = chain.entries.map(({ entry }, index) => {
-    const position = kept[chain.before.length + index];
-    if (position === undefined) return true;
-    const packets = claimId(entry);
-    const isMisplaced = position < (reached.get(packets) ?? 0);
-    if (isMisplaced) misplaced.push(entry.rule);
-    else reached.set(packets, position);
-    return isMisplaced;
-  });
-  const after = chain.after.filter((_, index) => isMissing.at(index - chain.after.length));
-  const left = [...positions.values()].flat().sort((one, other) => one - other);
-  const surplus = [...misplaced, ...left.map((position) => actual[position]!)];
-  const missing = [...before, ...entries].filter(Boolean).length + after.length;
-  if (missing + surplus.length > most) return undefined;
-
-  const result = [...actual];
-  const [first, last]: [RuleStep[], RuleStep[]] = [[], []];
-  const insert = (steps: RuleStep[], rule: RuleText, behind: number): void => {
-    result.splice(behind, 0, rule);
-    steps.push({ act: 'insert', rule, behind });
-  };
-  const insertEntries = (steps: RuleStep[], isNow: (rule: RuleText) => boolean): void => {
-    let head = chain.before.length;
-    const precedingOf = new Map<string, RuleText>();
-    for (const [index, { entry }] of chain.entries.entries()) {
-      const { rule } = entry;
-      if (entries[index] && !isNow(rule)) continue;
-      const packets = claimId(entry);
-      const preceding = precedingOf.get(packets);
-      precedingOf.set(packets, rule);
-      if (!entries[index]) continue;
-      entries[index] = false;
-      insert(steps, rule, preceding === undefined ? head++ : result.lastIndexOf(preceding) + 1);
-    }
-  };
-
-  for (const [index, rule] of chain.before.entries()) if (before[index]) insert(first, rule, index);
-  insertEntries(first, (rule) => !isLate(rule));
-  for (const rule of after) first.push({ act: 'append', rule });
-  result.push(...after);
-  const remove = (steps: RuleStep[], rule: RuleText): void => {
-    result.splice(result.indexOf(rule), 1);
-    steps.push({ act: 'delete', rule });
-  };
-  const early = new Set(surplus.filter(isEarly));
-  for (const rule of surplus) if (early.has(rule)) remove(first, rule);
-  insertEntries(last, () => true);
-  for (const rule of surplus) if (!early.has(rule)) remove(last, rule);
-  return sharedHolds(chain, result) ? { first, last } : undefined;
+  const { rules, entries } = chain;
+  const { surplus, missing } = sequenceDifference(actual, rules, false);
+  if (surplus.length + missing.length > most) return undefined;
+  const inserted = missing.flatMap((index) => entries[index] ?? []);
+  const appended = missing.flatMap((index) => (index < entries.length ? [] : rules[index]!));
+  const deleted = surplus.map((index) => actual[index]!);
+  const result = [...inserted.map(({ entry }) => entry.rule), ...actual, ...appended];
+  // The tool deletes the first rule of that text.
+  for (const rule of deleted) result.splice(result.indexOf(rule), 1);
+  return sharedHolds(chain, result) ? { inserted, appended, deleted } : undefined;
 }
 
-function positionsOf(rules: readonly RuleText[]): Map<RuleText, number[]> {
-  const positions = new Map<RuleText, number[]>();
-  for (const [position, rule] of rules.entries()) getOrMake(positions, rule, () => []).push(position);
-  return positions;
+/** In the comment of a rule: the service port, perhaps followed by what of it. */
+const COMMENTED = /--comment "?([^\s"/]+\/[^\s"]+)/;
+
+interface HowToCompare {
+  /** Whose a rule of the desired chain is; missing where they are the node's. */
+  readonly owner?: (index: number) => ServicePortKey | undefined;
+  /** Whether rules count by their places. */
+  readonly ordered: boolean;
+}
+
+/**
+ * The difference between the kernel's tables and the desired ones in the words of iptables: `-N` and `-A` say what a chain and a
+ * rule are. What is not ours is left out. Chains of services are compared while this is iterated, each with a step of its own.
+ * @param isOfService which chains of table nat go when no service port has them
+ */
+export function* ruleDifferences(
+  desired: DesiredTables,
+  saved: SavedTables,
+  isOfService: (name: string) => boolean = isServiceChain,
+): Generator<RuleDifference | undefined> {
+  const present = presentChains(saved);
+  const surplusChains = new Set([...(present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
+  const actual = ({ table, name }: Pick<Chain, 'table' | 'name'>): readonly RuleText[] | undefined =>
+    present.get(table)?.get(name);
+  const { baseRules } = desired;
+  for (const chain of baseRules.unmanagedChains)
+    if (!actual(chain)) yield differing('+', `-t ${chain.table} -N ${chain.name}`);
+  for (const { table, chain, rule } of baseRules.jumps)
+    if (!actual({ table, name: chain })?.includes(rule)) yield differing('+', lineOf(table, chain, rule));
+  for (const chain of baseRules.chains) {
+    const its = actual(chain);
+    if (!its || !holds(chain, its)) yield* differingRules(chain, its, { ordered: true });
+  }
+  for (const chain of TABLES.flatMap((table) => desired.shared(table))) {
+    const its = actual(chain);
+    if (its && sharedHolds(chain, its)) continue;
+    yield* differingRules(chain, its, {
+      owner: (index) => chain.entries[index]?.owner,
+      // Entries may stand in any order as long as those about the same packets do not change places.
+      ordered: its !== undefined && !differsUnordered(its, chain.rules),
+    });
+  }
+  for (const { chain, owner } of desired.owned()) {
+    surplusChains.delete(chain.name);
+    const its = actual(chain);
+    if (!its || !holds(chain, its)) yield* differingRules(chain, its, { owner: () => owner, ordered: true });
+    yield undefined;
+  }
+  for (const name of surplusChains) {
+    for (const rule of actual({ table: OWNED_TABLE, name })!) yield surplus(lineOf(OWNED_TABLE, name, rule));
+    yield differing('-', `-t ${OWNED_TABLE} -N ${name}`);
+  }
+}
+
+function* differingRules(
+  { table, name, rules }: Chain,
+  actual: readonly RuleText[] | undefined,
+  { owner = () => undefined, ordered }: HowToCompare,
+): Generator<RuleDifference> {
+  if (!actual) yield differing('+', `-t ${table} -N ${name}`, owner(0));
+  const { surplus: gone, missing } = sequenceDifference(actual ?? [], rules, ordered);
+  for (const index of gone) yield surplus(lineOf(table, name, actual![index]!));
+  for (const index of missing) yield differing('+', lineOf(table, name, rules[index]!), owner(index));
+}
+
+function differsUnordered(actual: readonly RuleText[], wanted: readonly RuleText[]): boolean {
+  const { surplus: gone, missing } = sequenceDifference(actual, wanted, false);
+  return gone.length + missing.length > 0;
+}
+
+/** Only its comment tells whose it is. */
+function surplus(line: string): RuleDifference {
+  const servicePort = COMMENTED.exec(line)?.[1];
+  return { sign: '-', text: line, ...(servicePort !== undefined && { servicePort }) };
+}
+
+function lineOf(table: TableName, chain: string, rule: RuleText): string {
+  return `-t ${table} -A ${chain} ${rule}`;
 }

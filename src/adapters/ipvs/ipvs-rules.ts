@@ -9,7 +9,7 @@ import { type IpvsDesiredState, ipvsDesiredTables } from '../../domain/ipvs/desi
 import type { ServiceSet } from '../../domain/ipvs/service-sets.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IptablesDriver } from '../iptables/iptables-driver.js';
-import { ruleDifferences } from '../iptables/rule-differences.js';
+import { ruleDifferences } from '../iptables/tables-difference.js';
 import type { RulesWrite } from './ordered-write.js';
 
 /** Makes the driver that writes the iptables rules of one family, with these base rules instead of those of iptables mode. */

@@ -121,7 +121,7 @@ export function jump(
 
 /** A chain that service ports share. @param after what stands at its end */
 export function sharedChain(table: TableName, name: string, after: SharedChain['after'] = []): SharedChain {
-  return { table, name, before: [], after };
+  return { table, name, after };
 }
 
 /* The rules about packets that are to be masqueraded, the same in modes iptables and ipvs. `bit` is that of the mark. */

@@ -4,6 +4,7 @@ import { getOrMake } from '../model/maps.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 import { Claims } from '../reconcile/claims.js';
 import type { DesiredState } from '../reconcile/desired-state.js';
+import { sequenceDifference } from '../reconcile/rule-difference.js';
 import {
   IptablesChange,
   claimId,
@@ -175,7 +176,6 @@ export function udpFrontends(
 
 /** A chain that service ports share, and where its rules come from. */
 export interface DesiredSharedChain extends Chain {
-  readonly before: readonly RuleText[];
   readonly entries: readonly OwnedEntry[];
   /** Rules that lead away what no entry took; their order among themselves means nothing. */
   readonly after: readonly RuleText[];
@@ -207,11 +207,11 @@ export class DesiredTables {
 }
 
 function desiredSharedChain(
-  { table, name, before, after }: SharedChain,
+  { table, name, after }: SharedChain,
   entries: readonly OwnedEntry[],
 ): DesiredSharedChain {
-  const rules = [...before, ...entries.map(({ entry }) => entry.rule), ...after];
-  return { table, name, rules, before, entries, after };
+  const rules = [...entries.map(({ entry }) => entry.rule), ...after];
+  return { table, name, rules, entries, after };
 }
 
 /** Whether a chain holds what it should. */
@@ -221,49 +221,29 @@ export function holds({ rules }: Chain, actual: readonly RuleText[]): boolean {
 
 /** Whether a shared chain holds what it should: the order of its entries counts only among those about the same packets. */
 export function sharedHolds(chain: DesiredSharedChain, actual: readonly RuleText[]): boolean {
-  const { rules, before, entries, after } = chain;
+  const { rules, entries, after } = chain;
   if (holds(chain, actual)) return true;
-  if (actual.length !== rules.length) return false;
-  const start = before.length;
-  const end = actual.length - after.length;
   return (
-    before.every((rule, index) => rule === actual[index]) &&
-    sameRules(after, actual.slice(end)) &&
-    sameRules(rules.slice(start, end), actual.slice(start, end)) &&
-    inOrder(orderedRuns(entries), actual)
+    actual.length === rules.length &&
+    sameRules(after, actual.slice(entries.length)) &&
+    sameRules(rules, actual) &&
+    inOrder(entries, actual)
   );
-}
-
-/** Runs of entries about the same packets: each must stand in this order, anywhere among the entries. */
-function orderedRuns(entries: readonly OwnedEntry[]): readonly (readonly RuleText[])[] {
-  const runs = new Map<string, RuleText[]>();
-  for (const { entry } of entries) getOrMake(runs, claimId(entry), () => []).push(entry.rule);
-  return [...runs.values()].filter((run) => run.length > 1);
 }
 
 /** The same rules, each as often. */
 function sameRules(one: readonly RuleText[], other: readonly RuleText[]): boolean {
-  const counts = new Map<RuleText, number>();
-  for (const rule of one) counts.set(rule, (counts.get(rule) ?? 0) + 1);
-  return (
-    one.length === other.length &&
-    other.every((rule) => {
-      const left = counts.get(rule) ?? 0;
-      counts.set(rule, left - 1);
-      return left > 0;
-    })
-  );
+  const { surplus, missing } = sequenceDifference(one, other, false);
+  return surplus.length + missing.length === 0;
 }
 
-/** Whether each run's rules stand in its order. All of them are there, each as often as it should be. */
-function inOrder(runs: readonly (readonly RuleText[])[], actual: readonly RuleText[]): boolean {
-  const runOf = new Map(runs.flatMap((run) => run.map((rule) => [rule, run])));
-  const reached = new Map<readonly RuleText[], number>();
-  return actual.every((rule) => {
-    const run = runOf.get(rule);
-    if (!run) return true;
-    const next = reached.get(run) ?? 0;
-    reached.set(run, next + 1);
-    return run[next] === rule;
-  });
+/** Whether the entries about the same packets stand in their order. All of them are there. */
+function inOrder(entries: readonly OwnedEntry[], actual: readonly RuleText[]): boolean {
+  const runs = new Map<string, RuleText[]>();
+  for (const { entry } of entries) getOrMake(runs, claimId(entry), () => []).push(entry.rule);
+  const several = [...runs.values()].filter((run) => run.length > 1);
+  const runOf = new Map(several.flatMap((run) => run.map((rule) => [rule, run])));
+  const found = new Map<readonly RuleText[], RuleText[]>(several.map((run) => [run, []]));
+  for (const rule of actual) found.get(runOf.get(rule) ?? [])?.push(rule);
+  return [...found].every(([run, its]) => isEqual(run, its));
 }

@@ -55,7 +55,7 @@ export interface IptablesServicePortRules {
 }
 
 /**
- * What belongs to the node and not to a service: chains with fixed rules, the rules at the start and the end of shared
+ * What belongs to the node and not to a service: chains with fixed rules, the rules at the end of shared
  * chains, and the jumps that stand at fixed places in built-in chains.
  */
 export interface BaseRules {
@@ -67,11 +67,11 @@ export interface BaseRules {
   readonly unmanagedChains: readonly Pick<Chain, 'table' | 'name'>[];
 }
 
-/** A chain whose middle is the entries of services. */
+/** A chain of the entries of services. */
 export interface SharedChain {
   readonly table: TableName;
   readonly name: string;
-  readonly before: readonly RuleText[];
+  /** What stands at its end. */
   readonly after: readonly RuleText[];
 }
 

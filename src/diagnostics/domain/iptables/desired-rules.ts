@@ -41,8 +41,7 @@ export function desiredRules(tables: DesiredTables): ListedRules {
   // What other programs put there is not known.
   for (const { table, name } of baseRules.unmanagedChains) add(table, name, []);
   for (const table of new Set(baseRules.shared.map((chain) => chain.table)))
-    for (const { name, before, entries, after } of tables.shared(table)) {
-      add(table, name, before);
+    for (const { name, entries, after } of tables.shared(table)) {
       for (const { entry, owner } of entries) add(table, name, [entry.rule], owner);
       add(table, name, after);
     }
