@@ -116,13 +116,13 @@ export class IptablesDriver implements Driver<IptablesServicePortRules, Iptables
 
   compile(
     entry: ForwardingEntry,
-    former: IptablesServicePortRules | undefined,
+    _former: IptablesServicePortRules | undefined,
     warn: (text: string) => void,
   ): IptablesServicePortRules {
     const { compile = compileIptables, warningFor } = this.options;
     const warning = warningFor?.(entry);
     if (warning !== undefined) warn(warning);
-    return compile(entry, this.compileOptions, former);
+    return compile(entry, this.compileOptions);
   }
 
   async commit(change: IptablesChange, node: NodeNetwork): Promise<WriteResult> {

@@ -117,13 +117,11 @@ export class ServicePort {
     }
   }
 
-  /** Releases the ports that only former rules needed, once the rules are those of the entry. Returns whether there were any. */
-  releaseUnused(): boolean {
+  /** Releases the ports that only former rules needed, once the rules are those of the entry. */
+  releaseUnused(): void {
     const kept = new Set(this.held.map(claimText));
-    const surplus = this.former.filter((claim) => !kept.has(claimText(claim)));
-    for (const claim of surplus) this.release(claim);
+    for (const claim of this.former) if (!kept.has(claimText(claim))) this.release(claim);
     this.former = [];
-    return surplus.length > 0;
   }
 
   /** Forgets clients whose time with their endpoint is over. */

@@ -18,13 +18,13 @@ import type { IptablesServicePortRules } from '../../domain/iptables/table.js';
 import type { Protocol, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { USERSPACE_BASE_RULES, compilePortals } from '../../domain/userspace/portals.js';
-import { NoPortLeftError, PortAllocator, type PortRange } from '../../domain/userspace/port-allocator.js';
+import { PortAllocator, type PortRange } from '../../domain/userspace/port-allocator.js';
 import { proxiedFlows, proxied, type ProxiedPort } from '../../domain/userspace/proxied-port.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
 import { ANY_HOST } from '../iptables/owned-chains.js';
 import type { IptablesBackendOptions } from '../iptables/iptables-driver.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
-import { PortClaimError, UnsupportedProtocolError } from './proxy-socket.js';
+import { UnsupportedProtocolError } from './proxy-socket.js';
 import { PortClaims, type HoldPort } from './port-claims.js';
 import { removePortals } from './remove-portals.js';
 import { ServicePort, type ServicePortDependencies } from './service-port.js';
@@ -65,8 +65,6 @@ export class UserspaceBackend implements Backend {
   private node!: NodeNetwork;
   private local: ReadonlySet<string> = new Set();
   private host: string | undefined;
-  /** Service ports that lack a port which another one has. */
-  private readonly waiting = new Map<ServicePortKey, ForwardingEntry>();
 
   constructor(
     readonly family: IpFamily,
@@ -183,27 +181,12 @@ export class UserspaceBackend implements Backend {
     const failed: ServiceFailure[] = [];
     const served: ForwardingChange[] = [];
     const leaving = new Set(changes.flatMap(({ key, entry }) => (entry ? [] : key)));
-    for (const change of [...this.heirs(changes, leaving), ...changes]) {
-      this.waiting.delete(change.key);
+    for (const change of changes)
       if (!change.entry || (await this.serve(change.entry, leaving, failed))) served.push(change);
-    }
     const result = await write(served);
     const refused = new Set(result.failed.map(({ key }) => key));
-    let released = false;
-    for (const { key, entry } of served)
-      if (!refused.has(key) && (await this.closeUnused(key, entry))) released = true;
-    const outcome = { ...result, failed: [...failed, ...result.failed] };
-    return released && this.waiting.size > 0 ? this.serveWaiting(outcome) : outcome;
-  }
-
-  /** Those that wait, where what leaves may have what they lack: they get it with the same write, and before those that come now. */
-  private heirs(
-    changes: readonly ForwardingChange[],
-    leaving: ReadonlySet<ServicePortKey>,
-  ): readonly ForwardingChange[] {
-    if (leaving.size === 0) return [];
-    const known = new Set(changes.map(({ key }) => key));
-    return [...this.waiting.values()].filter(({ key }) => !known.has(key)).map(changed);
+    for (const { key, entry } of served) if (!refused.has(key)) await this.closeUnused(key, entry);
+    return { ...result, failed: [...failed, ...result.failed] };
   }
 
   /** Opens what the service port needs. False when it has no proxy port, so that no rule can lead there. */
@@ -221,31 +204,16 @@ export class UserspaceBackend implements Backend {
     } catch (error) {
       const limitedBy = error instanceof UnsupportedProtocolError ? 'mode' : 'node';
       failed.push({ key, reason: errorMessage(error), limitedBy });
-      if (error instanceof NoPortLeftError || error instanceof PortClaimError) this.waiting.set(key, entry);
       return this.ports.has(key);
     }
   }
 
-  /** Closes what no rule of the service port leads to any more. Returns whether there was anything. */
-  private async closeUnused(key: ServicePortKey, entry: ForwardingEntry | undefined): Promise<boolean> {
+  /** Closes what no rule of the service port leads to any more. */
+  private async closeUnused(key: ServicePortKey, entry: ForwardingEntry | undefined): Promise<void> {
     const port = this.ports.get(key);
-    if (!port) return false;
-    if (entry) return port.releaseUnused();
+    if (entry || !port) return port?.releaseUnused();
     this.ports.delete(key);
     await port.close();
-    return true;
-  }
-
-  /** Other service ports may wait for a port that was released. */
-  private async serveWaiting(outcome: ApplyResult): Promise<ApplyResult> {
-    const entries = [...this.waiting.values()];
-    const { written, failed } = await this.apply(entries.map(changed), this.node);
-    const retried = new Set(entries.map(({ key }) => key));
-    return {
-      ...outcome,
-      written: outcome.written + written,
-      failed: [...outcome.failed.filter(({ key }) => !retried.has(key)), ...failed],
-    };
   }
 
   private portals(entry: ForwardingEntry): IptablesServicePortRules {

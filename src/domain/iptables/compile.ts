@@ -1,74 +1,27 @@
-import isEqual from 'fast-deep-equal';
 import { type ForwardingEntry, type Frontend, frontendName } from '../forwarding/forwarding-entry.js';
 import { EXTERNAL_SERVICES, NODE_PORTS, PROXY_FIREWALL, SERVICES } from './chain-names.js';
-import { countsAlike, type IptablesOptions, countedBy } from './options.js';
+import { type IptablesOptions, countedBy } from './options.js';
 import { comment, MAX_PORT, numberText, ruleText, type RuleParts } from './rule-text.js';
 import { checkServiceChains, serviceChains, ServicePortTerms } from './service-chains.js';
-import type { Chain, IptablesServicePortRules, SharedEntry, TableName } from './table.js';
+import type { IptablesServicePortRules, SharedEntry, TableName } from './table.js';
 
 /**
  * Compiles one service port into what it puts into the tables of its family (docs/spec/iptables.md §7).
- * @param former of the same service port, or none: what has stayed the same is taken from it
  * @throws UnsafeRuleTextError when a value of the entry cannot stand in a rule
  */
-export function compileIptables(
-  entry: ForwardingEntry,
-  options: IptablesOptions,
-  former?: IptablesServicePortRules,
-): IptablesServicePortRules {
+export function compileIptables(entry: ForwardingEntry, options: IptablesOptions): IptablesServicePortRules {
   checkServiceChains(entry, options);
-  const shared =
-    former instanceof CompiledRules && former.sharesWith(entry, options)
-      ? former.entries
-      : sharedEntries(new ServicePortTerms(entry), options);
-  return new CompiledRules(shared, entry, options);
-}
-
-class CompiledRules implements IptablesServicePortRules {
-  constructor(
-    readonly entries: readonly SharedEntry[],
-    private readonly entry: ForwardingEntry,
-    private readonly options: IptablesOptions,
-  ) {}
-
-  /** Whether the shared entries are those of the other as well. */
-  sharesWith(entry: ForwardingEntry, options: IptablesOptions): boolean {
-    return sharesAlike(this.entry, entry) && countsAlike(this.options, options);
-  }
-
-  get chains(): readonly Chain[] {
-    return serviceChains(new ServicePortTerms(this.entry), this.options);
-  }
+  return {
+    entries: new SharedEntries(new ServicePortTerms(entry), options).all(),
+    get chains() {
+      return serviceChains(new ServicePortTerms(entry), options);
+    },
+  };
 }
 
 const LOCAL_DESTINATION = '-m addrtype --dst-type LOCAL';
 
 /** The rules of a service port in chains that all service ports share: they lead its packets to its own chains, or away. */
-function sharedEntries(terms: ServicePortTerms, options: IptablesOptions): readonly SharedEntry[] {
-  return new SharedEntries(terms, options).all();
-}
-
-/** Whether two states of a service port have the same shared entries: mostly they differ only in what endpoints there are. */
-function sharesAlike(one: ForwardingEntry, other: ForwardingEntry): boolean {
-  return isEqual(whatIsShared(one), whatIsShared(other));
-}
-
-/** All of an entry that its shared entries are made of. */
-function whatIsShared(entry: ForwardingEntry): object {
-  const { name, family, frontends, endpoints, internalPolicyLocal, externalPolicyLocal } = entry;
-  return {
-    name,
-    family,
-    frontends,
-    hasEndpoints: endpoints.hasAny,
-    hasLocalEndpoints: Boolean(endpoints.local?.length),
-    internalPolicyLocal,
-    externalPolicyLocal,
-    hasSourceRanges: entry.sourceRanges.length > 0,
-    healthCheckNodePort: entry.healthCheckNodePort,
-  };
-}
-
 class SharedEntries {
   private readonly entries: SharedEntry[] = [];
 

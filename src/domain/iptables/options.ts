@@ -39,14 +39,6 @@ export function compilesAlike(one: IptablesOptions['node'], other: IptablesOptio
   );
 }
 
-/** Whether the packets of local node ports are counted for one as they are for the other. */
-export function countsAlike(one: IptablesOptions, other: IptablesOptions): boolean {
-  return (
-    one.host.counters === other.host.counters &&
-    Boolean(one.node.localhostNodePorts) === Boolean(other.node.localhostNodePorts)
-  );
-}
-
 /** The mark that says "masquerade", as iptables-save prints it. */
 export function masqueradeMark(bit: number): string {
   return `0x${((1 << bit) >>> 0).toString(16)}`;

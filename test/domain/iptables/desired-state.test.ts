@@ -32,8 +32,8 @@ function nodeOf(family: IpFamily): NodeNetwork {
   };
 }
 
-const compiled = (entry: ForwardingEntry, former?: IptablesServicePortRules) =>
-  compileIptables(entry, { node: nodeOf(entry.family), host: RECORDED_HOST, largeCluster: false }, former);
+const compiled = (entry: ForwardingEntry) =>
+  compileIptables(entry, { node: nodeOf(entry.family), host: RECORDED_HOST, largeCluster: false });
 
 function freshTables(entries: Iterable<ForwardingEntry>, family: IpFamily): DesiredTables {
   const desired = new IptablesDesiredState();
@@ -84,7 +84,7 @@ describe('incremental equals full', () => {
           const delta = new IptablesChange();
           for (const change of batch)
             for (const { key, entry } of follow(change, present))
-              desired.replace(key, entry && compiled(entry, desired.rules(key)), delta);
+              desired.replace(key, entry && compiled(entry), delta);
           const before = entryCount(tables);
           tables.apply(delta);
           expect(delta.tableGrowth).toBe(entryCount(tables) - before);
