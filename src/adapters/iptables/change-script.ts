@@ -1,12 +1,16 @@
 import type { DesiredTables } from '../../domain/iptables/desired-state.js';
-import {
-  type BaseRulesChange,
-  rejects,
-  type IptablesChange,
-  type OwnedChain,
-  type OwnedEntry,
+import type {
+  BaseRulesChange,
+  IptablesChange,
+  OwnedChain,
+  OwnedEntry,
 } from '../../domain/iptables/iptables-change.js';
-import { OWNED_TABLE, type SharedChain, type TableName } from '../../domain/iptables/table.js';
+import {
+  OWNED_TABLE,
+  type ChainsChange,
+  type SharedChain,
+  type TableName,
+} from '../../domain/iptables/table.js';
 import { fillShared, removeChains, writeChains, type RestoreLines, RestoreScript } from './restore-script.js';
 
 /** Where frontends without endpoints are rejected. */
@@ -30,24 +34,18 @@ export function changeScript(
   const writer = new ChangeWriter(change, baseChange, tables, chainsPerCommit);
   return new RestoreScript(function* (lines) {
     for (const table of ['mangle', REJECTING, OWNED_TABLE] as const) yield* writer.write(table, lines);
-    yield* writer.endRejecting(lines);
+    writer.endRejecting(lines);
   });
 }
 
-type Frontends = ReadonlySet<string | undefined>;
-
-/** What becomes of shared chains. */
-interface SharedChange extends Pick<BaseRulesChange, 'tails'> {
-  readonly removed: readonly OwnedEntry[];
-  readonly added: readonly OwnedEntry[];
-}
-
 class ChangeWriter {
-  private readonly written: readonly OwnedChain[];
-  private readonly removed: readonly OwnedChain[];
-  private readonly shared: SharedChange;
-  /** What is rejected no longer. */
-  private readonly ended: SharedChange;
+  private readonly chains: ChainsChange<OwnedChain>;
+  private readonly removed: readonly OwnedEntry[];
+  private readonly added: readonly OwnedEntry[];
+  /** What goes last: it rejects or drops, and nothing else comes in its place or must go before that. */
+  private readonly ended: ReadonlySet<OwnedEntry>;
+  /** Chains that are written anew, instead of changing single entries. */
+  private readonly rewritten: readonly SharedChain[];
 
   constructor(
     change: IptablesChange,
@@ -55,98 +53,66 @@ class ChangeWriter {
     private readonly tables: DesiredTables,
     private readonly chainsPerCommit: number,
   ) {
-    ({ written: this.written, removed: this.removed } = change.chains());
-    const { entriesRemoved, entriesAdded, entriesEnded } = change;
-    const whole = { removed: entriesRemoved, added: entriesAdded, tails: [] };
-    // A chain that is rewritten for what is added to it loses at once what goes.
-    const atOnce = new Set(
-      tables.baseRules.shared
-        .filter(({ table }) => table === REJECTING)
-        .filter((chain) => isRewritten(chain, whole) && entriesAdded.some(isIn(chain)))
-        .map(({ name }) => name),
+    this.chains = change.chains();
+    this.removed = change.entriesRemoved;
+    this.added = change.entriesAdded;
+    this.rewritten = tables.baseRules.shared.filter(
+      (chain) => this.removed.filter(isIn(chain)).length > MOST_DELETIONS,
     );
-    const mayWait = ({ entry }: OwnedEntry) => entry.table === REJECTING && !atOnce.has(entry.chain);
-    // What drops packets of a frontend stands neither before its rules while it is still rejected, nor behind them once it is.
-    const [accepted, rejected] = [entriesEnded, entriesAdded].map(rejectedFrontends) as [
-      Frontends,
-      Frontends,
-    ];
-    const ended = new Set(entriesEnded.filter((one) => mayWait(one) && !rejected.has(one.entry.frontend)));
-    const late = new Set(entriesAdded.filter((one) => mayWait(one) && accepted.has(one.entry.frontend)));
-    this.ended = { removed: [...ended], added: [...late], tails: [] };
-    this.shared = {
-      removed: entriesRemoved.filter((one) => !ended.has(one)),
-      added: entriesAdded.filter((one) => !late.has(one)),
-      tails: baseChange.tails,
-    };
+    // The tool deletes the first rule of a text: the one that comes again goes before it comes.
+    const coming = new Set(this.added.map(({ entry }) => `${entry.chain} ${entry.rule}`));
+    this.ended = new Set(
+      this.removed.filter(
+        ({ entry }) =>
+          entry.table === REJECTING &&
+          !coming.has(`${entry.chain} ${entry.rule}`) &&
+          !this.rewritten.some(({ name }) => name === entry.chain),
+      ),
+    );
   }
 
   *write(table: TableName, lines: RestoreLines): Generator<void> {
-    const ofNode = this.baseChange.chains.filter((chain) => chain.table === table);
+    const { baseChange, chains, chainsPerCommit } = this;
+    const ofNode = baseChange.chains.filter((chain) => chain.table === table);
     yield* writeChains(
       lines,
       ofNode.map((chain) => ({ chain })),
       Infinity,
     );
-    if (table === OWNED_TABLE) yield* writeChains(lines, this.written, this.chainsPerCommit);
-    yield* this.changeShared(table, lines, this.shared);
+    if (table === OWNED_TABLE) yield* writeChains(lines, chains.written, chainsPerCommit);
+    yield* this.changeShared(table, lines);
     yield;
     if (table === OWNED_TABLE) {
-      const chains = this.removed.map(({ chain: { name }, owner }) => ({ table, name, owner }));
-      yield* removeChains(lines, chains, this.chainsPerCommit);
+      const removed = chains.removed.map(({ chain: { name }, owner }) => ({ table, name, owner }));
+      yield* removeChains(lines, removed, chainsPerCommit);
     }
     lines.commit();
   }
 
   /** To be called once the frontends have rules. */
-  *endRejecting(lines: RestoreLines): Generator<void> {
-    if (this.ended.removed.length + this.ended.added.length === 0) return;
-    yield* this.changeShared(REJECTING, lines, this.ended);
+  endRejecting(lines: RestoreLines): void {
+    for (const { entry, owner } of this.ended) lines.delete(entry.table, entry.chain, entry.rule, owner);
     lines.commit();
   }
 
-  private *changeShared(table: TableName, lines: RestoreLines, change: SharedChange): Generator<void> {
-    const { shared } = this.tables.baseRules;
-    const rewritten = shared.filter((chain) => chain.table === table && isRewritten(chain, change));
-    const names = new Set(rewritten.map(({ name }) => name));
-    this.changeEntries(table, lines, change, names);
-    if (names.size > 0) yield* this.rewrite(table, lines, names);
-  }
-
-  private changeEntries(
-    table: TableName,
-    lines: RestoreLines,
-    { removed, added, tails }: SharedChange,
-    except: ReadonlySet<string>,
-  ): void {
-    const single = ({ entry }: OwnedEntry) => entry.table === table && !except.has(entry.chain);
-    for (const { entry, owner } of removed.filter(single))
-      lines.delete(table, entry.chain, entry.rule, owner);
-    for (const { entry, owner } of added.filter(single).reverse())
+  private *changeShared(table: TableName, lines: RestoreLines): Generator<void> {
+    const rewritten = new Set(this.rewritten.flatMap((chain) => (chain.table === table ? chain.name : [])));
+    const isSingle = ({ entry }: OwnedEntry) => entry.table === table && !rewritten.has(entry.chain);
+    for (const one of this.removed.filter(isSingle))
+      if (!this.ended.has(one)) lines.delete(table, one.entry.chain, one.entry.rule, one.owner);
+    for (const { entry, owner } of this.added.filter(isSingle).reverse())
       lines.insert(table, entry.chain, entry.rule, owner);
-    for (const { chain, removed: former, added: latter } of tails) {
-      if (chain.table !== table || except.has(chain.name)) continue;
-      for (const rule of former) lines.delete(table, chain.name, rule);
-      for (const rule of latter) lines.append(table, chain.name, rule);
+    for (const { chain, removed, added } of this.baseChange.tails) {
+      if (chain.table !== table || rewritten.has(chain.name)) continue;
+      for (const rule of removed) lines.delete(table, chain.name, rule);
+      for (const rule of added) lines.append(table, chain.name, rule);
     }
-  }
-
-  private *rewrite(table: TableName, lines: RestoreLines, names: ReadonlySet<string>): Generator<void> {
-    for (const chain of this.tables.shared(table)) {
-      if (!names.has(chain.name)) continue;
+    for (const chain of rewritten.size > 0 ? this.tables.shared(table) : []) {
+      if (!rewritten.has(chain.name)) continue;
       lines.declare(table, chain.name);
       yield* fillShared(lines, chain);
     }
   }
-}
-
-function rejectedFrontends(entries: readonly OwnedEntry[]): Frontends {
-  return new Set(entries.filter(rejects).map(({ entry }) => entry.frontend));
-}
-
-/** Instead of changing single entries. */
-function isRewritten(chain: SharedChain, { removed }: SharedChange): boolean {
-  return removed.filter(isIn(chain)).length > MOST_DELETIONS;
 }
 
 function isIn({ table, name }: Pick<SharedChain, 'table' | 'name'>): (one: OwnedEntry) => boolean {

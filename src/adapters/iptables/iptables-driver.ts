@@ -35,7 +35,7 @@ import { IptablesTemporaryError, type IptablesCommands } from './iptables-comman
 import { type IptablesWatch, CanaryWatch } from './iptables-watch.js';
 import { cleanUpScripts, IPTABLES_OWNED_CHAINS } from './owned-chains.js';
 import { failureOf, otherWay } from './restore-failures.js';
-import type { RestoreScript, RestoreText } from './restore-script.js';
+import type { RestoreScript } from './restore-script.js';
 import {
   ruleDifferences,
   tablesDifference,
@@ -69,7 +69,8 @@ export class IptablesDriver implements Driver<IptablesServicePortRules, Iptables
   private baseRules: BaseRules | undefined;
   private compileOptions!: IptablesOptions;
   private chainsPerCommit = Infinity;
-  private readonly tally = new RuleTally();
+  /** By the present sync. */
+  private readonly rulesWritten = new Map<TableName, number>();
   private readonly deletions: PendingDeletions;
 
   /**
@@ -105,7 +106,7 @@ export class IptablesDriver implements Driver<IptablesServicePortRules, Iptables
       ]);
       this.expect(node);
     }
-    this.tally.begin();
+    this.rulesWritten.clear();
     for (const { key, entry } of changes) this.size.note(key, entry);
     this.compileOptions = { node, host: this.host, largeCluster: this.size.isLarge };
   }
@@ -223,17 +224,17 @@ export class IptablesDriver implements Driver<IptablesServicePortRules, Iptables
   private async send(script: RestoreScript, change?: IptablesChange): Promise<number> {
     if (script.isEmpty()) return 0;
     const { observer = SILENT_OBSERVER } = this.options;
-    const text = script.text();
     try {
       const { lockWaitSeconds } = await this.watch.ours(
-        () => this.commands.restore(this.family, text),
+        () => this.commands.restore(this.family, script),
         (outcome) => ({ ...outcome, entriesGained: change?.tableGrowth }),
       );
-      this.tally.applied(text);
-      observer.restored(this.family, { written: text.written, lockWaitSeconds });
+      for (const table of COUNTED)
+        this.rulesWritten.set(table, (this.rulesWritten.get(table) ?? 0) + script.rules(table));
+      observer.restored(this.family, { written: script.written, lockWaitSeconds });
       if (lockWaitSeconds !== undefined && lockWaitSeconds > 1)
         this.logger.warn({ family: this.family, seconds: lockWaitSeconds }, 'waited for the xtables lock');
-      return text.written;
+      return script.written;
     } catch (error) {
       observer.restoreFailed(this.family);
       throw failureOf(error, script);
@@ -253,12 +254,21 @@ export class IptablesDriver implements Driver<IptablesServicePortRules, Iptables
     }
   }
 
+  /** Jumps in built-in chains do not count, as with kube-proxy. */
   private reportRules(): void {
     const { observer = SILENT_OBSERVER } = this.options;
-    for (const rules of this.tally.tables(this.desired, this.baseRules!))
-      observer.rulesCounted(this.family, rules);
+    const { chains, shared } = this.baseRules!;
+    for (const table of COUNTED) {
+      let owned = this.desired.ruleCount(table);
+      for (const chain of chains) if (chain.table === table) owned += chain.rules.length;
+      for (const chain of shared) if (chain.table === table) owned += chain.after.length;
+      observer.rulesCounted(this.family, { table, owned, written: this.rulesWritten.get(table) ?? 0 });
+    }
   }
 }
+
+/** The tables of which kube-proxy counts rules. */
+const COUNTED: readonly TableName[] = ['filter', 'nat'];
 
 /** What the driver reports to metrics. Calls are cheap and never throw. */
 export interface IptablesObserver {
@@ -309,43 +319,4 @@ class PendingDeletions {
         this.logger.warn({ family: this.family, reason }, 'cannot remove unused chains; will retry');
     this.logged = reasons;
   }
-}
-
-/** The rules of one table: all of ours, and those that the present sync put there. */
-interface TalliedRules {
-  readonly table: TableName;
-  readonly owned: number;
-  readonly written: number;
-}
-
-/** The tables of which kube-proxy counts rules. */
-const TALLIED: readonly TableName[] = ['filter', 'nat'];
-
-/** Counts the rules that are ours, and those that were written. Jumps in built-in chains do not count, as with kube-proxy. */
-class RuleTally {
-  private readonly written = new Map<TableName, number>();
-
-  /** What is written from now on belongs to another sync. */
-  begin(): void {
-    this.written.clear();
-  }
-
-  applied(text: RestoreText): void {
-    for (const table of TALLIED) this.written.set(table, (this.written.get(table) ?? 0) + text.rules(table));
-  }
-
-  tables(desired: IptablesDesiredState, baseRules: BaseRules): readonly TalliedRules[] {
-    return TALLIED.map((table) => ({
-      table,
-      owned: desired.ruleCount(table) + rulesOf(baseRules, table),
-      written: this.written.get(table) ?? 0,
-    }));
-  }
-}
-
-function rulesOf({ chains, shared }: BaseRules, table: TableName): number {
-  let total = 0;
-  for (const chain of chains) if (chain.table === table) total += chain.rules.length;
-  for (const chain of shared) if (chain.table === table) total += chain.after.length;
-  return total;
 }

@@ -13,18 +13,25 @@ const STEPS_PER_PIECE = 256;
 type WriteLines = (lines: RestoreLines) => Iterable<void>;
 
 /** What stands on a line of a script. */
-export interface PlacedLine extends RestoreLine {
+export interface PlacedLine {
   /** From 1, as the tools count. */
   readonly number: number;
   /** Which commit (from 0) it is in. */
   readonly commit: number;
+  readonly text: string;
+  readonly owner: ServicePortKey | undefined;
+  /** The kernel has this rule already. */
+  readonly isKnown: boolean;
 }
 
 /**
- * The input of a restore. It keeps how the text is written, not the text: that is made while the tool reads it, and made again
- * to see what stands on a line.
+ * The input of a restore, in pieces of a size that is good to stream. It keeps how the text is written, not the text: that is made
+ * while the tool reads it, and made again to see what stands on a line. A piece is empty when the next one takes long to make, so that
+ * other work gets its turn; the piece that begins a commit does not wait.
  */
-export class RestoreScript {
+export class RestoreScript implements Iterable<string> {
+  private lines = new RestoreLines(() => undefined);
+
   constructor(private readonly write: WriteLines) {}
 
   /** Whether there is nothing to write. Makes no more than the first line. */
@@ -35,8 +42,14 @@ export class RestoreScript {
     return isEmpty;
   }
 
-  text(): RestoreText {
-    return new RestoreText(this.write);
+  /** How many chains and rules have been written by the last iteration. */
+  get written(): number {
+    return this.lines.written;
+  }
+
+  /** How many rules have been put into a table by the last iteration. */
+  rules(table: TableName): number {
+    return this.lines.rules(table);
   }
 
   /** Hands over every line. */
@@ -47,26 +60,6 @@ export class RestoreScript {
     );
     for (const _ of this.write(lines));
     lines.commit();
-  }
-}
-
-/**
- * The text of a script, in pieces of a size that is good to stream. It is made while it is iterated. A piece is empty when the
- * next one takes long to make, so that other work gets its turn; the piece that begins a commit does not wait.
- */
-export class RestoreText implements Iterable<string> {
-  private lines = new RestoreLines(() => undefined);
-
-  constructor(private readonly write: WriteLines) {}
-
-  /** How many chains and rules have been written. */
-  get written(): number {
-    return this.lines.written;
-  }
-
-  /** How many rules have been put into a table. */
-  rules(table: TableName): number {
-    return this.lines.rules(table);
   }
 
   *[Symbol.iterator](): Generator<string> {
@@ -90,14 +83,6 @@ export class RestoreText implements Iterable<string> {
     lines.commit();
     if (length > 0) yield take();
   }
-}
-
-/** A line of a restore's input, and the service port for which it is. */
-interface RestoreLine {
-  readonly text: string;
-  readonly owner?: ServicePortKey | undefined;
-  /** The kernel has this rule already. */
-  readonly isKnown: boolean;
 }
 
 /**

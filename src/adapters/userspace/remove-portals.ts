@@ -21,12 +21,12 @@ export async function removePortals(commands: IptablesCommands, family: IpFamily
     const [first, ...others] = USERSPACE_BASE_RULES.shared.filter((chain) => chain.table === table);
     if (!(await commands.listChain(family, table, first!.name))) continue;
     const jumps = await presentJumps(commands, family, table);
-    if (jumps.length > 0) await commands.restore(family, jumpRemoval(table, jumps).text());
+    if (jumps.length > 0) await commands.restore(family, jumpRemoval(table, jumps));
     const before = errors.length;
     for (const { name } of [...others, first!]) {
       if (name === first!.name && errors.length > before) break;
       try {
-        await commands.restore(family, chainRemoval(table, name).text());
+        await commands.restore(family, chainRemoval(table, name));
       } catch (error) {
         if (!(error instanceof RestoreRefusedError)) throw error;
         errors.push(error);

@@ -69,13 +69,6 @@ export class IptablesChange {
     return this.differentEntries().flatMap(({ before }) => before);
   }
 
-  /** Those of them that no others come for, and those that reject what is rejected no longer. */
-  get entriesEnded(): readonly OwnedEntry[] {
-    return this.differentEntries().flatMap(({ before, after }) =>
-      after.length === 0 || (before.some(rejects) && !after.some(rejects)) ? before : [],
-    );
-  }
-
   /**
    * Entries to add to shared chains. Their order must be that of the rules in the chain: put at its head, the last one
    * goes first. Where several service ports claim a frontend, all their entries are removed and added anew together.
@@ -118,11 +111,6 @@ function adopt(
     unexplained.delete(name);
   }
   return chainsChange(former, chains);
-}
-
-/** Whether packets of its frontend are rejected: it has no endpoints. */
-export function rejects({ entry }: OwnedEntry): boolean {
-  return entry.rule.includes('-j REJECT');
 }
 
 function sameEntries(one: readonly OwnedEntry[], other: readonly OwnedEntry[]): boolean {

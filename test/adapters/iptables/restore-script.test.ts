@@ -16,7 +16,7 @@ function chains(count: number) {
 }
 
 function textOf(script: RestoreScript): string {
-  return [...script.text()].join('');
+  return [...script].join('');
 }
 
 describe('the text of a script', () => {
@@ -25,7 +25,7 @@ describe('the text of a script', () => {
       for (let step = 0; step < 10_000; step++) yield;
       lines.remove('nat', 'KUBE-SEP-X');
     });
-    const pieces = [...script.text()];
+    const pieces = [...script];
     expect(pieces.length).toBeGreaterThan(10);
     expect(pieces.slice(0, -1).every((piece) => piece === '')).toBe(true);
     expect(pieces.at(-1)).toBe('*nat\n-X KUBE-SEP-X\nCOMMIT\n');
@@ -39,7 +39,7 @@ describe('the text of a script', () => {
         yield chain;
       }
     })();
-    const text = new RestoreScript((lines) => writeChains(lines, source, Infinity)).text();
+    const text = new RestoreScript((lines) => writeChains(lines, source, Infinity));
     const pieces = text[Symbol.iterator]();
     expect(pieces.next().value).toBe('*nat\n');
     expect(made).toBe(1);

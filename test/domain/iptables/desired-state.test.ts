@@ -160,29 +160,6 @@ describe('a frontend that two services claim', () => {
     expect(services.map((rule) => /default\/(.)/.exec(rule)![1])).toEqual(['a', 'b', 'c']);
   });
 
-  it('ends what rejects once nobody rejects, and what nothing comes for', () => {
-    const desired = new IptablesDesiredState();
-    const ended = (name: string, parts: Partial<ForwardingEntry> | undefined) => {
-      const delta = new IptablesChange();
-      const entry = parts && { ...entryOf(name), ...parts };
-      desired.replace(entryOf(name).key, entry && compiled(entry), delta);
-      return delta.entriesEnded.map(({ entry: { chain, rule } }) => `${chain} ${rule.split(' -j ')[1]}`);
-    };
-    const external = (outcome: 'reject' | 'drop'): Partial<ForwardingEntry> => ({
-      externalPolicyLocal: true,
-      ...(outcome === 'drop' && { endpoints: { ...withEndpoint().endpoints, local: [] } }),
-      frontends: [{ kind: 'external-ip', address: '192.0.2.9', port: 80, policy: 'Local', outcome }],
-    });
-    expect([ended('a', {}), ended('b', {})]).toEqual([[], []]);
-    expect(ended('a', withEndpoint())).toEqual([]);
-    expect(ended('b', withEndpoint())).toEqual(['KUBE-SERVICES REJECT --reject-with icmp-port-unreachable']);
-    expect(ended('c', external('reject'))).toEqual([]);
-    expect(ended('c', external('drop'))).toEqual([
-      'KUBE-EXTERNAL-SERVICES REJECT --reject-with icmp-port-unreachable',
-    ]);
-    expect(ended('c', undefined)).toContain('KUBE-EXTERNAL-SERVICES DROP');
-  });
-
   it('belongs to a Service, and no more to rules that nothing explained', () => {
     const desired = new IptablesDesiredState();
     desired.replace(unexplainedOwner('shop/gone'), {

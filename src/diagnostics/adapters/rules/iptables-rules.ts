@@ -63,7 +63,7 @@ export function restoreText(
   isServiceChain: (chain: string) => boolean,
 ): string {
   const { repair } = tablesDifference(tables, [], { chainsPerCommit: Infinity, isServiceChain });
-  return `# ${program('iptables', family, 'restore')} --noflush\n${[...repair.text()].join('')}`;
+  return `# ${program('iptables', family, 'restore')} --noflush\n${[...repair].join('')}`;
 }
 
 /** The chains of iptables mode, with the one that is the kubelet's too. */
