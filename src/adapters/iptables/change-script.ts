@@ -34,7 +34,7 @@ export function changeScript(
   const writer = new ChangeWriter(change, baseChange, tables, chainsPerCommit);
   return new RestoreScript(function* (lines) {
     for (const table of ['mangle', REJECTING, OWNED_TABLE] as const) yield* writer.write(table, lines);
-    writer.endRejecting(lines);
+    yield* writer.endRejecting(lines);
   });
 }
 
@@ -42,8 +42,8 @@ class ChangeWriter {
   private readonly chains: ChainsChange<OwnedChain>;
   private readonly removed: readonly OwnedEntry[];
   private readonly added: readonly OwnedEntry[];
-  /** What goes last: it rejects or drops, and nothing else comes in its place or must go before that. */
-  private readonly ended: ReadonlySet<OwnedEntry>;
+  /** What comes and goes last, once the frontends have rules. */
+  private readonly late: ReadonlySet<OwnedEntry>;
   /** Chains that are written anew, instead of changing single entries. */
   private readonly rewritten: readonly SharedChain[];
 
@@ -59,16 +59,20 @@ class ChangeWriter {
     this.rewritten = tables.baseRules.shared.filter(
       (chain) => this.removed.filter(isIn(chain)).length > MOST_DELETIONS,
     );
-    // The tool deletes the first rule of a text: the one that comes again goes before it comes.
+    const mayWait = ({ entry }: OwnedEntry) =>
+      entry.table === REJECTING && !this.rewritten.some(({ name }) => name === entry.chain);
+    // The tool deletes the first rule of a text: one that comes again goes before it comes.
     const coming = new Set(this.added.map(({ entry }) => `${entry.chain} ${entry.rule}`));
-    this.ended = new Set(
-      this.removed.filter(
-        ({ entry }) =>
-          entry.table === REJECTING &&
-          !coming.has(`${entry.chain} ${entry.rule}`) &&
-          !this.rewritten.some(({ name }) => name === entry.chain),
-      ),
-    );
+    const [accepted, rejected] = [this.removed, this.added].map(rejectedFrontends) as [Frontends, Frontends];
+    // What drops packets of a frontend stands neither before its rules while it is still rejected, nor behind them once it is.
+    const goesLate = ({ entry }: OwnedEntry) =>
+      !coming.has(`${entry.chain} ${entry.rule}`) && !rejected.has(entry.frontend);
+    const comesLate = ({ entry: { frontend } }: OwnedEntry) =>
+      accepted.has(frontend) && !rejected.has(frontend);
+    this.late = new Set([
+      ...this.removed.filter((one) => mayWait(one) && goesLate(one)),
+      ...this.added.filter((one) => mayWait(one) && comesLate(one)),
+    ]);
   }
 
   *write(table: TableName, lines: RestoreLines): Generator<void> {
@@ -80,7 +84,13 @@ class ChangeWriter {
       Infinity,
     );
     if (table === OWNED_TABLE) yield* writeChains(lines, chains.written, chainsPerCommit);
-    yield* this.changeShared(table, lines);
+    this.changeEntries((one) => one.entry.table === table && !this.late.has(one), lines);
+    for (const { chain, removed, added } of baseChange.tails) {
+      if (chain.table !== table || this.rewritten.includes(chain)) continue;
+      for (const rule of removed) lines.delete(table, chain.name, rule);
+      for (const rule of added) lines.append(table, chain.name, rule);
+    }
+    yield* this.rewrite(table, (chain) => chain.table === table && !this.isLate(chain), lines);
     yield;
     if (table === OWNED_TABLE) {
       const removed = chains.removed.map(({ chain: { name }, owner }) => ({ table, name, owner }));
@@ -90,29 +100,44 @@ class ChangeWriter {
   }
 
   /** To be called once the frontends have rules. */
-  endRejecting(lines: RestoreLines): void {
-    for (const { entry, owner } of this.ended) lines.delete(entry.table, entry.chain, entry.rule, owner);
+  *endRejecting(lines: RestoreLines): Generator<void> {
+    this.changeEntries((one) => this.late.has(one), lines);
+    yield* this.rewrite(REJECTING, (chain) => this.isLate(chain), lines);
     lines.commit();
   }
 
-  private *changeShared(table: TableName, lines: RestoreLines): Generator<void> {
-    const rewritten = new Set(this.rewritten.flatMap((chain) => (chain.table === table ? chain.name : [])));
-    const isSingle = ({ entry }: OwnedEntry) => entry.table === table && !rewritten.has(entry.chain);
-    for (const one of this.removed.filter(isSingle))
-      if (!this.ended.has(one)) lines.delete(table, one.entry.chain, one.entry.rule, one.owner);
+  private changeEntries(isNow: (one: OwnedEntry) => boolean, lines: RestoreLines): void {
+    const isSingle = (one: OwnedEntry) => isNow(one) && !this.rewritten.some((chain) => isIn(chain)(one));
+    for (const { entry, owner } of this.removed.filter(isSingle))
+      lines.delete(entry.table, entry.chain, entry.rule, owner);
     for (const { entry, owner } of this.added.filter(isSingle).reverse())
-      lines.insert(table, entry.chain, entry.rule, owner);
-    for (const { chain, removed, added } of this.baseChange.tails) {
-      if (chain.table !== table || rewritten.has(chain.name)) continue;
-      for (const rule of removed) lines.delete(table, chain.name, rule);
-      for (const rule of added) lines.append(table, chain.name, rule);
-    }
-    for (const chain of rewritten.size > 0 ? this.tables.shared(table) : []) {
-      if (!rewritten.has(chain.name)) continue;
+      lines.insert(entry.table, entry.chain, entry.rule, owner);
+  }
+
+  private *rewrite(
+    table: TableName,
+    isNow: (chain: SharedChain) => boolean,
+    lines: RestoreLines,
+  ): Generator<void> {
+    const names = new Set(this.rewritten.filter(isNow).map(({ name }) => name));
+    for (const chain of names.size > 0 ? this.tables.shared(table) : []) {
+      if (!names.has(chain.name)) continue;
       lines.declare(table, chain.name);
       yield* fillShared(lines, chain);
     }
   }
+
+  /** A chain that is rewritten for what is added to it loses immediately what goes. */
+  private isLate(chain: SharedChain): boolean {
+    return chain.table === REJECTING && !this.added.some(isIn(chain));
+  }
+}
+
+type Frontends = ReadonlySet<string | undefined>;
+
+function rejectedFrontends(entries: readonly OwnedEntry[]): Frontends {
+  const rejecting = entries.filter(({ entry }) => entry.rule.includes('-j REJECT'));
+  return new Set(rejecting.map(({ entry }) => entry.frontend));
 }
 
 function isIn({ table, name }: Pick<SharedChain, 'table' | 'name'>): (one: OwnedEntry) => boolean {

@@ -20,6 +20,12 @@ import { fillShared, removeChains, writeChains, type RestoreLines, RestoreScript
 /** Where frontends without endpoints are rejected. */
 const REJECTING: TableName = 'filter';
 const TARGET = /(?:^| )-[jg] (\S+)/;
+const DROPS = / -j DROP$/;
+const REJECTS = / -j REJECT /;
+
+/** What does not tell which frontend a rule is for. */
+const NOT_OF_FRONTEND =
+  / -m comment --comment (?:"(?:[^"\\]|\\.)*"|\S+)| -m addrtype --dst-type LOCAL| -j .*$/g;
 
 /** Most of the work is in the first: while the tool reads that, the others are made. */
 const TABLES: readonly TableName[] = [OWNED_TABLE, REJECTING, 'mangle'];
@@ -96,6 +102,10 @@ class Difference {
   private readonly present: ReadonlyMap<string, ReadonlyMap<string, readonly RuleText[]>>;
   private readonly owned: Iterable<OwnedChain>;
   private readonly shared: readonly SharedRepair[];
+  /** Frontends that rules of the kernel lead to services. */
+  private led: ReadonlySet<string> | undefined;
+  /** Frontends that are to be rejected. */
+  private rejected: ReadonlySet<string> | undefined;
   /** Chains of service ports that none has any more. */
   private readonly surplus: ReadonlySet<string>;
   readonly held: TablesDifference['held'];
@@ -129,7 +139,7 @@ class Difference {
   /** A frontend that has lost its endpoints is rejected before its rules go; one that has got some, until it has rules. */
   *repair(lines: RestoreLines): Generator<void> {
     for (const { chain, single } of this.shared)
-      if (chain.table === REJECTING && single) insertEntries(chain, single, lines);
+      if (chain.table === REJECTING && single) this.takeSteps(chain, single, 'early', lines);
     lines.commit();
     for (const table of this.tables) yield* this.repairTable(table, lines);
   }
@@ -223,20 +233,57 @@ class Difference {
       if (actual) lines.declare(table, name);
       return yield* fillShared(lines, chain, new Set(actual));
     }
-    if (table !== REJECTING) insertEntries(chain, single, lines);
+    if (table !== REJECTING) this.takeSteps(chain, single, 'early', lines);
     for (const rule of single.appended) lines.append(table, name, rule);
-    for (const rule of single.deleted) lines.delete(table, name, rule);
+    this.takeSteps(chain, single, 'late', lines);
   }
+
+  private takeSteps(
+    { table, name }: Chain,
+    { inserted, deleted }: SingleRules,
+    when: 'early' | 'late',
+    lines: RestoreLines,
+  ): void {
+    for (const { entry, owner } of [...inserted].reverse())
+      if (this.isLate(entry.rule) === (when === 'late')) lines.insert(table, name, entry.rule, owner);
+    for (const rule of deleted)
+      if (this.isEarly(rule) === (when === 'early')) lines.delete(table, name, rule);
+  }
+
+  /** What drops some packets of a frontend comes behind the rules that lead the others, which something else may answer until then. */
+  private isLate(rule: RuleText): boolean {
+    if (!DROPS.test(rule)) return false;
+    this.led ??= new Set(
+      this.desired.baseRules.shared
+        .filter(({ table }) => table === OWNED_TABLE)
+        .flatMap(({ table, name }) => this.rules(table, name) ?? [])
+        .map(frontendOf),
+    );
+    return !this.led.has(frontendOf(rule));
+  }
+
+  /** What drops packets of a frontend goes once they are rejected, which another chain does behind it. */
+  private isEarly(rule: RuleText): boolean {
+    if (!DROPS.test(rule)) return false;
+    this.rejected ??= new Set(
+      this.desired
+        .shared(REJECTING)
+        .flatMap(({ rules }) => rules.filter((one) => REJECTS.test(one)))
+        .map(frontendOf),
+    );
+    return this.rejected.has(frontendOf(rule));
+  }
+}
+
+/** Equal for rules about the same frontend. */
+function frontendOf(rule: RuleText): string {
+  return rule.replace(NOT_OF_FRONTEND, '');
 }
 
 function presentChains(saved: SavedTables): ReadonlyMap<string, ReadonlyMap<string, readonly RuleText[]>> {
   return new Map(
     saved.map(({ name, chains }) => [name, new Map(chains.map((chain) => [chain.name, chain.rules]))]),
   );
-}
-
-function insertEntries({ table, name }: Chain, { inserted }: SingleRules, lines: RestoreLines): void {
-  for (const { entry, owner } of [...inserted].reverse()) lines.insert(table, name, entry.rule, owner);
 }
 
 /** Where no chain of a service is present, all are missing. They are made while they are written: there are very many. */

@@ -47,21 +47,14 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'outsiders-at-cluster-ips-are-not-masqueraded',
     file: PLACE.chains,
-    original: 'return masqueraded ? [this.masqueradeRule(masqueraded), ...choice] : choice;',
-    fault: 'return choice;',
+    original: 'const masquerade = masqueradeRule(id, context);',
+    fault: 'const masquerade: readonly RuleText[] = [];',
   },
   {
     name: 'origin-without-endpoints',
     file: PLACE.chains,
-    original:
-      '    for (const endpoint of list) parts.push(`${endpointPlace(endpoint)} ${weightOf(endpoint)}`);\n',
-    fault: '',
-  },
-  {
-    name: 'shared-alike-without-frontends',
-    file: PLACE.entries,
-    original: '    frontends,\n',
-    fault: '',
+    original: "[context.endpointOrigin, ...masquerade, ...places].join('\\n')",
+    fault: "[context.endpointOrigin, ...masquerade].join('\\n')",
   },
   {
     name: 'rejections-of-the-other-family',
@@ -84,8 +77,8 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'repair-leaves-surplus-rules',
     file: PLACE.difference,
-    original: "    else if (act === 'delete') lines.delete(table, name, rule, owners.get(rule));\n",
-    fault: "    else if (act === 'delete') continue;\n",
+    original: "      if (this.isEarly(rule) === (when === 'early')) lines.delete(table, name, rule);\n",
+    fault: "      if (this.isEarly(rule) && when === 'early') lines.delete(table, name, rule);\n",
   },
   {
     name: 'rules-of-chains-in-any-order',
@@ -96,26 +89,26 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'rejections-end-early-beside-others',
     file: PLACE.script,
-    original: '&& !atOnce.has(entry.chain);',
-    fault: '&& !entriesAdded.some((one) => one.entry.chain === entry.chain);',
+    original: '&& !this.rewritten.some(({ name }) => name === entry.chain);',
+    fault: '&& !this.added.some((one) => one.entry.chain === entry.chain);',
   },
   {
     name: 'drops-before-rejections-end',
     file: PLACE.script,
-    original: 'mayWait(one) && accepted.has(one.entry.frontend)',
+    original: 'mayWait(one) && comesLate(one)',
     fault: 'false',
   },
   {
     name: 'repair-rejects-last',
     file: PLACE.difference,
     original: `    for (const { chain, single } of this.shared)
-      if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);
+      if (chain.table === REJECTING && single) this.takeSteps(chain, single, 'early', lines);
     lines.commit();
     for (const table of this.tables) yield* this.repairTable(table, lines);
 `,
     fault: `    for (const table of this.tables) yield* this.repairTable(table, lines);
     for (const { chain, single } of this.shared)
-      if (chain.table === REJECTING && single) takeSteps(chain, single.first, lines);
+      if (chain.table === REJECTING && single) this.takeSteps(chain, single, 'early', lines);
     lines.commit();
 `,
   },
