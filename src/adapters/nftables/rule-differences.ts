@@ -2,7 +2,7 @@ import isEqual from 'fast-deep-equal';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { ruleText } from '../../domain/nftables/kernel/rule-text.js';
 import { POSSIBLE_SETS } from '../../domain/nftables/layout/sets.js';
-import { classElement, structureCounter, type Structure } from '../../domain/nftables/layout/structure.js';
+import type { Structure } from '../../domain/nftables/layout/structure.js';
 import { nftFamily, TABLE_NAME, type SetElement } from '../../domain/nftables/layout/table.js';
 import type { DesiredSet, DesiredTable } from '../../domain/nftables/state/desired-table.js';
 import {
@@ -56,12 +56,10 @@ class Leaving {
   readonly elements = new Set<string>();
 
   constructor(unused: Iterable<Structure>) {
-    for (const structure of unused) {
-      this.names.add(structure.name);
-      const counter = structureCounter(structure);
+    for (const { name, counter, leading } of unused) {
+      this.names.add(name);
       if (counter !== undefined) this.names.add(counter);
-      const placed = classElement(structure);
-      if (placed) this.elements.add(`${placed.set.name} ${placed.element.key}`);
+      if (leading) this.elements.add(`${leading.set.name} ${leading.element.key}`);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { type NodeNetwork, rejectedProtocols } from '../../forwarding/node-network.js';
 import type { Protocol } from '../../model/service-port-name.js';
-import { type FrontendVariant, REJECTED_NODE_PORTS, setsOf, sourcesSet } from './sets.js';
+import { REJECTED_NODE_PORTS, setsOf, sourcesSet } from './sets.js';
 import type { KernelRule } from '../kernel/ruleset.js';
 import { rule, RuleParts } from './rule-parts.js';
 import { type SetDefinition, type SetElement, formatPriority } from './table.js';
@@ -19,17 +19,20 @@ import {
  * the chain that remembers clients for one timeout, the set of sources of one prefix length. Or one that exists as long as the
  * node wants it: what rejects packets to node ports on loopback addresses.
  */
-export type Structure =
-  | { readonly kind: 'class'; readonly name: string; readonly trafficClass: TrafficClass }
-  | {
-      readonly kind: 'remember';
-      readonly name: string;
-      readonly variant: FrontendVariant;
-      readonly affinitySeconds: number;
-    }
-  | { readonly kind: 'sources'; readonly name: string; readonly prefixLength: number }
-  | { readonly kind: 'rejected-node-ports'; readonly name: string }
-  | { readonly kind: 'rejection'; readonly name: string; readonly protocol: Protocol };
+export interface Structure {
+  /** Of its chain or set. */
+  readonly name: string;
+  /** Missing: it is a chain. */
+  readonly set?: SetDefinition;
+  /** Of a set of sources. */
+  readonly prefixLength?: number;
+  /** Of its chain. */
+  readonly rules?: (node: NodeNetwork) => readonly KernelRule[];
+  /** The named counter that its rules count by. */
+  readonly counter?: string;
+  /** The element that leads to its chain. */
+  readonly leading?: { readonly set: SetDefinition; readonly element: SetElement };
+}
 
 const interned = new Map<string, readonly Structure[]>();
 
@@ -38,79 +41,41 @@ export function structuresOfClass(trafficClass: TrafficClass): readonly Structur
   const name = className(trafficClass);
   const known = interned.get(name);
   if (known) return known;
-  const structures: Structure[] = [{ kind: 'class', name, trafficClass }];
-  for (const behind of classesBehind(trafficClass)) structures.push(...structuresOfClass(behind));
   const { kind, variant, affinitySeconds, count } = trafficClass;
-  if ((kind === 'pick' || kind === 'short-circuit') && affinitySeconds > 0 && count > 0) {
+  const { classes, shortCircuitClasses } = setsOf(variant);
+  const leading = {
+    set: kind === 'short-circuit' ? shortCircuitClasses : classes,
+    element: { key: formatPriority(classNumber(trafficClass)), value: `goto ${name}` },
+  };
+  const structures: Structure[] = [{ name, rules: (node) => classRules(trafficClass, node), leading }];
+  for (const behind of classesBehind(trafficClass)) structures.push(...structuresOfClass(behind));
+  if ((kind === 'pick' || kind === 'short-circuit') && affinitySeconds > 0 && count > 0)
     structures.push({
-      kind: 'remember',
       name: rememberChain(variant, affinitySeconds),
-      variant,
-      affinitySeconds,
+      rules: ({ family }) => rememberRules(variant, affinitySeconds, family),
     });
-  }
   interned.set(name, structures);
   return structures;
 }
 
 export function sourcesStructure(prefixLength: number): Structure {
-  return { kind: 'sources', name: sourcesSet(prefixLength).name, prefixLength };
+  const set = sourcesSet(prefixLength);
+  return { name: set.name, set, prefixLength };
 }
 
 /** The structures that the node wants, whatever the services. */
 export function nodeStructures(node: NodeNetwork): readonly Structure[] {
   const protocols = rejectedProtocols(node);
   if (protocols.length === 0) return [];
-  return [
-    { kind: 'rejected-node-ports', name: REJECTED_NODE_PORTS.name },
-    ...protocols.map((protocol) => ({
-      kind: 'rejection' as const,
+  const rejections = protocols.map((protocol): Structure => {
+    const counter = rejectionCounter(protocol);
+    return {
       name: rejectionChain(protocol),
-      protocol,
-    })),
-  ];
-}
-
-/** The rules of a structure's chain; undefined for one that is a set. */
-export function structureRules(structure: Structure, node: NodeNetwork): readonly KernelRule[] | undefined {
-  switch (structure.kind) {
-    case 'class':
-      return classRules(structure.trafficClass, node);
-    case 'remember':
-      return rememberRules(structure.variant, structure.affinitySeconds, node.family);
-    case 'rejection':
-      return [
-        rule([
-          { kind: 'count', counter: rejectionCounter(structure.protocol) },
-          new RuleParts(node.family).reject,
-        ]),
-      ];
-    case 'sources':
-    case 'rejected-node-ports':
-      return undefined;
-  }
-}
-
-/** The set that the structure is; undefined for one that is a chain. */
-export function structureSet(structure: Structure): SetDefinition | undefined {
-  if (structure.kind === 'sources') return sourcesSet(structure.prefixLength);
-  return structure.kind === 'rejected-node-ports' ? REJECTED_NODE_PORTS : undefined;
-}
-
-/** The named counter that the structure's rules count by. */
-export function structureCounter(structure: Structure): string | undefined {
-  return structure.kind === 'rejection' ? rejectionCounter(structure.protocol) : undefined;
-}
-
-/** The element that leads from the class's number to its chain. */
-export function classElement(structure: Structure): { set: SetDefinition; element: SetElement } | undefined {
-  if (structure.kind !== 'class') return undefined;
-  const { trafficClass, name } = structure;
-  const { classes, shortCircuitClasses } = setsOf(trafficClass.variant);
-  return {
-    set: trafficClass.kind === 'short-circuit' ? shortCircuitClasses : classes,
-    element: { key: formatPriority(classNumber(trafficClass)), value: `goto ${name}` },
-  };
+      counter,
+      rules: ({ family }) => [rule([{ kind: 'count', counter }, new RuleParts(family).reject])],
+    };
+  });
+  return [{ name: REJECTED_NODE_PORTS.name, set: REJECTED_NODE_PORTS }, ...rejections];
 }
 
 /** The chain that rejects packets of that protocol. kube-proxy's name. */

@@ -4,14 +4,7 @@ import type { NftablesDesiredState } from './desired-state.js';
 import { KUBE_PROXY_MAPS } from '../layout/kube-proxy-maps.js';
 import { nodeChains, type ChainRules } from '../layout/node-rules.js';
 import { NODEPORT_IPS, sourcesSet, STATIC_SETS } from '../layout/sets.js';
-import {
-  classElement,
-  nodeStructures,
-  structureCounter,
-  structureRules,
-  structureSet,
-  type Structure,
-} from '../layout/structure.js';
+import { nodeStructures, type Structure } from '../layout/structure.js';
 import type { SetDefinition, SetElement } from '../layout/table.js';
 import type { TablePart } from './service-port-rules.js';
 
@@ -58,11 +51,11 @@ export function desiredTable(
 
 /** The same without the elements of service ports: what has to be there before them. */
 export function tableWithoutServices(desired: NftablesDesiredState, node: NodeNetwork): DesiredTable {
-  const placed = [...desired.structures()].flatMap((structure) => classElement(structure) ?? []);
+  const placed = [...desired.structures()].flatMap(({ leading }) => leading ?? []);
   placed.push(...nodePortKeys(node).map((key) => ({ set: NODEPORT_IPS, element: { key } })));
   return {
     chains: tableChains(desired, node),
-    counters: structuresOf(desired, node).flatMap((structure) => structureCounter(structure) ?? []),
+    counters: structuresOf(desired, node).flatMap(({ counter }) => counter ?? []),
     sets: tableSets(desired, node).map((set) => {
       const elements = placed.filter((each) => each.set === set).map(({ element }) => element);
       return { set, elements, owners: elements.map(() => undefined) };
@@ -82,14 +75,14 @@ export function tableChains(desired: NftablesDesiredState, node: NodeNetwork): r
 /** The sets that the table has: those of every table, one for each prefix length of sources, those of the node, and kube-proxy's that are kept. */
 export function tableSets(desired: NftablesDesiredState, node: NodeNetwork): readonly SetDefinition[] {
   const sources = sourceLengths(desired.structures()).map(sourcesSet);
-  const ofNode = nodeStructures(node).flatMap((its) => structureSet(its) ?? []);
+  const ofNode = nodeStructures(node).flatMap(({ set }) => set ?? []);
   return [...STATIC_SETS, ...sources, ...ofNode, ...(desired.keepsKubeProxyRules ? KUBE_PROXY_MAPS : [])];
 }
 
 /** The prefix lengths among structures, each once, in order: for each there is a set of sources. */
 export function sourceLengths(structures: Iterable<Structure>): readonly number[] {
   const lengths = new Set<number>();
-  for (const structure of structures) if (structure.kind === 'sources') lengths.add(structure.prefixLength);
+  for (const { prefixLength } of structures) if (prefixLength !== undefined) lengths.add(prefixLength);
   return [...lengths].sort((a, b) => a - b);
 }
 
@@ -98,10 +91,7 @@ function structuresOf(desired: NftablesDesiredState, node: NodeNetwork): readonl
 }
 
 function structureChains(structures: readonly Structure[], node: NodeNetwork): readonly ChainRules[] {
-  return structures.flatMap((structure) => {
-    const rules = structureRules(structure, node);
-    return rules ? [{ chain: { name: structure.name }, rules }] : [];
-  });
+  return structures.flatMap(({ name, rules }) => (rules ? [{ chain: { name }, rules: rules(node) }] : []));
 }
 
 /** The elements of NODEPORT_IPS: none if every address of the node accepts node ports. */

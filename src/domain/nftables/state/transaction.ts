@@ -5,14 +5,7 @@ import type { NodeNetwork } from '../../forwarding/node-network.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
 import { nodeChains, type ChainRules } from '../layout/node-rules.js';
 import { NODEPORT_IPS } from '../layout/sets.js';
-import {
-  classElement,
-  structureCounter,
-  structureRules,
-  structureSet,
-  type Structure,
-  nodeStructures,
-} from '../layout/structure.js';
+import { nodeStructures, type Structure } from '../layout/structure.js';
 import type { Operation, SetDefinition } from '../layout/table.js';
 import type { NftablesDesiredState } from './desired-state.js';
 import { sourceLengths, nodePortKeys, tableChains } from './desired-table.js';
@@ -80,8 +73,7 @@ export function changeTransactions(
 ): ChangeTransactions {
   const structures = new Transaction();
   const created = change.newStructures.filter(({ name }) => !unused.has(name));
-  for (const structure of created)
-    if (!structureSet(structure)) structures.add({ op: 'add-chain', chain: { name: structure.name } });
+  for (const { name, set } of created) if (!set) structures.add({ op: 'add-chain', chain: { name } });
   for (const structure of created) addStructure(structure, node, structures);
   if (created.some(isSources)) {
     const present = [...desired.structures(), ...change.unusedStructures, ...unused.values()];
@@ -117,16 +109,13 @@ export function removalsOf(
       node,
       emptying,
     );
-  for (const structure of unused.values()) {
-    const placed = classElement(structure);
-    if (placed) emptying.add({ op: 'delete-elements', set: placed.set, elements: [placed.element] });
-    const set = structureSet(structure);
-    const counter = structureCounter(structure);
+  for (const { name, set, counter, leading } of unused.values()) {
+    if (leading) emptying.add({ op: 'delete-elements', set: leading.set, elements: [leading.element] });
     if (set) {
       deletion.add({ op: 'delete-set', set });
     } else {
-      emptying.add({ op: 'flush-chain', chain: structure.name });
-      deletion.add({ op: 'delete-chain', chain: structure.name });
+      emptying.add({ op: 'flush-chain', chain: name });
+      deletion.add({ op: 'delete-chain', chain: name });
     }
     if (counter !== undefined) deletion.add({ op: 'delete-counter', counter });
   }
@@ -142,18 +131,19 @@ function changeElements(
   if (elements.length > 0) transaction.add({ op, set, elements }, owners);
 }
 
-function isSources({ kind }: Structure): boolean {
-  return kind === 'sources';
+function isSources({ prefixLength }: Structure): boolean {
+  return prefixLength !== undefined;
 }
 
-function addStructure(structure: Structure, node: NodeNetwork, transaction: Transaction): void {
-  const set = structureSet(structure);
-  const counter = structureCounter(structure);
+function addStructure(
+  { name, set, counter, rules, leading }: Structure,
+  node: NodeNetwork,
+  transaction: Transaction,
+): void {
   if (set) transaction.add({ op: 'add-set', set });
   if (counter !== undefined) transaction.add({ op: 'add-counter', counter });
-  transaction.addRules({ chain: { name: structure.name }, rules: structureRules(structure, node) ?? [] });
-  const placed = classElement(structure);
-  if (placed) transaction.add({ op: 'add-elements', set: placed.set, elements: [placed.element] });
+  transaction.addRules({ chain: { name }, rules: rules?.(node) ?? [] });
+  if (leading) transaction.add({ op: 'add-elements', set: leading.set, elements: [leading.element] });
 }
 
 function rewriteFirewall(
