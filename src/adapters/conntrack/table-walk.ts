@@ -42,7 +42,7 @@ export class TableWalk {
 
   /**
    * Walks from the start.
-   * @param isFiltered the kernel is asked for what the query wants; otherwise for everything
+   * @param isFiltered whether the kernel filters by the query or sends everything
    */
   async begin(isFiltered: boolean): Promise<KernelReply> {
     const { request, socket, query, signal } = this;
@@ -79,7 +79,7 @@ export class TableWalk {
   }
 }
 
-/** Which flows the kernel is asked for. */
+/** The requested flows. */
 export interface DumpQuery extends FlowPlace {
   readonly protocol: Protocol;
   /** Only those that were answered, or only the others; undefined for all. */

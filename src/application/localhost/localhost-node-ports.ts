@@ -30,7 +30,7 @@ interface RelayDependencies {
   readonly logger: Logger;
 }
 
-/** Tells what limits a service port besides its rules; undefined: nothing any more. */
+/** Reports what limits a service port besides its rules; undefined: nothing. */
 export type ReportProblem = (key: ServicePortKey, problem: string | undefined) => void;
 
 /** The service port that has the node port, and where that leads. */
@@ -199,14 +199,14 @@ class RelayedNodePort {
         this.retry = undefined;
         void this.continue();
       });
-      // Another service port may have it by now; the next attempt tells what becomes of that.
+      // Another service port may own it now; the next attempt reports its result.
       if (this.wanted?.key !== wanted.key) return;
       this.blamed = wanted.key;
       report(wanted.key, errorMessage(error));
     }
   }
 
-  /** The next attempt is due at once, and nobody lacks anything so far. */
+  /** The next attempt is due immediately, and the reported problem is withdrawn. */
   private resetBackoff(): void {
     this.retry?.cancel();
     this.retry = undefined;

@@ -48,7 +48,7 @@ export class AwaitNode {
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {
-    // A rejection that nobody awaits is not an error.
+    // A rejection without a listener is not an error.
     this.ready.catch(() => {});
   }
 

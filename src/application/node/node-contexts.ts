@@ -49,7 +49,7 @@ export interface NodeSettings {
   readonly externalIPsAllowed: boolean;
   /** Mode userspace: all traffic may go to all endpoints. Default false. */
   readonly everyEndpoint?: boolean;
-  /** Silent endpoints step aside, unless a Service has it otherwise. Default false. */
+  /** Silent endpoints are ejected unless a Service turns that off. Default false. */
   readonly ejectSilentEndpoints?: boolean;
   /** nftables mode: endpoints are chosen by tables of slots. Default false. */
   readonly usesSlots?: boolean;

@@ -48,7 +48,7 @@ const servicePortChange = fields({
   took: number,
   /** Endpoints that traffic of this node may go to. */
   endpoints: listChange,
-  /** Endpoints that step aside, because they are silent; missing if that did not change. */
+  /** Ejected endpoints; missing if they did not change. */
   aside: optional(listChange),
   frontends: listChange,
 });

@@ -16,7 +16,7 @@ type Outcome = Pick<ServicePortChange, 'result' | 'reason'>;
 const PROGRAMMED: Outcome = { result: 'programmed' };
 const REMOVED: Outcome = { result: 'removed' };
 
-/** Remembers the last changes of all families: small values in a ring, so that what changed can be told afterwards. */
+/** The last changes of all families: small values in a ring buffer. */
 export class ChangeHistory implements Partial<SyncObserver> {
   private readonly ring: ChangeEntry[] = [];
   private count = 0;
@@ -28,7 +28,7 @@ export class ChangeHistory implements Partial<SyncObserver> {
     private readonly clock: Clock,
   ) {}
 
-  /** The service ports that a sync programmed, or could not. When all were due, only failures are told one by one. */
+  /** The service ports that a sync programmed, or could not. When all were due, only failures are listed one by one. */
   programmed(family: IpFamily, report: SyncReport): void {
     const { changed, everyService, failed, written, triggers } = report;
     const ms = Math.round(report.seconds * 1000);

@@ -10,7 +10,7 @@ import type { ServiceNote } from '../ports/backend.js';
 import { compactTexts, conflictsText } from '../words.js';
 import type { DegradedStatus, ConflictingFrontend } from './port-status.js';
 
-/** How service ports are programmed otherwise than requested: other Services own frontends, the backend has notes, the node lacks something. */
+/** Differences between service ports as requested and as programmed: other Services own frontends, the backend has notes, the node lacks something. */
 export class Deviations {
   /** The backend's notes on single service ports. */
   private readonly notes = new Map<ServicePortKey, string>();
@@ -61,7 +61,7 @@ export class Deviations {
   }
 }
 
-/** How a service port is programmed otherwise than requested. */
+/** How a programmed service port differs from the requested one. */
 interface Deviation extends Pick<DegradedStatus, 'limitedBy'> {
   /** The frontends that others own, with their present owners. */
   held(): readonly ConflictingFrontend[];

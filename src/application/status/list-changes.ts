@@ -28,7 +28,7 @@ export function endpointsChange(
   return change.of(present);
 }
 
-/** Which endpoints have stepped aside or returned, if any. */
+/** Which endpoints were ejected or returned, if any. */
 export function ejectedChange({ former, entry }: ForwardingChange): { readonly aside?: ListChange } {
   if (!former?.endpoints.aside && !entry?.endpoints.aside) return {};
   const aside = endpointsChange(former && asideOf(former.endpoints), entry && asideOf(entry.endpoints));

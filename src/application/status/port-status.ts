@@ -86,16 +86,16 @@ export function isNodeProblem(
   return state === 'failed' ? limitedBy !== 'mode' : limitedBy === 'node';
 }
 
-/** When an endpoint stepped aside and is tried again, in milliseconds since the epoch. */
+/** When an endpoint was ejected and when it is tried again, in milliseconds since the epoch. */
 export interface EjectionTimes {
   readonly since: number;
   readonly until: number;
 }
 
-/** Tells of endpoints that step aside; undefined for one that does not. */
+/** The times of an ejected endpoint; undefined if it is not ejected. */
 export type EjectionLookup = (port: FamilyPortKey, place: string) => EjectionTimes | undefined;
 
-/** The endpoints that step aside now. */
+/** The endpoints that are ejected at present. */
 export interface EjectionStatus {
   readonly ejectionTimes: EjectionLookup;
   /** The service ports that have any, as last programmed. */

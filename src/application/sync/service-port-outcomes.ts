@@ -32,7 +32,7 @@ export class ServicePortOutcomes {
     this.deviations = new Deviations(table);
   }
 
-  /** How many times in a row the service port was refused; undefined if it does not fail. */
+  /** How many times in a row the service port failed; undefined if it does not fail. */
   attempts(key: ServicePortKey): number | undefined {
     const status = this.statuses.get(this.family, key);
     return status?.state === 'failed' ? status.attempts : undefined;
@@ -46,7 +46,7 @@ export class ServicePortOutcomes {
 
   record(changed: readonly ForwardingChange[], { failed, notes = [] }: ApplyResult): void {
     const since = this.now();
-    // One object for all that are programmed as asked for, to save memory: that is most of them.
+    // One object for all that are programmed as requested, to save memory: that is most of them.
     const plain: ProgrammedStatus = { state: 'programmed', since };
     if (this.deviations.isEmpty && failed.length === 0 && notes.length === 0) {
       for (const { key, entry } of changed) this.succeeded(key, entry, plain);

@@ -233,7 +233,7 @@ export class SyncLoop {
     } catch (error) {
       const reason = errorMessage(error);
       this.reportFirst(`${family}: ${reason}`);
-      // It was cut short, and nobody retries.
+      // It was cut short by the stop, and is not retried.
       if (this.isStopped()) return true;
       if (this.failures++ === 0) this.failingSince = this.clock.steady();
       this.pending.everyServiceChanged();

@@ -32,7 +32,7 @@ export interface VerifierTurns {
   failed(key: VerifyResult['failed'][number]['key']): void;
 }
 
-/** The outcome of a verification that was asked for. */
+/** The outcome of a requested verification. */
 interface Verification {
   /** A change came first. */
   readonly interrupted: boolean;
@@ -200,12 +200,12 @@ type Found = readonly RuleDifference[] | undefined;
 /** One attempt to answer, which a change may end. */
 interface Attempt {
   readonly ending: AbortController;
-  /** Aborted by a change, or when nobody waits for the answer any more. */
+  /** Aborted by a change, or when the request is canceled. */
   readonly signal: AbortSignal;
   readonly firmFrom: number;
 }
 
-/** Compares what is programmed with the kernel when somebody asks, between syncs. A change ends it, and it begins anew. */
+/** Compares the programmed state with the kernel on request, between syncs. A change interrupts it, and it starts again. */
 export class Comparison {
   private running: Attempt | undefined;
   private isStopped = false;
@@ -218,7 +218,7 @@ export class Comparison {
 
   /**
    * As `Sync.differences`. @throws also when the proxy stops
-   * @param asker aborted when nobody waits for the answer any more
+   * @param asker aborted when the request is canceled
    */
   async differences(asker: AbortSignal = NEVER): Promise<Found> {
     const firmFrom = this.clock.steady() + GIVES_WAY;

@@ -17,7 +17,7 @@ const CHECK_PERIOD = 1_000;
 /** So many connections are walked through without a pause; with it, some 15,000 in a second: some hundredths of a core. */
 const WALKED_AT_ONCE = 1_000;
 const PAUSE = 50;
-/** A further rest between walks while only evidence is asked for: they only make up for what events did not tell. */
+/** A further pause between walks while only evidence is needed: walks then only find what events missed. Milliseconds. */
 const SELDOM = 30_000;
 /** Until the next walk after one that failed. */
 const AFTER_FAILURE = 5_000;
@@ -86,7 +86,7 @@ export class TrafficCount {
   }
 
   /**
-   * Whether numbers of open connections and bytes are asked for, as at first, or nothing but evidence, which costs less. Numbers
+   * Whether numbers of open connections and bytes are needed, as at first, or only evidence, which costs less. Numbers
    * are complete again after the next walk.
    */
   wantNumbers(wanted: boolean): void {

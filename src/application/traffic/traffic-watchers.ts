@@ -63,7 +63,7 @@ export interface Counted {
 export class TrafficWatchers {
   private readonly present = new Set<symbol>();
   private stopped = false;
-  /** For what counting goes on though nobody watches. */
+  /** Users of the counts that do not watch. */
   private readonly keepers = new Map<symbol, KeptFor>();
   private count: TrafficCount | undefined;
   private lingering: Timer | undefined;
@@ -105,7 +105,7 @@ export class TrafficWatchers {
   }
 
   /**
-   * Counts from now on, whether somebody watches or not, until the function that it returns is called.
+   * Counts from now on, with or without watchers, until the returned function is called.
    * @throws ConntrackUnavailableError
    */
   keepCounting(what: KeptFor): () => void {
@@ -148,7 +148,7 @@ export class TrafficWatchers {
     if (this.present.delete(watcher)) this.lingerIfUnused();
   }
 
-  /** While nobody is left, it goes on as before. */
+  /** Without users the pace stays the same. */
   private choosePace(): void {
     const wants = [...this.keepers.values()];
     if (this.present.size + wants.length === 0) return;

@@ -18,7 +18,7 @@ const UNREADABLE = 'unreadable';
 /** Those that are counted even while none of them is ignored. */
 const KINDS = ['Service', 'EndpointSlice', 'Node', 'ServiceCIDR', UNREADABLE];
 
-/** Whether a problem of the source is about one object that it names. Otherwise any number of objects may be concerned. */
+/** Whether a problem of the source names the one object that it is about. If not, it may concern any number of objects. */
 export function isAboutObject(problem: string): boolean {
   return NAMED.test(problem);
 }

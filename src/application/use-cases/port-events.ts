@@ -34,7 +34,7 @@ export function failedPortEvents(
 }
 
 /**
- * Records an event on the Service when one of its ports is programmed otherwise than requested, as where its address belongs to
+ * Records an event on the Service when one of its ports is degraded, as where its address belongs to
  * another Service. Not too often for one Service: it may have very many ports.
  */
 export function degradedPortEvents(
@@ -51,7 +51,7 @@ export function degradedPortEvents(
       type: 'Warning',
       reason: held ? 'FrontendConflict' : 'ServicePortDegraded',
       action: 'SyncProxyRules',
-      note: `node ${nodeName} serves ${port} (${family}) otherwise than asked for: ${reason}`,
+      note: `node ${nodeName} serves ${port} (${family}) with limits: ${reason}`,
     });
   };
 }
@@ -64,7 +64,7 @@ function placeOf(key: ServicePortKey): { readonly regarding: EventSubject; reado
   };
 }
 
-/** Told of what is ignored of an object of a Service, when that has changed. */
+/** Called with the ignored parts of an object of a Service when they have changed. */
 export type IgnoredParts = (service: ServiceKey, object: string, problems: readonly string[]) => void;
 
 const OURS = annotationPath('kube-proxy-ts/').slice(0, -1);

@@ -132,7 +132,7 @@ export class Sync {
   }
 
   /**
-   * What the kernel has otherwise than was programmed last; undefined if the backend cannot tell. Changes nothing.
+   * How the kernel differs from the last programmed state; undefined if the backend cannot compare. Changes nothing.
    * @throws if nothing has been programmed yet, or the kernel cannot be read; the signal's reason when it is aborted
    */
   async differences(signal: AbortSignal): Promise<readonly RuleDifference[] | undefined> {
@@ -271,7 +271,7 @@ function everyPort(
 }
 
 /**
- * Removals that failed. The forwarding table has forgotten them; only their status tells that the kernel has not.
+ * Removals that failed. The forwarding table no longer has these service ports; only their status shows that the kernel does.
  * @param services those of which they are wanted; undefined for all
  */
 function failedRemovals(

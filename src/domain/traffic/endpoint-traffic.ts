@@ -64,7 +64,7 @@ export class EndpointTraffic {
     this.totals = new GrowingTotals(ofPort);
   }
 
-  /** None of the last connections got an answer, and they were three or more. Refused ones have none here. */
+  /** None of the last three or more connections got an answer. A rejected connection counts as unanswered here. */
   get silent(): boolean {
     return this.unansweredInARow >= SILENT_AFTER;
   }
@@ -90,7 +90,7 @@ export class EndpointTraffic {
   }
 
   /**
-   * TCP has it that it is over; one that waits was refused.
+   * TCP has closed it; one that was waiting was rejected.
    * @param weight how many connections it stands for
    */
   closed(flow: CountedFlow, weight: number, now: number): void {
@@ -166,7 +166,7 @@ export interface Evidence {
    * the last answer.
    */
   readonly unanswered: readonly UnansweredConnection[];
-  /** When one was answered last; undefined if none was since the counting began. A refusal is an answer. */
+  /** When one was answered last; undefined if none was since the counting began. A rejection is an answer. */
   readonly answered: number | undefined;
 }
 

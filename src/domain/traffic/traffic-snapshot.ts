@@ -26,7 +26,7 @@ export interface PortSnapshot extends TrafficState {
 export interface Moment {
   /** Since the epoch. */
   readonly time: number;
-  /** By a clock that nobody sets. */
+  /** By a clock that is never set. */
   readonly steady: number;
 }
 

@@ -4,7 +4,7 @@ import { degradedPortEvents } from '../../../src/application/use-cases/port-even
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { servicePortKey } from '../../../src/domain/model/service-port-name.js';
 
-it('a port that is served otherwise than asked for is an event, once for each reason', () => {
+it('a port that is served with limits is an event, once for each reason', () => {
   const posted: ClusterEvent[] = [];
   const recorder = { record: (event: ClusterEvent) => posted.push(event) };
   const statuses = new ServiceStatuses(undefined, degradedPortEvents(recorder, 'n1', new FakeClock()));
@@ -23,12 +23,12 @@ it('a port that is served otherwise than asked for is an event, once for each re
   expect(posted.map(({ reason, note }) => [reason, note])).toEqual([
     [
       'ServicePortDegraded',
-      'node n1 serves tcp/http (IPv4) otherwise than asked for: mode iptables cannot choose by maglev',
+      'node n1 serves tcp/http (IPv4) with limits: mode iptables cannot choose by maglev',
     ],
-    ['ServicePortDegraded', 'node n1 serves tcp/http (IPv4) otherwise than asked for: another one'],
+    ['ServicePortDegraded', 'node n1 serves tcp/http (IPv4) with limits: another one'],
     [
       'FrontendConflict',
-      'node n1 serves tcp/http (IPv4) otherwise than asked for: 10.96.0.1:80/TCP belongs to shop/other',
+      'node n1 serves tcp/http (IPv4) with limits: 10.96.0.1:80/TCP belongs to shop/other',
     ],
   ]);
 });

@@ -30,12 +30,12 @@ export function useServer(cluster: Cluster, server: string, proxyUrl: string | u
   Object.assign(cluster, {
     server,
     ...(proxyUrl && { proxyUrl }),
-    // KubeConfig refuses plain HTTP unless verification, which plain HTTP does not have, is off.
+    // KubeConfig rejects plain HTTP unless verification, which plain HTTP does not have, is off.
     ...(server.startsWith('http:') && { skipTLSVerify: true }),
   });
 }
 
-/** Otherwise it would keep the agent of a cluster, with the certificates of that time. */
+/** Without this, KubeConfig keeps the agent of a cluster with its old certificates. */
 export function forgetAgents(config: KubeConfig): void {
   (config as unknown as { agentCache: Map<string, unknown> }).agentCache.clear();
 }
@@ -69,7 +69,7 @@ export class ExecPlugins {
     private readonly limit: number,
   ) {}
 
-  /** Like `spawn` of node:child_process, with an empty standard input: nobody is there to answer a prompt. */
+  /** Like `spawn` of node:child_process, with an empty standard input: a prompt would never be answered. */
   readonly spawn = (
     command: string,
     args: readonly string[] = [],

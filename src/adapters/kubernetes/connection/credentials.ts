@@ -185,7 +185,7 @@ function requireSendable({ Authorization }: OutgoingHttpHeaders = {}): void {
     throw new Error('the token has a character that is not allowed in an HTTP header');
 }
 
-/** Throws when they are not PEM or do not belong together, as they may while somebody writes them. */
+/** Throws when they are not PEM or do not belong together, as they may while files are being written. */
 function tlsOf(
   { ca, cert, key, servername, rejectUnauthorized }: RequestOptions,
   caFile = '',

@@ -103,7 +103,7 @@ function requireCurrent(config: KubeConfig, file: string): void {
     );
   }
   if (!context.user) {
-    // Otherwise KubeConfig ignores the cluster's certificate authority as well.
+    // Without a user, KubeConfig ignores the cluster's certificate authority as well.
     config.addUser({ name: 'anonymous' });
     Object.assign(context, { user: 'anonymous' });
   } else if (!config.getCurrentUser()) {

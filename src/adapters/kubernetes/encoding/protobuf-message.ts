@@ -116,7 +116,7 @@ export class WireReader {
     this.end = outer;
   }
 
-  /** Skips the value of a field that nobody reads. */
+  /** Skips the value of a field that is not needed. */
   skip(wireType: number): void {
     if (wireType === LENGTH_DELIMITED) this.at = this.limit();
     else if (wireType === VARINT) this.varint();

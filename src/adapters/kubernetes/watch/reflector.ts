@@ -43,7 +43,7 @@ interface ReflectorListener extends ObjectListener {
 }
 
 /**
- * Mirrors one resource of the API: tells its listener what exists and what changes. It keeps only each object's
+ * Mirrors one resource of the API: reports objects and their changes to its listener. It keeps only each object's
  * resourceVersion. Its states:
  *
  * - *listing*, at first. Objects are delivered as they arrive, by a stream or in pages, unless their version is known. In the

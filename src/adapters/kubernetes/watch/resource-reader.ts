@@ -27,7 +27,7 @@ interface ListOptions extends Omit<WatchRequest, 'initialEvents'> {
   readonly from: string;
   /** Objects in a page. */
   readonly pageSize: number;
-  /** The server has no time for the next page; resolves when it may be asked for that page again. */
+  /** The server has no time for the next page; resolves when that page may be requested again. */
   readonly onRefused: (error: ApiError) => Promise<void>;
 }
 
@@ -153,7 +153,7 @@ function endsInitialEvents({ object }: WatchEvent): boolean {
 }
 
 /**
- * Reads a whole list, page by page. A busy server may refuse any page; what came before is kept, otherwise a long list would
+ * Reads a whole list, page by page. A busy server may reject any page; earlier pages are kept, or a long list would
  * never end. A list that expires between pages comes again, without pages. Returns its resourceVersion. Throws as `requestList` does.
  */
 async function requestPages(
