@@ -29,8 +29,8 @@ export interface EndpointSelection {
   readonly hasAny: boolean;
   /** The endpoints of weight 0 that the lists lack: they get no new connections and keep those that they have. Missing: none. */
   readonly weightless?: OmittedEndpoints;
-  /** What the lists lack because it steps aside: at most half of each list. Missing: nothing. */
-  readonly aside?: OmittedEndpoints;
+  /** The ejected endpoints that the lists lack: at most half of each list. Missing: none. */
+  readonly ejected?: OmittedEndpoints;
 }
 
 /** Usable endpoints that get no new connections, by the list that lacks them. Sorted. */
@@ -43,37 +43,37 @@ type Topology = 'none' | 'PreferSameNode' | 'PreferSameZone';
 
 /**
  * Selects among all endpoints of a service port (sorted) for traffic that this node handles.
- * @param aside those that step aside, by `ip:port`: they are left out of each list of which they are at most half
+ * @param ejected unresponsive endpoints, by `ip:port`: they are left out of each list of which they are at most half
  */
 export function selectEndpoints(
   all: readonly Endpoint[],
   needs: PolicyNeeds,
   node: NodeTopology,
-  aside?: Places,
+  ejected?: Places,
 ): EndpointSelection {
   const selected = select(all, needs, node);
   // An endpoint of weight 0 gets no new connections where there are others.
   const weighted = selected.reachable.some(isWeightless)
     ? without(selected, 'weightless', isWeightless, (count, length) => count < length)
     : selected;
-  if (!aside?.size) return weighted;
-  const isAside = (endpoint: Endpoint): boolean => aside.has(endpointPlace(endpoint));
-  return without(weighted, 'aside', isAside, (count, length) => count <= mostEjected(length));
+  if (!ejected?.size) return weighted;
+  const isEjected = (endpoint: Endpoint): boolean => ejected.has(endpointPlace(endpoint));
+  return without(weighted, 'ejected', isEjected, (count, length) => count <= mostEjected(length));
 }
 
-/** The endpoints for new connections, for each policy in use, by `ip:port`: those that step aside included. */
-export function wholeLists({ cluster, local, aside }: EndpointSelection): readonly ReadonlySet<string>[] {
+/** The endpoints for new connections, for each policy in use, by `ip:port`: ejected ones included. */
+export function wholeLists({ cluster, local, ejected }: EndpointSelection): readonly ReadonlySet<string>[] {
   const whole = (list: readonly Endpoint[], lacking: readonly Endpoint[] = []): ReadonlySet<string> =>
     new Set([...list, ...lacking].map(endpointPlace));
   return [
-    ...(cluster ? [whole(cluster, aside?.cluster)] : []),
-    ...(local ? [whole(local, aside?.local)] : []),
+    ...(cluster ? [whole(cluster, ejected?.cluster)] : []),
+    ...(local ? [whole(local, ejected?.local)] : []),
   ];
 }
 
-/** All endpoints that step aside from some list, sorted. */
-export function asideOf({ aside }: EndpointSelection): readonly Endpoint[] {
-  return aside ? union(aside.cluster, aside.local) : [];
+/** All endpoints that are ejected from some list, sorted. */
+export function ejectedOf({ ejected }: EndpointSelection): readonly Endpoint[] {
+  return ejected ? union(ejected.cluster, ejected.local) : [];
 }
 
 /** All endpoints that some list lacks because their weight is 0, sorted. */
@@ -92,7 +92,7 @@ function isWeightless({ weight }: Endpoint): boolean {
  */
 function without(
   selection: EndpointSelection,
-  name: 'weightless' | 'aside',
+  name: 'weightless' | 'ejected',
   isOmitted: (endpoint: Endpoint) => boolean,
   isAllowed: (count: number, length: number) => boolean,
 ): EndpointSelection {

@@ -13,7 +13,7 @@ import type { IpFamily } from './net/ip-family.js';
  */
 export type Shape<Type> = (value: unknown, at: string) => Type;
 
-/** A value from outside has another shape than the one that was asked for. */
+/** A value from outside has another shape than expected. */
 class ShapeError extends NamedError {
   constructor(at: string, expected: string, value: unknown) {
     super(`${at === '' ? 'it' : at} is ${kindOf(value)}, where ${expected} belongs`);
@@ -93,7 +93,7 @@ type Parts<Fields extends Shapes> = {
   readonly [Name in keyof Fields as Extract<Name, MayBeMissing<Fields>>]?: ReturnType<Fields[Name]>;
 };
 
-/** What has these fields; what is optional may be missing. */
+/** An object with these fields; optional ones may be missing. */
 export type Checked<Fields extends Shapes> = {
   readonly [Name in keyof Parts<Fields>]: Parts<Fields>[Name];
 };

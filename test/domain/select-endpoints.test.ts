@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { comparePlaces, endpointPlace, sortedOnce, type Endpoint } from '../../src/domain/model/endpoint.js';
 import {
-  asideOf,
+  ejectedOf,
   weightlessOf,
   selectEndpoints,
   type NodeTopology,
@@ -79,8 +79,8 @@ it('has none of weight 0 to keep apart where all have it, or none', () => {
 it('tells those that step aside of any list, each once', () => {
   const all = ['RL', 'RL', 'R', 'R'].map(parse);
   const selection = selectEndpoints(all, BOTH, NODE, new Set(['10.0.0.1:8080', '10.0.0.3:8080']));
-  expect(asideOf(selection)).toEqual([all[0], all[2]]);
-  expect(asideOf(selectEndpoints(all, BOTH, NODE))).toEqual([]);
+  expect(ejectedOf(selection)).toEqual([all[0], all[2]]);
+  expect(ejectedOf(selectEndpoints(all, BOTH, NODE))).toEqual([]);
 });
 
 describe('topology mode (docs/spec/model.md §4.1)', () => {
@@ -180,10 +180,10 @@ describe('for all endpoints', () => {
           expect(list).toEqual(left && left.length * 2 >= before!.length ? left : before);
         }
         expect(reachable).toEqual(sortedOnce([...(cluster ?? []), ...(local ?? [])]));
-        if (rest.aside) without++;
+        if (rest.ejected) without++;
         const missing = (list = whole.cluster, left = cluster) =>
           list?.filter((one) => !left!.includes(one)) ?? [];
-        expect(rest.aside ?? { cluster: [], local: [] }).toEqual({
+        expect(rest.ejected ?? { cluster: [], local: [] }).toEqual({
           cluster: missing(),
           local: missing(whole.local ?? [], local ?? []),
         });

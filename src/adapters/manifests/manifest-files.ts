@@ -22,7 +22,7 @@ export class ManifestPathError extends NamedError {
 export class ManifestFileError extends NamedError {
   constructor(
     readonly file: string,
-    /** What it is, and the consequence. */
+    /** The problem, and the consequence. */
     readonly reason: string,
   ) {
     super(reason);

@@ -1,7 +1,7 @@
 import { append, getOrMake } from '../../domain/model/maps.js';
 import type { ManifestObject } from './load-manifest.js';
 
-/** What the receiver must be told when a file's contents are replaced. */
+/** The changes for the receiver when a file's contents are replaced. */
 interface Difference {
   /** Added or changed. */
   readonly applied: readonly ManifestObject[];

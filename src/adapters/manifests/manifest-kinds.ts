@@ -23,7 +23,7 @@ interface KindFacts {
   /** The accepted versions, the usual one first. */
   readonly apiVersions: readonly string[];
   readonly namespaced: boolean;
-  /** What an API server adds before it validates. */
+  /** Adds the defaults of an API server. */
   readonly defaults?: (object: RawObject) => RawObject;
   readonly schema: Schema;
   readonly read: (object: unknown) => Reading<unknown>;

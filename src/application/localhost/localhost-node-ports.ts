@@ -123,7 +123,7 @@ export class LocalhostNodePorts implements ForwardingListener {
   }
 
   private holderOf(port: number): ServicePortKey | undefined {
-    return this.claims.holder(String(port));
+    return this.claims.ownerOf(String(port));
   }
 }
 

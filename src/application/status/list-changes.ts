@@ -1,7 +1,7 @@
 import { frontendPlace, type Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import { comparePlaces, endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
-import { asideOf } from '../../domain/select-endpoints.js';
+import { ejectedOf } from '../../domain/select-endpoints.js';
 import type { ListChange } from './change-entry.js';
 
 /** How many members of a change are named. */
@@ -30,8 +30,8 @@ export function endpointsChange(
 
 /** Which endpoints were ejected or returned, if any. */
 export function ejectedChange({ former, entry }: ForwardingChange): { readonly aside?: ListChange } {
-  if (!former?.endpoints.aside && !entry?.endpoints.aside) return {};
-  const aside = endpointsChange(former && asideOf(former.endpoints), entry && asideOf(entry.endpoints));
+  if (!former?.endpoints.ejected && !entry?.endpoints.ejected) return {};
+  const aside = endpointsChange(former && ejectedOf(former.endpoints), entry && ejectedOf(entry.endpoints));
   return aside.some.length > 0 ? { aside } : {};
 }
 

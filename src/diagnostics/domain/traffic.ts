@@ -1,5 +1,5 @@
 import { endpointPlace } from '../../domain/model/endpoint.js';
-import { asideOf, type EndpointSelection } from '../../domain/select-endpoints.js';
+import { ejectedOf, type EndpointSelection } from '../../domain/select-endpoints.js';
 import { fields, list, number, optional, word, type Checked } from '../../domain/shape.js';
 import { flag, text, time } from '../../domain/shape.js';
 import { countingFacts, type CountingFacts } from '../../domain/traffic/sample.js';
@@ -90,7 +90,7 @@ export const trafficAnswer = fields({
 
 /** How the endpoints are used that any frontend may reach, or might if they were not ejected: by `ip:port`. */
 function endpointUses(selection: EndpointSelection): ReadonlyMap<string, EndpointUse> {
-  const aside = asideOf(selection).map((one): [string, EndpointUse] => [endpointPlace(one), 'aside']);
+  const aside = ejectedOf(selection).map((one): [string, EndpointUse] => [endpointPlace(one), 'aside']);
   const used = selection.reachable.map((one): [string, EndpointUse] => [
     endpointPlace(one),
     one.ready ? 'ready' : 'terminating',

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../model/endpoint.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 
-/** How the endpoint of a new connection is chosen: what `kube-proxy-ts/load-balancing` asks for (docs/load-balancing.md). */
+/** How the endpoint of a new connection is chosen: the values of `kube-proxy-ts/load-balancing` (docs/load-balancing.md). */
 export const BALANCING_METHODS = ['random', 'round-robin', 'maglev', 'maglev-source'] as const;
 
 /**
@@ -12,7 +12,7 @@ export const BALANCING_METHODS = ['random', 'round-robin', 'maglev', 'maglev-sou
  */
 export type BalancingMethod = (typeof BALANCING_METHODS)[number];
 
-/** Where a Service asks for something else than equal chances. */
+/** Where endpoints do not have equal chances. */
 export interface Balancing {
   readonly method: BalancingMethod;
   /** A list that the service port chooses from is weighted. */
@@ -31,7 +31,7 @@ export interface TableOwners {
 export const MAX_WEIGHT = 1000;
 
 /**
- * An endpoint's part of the new connections, as compared with others of its list; 1 unless it is told. In a list whose endpoints all
+ * An endpoint's part of the new connections, as compared with others of its list; 1 by default. In a list whose endpoints all
  * have weight 0, all count alike; in others there is none of weight 0.
  */
 export function weightOf({ weight = 1 }: Pick<Endpoint, 'weight'>): number {
@@ -57,26 +57,26 @@ const BY_SCHEDULER: Readonly<Record<string, BalancingMethod>> = {
   sh: 'maglev-source',
 };
 
-/** What an IPVS scheduler means in other modes; undefined for one that looks at the connections that there are. */
+/** The method of other modes for an IPVS scheduler; undefined for one that depends on present connections. */
 export function methodOfScheduler(scheduler: string): BalancingMethod | undefined {
   return Object.hasOwn(BY_SCHEDULER, scheduler) ? BY_SCHEDULER[scheduler] : undefined;
 }
 
-/** What a Service asks for. */
-interface AskedChoice {
+/** The choice that a Service requests. */
+interface RequestedChoice {
   readonly balancing?: Balancing | undefined;
-  /** What there can be no tables for, and why. */
+  /** A choice for which there can be no tables, and the reason. */
   readonly deniedBalancing?: { readonly reason?: string | undefined } | undefined;
   /** An IPVS scheduler. */
   readonly scheduler?: string;
 }
 
 /**
- * What a mode does in place of what a Service asks for, for people; undefined if it does that.
+ * The choice of a mode that differs from the requested one, for people; undefined if there is no difference.
  * @param methods those that the mode has besides random choice
  */
 export function balancingNote(
-  { balancing, deniedBalancing, scheduler }: AskedChoice,
+  { balancing, deniedBalancing, scheduler }: RequestedChoice,
   mode: string,
   methods: readonly BalancingMethod[],
 ): string | undefined {

@@ -7,7 +7,7 @@ interface SlotLimits {
   readonly ofNode: number;
 }
 
-/** What a slot takes of the kernel's memory. */
+/** Memory of the kernel for a slot. */
 export const BYTES_OF_SLOT = 80;
 
 /** The greatest table four times, and 32 times: 5 and 42 MB of the kernel's memory. */
@@ -20,13 +20,13 @@ export interface SlotDemand {
   readonly tables: readonly number[];
   /** When the Service was created, in seconds since the epoch; missing: after all that are known. */
   readonly createdAt?: number | undefined;
-  /** Why it gets none, whatever room there is. */
+  /** Why it gets none, however much space there is. */
   readonly obstacle?: string | undefined;
 }
 
 /**
  * Decides which Services get tables of slots. Older Services come first, then those that are first by name; each gets its tables if
- * there is room for all of them. So the decision depends on the present Services, not on the order of events.
+ * there is space for all of them. So the decision depends on the present Services, not on the order of events.
  */
 export class SlotBudget {
   private readonly demands = new Map<ServiceKey, SlotDemand>();
@@ -70,7 +70,7 @@ export class SlotBudget {
   }
 
   /**
-   * Returns the Services whose decision has changed. Costs what was requested; where there is not room for all, a walk through the
+   * Returns the Services whose decision has changed. Costs what was requested; where there is not space for all, a walk through the
    * Services that need tables.
    */
   decide(): readonly ServiceKey[] {

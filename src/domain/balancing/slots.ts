@@ -77,7 +77,7 @@ function made(
 }
 
 /**
- * What endpoints are called in tables: their addresses, if all have the same port, so that ports of a Service with the same pods have
+ * The names of endpoints in tables: their addresses, if all have the same port, so that ports of a Service with the same pods have
  * the same table.
  */
 export function slotNames(list: readonly Endpoint[]): readonly string[] {
@@ -156,7 +156,7 @@ export function maglevTable(names: readonly string[], weights: readonly number[]
 const SKIP_SEED = 0x9747b28c;
 
 /**
- * The order in which endpoints take turns, for ever: each as often as its weight asks for, as evenly as whole turns allow.
+ * The order in which endpoints take turns, for ever: each in proportion to its weight, as evenly as whole turns allow.
  * @param weights above 0, whole
  * @param isEarly each has its first turn at the start, so that none is left out where turns are few
  * @returns places in `weights`

@@ -13,7 +13,7 @@ import {
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { endpointPlace, lackedBy, type Endpoint } from '../model/endpoint.js';
 import { cidrContains, cidrText, type Cidr } from '../net/cidr.js';
-import { asideOf } from '../select-endpoints.js';
+import { ejectedOf } from '../select-endpoints.js';
 
 /** Why a flow must be removed. */
 export type StaleReason =
@@ -235,11 +235,11 @@ export function servicePortFlows(entry: ForwardingEntry): ServicePortFlows {
   };
 }
 
-/** Of TCP and SCTP only connections that are being opened are judged: they leave an endpoint that steps aside, too. */
+/** Of TCP and SCTP only connections that are being opened are judged: they leave an endpoint that steps ejected, too. */
 function eligibleEndpoints({ name, endpoints, flowEligibleEndpoints }: ForwardingEntry): readonly Endpoint[] {
-  const aside = asideOf(endpoints);
-  if (name.protocol === 'UDP' || aside.length === 0) return flowEligibleEndpoints;
-  return flowEligibleEndpoints.filter((one) => !aside.includes(one) || endpoints.reachable.includes(one));
+  const ejected = ejectedOf(endpoints);
+  if (name.protocol === 'UDP' || ejected.length === 0) return flowEligibleEndpoints;
+  return flowEligibleEndpoints.filter((one) => !ejected.includes(one) || endpoints.reachable.includes(one));
 }
 
 /** Those of a sorted list. Most service ports never have a flow that is judged: the texts are made for those that have. */

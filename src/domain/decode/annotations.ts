@@ -10,7 +10,7 @@ import { quote, type RawObject, type ProblemList } from './fields.js';
 /** The IPVS scheduler for the Service, such as `mh` (docs/ipvs-mode.md). */
 export const SCHEDULER_ANNOTATION = 'kube-proxy-ts/ipvs-scheduler';
 
-/** `"true"` or `"false"`: whether silent endpoints of the Service step aside, whatever the configuration says (docs/failover.md). */
+/** `"true"` or `"false"`: whether unresponsive endpoints of the Service are ejected; overrides the configuration (docs/failover.md). */
 export const EJECT_ANNOTATION = 'kube-proxy-ts/eject-silent-endpoints';
 
 /** On a Service: how endpoints are chosen (docs/load-balancing.md). */

@@ -160,7 +160,7 @@ function readPort(raw: unknown): ServicePortSpec {
   return targetName === '' ? spec : { ...spec, targetName };
 }
 
-/** Only told to people, so nothing is checked: a text in JSON, `strVal` of an object as the other encoding has it. */
+/** Only shown, so nothing is checked: a text in JSON, `strVal` of an object as the other encoding has it. */
 function readTargetName(raw: unknown): string {
   const name = typeof raw === 'object' && raw !== null ? (raw as RawObject).strVal : raw;
   return typeof name === 'string' ? name : '';

@@ -80,7 +80,7 @@ export class EndpointBudget {
     return (this.large.get(service)?.endpoints ?? 0) > limit ? limit : undefined;
   }
 
-  /** What Services may use up, so that something is left for those that come later. */
+  /** The part that older Services may use up. The rest is for those that come later. */
   private get free(): number {
     return (this.limits.ofNode * 3) / 4;
   }
@@ -107,7 +107,7 @@ export class EndpointBudget {
     return decided;
   }
 
-  /** What it takes of the node's. In steps, so that what others may have changes seldom. */
+  /** The part of the node's limit that it uses. In steps, so that the limits of others change seldom. */
   private shareOf({ endpoints, least }: EndpointDemand): number {
     const { ofService } = this.limits;
     return Math.max(least, Math.min(ofService, Math.ceil(endpoints / this.step) * this.step));

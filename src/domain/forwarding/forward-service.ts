@@ -11,7 +11,7 @@ import type { ForwardingEntry, Frontend } from './forwarding-entry.js';
 import type { ReservedFrontends } from './reserved-frontends.js';
 import { withTableOwners } from './slot-tables.js';
 
-/** What the decision depends on besides the Service and its endpoints. */
+/** The inputs of the decision besides the Service and its endpoints. */
 export interface ForwardingContext {
   readonly family: IpFamily;
   readonly topology: NodeTopology;
@@ -19,11 +19,11 @@ export interface ForwardingContext {
   readonly nodeIP: string;
   /** Feature gate AllowServiceExternalIPs. */
   readonly externalIPsAllowed: boolean;
-  /** Traffic policies and topology are ignored, and nobody steps aside: all traffic may go to all endpoints. Missing means no. */
+  /** Traffic policies and topology are ignored, and no endpoint is ejected: all traffic may go to all endpoints. Missing means no. */
   readonly everyEndpoint?: boolean;
-  /** Silent endpoints step aside, unless a Service has it otherwise. Missing means no. */
+  /** Unresponsive endpoints are ejected, unless an annotation of the Service overrides it. Missing means no. */
   readonly ejectSilentEndpoints?: boolean;
-  /** Endpoints are chosen by tables of slots, for which there is limited room. Missing means no. */
+  /** Endpoints are chosen by tables of slots, for which there is limited space. Missing means no. */
   readonly usesSlots?: boolean;
   /** Missing means none. The same object as long as nothing of it changes. */
   readonly reserved?: ReservedFrontends;
@@ -122,8 +122,9 @@ function balancingOf(
   service: Service,
   { cluster = [], local = [] }: EndpointSelection,
 ): Balancing | undefined {
-  const { scheduler, balancingMethod: asked } = service;
-  const method = asked ?? (scheduler === undefined ? undefined : methodOfScheduler(scheduler)) ?? 'random';
+  const { scheduler, balancingMethod } = service;
+  const method =
+    balancingMethod ?? (scheduler === undefined ? undefined : methodOfScheduler(scheduler)) ?? 'random';
   const isWeighted = isWeightedList(cluster) || isWeightedList(local);
   return method === 'random' && !isWeighted ? undefined : { method, isWeighted };
 }

@@ -8,7 +8,7 @@ import type { EndpointSelection } from '../select-endpoints.js';
 import { flatText } from '../model/text.js';
 
 /**
- * What happens to one service port's traffic of one family on this node: the decision, independent of any backend.
+ * How this node forwards the traffic of one service port in one family, independent of any backend.
  * Backends compile it, plan prints it, embedders read it.
  */
 export interface ForwardingEntry {
@@ -37,7 +37,7 @@ export interface ForwardingEntry {
   readonly scheduler?: string;
   /** How endpoints are chosen, where it is not at random with equal chances. */
   readonly balancing?: Balancing | undefined;
-  /** What is requested in its place, if there can be no tables for it, and why. Endpoints are then chosen at random. */
+  /** The requested choice for which there can be no tables, and the reason. Endpoints are then chosen at random. */
   readonly deniedBalancing?: DeniedBalancing | undefined;
   /** Sources that may use the load-balancer IPs; empty if all may. */
   readonly sourceRanges: readonly Cidr[];
@@ -52,7 +52,7 @@ export interface ForwardingEntry {
   readonly localReadyIPs?: readonly string[];
   /** Has a node port, a load-balancer IP or an external IP, even if the feature gate prevents programming it. */
   readonly externallyReachable: boolean;
-  /** Endpoints that are silent step aside. Missing: no, as for UDP always. */
+  /** Unresponsive endpoints are ejected. Missing: no, as always for UDP. */
   readonly ejectsSilentEndpoints?: boolean;
   /** How many endpoints the cluster knows for the service port, whatever their state. */
   readonly knownEndpoints: number;
@@ -79,7 +79,7 @@ export interface Frontend {
   readonly port: number;
   /** Which endpoints general clients get. Clients on this node always get Cluster from external frontends. */
   readonly policy: 'Cluster' | 'Local';
-  /** What general clients get: endpoints, an ICMP error, or (endpoints exist, but none here) silence. */
+  /** The result for general clients: an endpoint, an ICMP error, or (endpoints exist, but none here) a dropped packet. */
   readonly outcome: 'forward' | 'reject' | 'drop';
 }
 

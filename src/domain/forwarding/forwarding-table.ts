@@ -108,7 +108,7 @@ export class ForwardingTable {
     return this.budget;
   }
 
-  /** What is at this address instead of a Service, for people; undefined if it is not reserved. */
+  /** The reason why this address is reserved, for people; undefined if it is not. */
   reservedFor(protocol: Protocol, frontend: Pick<Frontend, 'address' | 'port'>): string | undefined {
     return this.claims.reservedFor(protocol, frontend);
   }
@@ -120,7 +120,7 @@ export class ForwardingTable {
 
   /**
    * Computes the entries of the given Services again. Cost depends on them, not on the size of the table. The changes include those
-   * of Services for whose tables there is room now, or no longer, and of service ports to which a frontend comes, or from which it goes.
+   * of Services for whose tables there is space now, or no longer, and of service ports to which a frontend comes, or from which it goes.
    * @param services each once
    */
   update(

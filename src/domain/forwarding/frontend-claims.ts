@@ -32,7 +32,7 @@ interface Entries {
 }
 
 /**
- * Which service port owns each frontend of a family. Anyone who may create a Service can ask for any external IP, so the kind of
+ * Which service port owns each frontend of a family. Any user who may create a Service can request any external IP, so the kind of
  * the address counts first: a cluster IP, then a load-balancer IP, then an external IP. A reserved frontend belongs to no Service
  * but one whose cluster IP it is; the same holds for all ports of a reserved address. Of one kind a Service with endpoints comes
  * before one without, then the older one, then the first by namespace and name. A Service without a creation time counts as
@@ -59,7 +59,7 @@ export class FrontendClaims {
     // Ranks count only where several service ports request the same.
     const isSame = (entry: ForwardingEntry, other: ForwardingEntry | undefined): boolean =>
       other !== undefined && !this.claims.isContested && areSame(entry, other);
-    // What one port leaves another may get.
+    // Another port may get a frontend that one port releases.
     for (const entry of former) {
       const present = findEntry(entries, entry.key);
       if (isSame(entry, present)) continue;
@@ -99,7 +99,7 @@ export class FrontendClaims {
     }
   }
 
-  /** What is at a frontend instead of a Service, for people; undefined if it is not reserved. */
+  /** The reason why a frontend is reserved, for people; undefined if it is not. */
   reservedFor(protocol: Protocol, { address, port }: Pick<Frontend, 'address' | 'port'>): string | undefined {
     return this.reserved[frontendName(address, port, protocol)] ?? this.reserved[address ?? ''];
   }
@@ -121,7 +121,7 @@ export class FrontendClaims {
     protocol: Protocol,
     { address, port }: Pick<Frontend, 'address' | 'port'>,
   ): ServicePortKey | undefined {
-    const owner = this.claims.holder(frontendName(address, port, protocol));
+    const owner = this.claims.ownerOf(frontendName(address, port, protocol));
     if (owner === undefined || owner === RESERVED) return undefined;
     if (this.reserved[address ?? ''] === undefined) return owner;
     const [clusterIP] = requestedFrontends(this.table.entry(owner)!);

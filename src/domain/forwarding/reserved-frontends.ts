@@ -21,7 +21,7 @@ export interface OwnListener extends TcpAddress {
   readonly name: string;
 }
 
-/** What the proxy depends on. */
+/** The places that the proxy depends on. */
 export interface ReservedPlaces {
   readonly listeners: readonly OwnListener[];
   /** The addresses to which the proxy opens connections for the API server, as it uses them. */

@@ -51,7 +51,7 @@ export function makesSameTable(one: readonly Endpoint[], other: readonly Endpoin
   return one === other || (one.length === other.length && tableText(one) === tableText(other));
 }
 
-/** What a Service with these entries needs; undefined if it needs no table. */
+/** The tables that a Service with these entries needs; undefined if it needs none. */
 export function slotDemand(entries: readonly ForwardingEntry[]): SlotDemand | undefined {
   const tables = entries.flatMap(ownTables);
   if (tables.length === 0) return undefined;

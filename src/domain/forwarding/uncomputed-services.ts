@@ -61,7 +61,7 @@ export class UncomputedServices {
   }
 
   /**
-   * What is computed next: all small Services, and of the large ones about as much as is programmed together, and at least a part of one.
+   * The next parts to compute: all small Services, and of the large ones about as much as is programmed together, and at least a part of one.
    * @param waits whether changes of the Service wait to be programmed; such a Service is left
    */
   take(waits: (service: ServiceKey) => boolean): readonly ServicePart[] {

@@ -43,9 +43,9 @@ class ServicePortCompiler {
       scheduler: usual,
       flags: usual === 'mh' ? HASH_SOURCE_PORT : 0,
     };
-    const { weightless, aside } = entry.endpoints;
+    const { weightless, ejected } = entry.endpoints;
     // A real server of weight 0 has its part of the table of sh, which refuses its clients without the flag.
-    const needsFallback = scheduler === 'sh' && (weightless ?? aside) !== undefined;
+    const needsFallback = scheduler === 'sh' && (weightless ?? ejected) !== undefined;
     this.scheduler = { scheduler, flags: needsFallback ? flags | FALLBACK : flags };
   }
 
@@ -164,12 +164,12 @@ class ServicePortCompiler {
    * the list lacks keep their connections, as real servers of weight 0.
    */
   private endpointsOf({ policy }: Frontend): ServedAddress['endpoints'] {
-    const { local, weightless, aside } = this.entry.endpoints;
+    const { local, weightless, ejected } = this.entry.endpoints;
     const which = policy === 'Local' && local?.length ? 'local' : 'cluster';
     const list = this.entry.endpoints[which] ?? [];
     const areWeightless = list.some(({ weight }) => weight === 0);
     const chosen = areWeightless ? list.map((endpoint) => ({ ...endpoint, weight: 1 })) : list;
-    const kept = [...(weightless?.[which] ?? []), ...(aside?.[which] ?? [])];
+    const kept = [...(weightless?.[which] ?? []), ...(ejected?.[which] ?? [])];
     if (kept.length === 0) return chosen;
     return sortedOnce([...chosen, ...kept.map((endpoint) => ({ ...endpoint, weight: 0 }))]);
   }

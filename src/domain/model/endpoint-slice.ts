@@ -21,7 +21,7 @@ export interface EndpointSlice {
 export interface SlicePort {
   readonly name: string;
   readonly protocol: Protocol;
-  /** Sorted by `ip:port`, without duplicates. Where a slice has very many, they are made each time that they are asked for. */
+  /** Sorted by `ip:port`, without duplicates. Where a slice has very many, each access makes them. */
   readonly endpoints: readonly Endpoint[];
 }
 

@@ -16,13 +16,13 @@ export interface Service {
   readonly ports: readonly ServicePortSpec[];
   /** Seconds that a client stays with its endpoint; 0 without session affinity. */
   readonly affinitySeconds: number;
-  /** The IPVS scheduler that is asked for; missing means the default. */
+  /** The requested IPVS scheduler; missing means the default. */
   readonly scheduler?: string;
   /** How endpoints are chosen; missing: by the scheduler, else at random. */
   readonly balancingMethod?: BalancingMethod;
   /** Weights of endpoints by address; missing: none of them has another one than its slice says. */
   readonly weights?: Readonly<Record<string, number>>;
-  /** Whether silent endpoints step aside; missing: as the configuration has it. */
+  /** Whether unresponsive endpoints are ejected; missing: as configured. */
   readonly ejectSilentEndpoints?: boolean;
   readonly externalIPs: readonly Address[];
   readonly loadBalancerIPs: readonly Address[];

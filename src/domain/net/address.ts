@@ -70,7 +70,7 @@ export function ipv4Text(number: number): string {
   return `${number >>> 24}.${(number >>> 16) & 0xff}.${(number >>> 8) & 0xff}.${number & 0xff}`;
 }
 
-/** What `localhost` means. */
+/** The addresses of `localhost`. */
 export const LOCALHOST: Readonly<Record<IpFamily, string>> = { IPv4: '127.0.0.1', IPv6: '::1' };
 
 export function isLoopback(address: Address): boolean {

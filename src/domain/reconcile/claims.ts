@@ -2,7 +2,7 @@
 
 import type { ServicePortKey } from '../model/service-port-name.js';
 
-/** The holder before a change and after it. */
+/** The owner before a change and after it. */
 export interface ClaimChange {
   readonly before: ServicePortKey | undefined;
   readonly after: ServicePortKey | undefined;
@@ -28,14 +28,14 @@ export class Claims {
   private readonly unexplained = new Set<string>();
   private hasYielded = false;
 
-  /** In order, the holder first. */
+  /** In order, the owner first. */
   claimants(id: string): readonly ServicePortKey[] {
     const claimants = this.claimantsOf.get(id);
     if (claimants === undefined) return NO_CLAIMANTS;
     return typeof claimants === 'string' ? [claimants] : claimants.sorted();
   }
 
-  holder(id: string): ServicePortKey | undefined {
+  ownerOf(id: string): ServicePortKey | undefined {
     return firstOf(this.claimantsOf.get(id));
   }
 
@@ -44,7 +44,7 @@ export class Claims {
     return this.contested > 0;
   }
 
-  /** Whether every claimant surely holds what it claims. Cheap. */
+  /** Whether every claimant surely owns what it claims. Cheap. */
   get allHold(): boolean {
     return !this.isContested && !this.hasYielded;
   }
@@ -67,7 +67,7 @@ export class Claims {
       this.claimantsOf.set(id, several);
       this.contested++;
     }
-    return { before, after: claimants === undefined ? owner : this.holder(id) };
+    return { before, after: claimants === undefined ? owner : this.ownerOf(id) };
   }
 
   release(id: string, owner: ServicePortKey): ClaimChange {
@@ -84,7 +84,7 @@ export class Claims {
         this.contested--;
       }
     }
-    return { before, after: this.holder(id) };
+    return { before, after: this.ownerOf(id) };
   }
 
   private endUnexplained(id: string): void {

@@ -40,7 +40,7 @@ export class HeldParts<P extends Part> {
 
   /** Undefined if no service port claims the part. */
   holder(key: string): ServicePortKey | undefined {
-    return this.claims.holder(key);
+    return this.claims.ownerOf(key);
   }
 
   /**

@@ -2,9 +2,9 @@ import type { RawObject } from '../decode/fields.js';
 import { parseAddress } from '../net/address.js';
 import { isObject, membersOf, type FieldProblem } from './schema.js';
 
-/** What an API server gives to one Service only: cluster IPs, and node ports by protocol. */
+/** Values that an API server gives to one Service only: cluster IPs, and node ports by protocol. */
 export class Allocations {
-  private readonly holders = new Map<string, string>();
+  private readonly owners = new Map<string, string>();
 
   /**
    * Returns what another Service holds already; all else is the Service's own from now on.
@@ -13,11 +13,9 @@ export class Allocations {
    */
   claim(subject: string, service: RawObject): readonly FieldProblem[] {
     return claimsOf(service).flatMap(({ field, what }) => {
-      const holder = this.holders.get(what);
-      if (holder === undefined) this.holders.set(what, subject);
-      return holder === undefined || holder === subject
-        ? []
-        : [{ field, what: `${what} belongs to ${holder}` }];
+      const owner = this.owners.get(what);
+      if (owner === undefined) this.owners.set(what, subject);
+      return owner === undefined || owner === subject ? [] : [{ field, what: `${what} belongs to ${owner}` }];
     });
   }
 }

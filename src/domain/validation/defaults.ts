@@ -4,7 +4,7 @@ import { isMissing, isObject, membersOf } from './schema.js';
 
 const AFFINITY_SECONDS = 10800;
 
-/** What an API server makes of a Service before it validates and stores it, except for what it allocates. */
+/** A Service with the defaults that an API server applies before it validates the Service, without allocated values. */
 export function serviceWithDefaults(service: RawObject): RawObject {
   const given = service.spec ?? {};
   if (!isObject(given)) return service;
@@ -37,7 +37,7 @@ function servicePort(raw: unknown): unknown {
   return isMissing(port.protocol) ? { ...port, protocol: 'TCP' } : port;
 }
 
-/** `clusterIPs` follows `clusterIP`, the families follow both, and more than one of them has to be asked for. */
+/** `clusterIPs` follows `clusterIP`, the families follow both, and a second one needs a request. */
 function familyDefaults({
   clusterIP,
   clusterIPs,
@@ -78,7 +78,7 @@ export function nodeWithDefaults(node: RawObject): RawObject {
   const { podCIDR, podCIDRs } = spec;
   const networks = podCIDRs ?? [];
   if (!Array.isArray(networks) || networks[0] === podCIDR) return node;
-  // What is no text stays, to be reported.
+  // Other values stay, to be reported.
   if (networks.some((network) => typeof network !== 'string')) return node;
   return { ...node, spec: { ...spec, podCIDRs: [podCIDR] } };
 }

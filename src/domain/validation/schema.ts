@@ -6,13 +6,13 @@ import type { TextCheck } from './text-checks.js';
 export interface FieldProblem {
   /** Such as `spec.ports[0].port`; "" for the object itself. */
   readonly field: string;
-  /** What is wrong with it, for people. */
+  /** The problem, for people. */
   readonly what: string;
 }
 
 export type Report = (field: string, what: string) => void;
 
-/** What a value must be. Reports every rule that it breaks. Never called for a missing one: undefined and null are missing. */
+/** Checks a value. Reports every rule that it breaks. Never called for a missing one: undefined and null are missing. */
 export type Schema = (value: unknown, field: string, report: Report) => void;
 
 /** A rule about several fields of one object. */
@@ -20,7 +20,7 @@ export type Rule<O = RawObject> = (object: O, field: string, report: Report) => 
 
 const INT32 = 2 ** 31;
 
-/** Whatever the proxy does not read. */
+/** A value that is not checked, because the proxy does not read it. */
 export const anything: Schema = () => undefined;
 
 /** A text for which to be empty is to be missing. */

@@ -26,7 +26,7 @@ export const domainName: TextCheck = (text) => {
   return name.includes('.') && isSubdomain(name) ? undefined : 'is not a full domain name';
 };
 
-/** What a CNAME may be. */
+/** The target of a CNAME. */
 export const externalName: TextCheck = (text) => dnsSubdomain(withoutFinalDot(text));
 
 /** `name`, or `example.com/name`. */

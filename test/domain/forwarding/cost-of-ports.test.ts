@@ -94,7 +94,7 @@ describe('a Service with many ports', () => {
       return membersWalked(() => {
         for (const owner of owners) claims.claim('10.96.0.1', owner);
         for (const owner of owners) claims.release('10.96.0.1', owner);
-        expect(claims.holder('10.96.0.1')).toBeUndefined();
+        expect(claims.ownerOf('10.96.0.1')).toBeUndefined();
       });
     };
     expect(walked(3200)).toBeLessThan(12 * walked(400) + 3200);

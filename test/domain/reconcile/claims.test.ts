@@ -28,7 +28,7 @@ describe('Claims', () => {
           model.set(id, after);
           const change = comes ? claims.claim(id, owner, givesWay) : claims.release(id, owner);
           expect(change).toEqual({ before: before[0], after: after[0] });
-          expect(claims.holder(id)).toBe(after[0]);
+          expect(claims.ownerOf(id)).toBe(after[0]);
           expect(claims.claimants(id)).toEqual(after);
         }
         expect(claims.isContested).toBe([...model.values()].some((claimants) => claimants.length > 1));
@@ -49,7 +49,7 @@ describe('Claims', () => {
     ).toBeLessThan(500);
     claims.claim('a', 'shop/d/tcp/');
     for (const former of ['shop/a/tcp/', 'shop/b/tcp/']) claims.release('a', former);
-    expect(claims.holder('a')).toBe('shop/d/tcp/');
+    expect(claims.ownerOf('a')).toBe('shop/d/tcp/');
   });
 });
 

@@ -8,7 +8,7 @@ import { weighed } from '../../../domain/forwarding/forward-service.js';
 import { endpointPlace, type Endpoint } from '../../../domain/model/endpoint.js';
 import { cidrText } from '../../../domain/net/cidr.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
-import { asideOf } from '../../../domain/select-endpoints.js';
+import { ejectedOf } from '../../../domain/select-endpoints.js';
 import { serviceKey } from '../../../domain/model/service-port-name.js';
 import { familyPortKey } from '../../../domain/traffic/service-frontends.js';
 import type { ForwardingObstacle } from '../../../application/node/forwarding-obstacles.js';
@@ -108,7 +108,7 @@ export class ExplainPort {
 
   /** Why endpoints are ejected, by `ip:port`. */
   private ejected(entry: ForwardingEntry): ReadonlyMap<string, string> {
-    const places = asideOf(entry.endpoints).map(endpointPlace);
+    const places = ejectedOf(entry.endpoints).map(endpointPlace);
     return new Map(
       places.map((place) => {
         const times = this.asideTimes(familyPortKey(entry), place);

@@ -3,7 +3,7 @@ import { endpointPlace, type Endpoint, type PortIdentity } from '../../../domain
 import type { Node } from '../../../domain/model/node.js';
 import { serviceKey, type ServiceKey } from '../../../domain/model/service-port-name.js';
 import type { ServicePortSpec } from '../../../domain/model/service.js';
-import { asideOf } from '../../../domain/select-endpoints.js';
+import { ejectedOf } from '../../../domain/select-endpoints.js';
 import { fields, flag, text, word } from '../../../domain/shape.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
 import type { ForwardingObstacle } from '../../../application/node/forwarding-obstacles.js';
@@ -164,7 +164,7 @@ function otherZones(
   all: readonly Endpoint[],
   node: Node | undefined,
 ): Finding | undefined {
-  const reachable = new Set([...endpoints.reachable, ...asideOf(endpoints)].map(endpointPlace));
+  const reachable = new Set([...endpoints.reachable, ...ejectedOf(endpoints)].map(endpointPlace));
   const excluded = all.filter(
     (endpoint) =>
       endpoint.ready &&

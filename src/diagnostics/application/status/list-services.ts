@@ -27,7 +27,7 @@ import {
   holdsNothing,
 } from '../../../application/status/service-statuses.js';
 import { isFailing } from '../words.js';
-import { asideOf } from '../../../domain/select-endpoints.js';
+import { ejectedOf } from '../../../domain/select-endpoints.js';
 import { endpointPlace } from '../../../domain/model/endpoint.js';
 
 /** The part of a sync loop that is read. */
@@ -225,7 +225,7 @@ function tallyOf(entries: readonly ForwardingEntry[], statuses: Pick<ServiceStat
     const status = statuses.get(entry.family, entry.key);
     if (!holdsNothing(entry, status)) used += entry.endpoints.reachable.length;
     known += entry.knownEndpoints;
-    aside += asideOf(entry.endpoints).length;
+    aside += ejectedOf(entry.endpoints).length;
     held += conflictCount(status);
   }
   return { used, known, aside, held };

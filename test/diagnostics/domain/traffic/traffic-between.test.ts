@@ -131,7 +131,7 @@ it('marks only endpoints that are ready', () => {
 it('tells endpoints that step aside from those that are not used', () => {
   const isAside = {
     reachable: cart.endpoints.reachable.slice(1),
-    aside: { cluster: cart.endpoints.reachable.slice(0, 1), local: [] },
+    ejected: { cluster: cart.endpoints.reachable.slice(0, 1), local: [] },
   };
   const entry = { ...cart, endpoints: { ...cart.endpoints, ...isAside } };
   frontends.follow([entry], []);
