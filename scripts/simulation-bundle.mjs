@@ -1,7 +1,7 @@
 import { build } from 'esbuild';
 import { readFile, rename } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
-import { bundleOptions } from './bundle-options.mjs';
+import { bundleOptions, withoutUnused } from './bundle-options.mjs';
 
 const REPLACED = resolve('test/simulation/replaced');
 
@@ -63,7 +63,8 @@ export async function bundleSimulation(outfile, faults = []) {
     ...bundleOptions,
     entryPoints: ['test/simulation/main.ts'],
     outfile: unfinished,
-    plugins: [...bundleOptions.plugins, simulatedWorld(faults)],
+    // The simulated node:http, not Node's own by require.
+    plugins: [withoutUnused, simulatedWorld(faults)],
     inject: [resolve(REPLACED, 'globals.ts')],
     define: {
       'Math.random': '__random',
