@@ -6,7 +6,7 @@ import type { OutputFormat, OutputOptions, WatchOptions } from './options.js';
 import type { AboutUnknown } from '../../application/status/service-row.js';
 import { reportUnknown } from './find-services.js';
 import { formatted, jsonLine, print } from './output.js';
-import { fields, flag, number, optional } from '../../../domain/shape.js';
+import { fields, flag, number } from '../../../domain/shape.js';
 import type { RunningProxy } from './running-proxy.js';
 
 /** How a command shows an answer. */
@@ -166,34 +166,21 @@ function textOf<Item extends object>(
   }
 }
 
-/** Part of what `/debug/sync` answers. */
-const syncState = fields({
-  idle: flag,
-  appliedEvents: number,
-  /** Former versions do not say. */
-  changes: optional(number),
-});
+/** Part of the answer to `/debug/sync`. While it is the same, the proxy has received nothing and programmed nothing; it costs nearly nothing. */
+const syncState = fields({ idle: flag, appliedEvents: number, changes: number });
 
-/**
- * A sign of the proxy's state that costs it nearly nothing: while it is the same, the proxy has been delivered nothing, and has
- * programmed nothing. Undefined: there is none.
- */
-async function syncSign(proxy: RunningProxy): Promise<string | undefined> {
-  const { idle, appliedEvents, changes } = await proxy.query('/debug/sync', syncState);
-  return changes === undefined ? undefined : `${idle} ${appliedEvents} ${changes}`;
-}
-
-/** Asks only when the sign is another one than before. */
+/** Queries only when the state of the proxy is another one than before. */
 export function whenChanged<Answer>(
   proxy: RunningProxy,
-  ask: () => Promise<Answer>,
+  query: () => Promise<Answer>,
 ): () => Promise<Answer | undefined> {
-  let former: string | undefined;
+  let previous: string | undefined;
   return async () => {
-    const sign = await syncSign(proxy);
-    if (sign !== undefined && sign === former) return undefined;
-    former = sign;
-    return ask();
+    const { idle, appliedEvents, changes } = await proxy.query('/debug/sync', syncState);
+    const state = `${idle} ${appliedEvents} ${changes}`;
+    if (state === previous) return undefined;
+    previous = state;
+    return query();
   };
 }
 

@@ -123,35 +123,31 @@ function filterOf(parameters: URLSearchParams): RowFilter {
   };
 }
 
+/** Responds with a JSON value, unless the client has left. */
+function json(answer: (parameters: URLSearchParams, left: AbortSignal) => Promise<object>): Handler {
+  return async ({ parameters }, response) => {
+    const left = clientLeft(response);
+    const value = await answer(parameters, left);
+    if (!left.aborted) respondJson(response, 200, value);
+  };
+}
+
 /** Our own: `/debug/service-counts` counts the Services, frontends and endpoints with problems. */
 export function serviceCountRoutes(services: CountServices): Routes {
-  return {
-    '/debug/service-counts': async (_, response) => {
-      const left = clientLeft(response);
-      const counts = await services.counts(left);
-      if (!left.aborted) respondJson(response, 200, counts);
-    },
-  };
+  return { '/debug/service-counts': json((_, left) => services.counts(left)) };
 }
 
 /** Our own: `/debug/endpoints?part=10.244.1.&part=:8080` shows which Services have endpoints with such parts of `ip:port`. */
 export function endpointRoutes(endpoints: FindEndpoints): Routes {
   return {
-    '/debug/endpoints': async ({ parameters }, response) => {
-      const left = clientLeft(response);
-      const matches = await endpoints.matching(parameters.getAll('part').filter(Boolean), left);
-      if (!left.aborted) respondJson(response, 200, { matches } satisfies EndpointMatches);
-    },
+    '/debug/endpoints': json(async (parameters, left): Promise<EndpointMatches> => {
+      const parts = parameters.getAll('part').filter(Boolean);
+      return { matches: await endpoints.matching(parts, left) };
+    }),
   };
 }
 
-/** Our own: `/debug/diff` reads the kernel and shows what it has otherwise than desired; with `?service=NAMESPACE/NAME`, as often as wanted, of these Services. */
+/** Our own: `/debug/diff` compares the kernel with the desired rules; with `?service=NAMESPACE/NAME`, repeatable, for these Services. */
 export function differenceRoutes(diff: Diff): Routes {
-  return {
-    '/debug/diff': async ({ parameters }, response) => {
-      const left = clientLeft(response);
-      const report = await diff.report(parameters.getAll('service'));
-      if (!left.aborted) respondJson(response, 200, report);
-    },
-  };
+  return { '/debug/diff': json((parameters) => diff.report(parameters.getAll('service'))) };
 }

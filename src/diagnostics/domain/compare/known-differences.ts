@@ -8,16 +8,17 @@ import {
   type Verdict,
   type Outcome,
 } from './compare-sides.js';
-import type { SideMode } from './side.js';
+import { SIDE_MODES, type SideMode } from './side.js';
 
 /** A difference between modes that is meant to be. */
 export interface KnownDifference {
   readonly name: string;
   /** For people. */
   readonly sentence: string;
-  /** The mode that does something of its own, and those that do not. */
+  /** The mode that does something of its own. */
   readonly mode: SideMode;
-  readonly others: readonly SideMode[];
+  /** The modes that do not; missing: all others. */
+  readonly others?: readonly SideMode[];
   /** Whether it explains all of a difference. */
   explains(about: ComparedClass, own: Outcome, other: Outcome, node: ComparedNode): boolean;
 }
@@ -31,7 +32,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     sentence:
       'packets to ports of a cluster IP that its Service does not have are left alone in iptables mode and refused in other modes',
     mode: 'iptables',
-    others: ['ipvs', 'nftables'],
     explains: isLeftAloneInstead,
   },
   {
@@ -47,7 +47,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     sentence:
       'processes of the node get packets to other ports of service addresses where a proxy in IPVS mode has no filter for them, as before 1.27',
     mode: 'ipvs',
-    others: ['iptables', 'nftables'],
     explains: ({ frontend }, own, other) =>
       frontend.standsForOthers === true &&
       isOnly(own, 'delivered') &&
@@ -58,7 +57,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     sentence:
       'packets to addresses of the service networks that no Service has are dropped in nftables mode and left alone in other modes',
     mode: 'nftables',
-    others: ['iptables', 'ipvs'],
     explains: ({ frontend }, own, other) =>
       frontend.standsForOthers === true && isOnly(own, 'dropped') && isOnly(other, 'untouched'),
   },
@@ -67,7 +65,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     sentence:
       'an endpoint on another node that reaches itself through this one gets its source rewritten in iptables mode and not in other modes',
     mode: 'iptables',
-    others: ['ipvs', 'nftables'],
     explains: ({ packet }, own, other) =>
       differOnlyIn(
         own,
@@ -80,7 +77,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     sentence:
       'in IPVS mode the node has the service addresses: it calls one from that address itself, which is rewritten and is in no source range',
     mode: 'ipvs',
-    others: ['iptables', 'nftables'],
     explains: (_, own, other) =>
       own.paths.every(({ source }) => source !== undefined) &&
       ((isOnly(own, 'dropped') && areSent(other)) ||
@@ -91,7 +87,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     sentence:
       'node ports on loopback addresses are a matter of rules in iptables mode; nftables mode has a process for them, IPVS mode has nothing',
     mode: 'iptables',
-    others: ['ipvs', 'nftables'],
     explains: ({ packet: { family, destination: text } }, own, other) =>
       isLoopback({ family, text }) && !isOnly(own, 'delivered') && isOnly(other, 'delivered'),
   },
@@ -100,7 +95,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     sentence:
       "without --nodeport-addresses node ports are on all of the node's addresses in iptables and IPVS modes, and on its primary ones in nftables mode",
     mode: 'nftables',
-    others: ['iptables', 'ipvs'],
     explains: ({ frontend, packet: { destination } }, own, other, { localAddresses }) =>
       !frontend.standsForOthers &&
       localAddresses.has(destination) &&
@@ -112,7 +106,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     sentence:
       'with externalTrafficPolicy Local clients in the cluster get local endpoints alone in IPVS mode, and all endpoints in other modes',
     mode: 'ipvs',
-    others: ['iptables', 'nftables'],
     explains: ({ kind, packet: { inputInterface } }, own, other, { podNetworks }) =>
       (kind !== 'outside' || inputInterface !== ANY_INTERFACE) &&
       areSent(own) &&
@@ -125,7 +118,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     sentence:
       'where policy Local leaves no endpoint, packets are refused in IPVS mode, or sent to endpoints elsewhere with their source; other modes drop them',
     mode: 'ipvs',
-    others: ['iptables', 'nftables'],
     explains: ({ kind }, own, other) =>
       (isOnly(other, 'dropped') && (isOnly(own, 'refused') || areSent(own)) && saysNoLocal(other)) ||
       (kind === 'the node' && areSent(own) && differOnlyIn(other, own, ({ masquerade }) => masquerade)),
@@ -135,7 +127,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     sentence:
       'packets of the node itself to external addresses without an endpoint are left alone in iptables mode and refused in other modes',
     mode: 'iptables',
-    others: ['ipvs', 'nftables'],
     explains: ({ kind, frontend }, own, other) =>
       kind === 'the node' &&
       !frontend.standsForOthers &&
@@ -147,7 +138,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     sentence:
       'an endpoint that calls its own address and port gets its source rewritten in IPVS mode, should that packet ever pass the node',
     mode: 'ipvs',
-    others: ['iptables', 'nftables'],
     explains: ({ packet }, own, other) =>
       packet.source === packet.destination &&
       isOnly(own, 'untouched') &&
@@ -162,11 +152,11 @@ export function knownDifference(
   node: ComparedNode,
 ): KnownDifference | undefined {
   const [one, other] = about.sides;
-  return KNOWN_DIFFERENCES.find(
-    ({ mode, others, explains }) =>
-      (modes[0] === mode && others.includes(modes[1]) && explains(about, one, other, node)) ||
-      (modes[1] === mode && others.includes(modes[0]) && explains(about, other, one, node)),
-  );
+  const [its, another] = modes;
+  return KNOWN_DIFFERENCES.find(({ mode, others = SIDE_MODES.filter((each) => each !== mode), explains }) => {
+    if (its === mode && others.includes(another)) return explains(about, one, other, node);
+    return another === mode && others.includes(its) && explains(about, other, one, node);
+  });
 }
 
 function areSent({ verdicts }: Outcome): boolean {

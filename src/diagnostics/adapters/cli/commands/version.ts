@@ -49,20 +49,18 @@ export async function version(
   { request, configuration }: Invocation<typeof versionCommand>,
   client: ClientVersion,
 ): Promise<number> {
-  const proxy = request.isClientOnly ? undefined : await versionOfProxy(configuration.metricsBindAddress);
-  const known = proxy instanceof QueryError ? undefined : proxy;
-  const versions: Versions = { client, ...(known && { proxy: known }) };
-  await print(formatted(request.output, versions, versionLines));
-  if (proxy instanceof QueryError) throw proxy;
-  return 0;
-}
-
-async function versionOfProxy(bindAddress: string): Promise<Versions['proxy'] | QueryError> {
+  if (request.isClientOnly) {
+    await print(formatted<Versions>(request.output, { client }, versionLines));
+    return 0;
+  }
   try {
-    const { versions, mode } = await RunningProxy.at(bindAddress).query('/debug/status', statusAnswer);
-    return { ...versions, mode };
+    const proxy = RunningProxy.at(configuration.metricsBindAddress);
+    const { versions, mode } = await proxy.query('/debug/status', statusAnswer);
+    await print(formatted<Versions>(request.output, { client, proxy: { ...versions, mode } }, versionLines));
+    return 0;
   } catch (error) {
-    if (error instanceof QueryError) return error;
+    if (error instanceof QueryError)
+      await print(formatted<Versions>(request.output, { client }, versionLines));
     throw error;
   }
 }

@@ -114,15 +114,6 @@ it('shows Services that change, and asks for the list only when something may ha
   );
 });
 
-it('asks a former version, which has no sign, for the list each time', async () => {
-  sync = { idle: true, appliedEvents: 1 };
-  const watching = run('services', '-o', 'name');
-  await until('it is asked again', async () => askedFor('/debug/services') >= 2);
-  end();
-  expect(await watching).toBe(0);
-  expect(printed.stdout).toBe('service/cart\nservice/web\n');
-});
-
 it.each([
   [[], 3],
   [['shop/web'], 1],
