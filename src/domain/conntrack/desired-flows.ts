@@ -235,7 +235,7 @@ export function servicePortFlows(entry: ForwardingEntry): ServicePortFlows {
   };
 }
 
-/** Of TCP and SCTP only connections that are being opened are judged: they leave an endpoint that steps ejected, too. */
+/** Of TCP and SCTP only connections that are being opened are judged: they leave an ejected endpoint, too. */
 function eligibleEndpoints({ name, endpoints, flowEligibleEndpoints }: ForwardingEntry): readonly Endpoint[] {
   const ejected = ejectedOf(endpoints);
   if (name.protocol === 'UDP' || ejected.length === 0) return flowEligibleEndpoints;
