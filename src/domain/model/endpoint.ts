@@ -85,7 +85,7 @@ export function samePlace(one: Endpoint, other: Endpoint): boolean {
 }
 
 /** Whether nothing differs. */
-export function sameEndpoint(one: Endpoint, other: Endpoint): boolean {
+function sameEndpoint(one: Endpoint, other: Endpoint): boolean {
   return (
     samePlace(one, other) &&
     one.isLocal === other.isLocal &&
