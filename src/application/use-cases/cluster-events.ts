@@ -37,14 +37,13 @@ export class ClusterEvents implements ObjectSink {
     private readonly clock: Clock,
     private readonly initialized: () => void,
   ) {
-    const listed = (kind: ResourceKind) => () => this.allListed(kind);
-    const sliceHandler = new EndpointSliceHandler(parts, listed('EndpointSlice'));
+    const sliceHandler = new EndpointSliceHandler(parts);
     this.handlers = {
-      Service: new ServiceHandler(parts, listed('Service')),
+      Service: new ServiceHandler(parts),
       EndpointSlice: sliceHandler,
-      Endpoints: new EndpointsHandler(parts, sliceHandler, listed('Endpoints')),
-      Node: new NodeHandler(parts, listed('Node')),
-      ServiceCIDR: new ServiceCidrHandler(parts, listed('ServiceCIDR')),
+      Endpoints: new EndpointsHandler(parts, sliceHandler),
+      Node: new NodeHandler(parts),
+      ServiceCIDR: new ServiceCidrHandler(parts),
     };
   }
 
@@ -69,19 +68,16 @@ export class ClusterEvents implements ObjectSink {
   }
 
   synced(kind: ResourceKind): void {
-    this.handlers[kind].synced();
+    this.handlers[kind].synced?.();
+    this.listed.add(kind);
+    if (this.missing.length > 0) return;
+    if (this.awaited.wanted.every((one) => this.listed.has(one))) this.arrived();
+    else this.wait ??= this.clock.after(WANTED_FOR, () => this.arrived());
   }
 
   /** Waits no longer, once the source delivers nothing any more. Idempotent. */
   stop(): void {
     this.wait?.cancel();
-  }
-
-  private allListed(kind: ResourceKind): void {
-    this.listed.add(kind);
-    if (this.missing.length > 0) return;
-    if (this.awaited.wanted.every((one) => this.listed.has(one))) this.arrived();
-    else this.wait ??= this.clock.after(WANTED_FOR, () => this.arrived());
   }
 
   private arrived(): void {

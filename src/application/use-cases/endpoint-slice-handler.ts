@@ -23,11 +23,7 @@ interface UnneededSlice {
  * invalid keeps its last valid version.
  */
 export class EndpointSliceHandler implements ObjectHandler {
-  /** @param listed called when the initial list has been delivered */
-  constructor(
-    private readonly parts: HandlerParts,
-    private readonly listed: () => void,
-  ) {}
+  constructor(private readonly parts: HandlerParts) {}
 
   applied(object: unknown): void {
     const { reports, ignoredParts, nodeName } = this.parts;
@@ -82,7 +78,6 @@ export class EndpointSliceHandler implements ObjectHandler {
 
   onEndpointSlicesSynced(): void {
     this.parts.logger.verbose?.(3)?.debug({}, 'Calling handler.OnEndpointSlicesSynced()');
-    this.listed();
   }
 
   private apply(slice: EndpointSlice | UnneededSlice): void {
@@ -124,11 +119,9 @@ export class EndpointsHandler implements ObjectHandler {
   /** Names of the slices made of each Endpoints object. */
   private readonly slices = new Map<ServiceKey, readonly string[]>();
 
-  /** @param listed called when the initial list has been delivered */
   constructor(
     private readonly parts: Pick<HandlerParts, 'reports' | 'nodeName' | 'ignoredParts'>,
     private readonly sliceHandler: EndpointSliceHandler,
-    private readonly listed: () => void,
   ) {}
 
   applied(object: unknown): void {
@@ -149,10 +142,6 @@ export class EndpointsHandler implements ObjectHandler {
     this.parts.reports.forget('Endpoints', key);
     this.removeOthers(key, []);
     this.slices.delete(key);
-  }
-
-  synced(): void {
-    this.listed();
   }
 
   private removeOthers(key: ServiceKey, kept: readonly string[]): void {

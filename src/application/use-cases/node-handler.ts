@@ -12,11 +12,7 @@ import { rawName } from './object-reports.js';
  * are the better guess.
  */
 export class NodeHandler implements ObjectHandler {
-  /** @param listed called when the initial list has been delivered */
-  constructor(
-    private readonly parts: HandlerParts,
-    private readonly listed: () => void,
-  ) {}
+  constructor(private readonly parts: HandlerParts) {}
 
   applied(object: unknown): void {
     const { state, reports, nodeName } = this.parts;
@@ -59,7 +55,6 @@ export class NodeHandler implements ObjectHandler {
 
   onNodeSynced(): void {
     this.parts.logger.verbose?.(3)?.debug({}, 'Calling handler.OnNodeSynced()');
-    this.listed();
   }
 
   /** Returns whether that changed anything. */

@@ -12,7 +12,7 @@ export interface ObjectHandler {
   applied(object: unknown): void;
   deleted(reference: ObjectReference): void;
   /** The initial list has been delivered. */
-  synced(): void;
+  synced?(): void;
 }
 
 /** The parts that handlers share. */

@@ -12,11 +12,7 @@ import { rawName } from './object-reports.js';
  * its last valid version.
  */
 export class ServiceHandler implements ObjectHandler {
-  /** @param listed called when the initial list has been delivered */
-  constructor(
-    private readonly parts: HandlerParts,
-    private readonly listed: () => void,
-  ) {}
+  constructor(private readonly parts: HandlerParts) {}
 
   applied(object: unknown): void {
     const { state, reports, ignoredParts, observer } = this.parts;
@@ -61,7 +57,6 @@ export class ServiceHandler implements ObjectHandler {
 
   onServiceSynced(): void {
     this.parts.logger.verbose?.(3)?.debug({}, 'Calling handler.OnServiceSynced()');
-    this.listed();
   }
 
   private apply(key: ServiceKey, service: Service | UnservedKind): void {
@@ -82,11 +77,7 @@ export class ServiceHandler implements ObjectHandler {
 
 /** Use case OnServiceCIDR: the ranges in which unused cluster IPs are dropped. Takes effect with the next sync. */
 export class ServiceCidrHandler implements ObjectHandler {
-  /** @param listed called when the initial list has been delivered */
-  constructor(
-    private readonly parts: HandlerParts,
-    private readonly listed: () => void,
-  ) {}
+  constructor(private readonly parts: HandlerParts) {}
 
   applied(object: unknown): void {
     const { state, reports } = this.parts;
@@ -99,10 +90,6 @@ export class ServiceCidrHandler implements ObjectHandler {
     const { state, reports } = this.parts;
     reports.forget('ServiceCIDR', name);
     if (state.removeServiceCidr(name)) this.changed();
-  }
-
-  synced(): void {
-    this.listed();
   }
 
   private changed(): void {
