@@ -56,7 +56,7 @@ class Victim extends ChangeHistory {
     return this.due.size === 0;
   }
 
-  override programmed(family: IpFamily, report: SyncReport): void {
+  override finished(family: IpFamily, report: SyncReport): void {
     const now = moment();
     const failed = new Set(report.failed.map(({ key }) => key));
     for (const { key, entry } of report.changed) {
@@ -71,7 +71,7 @@ class Victim extends ChangeHistory {
           this.due.delete(address);
         }
     }
-    super.programmed(family, report);
+    super.finished(family, report);
   }
 }
 

@@ -74,7 +74,6 @@ export function serveFamily(parts: ProxyParts, family: IpFamily): ServedFamily {
     parts.syncObserver,
     clock,
     loggerOf('sync-loop'),
-    (one, report) => parts.changeHistory.programmed(one, report),
   );
   return { family, loop, healthChecks, localhostNodePorts, conntrack: reconcilers, resets };
 }

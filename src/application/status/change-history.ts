@@ -4,7 +4,7 @@ import { timeText } from '../../domain/model/text.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock } from '../ports/clock.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
-import type { ChangeEntry, FamilyChange, History, ServicePortChange } from './change-entry.js';
+import type { ChangeEntry, History, ServicePortChange } from './change-entry.js';
 import { ejectedChange, endpointsChange, frontendsChange } from './list-changes.js';
 import type { ServiceStatuses } from './service-statuses.js';
 
@@ -28,8 +28,46 @@ export class ChangeHistory implements Partial<SyncObserver> {
     private readonly clock: Clock,
   ) {}
 
+  /** A sync. Of failures as a whole in a row, only the first for each reason is remembered. */
+  finished(family: IpFamily, report: SyncReport): void {
+    const { ok, error = 'unknown', full, seconds, written } = report;
+    const isRepeated = !ok && this.failures.get(family) === error;
+    if (ok) this.failures.delete(family);
+    else this.failures.set(family, error);
+    if (ok && !full) return this.programmed(family, report);
+    if (isRepeated) return;
+    this.add({
+      what: ok ? 'everything-programmed' : 'sync-failed',
+      family,
+      at: timeText(this.clock.now()),
+      steps: written,
+      took: Math.round(seconds * 1000),
+      ...(!ok && { reason: error }),
+    });
+  }
+
+  /** Rules that another program had changed were repaired. */
+  repaired(family: IpFamily, steps: number): void {
+    this.add({ what: 'repaired', family, at: timeText(this.clock.now()), steps });
+  }
+
+  /** All changes since the start. */
+  get total(): number {
+    return this.count;
+  }
+
+  /** What is remembered, the oldest first: all, or what concerned these Services alone. */
+  changes(services: readonly ServiceKey[] = []): History {
+    const oldest = this.count % CAPACITY;
+    const all =
+      this.count < CAPACITY ? this.ring : [...this.ring.slice(oldest), ...this.ring.slice(0, oldest)];
+    const concerns = (entry: ChangeEntry): boolean =>
+      entry.what === 'service-port' && services.includes(serviceOf(entry.servicePort));
+    return { changes: services.length === 0 ? [...all] : all.filter(concerns), total: this.count };
+  }
+
   /** The service ports that a sync programmed, or could not. When all were due, only failures are listed one by one. */
-  programmed(family: IpFamily, report: SyncReport): void {
+  private programmed(family: IpFamily, report: SyncReport): void {
     const { changed, everyService, failed, written, triggers } = report;
     const ms = Math.round(report.seconds * 1000);
     const sinceEvent = Math.round(report.sinceEventSeconds * 1000);
@@ -58,43 +96,6 @@ export class ChangeHistory implements Partial<SyncObserver> {
         frontends: frontendsChange(change.former?.frontends, change.entry?.frontends),
       });
     }
-  }
-
-  /** A whole sync. Only what concerns everything is remembered, and of failures in a row the first for each reason. */
-  finished(family: IpFamily, { ok, error = 'unknown', full, seconds, written }: SyncReport): void {
-    const isAsBefore = !ok && this.failures.get(family) === error;
-    if (ok) this.failures.delete(family);
-    else this.failures.set(family, error);
-    if ((ok && !full) || isAsBefore) return;
-    const what: FamilyChange['what'] = ok ? 'everything-programmed' : 'sync-failed';
-    this.add({
-      what,
-      family,
-      at: timeText(this.clock.now()),
-      steps: written,
-      took: Math.round(seconds * 1000),
-      ...(!ok && { reason: error }),
-    });
-  }
-
-  /** Rules that another program had changed were repaired. */
-  repaired(family: IpFamily, steps: number): void {
-    this.add({ what: 'repaired', family, at: timeText(this.clock.now()), steps });
-  }
-
-  /** All changes since the start. */
-  get total(): number {
-    return this.count;
-  }
-
-  /** What is remembered, the oldest first: all, or what concerned these Services alone. */
-  changes(services: readonly ServiceKey[] = []): History {
-    const oldest = this.count % CAPACITY;
-    const all =
-      this.count < CAPACITY ? this.ring : [...this.ring.slice(oldest), ...this.ring.slice(0, oldest)];
-    const concerns = (entry: ChangeEntry): boolean =>
-      entry.what === 'service-port' && services.includes(serviceOf(entry.servicePort));
-    return { changes: services.length === 0 ? [...all] : all.filter(concerns), total: this.count };
   }
 
   private success(family: IpFamily, { key, entry }: ForwardingChange): Outcome {

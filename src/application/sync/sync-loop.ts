@@ -53,8 +53,6 @@ export class SyncLoop {
     private readonly observer: SyncObserver,
     private readonly clock: Clock,
     private readonly logger: Logger,
-    /** Called after each sync that programmed changes. Cheap, and never throws. */
-    private readonly programmed: (family: IpFamily, report: SyncReport) => void = () => {},
   ) {
     this.retries = new ServicePortRetries(clock, sync.outcomes, (key) => this.retry(key));
     const turns: VerifierTurns = {
@@ -225,10 +223,7 @@ export class SyncLoop {
       for (const { key } of report.failed) this.retryLater(key);
       this.observer.finished(family, report);
       if (report.full) this.programmedEverything(report);
-      else {
-        logChanges(this.logger, family, report);
-        this.programmed(family, report);
-      }
+      else logChanges(this.logger, family, report);
       return false;
     } catch (error) {
       const reason = errorMessage(error);

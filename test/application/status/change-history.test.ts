@@ -19,8 +19,9 @@ import { timeText } from '../../../src/domain/model/text.js';
 /** A sync loop whose changes are remembered. */
 async function remembering(...names: string[]): Promise<{ bench: Bench; history: ChangeHistory }> {
   const holder: { history?: ChangeHistory } = {};
-  const bench = new Bench({ minSyncPeriod: 1000 }, (family, report) =>
-    holder.history!.programmed(family, report),
+  const bench = new Bench(
+    { minSyncPeriod: 1000 },
+    { finished: (family, report) => void (report.full || holder.history!.finished(family, report)) },
   );
   const history = new ChangeHistory(bench.statuses, bench.clock);
   holder.history = history;

@@ -2,8 +2,7 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
-import type { SyncReport } from '../../../src/application/ports/sync-observer.js';
-import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { combineObservers, type SyncObserver } from '../../../src/application/ports/sync-observer.js';
 import { SyncLoop, type SyncPeriods } from '../../../src/application/sync/sync-loop.js';
 import { Sync, type FamilyContext } from '../../../src/application/use-cases/sync.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
@@ -47,10 +46,7 @@ export class Bench {
   /** What it delivered and is not valid. */
   readonly invalid: string[] = [];
 
-  constructor(
-    periods: Partial<SyncPeriods> = {},
-    programmed?: (family: IpFamily, report: SyncReport) => void,
-  ) {
+  constructor(periods: Partial<SyncPeriods> = {}, more: Partial<SyncObserver> = {}) {
     const contexts = { of: (_: string, refresh: boolean) => (this.refreshes.push(refresh), this.context) };
     this.sync = new Sync(
       this.state,
@@ -68,10 +64,9 @@ export class Bench {
       this.sync,
       this.backend,
       { syncPeriod: 30_000, minSyncPeriod: undefined, ...periods },
-      this.observer,
+      combineObservers([this.observer, more]),
       this.clock,
       this.logger,
-      programmed,
     );
   }
 
