@@ -52,7 +52,10 @@ const PUBLISHED = {
       'userspace/host-network.ts',
     ],
     ...['kubernetes/client', 'kubernetes/connection/connection.ts'],
-    ...['netlink', 'rtnetlink', 'nftables/netlink', 'nftables/render-text.ts', 'ipset'],
+    ...['netlink', 'rtnetlink', 'nftables/render-text.ts', 'ipset'],
+    ...['ask', 'elements', 'kernel-table', 'nf-tables', 'records', 'set-layout', 'table-listing'].map(
+      (name) => `nftables/netlink/${name}.ts`,
+    ),
     ...['iptables-commands', 'iptables-tool', 'owned-chains', 'tables-difference', 'variants'].map(
       (name) => `iptables/${name}.ts`,
     ),
