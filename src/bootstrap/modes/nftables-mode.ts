@@ -1,11 +1,10 @@
 import { release } from 'node:os';
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
-import { kernelTrial, kernelSuits } from '../../adapters/nftables/kernel-support.js';
+import { kernelTrial, kernelSuits, type NftTransport } from '../../adapters/nftables/transport.js';
 import { rejectedPackets } from '../../adapters/nftables/netlink/counters.js';
 import { NetlinkNftTransport } from '../../adapters/nftables/netlink/netlink-transport.js';
 import { isWithoutNfTables } from '../../adapters/nftables/netlink/table-listing.js';
 import { NftablesDriver } from '../../adapters/nftables/nftables-driver.js';
-import type { NftTransport } from '../../adapters/nftables/transport.js';
 import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';

@@ -1,5 +1,5 @@
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
-import { kernelTrial, kernelSuits } from '../../../src/adapters/nftables/kernel-support.js';
+import { kernelTrial, kernelSuits } from '../../../src/adapters/nftables/transport.js';
 
 describe('the trial of a kernel', () => {
   let kernel: MemoryNftTransport;

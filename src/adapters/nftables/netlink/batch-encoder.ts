@@ -5,7 +5,6 @@ import {
   type SetDefinition,
   type SetElement,
 } from '../../../domain/nftables/layout/table.js';
-import type { KernelRule } from '../../../domain/nftables/kernel/ruleset.js';
 import { safeComment } from '../../../domain/nftables/safe-text.js';
 import { errnoName } from '../../netlink/errors.js';
 import type { KernelReply } from '../../netlink/message-reader.js';
@@ -21,6 +20,7 @@ import {
   NLA_TYPE_MASK,
 } from '../../netlink/protocol.js';
 import type { NftFailure } from '../transport.js';
+import type { AttributeLayout, Fields, Values } from './attribute-layout.js';
 import { ElementEncoder } from './elements.js';
 import * as nf from './nf-tables.js';
 import { ELEMENTS } from './nf-tables.js';
@@ -65,16 +65,9 @@ export class BatchEncoder {
     for (let operation = 0; operation < operations.length; operation++) {
       this.position = { operation };
       const described = operations[operation]!;
-      if (described.op === 'add-elements' || described.op === 'delete-elements') {
-        yield* this.elementMessages(
-          operation,
-          described.set,
-          described.elements,
-          described.op === 'add-elements',
-        );
-      } else {
-        this.message(operation, described);
-      }
+      if (described.op === 'add-elements' || described.op === 'delete-elements')
+        yield* this.elementMessages(operation, described);
+      else this.message(operation, described);
     }
     this.frame(nf.NFNL_MSG_BATCH_END);
   }
@@ -92,51 +85,51 @@ export class BatchEncoder {
     return start;
   }
 
-  private message(
-    operation: number,
-    described: Exclude<Operation, { op: 'add-elements' | 'delete-elements' }>,
-  ): void {
-    const { writer } = this;
-    const [type, flags] = MESSAGES[described.op];
-    const start = this.begin(type, flags, operation, -1);
-    writer.putWord(this.family);
-    this.object(described);
-    writer.endMessage(start);
-  }
-
-  private object(described: Exclude<Operation, { op: 'add-elements' | 'delete-elements' }>): void {
-    const { writer } = this;
+  private message(operation: number, described: Exclude<Operation, ElementOperation>): void {
     const table = TABLE_NAME;
+    const put = <F extends Fields>(
+      type: number,
+      flags: number,
+      layout: AttributeLayout<F>,
+      values: Values<F>,
+    ): void => {
+      const start = this.begin(type, flags, operation, -1);
+      this.writer.putWord(this.family);
+      layout.write(this.writer, values);
+      this.writer.endMessage(start);
+    };
     switch (described.op) {
       case 'add-table': {
         const userdata = { comment: safeComment(described.comment) };
-        return TABLE.write(writer, { name: table, flags: 0, userdata });
+        return put(nf.NEWTABLE, 0, TABLE, { name: table, flags: 0, userdata });
       }
       case 'delete-table':
-        return TABLE.write(writer, { name: table });
-      case 'add-chain':
-        return CHAIN.write(writer, { table, ...described.chain, type: described.chain.hook?.type });
-      case 'delete-chain':
-        return CHAIN.write(writer, { table, name: described.chain });
-      case 'flush-chain':
-        return RULE.write(writer, { table, chain: described.chain });
-      case 'add-rule':
-        return this.rule(described.chain, described.rule);
-      case 'add-counter':
-      case 'delete-counter': {
-        const its = { table, name: described.counter, type: nf.OBJECT_COUNTER };
-        return OBJECT.write(writer, described.op === 'add-counter' ? { ...its, data: {} } : its);
+        return put(nf.DELTABLE, 0, TABLE, { name: table });
+      case 'add-chain': {
+        const { chain } = described;
+        return put(nf.NEWCHAIN, NLM_F_CREATE, CHAIN, { table, ...chain, type: chain.hook?.type });
       }
+      case 'delete-chain':
+        return put(nf.DELCHAIN, 0, CHAIN, { table, name: described.chain });
+      case 'flush-chain':
+        return put(nf.DELRULE, 0, RULE, { table, chain: described.chain });
+      case 'add-rule': {
+        const { chain, rule } = described;
+        const userdata = rule.comment === undefined ? undefined : { comment: safeComment(rule.comment) };
+        const its = { table, chain, expressions: rule.expressions, userdata };
+        return put(nf.NEWRULE, NLM_F_CREATE | NLM_F_APPEND, RULE, its);
+      }
+      case 'add-counter': {
+        const its = { table, name: described.counter, type: nf.OBJECT_COUNTER, data: {} };
+        return put(nf.NEWOBJ, NLM_F_CREATE, OBJECT, its);
+      }
+      case 'delete-counter':
+        return put(nf.DELOBJ, 0, OBJECT, { table, name: described.counter, type: nf.OBJECT_COUNTER });
       case 'add-set':
-        return SET.write(writer, { table, ...this.setRecord(described.set) });
+        return put(nf.NEWSET, NLM_F_CREATE, SET, { table, ...this.setRecord(described.set) });
       case 'delete-set':
-        return SET.write(writer, { table, name: described.set.name });
+        return put(nf.DELSET, 0, SET, { table, name: described.set.name });
     }
-  }
-
-  private rule(chain: string, { expressions, comment }: KernelRule): void {
-    const userdata = comment === undefined ? undefined : { comment: safeComment(comment) };
-    RULE.write(this.writer, { table: TABLE_NAME, chain, expressions, userdata });
   }
 
   private setRecord(set: SetDefinition): SetRecord {
@@ -155,13 +148,9 @@ export class BatchEncoder {
     };
   }
 
-  private *elementMessages(
-    operation: number,
-    set: SetDefinition,
-    elements: readonly SetElement[],
-    add: boolean,
-  ): Generator<void> {
+  private *elementMessages(operation: number, { op, set, elements }: ElementOperation): Generator<void> {
     const { writer } = this;
+    const add = op === 'add-elements';
     const layout = setLayout(this.ipFamily, set);
     let element = 0;
     try {
@@ -188,21 +177,7 @@ export class BatchEncoder {
   }
 }
 
-type SingleOperation = Exclude<Operation['op'], 'add-elements' | 'delete-elements'>;
-
-/** Their flags besides that of every request. */
-const MESSAGES: Readonly<Record<SingleOperation, readonly [type: number, flags: number]>> = {
-  'add-table': [nf.NEWTABLE, 0],
-  'add-chain': [nf.NEWCHAIN, NLM_F_CREATE],
-  'add-rule': [nf.NEWRULE, NLM_F_CREATE | NLM_F_APPEND],
-  'add-counter': [nf.NEWOBJ, NLM_F_CREATE],
-  'add-set': [nf.NEWSET, NLM_F_CREATE],
-  'delete-table': [nf.DELTABLE, 0],
-  'delete-chain': [nf.DELCHAIN, 0],
-  'flush-chain': [nf.DELRULE, 0],
-  'delete-counter': [nf.DELOBJ, 0],
-  'delete-set': [nf.DELSET, 0],
-};
+type ElementOperation = Extract<Operation, { readonly elements: readonly SetElement[] }>;
 
 /** The origin of each message of a batch. Its sequence number is `firstSequence` plus its index. */
 class BatchIndex {
