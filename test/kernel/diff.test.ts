@@ -40,7 +40,7 @@ const damages = {
       '    + element ip kube-proxy cluster-ips { 172.30.20.6 }',
       '  of no single Service',
       '    - chain ip kube-proxy stranger',
-      /^ {4}- rule ip kube-proxy services .*0a090909.*0063/,
+      '    - rule ip kube-proxy services ip daddr 10.9.9.9 meta l4proto tcp th dport 99 accept',
       '    + rule ip kube-proxy nat-output jump services',
       'IPv6 (nftables)',
       '  of no single Service',
