@@ -1,6 +1,6 @@
 import { PinoLogger } from '../../src/adapters/process/pino-logger.js';
 import { once } from '../../src/bootstrap/run-proxy.js';
-import { plan } from '../../src/diagnostics/bootstrap/plan.js';
+import { plan } from '../../src/diagnostics/bootstrap/without-proxy.js';
 import { parseCommand } from '../support/command-line.js';
 
 /** `--once` and `plan` as the program has them, but that they wait for a silent API server for a second only. */

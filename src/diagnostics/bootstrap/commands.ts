@@ -40,11 +40,11 @@ const commands: { readonly [Name in Request['name']]: Command<Name> } = {
   explain,
   trace: async (invocation, logger) => {
     if (invocation.manifests.length === 0) return trace(invocation);
-    return (await import('./trace-manifests.js')).traceManifests(invocation, logger);
+    return (await import('./without-proxy.js')).traceManifests(invocation, logger);
   },
   diff: async (invocation, logger) => {
     if (!invocation.request.isPlanned && invocation.manifests.length === 0) return diff(invocation);
-    return (await import('./plan.js')).plannedDiff(invocation, logger);
+    return (await import('./without-proxy.js')).plannedDiff(invocation, logger);
   },
   history,
   top,
@@ -52,7 +52,7 @@ const commands: { readonly [Name in Request['name']]: Command<Name> } = {
   cluster: async (invocation) =>
     (await import('../adapters/cli/cluster/query-cluster.js')).queryCluster(invocation),
   version: (invocation) => version(invocation, thisVersion(invocation.version)),
-  plan: async (invocation, logger) => (await import('./plan.js')).plan(invocation, logger),
+  plan: async (invocation, logger) => (await import('./without-proxy.js')).plan(invocation, logger),
   async completion({ request }) {
     await print(completionScript(request.shell));
     return 0;

@@ -5,6 +5,7 @@ import {
   serviceListRoutes,
   serviceRoutes,
   statusRoutes,
+  traceRoutes,
 } from '../adapters/debug/report-routes.js';
 import { trafficRoutes } from '../adapters/debug/traffic-routes.js';
 import { readOnly, type Routes } from '../../adapters/http/router.js';
@@ -14,7 +15,6 @@ import { modeInForce } from '../../bootstrap/configuration/proxy-configuration.j
 import type { LocalhostLookup } from '../../application/status/port-status.js';
 import { explainAddress, withTracing } from './tracing.js';
 import type { DiagnosedParts } from '../../bootstrap/parts.js';
-import { traceRoutes } from '../adapters/debug/trace-routes.js';
 import { CannotTraceError, type TracePackets } from '../application/trace/trace-packets.js';
 import { ModeRules } from './mode-rules.js';
 import { release } from 'node:os';

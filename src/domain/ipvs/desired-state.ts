@@ -199,14 +199,14 @@ export function ipvsDesiredTables(
 }
 
 /** All sets, their members sorted. */
-export function desiredSets(desired: IpvsDesiredState, family: IpFamily): readonly IpSet[] {
+function desiredSets(desired: IpvsDesiredState, family: IpFamily): readonly IpSet[] {
   const members = new Map<ServiceSet, Set<string>>(SERVICE_SETS.map((set) => [set, new Set()]));
   for (const member of [...desired.members()].sort()) members.get(setOf(member))!.add(withoutSet(member));
   return SERVICE_SETS.map((set) => ({ ...setHeader(set, family), members: members.get(set)! }));
 }
 
 /** What service ports put into iptables in this mode. */
-export function desiredIptablesRules(desired: IpvsDesiredState): IptablesDesiredState {
+function desiredIptablesRules(desired: IpvsDesiredState): IptablesDesiredState {
   const rules = new IptablesDesiredState();
   for (const owner of desired.ownersOfIptablesRules()) rules.replace(owner, desired.iptablesRules(owner));
   return rules;

@@ -6,7 +6,7 @@ import type { TraceAnswer } from '../../../src/diagnostics/application/trace/ans
 import { CannotTraceError } from '../../../src/diagnostics/application/trace/trace-packets.js';
 import { QueryError } from '../../../src/diagnostics/adapters/cli/running-proxy.js';
 import { QueriesError, trace } from '../../../src/diagnostics/adapters/cli/commands/trace.js';
-import { traceManifests } from '../../../src/diagnostics/bootstrap/trace-manifests.js';
+import { traceManifests } from '../../../src/diagnostics/bootstrap/without-proxy.js';
 import { usePrinted } from '../../support/program/use-printed.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { StandInApiServer } from '../../support/api-server/api-server.js';

@@ -380,7 +380,7 @@ export interface ConditionInputs {
   readonly watch?: Watch | undefined;
 }
 
-export function protocolOf({ packet }: PacketState): Lowercase<Protocol> {
+function protocolOf({ packet }: PacketState): Lowercase<Protocol> {
   return LOWER_CASE[packet.protocol];
 }
 

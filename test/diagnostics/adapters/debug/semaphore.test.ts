@@ -1,4 +1,4 @@
-import { Semaphore } from '../../../../src/diagnostics/adapters/debug/trace-routes.js';
+import { Semaphore } from '../../../../src/diagnostics/adapters/debug/report-routes.js';
 
 let semaphore: Semaphore;
 let begun: number[];

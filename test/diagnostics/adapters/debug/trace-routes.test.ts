@@ -1,4 +1,4 @@
-import { traceRoutes } from '../../../../src/diagnostics/adapters/debug/trace-routes.js';
+import { traceRoutes } from '../../../../src/diagnostics/adapters/debug/report-routes.js';
 import type { TraceAnswer } from '../../../../src/diagnostics/application/trace/answer.js';
 import {
   CannotTraceError,

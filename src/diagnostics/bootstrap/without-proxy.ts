@@ -1,11 +1,11 @@
-/** Commands that show what a start would write: `plan` prints the rules, `diff --plan` compares them with the kernel. */
+/** Commands that work without a running proxy: `plan` prints the rules that a start would write, `diff --plan` compares them with the kernel, `trace` follows packets through those of manifests. */
 
 import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import { ConfigurationError } from '../../bootstrap/configuration/errors.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
-import { type Invocation, readObjects, type ReadObjects } from './read-objects.js';
+import { type IpFamily, IP_FAMILIES } from '../../domain/net/ip-family.js';
+import { type Invocation, readObjects, type ReadObjects, otherMachine } from './read-objects.js';
 import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
 import { print, formatted } from '../adapters/cli/output.js';
 import { printError } from '../../adapters/cli/print-error.js';
@@ -21,6 +21,10 @@ import {
 } from '../application/difference/difference-report.js';
 import { parseDisplayName } from '../../domain/model/service-port-name.js';
 import type { Mode } from '../../bootstrap/modes/mode.js';
+import { podsOfCluster } from '../adapters/kubernetes/user-cluster.js';
+import { answerRequest } from '../adapters/cli/commands/trace.js';
+import type { ClusterPlace } from '../application/trace/named-ends.js';
+import { withTracing } from './tracing.js';
 
 /**
  * Prints the rules that a sync would write, in the language of the mode's tool. Reads the source once; changes nothing. 0 when all
@@ -116,4 +120,41 @@ function isKnown(name: ServiceName, { state }: ReadObjects, { families }: Differ
 /** A name without a namespace is that of every namespace. */
 function isService({ service }: ServiceName, key: string): boolean {
   return key === service || key.endsWith(`/${service}`);
+}
+
+/** Reads the manifests once, and answers from them. Objects that are ignored are named on standard error. */
+export async function traceManifests(invocation: Invocation<'trace'>, logger: Logger): Promise<number> {
+  const { commandLine } = await chooseMode(invocation, logger);
+  const { here, options } = otherMachine(logger);
+  return readObjects(commandLine, options, logger, async ({ state, contexts, problems, parts }) => {
+    for (const problem of problems) printError(`ignored: ${problem}`);
+    const tables = IP_FAMILIES.map((family) => ({
+      family,
+      table: ForwardingTable.of(state, contexts.of(family, true).forwarding),
+    }));
+    return withTracing(parts, tables, here, new ModeRules(commandLine.configuration, logger), (packets) =>
+      answerRequest(
+        invocation.request,
+        (query) => packets.trace(query, invocation.request.rules),
+        () => Promise.resolve(placesIn(tables)),
+        podsOfCluster(invocation),
+      ),
+    );
+  });
+}
+
+function placesIn(tables: readonly { readonly table: ForwardingTable }[]): readonly ClusterPlace[] {
+  return tables.flatMap(({ table }) =>
+    [...table.services()].flatMap((service) =>
+      table
+        .entriesOf(service)
+        .flatMap(({ name, family, frontends }) =>
+          frontends.flatMap(({ kind, address, port }) =>
+            kind === 'cluster-ip' && address !== undefined
+              ? { service, port: name.port, number: port, protocol: name.protocol, family, address }
+              : [],
+          ),
+        ),
+    ),
+  );
 }
