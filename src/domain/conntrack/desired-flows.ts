@@ -222,7 +222,7 @@ export interface ServicePortFlows {
 type Places = Pick<ReadonlySet<string>, 'size' | 'has' | typeof Symbol.iterator>;
 
 /** The places that were among these and are not among those. */
-export function lostPlaces(before: Places, after: Places = new Set()): readonly string[] {
+function lostPlaces(before: Places, after: Places = new Set()): readonly string[] {
   if (before instanceof EndpointPlaces && after instanceof EndpointPlaces) return before.without(after);
   return [...before].filter((place) => !after.has(place));
 }

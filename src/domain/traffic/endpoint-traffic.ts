@@ -171,7 +171,7 @@ export interface Evidence {
 }
 
 /** Evidence as it comes in. */
-export class GatheredEvidence implements Evidence {
+class GatheredEvidence implements Evidence {
   readonly unanswered: UnansweredConnection[] = [];
   answered: number | undefined;
 
