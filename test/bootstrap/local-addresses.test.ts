@@ -1,15 +1,19 @@
 import { build } from 'esbuild';
 import { execa } from 'execa';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-it('lists the addresses that Node knows where netlink is unavailable, and says so', async () => {
+it('lists the addresses that Node knows where netlink is unavailable, with a warning', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kpkoffi-'));
   try {
     const source = fileURLToPath(new URL('../../src/bootstrap/this-node.ts', import.meta.url));
     const outfile = join(folder, 'local-addresses.mjs');
+    // A package that does not load: without it, one in a folder above would be found.
+    const koffi = join(folder, 'node_modules/koffi');
+    await mkdir(koffi, { recursive: true });
+    await writeFile(join(koffi, 'index.js'), "throw new Error('no binary')");
     await build({ entryPoints: [source], outfile, bundle: true, format: 'esm', platform: 'node' });
     const program = `import { openLocalAddresses } from ${JSON.stringify(outfile)};
       const addresses = openLocalAddresses(undefined, { warn: (_, text) => console.log(text) });

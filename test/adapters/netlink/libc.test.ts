@@ -1,6 +1,6 @@
 import { build } from 'esbuild';
 import { execa } from 'execa';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,6 +29,10 @@ describe('the C library', () => {
           new URL('../../../src/adapters/netlink/netlink-socket.ts', import.meta.url),
         );
         const outfile = join(folder, 'libc.mjs');
+        // A package that does not load: without it, one in a folder above would be found.
+        const koffi = join(folder, 'node_modules/koffi');
+        await mkdir(koffi, { recursive: true });
+        await writeFile(join(koffi, 'index.js'), "throw new Error('no binary')");
         await build({ entryPoints: [source], outfile, bundle: true, format: 'esm', platform: 'node' });
         const program = `import { loadLibc } from ${JSON.stringify(outfile)};
         Object.defineProperty(process, 'arch', { value: '${arch}' });
@@ -37,7 +41,7 @@ describe('the C library', () => {
           cwd: folder,
         });
         expect(stdout).toContain(
-          `NetlinkUnavailableError: netlink is unavailable: the package koffi, which calls the C library, ${problem}: Cannot find module 'koffi'`,
+          `NetlinkUnavailableError: netlink is unavailable: the package koffi, which calls the C library, ${problem}: no binary`,
         );
       } finally {
         await rm(folder, { recursive: true });
