@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type IpSetHeader, type IpSetType, addLine, createLine } from '../../domain/ipvs/ip-set.js';
 import { protocolText, PROTOCOL_NUMBERS, type Protocol } from '../../domain/model/service-port-name.js';
 import { reportsTemporary, EINVAL, ENOENT } from '../netlink/errors.js';
@@ -189,6 +190,11 @@ function hasIpSet(names: Iterable<string>): Promise<boolean> {
     }
     return false;
   });
+}
+
+/** Whether the kernel may have IP sets: not without their module. Where /sys cannot be read, it may. */
+export function mayHaveIpSets(sys = '/sys'): boolean {
+  return existsSync(`${sys}/module/ip_set`) || !existsSync(`${sys}/module`);
 }
 
 const TYPES: ReadonlySet<string> = new Set<IpSetType>([

@@ -38,7 +38,7 @@ export async function cleanUpIpvs(holdings: IpvsHoldings, logger: Logger): Promi
       return false;
     }
   };
-  await step(() => sets.read().catch(unless(IpSetUnsupportedError)));
+  await step(() => readSets(holdings));
   const serversAreGone = await step(async () => {
     if (sets.sets.all().length === 0 && (await addresses.list(family)) === undefined) return;
     await servers.read().catch(unless(IpvsUnavailableError));
@@ -67,7 +67,7 @@ export async function retireIpvs(
 ): Promise<number> {
   let missing: unknown;
   try {
-    await holdings.sets.read().catch(unless(IpSetUnsupportedError));
+    await readSets(holdings);
   } catch (error) {
     if (!(error instanceof ToolMissingError)) throw error;
     missing = error;
@@ -137,9 +137,15 @@ export interface IpvsHoldings {
   readonly servers: ServerTable;
   readonly addresses: ServiceAddresses;
   readonly sets: SetTable;
+  /** False: the kernel has no IP sets, so the tool ipset is not started. Default true. */
+  readonly mayHaveSets?: boolean;
   readonly rules: Pick<Backend, 'cleanup'>;
   /** Waits a moment for the kernel; a tenth of a second when missing. */
   readonly pause?: (() => Promise<unknown>) | undefined;
+}
+
+async function readSets({ sets, mayHaveSets = true }: IpvsHoldings): Promise<void> {
+  if (mayHaveSets) await sets.read().catch(unless(IpSetUnsupportedError));
 }
 
 /** The kernel releases sets some time after the rules that used them are gone. */

@@ -1,4 +1,4 @@
-import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
+import { IpSetTool, mayHaveIpSets } from '../../adapters/ipset/ipset-tool.js';
 import { IptablesDriver, type IptablesObserver } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/iptables-host.js';
 import { cleanUpScripts } from '../../adapters/iptables/owned-chains.js';
@@ -92,6 +92,7 @@ export class IpvsMode implements Mode {
       servers: new ServerTable(family, kernel.servers, this.excluded, clock, logger),
       addresses: kernel.addresses,
       sets: new SetTable(family, kernel.sets),
+      mayHaveSets: mayHaveIpSets(),
       rules: { cleanup: () => removeRules(family) },
     }));
     try {

@@ -1,5 +1,8 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ToolMissingError } from '../../../src/adapters/tool-programs.js';
-import { IpSetTool } from '../../../src/adapters/ipset/ipset-tool.js';
+import { IpSetTool, mayHaveIpSets } from '../../../src/adapters/ipset/ipset-tool.js';
 
 const NAMES = new Set(['KUBE-CLUSTER-IP', 'KUBE-NODE-PORT-TCP']);
 
@@ -27,4 +30,17 @@ describe('sets without the tool', () => {
   ])('cannot be read where the kernel %s', async (_, lookInKernel) => {
     await expect(read(lookInKernel)).rejects.toThrow(ToolMissingError);
   });
+});
+
+it('knows from /sys whether the kernel may have sets', () => {
+  const sys = mkdtempSync(join(tmpdir(), 'sys-'));
+  try {
+    expect(mayHaveIpSets(sys)).toBe(true);
+    mkdirSync(join(sys, 'module'));
+    expect(mayHaveIpSets(sys)).toBe(false);
+    mkdirSync(join(sys, 'module/ip_set'));
+    expect(mayHaveIpSets(sys)).toBe(true);
+  } finally {
+    rmSync(sys, { recursive: true });
+  }
 });

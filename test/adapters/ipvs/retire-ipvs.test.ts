@@ -1,7 +1,7 @@
 import { iptablesBackend } from '../../support/backends.js';
 import { IPTABLES_OWNED_CHAINS } from '../../../src/adapters/iptables/owned-chains.js';
 import { ToolMissingError } from '../../../src/adapters/tool-programs.js';
-import { retireIpvs } from '../../../src/adapters/ipvs/clean-up-ipvs.js';
+import { cleanUpIpvs, retireIpvs } from '../../../src/adapters/ipvs/clean-up-ipvs.js';
 import { SWEEP_PERIOD } from '../../../src/adapters/ipvs/server-table.js';
 import type { VirtualServer } from '../../../src/domain/ipvs/virtual-server.js';
 import { HOST } from '../../support/iptables/services.js';
@@ -145,4 +145,13 @@ describe('modes ipvs and iptables, which share chains', () => {
       expect(node.iptables.userChains('IPv4')).toEqual(['filter KUBE-FIREWALL']);
     }
   });
+});
+
+it('does not start the tool ipset where the kernel has no IP sets', async () => {
+  node = new MemoryNode();
+  const read = jest.spyOn(node.sets, 'read');
+  const holdings = { ...node.holdings(), mayHaveSets: false };
+  await expect(retireIpvs(holdings, node.clock, node.logger, stopping.signal)).resolves.toBe(0);
+  await cleanUpIpvs(holdings, node.logger);
+  expect(read).not.toHaveBeenCalled();
 });
