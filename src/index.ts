@@ -40,7 +40,7 @@ export {
   type SweepResult,
 } from './application/ports/node/conntrack.js';
 export type { ClusterEvent, EventRecorder, EventSubject } from './application/ports/event-recorder.js';
-export type { LocalAddresses } from './application/ports/node/local-addresses.js';
+export type { LocalAddresses } from './application/ports/node/network.js';
 export type { HighVerbosity, Logger } from './application/ports/logger.js';
 export type { SyncObserver, SyncReport } from './application/ports/sync-observer.js';
 

@@ -3,8 +3,13 @@
 import { connect } from 'node:net';
 import type { Clock } from '../application/ports/clock.js';
 import type { Logger } from '../application/ports/logger.js';
-import type { AttemptOutcome, EndpointConnector } from '../application/ports/node/endpoint-connector.js';
-import type { NodePortRelay, OpenNodePort, RelayTarget } from '../application/ports/node/node-port-relay.js';
+import type {
+  AttemptOutcome,
+  EndpointConnector,
+  NodePortRelay,
+  OpenNodePort,
+  RelayTarget,
+} from '../application/ports/node/endpoint-connections.js';
 import { localhostPlace } from '../domain/forwarding/localhost-node-port.js';
 import { LOCALHOST } from '../domain/net/address.js';
 import type { IpFamily } from '../domain/net/ip-family.js';

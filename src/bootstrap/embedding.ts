@@ -7,7 +7,7 @@ import type { ClusterSource } from '../application/ports/cluster-source.js';
 import type { EventRecorder } from '../application/ports/event-recorder.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { Conntrack } from '../application/ports/node/conntrack.js';
-import type { LocalAddresses } from '../application/ports/node/local-addresses.js';
+import type { LocalAddresses } from '../application/ports/node/network.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';
 import type { PortProblem } from '../application/status/port-status.js';
 import type { IpFamily } from '../domain/net/ip-family.js';

@@ -6,9 +6,9 @@ import type { MetricsServer, ScrapeServer } from '../adapters/metrics/metrics-se
 import type { LocalhostRelay } from '../adapters/endpoint-connections.js';
 import type { EjectSilentEndpoints } from '../application/failover/eject-silent-endpoints.js';
 import type { ForwardingObstacles } from '../application/node/forwarding-obstacles.js';
-import type { HealthCheckListener } from '../application/ports/health-check-listener.js';
+import type { HealthCheckListener } from '../application/ports/health.js';
 import type { Conntrack } from '../application/ports/node/conntrack.js';
-import type { ServiceLookup } from '../application/ports/service-lookup.js';
+import type { ServiceLookup, ClusterSource } from '../application/ports/cluster-source.js';
 import type { TrafficMetrics } from '../application/traffic/traffic-metrics.js';
 import type { TrafficWatchers } from '../application/traffic/traffic-watchers.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
@@ -26,10 +26,9 @@ import type { AwaitNode, NodeTimeouts } from '../application/node/await-node.js'
 import type { CheckNode } from '../application/node/check-node.js';
 import type { NodeContexts } from '../application/node/node-contexts.js';
 import type { Clock } from '../application/ports/clock.js';
-import type { ClusterSource } from '../application/ports/cluster-source.js';
 import type { EventRecorder } from '../application/ports/event-recorder.js';
 import type { Logger } from '../application/ports/logger.js';
-import type { LocalAddresses } from '../application/ports/node/local-addresses.js';
+import type { LocalAddresses } from '../application/ports/node/network.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';
 import type { ChangeHistory } from '../application/status/change-history.js';
 import type { RemainingRules } from '../application/status/remaining-rules.js';

@@ -2,7 +2,7 @@ import { ServiceHealthChecks } from '../application/health/service-health-checks
 import { LocalhostNodePorts } from '../application/localhost/localhost-node-ports.js';
 import { combineListeners } from '../application/ports/forwarding-listener.js';
 import type { Logger } from '../application/ports/logger.js';
-import type { ConnectionHolder } from '../application/ports/node/connection-holder.js';
+import type { ConnectionHolder } from '../application/ports/node/endpoint-connections.js';
 import type { WatchedProtocol } from '../application/ports/node/conntrack.js';
 import { SyncLoop } from '../application/sync/sync-loop.js';
 import { ReconcileConntrack } from '../application/use-cases/reconcile-conntrack.js';

@@ -7,7 +7,7 @@ import type { NodeSettings } from '../application/node/node-contexts.js';
 import type { Clock } from '../application/ports/clock.js';
 import type { EventRecorder, ClusterEvent } from '../application/ports/event-recorder.js';
 import type { Logger } from '../application/ports/logger.js';
-import type { LocalAddresses } from '../application/ports/node/local-addresses.js';
+import type { LocalAddresses } from '../application/ports/node/network.js';
 import type { OwnListener } from '../domain/forwarding/reserved-frontends.js';
 import { splitHostPort } from '../domain/net/listen-address.js';
 import type { CommandLine } from './configuration/command-line.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Server, type Socket } from 'node:net';
 import { LocalhostRelay } from '../../src/adapters/endpoint-connections.js';
 import { ProxyPortError } from '../../src/adapters/userspace/proxy-socket.js';
-import type { OpenNodePort, RelayTarget } from '../../src/application/ports/node/node-port-relay.js';
+import type { OpenNodePort, RelayTarget } from '../../src/application/ports/node/endpoint-connections.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import { endpoint } from '../support/samples.js';

@@ -1,5 +1,4 @@
-import type { PacketForwarding } from '../../src/application/ports/node/packet-forwarding.js';
-import type { Route, Routes } from '../../src/application/ports/node/routes.js';
+import type { PacketForwarding, Route, Routes } from '../../src/application/ports/node/network.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 
 /** Settings of a kernel that a test sets. */

@@ -6,7 +6,7 @@ import {
   UnservedServices,
 } from '../../src/diagnostics/application/explain/explain.js';
 import type { LocalhostLookup } from '../../src/application/status/port-status.js';
-import type { ServiceLookup } from '../../src/application/ports/service-lookup.js';
+import type { ServiceLookup } from '../../src/application/ports/cluster-source.js';
 import { ListServices } from '../../src/diagnostics/application/status/list-services.js';
 import { ServiceStatuses } from '../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../src/application/status/sync-history.js';

@@ -4,7 +4,7 @@ import type {
   HealthCheckSocket,
   OpenHealthCheck,
   ServiceHealth,
-} from '../../application/ports/health-check-listener.js';
+} from '../../application/ports/health.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { closeServer, crowdedLog, openServer } from '../http/http-listener.js';

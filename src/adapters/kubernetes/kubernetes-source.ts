@@ -6,9 +6,9 @@ import type {
   ObjectSink,
   ResourceKind,
   SourceStatus,
+  ServiceLookup,
 } from '../../application/ports/cluster-source.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { ServiceLookup } from '../../application/ports/service-lookup.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { ApiClient } from './client/api-client.js';
 import { Reflector, defaultReflectorTimings, type ReflectorTimings } from './watch/reflector.js';

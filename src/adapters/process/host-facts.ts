@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync, existsSync } from 'node:fs';
 import { availableParallelism, networkInterfaces } from 'node:os';
-import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
+import type { LocalAddresses } from '../../application/ports/node/network.js';
 import { parseAddress } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { ServiceManager } from '../../application/ports/node/service-manager.js';
+import type { ServiceManager } from '../../application/ports/health.js';
 import { loadCLibrary } from './c-library.js';
 
 const AF_UNIX = 1;

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import type { PacketForwarding } from '../../application/ports/node/packet-forwarding.js';
+import type { PacketForwarding } from '../../application/ports/node/network.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../application/ports/clock.js';
-import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
+import type { LocalAddresses } from '../../application/ports/node/network.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { parseAddress } from '../../domain/net/address.js';
 import { isOwnAddress } from '../../domain/node/node-addresses.js';

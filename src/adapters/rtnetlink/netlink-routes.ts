@@ -1,4 +1,4 @@
-import type { Route, Routes } from '../../application/ports/node/routes.js';
+import type { Route, Routes } from '../../application/ports/node/network.js';
 import { addressBits } from '../../domain/net/cidr.js';
 import { familyOf } from '../../domain/net/ip-family.js';
 import { addressBytes, addressText, familyNumber, NETLINK_ROUTE } from '../netlink/protocol.js';

@@ -7,7 +7,7 @@ import type {
   VerifyResult,
 } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
-import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
+import type { LocalAddresses } from '../../application/ports/node/network.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ServicePortFlows } from '../../domain/conntrack/desired-flows.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';

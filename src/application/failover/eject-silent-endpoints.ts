@@ -15,7 +15,7 @@ import type { CountingFacts } from '../../domain/traffic/sample.js';
 import type { PortTraffic } from '../../domain/traffic/traffic-table.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';
-import type { EndpointConnector } from '../ports/node/endpoint-connector.js';
+import type { EndpointConnector } from '../ports/node/endpoint-connections.js';
 import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
 import { compactTexts } from '../words.js';

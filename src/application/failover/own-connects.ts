@@ -5,7 +5,7 @@ import { getOrMake } from '../../domain/model/maps.js';
 import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
 import { familyPortKey, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
 import type { Clock } from '../ports/clock.js';
-import type { EndpointConnector } from '../ports/node/endpoint-connector.js';
+import type { EndpointConnector } from '../ports/node/endpoint-connections.js';
 
 /** As long as a connection of a client may wait, in milliseconds. */
 const ANSWER_TIME = 1_000;

@@ -3,7 +3,7 @@
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { SourceStatus, ResourceKind } from '../ports/cluster-source.js';
-import type { ServiceManager } from '../ports/node/service-manager.js';
+import type { ServiceManager } from '../ports/health.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
 
 /** One family's state, as /healthz shows it. Times are milliseconds since the epoch. */

@@ -8,11 +8,7 @@ import { errorMessage } from '../error-message.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { EventRecorder } from '../ports/event-recorder.js';
 import type { ForwardingListener, Programmed } from '../ports/forwarding-listener.js';
-import type {
-  HealthCheckSocket,
-  HealthCheckListener,
-  OpenHealthCheck,
-} from '../ports/health-check-listener.js';
+import type { HealthCheckSocket, HealthCheckListener, OpenHealthCheck } from '../ports/health.js';
 import type { Logger } from '../ports/logger.js';
 import { retryDelay } from '../retries.js';
 

@@ -13,7 +13,7 @@ import type { Clock, Timer } from '../ports/clock.js';
 import type { ForwardingListener, Programmed } from '../ports/forwarding-listener.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
-import type { NodePortRelay, OpenNodePort, RelayTarget } from '../ports/node/node-port-relay.js';
+import type { NodePortRelay, OpenNodePort, RelayTarget } from '../ports/node/endpoint-connections.js';
 import { retryDelay, type RetryTimes } from '../retries.js';
 
 interface LocalhostNodePortsOptions extends RelayDependencies {

@@ -3,9 +3,7 @@ import type { Endpoint } from '../../domain/model/endpoint.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
-import type { LocalAddresses } from '../ports/node/local-addresses.js';
-import type { PacketForwarding } from '../ports/node/packet-forwarding.js';
-import type { Route, Routes } from '../ports/node/routes.js';
+import type { LocalAddresses, PacketForwarding, Route, Routes } from '../ports/node/network.js';
 
 /** A setting of this machine's kernel that keeps packets from the endpoints of a service port, or replies from clients. */
 export interface ForwardingObstacle {

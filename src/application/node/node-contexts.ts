@@ -18,7 +18,7 @@ import {
   nodePortIPs,
 } from '../../domain/node/node-addresses.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
-import type { LocalAddresses } from '../ports/node/local-addresses.js';
+import type { LocalAddresses } from '../ports/node/network.js';
 import type { Logger } from '../ports/logger.js';
 import type { FamilyContext } from '../use-cases/sync.js';
 

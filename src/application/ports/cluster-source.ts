@@ -1,3 +1,5 @@
+import type { ServiceKey } from '../../domain/model/service-port-name.js';
+
 /** The kinds that the proxy reads. `Endpoints` only from manifests and clusters without EndpointSlices. */
 export type ResourceKind = 'Service' | 'EndpointSlice' | 'Endpoints' | 'Node' | 'ServiceCIDR';
 
@@ -62,4 +64,16 @@ export interface SourceStatus {
   readonly lastActivity?: number;
   /** Why the last request failed, until one succeeds. */
   readonly failure?: string;
+}
+
+/**
+ * Looks for one Service in the cluster, also of the kinds that its source leaves out because no proxy needs them: headless
+ * ones, and those of another proxy. For explanations, never for forwarding.
+ */
+export interface ServiceLookup {
+  /**
+   * The object, raw; undefined if there is none. Costs one request. Rejects if the cluster cannot be asked; the caller tells
+   * that, and nobody retries.
+   */
+  find(service: ServiceKey): Promise<unknown>;
 }

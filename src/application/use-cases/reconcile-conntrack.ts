@@ -15,7 +15,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import { ConntrackUnavailableError, type Conntrack } from '../ports/node/conntrack.js';
 import type { ForwardingListener, Programmed } from '../ports/forwarding-listener.js';
-import type { LocalAddresses } from '../ports/node/local-addresses.js';
+import type { LocalAddresses } from '../ports/node/network.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import { retryDelay } from '../retries.js';

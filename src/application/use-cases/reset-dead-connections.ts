@@ -15,7 +15,7 @@ import type { Clock, Timer } from '../ports/clock.js';
 import type { ForwardingListener, Programmed } from '../ports/forwarding-listener.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
-import type { ConnectionHolder } from '../ports/node/connection-holder.js';
+import type { ConnectionHolder } from '../ports/node/endpoint-connections.js';
 import {
   ConntrackUnavailableError,
   type Conntrack,

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import type { EndpointAccess } from '../application/explain/checks.js';
-import type { Route } from '../../application/ports/node/routes.js';
+import type { Route } from '../../application/ports/node/network.js';
 import { NetlinkChannel } from '../../adapters/netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../adapters/netlink/netlink-socket.js';
 import { NETLINK_ROUTE, addressBytes, familyNumber } from '../../adapters/netlink/protocol.js';

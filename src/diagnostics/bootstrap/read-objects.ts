@@ -10,7 +10,7 @@ import type { Providers, ReadingParts } from '../../bootstrap/parts.js';
 import { LifeCycle } from '../../bootstrap/life-cycle.js';
 import { addressesPart, composeReader, sourcePart } from '../../bootstrap/reader.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
-import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
+import type { LocalAddresses } from '../../application/ports/node/network.js';
 import { TracedAddresses } from '../application/trace/traced-node.js';
 import { NodeAddresses } from '../../bootstrap/this-node.js';
 import type { Request, RequestFor } from '../adapters/cli/subcommands.js';

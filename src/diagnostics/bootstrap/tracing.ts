@@ -5,7 +5,7 @@ import { ExplainAddress, ejectedAt, refusalOf } from '../application/explain/exp
 import { ExplainPort } from '../application/explain/explain-port.js';
 import type { LocalhostLookup } from '../../application/status/port-status.js';
 import type { ListedLoop } from '../application/status/list-services.js';
-import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
+import type { LocalAddresses } from '../../application/ports/node/network.js';
 import type { TracePackets } from '../application/trace/trace-packets.js';
 import { tracePackets, type FamilyRules } from '../application/trace/traced-node.js';
 import type { Packet } from '../domain/trace/trace.js';

@@ -7,7 +7,7 @@ import type {
   HealthCheckSocket,
   OpenHealthCheck,
   ServiceHealth,
-} from '../../../src/application/ports/health-check-listener.js';
+} from '../../../src/application/ports/health.js';
 
 const logger = new MemoryLogger();
 const server = new ServiceHealthServer(logger, new FakeClock());

@@ -5,7 +5,7 @@ import {
 import type {
   AttemptOutcome,
   EndpointConnector,
-} from '../../../src/application/ports/node/endpoint-connector.js';
+} from '../../../src/application/ports/node/endpoint-connections.js';
 import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
 import { TrafficCount } from '../../../src/application/traffic/traffic-count.js';
 import { TrafficWatchers } from '../../../src/application/traffic/traffic-watchers.js';

@@ -1,5 +1,5 @@
 import { OwnConnects } from '../../../src/application/failover/own-connects.js';
-import type { AttemptOutcome } from '../../../src/application/ports/node/endpoint-connector.js';
+import type { AttemptOutcome } from '../../../src/application/ports/node/endpoint-connections.js';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';

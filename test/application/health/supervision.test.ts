@@ -1,5 +1,5 @@
 import { ProxyHealth, Supervision } from '../../../src/application/health/proxy-health.js';
-import type { ServiceManager } from '../../../src/application/ports/node/service-manager.js';
+import type { ServiceManager } from '../../../src/application/ports/health.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 
 const TIMEOUT = 60_000;

@@ -1,4 +1,4 @@
-import type { ConnectionHolder } from '../../../src/application/ports/node/connection-holder.js';
+import type { ConnectionHolder } from '../../../src/application/ports/node/endpoint-connections.js';
 import {
   ConntrackUnavailableError,
   type WatchedProtocol,

@@ -3,7 +3,7 @@ import type {
   HealthCheckSocket,
   OpenHealthCheck,
   ServiceHealth,
-} from '../../../src/application/ports/health-check-listener.js';
+} from '../../../src/application/ports/health.js';
 
 /** Health checks without sockets. A port can be open once, unless it is busy. */
 export class MemoryHealthChecks implements HealthCheckListener {

@@ -2,7 +2,7 @@ import type {
   NodePortRelay,
   OpenNodePort,
   RelayTarget,
-} from '../../../src/application/ports/node/node-port-relay.js';
+} from '../../../src/application/ports/node/endpoint-connections.js';
 import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 

@@ -12,7 +12,7 @@ import type {
   PortExplanation,
 } from './explanation.js';
 import { familyOf } from '../../../domain/net/ip-family.js';
-import type { Route } from '../../../application/ports/node/routes.js';
+import type { Route } from '../../../application/ports/node/network.js';
 import { endpointPlace } from '../../../domain/model/endpoint.js';
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 

@@ -15,7 +15,7 @@ import type { Absence, Explanation, FamilyExplanation, Unserved } from './explan
 import { readService } from '../../../domain/decode/read-service.js';
 import type { UnservedKind } from '../../../domain/model/service.js';
 import { errorMessage } from '../../../application/error-message.js';
-import type { ServiceLookup } from '../../../application/ports/service-lookup.js';
+import type { ServiceLookup } from '../../../application/ports/cluster-source.js';
 
 /** The health checks of one family. */
 export interface ExplainedHealthChecks {

@@ -1,7 +1,10 @@
 import type { Node } from '../../../domain/model/node.js';
-import type { LocalAddresses } from '../../../application/ports/node/local-addresses.js';
-import type { PacketForwarding } from '../../../application/ports/node/packet-forwarding.js';
-import type { Routes, Route } from '../../../application/ports/node/routes.js';
+import type {
+  LocalAddresses,
+  PacketForwarding,
+  Routes,
+  Route,
+} from '../../../application/ports/node/network.js';
 import {
   TracePackets,
   type Destinations,
