@@ -53,7 +53,7 @@ const PUBLISHED = {
     ],
     ...['kubernetes/client', 'kubernetes/connection/connection.ts'],
     ...['netlink', 'rtnetlink', 'nftables/render-text.ts', 'ipset'],
-    ...['ask', 'elements', 'kernel-table', 'nf-tables', 'records', 'set-layout', 'table-listing'].map(
+    ...['queries', 'elements', 'kernel-table', 'nf-tables', 'records', 'set-layout', 'table-listing'].map(
       (name) => `nftables/netlink/${name}.ts`,
     ),
     ...['iptables-commands', 'iptables-tool', 'owned-chains', 'tables-difference', 'variants'].map(

@@ -77,7 +77,7 @@ async function whole(
 const ELEMENTS_AT_ONCE = 256;
 const FRONTENDS_AT_ONCE = 64;
 
-/** A part with its elements, or the listed ones, which are compiled each time that they are asked for. */
+/** A part with its elements, or the listed ones, which are compiled each time that they are read. */
 interface CompiledPart {
   readonly part: TablePart;
   readonly elements: readonly PlacedElement[];
@@ -162,7 +162,7 @@ class Inspection {
         if (wanted.size === 0) break;
         this.shareAgain(wanted);
         await this.lookUp(wanted);
-        wanted.asked();
+        wanted.markLookedUp();
       }
     }
   }
@@ -291,7 +291,7 @@ class WantedElements implements ElementLookup {
   }
 
   /** What was wanted has been looked up: what is still not known does not exist. */
-  asked(): void {
+  markLookedUp(): void {
     for (const [set, keys] of this.wanted)
       for (const key of keys) getOrMake(this.missing, set, () => new Set<string>()).add(key);
     this.wanted = new Map();

@@ -60,7 +60,7 @@ interface Way {
 }
 
 /**
- * All elements of one frontend. They are compiled again each time that they are asked for: kept, those of 10,000 services of 5
+ * All elements of one frontend. They are compiled again each time that they are read: kept, those of 10,000 services of 5
  * endpoints take 16 MB, three times as much as the forwarding entries.
  */
 export class FrontendPart implements TablePart {

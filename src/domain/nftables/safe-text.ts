@@ -74,7 +74,7 @@ export function parseVerdict(text: string): KernelVerdict {
   return { code: text as 'drop' | 'return' | 'accept' };
 }
 
-/** The comment of a frontend's elements, which names its service port. nft refuses longer ones, and with them the whole transaction. */
+/** The comment of a frontend's elements, which names its service port. nft rejects longer ones, and with them the whole transaction. */
 export function frontendComment(name: ServicePortName): string {
   return displayName(name).slice(0, MAX_COMMENT_LENGTH);
 }

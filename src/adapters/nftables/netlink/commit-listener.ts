@@ -2,7 +2,7 @@ import { NetlinkSocket, type NetlinkSocketOptions } from '../../netlink/netlink-
 import { assemble, WHOLE_MESSAGE, type FilterProgram } from '../../netlink/packet-filter.js';
 import { NETLINK_NETFILTER } from '../../netlink/protocol.js';
 import * as nf from './nf-tables.js';
-import { readCommit } from './ask.js';
+import { readCommit } from './queries.js';
 
 /** The lower byte of a message's type. */
 const KIND = 4;
@@ -39,7 +39,7 @@ export class CommitListener {
   }
 
   /**
-   * The generations of the transactions that a child of this process has committed, in order; to be asked once, when it has
+   * The generations of the transactions that a child of this process has committed, in order; to be called once, when it has
    * ended. Its netlink port has the child's number, as libmnl has the kernel choose it, unless somebody else holds that
    * port: then there are none, as there are when some may be missing.
    */

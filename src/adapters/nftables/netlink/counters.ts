@@ -10,25 +10,25 @@ import type { MessageWriter } from '../../netlink/message-writer.js';
 import { NetlinkChannel } from '../../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
 import { familyNumber, NETLINK_NETFILTER } from '../../netlink/protocol.js';
-import { askerOf, type Ask } from './ask.js';
+import { queryRunner, type RunQuery } from './queries.js';
 import * as nf from './nf-tables.js';
 import { OBJECT, recordOf } from './records.js';
 
 /** The packets that each named counter of our table has counted; none if there is no table. */
-export async function listCounters(ask: Ask): Promise<ReadonlyMap<string, number>> {
+export async function listCounters(query: RunQuery): Promise<ReadonlyMap<string, number>> {
   const counters = new Map<string, number>();
   const put = (writer: MessageWriter) => writer.putText(1, TABLE_NAME);
   const onMessage = (message: NetlinkMessage): void => {
     const { name, type, data } = recordOf(OBJECT, message);
     if (type === nf.OBJECT_COUNTER) counters.set(name!, data?.packets ?? 0);
   };
-  await ask({ type: nf.GETOBJ, name: 'GETOBJ', all: true, put, onMessage });
+  await query({ type: nf.GETOBJ, name: 'GETOBJ', all: true, put, onMessage });
   return counters;
 }
 
 /**
  * The same, with a socket of its own, so that it waits for no write.
- * @throws NetlinkError if the kernel cannot be asked; the signal's reason when it is aborted
+ * @throws NetlinkError if the kernel cannot be queried; the signal's reason when it is aborted
  */
 export function readCounters(
   family: IpFamily,
@@ -36,13 +36,15 @@ export function readCounters(
   openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER),
 ): Promise<ReadonlyMap<string, number>> {
   return NetlinkChannel.during(openSocket, (channel) =>
-    channel.runExclusive((conversation) => listCounters(askerOf(conversation, familyNumber(family), signal))),
+    channel.runExclusive((conversation) =>
+      listCounters(queryRunner(conversation, familyNumber(family), signal)),
+    ),
   );
 }
 
 /**
  * The packets to node ports on loopback addresses that the rules of a family have rejected, by protocol, as far as they are counted.
- * @throws NetlinkError if the kernel cannot be asked; the signal's reason when it is aborted
+ * @throws NetlinkError if the kernel cannot be queried; the signal's reason when it is aborted
  */
 export async function rejectedPackets(
   family: IpFamily,

@@ -226,7 +226,7 @@ export function lookUpElements<Key>(
   keys: readonly Key[],
   lookup: Lookup<Key>,
 ): void {
-  const ask = (wanted: readonly Key[]): boolean => {
+  const query = (wanted: readonly Key[]): boolean => {
     const request = {
       type: nf.GETSETELEM,
       attempt: `looking up elements of the set ${place.set} of nf_tables`,
@@ -242,7 +242,7 @@ export function lookUpElements<Key>(
     return succeeded(request, reply, [ENOENT]);
   };
   // The kernel stops at the first that it does not have.
-  if (!ask(keys)) for (const key of keys) if (!lookup.has(key)) ask([key]);
+  if (!query(keys)) for (const key of keys) if (!lookup.has(key)) query([key]);
 }
 
 /** Names the set in a request. */

@@ -284,7 +284,7 @@ function sent(expression: Expression): readonly [Name, object] {
   }
 }
 
-/** They change or watch things that no rule of a first packet asks about. */
+/** They change or count things that do not matter to a connection's first packet. */
 const INDIFFERENT: ReadonlySet<string> = new Set(['counter', 'log', 'quota', 'notrack', 'last']);
 
 /** An expression as it was read; several for an extension of iptables. What is not known becomes `unknown`. */

@@ -15,7 +15,7 @@ import { NetlinkChannel, type NetlinkConversation } from '../../netlink/netlink-
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
 import { familyNumber, NETLINK_NETFILTER } from '../../netlink/protocol.js';
 import { NftCommitError, type NftFailure, type NftTransport, type TableState } from '../transport.js';
-import { askerOf, readGeneration, readCommit } from './ask.js';
+import { queryRunner, readGeneration, readCommit } from './queries.js';
 import { BatchEncoder } from './batch-encoder.js';
 import { ElementReader, LOOKED_UP_AT_ONCE } from './elements.js';
 import * as nf from './nf-tables.js';
@@ -66,15 +66,15 @@ export class NetlinkNftTransport implements NftTransport {
     signal?: AbortSignal,
   ): Promise<TableState | undefined> {
     return this.channel.runExclusive(async (conversation) => {
-      const ask = askerOf(conversation, familyNumber(family), signal);
+      const query = queryRunner(conversation, familyNumber(family), signal);
       for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
         const before = await readGeneration(conversation);
-        const listed = (await listTables(ask, TABLE_NAME)).get(TABLE_NAME);
+        const listed = (await listTables(query, TABLE_NAME)).get(TABLE_NAME);
         if (!listed) return undefined;
         if (listed.isTorn) continue;
         const mayChange = attempt + 1 < UNDISTURBED_ATTEMPTS;
         if (mayChange && before !== (await readGeneration(conversation))) continue;
-        const state = await readState(ask, listed, family, expected);
+        const state = await readState(query, listed, family, expected);
         if (state) return state;
       }
       throw new DisturbedReadError(family, READ_ATTEMPTS);
@@ -107,7 +107,7 @@ export class NetlinkNftTransport implements NftTransport {
   ): Promise<readonly string[]> {
     const reader = new ElementReader(setLayout(family, set), passes);
     await this.selecting.runExclusive((conversation) =>
-      listElements(askerOf(conversation, familyNumber(family), signal), set, reader),
+      listElements(queryRunner(conversation, familyNumber(family), signal), set, reader),
     );
     return [...reader.elements.keys()];
   }

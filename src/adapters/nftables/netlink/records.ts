@@ -111,7 +111,7 @@ export type RuleRecord = Values<typeof RULE.fields>;
 export type SetRecord = Values<typeof SET.fields>;
 export type ElementRecord = Values<typeof ELEMENT.fields>;
 
-/** What a message tells of an object of that kind. */
+/** The object in a message. */
 export function recordOf<F extends Fields>(layout: AttributeLayout<F>, message: NetlinkMessage): Values<F> {
   return layout.read(attributesOf(message));
 }

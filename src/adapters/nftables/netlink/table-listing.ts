@@ -6,7 +6,7 @@ import type { MessageWriter } from '../../netlink/message-writer.js';
 import { NetlinkChannel } from '../../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
 import { familyNumber, NETLINK_NETFILTER } from '../../netlink/protocol.js';
-import type { Ask } from './ask.js';
+import type { RunQuery } from './queries.js';
 import { kernelChain, kernelRule } from './kernel-table.js';
 import * as nf from './nf-tables.js';
 import { CHAIN, recordOf, RULE, SET, TABLE, type SetRecord, type TableRecord } from './records.js';
@@ -30,7 +30,7 @@ interface OpenTable extends ListedTable {
  * Lists the tables of a family, or one of them, once. The kernel lists chains of all tables and finds its place again by counting,
  * so it skips one if chains of another table are deleted meanwhile; the rules, listed by table, reveal that.
  */
-export async function listTables(ask: Ask, only?: string): Promise<ReadonlyMap<string, ListedTable>> {
+export async function listTables(query: RunQuery, only?: string): Promise<ReadonlyMap<string, ListedTable>> {
   const tables = new Map<string, OpenTable>();
   // Objects of tables that are not listed are passed over.
   const read = (message: NetlinkMessage): void => {
@@ -63,9 +63,9 @@ export async function listTables(ask: Ask, only?: string): Promise<ReadonlyMap<s
   // The table's name is attribute number 1 of every object.
   const of = (name: string) => (writer: MessageWriter) => writer.putText(1, name);
   const list = (type: number, name: string, table?: string) =>
-    ask({ type, name, all: true, ...(table !== undefined && { put: of(table) }), onMessage: read });
+    query({ type, name, all: true, ...(table !== undefined && { put: of(table) }), onMessage: read });
   if (only === undefined) await list(nf.GETTABLE, 'GETTABLE');
-  else await ask({ type: nf.GETTABLE, name: 'GETTABLE', put: of(only), onMessage: read });
+  else await query({ type: nf.GETTABLE, name: 'GETTABLE', put: of(only), onMessage: read });
   if (tables.size > 0) await list(nf.GETCHAIN, 'GETCHAIN', only);
   for (const [name, table] of tables)
     if (!(await list(nf.GETRULE, 'GETRULE', name)) || !(await list(nf.GETSET, 'GETSET', name)))

@@ -10,7 +10,7 @@ import type { MessageWriter } from '../../netlink/message-writer.js';
 import type { NetlinkConversation } from '../../netlink/netlink-channel.js';
 import { familyNumber } from '../../netlink/protocol.js';
 import type { SetState, TableState } from '../transport.js';
-import type { Ask } from './ask.js';
+import type { RunQuery } from './queries.js';
 import { listCounters } from './counters.js';
 import { ElementEncoder, ElementReader, lookUpElements, putSet } from './elements.js';
 import * as nf from './nf-tables.js';
@@ -25,7 +25,7 @@ const PAUSE_MILLISECONDS = 20;
  * this. Undefined if a set was not found, or its elements changed all the time.
  */
 export async function readState(
-  ask: Ask,
+  query: RunQuery,
   listed: ListedTable,
   family: IpFamily,
   expected: readonly SetDefinition[],
@@ -40,14 +40,14 @@ export async function readState(
     const known = definition?.dynamicSize === undefined && definition;
     const elements =
       known && layout === setText(family, known)
-        ? await readElements(ask, family, known, count)
+        ? await readElements(query, family, known, count)
         : new Map<string, SetElement>();
     if (!elements) return undefined;
-    const all = (await hasCatchAll(ask, name)) ? ' and an element for all other keys' : '';
+    const all = (await hasCatchAll(query, name)) ? ' and an element for all other keys' : '';
     sets.set(name, { layout: layout + all, elements, count });
   }
   const chains = new Map([...listed.chains].filter(([, { isAnonymous }]) => !isAnonymous));
-  const counters = new Set((await listCounters(ask)).keys());
+  const counters = new Set((await listCounters(query)).keys());
   return { chains, sets, counters, isDormant: ((listed.table.flags ?? 0) & nf.DORMANT) !== 0 };
 }
 
@@ -57,7 +57,7 @@ export async function readState(
  * number is the kernel's count, or the same as in the dump before.
  */
 async function readElements(
-  ask: Ask,
+  query: RunQuery,
   family: IpFamily,
   set: SetDefinition,
   count: number | undefined,
@@ -66,7 +66,7 @@ async function readElements(
   for (let attempt = 0; attempt < ELEMENT_ATTEMPTS; attempt++) {
     if (attempt > 0) await pause(PAUSE_MILLISECONDS);
     const reader = new ElementReader(setLayout(family, set));
-    if (!(await listElements(ask, set, reader))) return undefined;
+    if (!(await listElements(query, set, reader))) return undefined;
     const { elements, seen } = reader;
     const { size } = elements;
     if (seen === size && (count === undefined || size === count || size === former)) return elements;
@@ -76,7 +76,7 @@ async function readElements(
 }
 
 /** Whether a set of ours has an element for all keys without one of their own, which the kernel does not count. */
-async function hasCatchAll(ask: Ask, set: string): Promise<boolean> {
+async function hasCatchAll(query: RunQuery, set: string): Promise<boolean> {
   const put = (writer: MessageWriter): void => {
     putSet(writer, { table: TABLE_NAME, set });
     const list = writer.beginNest(nf.ELEMENTS.LIST);
@@ -86,7 +86,7 @@ async function hasCatchAll(ask: Ask, set: string): Promise<boolean> {
     writer.endNest(list);
   };
   try {
-    return await ask({ type: nf.GETSETELEM, name: `GETSETELEM of ${set}`, put });
+    return await query({ type: nf.GETSETELEM, name: `GETSETELEM of ${set}`, put });
   } catch (error) {
     // Kernels before 5.13 have no such elements.
     if (error instanceof NetlinkRequestError && error.errno === EINVAL) return false;
@@ -95,10 +95,10 @@ async function hasCatchAll(ask: Ask, set: string): Promise<boolean> {
 }
 
 /** Lists a set of ours once; false if there is none. */
-export function listElements(ask: Ask, set: SetDefinition, reader: ElementReader): Promise<boolean> {
+export function listElements(query: RunQuery, set: SetDefinition, reader: ElementReader): Promise<boolean> {
   const put = (writer: MessageWriter) => putSet(writer, { table: TABLE_NAME, set: set.name });
   const onMessage = (message: NetlinkMessage) => reader.read(message);
-  return ask({ type: nf.GETSETELEM, name: 'GETSETELEM', all: true, put, onMessage });
+  return query({ type: nf.GETSETELEM, name: 'GETSETELEM', all: true, put, onMessage });
 }
 
 /**

@@ -60,7 +60,7 @@ export function padded(length: number): number {
   return Math.ceil(length / 4) * 4;
 }
 
-/** Whether values of a type are sets of bits, of which rules ask for one. */
+/** Whether values of a type are sets of bits. A rule matches if one of its bits is set. */
 export function isBitmask(type: DataType): boolean {
   return type === 'ct_state' || type === 'ct_status';
 }

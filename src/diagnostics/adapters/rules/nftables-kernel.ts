@@ -13,7 +13,7 @@ import { listLinks } from '../../../adapters/rtnetlink/rtnetlink.js';
 import { isDeepStrictEqual } from 'node:util';
 import { nftFamily } from '../../../domain/nftables/layout/table.js';
 import { DORMANT, INET_WORD } from '../../../adapters/nftables/netlink/nf-tables.js';
-import { askerOf, readGeneration } from '../../../adapters/nftables/netlink/ask.js';
+import { queryRunner, readGeneration } from '../../../adapters/nftables/netlink/queries.js';
 import { kernelTable, kernelElement } from '../../../adapters/nftables/netlink/kernel-table.js';
 import { listTables } from '../../../adapters/nftables/netlink/table-listing.js';
 import type { WantedElements } from '../../domain/nftables/elements.js';
@@ -118,7 +118,7 @@ async function readFamily(
   family: KernelTable['family'],
   signal: AbortSignal | undefined,
 ): Promise<readonly ReadTable[]> {
-  const listed = await listTables(askerOf(conversation, word, signal));
+  const listed = await listTables(queryRunner(conversation, word, signal));
   return [...listed.values()]
     .filter(({ table }) => ((table.flags ?? 0) & DORMANT) === 0)
     .map((each) => ({ ...kernelTable(family, each), familyWord: word, isTorn: each.isTorn }));
@@ -171,8 +171,8 @@ async function list(conversation: NetlinkConversation, place: SetPlace): Promise
   const found: KernelElement[] = [];
   const put = (writer: MessageWriter) => putSet(writer, place);
   const onMessage = (message: NetlinkMessage) => void found.push(...elementsOf(message));
-  const ask = askerOf(conversation, place.familyWord);
-  await ask({ type: nf.GETSETELEM, name: `GETSETELEM of ${place.set}`, all: true, put, onMessage });
+  const query = queryRunner(conversation, place.familyWord);
+  await query({ type: nf.GETSETELEM, name: `GETSETELEM of ${place.set}`, all: true, put, onMessage });
   return found;
 }
 

@@ -154,7 +154,7 @@ export type Expression =
   | {
       readonly kind: 'nat';
       readonly type: 'snat' | 'dnat';
-      /** Of the addresses, where it is told. */
+      /** Of the addresses, where it is known. */
       readonly family?: IpFamily;
       /** Registers of the address and the port, and of the last ones of their ranges. */
       readonly address?: number;

@@ -8,8 +8,8 @@ import { NLM_F_DUMP } from '../../netlink/protocol.js';
 import * as nf from './nf-tables.js';
 import { GENERATION, recordOf } from './records.js';
 
-/** A question to the kernel about one family. */
-interface Question {
+/** A query about one family. */
+interface Query {
   readonly type: number;
   /** For messages. */
   readonly name: string;
@@ -19,14 +19,18 @@ interface Question {
   readonly onMessage?: (message: NetlinkMessage) => void;
 }
 
-/** Asks the kernel; false if the requested object does not exist. Rejects with a NetlinkError if the kernel refuses to answer. */
-export type Ask = (question: Question) => Promise<boolean>;
+/** Queries the kernel; false if the requested object does not exist. Rejects with a NetlinkError if the kernel rejects the query. */
+export type RunQuery = (query: Query) => Promise<boolean>;
 
 /**
- * Asks about a family.
+ * Runs queries about a family.
  * @param signal answers stop, with its reason, soon after it is aborted
  */
-export function askerOf(conversation: NetlinkConversation, familyWord: number, signal?: AbortSignal): Ask {
+export function queryRunner(
+  conversation: NetlinkConversation,
+  familyWord: number,
+  signal?: AbortSignal,
+): RunQuery {
   return async ({ type, name, all = false, put, onMessage }) => {
     const request = {
       type,
@@ -48,7 +52,7 @@ export function askerOf(conversation: NetlinkConversation, familyWord: number, s
 export async function readGeneration(conversation: NetlinkConversation): Promise<number> {
   let generation = 0;
   const onMessage = (message: NetlinkMessage): void => void ({ generation } = readCommit(message));
-  await askerOf(conversation, 0)({ type: nf.GETGEN, name: 'GETGEN', onMessage });
+  await queryRunner(conversation, 0)({ type: nf.GETGEN, name: 'GETGEN', onMessage });
   return generation;
 }
 
