@@ -78,8 +78,10 @@ interface SingleRules {
 /** A shared chain that differs. */
 interface SharedRepair {
   readonly chain: DesiredSharedChain;
-  /** Undefined if it is written anew. */
+  /** Undefined where it takes too many. */
   readonly single: SingleRules | undefined;
+  /** It is written anew instead. What must come before that, in table filter, is inserted and deleted all the same. */
+  readonly isRewritten: boolean;
 }
 
 /** Finds the least that turns the kernel's tables into the desired ones. What is not ours is left alone. */
@@ -129,11 +131,11 @@ class Difference {
   }
 
   get deletesByText(): boolean {
-    return this.shared.some(({ single }) => single && single.deleted.length > 0);
+    return this.shared.some(({ single, isRewritten }) => !isRewritten && single!.deleted.length > 0);
   }
 
   get rewritesShared(): boolean {
-    return this.shared.some(({ chain, single }) => !single && this.rules(chain.table, chain.name));
+    return this.shared.some(({ chain, isRewritten }) => isRewritten && this.rules(chain.table, chain.name));
   }
 
   /** A frontend that has lost its endpoints is rejected before its rules go; one that has got some, until it has rules. */
@@ -222,13 +224,13 @@ class Difference {
     if (actual && sharedHolds(chain, actual)) return undefined;
     const { shared } = this.options;
     const most = shared === 'rule by rule' ? Infinity : MOST_SINGLE_RULES;
-    const single = actual && shared !== 'rewritten' ? singleRules(chain, actual, most) : undefined;
-    return { chain, single };
+    const single = actual && singleRules(chain, actual, most);
+    return { chain, single, isRewritten: !single || shared === 'rewritten' };
   }
 
-  private *repairShared({ chain, single }: SharedRepair, lines: RestoreLines): Generator<void> {
+  private *repairShared({ chain, single, isRewritten }: SharedRepair, lines: RestoreLines): Generator<void> {
     const { table, name } = chain;
-    if (!single) {
+    if (isRewritten || !single) {
       const actual = this.rules(table, name);
       if (actual) lines.declare(table, name);
       return yield* fillShared(lines, chain, new Set(actual));
