@@ -1,7 +1,10 @@
 import type { EjectedEndpoints } from '../../domain/failover/ejected-endpoints.js';
 import type { ForwardingContext } from '../../domain/forwarding/forward-service.js';
 import { ForwardingTable, type ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
-import { UncomputedServices } from '../../domain/forwarding/uncomputed-services.js';
+import {
+  FRONTENDS_OF_IPTABLES_AT_ONCE,
+  UncomputedServices,
+} from '../../domain/forwarding/uncomputed-services.js';
 import { WaitingChanges } from '../../domain/forwarding/waiting-changes.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { type ServiceKey, serviceOf } from '../../domain/model/service-port-name.js';
@@ -65,7 +68,12 @@ export class Sync {
     private readonly ignored: () => readonly string[] = () => [],
   ) {
     this.table = new ForwardingTable(ejectedEndpoints);
-    this.uncomputed = new UncomputedServices(state, this.family, (service) => this.table.entriesOf(service));
+    this.uncomputed = new UncomputedServices(
+      state,
+      this.family,
+      (service) => this.table.entriesOf(service),
+      backend.mode === 'iptables' ? FRONTENDS_OF_IPTABLES_AT_ONCE : undefined,
+    );
     this.outcomes = new ServicePortOutcomes(this.family, this.table, statuses, clock, logger);
   }
 
