@@ -1,7 +1,7 @@
 import type { Shape } from '../../domain/shape.js';
 import { NamedError } from '../../domain/model/named-error.js';
 
-/** An answer is not what was asked for: no JSON, of another shape, or too large for what it says. */
+/** An answer is not the expected one: no JSON, of another shape, or too large for what it says. */
 export class AnswerError extends NamedError {}
 
 /** What may be inside of what. */

@@ -106,7 +106,7 @@ export async function watch<Item extends object>(
   let former: ReadonlyMap<string, Item> | undefined;
   let isFirst = true;
   while (!signal.aborted) {
-    const askedAt = performance.now();
+    const queriedAt = performance.now();
     // An answer may take long.
     const watched = await Promise.race([ask(), ended]);
     if (watched) {
@@ -117,7 +117,7 @@ export async function watch<Item extends object>(
       isFirst &&= told.length === 0;
       former = now;
     }
-    await pause(rest(performance.now() - askedAt), undefined, { signal }).catch(() => undefined);
+    await pause(rest(performance.now() - queriedAt), undefined, { signal }).catch(() => undefined);
   }
 }
 

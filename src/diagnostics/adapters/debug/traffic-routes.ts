@@ -38,14 +38,14 @@ interface TrafficRequest {
 export function trafficRoutes(watchers: Watchers): Routes {
   return {
     '/debug/traffic': async (query, response) => {
-      const asked = readRequest(query);
-      if (typeof asked === 'string') return respond(response, 400, TEXT_TYPE, `${asked}\n`);
+      const request = readRequest(query);
+      if (typeof request === 'string') return respond(response, 400, TEXT_TYPE, `${request}\n`);
       // Nobody reads reports that have no body.
       if (query.method === 'HEAD') return respond(response, 200, LINES_TYPE, '');
       const watch = tryWatch(watchers);
       if (watch instanceof Error) return respond(response, 503, TEXT_TYPE, `${watch.message}\n`);
       try {
-        await stream(watch, asked, response);
+        await stream(watch, request, response);
       } finally {
         watch.leave();
       }
@@ -62,7 +62,7 @@ function tryWatch(watchers: Watchers): Watch | Error {
   }
 }
 
-async function stream(watch: Watch, asked: TrafficRequest, response: ServerResponse): Promise<void> {
+async function stream(watch: Watch, request: TrafficRequest, response: ServerResponse): Promise<void> {
   const signal = clientLeft(response);
   response.writeHead(200, {
     'Content-Type': LINES_TYPE,
@@ -71,12 +71,12 @@ async function stream(watch: Watch, asked: TrafficRequest, response: ServerRespo
   });
   response.flushHeaders();
   try {
-    if (asked.once) await watch.complete(signal);
+    if (request.once) await watch.complete(signal);
     do {
-      const report = await watch.next(asked.query, asked.intervalMilliseconds, signal);
+      const report = await watch.next(request.query, request.intervalMilliseconds, signal);
       // Nothing piles up for a client that does not read.
       if (!response.write(`${JSON.stringify(report)}\n`)) await once(response, 'drain', { signal });
-    } while (!asked.once);
+    } while (!request.once);
     response.end();
   } catch (error) {
     if (!signal.aborted) throw error;

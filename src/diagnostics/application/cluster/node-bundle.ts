@@ -1,6 +1,6 @@
 import { anything, fields, fieldsOf, text, time } from '../../../domain/shape.js';
 
-/** In the order in which they are asked. `metrics` is text, everything else is an object. */
+/** In the order of the queries. `metrics` is text, everything else is an object. */
 export const BUNDLE_PARTS = ['status', 'services', 'diff', 'history', 'configz', 'metrics'] as const;
 
 export type BundlePart = (typeof BUNDLE_PARTS)[number];

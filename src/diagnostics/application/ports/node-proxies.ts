@@ -38,7 +38,7 @@ export interface NodeProxy {
   query(query: ProxyQuery): Promise<string>;
 }
 
-/** What a proxy is asked. */
+/** A query to a proxy. */
 export interface ProxyQuery {
   /** The subcommand with its arguments. It prints JSON. */
   readonly words: readonly string[];

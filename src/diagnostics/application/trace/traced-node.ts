@@ -77,10 +77,10 @@ export class TracedAddresses implements LocalAddresses {
 /** Made up: packets of a source that the machine has no route to. */
 const UNKNOWN_DEVICE = '(unknown)';
 
-/** The node is this machine, whose routes are asked for once each. */
+/** The node is this machine, whose routes are read once each. */
 export class MachineView implements NodeView {
   readonly assumption = undefined;
-  private readonly asked = new Map<string, Promise<Route | undefined>>();
+  private readonly known = new Map<string, Promise<Route | undefined>>();
 
   constructor(
     readonly localAddresses: ReadonlySet<string>,
@@ -104,8 +104,8 @@ export class MachineView implements NodeView {
   }
 
   private routeTo(address: string): Promise<Route | undefined> {
-    const known = this.asked.get(address) ?? this.routes.to(address);
-    this.asked.set(address, known);
+    const known = this.known.get(address) ?? this.routes.to(address);
+    this.known.set(address, known);
     return known;
   }
 }

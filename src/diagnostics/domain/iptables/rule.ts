@@ -99,16 +99,16 @@ function recentOf(section: RuleSection): Recent | undefined {
   const list = valueOf(section, '--name') ?? 'DEFAULT';
   if (hasOption(section, '--rdest')) return undefined;
   if (hasOption(section, '--set')) return { kind: 'remember', list };
-  const asked = section.options.find(({ name }) => name === '--rcheck' || name === '--update');
-  if (!asked) return undefined;
+  const option = section.options.find(({ name }) => name === '--rcheck' || name === '--update');
+  if (!option) return undefined;
   const condition: Condition = {
-    text: `-m recent ${asked.name} --name ${list}`,
+    text: `-m recent ${option.name} --name ${list}`,
     holds: ({ source }, { remembers, watch }) => {
       watch?.affinity(Number(valueOf(section, '--seconds') ?? 0));
       const isRemembered = remembers(list, source);
       // A client may have come less often than the rule requires.
       return negatedIf(
-        asked.isNegated,
+        option.isNegated,
         isRemembered && hasOption(section, '--hitcount') ? undefined : isRemembered,
       );
     },

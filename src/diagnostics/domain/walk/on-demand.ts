@@ -1,10 +1,10 @@
 import type { PacketEnvironment, PacketPath } from '../trace/trace.js';
 import { NamedError } from '../../../domain/model/named-error.js';
 
-/** The rules changed all the time, or ask for ever more. */
+/** The rules changed all the time, or look up ever more values. */
 class EndlessWalkError extends NamedError {
   constructor() {
-    super('the rules of the kernel ask for more without an end; try again');
+    super('the rules of the kernel look up values without an end; try again');
   }
 }
 
