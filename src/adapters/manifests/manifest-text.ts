@@ -83,6 +83,12 @@ const DEEPEST = 100;
 const ALIASED_VALUES = 100_000;
 /** YAML 1.2 core with merge keys (`<<`), as Kubernetes' own tools read it. Dates stay text. */
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
+/** How the library reports a line with too little indentation. */
+const NOT_INDENTED = 'deficient indentation';
+const INDENTATION = ' '.repeat(200);
+/** Each costs another attempt. */
+const MOST_INDENTED = 100;
+
 /** The values in a value, each with the line on which it begins. */
 interface Position {
   /** Undefined for an empty value. */
@@ -98,33 +104,52 @@ export class ManifestPart {
 
   /** @param line of the file, from 1, on which it begins */
   constructor(
-    private readonly text: string,
+    private text: string,
     private readonly line: number,
   ) {}
 
   /**
-   * The values of its documents.
+   * The values of its documents. Lines within brackets or quotes may have less indentation than YAML requires, as Kubernetes' own tools
+   * accept it: they are indented, which changes no value.
    * @throws ManifestSyntaxError
    */
   values(): readonly unknown[] {
+    const indented = new Set<number>();
+    for (;;) {
+      try {
+        return this.parse();
+      } catch (error) {
+        if (!(error instanceof YAMLException)) throw error;
+        const { reason, mark } = error;
+        const isRepeated = mark && indented.has(mark.line);
+        if (reason !== NOT_INDENTED || !mark || isRepeated || indented.size === MOST_INDENTED)
+          throw this.syntaxError(error, isRepeated ? INDENTATION.length : 0);
+        indented.add(mark.line);
+        const lines = this.text.split('\n');
+        lines[mark.line] = INDENTATION + (lines[mark.line] ?? '');
+        this.text = lines.join('\n');
+      }
+    }
+  }
+
+  private parse(): readonly unknown[] {
     const { text, line } = this;
     const most = ALIASED_VALUES + text.length;
-    try {
-      const values = loadAll(text, { schema: SCHEMA, maxDepth: DEEPEST, maxTotalMergeKeys: most });
-      if (text.includes('*') && hasMoreValues(values, most))
-        throw new ManifestSyntaxError('aliases expand to too many values', line, undefined);
-      return values;
-    } catch (error) {
-      if (!(error instanceof YAMLException)) throw error;
-      const { mark, reason } = error;
-      // If the text ends too early, the mark is past its last line.
-      const lines = text.trimEnd().split('\n').length;
-      throw new ManifestSyntaxError(
-        textOf(reason),
-        mark && line - 1 + Math.min(mark.line + 1, lines),
-        mark && mark.column + 1,
-      );
-    }
+    const values = loadAll(text, { schema: SCHEMA, maxDepth: DEEPEST, maxTotalMergeKeys: most });
+    if (text.includes('*') && hasMoreValues(values, most))
+      throw new ManifestSyntaxError('aliases expand to too many values', line, undefined);
+    return values;
+  }
+
+  /** @param added characters that were put before the line */
+  private syntaxError({ mark, reason }: YAMLException, added: number): ManifestSyntaxError {
+    // If the text ends too early, the mark is past its last line.
+    const lines = this.text.trimEnd().split('\n').length;
+    return new ManifestSyntaxError(
+      reason.startsWith('nesting exceeded') ? `nested too deeply; the limit is ${DEEPEST} levels` : reason,
+      mark && this.line - 1 + Math.min(mark.line + 1, lines),
+      mark && Math.max(0, mark.column - added) + 1,
+    );
   }
 
   /** The line of the file, from 1, of a value, or else of the innermost value that contains it. Undefined in JSON that is no YAML. */
@@ -138,14 +163,6 @@ export class ManifestPart {
     }
     return line;
   }
-}
-
-/** A reason of the library, with a hint where it has none. */
-function textOf(reason: string): string {
-  if (reason.startsWith('nesting exceeded')) return `nested too deeply; the limit is ${DEEPEST} levels`;
-  return reason === 'deficient indentation'
-    ? `${reason}; indent values in quotes and brackets more than their key, and close them`
-    : reason;
 }
 
 /** Whether more values than this are in a list of values; one that has several aliases counts as often. */

@@ -36,19 +36,24 @@ describe('parseManifest', () => {
     ]);
   });
 
-  it('reports a line that has less indentation than YAML requires', () => {
-    const error = failure('a: [\n1,\n2 }\n');
-    expect(error.message).toBe(
-      'deficient indentation; indent values in quotes and brackets more than their key, and close them',
-    );
-    expect(error.place('f.yaml')).toBe('f.yaml:2:1');
+  it.each([
+    ['a:\n  b: {\n    c: 1\n  }\n  d: [\n  ]\n', { a: { b: { c: 1 }, d: [] } }],
+    ['a: [\n1,\n{\n"b": 2\n}\n]\nc: 3\n', { a: [1, { b: 2 }], c: 3 }],
+    [`a: "x\ny"\nb: 'x\n\ny'\nc: |\n  z\n`, { a: 'x y', b: 'x\ny', c: 'z\n' }],
+  ])('accepts %j, which has less indentation than YAML requires', (text, value) => {
+    expect(parse(text)).toEqual([value]);
+  });
+
+  it('reports errors in lines that have less indentation than YAML requires', () => {
+    expect(failure('a: [\n1,\n2 }\n').place('f.yaml')).toBe('f.yaml:3:3');
+    expect(failure(`a: [\n${'1,\n'.repeat(200)}]`).message).toBe('deficient indentation');
   });
 
   it.each([
     ['a: 1\nb: 2\na: 3\n', /duplicated mapping key/, 3],
     ['a: 1\n b: 2\n', /bad indentation/, 2],
     ['{"a": 1,\n "b": [1, 2', /unexpected end/, 2],
-    ['ok: 1\n---\nbad: "x\n', /deficient indentation/, 3],
+    ['ok: 1\n---\nbad: "x\n', /unexpected end/, 3],
     ['a: *nowhere\n', /unidentified alias/, 1],
   ])('says where %j is wrong', (text, reason, line) => {
     const error = failure(text);
