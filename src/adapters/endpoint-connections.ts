@@ -18,7 +18,7 @@ import { FloodGuard } from './process/flood-guard.js';
 import { ProxyPortError } from './userspace/proxy-socket.js';
 import { TcpProxySocket, TcpRelay } from './userspace/tcp-proxy-socket.js';
 
-/** Sockets on localhost, and the connections that came by them, which are carried as in userspace mode. */
+/** Listens on localhost, and relays connections as userspace mode does. */
 export class LocalhostRelay implements NodePortRelay {
   private readonly relay: TcpRelay;
 
@@ -41,7 +41,7 @@ export class LocalhostRelay implements NodePortRelay {
     serve(target);
     const address = LOCALHOST[family];
     const place = localhostPlace(family, port);
-    // Clients whose connections fail come again: a line a minute tells it, and how many more there were.
+    // Clients retry failed connections: one line a minute reports them, with the number of others.
     const log = FloodGuard.guard({ logger: this.logger.child({ address: place }), clock, burst: 1 });
     try {
       const socket = await TcpProxySocket.open({ family, address, port }, endpoints, this.relay, log);
@@ -57,15 +57,15 @@ export class LocalhostRelay implements NodePortRelay {
     }
   }
 
-  /** Ends all connections, once what was read is written or a second is over. */
+  /** Ends all connections once received data is written, after a second at most. */
   close(): Promise<void> {
     return this.relay.close();
   }
 }
 
-/** Whoever sends these is there. */
+/** Errors that a responding endpoint causes. */
 const ANSWERS = new Set(['ECONNREFUSED', 'ECONNRESET']);
-/** Nobody answered, the neighbor included. */
+/** Errors without a response of the endpoint or its neighbor. */
 const SILENCES = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH']);
 
 /** Connects by TCP from this process. */

@@ -133,7 +133,7 @@ function set(name: string, value: string, logger: Logger, { proc }: KernelFolder
 }
 
 /**
- * Raises the limit; a higher one stays, as somebody may have set it on purpose.
+ * Raises the limit; a higher one may have been set on purpose, and stays.
  * @returns false if it could not be raised, which is logged
  */
 function raiseMaximum(maximum: number, logger: Logger, folders: KernelFolders): boolean {

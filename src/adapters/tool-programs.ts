@@ -6,18 +6,18 @@ import type { Options } from 'execa';
 import { NamedError } from '../domain/model/named-error.js';
 
 interface ToolOptions {
-  /** What is put before every command: `['ip', 'netns', 'exec', 'NAME']`. */
+  /** Comes before every command: `['ip', 'netns', 'exec', 'NAME']`. */
   readonly launcher: readonly string[];
   /** A run that takes longer is killed. */
   readonly timeoutMilliseconds: number;
   readonly environment?: Readonly<Record<string, string>>;
-  /** The package that brings the programs, and how old it may be: `ipset (6.0 or later)`. */
+  /** The package of the programs, and its minimum version: `ipset (6.0 or later)`. */
   readonly from: string;
 }
 
 export interface ToolStreams {
   readonly input?: Iterable<string>;
-  /** What to do with the output: keep it, or give it away piece by piece as it comes. */
+  /** Keep the output, ignore it, or pass it on piece by piece. */
   readonly stdout?: 'all' | 'ignore' | ((piece: string) => void);
 }
 
@@ -96,7 +96,7 @@ export class ToolPrograms {
     if (result.exitCode === undefined)
       throw new ToolKilledError(attempt, result.shortMessage ?? 'no exit status', { cause: result.cause });
     const stderr = result.stderr ?? '';
-    // A launcher has its own way to say that there is no such program: env and nsenter, and `ip netns exec`.
+    // Launchers report a missing program in their own ways: env and nsenter, and `ip netns exec`.
     const isMissing = result.exitCode === 127 || /exec of .* failed: No such file/.test(stderr);
     if (launcher.length > 0 && isMissing) throw new ToolMissingError(command[0]!, from, stderr);
     const { pid } = running;
@@ -109,8 +109,7 @@ const READ_AHEAD = 64;
 const MAX_OUTPUT = 1024 * 1024 * 1024;
 
 /**
- * Between two pieces the former goes to the tool, and other work has its turn. No more is made once the tool has ended: what
- * it is made of may change then.
+ * Yields to other work after each piece. Makes no more pieces once the tool has ended, because their source may change then.
  */
 async function* yieldingBetween(pieces: Iterable<string>, isWanted: () => boolean): AsyncGenerator<string> {
   for (const piece of pieces) {
@@ -120,18 +119,18 @@ async function* yieldingBetween(pieces: Iterable<string>, isWanted: () => boolea
   }
 }
 
-/** A tool could not be used, whatever it was to write. What it wrote before stands, as when a run is killed. */
+/** A tool could not be used. Anything that it wrote before stays, also when a run was killed. */
 export abstract class ToolError extends NamedError {}
 
 /** There is no such program to start. */
 export class ToolMissingError extends ToolError {
-  /** @param from the package that brings it, and how old it may be */
+  /** @param from its package and minimum version */
   constructor(program: string, from: string, cause?: unknown) {
     super(`cannot start ${program}: install the package ${from}, or add it to PATH`, { cause });
   }
 }
 
-/** The kernel, or a file, refuses this process. */
+/** The process lacks a permission. */
 export class ToolPermissionError extends ToolError {
   constructor(attempt: string, output: string) {
     super(`${attempt}: not permitted: run as root with CAP_NET_ADMIN in this network namespace (${output})`);
@@ -145,7 +144,7 @@ export class ToolFailedError extends ToolError {
   }
 }
 
-/** A tool was killed, or ran into its time limit: what it would have said is unknown. */
+/** A tool was killed, or reached its timeout: its result is unknown. */
 export class ToolKilledError extends ToolFailedError {}
 
 const MOST_SHOWN = 3;

@@ -1,7 +1,7 @@
 import type { Clock } from './ports/clock.js';
 import type { Logger } from './ports/logger.js';
 
-/** So many messages may follow each other, and one more after each period, in milliseconds. */
+/** `atOnce` messages in a row, and one more after each `period`, in milliseconds. */
 interface Limit {
   readonly atOnce: number;
   readonly period: number;
@@ -15,8 +15,8 @@ const OF_ALL: Limit = { atOnce: 500, period: 1_000 };
 const COUNTED_EVERY = 60_000;
 
 /**
- * Limits the rate of messages about each object, about those of each namespace, and about all, so that nobody who may write objects
- * can flood the log or the API server's events.
+ * Limits the rate of messages about each object, about those of each namespace, and about all, so that
+ * users who may write objects cannot flood the log or the API server's events.
  */
 export class MessageRate {
   /** Messages that were not sent since the last one about the object that was. */
@@ -27,7 +27,7 @@ export class MessageRate {
   private more = 0;
   private loggedAt = -Infinity;
 
-  /** @param logger gets the number of messages beyond the limits of a namespace and of all, once a minute at most; missing: nobody does */
+  /** @param logger gets the number of messages beyond the limits of a namespace and of all, once a minute at most */
   constructor(
     private readonly clock: Pick<Clock, 'steady'>,
     private readonly logger?: Pick<Logger, 'warn'>,
@@ -49,7 +49,7 @@ export class MessageRate {
     if (!isAdmitted) this.more++;
     this.logMore(now);
     if (!isAdmitted) return undefined;
-    this.objects.count(object, now, (rested) => this.suppressed.delete(rested));
+    this.objects.count(object, now, (restored) => this.suppressed.delete(restored));
     this.namespaces.count(namespace, now);
     this.all.count('', now);
     this.suppressed.delete(object);
@@ -68,12 +68,12 @@ export class MessageRate {
   }
 }
 
-/** With more names than this, those are forgotten of which all messages may be sent again. The limit of all keeps the others below it. */
+/** Above this number, names whose limit is fully restored are forgotten. The limit of all messages bounds the others. */
 const MOST_KNOWN = 1_000;
 
-/** Messages by name: as a moment, the time at which as many may be sent again as at the beginning. */
+/** Counts messages by name. A name is stored with the time at which its limit is fully restored. */
 class Meter {
-  private readonly restedAt = new Map<string, number>();
+  private readonly restoredAt = new Map<string, number>();
 
   constructor(private readonly limit: Limit) {}
 
@@ -82,16 +82,16 @@ class Meter {
   }
 
   count(name: string, now: number, forgotten: (name: string) => void = () => {}): void {
-    this.restedAt.set(name, this.next(name, now));
-    if (this.restedAt.size <= MOST_KNOWN) return;
-    for (const [known, restedAt] of this.restedAt)
-      if (restedAt <= now) {
-        this.restedAt.delete(known);
+    this.restoredAt.set(name, this.next(name, now));
+    if (this.restoredAt.size <= MOST_KNOWN) return;
+    for (const [known, restoredAt] of this.restoredAt)
+      if (restoredAt <= now) {
+        this.restoredAt.delete(known);
         forgotten(known);
       }
   }
 
   private next(name: string, now: number): number {
-    return Math.max(now, this.restedAt.get(name) ?? 0) + this.limit.period;
+    return Math.max(now, this.restoredAt.get(name) ?? 0) + this.limit.period;
   }
 }

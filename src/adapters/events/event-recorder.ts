@@ -60,7 +60,7 @@ export class ApiEventRecorder implements EventRecorder {
   private sequence = 0n;
   private dropping = false;
 
-  /** @param hostname of the operating system, whatever name the Node has */
+  /** @param hostname of the operating system; the Node's name may differ */
   constructor(
     private readonly api: () => Promise<EventApi>,
     hostname: string,
@@ -96,7 +96,7 @@ export class ApiEventRecorder implements EventRecorder {
     this.remember(key, entry);
   }
 
-  /** Gives queued events a moment to be posted, and ends. Idempotent. */
+  /** Waits up to `STOP_TIMEOUT` for queued events, and ends. Idempotent. */
   async stop(): Promise<void> {
     const moment = new AbortController();
     await Promise.race([this.work, delay(this.clock, STOP_TIMEOUT, moment.signal)]);

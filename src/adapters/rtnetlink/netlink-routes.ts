@@ -18,18 +18,18 @@ import {
   RTN_LOCAL,
   RTN_UNICAST,
 } from './rtnetlink.js';
-/** What the kernel answers where no route leads on, or one that refuses: `unreachable`, `prohibit`, `blackhole`. */
+/** Errors of the kernel without a route, or with one that rejects: `unreachable`, `prohibit`, `blackhole`. */
 const NO_ROUTE = [ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL];
 
 /** A route, with the index of its device. */
 type FoundRoute = Omit<Route, 'device'> & { readonly device: number };
 
-/** The routes of this network namespace, one lookup for each question, as `ip route get` does it. */
+/** The routes of this network namespace, one lookup for each call, as `ip route get`. */
 export class NetlinkRoutes implements Routes {
   private readonly channel = new NetlinkChannel(() => NetlinkSocket.open(NETLINK_ROUTE));
   private readonly names = new Map<number, string>();
 
-  /** Rejects with a NetlinkError if the kernel cannot be asked. */
+  /** Rejects with a NetlinkError if the lookup fails. */
   async to(address: string): Promise<Route | undefined> {
     const family = familyOf(address);
     const attempt = `looking for the route to ${address}`;
@@ -55,7 +55,7 @@ export class NetlinkRoutes implements Routes {
   }
 }
 
-/** Undefined for routes that refuse packets. */
+/** Undefined for routes that reject packets. */
 function readRoute({ bytes, start, end }: NetlinkMessage): FoundRoute | undefined {
   const type = bytes[start + 7];
   if (type !== RTN_UNICAST && type !== RTN_LOCAL) return undefined;

@@ -71,7 +71,7 @@ export const RTA_OIF = 4;
 export const RTA_GATEWAY = 5;
 export const RTA_PREFSRC = 7;
 
-/** Types of routes that packets take; others refuse them. */
+/** Types of routes that packets take; others reject them. */
 export const RTN_UNICAST = 1;
 export const RTN_LOCAL = 2;
 
@@ -186,7 +186,7 @@ function searchFor(name: string): NetlinkRequest {
   );
 }
 
-/** @param index 0 where another attribute tells the device, or all are meant */
+/** @param index 0 for all devices, or where an attribute names the device */
 function linkRequest(
   type: number,
   attempt: string,

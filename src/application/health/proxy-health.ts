@@ -16,7 +16,7 @@ interface FamilyVerdict {
 }
 
 export interface HealthVerdict {
-  /** Of the proxy alone; `nodeEligible` says whether the node may receive traffic. */
+  /** Of the proxy alone; `nodeEligible` is whether the node may receive traffic. */
   readonly healthy: boolean;
   readonly nodeEligible: boolean;
   readonly now: number;
@@ -196,13 +196,13 @@ function reasonOf(
   return connected ? `the watch has been silent for ${seconds} s` : `no watch for ${seconds} s${because}`;
 }
 
-/** How often health is looked at until everything has been programmed, in milliseconds. */
+/** How often health is checked until everything has been programmed, in milliseconds. */
 const UNTIL_READY = 250;
 
 /**
- * Reports the proxy's health to what supervises the process.
- * - starting, until every family is healthy for the first time: what the proxy waits for is its status;
- * - serving, from then on, however its health is: the service is ready once. At twice the rate that the watchdog asks for, the
+ * Reports the proxy's health to the service manager.
+ * - starting, until every family is healthy for the first time: the status names the reason;
+ * - serving, from then on, even if unhealthy: the service is ready once. At twice the rate that the watchdog requires, the
  *   process is reported alive, unless a sync is overdue; without reports it is restarted.
  */
 export class Supervision {

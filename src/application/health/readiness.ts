@@ -24,7 +24,7 @@ const LONGEST_FAILURE = 60_000;
 const NAMED = 10;
 
 /**
- * Whether this node does everything the cluster asks: all objects were listed and read, everything was programmed at least
+ * Whether this node implements the state of the cluster: all objects were listed and read, everything was programmed at least
  * once, nothing is overdue, no service port that its mode can serve has failed for more than a minute, news arrives, and no rules of
  * another mode are left to meet packets. Stricter than health, and for people and rollouts rather than load balancers: a node that is
  * not ready may still serve nearly everything.
@@ -35,9 +35,9 @@ export class Readiness {
     private readonly statuses: ServiceStatuses,
     /** Kinds whose first list has not arrived. */
     private readonly missing: () => readonly ResourceKind[],
-    /** What was unreadable since the start: rules that no object explains are kept because of it. */
+    /** Objects unreadable since the start. Rules that no object explains are kept because of them. */
     private readonly unreadable: () => readonly string[],
-    /** Why rules of other modes are still there, and may translate packets by endpoints of an earlier time. */
+    /** Why rules of other modes remain, which may send packets to outdated endpoints. */
     private readonly otherModes: () => readonly string[],
     private readonly clock: Clock,
   ) {}

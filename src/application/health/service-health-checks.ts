@@ -22,7 +22,7 @@ export const healthCheckState = fields({
   problem: optional(text),
 });
 
-/** What every check needs. */
+/** The dependencies of every check. */
 interface HealthCheckDependencies {
   readonly nodeName: string;
   readonly listener: HealthCheckListener;
@@ -39,12 +39,12 @@ interface ServiceHealthChecksOptions extends HealthCheckDependencies {
 }
 
 /**
- * Tells load balancers of one family whether this node has endpoints of a Service (docs/spec/server.md §8.4), for every Service
+ * Reports to load balancers of one family whether this node has endpoints of a Service (docs/spec/server.md §8.4), for every Service
  * with a health-check node port.
  *
  * It follows what is programmed: once programmed, such a Service's check is open and counts the ready endpoints on this node
  * that the rules lead to. A new port or new addresses move it. A check that fails to open is retried after a backoff, so a
- * port that another program holds is used once it is free. In a batch of changes, checks close before others open, because
+ * port of another program is used once it is free. In a batch of changes, checks close before others open, because
  * ports may change owners. `stop` closes all.
  */
 export class ServiceHealthChecks implements ForwardingListener {
@@ -151,7 +151,7 @@ class ServiceHealthCheck {
   /** For each service port, the ready addresses on this node that its rules lead to. */
   private readonly ready = new Map<ServicePortKey, ReadonlySet<string>>();
   private open: OpenHealthCheck | undefined;
-  /** What `open` listens on. */
+  /** The socket that `open` listens on, as JSON. */
   private openOn: string | undefined;
   private failures = 0;
   private problem: string | undefined;
@@ -175,7 +175,7 @@ class ServiceHealthCheck {
   }
 
   /**
-   * Sets the ready endpoints of a service port. If it failed to be programmed, its previous rules hold: then an endpoint
+   * Sets the ready endpoints of a service port. If it failed to be programmed, its previous rules stay: then an endpoint
    * counts if they lead to it and it still exists.
    * @param addresses of ready endpoints on this node
    */

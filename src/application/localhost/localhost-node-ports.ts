@@ -20,7 +20,7 @@ interface LocalhostNodePortsOptions extends RelayDependencies {
   readonly metrics: Pick<Metrics, 'localhostListenerFailed' | 'localhostListeners'>;
 }
 
-/** What every node port needs. */
+/** The dependencies of every node port. */
 interface RelayDependencies {
   readonly family: IpFamily;
   readonly relay: NodePortRelay;
@@ -37,12 +37,12 @@ export type ReportProblem = (key: ServicePortKey, problem: string | undefined) =
 type RelayedService = RelayTarget & { readonly key: ServicePortKey };
 
 /**
- * Use case: serves the TCP node ports of one family on localhost by listeners of the proxy itself, while the node's network asks
- * for that (docs/spec/changes-1.37.md §4).
+ * Use case: serves the TCP node ports of one family on localhost by listeners of the proxy itself, while the node's network
+ * requires it (docs/spec/changes-1.37.md §4).
  *
  * It follows what is programmed: a node port listens once its service port is programmed and has an endpoint, and a service port
- * that failed to be programmed keeps what it had. Of several service ports with one node port it is the first by key, as in the
- * rules. One that cannot be listened on is retried after a backoff, and its service port is degraded. `stop` closes all.
+ * that failed to be programmed keeps its listener. If several service ports have the same node port, the alphabetically first
+ * key gets it, as in the rules. A port that cannot be listened on is retried after a backoff, and its service port is degraded. `stop` closes all.
  */
 export class LocalhostNodePorts implements ForwardingListener {
   readonly family: IpFamily;
@@ -74,7 +74,7 @@ export class LocalhostNodePorts implements ForwardingListener {
   placeOf(key: ServicePortKey): string | undefined {
     const port = this.programmedPorts.get(key)?.port;
     const isListening =
-      port !== undefined && this.holderOf(port) === key && this.ports.get(port)?.isOpen === true;
+      port !== undefined && this.ownerOf(port) === key && this.ports.get(port)?.isOpen === true;
     return isListening ? localhostPlace(this.family, port) : undefined;
   }
 
@@ -109,7 +109,7 @@ export class LocalhostNodePorts implements ForwardingListener {
   }
 
   private wantedOn(port: number): RelayedService | undefined {
-    const key = this.holderOf(port);
+    const key = this.ownerOf(port);
     if (key === undefined || !this.isRelayed || this.stopped) return undefined;
     const { endpoints, affinitySeconds } = this.programmedPorts.get(key)!;
     return endpoints.length > 0 ? { key, endpoints, affinitySeconds } : undefined;
@@ -122,12 +122,12 @@ export class LocalhostNodePorts implements ForwardingListener {
     this.options.metrics.localhostListeners(this.family, this.open.size);
   }
 
-  private holderOf(port: number): ServicePortKey | undefined {
+  private ownerOf(port: number): ServicePortKey | undefined {
     return this.claims.ownerOf(String(port));
   }
 }
 
-/** Binding costs next to nothing, and whoever frees the port wants it to be served soon. */
+/** Short, because an attempt to bind is cheap and a port should be served soon after it is free. */
 const RETRIES: RetryTimes = { initial: 1_000, maximum: 5_000 };
 
 /**
@@ -140,7 +140,7 @@ class RelayedNodePort {
   private failures = 0;
   private retry: Timer | undefined;
   /** The service port that the last failure was reported for. */
-  private blamed: ServicePortKey | undefined;
+  private reported: ServicePortKey | undefined;
   private work: Promise<void> = Promise.resolve();
 
   constructor(
@@ -189,7 +189,7 @@ class RelayedNodePort {
       if (this.failures > 0)
         logger.info(
           { service: wanted.key, address: localhostPlace(family, this.port) },
-          'listening after all',
+          'listening on a node port on localhost again',
         );
       this.resetBackoff();
     } catch (error) {
@@ -201,7 +201,7 @@ class RelayedNodePort {
       });
       // Another service port may own it now; the next attempt reports its result.
       if (this.wanted?.key !== wanted.key) return;
-      this.blamed = wanted.key;
+      this.reported = wanted.key;
       report(wanted.key, errorMessage(error));
     }
   }
@@ -211,7 +211,7 @@ class RelayedNodePort {
     this.retry?.cancel();
     this.retry = undefined;
     this.failures = 0;
-    if (this.blamed !== undefined) this.dependencies.report(this.blamed, undefined);
-    this.blamed = undefined;
+    if (this.reported !== undefined) this.dependencies.report(this.reported, undefined);
+    this.reported = undefined;
   }
 }

@@ -38,7 +38,7 @@ export class NodeMismatchError extends NamedError {}
  */
 export class CheckNode {
   private readonly logged = new Set<string>();
-  /** What the last check found that limits traffic, for people. */
+  /** Limits of traffic that the last check found, for people. */
   private current: readonly string[] = [];
 
   constructor(
@@ -108,22 +108,21 @@ export class CheckNode {
     const text = problems.length > 1 ? `[${problems.join(', ')}]` : (problems[0] ?? '');
     if (fatal) return `kube-proxy configuration is incorrect: ${text}`;
     if (problems.length > 0) this.logOnce(text, 'the configuration may be incorrect');
-    this.checkLocalTraffic(facts);
+    const localTraffic = this.settings.detectsLocalTraffic ? localTrafficWarning(facts) : undefined;
+    this.current = localTraffic ? [localTraffic.problem] : [];
+    if (localTraffic)
+      this.logOnce(localTraffic.problem, localTraffic.message, 'warn', { ipFamily: facts.primaryFamily });
     return undefined;
   }
 
-  private checkLocalTraffic(facts: FamilyFacts): void {
-    const warning = this.settings.detectsLocalTraffic ? localTrafficWarning(facts) : undefined;
-    this.current = warning ? [warning.problem] : [];
-    if (!warning || this.logged.has(warning.problem)) return;
-    this.logged.add(warning.problem);
-    const { message, problem } = warning;
-    this.logger.warn({ ipFamily: facts.primaryFamily, problem }, message);
-  }
-
-  private logOnce(problem: string, message: string): void {
+  private logOnce(
+    problem: string,
+    message: string,
+    level: 'warn' | 'error' = 'error',
+    facts: object = {},
+  ): void {
     if (this.logged.has(problem)) return;
     this.logged.add(problem);
-    this.logger.error({ problem }, message);
+    this.logger[level]({ ...facts, problem }, message);
   }
 }

@@ -15,17 +15,17 @@ export interface ForwardingObstacle {
   affects(endpoint: Endpoint): boolean;
 }
 
-/** What the obstacles are read from. */
+/** The sources of obstacles. */
 export interface ForwardingSources {
   readonly forwarding: PacketForwarding;
   readonly routes: Routes;
   readonly addresses: Pick<LocalAddresses, 'list'>;
 }
 
-/** How often the settings are read for the log, and how old what `status` shows may be. Milliseconds. */
+/** How often the settings are read for the log, and the maximum age of those that `status` shows. Milliseconds. */
 const PERIOD = 60_000;
 const FRESH = 1_000;
-/** Of so many endpoints on this node the device is looked up: those of a node have the same one, or each its own. */
+/** The device is looked up for at most this many endpoints: those of a node share one, or have one each. */
 const MOST_LOOKUPS = 16;
 
 /** Packets that come in and go out again. */
@@ -52,8 +52,8 @@ export async function passageObstacle(
 }
 
 /**
- * Use case CheckForwarding: whether the kernel of this machine forwards packets to endpoints, which rules alone do not make it do. It
- * matters only for service ports with endpoints that are no processes on an address of this machine. Changes nothing; each obstacle is logged once.
+ * Use case CheckForwarding: whether the kernel settings of this machine let it forward packets to endpoints. They matter only for
+ * service ports with an endpoint at an address of another machine or a pod. Changes nothing; each obstacle is logged once.
  */
 export class ForwardingObstacles {
   private found: ReadonlyMap<IpFamily, string> = new Map();
@@ -71,7 +71,7 @@ export class ForwardingObstacles {
     private readonly logger: Logger,
   ) {}
 
-  /** What the last check found, for people. */
+  /** The obstacles that the last check found, for people. */
   get reasons(): readonly string[] {
     return Array.from(this.found, ([family, text]) => `${family}: ${text}`);
   }

@@ -32,22 +32,22 @@ export interface NodeSettings {
   readonly localTraffic: Omit<LocalTrafficSettings, 'podCIDRs'>;
   readonly masqueradeBit: number;
   readonly masqueradeAll: boolean;
-  /** Mode iptables: node ports work on 127.0.0.0/8 too, if the node-port addresses include it. Default false. */
+  /** iptables mode: node ports work on 127.0.0.0/8 too, if the node-port addresses include it. Default false. */
   readonly localhostNodePorts?: boolean;
-  /** Mode nftables: node ports on loopback addresses are rejected, or relayed where the list names such addresses. Default false. */
+  /** nftables mode: node ports on loopback addresses are rejected, or relayed where the list names such addresses. Default false. */
   readonly ownsLoopbackNodePorts?: boolean;
   /**
-   * What is logged, once for each, of local loopback addresses that the list names and the mode does not serve. A family that is
-   * missing: nothing.
+   * The message logged once for each loopback address that the list names and the mode does not serve. A missing family logs
+   * nothing.
    */
   readonly loopbackProblems?: Readonly<Partial<Record<IpFamily, string>>>;
-  /** Mode ipvs: the context lists each address of the node. Default false. */
+  /** IPVS mode: the context lists each address of the node. Default false. */
   readonly namesNodeAddresses?: boolean;
   /** Feature gate PreferSameTrafficDistribution. */
   readonly nodeHints: boolean;
   /** Feature gate AllowServiceExternalIPs. */
   readonly externalIPsAllowed: boolean;
-  /** Mode userspace: all traffic may go to all endpoints. Default false. */
+  /** Userspace mode: all traffic may go to all endpoints. Default false. */
   readonly everyEndpoint?: boolean;
   /** Silent endpoints are ejected unless a Service turns that off. Default false. */
   readonly ejectSilentEndpoints?: boolean;
@@ -58,8 +58,8 @@ export interface NodeSettings {
 }
 
 /**
- * So many addresses of API servers are remembered, those to which connections were opened last: 256 of each family, which is more than a DNS
- * answer of 4,096 bytes has. So all that the name of an API server stands for stay reserved, whichever is used at the moment.
+ * How many addresses of API servers stay reserved, the most recently used: 256 of each family, more than a DNS answer of 4,096 bytes
+ * has. So all addresses of an API server's name stay reserved, whichever is in use.
  */
 const MOST_API_SERVERS = 512;
 
@@ -84,7 +84,7 @@ export class NodeContexts {
 
   /**
    * The proxy opens a connection to this address, for the API server: no Service gets it, from the next refresh on.
-   * Returns whether that is news.
+   * Returns whether it is a new address.
    */
   usesApiServer(address: string, port: number): boolean {
     const text = hostPort(address, port);

@@ -1,8 +1,8 @@
 /** Time, so that tests can control it. In milliseconds; timers fire once and may be canceled. */
 export interface Clock {
-  /** The wall clock, since the epoch, for what people and other programs are told. It may be set, forward and back. */
+  /** The wall clock, since the epoch, for times that are shown or sent. It may be set forward and back. */
   now(): number;
-  /** Since any moment; goes on steadily while the wall clock is set. For pauses and periods. */
+  /** Monotonic, from an arbitrary start. For pauses and periods. */
   steady(): number;
   /** Calls back after the delay. The timer does not keep the process alive by itself. */
   after(milliseconds: number, callback: () => void): Timer;

@@ -35,8 +35,8 @@ export interface ClusterSource {
   /** What is unreadable or invalid at present and therefore ignored, each with its place and the reason, for people. */
   readonly problems: readonly string[];
   /**
-   * In the middle of delivering what it has read, as a file of many objects: what was delivered so far is no state that anybody
-   * wanted. Left out by sources that cannot tell.
+   * In the middle of delivering what it has read, as a file of many objects: the objects so far are no complete state.
+   * Missing: the source cannot report it.
    */
   readonly delivering?: boolean;
   /** How fresh each kind is that can go stale; empty before `start`, and for sources that cannot go stale. Cheap. */
@@ -72,8 +72,8 @@ export interface SourceStatus {
  */
 export interface ServiceLookup {
   /**
-   * The object, raw; undefined if there is none. Costs one request. Rejects if the cluster cannot be asked; the caller tells
-   * that, and nobody retries.
+   * The object, raw; undefined if there is none. Costs one request. Rejects if the request fails; the caller reports
+   * that and does not retry.
    */
   find(service: ServiceKey): Promise<unknown>;
 }

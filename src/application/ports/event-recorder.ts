@@ -19,7 +19,7 @@ export interface ClusterEvent {
 }
 
 /**
- * Reports events to the cluster. A call returns at once and never throws. Events recorded while the cluster is unreachable are
+ * Reports events to the cluster. A call returns immediately and never throws. Events recorded while the cluster is unreachable are
  * delivered later, or given up after a while with a log line: events are news, never state. Recording the same event again
  * makes it a series.
  */

@@ -30,7 +30,7 @@ export interface OpenHealthCheck {
   close(): Promise<void>;
 }
 
-/** What supervises this process, such as systemd. */
+/** The supervisor of this process, such as systemd. */
 export interface ServiceManager {
   /** Milliseconds within which it expects `alive` again, or it restarts the process. Missing: it does not watch. */
   readonly watchdogMilliseconds?: number;

@@ -15,8 +15,8 @@ export interface LocalAddresses {
 }
 
 /**
- * The kernel settings by which this machine passes packets on, as they are when they are asked for. Changes nothing, and needs no
- * privileges. A setting is described for people, such as `net.ipv4.ip_forward is 0`; one that cannot be read is taken to be right.
+ * The kernel settings that control forwarding on this machine, read at each call. Changes nothing, and needs no privileges.
+ * A setting is described for people, such as `net.ipv4.ip_forward is 0`; an unreadable one counts as correct.
  */
 export interface PacketForwarding {
   /**
@@ -27,7 +27,7 @@ export interface PacketForwarding {
 
   /**
    * The setting by which packets between two ports of this bridge meet no rule and no connection tracking. Undefined: they meet
-   * both, or the device is no bridge. Rejects with a typed error if the kernel cannot be asked.
+   * both, or the device is no bridge. Rejects with a typed error if the lookup fails.
    */
   unfilteredBy(family: IpFamily, device: string): Promise<string | undefined>;
 
@@ -35,7 +35,7 @@ export interface PacketForwarding {
   close(): Promise<void>;
 }
 
-/** The way that this machine's packets to an address take. */
+/** The route of this machine's packets to an address. */
 export interface Route {
   /** The address that the machine puts on its own packets as their source. */
   readonly source: string;
@@ -45,9 +45,9 @@ export interface Route {
   readonly gateway?: string;
 }
 
-/** The routes of this machine, as they are when they are asked for. Changes nothing, and needs no privileges. */
+/** The routes of this machine, looked up at each call. Changes nothing, and needs no privileges. */
 export interface Routes {
-  /** Undefined: there is no route to the address. Rejects with a typed error if the kernel cannot be asked. */
+  /** Undefined: there is no route to the address. Rejects with a typed error if the lookup fails. */
   to(address: string): Promise<Route | undefined>;
 
   /** Idempotent. */
