@@ -8,8 +8,16 @@ import type {
   KernelTable,
 } from '../../../domain/nftables/kernel/ruleset.js';
 import { BINDING, ELEMENT_FLAG, SET_FLAG, VERDICT_CODES } from './nf-tables.js';
-import type { ChainRecord, ElementRecord, RuleRecord, SetRecord } from './records.js';
-import type { ListedTable } from './table-listing.js';
+import type { ChainRecord, ElementRecord, RuleRecord, SetRecord, TableRecord } from './records.js';
+
+/** A table without elements of sets: what takes the kernel only a few milliseconds to list. */
+export interface ListedTable {
+  readonly table: TableRecord;
+  readonly chains: ReadonlyMap<string, KernelChain>;
+  readonly sets: ReadonlyMap<string, SetRecord>;
+  /** Parts were not found, because it or another table changed while it was listed. Other changes show in the generation. */
+  readonly isTorn: boolean;
+}
 
 export function kernelTable(
   family: KernelTable['family'],

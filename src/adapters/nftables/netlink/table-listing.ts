@@ -7,18 +7,9 @@ import { NetlinkChannel } from '../../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
 import { familyNumber, NETLINK_NETFILTER } from '../../netlink/protocol.js';
 import type { RunQuery } from './queries.js';
-import { kernelChain, kernelRule } from './kernel-table.js';
+import { kernelChain, kernelRule, type ListedTable } from './kernel-table.js';
 import * as nf from './nf-tables.js';
-import { CHAIN, recordOf, RULE, SET, TABLE, type SetRecord, type TableRecord } from './records.js';
-
-/** A table without elements of sets: what takes the kernel only a few milliseconds to list. */
-export interface ListedTable {
-  readonly table: TableRecord;
-  readonly chains: ReadonlyMap<string, KernelChain>;
-  readonly sets: ReadonlyMap<string, SetRecord>;
-  /** Parts were not found, because it or another table changed while it was listed. Other changes show in the generation. */
-  readonly isTorn: boolean;
-}
+import { CHAIN, recordOf, RULE, SET, TABLE, type SetRecord } from './records.js';
 
 interface OpenTable extends ListedTable {
   readonly chains: Map<string, KernelChain & { readonly rules: KernelRule[] }>;

@@ -15,7 +15,7 @@ import { listCounters } from './counters.js';
 import { ElementEncoder, ElementReader, lookUpElements, putSet } from './elements.js';
 import * as nf from './nf-tables.js';
 import { listedSetText, setLayout, setText } from './set-layout.js';
-import type { ListedTable } from './table-listing.js';
+import type { ListedTable } from './kernel-table.js';
 
 const ELEMENT_ATTEMPTS = 20;
 const PAUSE_MILLISECONDS = 20;
