@@ -59,8 +59,7 @@ class ChangeWriter {
     this.rewritten = tables.baseRules.shared.filter(
       (chain) => this.removed.filter(isIn(chain)).length > MOST_DELETIONS,
     );
-    const mayWait = ({ entry }: OwnedEntry) =>
-      entry.table === REJECTING && !this.rewritten.some(({ name }) => name === entry.chain);
+    const mayWait = (one: OwnedEntry) => one.entry.table === REJECTING && !this.isRewritten(one);
     // The tool deletes the first rule of a text: one that comes again goes before it comes.
     const coming = new Set(this.added.map(({ entry }) => `${entry.chain} ${entry.rule}`));
     const [accepted, rejected] = [this.removed, this.added].map(rejectedFrontends) as [Frontends, Frontends];
@@ -107,7 +106,7 @@ class ChangeWriter {
   }
 
   private changeEntries(isNow: (one: OwnedEntry) => boolean, lines: RestoreLines): void {
-    const isSingle = (one: OwnedEntry) => isNow(one) && !this.rewritten.some((chain) => isIn(chain)(one));
+    const isSingle = (one: OwnedEntry) => isNow(one) && !this.isRewritten(one);
     for (const { entry, owner } of this.removed.filter(isSingle))
       lines.delete(entry.table, entry.chain, entry.rule, owner);
     for (const { entry, owner } of this.added.filter(isSingle).reverse())
@@ -125,6 +124,10 @@ class ChangeWriter {
       lines.declare(table, chain.name);
       yield* fillShared(lines, chain);
     }
+  }
+
+  private isRewritten(one: OwnedEntry): boolean {
+    return this.rewritten.some((chain) => isIn(chain)(one));
   }
 
   /** A chain that is rewritten for what is added to it loses immediately what goes. */

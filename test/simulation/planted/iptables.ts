@@ -89,8 +89,9 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'rejections-end-early-beside-others',
     file: PLACE.script,
-    original: '&& !this.rewritten.some(({ name }) => name === entry.chain);',
-    fault: '&& !this.added.some((one) => one.entry.chain === entry.chain);',
+    original: 'one.entry.table === REJECTING && !this.isRewritten(one);',
+    fault:
+      'one.entry.table === REJECTING && !this.added.some(({ entry }) => entry.chain === one.entry.chain);',
   },
   {
     name: 'drops-before-rejections-end',
