@@ -1,4 +1,3 @@
-import { hostPort } from '../../src/domain/net/address.js';
 import type { FlowQuery } from '../../src/domain/conntrack/desired-flows.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import type { ConntrackDriver } from './conntrack/driver.js';
@@ -123,12 +122,15 @@ it.each(['IPv4', 'IPv6'] as const)(
       { ...entry, sourcePort: 1005, protocol: 17 },
     ]);
     const { endpoint, endpointPort } = entry;
+    const places = [{ address: endpoint, port: endpointPort }];
     const quiet = { sent: false, answered: false, unacknowledged: false };
-    expect(await driver.ask('lookAt', family, [hostPort(endpoint, endpointPort)], 2)).toMatchObject({
-      ...{ examined: 4, found: 2, deleted: 2 },
-      looks: Array(2).fill(Array(2).fill(quiet)),
+    // The kernel compares no addresses of IPv6.
+    const found = family === 'IPv4' ? 2 : 3;
+    expect(await driver.ask('lookAt', family, places, 2)).toMatchObject({
+      ...{ examined: found, found, deleted: found },
+      looks: Array(2).fill(Array(found).fill(quiet)),
     });
-    expect(await driver.ask('lookAt', family, [], 1)).toMatchObject({ found: 2 });
+    expect(await driver.ask('lookAt', family, [{}], 1)).toMatchObject({ found: 4 - found });
     expect(await left()).toHaveLength(2);
   },
 );
@@ -136,7 +138,8 @@ it.each(['IPv4', 'IPv6'] as const)(
 it('looks at thousands in one go', async () => {
   await driver.ask('makeMany', 20_000, { ...udp, protocol: 6, endpoint: '10.244.1.6' });
   await driver.ask('makeMany', 5_000, { ...udp, protocol: 6 }, 20_000);
-  const looking = await driver.ask('lookAt', 'IPv4', [hostPort(udp.endpoint, udp.endpointPort)], 2);
-  expect(looking).toMatchObject({ examined: 25_000, found: 5_000, deleted: 5_000 });
+  const place = { address: udp.endpoint, port: udp.endpointPort };
+  const looking = await driver.ask('lookAt', 'IPv4', [place], 2);
+  expect(looking).toMatchObject({ examined: 5_000, found: 5_000, deleted: 5_000 });
   expect(await left()).toHaveLength(20_000);
 });

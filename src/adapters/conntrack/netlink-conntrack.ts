@@ -8,6 +8,7 @@ import {
   type SweepResult,
   type WatchedProtocol,
 } from '../../application/ports/node/conntrack.js';
+import type { FlowPlace } from '../../domain/conntrack/frontend-map.js';
 import type { ConnectionActivity, ClientFlow, Flow } from '../../domain/conntrack/flow.js';
 import type { FlowQuery } from '../../domain/conntrack/desired-flows.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -28,11 +29,13 @@ import { NETLINK_NETFILTER } from '../netlink/protocol.js';
 import { ensureSysctl } from '../sysctl.js';
 import { ConnectionPoller, FoundInKernel, FlowDeletion } from './connection-poller.js';
 import type { FlowReader } from './flow-reader.js';
-import { TableWalk } from './table-walk.js';
+import { type DumpQuery, firstEndpoint, TableWalk } from './table-walk.js';
 /** How often an interrupted dump is restarted (docs/spec/conntrack.md §5). */
 const ATTEMPTS = 5;
 /** Sockets that stay open between calls: as many as a sweep takes. */
 const MOST_IDLE = 2;
+/** How many connections are asked for by their endpoints before the kernel counts as unable. */
+const PROBES = 2;
 
 /**
  * The kernel's table over ctnetlink, in the network namespace of this process. A sweep streams a dump that the kernel
@@ -46,6 +49,8 @@ export class NetlinkConntrack implements Conntrack {
   private readonly idleSockets: NetlinkSocket[] = [];
   private closed = false;
   private kernelFilters = true;
+  /** Whether filters may name the endpoint; undefined while the kernel had no connection to show it with. */
+  private filtersByEndpoint: boolean | undefined;
   /** The table was listed once: what the kernel says later is no lack of support. */
   private isSupported = false;
 
@@ -64,7 +69,7 @@ export class NetlinkConntrack implements Conntrack {
     isStale: (flow: ClientFlow) => boolean,
     signal: AbortSignal,
   ): Promise<SweepResult> {
-    const query = { ...place, protocol, replied: unreplied ? false : undefined };
+    const query = { ...place, protocol, end: 'destination', replied: unreplied ? false : undefined } as const;
     return this.running(() =>
       this.withSockets(async (dumping, deleting) => {
         const deletion = new FlowDeletion(deleting, family);
@@ -84,6 +89,7 @@ export class NetlinkConntrack implements Conntrack {
   find(
     family: IpFamily,
     protocol: WatchedProtocol,
+    endpoints: readonly FlowPlace[],
     isWanted: (flow: Flow) => boolean,
     signal: AbortSignal,
   ): Promise<FindResult> {
@@ -96,10 +102,16 @@ export class NetlinkConntrack implements Conntrack {
           if (isWatchable(flow) && !found.has(flow.id) && isWanted(flow))
             found.set(flow.id, new FoundInKernel(flow));
         };
-        const query = { protocol, replied: true };
-        const walk = new TableWalk(dumping, family, query, onFlow, async () => {}, signal);
-        const problem = await this.walk(walk);
-        return { found: [...found.values()], examined: walk.examined, ...(problem && { problem }) };
+        let examined = 0;
+        let problem = await failureOf(this.probeEndpointFilter(family, protocol, signal));
+        // Without a filter each walk shows everything.
+        for (const place of this.filtersByEndpoint ? endpoints : [{}]) {
+          const query = { ...place, protocol, end: 'endpoint', replied: true } as const;
+          const walk = new TableWalk(dumping, family, query, onFlow, async () => {}, signal);
+          problem ??= await this.walk(walk);
+          examined += walk.examined;
+        }
+        return { found: [...found.values()], examined, ...(problem && { problem }) };
       }),
     );
   }
@@ -165,7 +177,7 @@ export class NetlinkConntrack implements Conntrack {
 
   private async attempts(walk: TableWalk): Promise<Error | undefined> {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      const { errno, explanation, interrupted } = await walk.begin(this.kernelFilters);
+      const { errno, explanation, interrupted } = await walk.begin(this.mayFilter(walk));
       if (errno === 0 && !interrupted) {
         this.isSupported = true;
         return undefined;
@@ -180,6 +192,40 @@ export class NetlinkConntrack implements Conntrack {
       else if (errno !== 0 && errno !== EINTR) return error;
     }
     return new Error(`listing tracked connections was interrupted ${ATTEMPTS} times`);
+  }
+
+  private mayFilter({ query }: TableWalk): boolean {
+    return this.kernelFilters && (query.end === 'destination' || this.filtersByEndpoint === true);
+  }
+
+  /**
+   * Kernels from 5.8 on, before 5.15.5 and 5.16, compare what a filter says of replies with zeros, and show nothing. So one connection that
+   * there is gets asked for by its endpoint. If it ends in between, the next one is; then the filter counts as wrong, which does no harm:
+   * everything is compared here.
+   */
+  private async probeEndpointFilter(
+    family: IpFamily,
+    protocol: WatchedProtocol,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (this.filtersByEndpoint !== undefined || !this.kernelFilters) return;
+    const first = async (query: Pick<DumpQuery, 'end'> & FlowPlace): Promise<FlowPlace | undefined> => {
+      const socket = this.open();
+      try {
+        return await firstEndpoint(socket, family, { ...query, protocol, replied: undefined }, signal);
+      } finally {
+        socket.close();
+      }
+    };
+    for (let attempt = 1; attempt <= PROBES; attempt++) {
+      const place = await first({ end: 'destination' });
+      if (!place) return;
+      if (await first({ ...place, end: 'endpoint' })) {
+        this.filtersByEndpoint = true;
+        return;
+      }
+    }
+    this.filtersByEndpoint = false;
   }
 
   private open(): NetlinkSocket {

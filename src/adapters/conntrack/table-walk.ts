@@ -79,12 +79,57 @@ export class TableWalk {
   }
 }
 
+/**
+ * The endpoint of the first flow that the kernel sends for the query; undefined if it sends none. Reads no
+ * more than that takes; the socket is of no use afterwards.
+ */
+export async function firstEndpoint(
+  socket: NetlinkSocket,
+  family: IpFamily,
+  query: DumpQuery,
+  signal: AbortSignal,
+): Promise<FlowPlace | undefined> {
+  const enough = new AbortController();
+  let first: FlowPlace | undefined;
+  const walk = new TableWalk(
+    socket,
+    family,
+    query,
+    (flow) => {
+      first ??= flow.endpoint;
+      enough.abort();
+    },
+    async () => {},
+    AbortSignal.any([signal, enough.signal]),
+  );
+  try {
+    await walk.begin(true);
+  } catch (error) {
+    if (!enough.signal.aborted || signal.aborted) throw error;
+  }
+  return first;
+}
+
 /** The requested flows. */
 export interface DumpQuery extends FlowPlace {
   readonly protocol: Protocol;
+  /** What the place is: where clients send to, or where answers come from. */
+  readonly end: 'destination' | 'endpoint';
   /** Only those that were answered, or only the others; undefined for all. */
   readonly replied: boolean | undefined;
 }
+
+/** Where each end is in a message. */
+const ENDS = {
+  destination: {
+    ...{ tuple: CTA.TUPLE_ORIG, address: TUPLE_IP.V4_DST, port: TUPLE_PROTO.DST_PORT },
+    ...{ flags: FILTER.ORIG_FLAGS, addressFlag: FILTER_FLAG.IP_DST, portFlag: FILTER_FLAG.PROTO_DST_PORT },
+  },
+  endpoint: {
+    ...{ tuple: CTA.TUPLE_REPLY, address: TUPLE_IP.V4_SRC, port: TUPLE_PROTO.SRC_PORT },
+    ...{ flags: FILTER.REPLY_FLAGS, addressFlag: FILTER_FLAG.IP_SRC, portFlag: FILTER_FLAG.PROTO_SRC_PORT },
+  },
+} as const;
 
 /**
  * Writes the filter that makes the kernel send only flows that match the query. Kernels before 5.8 ignore it and send
@@ -92,26 +137,27 @@ export interface DumpQuery extends FlowPlace {
  * compare them the wrong way round: they send only what does not match.
  */
 function writeDumpFilter(writer: MessageWriter, query: DumpQuery): void {
-  const { protocol, address, port, replied } = query;
+  const { address, port, replied } = query;
+  const end = ENDS[query.end];
   const ipv4 = address === undefined || address.includes(':') ? undefined : address;
-  const tuple = writer.beginNest(CTA.TUPLE_ORIG);
+  const tuple = writer.beginNest(end.tuple);
   if (ipv4 !== undefined) {
     const ip = writer.beginNest(TUPLE.IP);
-    writer.putBytes(TUPLE_IP.V4_DST, addressBytes(ipv4));
+    writer.putBytes(end.address, addressBytes(ipv4));
     writer.endNest(ip);
   }
-  const transport = writer.beginNest(TUPLE.PROTO);
-  writer.putU8(TUPLE_PROTO.NUM, PROTOCOL_NUMBERS[protocol]);
-  if (port !== undefined) writer.putBytes(TUPLE_PROTO.DST_PORT, Uint8Array.of(port >>> 8, port & 0xff));
-  writer.endNest(transport);
+  const protocol = writer.beginNest(TUPLE.PROTO);
+  writer.putU8(TUPLE_PROTO.NUM, PROTOCOL_NUMBERS[query.protocol]);
+  if (port !== undefined) writer.putBytes(end.port, Uint8Array.of(port >>> 8, port & 0xff));
+  writer.endNest(protocol);
   writer.endNest(tuple);
   const flags =
     FILTER_FLAG.PROTO_NUM |
-    (ipv4 === undefined ? 0 : FILTER_FLAG.IP_DST) |
-    (port === undefined ? 0 : FILTER_FLAG.PROTO_DST_PORT);
+    (ipv4 === undefined ? 0 : end.addressFlag) |
+    (port === undefined ? 0 : end.portFlag);
   const filter = writer.beginNest(CTA.FILTER);
   // Unlike most numbers in attributes, these have the host's byte order.
-  writer.putBytes(FILTER.ORIG_FLAGS, Uint8Array.of(flags, 0, 0, 0));
+  writer.putBytes(end.flags, Uint8Array.of(flags, 0, 0, 0));
   writer.endNest(filter);
   if (replied === undefined) return;
   writer.putU32(CTA.STATUS, replied ? STATUS_SEEN_REPLY : 0);

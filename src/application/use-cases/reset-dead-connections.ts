@@ -1,3 +1,4 @@
+import { placesOf, FrontendMap } from '../../domain/conntrack/frontend-map.js';
 import {
   leadsThrough,
   type Flow,
@@ -182,7 +183,11 @@ export class ResetDeadConnections implements ForwardingListener {
     const searched = [...this.gone.values()].filter(({ isSearched }) => !isSearched);
     if (searched.length === 0) return undefined;
     const byPlace = new Map<string, GoneEndpoint[]>();
-    for (const one of searched) append(byPlace, endpointPlace(one.endpoint), one);
+    const addresses = new FrontendMap<true>();
+    for (const one of searched) {
+      append(byPlace, endpointPlace(one.endpoint), one);
+      addresses.set(one.endpoint, true);
+    }
     const goneOf = (flow: Flow): GoneEndpoint | undefined =>
       byPlace.get(flow.replySource)?.find(({ entry }) => leadsThrough(flow, entry.frontends));
     let room = MOST_CONNECTIONS - this.connections.size;
@@ -196,7 +201,13 @@ export class ResetDeadConnections implements ForwardingListener {
       unwatched++;
       return false;
     };
-    const { found, problem } = await this.conntrack.find(this.family, this.protocol, isWanted, signal);
+    const { found, problem } = await this.conntrack.find(
+      this.family,
+      this.protocol,
+      placesOf(addresses),
+      isWanted,
+      signal,
+    );
     if (problem) return problem;
     for (const one of searched) one.isSearched = true;
     for (const connection of found)

@@ -6,7 +6,9 @@ import type {
   SweepResult,
   WatchedProtocol,
 } from '../../application/ports/node/conntrack.js';
+import type { FlowPlace } from '../../domain/conntrack/frontend-map.js';
 import type { ConnectionActivity, ClientFlow, Flow } from '../../domain/conntrack/flow.js';
+import { hostPort } from '../../domain/net/address.js';
 import type { FlowQuery } from '../../domain/conntrack/desired-flows.js';
 import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -26,8 +28,8 @@ export class MemoryConntrack implements Conntrack {
   readonly flows: Record<IpFamily, Set<MemoryFlow>> = { IPv4: new Set(), IPv6: new Set() };
   /** Every sweep that was requested. */
   readonly sweeps: { readonly family: IpFamily; readonly query: FlowQuery }[] = [];
-  /** The family of every search for connections, and every look at some of them. */
-  readonly searches: IpFamily[] = [];
+  /** Every search for connections to endpoints, and every look at some of them. */
+  readonly searches: { readonly family: IpFamily; readonly endpoints: readonly FlowPlace[] }[] = [];
   readonly looks: (readonly FoundConnection[])[] = [];
   /** How the next calls fail, in order: thrown before anything is done, or as a problem in the result. */
   readonly faults: ({ readonly thrown: Error } | { readonly problem: Error })[] = [];
@@ -75,12 +77,16 @@ export class MemoryConntrack implements Conntrack {
   async find(
     family: IpFamily,
     wanted: WatchedProtocol,
+    endpoints: readonly FlowPlace[],
     isWanted: (flow: Flow) => boolean,
     signal: AbortSignal,
   ): Promise<FindResult> {
-    this.searches.push(family);
+    this.searches.push({ family, endpoints });
     const fault = await this.begin(signal);
-    const shown = [...this.flows[family]].filter(({ protocol, replied }) => protocol === wanted && replied);
+    const shown = [...this.flows[family]].filter(
+      ({ protocol, replied, replySource }) =>
+        protocol === wanted && replied && endpoints.some((place) => isAt(replySource, place)),
+    );
     return { found: shown.filter(isWanted), examined: shown.length, ...fault };
   }
 
@@ -124,4 +130,9 @@ function matches(flow: MemoryFlow, { protocol, unreplied, address, port }: FlowQ
     (address === undefined || address === flow.destination) &&
     (port === undefined || port === flow.destinationPort)
   );
+}
+
+function isAt(endpoint: string, { address, port }: FlowPlace): boolean {
+  if (port === undefined) return true;
+  return address === undefined ? endpoint.endsWith(`:${port}`) : endpoint === hostPort(address, port);
 }

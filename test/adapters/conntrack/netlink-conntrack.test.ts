@@ -291,23 +291,55 @@ it('takes it for a failure of the moment if the kernel has listed its table befo
   expect(await conntrack.sweep('IPv4', udp, all, never)).toEqual({ examined: 2, deleted: 2 });
 });
 
-describe('a search for connections', () => {
-  const find = (conntrack: NetlinkConntrack) => conntrack.find('IPv4', 'TCP', all, never);
+/** Whether each request for connections had a filter. */
+const filtered = (kernel: ScriptedKernel): readonly boolean[] =>
+  kernel.sent.map(({ bytes }) => bytes.length > 20);
 
-  it('is one walk through the connections of the protocol', async () => {
-    const kernel = new ScriptedKernel([{ flows: 900, protocol: 6 }]);
-    const { problem, found, examined } = await find(conntrackOf(kernel));
-    expect([problem, found.length, examined]).toEqual([undefined, 900, 900]);
-    expect([kernel.sent.length, kernel.opened, kernel.open.size]).toEqual([1, 1, 1]);
+describe('a search for connections to endpoints', () => {
+  const places = [{ port: 1 }, { port: 2 }];
+  const find = (conntrack: NetlinkConntrack) => conntrack.find('IPv4', 'TCP', places, all, never);
+  const tcp = { protocol: 6 } as const;
+
+  it('has the kernel filter them, place by place with one socket, once it has seen that this works', async () => {
+    const kernel = new ScriptedKernel([
+      { flows: 900, ...tcp },
+      { flows: 1, ...tcp },
+      { flows: 2, ...tcp },
+      { ...tcp },
+      { flows: 1, ...tcp },
+    ]);
+    const conntrack = conntrackOf(kernel);
+    const { problem, found } = await find(conntrack);
+    expect([problem, found.length]).toEqual([undefined, 2]);
+    expect([filtered(kernel), kernel.opened, kernel.open.size]).toEqual([[true, true, true, true], 3, 1]);
+    expect((await find(conntrack)).found).toHaveLength(1);
+    expect(kernel.opened).toBe(3);
+    expect(kernel.sent).toHaveLength(6);
+  });
+
+  it('compares them itself where the kernel compares endpoints wrongly, in one walk for all places', async () => {
+    const shown = { flows: 3, ...tcp };
+    const kernel = new ScriptedKernel([shown, {}, shown, {}, shown, shown]);
+    const conntrack = conntrackOf(kernel);
+    expect((await find(conntrack)).found).toHaveLength(3);
+    expect(filtered(kernel)).toEqual([true, true, true, true, false]);
+    expect((await find(conntrack)).found).toHaveLength(3);
+    expect(filtered(kernel).slice(5)).toEqual([false]);
+  });
+
+  it('finds out again while the kernel has no connection to show it with', async () => {
+    const kernel = new ScriptedKernel([{}, {}, ...Array.from({ length: 3 }, () => ({ flows: 1, ...tcp }))]);
+    const conntrack = conntrackOf(kernel);
+    expect((await find(conntrack)).found).toEqual([]);
+    expect(filtered(kernel)).toEqual([true, false]);
+    expect((await find(conntrack)).found).toHaveLength(1);
+    expect(filtered(kernel).slice(2)).toEqual([true, true, true, true]);
   });
 
   it('leaves out associations of SCTP whose packets the kernel does not count', async () => {
     const sctp = { flows: 2, protocol: 132 } as const;
-    const { found, examined } = await conntrackOf(new ScriptedKernel([sctp])).find(
-      'IPv4',
-      'SCTP',
-      all,
-      never,
+    const { found, examined } = await conntrackOf(new ScriptedKernel([sctp, sctp, sctp])).find(
+      ...(['IPv4', 'SCTP', [{ port: 1 }], all, never] as const),
     );
     expect([found.length, examined]).toEqual([0, 2]);
   });

@@ -109,7 +109,9 @@ it('resets the connections of an endpoint that is gone and silent, within second
   await clock().advanceAsync(10 * SECOND);
   expect([dead, throughNodePort].filter((flow) => world.isOpen(flow))).toEqual([]);
   expect(others.filter((flow) => world.isOpen(flow))).toEqual(others);
-  expect(world.conntrack.searches).toEqual(['IPv4']);
+  expect(world.conntrack.searches).toEqual([
+    { family: 'IPv4', endpoints: [{ address: '10.0.0.1', port: 8080 }] },
+  ]);
   expect(world.metrics.of('connectionsReset')).toEqual([['IPv4', 'endpoint silent', 2]]);
   expect(world.logger.at('info')).toMatchObject([
     { facts: { deleted: 2, servicePorts: { [entriesOf([], 'TCP')[0]!.key]: 2 } } },
@@ -176,7 +178,7 @@ it('searches once for endpoints that go one after the other, and again for those
   world.program([two, three]);
   world.program([three]);
   await clock().advanceAsync(10 * SECOND);
-  expect(world.conntrack.searches).toEqual(['IPv4']);
+  expect(world.conntrack.searches).toEqual([{ family: 'IPv4', endpoints: [{ port: 8080 }] }]);
   const flow = world.connect('10.0.0.3:8080', UNANSWERED);
   world.program(undefined);
   await clock().advanceAsync(10 * SECOND);

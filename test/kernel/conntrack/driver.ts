@@ -3,6 +3,7 @@ import { NetlinkConntrack } from '../../../src/adapters/conntrack/netlink-conntr
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import { NETLINK_NETFILTER } from '../../../src/adapters/netlink/protocol.js';
+import type { FlowPlace } from '../../../src/domain/conntrack/frontend-map.js';
 import type { WatchedProtocol } from '../../../src/application/ports/node/conntrack.js';
 import type { ConnectionActivity, SeenFlow } from '../../../src/domain/conntrack/flow.js';
 import type { FlowQuery } from '../../../src/domain/conntrack/desired-flows.js';
@@ -164,19 +165,14 @@ const handlers = {
     return found;
   },
 
-  /** Finds connections to endpoints, to any if none are given, looks at them so many times, and removes them at the last look. */
+  /** Finds connections to endpoints, looks at them so many times, and removes them at the last look. */
   async lookAt(
     family: IpFamily,
-    endpoints: readonly string[],
+    endpoints: readonly FlowPlace[],
     times: number,
     protocol: WatchedProtocol = 'TCP',
   ): Promise<Looking> {
-    const { found, examined } = await conntrack.find(
-      family,
-      protocol,
-      ({ replySource }) => endpoints.length === 0 || endpoints.includes(replySource),
-      never,
-    );
+    const { found, examined } = await conntrack.find(family, protocol, endpoints, () => true, never);
     const looks: ConnectionActivity[][] = [];
     const costs: LookCost[] = [];
     let deleted = 0;

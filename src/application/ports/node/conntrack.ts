@@ -1,4 +1,5 @@
 import type { FlowQuery } from '../../../domain/conntrack/desired-flows.js';
+import type { FlowPlace } from '../../../domain/conntrack/frontend-map.js';
 import type { ConnectionActivity, ClientFlow, Flow } from '../../../domain/conntrack/flow.js';
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
@@ -31,14 +32,15 @@ export interface Conntrack {
   countPackets(): void;
 
   /**
-   * Finds the connections of a family and protocol that have been answered and are not closed, as far as `isWanted` returns true; of SCTP
-   * only those whose packets are counted. It may see a connection twice, which is then found once; a flow is only valid during that
-   * call. Connections that the kernel forwards past connection tracking are not found. Reads all connections of the protocol.
+   * Finds the connections of a family and protocol to one of these endpoints that have been answered and are not closed, as far as
+   * `isWanted` returns true; of SCTP only those whose packets are counted. It may see connections to other endpoints, and the same one twice, which is then found once; a
+   * flow is only valid during that call. Connections that the kernel forwards past connection tracking are not found.
    * @throws as `sweep`
    */
   find(
     family: IpFamily,
     protocol: WatchedProtocol,
+    endpoints: readonly FlowPlace[],
     isWanted: (flow: Flow) => boolean,
     signal: AbortSignal,
   ): Promise<FindResult>;

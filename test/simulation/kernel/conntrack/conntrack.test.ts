@@ -2,7 +2,7 @@ import { NetlinkFlowEvents } from '../../../../src/adapters/conntrack/netlink-fl
 import { NetlinkConntrack } from '../../../../src/adapters/conntrack/netlink-conntrack.js';
 import { NETLINK_NETFILTER } from '../../../../src/adapters/netlink/protocol.js';
 import type { WatchedProtocol } from '../../../../src/application/ports/node/conntrack.js';
-import type { ConnectionActivity, Flow, SeenFlow } from '../../../../src/domain/conntrack/flow.js';
+import type { ConnectionActivity, SeenFlow } from '../../../../src/domain/conntrack/flow.js';
 import { HandTime, KernelUnderTest } from '../kernel-under-test.js';
 import { Netfilter, SUBSYSTEM } from '../netfilter.js';
 import { EBUSY, EINVAL, ENOMEM, EPERM } from '../netlink/numbers.js';
@@ -101,6 +101,7 @@ describe('connections that packets make', () => {
 
 describe('looks of the program at connections', () => {
   const tcp = (client: number) => udp(client, { protocol: IPPROTO.TCP });
+  const everything = [{}];
 
   /** Established connections to an endpoint, found; and what a look at them tells, by client. */
   async function watched(clients: number, protocol: WatchedProtocol = 'TCP') {
@@ -112,7 +113,7 @@ describe('looks of the program at connections', () => {
       connections.answer(connections.find(tuple)!);
       connections.send(connections.find(tuple)!);
     }
-    const { found } = await conntrack.find('IPv4', protocol, () => true, never);
+    const { found } = await conntrack.find('IPv4', protocol, everything, () => true, never);
     const look = async (isDead: (look: ConnectionActivity) => boolean = () => false) => {
       const told: (ConnectionActivity | undefined)[] = [];
       const outcome = await conntrack.poll(
@@ -137,13 +138,23 @@ describe('looks of the program at connections', () => {
     connections.open(tcp(5), to('10.244.1.6'));
     connections.answer(connections.find(tcp(5))!);
     connections.close(connections.find(tcp(2))!);
-    const leadsTo = (endpoint: string) => (flow: Flow) => flow.replySource === endpoint;
-    const { found, examined } = await conntrack.find('IPv4', 'TCP', leadsTo('10.244.1.5:53'), never);
-    expect(examined).toBe(4);
+    const places = [
+      { address: '10.244.1.5', port: 53 },
+      { address: '10.244.1.5', port: 54 },
+    ];
+    const { found, examined } = await conntrack.find('IPv4', 'TCP', places, () => true, never);
+    expect(examined).toBe(3);
     expect(found).toMatchObject(
       [1, 3].map(() => ({ destination: '10.96.0.10', replySource: '10.244.1.5:53' })),
     );
-    expect((await conntrack.find('IPv4', 'TCP', leadsTo('10.244.1.6:53'), never)).found).toHaveLength(1);
+    const all = await conntrack.find(
+      'IPv4',
+      'TCP',
+      everything,
+      ({ replySource }) => replySource === '10.244.1.6:53',
+      never,
+    );
+    expect([all.examined, all.found.length]).toEqual([4, 1]);
   });
 
   it('tell what happened since the look before, each time anew', async () => {
