@@ -5,10 +5,9 @@ import { errorMessage } from '../application/error-message.js';
 import type { Logger } from '../application/ports/logger.js';
 import { NamedError } from '../domain/model/named-error.js';
 import {
-  bucketsFor,
+  MAXIMUM_SYSCTL,
   conntrackMaximum,
   conntrackSysctls,
-  maximumSysctl,
   type ConntrackSettings,
 } from '../domain/node/conntrack-sysctls.js';
 
@@ -95,6 +94,8 @@ export class ConntrackSettingsError extends NamedError {
 }
 
 const KERNEL: KernelFolders = { proc: '/proc', sys: '/sys' };
+/** More make lookups slow. */
+const CONNECTIONS_PER_BUCKET = 4;
 const HASH_SIZE = 'module/nf_conntrack/parameters/hashsize';
 /** Errors when /sys is mounted read-only, or the parameter belongs to the initial network namespace. */
 const READ_ONLY = ['EROFS', 'EACCES', 'EPERM', 'EOPNOTSUPP'];
@@ -121,7 +122,7 @@ export function setUpConntrackTable(
   try {
     const maximum = conntrackMaximum(settings, cpus);
     if (maximum > 0 && raiseMaximum(maximum, logger, folders))
-      growHashTable(bucketsFor(maximum), readOnlySysfs, folders);
+      growHashTable(Math.floor(maximum / CONNECTIONS_PER_BUCKET), readOnlySysfs, folders);
     for (const { name, value } of conntrackSysctls(settings)) set(name, value, logger, folders);
   } catch (error) {
     throw new ConntrackSettingsError(error);
@@ -137,7 +138,8 @@ function set(name: string, value: string, logger: Logger, { proc }: KernelFolder
  * @returns false if it could not be raised, which is logged
  */
 function raiseMaximum(maximum: number, logger: Logger, folders: KernelFolders): boolean {
-  const { name, value } = maximumSysctl(maximum);
+  const name = MAXIMUM_SYSCTL;
+  const value = String(maximum);
   const root = `${folders.proc}/sys`;
   const present = readSysctl(name, root);
   const facts = { name, wanted: value, present };

@@ -12,13 +12,15 @@ export interface ConntrackSettings {
 }
 
 /** A value to set, by its path below /proc/sys. */
-export interface Sysctl {
+interface Sysctl {
   readonly name: string;
   readonly value: string;
 }
 
 const FOLDER = 'net/netfilter/nf_conntrack_';
-/** Upper limit for `maxPerCore` times CPUs; only `min` may ask for more. */
+/** The limit of tracked connections. */
+export const MAXIMUM_SYSCTL = `${FOLDER}max`;
+/** Upper limit for `maxPerCore` times CPUs; only `min` may exceed it. */
 const SCALED_AT_MOST = 1_048_576;
 
 /** How many connections the kernel should track; 0: keep its limit (docs/spec/server.md §4). */
@@ -30,15 +32,6 @@ export function conntrackMaximum(
   const scaled = maxPerCore * cpus;
   if (scaled > SCALED_AT_MOST) return SCALED_AT_MOST;
   return Math.max(scaled, min);
-}
-
-export function maximumSysctl(maximum: number): Sysctl {
-  return { name: `${FOLDER}max`, value: String(maximum) };
-}
-
-/** The minimum number of buckets for fast lookups with this many connections. */
-export function bucketsFor(maximum: number): number {
-  return Math.floor(maximum / 4);
 }
 
 /** The sysctls besides the maximum, in the order of docs/spec/server.md §4. A timeout below one second is written as 0, as described there. */

@@ -1,5 +1,4 @@
 import {
-  bucketsFor,
   conntrackMaximum,
   conntrackSysctls,
   type ConntrackSettings,
@@ -28,10 +27,6 @@ describe('conntrackMaximum (docs/spec/server.md §4)', () => {
     [1, 0, 3, 3],
   ])('%i for each CPU, at least %i, on %i CPUs: %i', (maxPerCore, min, cpus, expected) => {
     expect(conntrackMaximum({ maxPerCore, min }, cpus)).toBe(expected);
-  });
-
-  it('goes with a quarter as many buckets', () => {
-    expect([bucketsFor(131_072), bucketsFor(7)]).toEqual([32_768, 1]);
   });
 });
 
