@@ -3,7 +3,7 @@ import { EXTERNAL_SERVICES, NODE_PORTS, PROXY_FIREWALL, SERVICES } from './chain
 import { type IptablesOptions, countedBy } from './options.js';
 import { comment, MAX_PORT, numberText, ruleText, type RuleParts } from './rule-text.js';
 import { checkServiceChains, serviceChains, ServicePortTerms } from './service-chains.js';
-import type { IptablesServicePortRules, SharedEntry, TableName } from './table.js';
+import type { Chain, IptablesServicePortRules, SharedEntry, TableName } from './table.js';
 
 /**
  * Compiles one service port into what it puts into the tables of its family (docs/spec/iptables.md §7).
@@ -11,12 +11,19 @@ import type { IptablesServicePortRules, SharedEntry, TableName } from './table.j
  */
 export function compileIptables(entry: ForwardingEntry, options: IptablesOptions): IptablesServicePortRules {
   checkServiceChains(entry, options);
-  return {
-    entries: new SharedEntries(new ServicePortTerms(entry), options).all(),
-    get chains() {
-      return serviceChains(new ServicePortTerms(entry), options);
-    },
-  };
+  return new CompiledRules(new SharedEntries(new ServicePortTerms(entry), options).all(), entry, options);
+}
+
+class CompiledRules implements IptablesServicePortRules {
+  constructor(
+    readonly entries: readonly SharedEntry[],
+    private readonly entry: ForwardingEntry,
+    private readonly options: IptablesOptions,
+  ) {}
+
+  get chains(): readonly Chain[] {
+    return serviceChains(new ServicePortTerms(this.entry), this.options);
+  }
 }
 
 const LOCAL_DESTINATION = '-m addrtype --dst-type LOCAL';

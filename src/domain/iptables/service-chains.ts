@@ -36,11 +36,11 @@ export function serviceChains(terms: ServicePortTerms, options: IptablesOptions)
   const context = new ServiceChainContext(terms, options);
   const chains: ServiceChain[] = [];
   if (hasAny && terms.entry.externallyReachable)
-    chains.push(outsideChain('EXT', terms, externalRules(terms, options)));
-  if (terms.restrictsSources) chains.push(outsideChain('FW', terms, firewallRules(terms)));
-  if (cluster?.length) chains.push(choiceChain('SVC', cluster, context));
-  if (local?.length) chains.push(choiceChain('SVL', local, context));
-  for (const endpoint of reachable) chains.push(endpointChain(endpoint, context));
+    chains.push(new OutsideChain('EXT', terms, () => externalRules(terms, options)));
+  if (terms.restrictsSources) chains.push(new OutsideChain('FW', terms, () => firewallRules(terms)));
+  if (cluster?.length) chains.push(new ChoiceChain('SVC', cluster, context));
+  if (local?.length) chains.push(new ChoiceChain('SVL', local, context));
+  for (const endpoint of reachable) chains.push(new EndpointChain(endpoint, context));
   return chains;
 }
 
@@ -84,82 +84,114 @@ class ServiceChainContext {
 }
 
 /** What leads to the choice from outside. */
-function outsideChain(
-  id: ServiceChainKind,
-  { names }: ServicePortTerms,
-  rules: readonly RuleText[],
-): ServiceChain {
-  return {
-    table: 'nat',
-    id,
-    rules,
-    size: rules.length,
-    origin: rules.join('\n'),
-    get name() {
-      return names.of(id);
-    },
-  };
+class OutsideChain implements ServiceChain {
+  readonly table = 'nat';
+
+  constructor(
+    readonly id: ServiceChainKind,
+    private readonly terms: ServicePortTerms,
+    private readonly make: () => readonly RuleText[],
+  ) {}
+
+  get name(): string {
+    return this.terms.names.of(this.id);
+  }
+
+  get rules(): readonly RuleText[] {
+    return this.make();
+  }
+
+  get origin(): string {
+    return this.rules.join('\n');
+  }
+
+  get size(): number {
+    return this.rules.length;
+  }
 }
 
 /** The choice among a list of endpoints. */
-function choiceChain(
-  id: 'SVC' | 'SVL',
-  list: readonly Endpoint[],
-  context: ServiceChainContext,
-): ServiceChain {
-  const { terms, endpoint: shared } = context;
-  const masquerade = masqueradeRule(id, context);
-  return {
-    table: 'nat',
-    id,
-    size: masquerade.length + endpointChoiceSize(list, shared),
-    get name() {
-      return terms.names.of(id);
-    },
-    get rules() {
-      return [...masquerade, ...endpointChoice(list, (endpoint) => context.nameOf(endpoint), shared)];
-    },
-    get origin() {
-      const places = list.map((endpoint) => `${endpointPlace(endpoint)} ${weightOf(endpoint)}`);
-      return [context.endpointOrigin, ...masquerade, ...places].join('\n');
-    },
-  };
-}
+class ChoiceChain implements ServiceChain {
+  readonly table = 'nat';
+  /** The frontend whose packets are masqueraded here, unless they come from the cluster's own pods. */
+  private readonly masqueraded: Frontend | undefined;
 
-/**
- * Masquerades what is for the cluster IP, unless it comes from the cluster's own pods: answers to other clients would not come back
- * through this node.
- */
-function masqueradeRule(
-  id: 'SVC' | 'SVL',
-  { terms, options: { node } }: ServiceChainContext,
-): readonly RuleText[] {
-  const { frontends, internalPolicyLocal } = terms.entry;
-  const { detector, masqueradeAll } = node;
-  if (!masqueradeAll && !detector) return [];
-  const clusterIP = frontends.find((frontend) => frontend.kind === 'cluster-ip');
-  if (clusterIP?.outcome !== 'forward' || internalPolicyLocal !== (id === 'SVL')) return [];
-  const outsiders = masqueradeAll || !detector ? {} : notFromLocalPods(detector);
-  const matches = [terms.comment('cluster IP'), terms.portMatch(clusterIP)];
-  return [ruleText({ ...terms.headOf(clusterIP), ...outsiders, matches, target: MARK_MASQ })];
+  constructor(
+    readonly id: 'SVC' | 'SVL',
+    private readonly list: readonly Endpoint[],
+    private readonly context: ServiceChainContext,
+  ) {
+    const { frontends, internalPolicyLocal } = context.terms.entry;
+    const { detector, masqueradeAll } = context.options.node;
+    if (!masqueradeAll && !detector) return;
+    const clusterIP = frontends.find((frontend) => frontend.kind === 'cluster-ip');
+    const isServed = clusterIP?.outcome === 'forward' && internalPolicyLocal === (id === 'SVL');
+    if (isServed) this.masqueraded = clusterIP;
+  }
+
+  get name(): string {
+    return this.context.terms.names.of(this.id);
+  }
+
+  get rules(): readonly RuleText[] {
+    const { list, context, masqueraded } = this;
+    const choice = endpointChoice(list, (endpoint) => context.nameOf(endpoint), context.endpoint);
+    return masqueraded ? [this.masqueradeRule(masqueraded), ...choice] : choice;
+  }
+
+  get origin(): string {
+    const { list, context, masqueraded } = this;
+    const parts = [context.endpointOrigin];
+    if (masqueraded) {
+      const { source, input } = this.outsiders;
+      parts.push(`${masqueraded.address} ${masqueraded.port} ${source ?? input ?? ''}`);
+    }
+    for (const endpoint of list) parts.push(`${endpointPlace(endpoint)} ${weightOf(endpoint)}`);
+    return parts.join('\n');
+  }
+
+  get size(): number {
+    return (this.masqueraded ? 1 : 0) + endpointChoiceSize(this.list, this.context.endpoint);
+  }
+
+  /** Without it, answers to clients that are not pods of the cluster would not come back through this node. */
+  private masqueradeRule(clusterIP: Frontend): RuleText {
+    const { terms } = this.context;
+    const matches = [terms.comment('cluster IP'), terms.portMatch(clusterIP)];
+    return ruleText({ ...terms.headOf(clusterIP), ...this.outsiders, matches, target: MARK_MASQ });
+  }
+
+  private get outsiders(): Pick<RuleParts, 'source' | 'input'> {
+    const { detector, masqueradeAll } = this.context.options.node;
+    return masqueradeAll || !detector ? {} : notFromLocalPods(detector);
+  }
 }
 
 /** The way to one endpoint. */
-function endpointChain(endpoint: Endpoint, context: ServiceChainContext): ServiceChain {
-  return {
-    table: 'nat',
-    id: endpointPlace(endpoint),
-    size: ENDPOINT_RULES,
-    get name() {
-      return context.nameOf(endpoint);
-    },
-    get rules() {
-      return endpointRules(endpoint, context.nameOf(endpoint), context.endpoint);
-    },
-    get origin() {
-      return context.endpointOrigin;
-    },
-  };
+class EndpointChain implements ServiceChain {
+  readonly table = 'nat';
+  readonly size = ENDPOINT_RULES;
+
+  constructor(
+    private readonly endpoint: Endpoint,
+    private readonly context: ServiceChainContext,
+  ) {}
+
+  get id(): string {
+    return endpointPlace(this.endpoint);
+  }
+
+  get name(): string {
+    return this.context.nameOf(this.endpoint);
+  }
+
+  get rules(): readonly RuleText[] {
+    return endpointRules(this.endpoint, this.name, this.context.endpoint);
+  }
+
+  get origin(): string {
+    return this.context.endpointOrigin;
+  }
 }
 
 const LOCAL_SOURCE = '-m addrtype --src-type LOCAL';

@@ -47,14 +47,15 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'outsiders-at-cluster-ips-are-not-masqueraded',
     file: PLACE.chains,
-    original: 'const masquerade = masqueradeRule(id, context);',
-    fault: 'const masquerade: readonly RuleText[] = [];',
+    original: 'return masqueraded ? [this.masqueradeRule(masqueraded), ...choice] : choice;',
+    fault: 'return choice;',
   },
   {
     name: 'origin-without-endpoints',
     file: PLACE.chains,
-    original: "[context.endpointOrigin, ...masquerade, ...places].join('\\n')",
-    fault: "[context.endpointOrigin, ...masquerade].join('\\n')",
+    original:
+      '    for (const endpoint of list) parts.push(`${endpointPlace(endpoint)} ${weightOf(endpoint)}`);\n',
+    fault: '',
   },
   {
     name: 'rejections-of-the-other-family',
