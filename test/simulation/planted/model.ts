@@ -17,8 +17,8 @@ export const MODEL_FAULTS: readonly PlantedFault[] = [
   {
     name: 'endpoints-of-weight-0-are-chosen',
     file: 'src/domain/select-endpoints.ts',
-    original: '    return left.length > 0 ? left : list;',
-    fault: '    return left.length > 1 ? left : list;',
+    original: '(count, length) => count < length)',
+    fault: '(count, length) => count < length - 1)',
   },
   {
     name: 'ejected-endpoints-stay-ejected',
@@ -36,8 +36,8 @@ export const MODEL_FAULTS: readonly PlantedFault[] = [
   {
     name: 'external-policy-is-the-internal-one',
     file: 'src/domain/forwarding/forward-service.ts',
-    original: 'policy: policyOf(externalPolicyLocal),',
-    fault: 'policy: policyOf(internalPolicyLocal),',
+    original: 'trafficOf(endpoints, externalPolicyLocal),',
+    fault: 'trafficOf(endpoints, internalPolicyLocal),',
     modes: ['nftables', 'iptables', 'ipvs'],
   },
   {
@@ -82,8 +82,8 @@ export const MODEL_FAULTS: readonly PlantedFault[] = [
   {
     name: 'changed-podCIDRs-pass-unnoticed',
     file: 'src/application/use-cases/node-handler.ts',
-    original: 'if (onlyLeavingDiffers(previous, node)) return;',
-    fault: 'if (onlyLeavingDiffers(previous, { ...node, podCIDRs: previous.podCIDRs })) return;',
+    original: 'if (onlyDrainingDiffers(previous, node)) return;',
+    fault: 'if (onlyDrainingDiffers(previous, { ...node, podCIDRs: previous.podCIDRs })) return;',
     modes: ['nftables', 'iptables'],
   },
   {

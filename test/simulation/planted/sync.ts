@@ -31,7 +31,7 @@ const FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'delays-in-microseconds',
-    file: 'src/application/sync/service-port-outcomes.ts',
+    file: 'src/application/retries.ts',
     original: '{ initial: 1_000, maximum: 60_000 }',
     fault: '{ initial: 1_000_000, maximum: 60_000_000 }',
   },

@@ -5,8 +5,8 @@ export const TAKING_OVER_FAULTS: readonly PlantedFault[] = [
   {
     name: 'tables-of-another-layout-are-replaced-in-two-steps',
     file: 'src/adapters/nftables/nftables-driver.ts',
-    original: 'const pieces = replaces ? [repair] : inPieces(repair);',
-    fault: 'if (replaces) await this.cleanup();\n    const pieces = replaces ? [repair] : inPieces(repair);',
+    original: '    await this.send(repair);\n',
+    fault: '    if (replaces) await this.cleanup();\n    await this.send(repair);\n',
     modes: ['nftables'],
   },
 ];
