@@ -4,7 +4,12 @@ import { readEndpointSlice, readEndpoints } from '../../../src/domain/decode/rea
 import { readNode } from '../../../src/domain/decode/read-node.js';
 import { readServiceCidr } from '../../../src/domain/decode/read-service-cidr.js';
 import { readService } from '../../../src/domain/decode/read-service.js';
-import { nodeSchema, serviceCidrSchema, endpointSliceSchema, endpointsSchema } from '../../../src/domain/validation/object-schemas.js';
+import {
+  nodeSchema,
+  serviceCidrSchema,
+  endpointSliceSchema,
+  endpointsSchema,
+} from '../../../src/domain/validation/object-schemas.js';
 import {
   endpointSliceWithDefaults,
   nodeWithDefaults,

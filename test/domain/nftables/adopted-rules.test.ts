@@ -43,7 +43,9 @@ describe.each(IP_FAMILIES)('rules that are read back (%s)', (family) => {
         const desired = composed(new Map(entries.map((entry) => [entry.key, compileNftables(entry)])));
         // What lost its frontend, to another service or to the same, has nothing there to be read.
         fc.pre(
-          entries.every(({ key }) => desired.rules(key)!.every((part) => desired.parts.holder(part.key) === key)),
+          entries.every(({ key }) =>
+            desired.rules(key)!.every((part) => desired.parts.holder(part.key) === key),
+          ),
         );
         fc.pre(entries.every(hasEachFrontendOnce));
         const table = tableOf(desired);
