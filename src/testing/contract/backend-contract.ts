@@ -1,8 +1,7 @@
 import type { BackendSubject, ContractCase } from './backend-subject.js';
-import { changeCases } from './change-cases.js';
+import { changeCases, removalCases } from './change-cases.js';
 import { differenceCases } from './difference-cases.js';
 import { failureCases } from './failure-cases.js';
-import { removalCases } from './removal-cases.js';
 import { startCases } from './start-cases.js';
 import { Stage } from './stage.js';
 import { verificationCases } from './verification-cases.js';
