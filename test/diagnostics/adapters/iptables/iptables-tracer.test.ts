@@ -31,7 +31,7 @@ describe('the tracer of mode iptables', () => {
             const actual = await tracer.actual();
             const desired = await tracer.desired(lists.flat(), node);
             for (const packet of sent) {
-              const endings = await desired.walk(packet, NODE_ENVIRONMENT);
+              const endings = desired.walk(packet, NODE_ENVIRONMENT);
               expect(comparableEndings(endings)).toEqual(
                 comparableEndings(await actual.walk(packet, NODE_ENVIRONMENT)),
               );
@@ -48,7 +48,7 @@ describe('the tracer of mode iptables', () => {
     const entry = entryOf('j', addresses);
     const tracer = new IptablesTracer(readHost, () => Promise.reject(new Error('not asked')));
     const walk = await tracer.desired([entry], nodeNetwork());
-    const endings = await walk.walk(ARRIVING, NODE);
+    const endings = walk.walk(ARRIVING, NODE);
     expect(endings).toHaveLength(900);
     for (const { probability, steps } of endings) {
       expect(probability).toBeCloseTo(1 / 900, 5);
@@ -80,7 +80,7 @@ describe('the tracer of mode iptables', () => {
       },
     ]);
     const desired = await tracer.desired([entryOf('j')], nodeNetwork());
-    expect(await desired.walk(ARRIVING, NODE)).toMatchObject([{ verdict: 'sent' }]);
+    expect(desired.walk(ARRIVING, NODE)).toMatchObject([{ verdict: 'sent' }]);
   });
 
   it('says why the tables cannot be read', async () => {

@@ -55,7 +55,7 @@ describe('the tracer of mode ipvs', () => {
             const actual = await memory.tracer(family).actual();
             const desired = await memory.tracer(family).desired(all, network);
             for (const packet of sent) {
-              const endings = await desired.walk(packet, NODE_ENVIRONMENT);
+              const endings = desired.walk(packet, NODE_ENVIRONMENT);
               const met = await actual.walk(packet, NODE_ENVIRONMENT);
               expect(comparableEndings(endings)).toEqual(comparableEndings(met));
             }

@@ -40,7 +40,7 @@ describe('nftables rules', () => {
           for (const packet of [...packets(family)].filter((_packet, place) => place % STRIDE === first)) {
             const isOwn = packet.inputInterface === undefined;
             const localAddresses = new Set(isOwn ? [...LOCAL_ADDRESSES, packet.source] : LOCAL_ADDRESSES);
-            const endings = await rules.walk(packet, { localAddresses });
+            const endings = rules.walk(packet, { localAddresses });
             const outcome = expectedOutcome(entries, network, packet, localAddresses);
             expect({ packet, outcome: outcomeOf(endings) }).toEqual({ packet, outcome });
             const total = endings.reduce((sum, { probability }) => sum + probability, 0);
