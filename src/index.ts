@@ -48,7 +48,12 @@ export type { SyncObserver, SyncReport } from './application/ports/sync-observer
 // version; everything else is stable (docs/embedding.md).
 export { Reconciler } from './application/reconcile/reconciler.js';
 export type { RecoveryBounds, RecoveryLimits } from './application/reconcile/recovery-attempt.js';
-export { RefusedError, type Driver, type ReadOptions, type WriteResult } from './application/ports/driver.js';
+export {
+  RejectedError,
+  type Driver,
+  type ReadOptions,
+  type WriteResult,
+} from './application/ports/driver.js';
 export type { DifferenceLines, KernelSnapshot, WriteWatch } from './application/ports/driver.js';
 export { Claims, type ClaimChange, type RankOf } from './domain/reconcile/claims.js';
 export type { DesiredState } from './domain/reconcile/desired-state.js';

@@ -366,7 +366,7 @@ describe("this node's Node object", () => {
 });
 
 it('a service port that cannot be programmed is an event of its Service', async () => {
-  backend.poisoned.set('default/web-1/tcp/', 'the kernel refused it');
+  backend.poisoned.set('default/web-1/tcp/', 'the kernel rejected it');
   await startServingPoisoned();
   await until(() => api.objects('events.k8s.io/v1', 'Event').length > 0);
   expect(api.objects('events.k8s.io/v1', 'Event')).toMatchObject([
@@ -378,7 +378,7 @@ it('a service port that cannot be programmed is an event of its Service', async 
       type: 'Warning',
       reason: 'FailedToProgramServicePort',
       action: 'SyncProxyRules',
-      note: 'node node1 failed to program tcp/ (IPv4): the kernel refused it',
+      note: 'node node1 failed to program tcp/ (IPv4): the kernel rejected it',
     },
   ]);
   // Further tries fail for the same reason: the event is a series.

@@ -286,7 +286,7 @@ describe('a change', () => {
   });
 });
 
-describe('what the kernel refuses', () => {
+describe('what the kernel rejects', () => {
   beforeEach(async () => {
     await driver.ask('commit', 'IPv4', [
       TABLE,

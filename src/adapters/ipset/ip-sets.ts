@@ -51,7 +51,7 @@ export class IpSetUnsupportedError extends ToolError {
 }
 
 /** One step was refused. */
-export class IpSetRefusedError extends NamedError {
+export class IpSetRejectedError extends NamedError {
   constructor(
     readonly line: string,
     readonly reason: string,

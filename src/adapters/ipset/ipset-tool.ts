@@ -15,7 +15,7 @@ import {
   type ToolOutcome,
 } from '../tool-programs.js';
 import {
-  IpSetRefusedError,
+  IpSetRejectedError,
   IpSetUnsupportedError,
   type IpSetOutcome,
   type IpSets,
@@ -126,7 +126,7 @@ export class IpSetTool implements IpSets {
     const left = positions.filter((position, index) => {
       if (index < line - 1) return true;
       if (index > line - 1 && !(FULL.test(reason) && addsToSameSet(steps[position]!, refused))) return true;
-      outcomes[position] = new IpSetRefusedError(lines[index]!, reason);
+      outcomes[position] = new IpSetRejectedError(lines[index]!, reason);
       return false;
     });
     return [left];
@@ -153,8 +153,8 @@ function failure(attempt: string, stderr: string, exitCode: number): ToolError {
   return new ToolFailedError(attempt, message || `exit status ${exitCode}`);
 }
 
-function notTried(step: IpSetStep): IpSetRefusedError {
-  return new IpSetRefusedError(restoreLine(step), `not tried yet: ${MOST_RUNS} runs before it were refused`);
+function notTried(step: IpSetStep): IpSetRejectedError {
+  return new IpSetRejectedError(restoreLine(step), `not tried yet: ${MOST_RUNS} runs before it were refused`);
 }
 
 /** Numbers of linux/netfilter/ipset/ip_set.h. */

@@ -33,7 +33,7 @@ export interface IptablesCommands {
 
   /**
    * `iptables-restore --noflush`: each commit in the input is applied as a whole or not at all.
-   * Rejects with RestoreRefusedError when a commit was refused, and those before it stand; with an ToolError
+   * Rejects with RestoreRejectedError when a commit was refused, and those before it stand; with an ToolError
    * when the tool could not be used.
    */
   restore(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome>;
@@ -98,7 +98,7 @@ export interface RestoreFailure {
 /**
  * A restore was refused. Commits before the failing one are in the kernel; the failing one and those after it are not.
  */
-export class RestoreRefusedError extends NamedError {
+export class RestoreRejectedError extends NamedError {
   constructor(
     readonly attempt: string,
     readonly failures: readonly RestoreFailure[],

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../application/error-message.js';
 import {
-  RefusedError,
+  RejectedError,
   type Driver,
   type KernelSnapshot,
   type ReadOptions,
@@ -160,7 +160,7 @@ export class IptablesDriver implements Driver<IptablesServicePortRules, Iptables
     try {
       return await this.write(difference);
     } catch (error) {
-      const shared = error instanceof RefusedError ? otherWay(error, difference) : undefined;
+      const shared = error instanceof RejectedError ? otherWay(error, difference) : undefined;
       if (!shared) throw error;
       this.logger.warn(
         { family: this.family, reason: errorMessage(error), shared },
@@ -248,7 +248,7 @@ export class IptablesDriver implements Driver<IptablesServicePortRules, Iptables
       this.deletions.found(held);
       return written;
     } catch (error) {
-      if (!(error instanceof RefusedError || error instanceof IptablesTemporaryError)) throw error;
+      if (!(error instanceof RejectedError || error instanceof IptablesTemporaryError)) throw error;
       this.deletions.found(held, error.message);
       return 0;
     }

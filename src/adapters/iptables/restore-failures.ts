@@ -1,13 +1,13 @@
 /** Why iptables-restore failed, read from its messages, and which service ports it concerns. */
 
-import { RefusedError } from '../../application/ports/driver.js';
+import { RejectedError } from '../../application/ports/driver.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import { reportsTemporary } from '../netlink/errors.js';
 import { ToolFailedError, ToolPermissionError, type ToolError } from '../tool-programs.js';
 import {
   IptablesKernelError,
   IptablesTemporaryError,
-  RestoreRefusedError,
+  RestoreRejectedError,
   XtablesLockedError,
   XtablesLockFileError,
   type RestoreFailure,
@@ -56,7 +56,7 @@ export function restoreFailure(
   exitCode: number,
   messages: string,
   lock: { readonly path: string; readonly waitedSeconds: number },
-): ToolError | RestoreRefusedError {
+): ToolError | RestoreRejectedError {
   const known = knownFailure(attempt, messages, lock);
   if (known) return known;
   const message = messages.trim() || 'no reason given';
@@ -66,7 +66,7 @@ export function restoreFailure(
   const failures = readRestoreFailures(messages);
   if (!(isRefused || REFUSING.includes(exitCode)) || failures.every(({ line }) => line === undefined))
     return new ToolFailedError(attempt, `exit status ${exitCode}: ${message}`);
-  return new RestoreRefusedError(attempt, failures, readLacking(messages));
+  return new RestoreRejectedError(attempt, failures, readLacking(messages));
 }
 
 /** `line 4: RULE_APPEND failed (Invalid argument): rule in chain A1`, iptables-nft-restore's words for the kernel's. */
@@ -98,7 +98,7 @@ export function readRestoreFailures(messages: string): readonly RestoreFailure[]
       const [, line, operation, reason, subject] = kernel;
       failures.push({ line: Number(line), reason: `${operation} of ${subject}: ${reason}` });
     } else if (failed) {
-      failures.push({ line: Number(failed[1]), reason: failed[2] ?? 'the kernel refused it' });
+      failures.push({ line: Number(failed[1]), reason: failed[2] ?? 'the kernel rejected it' });
     } else if (parse) {
       failures.push({ line: Number(parse[1]), ...remarked(remarks.splice(0)) });
     } else if (text !== '' && !HINT.test(text)) {
@@ -169,10 +169,10 @@ const CHAIN_IN_USE = /CHAIN_(?:USER_)?DEL failed \(Device or resource busy\)/;
 
 /** Why a restore failed: a refusal, with who is behind it, or the error itself. */
 export function failureOf(error: unknown, script: RestoreScript): unknown {
-  if (error instanceof RestoreRefusedError) return refusalOf(error, script);
+  if (error instanceof RestoreRejectedError) return refusalOf(error, script);
   // To wait would change nothing. Who reads the rules back finds which chains can go.
   if (error instanceof IptablesTemporaryError && CHAIN_IN_USE.test(error.message))
-    return new RefusedError(error, new Map(), new Set(), true);
+    return new RejectedError(error, new Map(), new Set(), true);
   return error;
 }
 
@@ -180,7 +180,7 @@ export function failureOf(error: unknown, script: RestoreScript): unknown {
  * Who is behind a refusal: the owners of the lines that the tool named, and all owners of lines with a match that the kernel
  * lacks, each with the reason.
  */
-function refusalOf(cause: RestoreRefusedError, script: RestoreScript): RefusedError {
+function refusalOf(cause: RestoreRejectedError, script: RestoreScript): RejectedError {
   const failures = new Map(cause.failures.map((failure) => [failure.line, failure]));
   const named = new Map<ServicePortKey, string>();
   const withoutMatch = new Map<ServicePortKey, string>();
@@ -195,10 +195,10 @@ function refusalOf(cause: RestoreRefusedError, script: RestoreScript): RefusedEr
     const lacking = cause.lacking.find((match) => text.includes(`-m ${match} `));
     if (lacking !== undefined) withoutMatch.set(owner, lackingText(lacking));
   });
-  return new RefusedError(cause, new Map([...named, ...withoutMatch]), suspects, refusedCommit !== 0);
+  return new RejectedError(cause, new Map([...named, ...withoutMatch]), suspects, refusedCommit !== 0);
 }
 
-function advice({ reason, missing }: RestoreRefusedError['failures'][number], text: string): string {
+function advice({ reason, missing }: RestoreRejectedError['failures'][number], text: string): string {
   const lacking = missing ?? (/No such file/.test(reason) ? extensionOf(text) : undefined);
   return lacking === undefined ? '' : `; load the kernel module for \`${lacking}'`;
 }
@@ -208,7 +208,7 @@ function advice({ reason, missing }: RestoreRefusedError['failures'][number], te
  * has and would not take again; to delete single rules takes a tool that reads its own words for rules of other programs.
  */
 export function otherWay(
-  { rejectedPorts }: RefusedError,
+  { rejectedPorts }: RejectedError,
   { rewritesShared, deletesByText }: TablesDifference,
 ): DifferenceOptions['shared'] {
   if (rewritesShared) return 'rule by rule';

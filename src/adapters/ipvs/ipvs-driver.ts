@@ -64,7 +64,7 @@ export interface IpvsDriverOptions {
 
 /**
  * Programs one family of IPVS mode: virtual servers, the addresses of services on their device, IP sets, and the iptables rules
- * that match against these sets. It writes in small steps: when the kernel refuses one, the others still are taken; only the
+ * that match against these sets. It writes in small steps: when the kernel rejects one, the others still are taken; only the
  * rules are refused as a whole. Of what is in the kernel only the rules give signs of foreign writes.
  */
 export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange> {

@@ -26,7 +26,7 @@ export type VirtualServerStep =
       readonly real: Pick<RealServer, 'address' | 'port'>;
     };
 
-/** Undefined when a step was done, otherwise why the kernel refused it. */
+/** Undefined when a step was done, otherwise why the kernel rejected it. */
 export type StepOutcome = Error | undefined;
 
 /** Seconds; 0 leaves a timeout as it is. */

@@ -1,4 +1,4 @@
-import { RefusedError, type WriteResult, type DifferenceLines } from '../../application/ports/driver.js';
+import { RejectedError, type WriteResult, type DifferenceLines } from '../../application/ports/driver.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../domain/iptables/options.js';
 import { IptablesChange } from '../../domain/iptables/iptables-change.js';
@@ -91,9 +91,9 @@ export class IpvsRules {
       this.node = node;
       return written;
     } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
+      if (!(error instanceof RejectedError)) throw error;
       // Members of sets were written before.
-      throw new RefusedError(error, error.rejectedPorts, error.suspects, true);
+      throw new RejectedError(error, error.rejectedPorts, error.suspects, true);
     }
   }
 }

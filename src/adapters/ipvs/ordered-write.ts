@@ -12,7 +12,7 @@ import type { Outcome } from './presence-table.js';
 /** Its members are closed to every source that no other set lets in, so they are added last and deleted first. */
 const GATE: ServiceSet = 'KUBE-LOAD-BALANCER-FW';
 
-/** The iptables rules of a write. Both return the number of steps, and throw RefusedError where the kernel does not take them. */
+/** The iptables rules of a write. Both return the number of steps, and throw RejectedError where the kernel does not take them. */
 export interface RulesWrite {
   /** Of what `add` writes, what keeps packets away. Missing where that is written already. */
   guard?(filled: ReadonlySet<ServiceSet>): Promise<number>;

@@ -58,7 +58,7 @@ export class PresenceTable<T extends string> {
   }
 }
 
-/** Something that the kernel refused. */
+/** Something that the kernel rejected. */
 interface Refusal<T> {
   readonly what: T;
   readonly reason: string;

@@ -125,7 +125,7 @@ export class ServerTable {
   }
 
   /**
-   * Creates or changes virtual servers so that they are as wanted. A refused one does not stop the others. Where the kernel refuses every
+   * Creates or changes virtual servers so that they are as wanted. A refused one does not stop the others. Where the kernel rejects every
    * real server that is wanted, those before stay.
    */
   async make(wanted: ReadonlyMap<VirtualServerKey, ServedAddress>): Promise<Outcome<VirtualServerKey>> {

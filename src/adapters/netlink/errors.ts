@@ -13,7 +13,7 @@ export class NetlinkUnavailableError extends NetlinkError {
   }
 }
 
-/** The kernel refuses this process. */
+/** The kernel rejects this process. */
 export class NetlinkPermissionError extends NetlinkError {
   constructor(attempt: string, elseNeeded = '') {
     super(

@@ -70,7 +70,7 @@ export class NetlinkChannel {
 
   /**
    * Requests all objects of a kind, again when they change meanwhile. `read` returns undefined for what does not count. Rejects
-   * with NetlinkRequestError if the kernel refuses, or they change all the time.
+   * with NetlinkRequestError if the kernel rejects, or they change all the time.
    */
   list<T>(request: NetlinkRequest, read: (message: NetlinkMessage) => T | undefined): Promise<readonly T[]> {
     return this.runExclusive(async (conversation) => {

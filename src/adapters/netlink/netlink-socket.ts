@@ -76,7 +76,7 @@ export class NetlinkSocket {
 
   /**
    * Opens a socket of the protocol (NETLINK_…). Throws NetlinkUnavailableError if the C library cannot be called,
-   * NetlinkSystemError if the kernel refuses.
+   * NetlinkSystemError if the kernel rejects.
    */
   static open(
     protocol: number,

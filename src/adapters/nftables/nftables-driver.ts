@@ -1,6 +1,6 @@
 import type { StartOptions } from '../../application/ports/backend.js';
 import {
-  RefusedError,
+  RejectedError,
   type DifferenceLines,
   type Driver,
   type KernelSnapshot,
@@ -59,7 +59,7 @@ export class NftablesDriver implements Driver<NftablesServicePortRules, TableCha
   private isFresh = true;
   private hasPendingDeletes = false;
   private keepsUnexplained = false;
-  /** The kernel refused the last transaction. */
+  /** The kernel rejected the last transaction. */
   private isRefused = false;
   private readonly remains: KubeProxyRemains;
   /** Unused structures in the kernel, by name. */
@@ -114,7 +114,7 @@ export class NftablesDriver implements Driver<NftablesServicePortRules, TableCha
     return this.hasPendingDeletes ? [] : undefined;
   }
 
-  /** If the kernel refuses it, no element has changed. */
+  /** If the kernel rejects it, no element has changed. */
   async commit(change: TableChange, node: NodeNetwork): Promise<WriteResult> {
     const former = this.node!;
     // Rules of unused chains were written for the former node.
@@ -242,7 +242,12 @@ export class NftablesDriver implements Driver<NftablesServicePortRules, TableCha
     } catch (error) {
       if (!(error instanceof NftCommitError) || error.isTemporary) throw error;
       this.isRefused = true;
-      throw new RefusedError(error, rejectedPorts(error, transaction), transaction.servicePorts(), isPartial);
+      throw new RejectedError(
+        error,
+        rejectedPorts(error, transaction),
+        transaction.servicePorts(),
+        isPartial,
+      );
     }
   }
 
@@ -251,7 +256,7 @@ export class NftablesDriver implements Driver<NftablesServicePortRules, TableCha
     try {
       await this.send(removal);
     } catch (error) {
-      if (!(error instanceof RefusedError || error instanceof NftCommitError)) throw error;
+      if (!(error instanceof RejectedError || error instanceof NftCommitError)) throw error;
       this.observer.cleanupFailed(this.family);
       const { message: reason } = error;
       // What it still uses may be refused after it.
@@ -323,7 +328,7 @@ export function rejectedPorts(
     const isPresent = refused?.op === 'add-elements' && reason.startsWith('EEXIST');
     if (isPresent && undeleted.has(placeOf(refused.set, refused.elements[element]!.key))) continue;
     const owner = transaction.owner(operation, element);
-    if (owner !== undefined) named.set(owner, `the kernel refused ${refused?.op}: ${reason}`);
+    if (owner !== undefined) named.set(owner, `the kernel rejected ${refused?.op}: ${reason}`);
   }
   return named;
 }

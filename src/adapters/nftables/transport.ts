@@ -12,7 +12,7 @@ import { NamedError } from '../../domain/model/named-error.js';
 export interface NftTransport {
   /**
    * Applies the operations in order, all or none, as one transaction. Resolves when the kernel has committed. Rejects
-   * with NftCommitError if the kernel refused: then nothing has changed. Does not retry. Not reentrant: the caller
+   * with NftCommitError if the kernel rejected: then nothing has changed. Does not retry. Not reentrant: the caller
    * waits for one call to settle before the next. An empty list does nothing.
    * @returns the generation that the kernel gave it; undefined if it changed nothing, or if the kernel's answer was lost
    */
@@ -136,7 +136,7 @@ export async function kernelTrial(transport: NftTransport): Promise<string | und
     const refused = error.failures.find(({ operation }) => operation !== OPERATIONS.length - 1);
     if (!refused) return undefined;
     const step = OPERATIONS[refused.operation ?? -1]?.op ?? 'nf_tables';
-    return `the kernel refuses ${step}: ${refused.reason}`;
+    return `the kernel rejects ${step}: ${refused.reason}`;
   }
 }
 

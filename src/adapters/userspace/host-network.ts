@@ -26,7 +26,7 @@ export interface HostNetwork {
 
 /**
  * Reads it in this network namespace. Without netlink, the addresses of interfaces that have no carrier are missing.
- * @throws NetlinkRequestError when the kernel refuses to list them
+ * @throws NetlinkRequestError when the kernel rejects to list them
  */
 export async function readHostNetwork(logger: Logger): Promise<HostNetwork> {
   return {

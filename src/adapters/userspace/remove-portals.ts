@@ -2,7 +2,7 @@ import { canonicalRule } from '../../domain/iptables/saved-tables.js';
 import type { RuleText, TableName } from '../../domain/iptables/table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { USERSPACE_BASE_RULES } from '../../domain/userspace/portals.js';
-import { RestoreRefusedError, type IptablesCommands } from '../iptables/iptables-commands.js';
+import { RestoreRejectedError, type IptablesCommands } from '../iptables/iptables-commands.js';
 import { RestoreScript } from '../iptables/restore-script.js';
 
 interface PresentJump {
@@ -28,7 +28,7 @@ export async function removePortals(commands: IptablesCommands, family: IpFamily
       try {
         await commands.restore(family, chainRemoval(table, name));
       } catch (error) {
-        if (!(error instanceof RestoreRefusedError)) throw error;
+        if (!(error instanceof RestoreRejectedError)) throw error;
         errors.push(error);
       }
     }

@@ -61,7 +61,7 @@ export interface Backend {
 
   /**
    * Why something stays that no service port has, nor is known to have had, and that may serve: what an earlier process left, and
-   * the kernel refuses to remove. The next verification, also a quick one, tries again. Missing: nothing of the kind.
+   * the kernel rejects to remove. The next verification, also a quick one, tries again. Missing: nothing of the kind.
    */
   readonly failedDeletes?: readonly string[];
 

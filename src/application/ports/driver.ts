@@ -41,7 +41,7 @@ export interface Driver<Rules, Change> {
   /**
    * Writes a change that the desired state already contains, and any change of the node. Reads nothing. Relies on what was written
    * before, so it is not repeated: after a failure the reconciler reads the kernel and repairs it, immediately if it was a refusal.
-   * @throws {RefusedError} if the kernel refused something that cannot be written without the rest
+   * @throws {RejectedError} if the kernel rejected something that cannot be written without the rest
    */
   commit(change: Change, node: NodeNetwork): Promise<WriteResult>;
 
@@ -80,7 +80,7 @@ export interface KernelSnapshot<Rules> {
   /**
    * Writes the kernel's differences from the desired state and the node; nothing if there are none. Idempotent: what it could not
    * write is found again by the next reading. After a refusal the reconciler reads again, and repairs with other rules.
-   * @throws {RefusedError} as `Driver.commit` does
+   * @throws {RejectedError} as `Driver.commit` does
    */
   repair(): Promise<WriteResult>;
 
@@ -118,7 +118,7 @@ export interface WriteResult {
   /** Steps written; 0 when everything was right. */
   readonly written: number;
   /**
-   * Service ports of which the kernel refused a part while it accepted the rest, for backends that write in such small
+   * Service ports of which the kernel rejected a part while it accepted the rest, for backends that write in such small
    * steps. After a commit everything is read back and repaired; one that was to be removed gets its rules back first, and is removed
    * as a whole later. After a repair it stays like that.
    */
@@ -126,11 +126,11 @@ export interface WriteResult {
 }
 
 /**
- * The kernel refused a write because of what is in it, and with it everything that belongs to it. Every other error of a
+ * The kernel rejected a write because of what is in it, and with it everything that belongs to it. Every other error of a
  * write says nothing about its content (no memory, a lock, no permission, a lost acknowledgement, a tool that was
  * killed): nobody is to blame, and the same write may succeed later.
  */
-export class RefusedError extends NamedError {
+export class RejectedError extends NamedError {
   readonly suspects: ReadonlySet<ServicePortKey>;
 
   /**

@@ -13,7 +13,7 @@ import {
   type VerificationKind,
   type VerifyResult,
 } from '../ports/backend.js';
-import { RefusedError, type DifferenceLines, type Driver, type KernelSnapshot } from '../ports/driver.js';
+import { RejectedError, type DifferenceLines, type Driver, type KernelSnapshot } from '../ports/driver.js';
 import type { Logger } from '../ports/logger.js';
 import { compileChanges, type Candidates, type Compiled, UnexplainedRules } from './compile-changes.js';
 import {
@@ -171,7 +171,7 @@ export class Reconciler<Rules, Change> implements Backend {
     } catch (error) {
       // What a failed write left behind is unknown until everything has been compared.
       this.lastCleanEpoch = undefined;
-      if (!(error instanceof RefusedError)) throw error;
+      if (!(error instanceof RejectedError)) throw error;
       this.logger.warn({ reason: error.message }, 'the kernel rejected a change; reading its rules back');
       return this.recover({ candidates, signal });
     }

@@ -3,7 +3,7 @@ import { serviceOf, servicePortName, type ServicePortKey } from '../../domain/mo
 import type { AdoptedRules } from '../../domain/reconcile/desired-state.js';
 import { isUnexplained, labelOf } from '../../domain/reconcile/claims.js';
 import type { ApplyResult, ServiceFailure } from '../ports/backend.js';
-import { RefusedError, type Driver, type KernelSnapshot, type ReadOptions } from '../ports/driver.js';
+import { RejectedError, type Driver, type KernelSnapshot, type ReadOptions } from '../ports/driver.js';
 import type { Logger } from '../ports/logger.js';
 import type { Candidates } from './compile-changes.js';
 
@@ -84,7 +84,7 @@ export class RecoveryAttempt<Rules, Change> {
         this.lastCleanEpoch = isWhole ? epoch : undefined;
         return;
       } catch (error) {
-        if (!(error instanceof RefusedError)) throw error;
+        if (!(error instanceof RejectedError)) throw error;
         this.recordRejection(error);
         // A part of it may be written.
         reading = await this.read();
@@ -101,7 +101,7 @@ export class RecoveryAttempt<Rules, Change> {
     return reading;
   }
 
-  private recordRejection({ message, suspects }: RefusedError): void {
+  private recordRejection({ message, suspects }: RejectedError): void {
     const { candidates } = this.options;
     this.rejection = message;
     this.commits++;
@@ -116,7 +116,7 @@ export class RecoveryAttempt<Rules, Change> {
   }
 
   /** Rejected ports take a step back, or all suspects if none is known. False if none can. */
-  private fallBack({ rejectedPorts, suspects }: RefusedError, snapshot: KernelSnapshot<Rules>): boolean {
+  private fallBack({ rejectedPorts, suspects }: RejectedError, snapshot: KernelSnapshot<Rules>): boolean {
     const held = snapshot.adopted?.();
     if (this.commits <= this.limits.named && this.mayCommit()) {
       const named = [...rejectedPorts].filter(([key]) => this.stepBack(key, held));
@@ -204,7 +204,7 @@ export class RecoveryAttempt<Rules, Change> {
       return [];
     } catch (error) {
       this.lastCleanEpoch = undefined;
-      if (!(error instanceof RefusedError)) throw error;
+      if (!(error instanceof RejectedError)) throw error;
       this.rejection = error.message;
       group.forEach((key, index) => desired.replace(key, fallbacks[index]));
       // What was written of it is unexpected now.

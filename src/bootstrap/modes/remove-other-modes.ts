@@ -56,7 +56,7 @@ export async function removeOtherModes(
   const [unread] = loops.flatMap((loop) => loop.unreadSources);
   if (unread !== undefined) return failing(`they may serve objects that cannot be read: ${unread}`);
   const [refused] = loops.flatMap((loop) => loop.rejectedPorts);
-  if (refused !== undefined) return failing(`they may serve what the kernel refuses: ${refused}`);
+  if (refused !== undefined) return failing(`they may serve what the kernel rejects: ${refused}`);
   const failed: string[] = [];
   const left = new Set<string>();
   for (const mode of modes.filter(({ name }) => name !== present.name)) {

@@ -243,7 +243,7 @@ it('restarts an interrupted dump, five attempts in all, and keeps what it remove
   expect(problem?.message).toMatch(/interrupted 5 times/);
 });
 
-it('does without a filter where the kernel refuses it, and remembers', async () => {
+it('does without a filter where the kernel rejects it, and remembers', async () => {
   const kernel = new ScriptedKernel([{ errno: EINVAL! }, { flows: 1 }, { flows: 1 }]);
   const conntrack = conntrackOf(kernel);
   expect(await conntrack.sweep('IPv4', port53, all, never)).toEqual({ examined: 1, deleted: 1 });

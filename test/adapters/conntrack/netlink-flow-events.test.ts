@@ -175,7 +175,7 @@ describe('a walk', () => {
     expect(next.closed).toHaveLength(1);
   });
 
-  it('ends with the reason when it is aborted, or the kernel refuses', async () => {
+  it('ends with the reason when it is aborted, or the kernel rejects', async () => {
     const stopping = new AbortController();
     next.incoming = [flows(1, 3), flows(10, 2)];
     const aborted = events.walk(

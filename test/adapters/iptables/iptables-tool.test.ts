@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   IptablesKernelError,
-  RestoreRefusedError,
+  RestoreRejectedError,
   XtablesLockedError,
   XtablesLockFileError,
 } from '../../../src/adapters/iptables/iptables-commands.js';
@@ -112,7 +112,7 @@ describe('IptablesTool', () => {
     function* pieces(): Generator<string> {
       for (;;) yield made++ % 2 === 0 ? '-A KUBE-X -j RETURN\n' : '';
     }
-    await expect(tool.restore('IPv4', pieces())).rejects.toThrow(RestoreRefusedError);
+    await expect(tool.restore('IPv4', pieces())).rejects.toThrow(RestoreRejectedError);
     const madeThen = made;
     await sleep(50);
     expect(made).toBe(madeThen);
@@ -138,7 +138,7 @@ describe('IptablesTool', () => {
   });
 
   it.each([
-    ['a refusal', 'echo "iptables-restore: line 2 failed" >&2; exit 1', RestoreRefusedError],
+    ['a refusal', 'echo "iptables-restore: line 2 failed" >&2; exit 1', RestoreRejectedError],
     [
       'a lock',
       'echo "Another app is currently holding the xtables lock. Stopped waiting after 5s." >&2; exit 4',

@@ -1,6 +1,6 @@
 import {
   IptablesTemporaryError,
-  RestoreRefusedError,
+  RestoreRejectedError,
   XtablesLockedError,
 } from '../../../src/adapters/iptables/iptables-commands.js';
 import { ToolFailedError } from '../../../src/adapters/tool-programs.js';
@@ -26,7 +26,7 @@ describe('a restore that fails', () => {
       "iptables-restore v1.8.9 (legacy): Couldn't load match `x':No such file\n\nError occurred at line: 3\n",
     ],
   ])('was refused when the tool says so by its status and names a line (%i)', (exitCode, messages) => {
-    expect(failureOf(exitCode, messages)).toBeInstanceOf(RestoreRefusedError);
+    expect(failureOf(exitCode, messages)).toBeInstanceOf(RestoreRejectedError);
   });
 
   it.each([
@@ -73,7 +73,7 @@ describe('readRestoreFailures', () => {
     [
       'the failing line, by iptables-legacy',
       'iptables-restore: line 5 failed\n',
-      [{ line: 5, reason: 'the kernel refused it' }],
+      [{ line: 5, reason: 'the kernel rejected it' }],
     ],
     [
       'the failing line and why',

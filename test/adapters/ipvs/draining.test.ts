@@ -176,7 +176,7 @@ describe.each(['TCP', 'UDP', 'SCTP'] as const)('an endpoint of weight 0, %s', (p
     expect(weights(server)).toEqual({ [NEW]: 4 });
   });
 
-  it('keeps its weight as long as the kernel refuses all others', async () => {
+  it('keeps its weight as long as the kernel rejects all others', async () => {
     node.servers.refuse((step) =>
       'real' in step && step.real.address === '10.244.1.3' ? 'EINVAL' : undefined,
     );

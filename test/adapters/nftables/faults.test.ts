@@ -79,7 +79,7 @@ function refuseService(kernel: MemoryNftTransport, number: number, blame: Blame)
 }
 
 describe.each<Blame>(['element', 'operation', 'nothing'])(
-  'a service that the kernel refuses, blaming %s',
+  'a service that the kernel rejects, blaming %s',
   (blame) => {
     const bad = 5;
     let kernel: MemoryNftTransport;

@@ -14,7 +14,7 @@ describe('the trial of a kernel', () => {
 
   it.each(['operation', 'nothing'] as const)('finds out what is refused, named by %s', async (blame) => {
     kernel.refuse(({ op }) => (op === 'add-chain' ? 'ENOENT' : undefined), blame);
-    expect(await kernelTrial(kernel)).toMatch(/^the kernel refuses (add-chain|nf_tables): ENOENT/);
+    expect(await kernelTrial(kernel)).toMatch(/^the kernel rejects (add-chain|nf_tables): ENOENT/);
   });
 
   it('has nothing to say where it may not ask', async () => {

@@ -23,14 +23,14 @@ const blamedFor = (...failures: readonly NftFailure[]) =>
 
 it('blames whose elements the kernel names', () => {
   expect(blamedFor({ operation: 1, element: 1, reason: 'EINVAL' })).toEqual(
-    new Map([[b, 'the kernel refused add-elements: EINVAL']]),
+    new Map([[b, 'the kernel rejected add-elements: EINVAL']]),
   );
 });
 
 it('blames nobody for what is there because a deletion ended before it', () => {
   const gone = { operation: 0, element: 0, reason: 'ENOENT' };
   const present = { operation: 1, element: 1, reason: 'EEXIST' };
-  expect(blamedFor(gone, present)).toEqual(new Map([[a, 'the kernel refused delete-elements: ENOENT']]));
+  expect(blamedFor(gone, present)).toEqual(new Map([[a, 'the kernel rejected delete-elements: ENOENT']]));
 });
 
 it('blames for an element that was deleted before', () => {

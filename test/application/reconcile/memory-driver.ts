@@ -1,7 +1,7 @@
 import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import type { ServiceFailure, StartOptions } from '../../../src/application/ports/backend.js';
 import {
-  RefusedError,
+  RejectedError,
   type Driver,
   type KernelSnapshot,
   type ReadOptions,
@@ -28,7 +28,7 @@ type Lines = readonly Line[];
 /** What comes after under each key, undefined if nothing does, and whose it is or was. */
 type Change = Map<string, { readonly part: Line | undefined; readonly owner: ServicePortKey | undefined }>;
 
-/** How the kernel refuses a value: without a name, or naming its service port. */
+/** How the kernel rejects a value: without a name, or naming its service port. */
 export type Refusal = 'anonymous' | 'named' | undefined;
 
 /** A kernel that is a map. It outlives drivers. */
@@ -171,9 +171,9 @@ export class MemoryDriver implements Driver<Lines, Change> {
       }
       return { written: done.size };
     } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
+      if (!(error instanceof RejectedError)) throw error;
       const suspects = [...change.values()].flatMap(({ owner }) => owner ?? []);
-      throw new RefusedError(error, error.rejectedPorts, new Set(suspects), done.size > 0);
+      throw new RejectedError(error, error.rejectedPorts, new Set(suspects), done.size > 0);
     }
   }
 
@@ -187,7 +187,7 @@ export class MemoryDriver implements Driver<Lines, Change> {
       if (refusal) isRefused = true;
       if (refusal === 'named' && owner !== undefined) rejectedPorts.set(owner, 'EINVAL');
     }
-    if (isRefused) throw new RefusedError(new Error('EINVAL'), rejectedPorts, suspects, false);
+    if (isRefused) throw new RejectedError(new Error('EINVAL'), rejectedPorts, suspects, false);
     return this.put(change);
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Backend } from '../../../src/application/ports/backend.js';
-import { RefusedError } from '../../../src/application/ports/driver.js';
+import { RejectedError } from '../../../src/application/ports/driver.js';
 import { Reconciler } from '../../../src/application/reconcile/reconciler.js';
 import { USUAL_LIMITS } from '../../../src/application/reconcile/recovery-attempt.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
@@ -143,7 +143,7 @@ it('a service port that cannot be removed in all its parts stays whole, where ea
   expect(linesOf(gone!).sort()).toEqual(before.sort());
 });
 
-it('what was written of a service port before the kernel refused the rest is removed in the same round', async () => {
+it('what was written of a service port before the kernel rejected the rest is removed in the same round', async () => {
   const [bad, good] = ports(2);
   const moved = ports(2, 2).map((entry) => ({
     ...entry,
@@ -268,7 +268,9 @@ describe('a refusal that is nobody’s', () => {
     let repairs = 0;
     driver.repair = () => {
       repairs++;
-      return Promise.reject(new RefusedError(new Error('EINVAL'), new Map(), ['default/nobody/tcp/'], false));
+      return Promise.reject(
+        new RejectedError(new Error('EINVAL'), new Map(), ['default/nobody/tcp/'], false),
+      );
     };
     backend = new Reconciler(MEMORY, driver, logger);
     await expect(backend.start([one!], node)).rejects.toThrow('EINVAL');

@@ -29,7 +29,7 @@ describe('a first sync that fails as a whole', () => {
 describe('a service port that cannot be programmed', () => {
   async function poisoned(): Promise<Bench> {
     const bench = new Bench();
-    bench.backend.poisoned.set(keyOf('b'), 'refused by the kernel');
+    bench.backend.poisoned.set(keyOf('b'), 'rejected by the kernel');
     await bench.begin('a', 'b', 'c');
     return bench;
   }
@@ -41,15 +41,15 @@ describe('a service port that cannot be programmed', () => {
     expect(status(bench, 'b')).toEqual({
       state: 'failed',
       since: timeText(START),
-      reason: 'refused by the kernel',
+      reason: 'rejected by the kernel',
       attempts: 1,
     });
     expect(bench.statuses.failures('IPv4')).toEqual([
-      { key: keyOf('b'), reason: 'refused by the kernel', since: timeText(START) },
+      { key: keyOf('b'), reason: 'rejected by the kernel', since: timeText(START) },
     ]);
     expect(bench.statuses.failures('IPv6')).toEqual([]);
     expect(bench.observer.reports).toMatchObject([
-      { ok: true, failed: [{ reason: 'refused by the kernel' }], written: 2 },
+      { ok: true, failed: [{ reason: 'rejected by the kernel' }], written: 2 },
     ]);
     expect(bench.loop.inSync).toBe(true);
     expect(bench.logger.at('error')).toHaveLength(1);
@@ -71,7 +71,7 @@ describe('a service port that cannot be programmed', () => {
 
   it('is tried again in one sync with others that failed with it, although syncs must be a second apart', async () => {
     const bench = new Bench({ minSyncPeriod: 1_000 });
-    for (const name of ['b', 'c']) bench.backend.poisoned.set(keyOf(name), 'refused by the kernel');
+    for (const name of ['b', 'c']) bench.backend.poisoned.set(keyOf(name), 'rejected by the kernel');
     await bench.begin('a', 'b', 'c');
     bench.calls();
     await bench.clock.advanceAsync(2_999);

@@ -59,7 +59,7 @@ it.each([
   [
     'are refused in part',
     { ...standing, rejectedPorts: ['shop/s1/tcp/'] },
-    'the kernel refuses: shop/s1/tcp/',
+    'the kernel rejects: shop/s1/tcp/',
   ],
 ])('removes nothing where the present rules %s, and says so', async (_, loop, reason) => {
   const { failed, left } = await removeOtherModes([standing, loop], modes, present);

@@ -10,7 +10,7 @@ import { serve } from '../../support/program/driver.js';
 
 /** What became of a history in the kernel. */
 export interface Lived {
-  /** Service ports that the kernel refused. */
+  /** Service ports that the kernel rejected. */
   readonly failed: number;
   /** Operations sent to the kernel, the last look for leftovers apart. */
   readonly operations: number;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  RestoreRefusedError,
+  RestoreRejectedError,
   type IptablesVariant,
 } from '../../../src/adapters/iptables/iptables-commands.js';
 import { IptablesTool, XtablesLock } from '../../../src/adapters/iptables/iptables-tool.js';
@@ -69,8 +69,8 @@ function withoutPlaces(tool: IptablesTool): IptablesTool {
   const restore = tool.restore.bind(tool);
   tool.restore = (family, input) =>
     restore(family, input).catch((error: unknown) => {
-      if (!(error instanceof RestoreRefusedError)) throw error;
-      throw new RestoreRefusedError(
+      if (!(error instanceof RestoreRejectedError)) throw error;
+      throw new RestoreRejectedError(
         error.attempt,
         error.failures.map(({ reason }) => ({ reason })),
       );

@@ -46,7 +46,7 @@ export function poisonedNftables(
   };
 }
 
-/** The transport, but it never says which operation it was that the kernel refused. */
+/** The transport, but it never says which operation it was that the kernel rejected. */
 function withoutPlaces(transport: NftTransport): NftTransport {
   const commit = transport.commit.bind(transport);
   transport.commit = (family, operations) =>

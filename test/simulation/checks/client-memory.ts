@@ -50,7 +50,7 @@ export function rememberClient(simulation: Simulation): void {
 }
 
 /**
- * A client that is remembered for an endpoint to which no rules lead; undefined if there is none. What the kernel refuses to remove goes
+ * A client that is remembered for an endpoint to which no rules lead; undefined if there is none. What the kernel rejects to remove goes
  * after a later change.
  */
 export async function abandonedMemory(

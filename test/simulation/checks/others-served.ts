@@ -16,7 +16,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
 const HARMLESS: ReadonlySet<string> = new Set(['start', 'put', 'delete']);
 
 /**
- * While the kernel refuses the rules of one Service for good, all others are served as they ask.
+ * While the kernel rejects the rules of one Service for good, all others are served as they ask.
  * @param steps what has happened since all was quiet
  * @returns whose rules are missing, and what packets meet; undefined if all is well, or if something else is wrong, too
  */

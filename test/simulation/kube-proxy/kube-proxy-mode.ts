@@ -16,7 +16,7 @@ export interface KubeProxyMode {
   /** Whether most syncs write only what changed since the one before, and leave what others have done to the rest. */
   readonly syncsPartially?: boolean;
   /**
-   * Writes what the ports of one family ask for. Throws Error if the kernel refuses it.
+   * Writes what the ports of one family ask for. Throws Error if the kernel rejects it.
    * @param changed Services that may have changed since the last sync, which went well; undefined: everything is to be written
    */
   sync(

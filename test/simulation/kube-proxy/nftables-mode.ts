@@ -30,7 +30,7 @@ export const nftablesMode: KubeProxyMode = {
   },
 };
 
-/** @throws Error if the kernel refuses it: it is wrong, or what it is written over */
+/** @throws Error if the kernel rejects it: it is wrong, or what it is written over */
 function transact({ nfTables }: Machine, batch: ForeignBatch): void {
   const errors = nfTables.transact(STRANGER, batch.end());
   if (errors.length > 0) throw new Error(`kube-proxy's transaction is refused: errors ${errors.join(', ')}`);

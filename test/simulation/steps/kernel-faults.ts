@@ -7,7 +7,7 @@ import type { Simulation } from '../simulation.js';
 
 /** NETLINK_…. */
 const [ROUTE, NETFILTER] = [0, 12];
-/** What kernels refuse batches with that are as they should be. */
+/** What kernels reject batches with that are as they should be. */
 const ERRORS = [
   'EINVAL',
   'EEXIST',
@@ -42,7 +42,7 @@ function always(): boolean {
   return true;
 }
 
-/** A part of the kernel refuses so many requests. */
+/** A part of the kernel rejects so many requests. */
 const refusal = (
   refuse: (simulation: Simulation, errno: number, count: number) => void,
   isMet: (plan: Plan) => boolean = always,
@@ -154,7 +154,7 @@ function errnoOf(name: string): number {
   return number;
 }
 
-/** To a deletion ENOENT says that it is done: no kernel refuses one of what is there with it. */
+/** To a deletion ENOENT says that it is done: no kernel rejects one of what is there with it. */
 function unlessGone(errno: number): number {
   return errno === constants.errno.ENOENT ? constants.errno.EINVAL : errno;
 }

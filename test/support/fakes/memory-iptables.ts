@@ -3,7 +3,7 @@ import { canonicalRule, type SavedTables } from '../../../src/domain/iptables/sa
 import type { TableName } from '../../../src/domain/iptables/table.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
-  RestoreRefusedError,
+  RestoreRejectedError,
   type RestoreFailure,
   type IptablesCommands,
   type RestoreOutcome,
@@ -150,7 +150,7 @@ export class MemoryIptables implements IptablesCommands {
       } else if (text === 'COMMIT') {
         const fault = refused ?? brokenReference(table, line);
         if (fault)
-          throw new RestoreRefusedError(
+          throw new RestoreRejectedError(
             'restore',
             [this.namesLines ? fault : { ...fault, line }],
             [...lacking],

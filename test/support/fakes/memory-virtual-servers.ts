@@ -20,7 +20,7 @@ interface Server {
   readonly reals: Map<string, CountedRealServer>;
 }
 
-/** IPVS in memory. It refuses what the kernel refuses, and what `refuse` selects. */
+/** IPVS in memory. It refuses what the kernel rejects, and what `refuse` selects. */
 export class MemoryVirtualServers implements VirtualServers {
   readonly schedulers = new Set(['rr', 'sh', 'mh']);
   timeouts: IpvsTimeouts | undefined;

@@ -25,7 +25,7 @@ export function isHeld(chain: Chain | DesiredSharedChain, actual: readonly RuleT
   return 'entries' in chain ? sharedHolds(chain, actual) : holds(chain, actual);
 }
 
-/** Tables that refuse what the kernel refuses. */
+/** Tables that refuse what the kernel rejects. */
 export class TablesInMemory {
   readonly chains = new Map<string, RuleText[]>();
 

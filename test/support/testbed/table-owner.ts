@@ -2,7 +2,7 @@ import { execa, type ResultPromise } from 'execa';
 import { until } from '../until.js';
 import type { Host } from './host.js';
 
-/** Another program that owns the tables `kube-proxy` while it runs: the kernel refuses every transaction of ours on them. */
+/** Another program that owns the tables `kube-proxy` while it runs: the kernel rejects every transaction of ours on them. */
 export class TableOwner {
   private constructor(private readonly process: ResultPromise<{ stdin: 'pipe'; reject: false }>) {}
 

@@ -38,7 +38,7 @@ it('tells of none when a process of another container had the same number', () =
   expect(listener.generationsOf(42)).toEqual([]);
 });
 
-it('leaves nothing open when the kernel refuses the filter', () => {
+it('leaves nothing open when the kernel rejects the filter', () => {
   const libc = new FakeLibc();
   libc.filterError = 12;
   expect(() => listen(libc)).toThrow('SO_ATTACH_FILTER');

@@ -232,7 +232,7 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
     expect(await reasons(local)).toEqual([undefined, 'the policy is Local, and it is on another node']);
   });
 
-  it('a frontend that another Service holds, and one that the kernel refuses', async () => {
+  it('a frontend that another Service holds, and one that the kernel rejects', async () => {
     const cluster = new SeenCluster().deliver([rawService()], [rawSlice()]);
     const findings = async () => (await cluster.explain.service('shop/cart')).families[0]!.ports[0]!.findings;
     const reason = '10.96.7.1:80/TCP belongs to shop/other';

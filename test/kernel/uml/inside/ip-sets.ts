@@ -1,7 +1,7 @@
 import { expect } from 'expect';
 import { rename } from 'node:fs/promises';
 import { after, beforeEach, describe, it } from 'node:test';
-import { IpSetRefusedError, type IpSetStep } from '../../../../src/adapters/ipset/ip-sets.js';
+import { IpSetRejectedError, type IpSetStep } from '../../../../src/adapters/ipset/ip-sets.js';
 import {
   ToolFailedError,
   ToolMissingError,
@@ -38,7 +38,7 @@ describe('IP sets', () => {
   };
   const refusals = async (...steps: IpSetStep[]): Promise<readonly (string | undefined)[]> =>
     (await sets.restore(steps)).map((outcome) =>
-      outcome instanceof IpSetRefusedError ? outcome.reason : outcome?.message,
+      outcome instanceof IpSetRejectedError ? outcome.reason : outcome?.message,
     );
 
   it('come with a tool that prints its version', async () => {
@@ -131,7 +131,7 @@ describe('IP sets', () => {
     expect(await saved()).toEqual([]);
   });
 
-  it('take all members except refused ones, whether the tool or the kernel refuses them', async () => {
+  it('take all members except refused ones, whether the tool or the kernel rejects them', async () => {
     const wholeNet = 'The value of the CIDR parameter of the IP address is invalid';
     expect(
       await refusals(

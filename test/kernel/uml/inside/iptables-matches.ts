@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RestoreRefusedError } from '../../../../src/adapters/iptables/iptables-commands.js';
+import { RestoreRejectedError } from '../../../../src/adapters/iptables/iptables-commands.js';
 import { IptablesTool } from '../../../../src/adapters/iptables/iptables-tool.js';
 import { renderSave } from '../../../support/iptables/render-save.js';
 import { withoutModules } from './tool.js';
@@ -20,7 +20,7 @@ describe('iptables-legacy on a kernel without some of its matches', () => {
       for (const match of ['statistic', 'recent', 'nfacct']) assert.ok(lacking.includes(match), match);
       await assert.rejects(
         tool.restore('IPv4', ruleWith('-m recent --name X --rcheck')),
-        (error) => error instanceof RestoreRefusedError && error.lacking.join() === 'recent',
+        (error) => error instanceof RestoreRejectedError && error.lacking.join() === 'recent',
       );
     });
     assert.deepEqual(await tool.lackingMatches('IPv4'), []);

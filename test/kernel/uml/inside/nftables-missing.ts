@@ -7,6 +7,6 @@ import { NftablesMode } from '../../../../src/bootstrap/modes/nftables-mode.js';
 describe('nftables mode on a kernel that cannot have it', () => {
   it('is known to be unavailable before anything is written', async () => {
     const problem = await new NftablesMode(new MemoryLogger()).problem();
-    expect(problem).toMatch(/^the kernel refuses (add-table|add-chain|nf_tables): /);
+    expect(problem).toMatch(/^the kernel rejects (add-table|add-chain|nf_tables): /);
   });
 });

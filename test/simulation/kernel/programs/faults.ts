@@ -32,22 +32,22 @@ export class Faults {
   readonly unsupported = new Set<Variant>();
   /** Matches and targets whose modules the kernel lacks. */
   readonly missingExtensions = new Set<string>();
-  /** Rules that the kernel refuses. */
+  /** Rules that the kernel rejects. */
   readonly refusals: Refusal[] = [];
-  /** Lines of ipset that the kernel refuses. */
+  /** Lines of ipset that the kernel rejects. */
   readonly setRefusals: Refusal[] = [];
   private readonly failures: ProgramFault[] = [];
   private readonly troubles: Trouble[] = [];
 
   /**
-   * The kernel refuses rules with this text, for so many rules.
+   * The kernel rejects rules with this text, for so many rules.
    * @param reason as `strerror` has it
    */
   refuseRules(containing: string, times = Infinity, reason = 'Invalid argument'): void {
     this.refusals.push({ containing, reason, times });
   }
 
-  /** The kernel refuses lines of ipset with this text. @param reason in the words of the tool */
+  /** The kernel rejects lines of ipset with this text. @param reason in the words of the tool */
   refuseSetLines(
     containing: string,
     times = Infinity,

@@ -34,7 +34,7 @@ const MISSING = 'No such file or directory';
 /** Rules that were found good in a table, outside its built-in chains. */
 const good = new Map<string, WeakSet<Rule>>();
 
-/** All rules of a draft that the kernel refuses, of those that were not there before. */
+/** All rules of a draft that the kernel rejects, of those that were not there before. */
 export function refusedRules(draft: TableDraft, traits: KernelTraits): readonly RefusedRule[] {
   const refused: RefusedRule[] = [];
   for (const { chain, rules } of draft.written()) {
@@ -49,7 +49,7 @@ export function refusedRules(draft: TableDraft, traits: KernelTraits): readonly 
   return refused;
 }
 
-/** Why the kernel refuses a rule, wherever it is led to from; as `strerror` has it. */
+/** Why the kernel rejects a rule, wherever it is led to from; as `strerror` has it. */
 export function ruleProblem(table: string, rule: Rule, traits: KernelTraits): string | undefined {
   return problemOf(table, rule) ?? momentaryProblem(rule, traits);
 }
@@ -59,7 +59,7 @@ export function hookProblem({ hooks }: Rule, table: string, chain: string): stri
   return hooks && isBuiltIn(table, chain) && !hooks.includes(chain) ? INVALID : undefined;
 }
 
-/** Why the kernel refuses a draft as a whole: packets would go round in it, or reach a target from a hook where it has no meaning. */
+/** Why the kernel rejects a draft as a whole: packets would go round in it, or reach a target from a hook where it has no meaning. */
 export function wrongPath(draft: TableDraft, variant: Variant): string | undefined {
   // nf_tables looks at all rules, ip_tables not at those that packets cannot get to.
   const isEnd = ({ isLast }: Rule): boolean => isLast && variant === 'legacy';

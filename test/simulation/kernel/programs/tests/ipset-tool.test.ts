@@ -1,5 +1,5 @@
 import {
-  IpSetRefusedError,
+  IpSetRejectedError,
   IpSetUnsupportedError,
   type IpSetStep,
 } from '../../../../../src/adapters/ipset/ip-sets.js';
@@ -42,7 +42,7 @@ describe('the program’s tool with a simulated ipset', () => {
         add('10.96.0.3,tcp:80', 'NOPE'),
         add('10.96.0.4,tcp:80'),
       ]);
-    expect(outcomes.map((outcome) => outcome instanceof IpSetRefusedError)).toEqual([
+    expect(outcomes.map((outcome) => outcome instanceof IpSetRejectedError)).toEqual([
       false,
       false,
       true,

@@ -1,7 +1,7 @@
 import {
   IptablesKernelError,
   IptablesTemporaryError,
-  RestoreRefusedError,
+  RestoreRejectedError,
   XtablesLockedError,
 } from '../../../../../src/adapters/iptables/iptables-commands.js';
 import { ToolFailedError, ToolMissingError } from '../../../../../src/adapters/tool-programs.js';
@@ -53,7 +53,7 @@ describe.each(VARIANTS)('the program’s tool with simulated iptables-%s', (vari
     const tool = place.tool();
     const input = ['*filter\n:A - [0:0]\nCOMMIT\n*nat\n:A - [0:0]\n-A A -d 10.0.0.999 -j RETURN\nCOMMIT\n'];
     const refused = await tool.restore('IPv4', input).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(RestoreRefusedError);
+    expect(refused).toBeInstanceOf(RestoreRejectedError);
     expect(refused).toMatchObject({ failures: [{ line: 6, reason: "host/network `10.0.0.999' not found" }] });
     expect(await tool.listChain('IPv4', 'filter', 'A')).toEqual([]);
     expect(await tool.listChain('IPv4', 'nat', 'A')).toBeUndefined();

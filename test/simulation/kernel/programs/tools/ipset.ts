@@ -11,7 +11,7 @@ const NO_SET = 'The set with the given name does not exist';
 export interface IpSetRun {
   readonly sets: IpSets;
   readonly print: (text: string) => void;
-  /** Why the kernel refuses what a line asks for, whatever it is. */
+  /** Why the kernel rejects what a line asks for, whatever it is. */
   readonly refusal: (line: string) => string | undefined;
 }
 
