@@ -1,5 +1,5 @@
 import type { IpFamily } from '../net/ip-family.js';
-import { sharedWith, sortedOnce, type Endpoint } from './endpoint.js';
+import { sameEndpoint, sharedWith, sortedOnce, type Endpoint } from './endpoint.js';
 import { subset } from './subset.js';
 import type { Protocol } from './service-port-name.js';
 
@@ -72,6 +72,15 @@ class SharedEndpoints {
     if (isLocal) return (this.local ??= this.list.filter((each) => each.isLocal && isUsable(each)));
     return (this.remote ??= this.list.filter((each) => !each.isLocal && isUsable(each)));
   }
+
+  /** These, or equal ones of an earlier slice. */
+  orEarlier(earlier: SharedEndpoints): SharedEndpoints {
+    const { list } = this;
+    const isEqual =
+      list.length === earlier.list.length &&
+      list.every((endpoint, index) => sameEndpoint(endpoint, earlier.list[index]!));
+    return isEqual ? earlier : this;
+  }
 }
 
 class SharingPort implements SlicePort {
@@ -89,6 +98,15 @@ class SharingPort implements SlicePort {
   at(endpoints: readonly SliceEndpoint[]): readonly Endpoint[] {
     return endpoints.map((endpoint) => atPort(endpoint, this.port));
   }
+
+  /** @param shared equal to its own */
+  sharing(shared: SharedEndpoints): SharingPort {
+    return new SharingPort(this.name, this.protocol, this.port, shared);
+  }
+
+  equals({ name, protocol, port, shared }: SharingPort): boolean {
+    return name === this.name && protocol === this.protocol && port === this.port && shared === this.shared;
+  }
 }
 
 function isUsable({ ready, serving, terminating }: Endpoint): boolean {
@@ -101,7 +119,7 @@ function atPorts(endpoints: readonly SliceEndpoint[], port: number): readonly En
 
 /** The slice, with what an earlier version of it has in common; the earlier one itself if they are equal. */
 export function sharedWithEarlier(earlier: EndpointSlice, slice: EndpointSlice): EndpointSlice {
-  const ports = slice.ports.map((port, index) => sharedPort(earlier.ports[index], port));
+  const ports = sharedPorts(earlier.ports, slice.ports);
   const isEqual =
     ports.length === earlier.ports.length &&
     ports.every((port, index) => port === earlier.ports[index]) &&
@@ -112,13 +130,23 @@ export function sharedWithEarlier(earlier: EndpointSlice, slice: EndpointSlice):
   return isEqual ? earlier : { ...slice, ports };
 }
 
-function sharedPort(earlier: SlicePort | undefined, port: SlicePort): SlicePort {
-  // Where a slice has very many endpoints, to compare them costs as much as to use them.
-  if (!earlier || earlier instanceof SharingPort || port instanceof SharingPort) return port;
-  const { name, protocol } = port;
-  const endpoints = sharedWith(earlier.endpoints, port.endpoints);
-  const isEqual = endpoints === earlier.endpoints && name === earlier.name && protocol === earlier.protocol;
-  return isEqual ? earlier : { name, protocol, endpoints };
+function sharedPorts(earlier: readonly SlicePort[], ports: readonly SlicePort[]): readonly SlicePort[] {
+  const [before, after] = [earlier[0], ports[0]];
+  if (!(after instanceof SharingPort)) return ports.map((port, index) => sharedPort(earlier[index], port));
+  if (!(before instanceof SharingPort)) return ports;
+  const shared = after.shared.orEarlier(before.shared);
+  return (ports as readonly SharingPort[]).map((port, index) => {
+    const previous = earlier[index] as SharingPort | undefined;
+    const sharing = shared === port.shared ? port : port.sharing(shared);
+    return previous && sharing.equals(previous) ? previous : sharing;
+  });
+}
+
+function sharedPort(earlier: SlicePort | undefined, { name, protocol, endpoints }: SlicePort): SlicePort {
+  if (!earlier || earlier instanceof SharingPort) return { name, protocol, endpoints };
+  const shared = sharedWith(earlier.endpoints, endpoints);
+  const isEqual = shared === earlier.endpoints && name === earlier.name && protocol === earlier.protocol;
+  return isEqual ? earlier : { name, protocol, endpoints: shared };
 }
 
 /** Written out, because it runs for every endpoint and a spread costs several times as much. */

@@ -85,7 +85,7 @@ export function samePlace(one: Endpoint, other: Endpoint): boolean {
 }
 
 /** Whether nothing differs. */
-function sameEndpoint(one: Endpoint, other: Endpoint): boolean {
+export function sameEndpoint(one: Endpoint, other: Endpoint): boolean {
   return (
     samePlace(one, other) &&
     one.isLocal === other.isLocal &&

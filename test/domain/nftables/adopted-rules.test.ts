@@ -16,6 +16,13 @@ function hasEachFrontendOnce({ frontends }: ForwardingEntry): boolean {
   return new Set(frontends.map(({ address, port }) => `${address} ${port}`)).size === frontends.length;
 }
 
+function reachesAllEndpoints({ frontends, endpoints }: ForwardingEntry): boolean {
+  const { cluster = [], local = [], reachable } = endpoints;
+  const forwarding = frontends.filter(({ outcome }) => outcome === 'forward');
+  const reached = new Set(forwarding.flatMap(({ policy }) => (policy === 'Local' ? local : cluster)));
+  return reachable.every((endpoint) => reached.has(endpoint));
+}
+
 describe.each(IP_FAMILIES)('rules that are read back (%s)', (family) => {
   const node: NodeNetwork = {
     family,
@@ -48,6 +55,8 @@ describe.each(IP_FAMILIES)('rules that are read back (%s)', (family) => {
           ),
         );
         fc.pre(entries.every(hasEachFrontendOnce));
+        // Nor has an endpoint to which no frontend leads, as where external IPs are not allowed.
+        fc.pre(entries.every(reachesAllEndpoints));
         const table = tableOf(desired);
         const adopted = new NftablesAdoptedRules(table.sets, desired);
         const read = entries.flatMap(({ key, name }) => {

@@ -9,7 +9,11 @@ import { sampleEntry } from '../../../src/testing/contract/sample-services.js';
 
 const MOST = 600;
 const sets = setsOf(BY_ADDRESS);
-const [whole, sticky, weighted] = [{}, { affinitySeconds: 60 }, { weights: [1, 2, 3] }].map((shape) => {
+const [whole, sticky, weighted] = [
+  {},
+  { affinitySeconds: 60 },
+  { weights: Array.from({ length: MOST }, (_, index) => 1 + (index % 3)) },
+].map((shape) => {
   const entry = sampleEntry('IPv4', 'web', { number: 1, endpoints: MOST, ...shape });
   return having(entry, sortedOnce(entry.endpoints.cluster!));
 }) as [ForwardingEntry, ForwardingEntry, ForwardingEntry];
