@@ -52,7 +52,7 @@ it('the README says of end-to-end tests what the guide saw, and when', () => {
   const [count, date] = results[0]!;
   const said = readme.replaceAll('\n', ' ');
   expect(said).toContain(
-    `${count} chosen specs in modes iptables and nftables (${date}), ${passed('userspace')} in mode userspace`,
+    `${count} chosen specs in iptables and nftables mode (${date}), ${passed('userspace')} in userspace mode`,
   );
 });
 
@@ -69,7 +69,7 @@ it('docs/seen-on.md says of Node what the tests and the image have, and of clust
     }
   }
   expect(passed('iptables')).toBe(passed('nftables'));
-  const seen = `${passed('iptables')} chosen specs in mode iptables and in mode nftables, ${passed('userspace')} in mode userspace`;
+  const seen = `${passed('iptables')} chosen specs in iptables mode and in nftables mode, ${passed('userspace')} in userspace mode`;
   expect(seenOn).toContain(seen);
   expect(passed('ipvs')).toBe('not tried');
 });

@@ -33,7 +33,7 @@ describe(page, () => {
   beforeAll(async () => {
     guide = await GuideCluster.start({ mode: 'ipvs' });
     guide.cluster.put(objects());
-    await guide.section(steps, 'From kube-proxy in mode ipvs');
+    await guide.section(steps, 'From kube-proxy in IPVS mode');
   });
   afterAll(async () => {
     await guide?.close();
