@@ -1,6 +1,5 @@
 import { commandFlags, modeNote, proxyFlags } from '../../src/bootstrap/configuration/flags.js';
-import { featureGateReference } from '../../src/bootstrap/configuration/releases.js';
-import { KUBERNETES_VERSIONS } from '../../src/bootstrap/configuration/releases.js';
+import { featureGateReference, KUBERNETES_VERSIONS } from '../../src/bootstrap/configuration/releases.js';
 import { fieldEntries, type EditEffect, type Field } from '../../src/bootstrap/configuration/field.js';
 import { schema } from '../../src/bootstrap/configuration/schema.js';
 
