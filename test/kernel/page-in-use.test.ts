@@ -22,9 +22,13 @@ async function open(place: string): Promise<void> {
 const text = (selector: string): Promise<string> => page.locator(selector).innerText();
 
 describe('the connection', () => {
+  // A proxy that stays down would fail all other tests of this file.
+  afterEach(() => served.startProxy());
+
   it('is said to be broken, since when, and used again when it works', async () => {
     await open('');
     await page.getByText('Degraded').waitFor();
+    await page.locator('#recent').waitFor();
     await served.killProxy();
     await page.getByText(/disconnected since \d\d:\d\d:\d\d, trying again/).waitFor();
     // What was known stays, and is said to be old.
