@@ -39,8 +39,9 @@ export class ServedPage {
     return served;
   }
 
-  /** Starts the proxy; returns when everything is programmed. */
+  /** Starts the proxy unless it runs; returns when everything is programmed. */
   async startProxy(): Promise<void> {
+    if (this.proxy) return;
     const proxy = await Command.start(this.node, [
       ...['--proxy-mode', 'nftables', '--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'],
       ...['--manifests', this.folder, '--conntrack-max-per-core', '0'],
@@ -52,6 +53,7 @@ export class ServedPage {
 
   async killProxy(): Promise<void> {
     if (this.proxy?.running) await this.proxy.stop('SIGKILL');
+    this.proxy = undefined;
   }
 
   /** Replaces the objects of `pageObjects` in one step. */
