@@ -28,6 +28,7 @@ import {
 import { type IpFamily, IP_FAMILIES } from '../domain/net/ip-family.js';
 import { ClusterState } from '../domain/state/cluster-state.js';
 import { LiveConfiguration, type CommandLine } from './configuration/command-line.js';
+import { PROGRAM_VERSION } from './version.js';
 import { modeInForce, modeSettings } from './configuration/proxy-configuration.js';
 import { featureGateStates } from './configuration/releases.js';
 import type { Part } from './life-cycle.js';
@@ -181,6 +182,7 @@ export function readingProviders(
         clock,
         mode: modeInForce(configuration),
         version,
+        programVersion: PROGRAM_VERSION,
         features: featureGateStates(configuration.gates, configuration.kubernetesVersion),
         packetCounters,
         rejectedPackets,

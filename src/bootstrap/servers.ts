@@ -128,7 +128,7 @@ export function scrapeGauges(parts: ProxyParts): Scrape {
     showSources(own, source.status(), clock.now());
     if (ejection) showEjections(own, ejection, families);
     if (trafficMetrics) showTraffic(own, trafficMetrics.values());
-    own.set('configurationRefused', {}, live.problem === undefined ? 0 : 1);
+    own.set('configurationRejected', {}, live.problem === undefined ? 0 : 1);
   };
 }
 

@@ -11,7 +11,7 @@ const exported = new Set([
 ]);
 
 const metricsIn = (expression: string): string[] =>
-  expression.match(/\b(?:kubeproxy_\w+|process_\w+|up)\b(?=[{[ )]|$)/g) ?? [];
+  expression.match(/\b(?:(?:kubeproxy|kube_proxy_ts)_\w+|process_\w+|up)\b(?=[{[ )]|$)/g) ?? [];
 
 interface Rule {
   readonly alert: string;

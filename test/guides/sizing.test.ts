@@ -105,7 +105,7 @@ describe('the commands of the guide for sizing', () => {
   it('say how much the proxy has and takes, measure a size, and give it that', async () => {
     const outcomes = await shell.run(guide);
     const [figures, bench, upgrade] = outcomes.map(({ stdout }) => stdout);
-    expect(figures).toMatch(/^kubeproxy_service_ports\{ip_family="IPv4",state="programmed"\} [1-9]/m);
+    expect(figures).toMatch(/^kube_proxy_ts_service_ports\{ip_family="IPv4",state="programmed"\} [1-9]/m);
     expect(figures!.match(/^process_(?:resident_memory_bytes|cpu_seconds_total) [\d.e+]+$/gm)).toHaveLength(
       2,
     );

@@ -67,17 +67,17 @@ describe('the alerts', () => {
       '--master',
       'http://127.0.0.1:9',
     ]);
-    const unsynced = await scrapedUntil(lost, 'kubeproxy_synced{ip_family="IPv4"}', 0);
+    const unsynced = await scrapedUntil(lost, 'kube_proxy_ts_synced{ip_family="IPv4"}', 0);
     await lost.stop('SIGKILL');
 
     const manifests = ['--hostname-override', 'node1', '--manifests', join(folder, 'objects.yaml')];
     const proxy = await Command.start(node, [...flags, ...manifests]);
     try {
-      const healthy = await scrapedUntil(proxy, 'kubeproxy_synced{ip_family="IPv4"}', 1);
+      const healthy = await scrapedUntil(proxy, 'kube_proxy_ts_synced{ip_family="IPv4"}', 1);
       await place('objects.yaml', `${objects}---\n${stringify(BROKEN)}`);
       await place('config', configuration({ mode: 'nonsense' }));
-      await scrapedUntil(proxy, 'kubeproxy_configuration_refused', 1);
-      const complaining = await scrapedUntil(proxy, 'kubeproxy_objects_ignored{kind="Service"}', 1);
+      await scrapedUntil(proxy, 'kube_proxy_ts_configuration_rejected', 1);
+      const complaining = await scrapedUntil(proxy, 'kube_proxy_ts_ignored_objects{kind="Service"}', 1);
       scrapes = { healthy, complaining, lost: unsynced };
     } finally {
       await proxy.stop('SIGKILL');
@@ -154,20 +154,24 @@ describe('the alerts', () => {
   });
 
   it.each([
-    ['KubeProxyServicePortsRefused', 'kubeproxy_service_ports{ip_family="IPv4",state="failed"}', '0x5 2x35'],
+    [
+      'KubeProxyServicePortsRefused',
+      'kube_proxy_ts_service_ports{ip_family="IPv4",state="failed"}',
+      '0x5 2x35',
+    ],
     [
       'KubeProxyRulesNotProgrammed',
       'kubeproxy_sync_proxy_rules_last_queued_timestamp_seconds{ip_family="IPv4"}',
       '99999999999x40',
     ],
-    ['KubeProxyRulesTampered', 'kubeproxy_drift_found_total{ip_family="IPv4"}', '0+1x40'],
+    ['KubeProxyRulesTampered', 'kube_proxy_ts_drift_detections_total{ip_family="IPv4"}', '0+1x40'],
   ])('see what %s is about', async (alert, sample, values) => {
     expect(await firing(...seen(scrapes.healthy, { [sample]: values }))).toEqual([alert]);
   });
 
   it('see a watch that is silent, and endpoints that take long', async () => {
     const target = 'job="kube-proxy-ts",instance="node-1"';
-    const silent = [`kubeproxy_watch_silence_seconds{${target},kind="Service"}`, '0+60x40'] as const;
+    const silent = [`kube_proxy_ts_watch_idle_seconds{${target},kind="Service"}`, '0+60x40'] as const;
     expect(await firing(...seen(scrapes.healthy), silent)).toEqual(['KubeProxyWatchSilent']);
     const bucket = (le: string): string =>
       `kubeproxy_network_programming_duration_seconds_bucket{${target},ip_family="IPv4",le="${le}"}`;

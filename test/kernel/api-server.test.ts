@@ -271,7 +271,7 @@ describe('a server that is not there', () => {
       expect(body).toMatch(
         new RegExp(`^rest_client_requests_total\\{code="${code}",method="GET",host="[^"]+"\\} [1-9]`, 'm'),
       );
-    expect(body).toMatch(/^kubeproxy_watch_connected\{kind="Service"\} 1$/m);
+    expect(body).toMatch(/^kube_proxy_ts_watch_connected\{kind="Service"\} 1$/m);
   });
 
   it('has not listed EndpointSlices: nothing is written, whatever else there is', async () => {

@@ -231,7 +231,7 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
       diff: { families: [{ lines: [] }, { lines: [] }] },
       history: { total: expect.any(Number) as number },
       configz: { 'kubeproxy.config.k8s.io': { mode: 'nftables' } },
-      metrics: expect.stringContaining('kubeproxy_service_ports') as string,
+      metrics: expect.stringContaining('kube_proxy_ts_service_ports') as string,
     });
     expect(exitCode).toBe(0);
     const written = await ask('dump', '--to', join(folder, 'bundle'));

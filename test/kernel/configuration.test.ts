@@ -47,7 +47,7 @@ async function serve(body: string): Promise<Command> {
 const nftRules = (): Promise<string> => node.namespace.run(['nft', 'list', 'table', 'ip', 'kube-proxy']);
 const iptablesRules = (): Promise<string> => node.namespace.run(['iptables-nft-save', '-t', 'nat']);
 const refused = async (): Promise<string | undefined> =>
-  /^kubeproxy_configuration_refused (\d)$/m.exec(
+  /^kube_proxy_ts_configuration_rejected (\d)$/m.exec(
     (await node.host.get('http://127.0.0.1:10249/metrics')).body,
   )?.[1];
 const logged = (command: Command, text: string): Promise<void> =>

@@ -146,7 +146,7 @@ describe.each(ways)(`poisoned services among ${count}, with $name`, ({ way, view
     const named = errors.flatMap(({ facts }) => facts.service ?? []);
     expect(new Set(named)).toEqual(new Set(bad.map(keyOf)));
     const metrics = await proxy.ask('metrics');
-    expect(metrics).toContain(`kubeproxy_service_ports{ip_family="IPv4",state="failed"} ${bad.length}\n`);
+    expect(metrics).toContain(`kube_proxy_ts_service_ports{ip_family="IPv4",state="failed"} ${bad.length}\n`);
 
     // The others are followed all the while.
     await apply(...objects(3, [7]));

@@ -154,7 +154,7 @@ describe.each(sampleOf(['nftables', 'iptables']))('the servers of mode %s', (mod
     }
     const samples = new Map([...all.values()].flatMap((metric) => [...metric.samples]));
     for (const family of ['IPv4', 'IPv6']) {
-      expect(samples.get(`kubeproxy_service_ports{ip_family="${family}",state="programmed"}`)).toBe(1);
+      expect(samples.get(`kube_proxy_ts_service_ports{ip_family="${family}",state="programmed"}`)).toBe(1);
       expect(
         samples.get(`kubeproxy_sync_full_proxy_rules_duration_seconds_count{ip_family="${family}"}`),
       ).toBeGreaterThan(0);

@@ -158,7 +158,9 @@ it('counts all the time for metrics, if they are asked for, in mode iptables too
   const labels = '\\{namespace="default",service="web",port="http"\\}';
   const total = async (): Promise<number> => {
     const { body } = await testbed.node.get('http://127.0.0.1:10249/metrics');
-    const value = new RegExp(`^kubeproxy_service_connections_total${labels} (\\d+)$`, 'm').exec(body)?.[1];
+    const value = new RegExp(`^kube_proxy_ts_service_connections_total${labels} (\\d+)$`, 'm').exec(
+      body,
+    )?.[1];
     return Number(value ?? 0);
   };
   await until('the Service is counted', async () => {

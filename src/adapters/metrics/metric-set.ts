@@ -70,6 +70,11 @@ export type Labels = Readonly<Record<string, string>>;
 
 export const NO_LABELS: Labels = {};
 
+/** A reason or state as a label value: `endpoint_gone`. */
+export function labelText(text: string): string {
+  return text.replaceAll(/[ -]/g, '_');
+}
+
 /** The metrics of a table in a registry. Calls for metrics that are not registered in the current mode do nothing. */
 export class MetricSet<Table extends MetricTable> {
   private readonly metrics = new Map<keyof Table, Counter | Gauge | Histogram>();

@@ -109,114 +109,118 @@ export const PROXY_METRICS = {
   ),
 } as const satisfies MetricTable;
 
-const OWN_PREFIX = 'kubeproxy_';
+const OWN_PREFIX = 'kube_proxy_ts_';
 const own = metricsWith({}, OWN_PREFIX);
 const ownByFamily = metricsWith({ labels: ['ip_family'] }, OWN_PREFIX);
-const ofSlots = metricsWith({ labels: ['ip_family'], modes: ['nftables'] }, OWN_PREFIX);
+const ofSlots = metricsWith({ labels: ['ip_family'], modes: ['nftables'] }, `${OWN_PREFIX}load_balancing_`);
 const byKind = metricsWith({ labels: ['kind'] }, OWN_PREFIX);
-const byServicePort = metricsWith({ labels: ['namespace', 'service', 'port'] }, OWN_PREFIX);
+const byServicePort = metricsWith({ labels: ['namespace', 'service', 'port'] }, `${OWN_PREFIX}service_`);
 
 /** Metrics that kube-proxy does not have. */
 export const OWN_METRICS = {
+  buildInfo: own.gauge(
+    'build_info',
+    'Always 1; the labels are the version of kube-proxy-ts, the Kubernetes release that it follows, the proxy mode and the version of Node.js',
+    { labels: ['version', 'kubernetes_version', 'mode', 'node_version'] },
+  ),
   servicePorts: own.gauge(
     'service_ports',
-    'Service ports by the result of the last attempt to program them: programmed or failed',
+    'Service ports by the result of the last attempt to program them: programmed, degraded (with limits) or failed',
     { labels: ['ip_family', 'state'] },
   ),
-  servicesWaiting: ownByFamily.gauge('services_waiting', 'Services that wait for the next sync'),
+  pendingServices: ownByFamily.gauge('pending_services', 'Services that wait for the next sync'),
   slots: ofSlots.gauge(
-    'load_balancing_slots',
-    'Slots of tables for load balancing, each an element in the kernel; those of Services without room are not counted',
+    'slots',
+    'Slots in use by tables for load balancing; each is an element of a map in the kernel',
   ),
-  slotBytes: ofSlots.gauge('load_balancing_slots_bytes', "The kernel's memory that slots take, estimated"),
-  slotsLimit: ofSlots.gauge('load_balancing_slots_limit', 'Slots that there may be'),
+  slotMemory: ofSlots.gauge('slots_memory_bytes', 'Estimated kernel memory that the slots use'),
+  slotsLimit: ofSlots.gauge('slots_limit', 'Maximum number of slots'),
   slotsDenied: ofSlots.gauge(
-    'load_balancing_denied_services',
-    'Services that need tables for load balancing and have none, because there is no room: their endpoints are chosen at random',
+    'denied_services',
+    'Services that have no table for load balancing because the limit is reached; their endpoints are chosen at random',
   ),
-  driftFound: ownByFamily.counter(
-    'drift_found_total',
+  driftDetections: ownByFamily.counter(
+    'drift_detections_total',
     'Verifications that found rules changed by another program',
   ),
-  driftRepaired: ownByFamily.counter(
-    'drift_repaired_steps_total',
+  driftRepairSteps: ownByFamily.counter(
+    'drift_repair_steps_total',
     'Steps written to repair rules changed by another program',
   ),
-  syncSteps: ownByFamily.histogram('sync_steps', 'Steps that a successful sync wrote to the kernel', {
-    buckets: [0, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
-  }),
-  lockWait: ownByFamily.histogram('lock_wait_seconds', 'Time that restores waited for the iptables lock', {
-    buckets: DURATION_BUCKETS,
-    modes: ['iptables', 'ipvs'],
-  }),
-  watchSilence: byKind.gauge(
-    'watch_silence_seconds',
-    'Time since the API server last sent anything about a kind; a bookmark comes about once a minute',
+  syncSteps: ownByFamily.histogram(
+    'sync_steps',
+    'Steps that a successful sync wrote to the kernel, such as rules, chains and set elements',
+    { buckets: [0, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000] },
   ),
-  watchConnected: byKind.gauge('watch_connected', 'Whether the watch of a kind is open'),
+  lockWait: ownByFamily.histogram(
+    'iptables_lock_wait_seconds',
+    'Time that restores waited for the iptables lock',
+    { buckets: DURATION_BUCKETS, modes: ['iptables', 'ipvs'] },
+  ),
+  watchIdle: byKind.gauge(
+    'watch_idle_seconds',
+    'Time since the API server last sent data about a kind; it sends a bookmark about once a minute',
+  ),
+  watchConnected: byKind.gauge('watch_connected', 'Whether the watch of a kind is open: 1 or 0'),
   watchRewinds: byKind.counter(
     'watch_rewinds_total',
-    'Times that the API server went back to an older state, as after a restore from a backup',
+    'Times that the API server returned to an older state, as after a restore from a backup',
   ),
   shortWatches: byKind.counter(
-    'watches_ended_at_once_total',
-    'Watches that the API server ended within a second, without an event; they are taken up again after a growing wait',
+    'short_watches_total',
+    'Watches that the API server ended within a second without an event; they restart with a backoff',
   ),
-  rescued: own.counter(
-    'connections_rescued_total',
-    'Connections without an answer that no longer wait for what does not serve: endpoint_gone, no_endpoint_left, …',
+  staleConnections: own.counter(
+    'stale_connections_deleted_total',
+    'Tracked TCP and SCTP connections without an answer that were deleted because their rules changed: endpoint_gone, no_endpoint_left, frontend_gone, never_translated or policy_changed',
     { labels: ['ip_family', 'protocol', 'reason'] },
   ),
-  reset: own.counter(
+  connectionsReset: ownByFamily.counter(
     'connections_reset_total',
-    'Established connections whose endpoint was gone and silent, and whose clients are answered with a reset',
-    { labels: ['ip_family', 'reason'] },
+    'Established connections to a removed, unresponsive endpoint that were deleted so that their clients get a reset',
   ),
-  unwatched: ownByFamily.counter(
-    'connections_unwatched_total',
-    'Connections of endpoints that were gone, too many to be watched for silence',
+  connectionsUnmonitored: ownByFamily.counter(
+    'connections_unmonitored_total',
+    'Established connections to removed endpoints that are not monitored because the limit is reached',
   ),
   synced: ownByFamily.gauge(
     'synced',
-    'Whether everything has been programmed once since the start; 0 from the first moment',
+    'Whether all rules have been programmed at least once since the start: 1 or 0',
   ),
-  objectsIgnored: byKind.gauge(
-    'objects_ignored',
-    'Objects that are invalid or unreadable and therefore ignored, while their last valid version stays in force',
+  ignoredObjects: byKind.gauge(
+    'ignored_objects',
+    'Objects that are ignored because they are invalid or unreadable; their last valid version stays in effect',
   ),
-  trafficOpen: byServicePort.gauge(
-    'service_connections_open',
-    'Tracked connections that have begun and are not closed',
-  ),
+  trafficOpen: byServicePort.gauge('connections_open', 'Tracked connections that are open'),
   trafficUnanswered: byServicePort.gauge(
-    'service_connections_unanswered',
+    'connections_unanswered',
     'Tracked connections that have waited for their first answer for more than a second',
   ),
-  trafficConnections: byServicePort.counter('service_connections_total', 'Tracked connections that began'),
+  trafficConnections: byServicePort.counter('connections_total', 'Tracked connections that were opened'),
   trafficFailed: byServicePort.counter(
-    'service_connections_failed_total',
-    'Tracked connections that ended without an answer, such as refused ones',
+    'connections_failed_total',
+    'Tracked connections that ended without an answer, such as rejected ones',
   ),
   trafficBytes: byServicePort.counter(
-    'service_bytes_total',
-    'Bytes in both directions, where the kernel counts them',
+    'bytes_total',
+    'Bytes in both directions; only if the kernel counts bytes of connections',
   ),
-  endpointsAside: ownByFamily.gauge(
-    'endpoints_aside',
-    'Endpoints of service ports that step aside, because the last connections to them got no answer',
+  ejectedEndpoints: ownByFamily.gauge(
+    'ejected_endpoints',
+    'Endpoints of service ports that get no new connections because they did not answer the last ones',
   ),
   endpointEjections: own.counter(
     'endpoint_ejections_total',
-    'Times that an endpoint stepped aside: silent, or silent-again when it was tried',
+    'Ejections of endpoints: unresponsive, or still_unresponsive after a retry',
     { labels: ['reason'] },
   ),
   endpointReturns: own.counter(
     'endpoint_returns_total',
-    'Times that an endpoint returned: tried-again after its time, answered, or most-silent, when too many were silent to blame them',
+    'Returns of ejected endpoints: retry after the ejection time, answered, or most_unresponsive if too many endpoints of the service port do not answer',
     { labels: ['reason'] },
   ),
-  configurationRefused: own.gauge(
-    'configuration_refused',
-    '1 while the configuration file has an edit that was rejected; the log says why',
+  configurationRejected: own.gauge(
+    'configuration_rejected',
+    'Whether the last edit of the configuration file was rejected: 1 or 0; the log has the reason',
   ),
 } satisfies MetricTable;

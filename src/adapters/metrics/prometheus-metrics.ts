@@ -12,7 +12,7 @@ import {
   readRuntime,
   RUNTIME_METRICS,
 } from './component-metrics.js';
-import { expose, type Labels, MetricSet, NO_LABELS, type MetricSpec } from './metric-set.js';
+import { expose, type Labels, labelText, MetricSet, NO_LABELS, type MetricSpec } from './metric-set.js';
 import { OWN_METRICS, PROXY_METRICS } from './metric-tables.js';
 /** Gauges that the library names like counters. */
 const MISNAMED = [
@@ -27,10 +27,12 @@ const REJECTED_PACKETS_LIMIT = 2_000;
 
 export interface PrometheusMetricsOptions {
   readonly clock: Clock;
-  /** The active mode; metrics that do not apply to it are not registered. */
+  /** The mode in effect; metrics that do not apply to it are not registered. */
   readonly mode: string;
   /** The Kubernetes release whose interfaces are offered: `v1.37.0`. */
   readonly version: string;
+  /** The version of kube-proxy-ts: `0.1.0`. */
+  readonly programVersion: string;
   readonly features: readonly FeatureState[];
   /** Undefined if the kernel has no such counters. */
   readonly packetCounters?: PacketCounters | undefined;
@@ -80,13 +82,16 @@ export class PrometheusMetrics implements Metrics {
     this.own = new MetricSet(OWN_METRICS, this.registry, isServed);
   }
 
-  /** Begins to measure this process, and counts the metrics there are. To be called once. */
+  /** Starts to measure this process, and sets the metrics that never change. To be called once. */
   start(): void {
     collectDefaultMetrics({
       register: this.registry,
       eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION,
     });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
+    const { mode, programVersion, version } = this.options;
+    const versions = { version: programVersion, kubernetes_version: version, node_version: process.version };
+    this.own.set('buildInfo', { ...versions, mode }, 1);
     describeComponent(this.component, this.options, this.registry);
   }
 
@@ -143,8 +148,8 @@ export class PrometheusMetrics implements Metrics {
   verified(): void {}
 
   repaired(family: IpFamily, steps: number): void {
-    this.own.count('driftFound', labelOf(family));
-    this.own.count('driftRepaired', labelOf(family), steps);
+    this.own.count('driftDetections', labelOf(family));
+    this.own.count('driftRepairSteps', labelOf(family), steps);
   }
 
   serviceEvent(service: ServiceKey, changed: boolean): void {
@@ -167,15 +172,19 @@ export class PrometheusMetrics implements Metrics {
       this.proxy.count('conntrackDeleted', labelOf(family), deleted);
     } else
       for (const [reason, count] of Object.entries(reasons))
-        this.own.count('rescued', { ...labelOf(family), protocol, reason: labelText(reason) }, count);
+        this.own.count(
+          'staleConnections',
+          { ...labelOf(family), protocol, reason: labelText(reason) },
+          count,
+        );
   }
 
-  connectionsReset(family: IpFamily, reason: string, count: number): void {
-    this.own.count('reset', { ...labelOf(family), reason: labelText(reason) }, count);
+  connectionsReset(family: IpFamily, count: number): void {
+    this.own.count('connectionsReset', labelOf(family), count);
   }
 
   connectionsUnwatched(family: IpFamily, count: number): void {
-    this.own.count('unwatched', labelOf(family), count);
+    this.own.count('connectionsUnmonitored', labelOf(family), count);
   }
 
   localhostListeners(family: IpFamily, count: number): void {
@@ -261,11 +270,6 @@ const LABELS = { IPv4: { ip_family: 'IPv4' }, IPv6: { ip_family: 'IPv6' } } as c
 
 function labelOf(family: IpFamily): { readonly ip_family: IpFamily } {
   return LABELS[family];
-}
-
-/** A text of ours, as a value of a label. */
-function labelText(text: string): string {
-  return text.replaceAll(' ', '_');
 }
 
 const POLICIES = ['internal', 'external'] as const;

@@ -7,12 +7,12 @@ import { EJECTION_REASONS, RETURN_REASONS } from '../../domain/failover/port-fai
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { SeriesValues } from '../../domain/traffic/traffic-series.js';
-import type { MetricSet } from './metric-set.js';
+import { labelText, type MetricSet } from './metric-set.js';
 import type { OWN_METRICS } from './metric-tables.js';
 
 type Own = MetricSet<typeof OWN_METRICS>;
 
-/** Service ports by state. The numbers are maintained elsewhere; only those that fail are looked at. */
+/** Service ports by state. The counts are maintained elsewhere; only failed ports are examined. */
 export function showServicePorts(
   own: Own,
   { family, pending }: { readonly family: IpFamily; readonly pending: { readonly serviceCount: number } },
@@ -25,8 +25,8 @@ export function showServicePorts(
   own.set('servicePorts', { ip_family: family, state: 'degraded' }, degraded + failed - refused);
   own.set('servicePorts', { ip_family: family, state: 'failed' }, refused);
   // So that the counter is there before there is anything to count: the first increase is seen as one.
-  own.count('driftFound', { ip_family: family }, 0);
-  own.set('servicesWaiting', { ip_family: family }, pending.serviceCount);
+  own.count('driftDetections', { ip_family: family }, 0);
+  own.set('pendingServices', { ip_family: family }, pending.serviceCount);
 }
 
 /** The tables of slots, in nftables mode. */
@@ -37,30 +37,30 @@ export function showSlots(
 ): void {
   const labels = { ip_family: family };
   own.set('slots', labels, used);
-  own.set('slotBytes', labels, used * BYTES_OF_SLOT);
+  own.set('slotMemory', labels, used * BYTES_OF_SLOT);
   own.set('slotsLimit', labels, SLOT_LIMITS.ofNode);
   own.set('slotsDenied', labels, deniedServices);
 }
 
 /** How fresh each kind is; kinds that the cluster does not have are skipped. */
 export function showSources(own: Own, sources: readonly SourceStatus[], now: number): void {
-  own.clear('watchSilence', 'watchConnected', 'watchRewinds', 'shortWatches');
+  own.clear('watchIdle', 'watchConnected', 'watchRewinds', 'shortWatches');
   for (const { kind, state, connected, rewinds, shortWatches, lastActivity } of sources) {
     if (state === 'absent' || state === 'stopped') continue;
     own.set('watchConnected', { kind }, connected ? 1 : 0);
     own.count('watchRewinds', { kind }, rewinds ?? 0);
     own.count('shortWatches', { kind }, shortWatches ?? 0);
-    if (lastActivity !== undefined) own.set('watchSilence', { kind }, (now - lastActivity) / 1000);
+    if (lastActivity !== undefined) own.set('watchIdle', { kind }, (now - lastActivity) / 1000);
   }
 }
 
-/** What is ignored, by kind. Costs what is ignored. */
+/** Ignored objects by kind. */
 export function showIgnoredObjects(own: Own, ignoredByKind: ReadonlyMap<string, number>): void {
-  own.clear('objectsIgnored');
-  for (const [kind, count] of ignoredByKind) own.set('objectsIgnored', { kind }, count);
+  own.clear('ignoredObjects');
+  for (const [kind, count] of ignoredByKind) own.set('ignoredObjects', { kind }, count);
 }
 
-/** Silent endpoints. All reasons are there from the start, so that the first increase is seen as one. */
+/** Ejections. All reasons are there from the start, so that the first increase is seen as one. */
 export function showEjections(
   own: Own,
   ejection: Pick<EjectSilentEndpoints, 'stepCounts' | 'ejectedCount'>,
@@ -68,11 +68,12 @@ export function showEjections(
 ): void {
   const { stepCounts } = ejection;
   for (const family of families)
-    own.set('endpointsAside', { ip_family: family }, ejection.ejectedCount(family));
+    own.set('ejectedEndpoints', { ip_family: family }, ejection.ejectedCount(family));
   own.clear('endpointEjections', 'endpointReturns');
   for (const reason of EJECTION_REASONS)
-    own.count('endpointEjections', { reason }, stepCounts.get(reason) ?? 0);
-  for (const reason of RETURN_REASONS) own.count('endpointReturns', { reason }, stepCounts.get(reason) ?? 0);
+    own.count('endpointEjections', { reason: labelText(reason) }, stepCounts.get(reason) ?? 0);
+  for (const reason of RETURN_REASONS)
+    own.count('endpointReturns', { reason: labelText(reason) }, stepCounts.get(reason) ?? 0);
 }
 
 /** The traffic of Services; those that are gone are forgotten. */

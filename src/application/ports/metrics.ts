@@ -3,7 +3,7 @@ import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { SyncObserver } from './sync-observer.js';
 
-/** What became of flows that were examined. */
+/** The result of examining flows. */
 export interface ConntrackOutcome {
   readonly seconds: number;
   readonly deleted: number;
@@ -11,19 +11,19 @@ export interface ConntrackOutcome {
 }
 
 /**
- * The proxy's metrics (docs/spec/server.md §10). Calls are cheap and never throw. Durations are seconds. Where kube-proxy has one
- * number for both families, so does this port.
+ * The proxy's metrics (docs/spec/server.md §10). Calls are cheap and never throw. Durations are in seconds. A metric that has
+ * one value for both families in kube-proxy has one here.
  */
 export interface Metrics extends SyncObserver {
   /** Flows of a protocol were examined, and stale ones removed. */
   conntrackReconciled(family: IpFamily, protocol: Protocol, outcome: ConntrackOutcome): void;
-  /** Established connections were removed, so that their clients are answered with a reset. */
-  connectionsReset(family: IpFamily, reason: 'endpoint silent', count: number): void;
-  /** Connections of endpoints that are gone were too many to be watched. */
+  /** Established connections to removed, unresponsive endpoints were deleted, so that their clients get a reset. */
+  connectionsReset(family: IpFamily, count: number): void;
+  /** Connections to removed endpoints that are not monitored because the limit is reached. */
   connectionsUnwatched(family: IpFamily, count: number): void;
-  /** So many node ports are listened on, on localhost, by the proxy itself. */
+  /** The number of node ports on which the proxy itself listens on localhost. */
   localhostListeners(family: IpFamily, count: number): void;
-  /** One of them could not be listened on. */
+  /** The proxy could not listen on one of them. */
   localhostListenerFailed(family: IpFamily): void;
   /** A response of /healthz or /livez. */
   probed(path: 'healthz' | 'livez', code: 200 | 503): void;

@@ -265,7 +265,7 @@ export class ResetDeadConnections implements ForwardingListener {
   private report(deleted: number, silent: ReadonlyMap<ServicePortKey, number>): void {
     if (deleted === 0) return;
     const { family } = this;
-    this.metrics.connectionsReset(family, 'endpoint silent', deleted);
+    this.metrics.connectionsReset(family, deleted);
     const servicePorts = Object.fromEntries(silent);
     this.logger.info(
       { family, deleted, servicePorts },

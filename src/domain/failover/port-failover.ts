@@ -20,9 +20,9 @@ export interface Ejection {
 }
 
 /** Why an endpoint was ejected: for the first time, or again after it was tried. */
-export const EJECTION_REASONS = ['silent', 'silent-again'] as const;
+export const EJECTION_REASONS = ['unresponsive', 'still unresponsive'] as const;
 /** Why one returned: its time is over; it answered; too many were silent, so that it is not the endpoints. */
-export const RETURN_REASONS = ['tried-again', 'answered', 'most-silent'] as const;
+export const RETURN_REASONS = ['retry', 'answered', 'most unresponsive'] as const;
 
 /** An endpoint was ejected or returned. */
 export type EjectionStep = { readonly place: string } & (
@@ -131,7 +131,7 @@ export class PortFailover {
       if (!answered && now < until) continue;
       this.ejections.delete(place);
       if (!answered) this.trials.set(place, { since: now, times });
-      steps.push({ place, what: 'returned', why: answered ? 'answered' : 'tried-again' });
+      steps.push({ place, what: 'returned', why: answered ? 'answered' : 'retry' });
     }
     return steps;
   }
@@ -144,7 +144,7 @@ export class PortFailover {
     const others = lists.filter((list) => !silent.includes(list));
     const returning = [...this.ejections.keys()].filter((place) => !others.some((list) => list.has(place)));
     for (const place of returning) this.ejections.delete(place);
-    return returning.map((place): EjectionStep => ({ place, what: 'returned', why: 'most-silent' }));
+    return returning.map((place): EjectionStep => ({ place, what: 'returned', why: 'most unresponsive' }));
   }
 
   private isToBlame(place: string, observation: PortObservation): boolean {
@@ -194,6 +194,11 @@ export class PortFailover {
     const times = (before?.times ?? 0) + 1;
     const time = Math.min(LONGEST_TIME, FIRST_TIME * 2 ** (times - 1));
     this.ejections.set(place, { since: now, until: now + time, times });
-    return { place, what: 'aside', why: before ? 'silent-again' : 'silent', seconds: time / 1_000 };
+    return {
+      place,
+      what: 'aside',
+      why: before ? 'still unresponsive' : 'unresponsive',
+      seconds: time / 1_000,
+    };
   }
 }

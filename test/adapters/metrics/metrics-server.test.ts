@@ -29,7 +29,13 @@ async function serve(profiling: boolean, names?: readonly string[]): Promise<voi
 }
 
 beforeEach(() => {
-  metrics = new PrometheusMetrics({ clock, mode: 'nftables', version: 'v1.36.0', features: [] });
+  metrics = new PrometheusMetrics({
+    clock,
+    mode: 'nftables',
+    version: 'v1.36.0',
+    programVersion: '1.2.3',
+    features: [],
+  });
   metrics.start();
   slis = new HealthSlis();
   logger = new MemoryLogger();

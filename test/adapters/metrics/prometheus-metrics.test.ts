@@ -23,6 +23,7 @@ function made(options: Partial<PrometheusMetricsOptions> = {}): PrometheusMetric
     clock,
     mode: 'nftables',
     version: 'v1.36.0',
+    programVersion: '1.2.3',
     features: [],
     ...options,
   });
@@ -60,7 +61,7 @@ function exercise(metrics: PrometheusMetrics): void {
     metrics.finished(family, FAILURE);
     metrics.conntrackReconciled(family, 'UDP', { seconds: 0.5, deleted: 6, reasons: {} });
     metrics.conntrackReconciled(family, 'TCP', { seconds: 9, deleted: 2, reasons: { 'endpoint gone': 2 } });
-    metrics.connectionsReset(family, 'endpoint silent', 3);
+    metrics.connectionsReset(family, 3);
     metrics.connectionsUnwatched(family, 7);
     metrics.localhostListeners(family, 2);
     metrics.localhostListenerFailed(family);
@@ -151,15 +152,15 @@ describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {
       'kubeproxy_sync_proxy_rules_no_local_endpoints_total{traffic_policy="external",ip_family="IPv4"}': 4,
       'kubeproxy_conntrack_reconciler_sync_duration_seconds_count{ip_family="IPv6"}': 1,
       'kubeproxy_conntrack_reconciler_deleted_entries_total{ip_family="IPv4"}': 6,
-      'kubeproxy_connections_rescued_total{ip_family="IPv4",protocol="TCP",reason="endpoint_gone"}': 2,
-      'kubeproxy_connections_reset_total{ip_family="IPv6",reason="endpoint_silent"}': 3,
-      'kubeproxy_connections_unwatched_total{ip_family="IPv4"}': 7,
+      'kube_proxy_ts_stale_connections_deleted_total{ip_family="IPv4",protocol="TCP",reason="endpoint_gone"}': 2,
+      'kube_proxy_ts_connections_reset_total{ip_family="IPv6"}': 3,
+      'kube_proxy_ts_connections_unmonitored_total{ip_family="IPv4"}': 7,
       'kubeproxy_proxy_healthz_total{code="503"}': 1,
       'kubeproxy_proxy_livez_total{code="200"}': 1,
-      'kubeproxy_drift_found_total{ip_family="IPv4"}': 1,
-      'kubeproxy_drift_repaired_steps_total{ip_family="IPv4"}': 5,
-      'kubeproxy_sync_steps_bucket{le="10",ip_family="IPv4"}': 0,
-      'kubeproxy_sync_steps_bucket{le="30",ip_family="IPv4"}': 1,
+      'kube_proxy_ts_drift_detections_total{ip_family="IPv4"}': 1,
+      'kube_proxy_ts_drift_repair_steps_total{ip_family="IPv4"}': 5,
+      'kube_proxy_ts_sync_steps_bucket{le="10",ip_family="IPv4"}': 0,
+      'kube_proxy_ts_sync_steps_bucket{le="30",ip_family="IPv4"}': 1,
     });
   });
 
@@ -181,8 +182,8 @@ describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {
     expect(samplesOf('kubeproxy_sync_proxy_rules_iptables_partial_restore_failures_total')).toMatchObject({
       'kubeproxy_sync_proxy_rules_iptables_partial_restore_failures_total{ip_family="IPv4"}': 1,
     });
-    expect(samplesOf('kubeproxy_lock_wait_seconds')).toMatchObject({
-      'kubeproxy_lock_wait_seconds_count{ip_family="IPv4"}': 1,
+    expect(samplesOf('kube_proxy_ts_iptables_lock_wait_seconds')).toMatchObject({
+      'kube_proxy_ts_iptables_lock_wait_seconds_count{ip_family="IPv4"}': 1,
     });
   });
 
@@ -407,11 +408,11 @@ describe('what is looked up for each scrape', () => {
         ),
       );
     const expected = {
-      'kubeproxy_service_connections_open{namespace="shop",service="cart",port="http"}': 1,
-      'kubeproxy_service_connections_unanswered{namespace="shop",service="cart",port="http"}': 2,
-      'kubeproxy_service_connections_total{namespace="shop",service="cart",port="http"}': 3,
-      'kubeproxy_service_connections_failed_total{namespace="shop",service="cart",port="http"}': 4,
-      'kubeproxy_service_bytes_total{namespace="shop",service="cart",port="http"}': 5,
+      'kube_proxy_ts_service_connections_open{namespace="shop",service="cart",port="http"}': 1,
+      'kube_proxy_ts_service_connections_unanswered{namespace="shop",service="cart",port="http"}': 2,
+      'kube_proxy_ts_service_connections_total{namespace="shop",service="cart",port="http"}': 3,
+      'kube_proxy_ts_service_connections_failed_total{namespace="shop",service="cart",port="http"}': 4,
+      'kube_proxy_ts_service_bytes_total{namespace="shop",service="cart",port="http"}': 5,
     };
     expect([await own(), await own()]).toEqual([expected, expected]);
     series = [];
@@ -443,18 +444,18 @@ describe('what is looked up for each scrape', () => {
     const own = async (): Promise<object> =>
       Object.fromEntries(
         [...(await shown(metrics)).values()].flatMap(({ samples }) =>
-          [...samples].filter(([name]) => /service_ports|waiting|watch/.test(name)),
+          [...samples].filter(([name]) => /service_ports|pending_services|watch/.test(name)),
         ),
       );
     expect(await own()).toEqual({
-      'kubeproxy_service_ports{ip_family="IPv4",state="programmed"}': 1,
-      'kubeproxy_service_ports{ip_family="IPv4",state="degraded"}': 1,
-      'kubeproxy_service_ports{ip_family="IPv4",state="failed"}': 1,
-      'kubeproxy_services_waiting{ip_family="IPv4"}': 2,
-      'kubeproxy_watch_connected{kind="Service"}': 1,
-      'kubeproxy_watch_rewinds_total{kind="Service"}': 3,
-      'kubeproxy_watch_silence_seconds{kind="Service"}': 2.5,
-      'kubeproxy_watches_ended_at_once_total{kind="Service"}': 4,
+      'kube_proxy_ts_service_ports{ip_family="IPv4",state="programmed"}': 1,
+      'kube_proxy_ts_service_ports{ip_family="IPv4",state="degraded"}': 1,
+      'kube_proxy_ts_service_ports{ip_family="IPv4",state="failed"}': 1,
+      'kube_proxy_ts_pending_services{ip_family="IPv4"}': 2,
+      'kube_proxy_ts_watch_connected{kind="Service"}': 1,
+      'kube_proxy_ts_watch_rewinds_total{kind="Service"}': 3,
+      'kube_proxy_ts_watch_idle_seconds{kind="Service"}': 2.5,
+      'kube_proxy_ts_short_watches_total{kind="Service"}': 4,
     });
     connected = false;
     expect(Object.keys(await own()).filter((name) => name.includes('watch'))).toEqual([]);

@@ -19,7 +19,13 @@ class Proxy {
 
   constructor() {
     const { state, context, statuses, clock, logger } = this.bench;
-    const metrics = new PrometheusMetrics({ clock, mode: 'iptables', version: 'v1.36.0', features: [] });
+    const metrics = new PrometheusMetrics({
+      clock,
+      mode: 'iptables',
+      version: 'v1.36.0',
+      programVersion: '1.2.3',
+      features: [],
+    });
     const host = () => Promise.resolve(HOST);
     const backend = iptablesBackend('IPv4', this.iptables, this.iptables.watch(), host, logger, {
       observer: metrics,

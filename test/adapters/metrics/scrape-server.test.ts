@@ -13,7 +13,13 @@ const clock = new FakeClock(1_700_000_000_500);
 let server: ScrapeServer;
 
 beforeEach(async () => {
-  const metrics = new PrometheusMetrics({ clock, mode: 'nftables', version: 'v1.36.0', features: [] });
+  const metrics = new PrometheusMetrics({
+    clock,
+    mode: 'nftables',
+    version: 'v1.36.0',
+    programVersion: '1.2.3',
+    features: [],
+  });
   metrics.start();
   const health = new ProxyHealth(clock, 60_000, () => []);
   const none = (): readonly [] => [];

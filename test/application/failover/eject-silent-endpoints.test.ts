@@ -135,9 +135,9 @@ it('leaves a silent endpoint out of the entry, tells why, and tries it again', a
   await unanswered(FIRST);
   expect(reachable()).toEqual([SECOND, THIRD]);
   expect([...ejection.stepCounts]).toEqual([
-    ['silent', 1],
-    ['tried-again', 1],
-    ['silent-again', 1],
+    ['unresponsive', 1],
+    ['retry', 1],
+    ['still unresponsive', 1],
   ]);
 });
 

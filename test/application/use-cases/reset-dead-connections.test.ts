@@ -112,7 +112,7 @@ it('resets the connections of an endpoint that is gone and silent, within second
   expect(world.conntrack.searches).toEqual([
     { family: 'IPv4', endpoints: [{ address: '10.0.0.1', port: 8080 }] },
   ]);
-  expect(world.metrics.of('connectionsReset')).toEqual([['IPv4', 'endpoint silent', 2]]);
+  expect(world.metrics.of('connectionsReset')).toEqual([['IPv4', 2]]);
   expect(world.logger.at('info')).toMatchObject([
     { facts: { deleted: 2, servicePorts: { [entriesOf([], 'TCP')[0]!.key]: 2 } } },
   ]);
@@ -295,7 +295,7 @@ describe('where something else holds the connections, too', () => {
     await clock().advanceAsync(60 * SECOND);
     expect(givenUp).toEqual([{ address: '10.0.0.1', frontends: 2 }]);
     expect(flows.every((flow) => world.isOpen(flow))).toBe(true);
-    expect(world.metrics.of('connectionsReset')).toEqual([['IPv4', 'endpoint silent', 2]]);
+    expect(world.metrics.of('connectionsReset')).toEqual([['IPv4', 2]]);
     expect(clock().pending).toBe(0);
   });
 

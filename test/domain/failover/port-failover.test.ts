@@ -65,10 +65,10 @@ describe('an endpoint steps aside', () => {
     scene.silent(A, 2);
     expect(scene.look()).toEqual([]);
     scene.silent(A);
-    expect(scene.look()).toEqual(['a aside silent']);
+    expect(scene.look()).toEqual(['a aside unresponsive']);
     expect([scene.aside, scene.left(A)]).toEqual(['a', 30]);
     expect(scene.look(29.9)).toEqual([]);
-    expect(scene.look(0.1)).toEqual(['a returned tried-again']);
+    expect(scene.look(0.1)).toEqual(['a returned retry']);
     expect([scene.aside, scene.failover.isIdle]).toEqual(['', false]);
   });
 
@@ -77,7 +77,7 @@ describe('an endpoint steps aside', () => {
     scene.silent(A, 3, 10_001);
     expect(scene.look()).toEqual([]);
     scene.silent(A, 3, 10_000);
-    expect(scene.look()).toEqual(['a aside silent']);
+    expect(scene.look()).toEqual(['a aside unresponsive']);
   });
 
   it('longer each time that it is tried in vain, up to five minutes', () => {
@@ -102,7 +102,7 @@ describe('an endpoint steps aside', () => {
     scene.silent(A, 2, 500 * SECOND);
     expect(scene.look()).toEqual([]);
     scene.silent(A, 3, 500 * SECOND);
-    expect(scene.look()).toEqual(['a aside silent-again']);
+    expect(scene.look()).toEqual(['a aside still unresponsive']);
   });
 
   it('never for what it did before it was tried again', () => {
@@ -125,7 +125,7 @@ describe('an endpoint steps aside', () => {
     expect(scene.failover.isIdle).toBe(true);
     scene.now += 5 * SECOND;
     scene.silent(A);
-    expect(scene.look()).toEqual(['a aside silent']);
+    expect(scene.look()).toEqual(['a aside unresponsive']);
     expect(scene.left(A)).toBe(30);
   });
 
@@ -163,7 +163,7 @@ describe('what this node finds when it tries to connect', () => {
       expect(scene.look()).toEqual([]);
     }
     scene.own = () => ({ answered: scene.now - 5 * SECOND, unanswered: scene.now });
-    expect(scene.look()).toEqual(['a aside silent']);
+    expect(scene.look()).toEqual(['a aside unresponsive']);
   });
 
   it('an answer takes the doubt from what began before, so that others may step aside', () => {
@@ -171,7 +171,7 @@ describe('what this node finds when it tries to connect', () => {
     scene.own = (place) => (place === A ? { unanswered: scene.now } : { answered: scene.now });
     for (const place of [A, B, C]) scene.silent(place);
     expect(scene.toTry).toEqual([]);
-    expect(scene.look()).toEqual(['a aside silent']);
+    expect(scene.look()).toEqual(['a aside unresponsive']);
   });
 
   it('where it cannot try, connections of two clients must be without an answer', () => {
@@ -181,7 +181,7 @@ describe('what this node finds when it tries to connect', () => {
     expect(scene.look()).toEqual([]);
     scene.clients = 2;
     scene.silent(A);
-    expect(scene.look()).toEqual(['a aside silent']);
+    expect(scene.look()).toEqual(['a aside unresponsive']);
   });
 });
 
@@ -196,9 +196,9 @@ describe('nobody steps aside', () => {
     const scene = new Scene(A, B, C, D);
     scene.silent(A);
     scene.silent(B);
-    expect(scene.look()).toEqual(['a aside silent', 'b aside silent']);
+    expect(scene.look()).toEqual(['a aside unresponsive', 'b aside unresponsive']);
     scene.silent(C);
-    expect(scene.look()).toEqual(['a returned most-silent', 'b returned most-silent']);
+    expect(scene.look()).toEqual(['a returned most unresponsive', 'b returned most unresponsive']);
     expect(scene.failover.isIdle).toBe(true);
     for (const place of [A, B, C, D]) scene.silent(place);
     expect(scene.look(1)).toEqual([]);
@@ -218,7 +218,7 @@ describe('nobody steps aside', () => {
     for (const place of [A, B]) scene.answers(place);
     for (let second = 0; second < 20; second++) expect(scene.look(1)).toEqual([]);
     scene.silent(C);
-    expect(scene.look()).toEqual(['c aside silent']);
+    expect(scene.look()).toEqual(['c aside unresponsive']);
   });
 
   it('while events are lost, nor for what happened then', () => {
@@ -230,9 +230,9 @@ describe('nobody steps aside', () => {
     expect(scene.look(1)).toEqual([]);
     scene.look(1);
     scene.silent(A);
-    expect(scene.look()).toEqual(['a aside silent']);
+    expect(scene.look()).toEqual(['a aside unresponsive']);
     scene.isReliable = false;
-    expect(scene.look(30)).toEqual(['a returned tried-again']);
+    expect(scene.look(30)).toEqual(['a returned retry']);
   });
 });
 
@@ -251,10 +251,10 @@ it('lets an endpoint step aside for the sake of one list, though another cannot 
   const scene = new Scene();
   scene.lists = [new Set([A, B, C]), new Set([A])];
   scene.silent(A);
-  expect(scene.look()).toEqual(['a aside silent']);
+  expect(scene.look()).toEqual(['a aside unresponsive']);
   expect(scene.look(1)).toEqual([]);
   scene.lists = [new Set([A])];
-  expect(scene.look(1)).toEqual(['a returned most-silent']);
+  expect(scene.look(1)).toEqual(['a returned most unresponsive']);
 });
 
 describe('whatever happens', () => {

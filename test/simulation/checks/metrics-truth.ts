@@ -7,20 +7,20 @@ export async function falseMetric({ world, history }: Simulation): Promise<strin
   if (status !== 200) return `the metrics cannot be read: ${status} ${body}`;
   const ports = history.services.flatMap((service) => history.current(service));
   const expected = new Map<string, number>([
-    ['kubeproxy_configuration_refused', 0],
-    ['kubeproxy_objects_ignored', 0],
-    ['kubeproxy_watch_connected', 1],
+    ['kube_proxy_ts_configuration_rejected', 0],
+    ['kube_proxy_ts_ignored_objects', 0],
+    ['kube_proxy_ts_watch_connected', 1],
     ['kubeproxy_sync_proxy_rules_service_changes_pending', 0],
     ['kubeproxy_sync_proxy_rules_endpoint_changes_pending', 0],
   ]);
   for (const family of world.settings.families) {
     const of = `ip_family="${family}"`;
     const programmed = ports.filter((port) => port.family === family).length;
-    expected.set(`kubeproxy_service_ports{${of},state="programmed"}`, programmed);
+    expected.set(`kube_proxy_ts_service_ports{${of},state="programmed"}`, programmed);
     for (const state of ['degraded', 'failed'])
-      expected.set(`kubeproxy_service_ports{${of},state="${state}"}`, 0);
-    expected.set(`kubeproxy_services_waiting{${of}}`, 0);
-    expected.set(`kubeproxy_synced{${of}}`, 1);
+      expected.set(`kube_proxy_ts_service_ports{${of},state="${state}"}`, 0);
+    expected.set(`kube_proxy_ts_pending_services{${of}}`, 0);
+    expected.set(`kube_proxy_ts_synced{${of}}`, 1);
   }
   const missing = new Set([...expected.keys()].filter((sample) => sample.includes('{')));
   for (const line of body.split('\n')) {

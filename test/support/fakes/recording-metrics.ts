@@ -26,8 +26,8 @@ export class RecordingMetrics implements Heard {
     this.calls.push(['conntrackReconciled', family, protocol, outcome]);
   }
 
-  connectionsReset(family: IpFamily, reason: 'endpoint silent', count: number): void {
-    this.calls.push(['connectionsReset', family, reason, count]);
+  connectionsReset(family: IpFamily, count: number): void {
+    this.calls.push(['connectionsReset', family, count]);
   }
 
   connectionsUnwatched(family: IpFamily, count: number): void {
