@@ -31,6 +31,7 @@ import type { Logger } from '../application/ports/logger.js';
 import type { LocalAddresses } from '../application/ports/node/network.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';
 import type { ChangeHistory } from '../application/status/change-history.js';
+import type { NodeState } from '../application/status/node-state.js';
 import type { RemainingRules } from '../application/status/remaining-rules.js';
 import type { ServiceStatuses } from '../application/status/service-statuses.js';
 import type { SyncHistory } from '../application/status/sync-history.js';
@@ -98,6 +99,7 @@ export interface DiagnosedParts extends ReadingParts {
   readonly mode: OpenMode;
   /** Undefined: nothing is forwarded by the kernel. */
   readonly forwardingObstacles: ForwardingObstacles | undefined;
+  readonly nodeState: NodeState;
   readonly trafficWatchers: TrafficWatchers;
   /** Undefined: silent endpoints are left where they are. */
   readonly ejection: EjectSilentEndpoints | undefined;

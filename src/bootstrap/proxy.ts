@@ -7,6 +7,7 @@ import { raiseOpenFileLimit } from '../adapters/userspace/open-file-limit.js';
 import { errorMessage } from '../application/error-message.js';
 import { EjectSilentEndpoints, EjectionReports } from '../application/failover/eject-silent-endpoints.js';
 import { ForwardingObstacles } from '../application/node/forwarding-obstacles.js';
+import { NodeState } from '../application/status/node-state.js';
 import type { Logger } from '../application/ports/logger.js';
 import { TrafficCount } from '../application/traffic/traffic-count.js';
 import { TrafficMetrics } from '../application/traffic/traffic-metrics.js';
@@ -54,6 +55,17 @@ export function composeProxy(
             clock,
             loggerOf('packet-forwarding'),
           ),
+    nodeState: (parts) =>
+      new NodeState({
+        loops: parts.served.map(({ loop }) => loop),
+        statuses: parts.statuses,
+        reports: parts.reports,
+        history: parts.syncHistory,
+        health: parts.health,
+        obstacles: () => parts.forwardingObstacles?.reasons ?? [],
+        rejectedConfiguration: () => parts.live.problem,
+        remainingRules: () => parts.remainingRules.reasons,
+      }),
     trafficWatchers(parts) {
       const { localAddresses, clock } = parts;
       const flowEvents = new NetlinkFlowEvents({ throughIpvs: mode.name === 'ipvs' });

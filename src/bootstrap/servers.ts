@@ -22,6 +22,7 @@ import type { Scrape } from '../adapters/metrics/prometheus-metrics.js';
 import {
   showEjections,
   showIgnoredObjects,
+  showNodeState,
   showServicePorts,
   showSlots,
   showSources,
@@ -116,7 +117,7 @@ export function diagnosticRoutes<Parts extends Pick<ProxyParts, 'commandLine' | 
 
 /** Gauges that are looked up each time the metrics are read. */
 export function scrapeGauges(parts: ProxyParts): Scrape {
-  const { mode, served, statuses, reports, syncHistory, source, live } = parts;
+  const { mode, served, statuses, reports, syncHistory, source, live, nodeState } = parts;
   const { trafficMetrics, ejection, families, clock } = parts;
   return (own) => {
     for (const { loop } of served) {
@@ -124,6 +125,7 @@ export function scrapeGauges(parts: ProxyParts): Scrape {
       if (mode.name === 'nftables') showSlots(own, loop.family, loop.table.slots);
       own.set('synced', { ip_family: loop.family }, syncHistory.of(loop.family).lastSuccess ? 1 : 0);
     }
+    showNodeState(own, nodeState.report().state);
     showIgnoredObjects(own, reports.ignoredByKind);
     showSources(own, source.status(), clock.now());
     if (ejection) showEjections(own, ejection, families);

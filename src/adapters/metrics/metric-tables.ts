@@ -123,6 +123,11 @@ export const OWN_METRICS = {
     'Always 1; the labels are the version of kube-proxy-ts, the Kubernetes release that it follows, the proxy mode and the version of Node.js',
     { labels: ['version', 'kubernetes_version', 'mode', 'node_version'] },
   ),
+  nodeState: own.gauge(
+    'node_state',
+    'State of this node: 1 for the present state, 0 for the others; ok, degraded (the proxy or the kernel has a problem) or not_serving (rules were never programmed)',
+    { labels: ['state'] },
+  ),
   servicePorts: own.gauge(
     'service_ports',
     'Service ports by the result of the last attempt to program them: programmed, degraded (with limits) or failed',

@@ -1,6 +1,7 @@
 import type { EjectSilentEndpoints } from '../../application/failover/eject-silent-endpoints.js';
 import type { SourceStatus } from '../../application/ports/cluster-source.js';
 import { isNodeProblem } from '../../application/status/port-status.js';
+import { NODE_STATES, type NodeReport } from '../../application/status/node-state.js';
 import type { ServiceStatuses } from '../../application/status/service-statuses.js';
 import { BYTES_OF_SLOT, SLOT_LIMITS } from '../../domain/balancing/slot-budget.js';
 import { EJECTION_REASONS, RETURN_REASONS } from '../../domain/failover/port-failover.js';
@@ -27,6 +28,12 @@ export function showServicePorts(
   // So that the counter is there before there is anything to count: the first increase is seen as one.
   own.count('driftDetections', { ip_family: family }, 0);
   own.set('pendingServices', { ip_family: family }, pending.serviceCount);
+}
+
+/** One series for each state, 1 for the present one. */
+export function showNodeState(own: Own, present: NodeReport['state']): void {
+  for (const state of NODE_STATES)
+    own.set('nodeState', { state: labelText(state) }, state === present ? 1 : 0);
 }
 
 /** The tables of slots, in nftables mode. */

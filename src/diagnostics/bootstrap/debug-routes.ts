@@ -62,7 +62,7 @@ function openTraceRoutes(parts: DiagnosedParts): Routes {
 
 /** Reports about the proxy and its Services. */
 function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTime: number): Routes {
-  const { commandLine, live, state, source, clusterEvents, served, ejection, mode } = parts;
+  const { commandLine, state, source, clusterEvents, served, ejection, mode } = parts;
   const { forwardingObstacles: obstacles } = parts;
   const { statuses, reports, syncHistory: history, changeHistory, remainingRules, health, clock } = parts;
   const loops = served.map(({ loop }) => loop);
@@ -108,9 +108,6 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
   const news = {
     status: () => source.status(),
     missing: () => clusterEvents.missing,
-    refusedConfiguration: () => live.problem,
-    obstacles: () => obstacles?.reasons ?? [],
-    remainingRules: () => remainingRules.reasons,
     removing: () => remainingRules.removing,
     warnings: () => [
       ...parts.checkNode.warnings,
@@ -119,7 +116,17 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
       ...externalIPsWarning(state.externalIPServices, commandLine.configuration),
     ],
   };
-  const report = new ReportStatus(facts, loops, news, statuses, reports, history, health, clock);
+  const report = new ReportStatus(
+    facts,
+    loops,
+    news,
+    parts.nodeState,
+    statuses,
+    reports,
+    history,
+    health,
+    clock,
+  );
   return {
     ...serviceRoutes(explain, addresses, () => ({
       idle: !source.delivering && loops.every((loop) => loop.inSync),

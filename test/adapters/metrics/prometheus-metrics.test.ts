@@ -5,7 +5,12 @@ import {
   type PrometheusMetricsOptions,
   type RejectedPackets,
 } from '../../../src/adapters/metrics/prometheus-metrics.js';
-import { showServicePorts, showSources, showTraffic } from '../../../src/adapters/metrics/scrapes.js';
+import {
+  showNodeState,
+  showServicePorts,
+  showSources,
+  showTraffic,
+} from '../../../src/adapters/metrics/scrapes.js';
 import type { SyncReport } from '../../../src/application/ports/sync-observer.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import type { Protocol } from '../../../src/domain/model/service-port-name.js';
@@ -417,6 +422,21 @@ describe('what is looked up for each scrape', () => {
     expect([await own(), await own()]).toEqual([expected, expected]);
     series = [];
     expect(await own()).toEqual({});
+  });
+
+  it('the state of the node, and what identifies the build', async () => {
+    const metrics = made();
+    metrics.onScrape((own) => showNodeState(own, 'not-serving'));
+    const all = await shown(metrics);
+    expect(Object.fromEntries(all.get('kube_proxy_ts_node_state')!.samples)).toEqual({
+      'kube_proxy_ts_node_state{state="ok"}': 0,
+      'kube_proxy_ts_node_state{state="degraded"}': 0,
+      'kube_proxy_ts_node_state{state="not_serving"}': 1,
+    });
+    const labels = `version="1.2.3",kubernetes_version="v1.36.0",node_version="${process.version}",mode="nftables"`;
+    expect([...all.get('kube_proxy_ts_build_info')!.samples]).toEqual([
+      [`kube_proxy_ts_build_info{${labels}}`, 1],
+    ]);
   });
 
   it('service ports by state, and how fresh each kind is', async () => {

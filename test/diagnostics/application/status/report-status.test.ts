@@ -4,6 +4,7 @@ import { proxyStatusLines } from '../../../../src/diagnostics/adapters/cli/comma
 import { parseAnswer } from '../../../../src/diagnostics/application/parse-answer.js';
 import { statusAnswer } from '../../../../src/diagnostics/application/status/proxy-status.js';
 import { ReportStatus } from '../../../../src/diagnostics/application/status/report-status.js';
+import { NodeState } from '../../../../src/application/status/node-state.js';
 import { ServiceStatuses } from '../../../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../../../src/application/status/sync-history.js';
 import { ObjectReports } from '../../../../src/application/use-cases/object-reports.js';
@@ -54,12 +55,19 @@ class Reported {
     {
       status: () => this.sources,
       missing: () => this.missing,
-      refusedConfiguration: () => this.refused,
-      remainingRules: () => this.remaining,
       removing: () => this.removing,
       warnings: () => this.warnings,
-      obstacles: () => this.obstacles,
     },
+    new NodeState({
+      loops: [this.loop],
+      statuses: this.statuses,
+      reports: this.reports,
+      history: this.history,
+      health: this.health,
+      rejectedConfiguration: () => this.refused,
+      remainingRules: () => this.remaining,
+      obstacles: () => this.obstacles,
+    }),
     this.statuses,
     this.reports,
     this.history,
@@ -200,7 +208,7 @@ describe('ReportStatus', () => {
     [
       'an edit of the configuration was refused',
       (reported) => (reported.refused = 'mode cannot change'),
-      ['the edited configuration is not in force: mode cannot change'],
+      ['the edited configuration is not in effect: mode cannot change'],
     ],
     [
       'rules of other modes could not be removed',
