@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds a Debian package of the proxy from the bundle: deploy/debian/build.sh FOLDER
-# Prints the path of the package that it has made in FOLDER. Needs dpkg-deb; installs nothing.
+# Prints the path of the new package in FOLDER. Requires dpkg-deb; installs nothing.
 set -eu
 mkdir -p "$1"
 folder=$(realpath "$1")
@@ -40,7 +40,7 @@ cp -R examples/one-machine "$root/usr/share/doc/$name/"
   cat dist/THIRD-PARTY-NOTICES
 } >"$root/usr/share/doc/$name/copyright"
 
-# As Debian counts it, whatever the file system takes: files in whole KiB, 1 KiB for anything else.
+# As Debian policy defines it, independent of the file system: files in whole KiB, 1 KiB for each other entry.
 installed_size=$(find "$root" -type f -printf '%s\n' -o -printf '1\n' | awk '{ kib += int(($1 + 1023) / 1024) } END { print kib }')
 
 cat >"$root/DEBIAN/control" <<CONTROL
@@ -55,8 +55,9 @@ Suggests: iptables, ipset, conntrack, nftables
 Installed-Size: $installed_size
 Homepage: https://kubernetes.io/docs/reference/networking/virtual-ips/
 Description: Kubernetes node service proxy, for one machine or a cluster
- Programs Services into nftables, iptables or IPVS, from manifests in a folder or from an API server: a drop-in for kube-proxy
- that costs what changed. Removing the package removes its rules.
+ Programs Services into nftables, iptables or IPVS, from manifests in a folder or
+ from an API server: a drop-in replacement for kube-proxy whose updates write only
+ what changed. Removing the package removes its rules.
 CONTROL
 (cd "$root" && find etc -type f | LC_ALL=C sort | sed 's|^|/|') >"$root/DEBIAN/conffiles"
 for script in postinst prerm postrm; do

