@@ -229,7 +229,7 @@ if (values.traffic) {
 if (values.ejection) {
   const host = new BenchHost();
   process.once('exit', () => host.remove());
-  console.error('measuring --eject-silent-endpoints with 1,000 and 10,000 new connections a second …');
+  console.error('measuring --eject-unresponsive-endpoints with 1,000 and 10,000 new connections a second …');
   console.log(await ejectionTable(host, [...node, kubeproxy]));
 }
 if (subject === 'tenants') {

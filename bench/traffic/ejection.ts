@@ -18,10 +18,12 @@ export async function ejectionTable(host: BenchHost, kubeproxy: readonly string[
         return coreShare(pid, () => sleep(MEASURED_MS));
       });
     };
-    const [off, on] = [await share([]), await share(['--eject-silent-endpoints'])];
+    const [off, on] = [await share([]), await share(['--eject-unresponsive-endpoints'])];
     rows.push(`| ${perSecond.toLocaleString('en')} | ${percent(off)} | ${percent(on)} |`);
   }
-  return ['| new connections a second | off | `--eject-silent-endpoints` |', '|--:|--:|--:|', ...rows].join(
-    '\n',
-  );
+  return [
+    '| new connections a second | off | `--eject-unresponsive-endpoints` |',
+    '|--:|--:|--:|',
+    ...rows,
+  ].join('\n');
 }

@@ -73,14 +73,14 @@ function decimal(value: bigint, unit: bigint): string {
   return unit === 1n || fraction === '' ? String(value / unit) : `${value / unit}.${fraction}`;
 }
 
-/** What follows the number of endpoints that are used. Empty if none steps aside. */
-export function ejectedCountText(aside = 0): string {
-  return aside === 0 ? '' : ` (${aside} aside)`;
+/** Follows the number of used endpoints. Empty if none is ejected. */
+export function ejectedCountText(ejected = 0): string {
+  return ejected === 0 ? '' : ` (${ejected} ejected)`;
 }
 
 /** Why an endpoint that is ready gets no new connections: on terminals and on the page alike. */
 export function ejectionText({ since, until }: EjectionTimes): string {
-  return `steps aside since ${timeText(since)}, because the last connections to it got no answer; tried again at ${timeText(until)}`;
+  return `ejected since ${timeText(since)}, because the last connections to it got no answer; tried again at ${timeText(until)}`;
 }
 
 /* A frontend that belongs to another Service: on terminals and on the page alike. */

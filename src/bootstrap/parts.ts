@@ -4,7 +4,7 @@ import type { HealthServer } from '../adapters/health/health-server.js';
 import type { Routes } from '../adapters/http/router.js';
 import type { MetricsServer, ScrapeServer } from '../adapters/metrics/metrics-server.js';
 import type { LocalhostRelay } from '../adapters/endpoint-connections.js';
-import type { EjectSilentEndpoints } from '../application/failover/eject-silent-endpoints.js';
+import type { EjectUnresponsiveEndpoints } from '../application/failover/eject-unresponsive-endpoints.js';
 import type { ForwardingObstacles } from '../application/node/forwarding-obstacles.js';
 import type { HealthCheckListener } from '../application/ports/health.js';
 import type { Conntrack } from '../application/ports/node/conntrack.js';
@@ -101,8 +101,8 @@ export interface DiagnosedParts extends ReadingParts {
   readonly forwardingObstacles: ForwardingObstacles | undefined;
   readonly nodeState: NodeState;
   readonly trafficWatchers: TrafficWatchers;
-  /** Undefined: silent endpoints are left where they are. */
-  readonly ejection: EjectSilentEndpoints | undefined;
+  /** Undefined: unresponsive endpoints are not ejected. */
+  readonly ejection: EjectUnresponsiveEndpoints | undefined;
   /** Undefined where the source delivers every Service. */
   readonly serviceLookup: ServiceLookup | undefined;
 }

@@ -5,7 +5,10 @@ import { KernelForwarding } from '../adapters/rtnetlink/kernel-forwarding.js';
 import { NetlinkRoutes } from '../adapters/rtnetlink/netlink-routes.js';
 import { raiseOpenFileLimit } from '../adapters/userspace/open-file-limit.js';
 import { errorMessage } from '../application/error-message.js';
-import { EjectSilentEndpoints, EjectionReports } from '../application/failover/eject-silent-endpoints.js';
+import {
+  EjectUnresponsiveEndpoints,
+  EjectionReports,
+} from '../application/failover/eject-unresponsive-endpoints.js';
 import { ForwardingObstacles } from '../application/node/forwarding-obstacles.js';
 import { NodeState } from '../application/status/node-state.js';
 import type { Logger } from '../application/ports/logger.js';
@@ -23,7 +26,7 @@ import { scrapeGauges, serverProviders } from './servers.js';
 import { nodeEvent } from './this-node.js';
 
 const NO_EJECTION =
-  'userspace mode ejects no silent endpoints: each connection that gets no answer is tried with other endpoints instead';
+  'userspace mode ejects no unresponsive endpoints: it retries each unanswered connection with other endpoints instead';
 
 /**
  * Puts the parts of a proxy together. Nothing runs yet.
@@ -88,7 +91,7 @@ export function composeProxy(
     ejection(parts) {
       const { conntrack, eventRecorder, clock } = parts;
       if (once || !conntrack) return undefined;
-      return new EjectSilentEndpoints(
+      return new EjectUnresponsiveEndpoints(
         // What runs for the families is made of this.
         () => ({
           traffic: parts.trafficWatchers,
@@ -153,7 +156,7 @@ function runningParts(proxy: ProxyParts): readonly Part[] {
       start: () => proxy.trafficMetrics?.start(),
       stop: () => trafficWatchers.stop(),
     },
-    ejection && { name: 'silent endpoints', stop: () => ejection.stop() },
+    ejection && { name: 'ejection', stop: () => ejection.stop() },
     (metricsServer ?? scrapeServer) && {
       name: 'metrics',
       start: () => {

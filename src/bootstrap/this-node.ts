@@ -45,7 +45,7 @@ export function nodeSettings({ nodeName, configuration, scrapeBindAddress }: Com
     nodeHints: gates.PreferSameTrafficDistribution ?? false,
     externalIPsAllowed: gates.AllowServiceExternalIPs ?? false,
     everyEndpoint: mode === 'userspace',
-    ejectSilentEndpoints: configuration.ejectSilentEndpoints,
+    ejectUnresponsiveEndpoints: configuration.ejectUnresponsiveEndpoints,
     usesSlots: mode === 'nftables',
     listeners: [
       ...ownListener(configuration.healthzBindAddress, 'the health checks of this proxy'),

@@ -10,7 +10,7 @@ const findTerms = async (files: Readonly<Record<string, string>>): Promise<strin
   const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-terms-'));
   try {
     for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-    const { stdout } = await execa('npx', ['textlint', '--format', 'unix', join(folder, '*')], {
+    const { stdout } = await execa('node_modules/.bin/textlint', ['--format', 'unix', join(folder, '*')], {
       cwd: repository,
       reject: false,
     });

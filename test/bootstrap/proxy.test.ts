@@ -15,7 +15,7 @@ const ORDER = [
   'addresses of this node',
   'healthz server',
   'traffic',
-  'silent endpoints',
+  'ejection',
   'metrics',
   'metrics server',
   'service health checks',
@@ -182,7 +182,7 @@ describe('EmbeddedProxy', () => {
     const absent = [
       'healthz server',
       'traffic',
-      'silent endpoints',
+      'ejection',
       'metrics',
       'metrics server',
       'service health checks',

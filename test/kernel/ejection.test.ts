@@ -26,7 +26,7 @@ const kept = { what: 'http', dst: '172.30.20.8', port: 80 } as const;
 const FORGED = '10.244.1.230';
 
 const ports = [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }] as const;
-const annotations = { 'kube-proxy-ts/eject-silent-endpoints': 'true' };
+const annotations = { 'kube-proxy-ts/eject-unresponsive-endpoints': 'true' };
 const endpoints = ['10.244.1.11', '10.244.1.12'];
 const objects = clusterObjects([
   { name: 'web', clusterIP: web.dst, ports, endpoints, annotations },
@@ -154,7 +154,7 @@ describe.each(sampleOf<ModeName>(['nftables', 'iptables']))('in mode %s', (mode)
       {
         kind: 'aside',
         isFault: false,
-        text: expect.stringContaining(`endpoint ${dead!.address}:8080 steps aside since`),
+        text: expect.stringContaining(`endpoint ${dead!.address}:8080 ejected since`),
       },
     ]);
     const { endpoints: reached, remarks } = await answer<TraceAnswer>(
@@ -167,7 +167,7 @@ describe.each(sampleOf<ModeName>(['nftables', 'iptables']))('in mode %s', (mode)
     expect(reached.map(({ address }) => address)).toEqual([alive!.address]);
     expect(remarks).toContain(families[0]!.ports[0]!.findings[0]!.text);
     expect((await Command.run(testbed.node, ['diff'])).exitCode).toBe(0);
-    expect(proxy.log).toContain('SilentEndpointStepsAside');
+    expect(proxy.log).toContain('EndpointEjected');
 
     await rejoin(dead!.host);
     await until('they are tried again', async () => Object.keys(await aside()).length === 0, 60_000);

@@ -449,7 +449,7 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
     name: 'unresponsive',
     objects: [
       service('unresponsive', {
-        metadata: { annotations: { 'kube-proxy-ts/eject-silent-endpoints': 'true' } },
+        metadata: { annotations: { 'kube-proxy-ts/eject-unresponsive-endpoints': 'true' } },
       }),
       slice('unresponsive', [
         endpoint('10.244.2.16'),

@@ -1,4 +1,4 @@
-import type { EjectSilentEndpoints } from '../../application/failover/eject-silent-endpoints.js';
+import type { EjectUnresponsiveEndpoints } from '../../application/failover/eject-unresponsive-endpoints.js';
 import type { SourceStatus } from '../../application/ports/cluster-source.js';
 import { isNodeProblem } from '../../application/status/port-status.js';
 import { NODE_STATES, type NodeReport } from '../../application/status/node-state.js';
@@ -70,7 +70,7 @@ export function showIgnoredObjects(own: Own, ignoredByKind: ReadonlyMap<string, 
 /** Ejections. All reasons are there from the start, so that the first increase is seen as one. */
 export function showEjections(
   own: Own,
-  ejection: Pick<EjectSilentEndpoints, 'stepCounts' | 'ejectedCount'>,
+  ejection: Pick<EjectUnresponsiveEndpoints, 'stepCounts' | 'ejectedCount'>,
   families: readonly IpFamily[],
 ): void {
   const { stepCounts } = ejection;

@@ -7,18 +7,18 @@ import { familyPortKey, type FamilyPortKey } from '../../domain/traffic/service-
 import type { Clock } from '../ports/clock.js';
 import type { EndpointConnector } from '../ports/node/endpoint-connections.js';
 
-/** As long as a connection of a client may wait, in milliseconds. */
+/** The time that a connection of a client may wait, in milliseconds. */
 const ANSWER_TIME = 1_000;
-/** Of all Services. */
-const MOST_AT_ONCE = 16;
+/** Attempts at the same time, for all Services. */
+const MOST_CONCURRENT = 16;
 
 /** The endpoints of a service port that wait for an attempt. The next one comes first. */
 type Waiting = Map<FamilyPortKey, Endpoint[]>;
 
 /**
- * This node's own attempts to connect to endpoints that may be silent. Connections of clients may be forged, or dropped on their way for
- * a reason of the client's; these are neither. Services take turns, and so do the ports of each, so that those with many such endpoints do
- * not keep others waiting.
+ * This node's own attempts to connect to endpoints that may be unresponsive. Connections of clients may be forged, or dropped by a policy
+ * for that client; these are neither. Services take turns, and so do the ports of each, so that one with many such endpoints does
+ * not delay others.
  */
 export class OwnConnects {
   private readonly byPort = new Map<FamilyPortKey, Map<string, OwnAttempts>>();
@@ -47,7 +47,7 @@ export class OwnConnects {
   request(entry: ForwardingEntry, places: readonly string[]): void {
     const port = familyPortKey(entry);
     if (entry.name.protocol !== 'TCP') {
-      // There is no other client of SCTP here.
+      // Node.js cannot connect by SCTP.
       for (const place of places) record(this.placesOf(port), place, { impossible: this.clock.steady() });
       return;
     }
@@ -66,7 +66,7 @@ export class OwnConnects {
 
   /** Tries as many endpoints as may be tried at the same time. */
   start(): void {
-    while (this.running.size < MOST_AT_ONCE && !this.stopping.signal.aborted) {
+    while (this.running.size < MOST_CONCURRENT && !this.stopping.signal.aborted) {
       const next = this.next();
       if (!next) return;
       void this.attempt(...next);

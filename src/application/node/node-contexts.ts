@@ -49,8 +49,8 @@ export interface NodeSettings {
   readonly externalIPsAllowed: boolean;
   /** Userspace mode: all traffic may go to all endpoints. Default false. */
   readonly everyEndpoint?: boolean;
-  /** Silent endpoints are ejected unless a Service turns that off. Default false. */
-  readonly ejectSilentEndpoints?: boolean;
+  /** Unresponsive endpoints are ejected unless a Service turns that off. Default false. */
+  readonly ejectUnresponsiveEndpoints?: boolean;
   /** nftables mode: endpoints are chosen by tables of slots. Default false. */
   readonly usesSlots?: boolean;
   /** The TCP ports on which the proxy listens. */
@@ -142,7 +142,7 @@ export class NodeContexts {
         nodeIP: nodeAddresses.addresses[family],
         externalIPsAllowed: settings.externalIPsAllowed,
         ...(settings.everyEndpoint && { everyEndpoint: true }),
-        ...(settings.ejectSilentEndpoints && { ejectSilentEndpoints: true }),
+        ...(settings.ejectUnresponsiveEndpoints && { ejectUnresponsiveEndpoints: true }),
         ...(settings.usesSlots && { usesSlots: true }),
         ...this.reserved(family, Object.values(nodeAddresses.addresses), named),
       },

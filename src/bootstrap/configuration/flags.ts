@@ -71,7 +71,7 @@ const GROUPS: readonly (readonly [heading: string, names: RegExp])[] = [
   ['Rules of iptables, nftables and userspace mode:', /^iptables-/],
   ['IPVS mode:', /^ipvs-/],
   ['Userspace mode:', /^(proxy-port-range|udp-timeout)$/],
-  ['Connections:', /^(conntrack-.*|reset-dead-connections|eject-silent-endpoints)$/],
+  ['Connections:', /^(conntrack-.*|reset-dead-connections|eject-unresponsive-endpoints)$/],
   [
     'Health, metrics and reports:',
     /^(healthz-.*|metrics-.*|scrape-bind-address|bind-address-hard-fail|page|debug-routes|profiling|service-traffic-.*|show-hidden-metrics-for-version)$/,

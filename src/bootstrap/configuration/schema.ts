@@ -177,10 +177,10 @@ export const schema = {
     help: 'How many service ports have series of their own with --service-traffic-metrics; the others share one.',
     default: TRAFFIC_SERIES,
   }),
-  ejectSilentEndpoints: own(bool, 'eject-silent-endpoints', {
+  ejectUnresponsiveEndpoints: own(bool, 'eject-unresponsive-endpoints', {
     help:
       'Our own: an endpoint whose last connections from this node, three or more, got no answer gets no new ones for a while ' +
-      '(docs/failover.md). The annotation kube-proxy-ts/eject-silent-endpoints of a Service decides for it, "true" or "false".',
+      '(docs/failover.md). The annotation kube-proxy-ts/eject-unresponsive-endpoints of a Service decides for it, "true" or "false".',
   }),
   serviceFrontendsLimit: own(int32, 'service-frontends-limit', {
     help:

@@ -11,7 +11,7 @@ import { quote, type RawObject, type ProblemList } from './fields.js';
 export const SCHEDULER_ANNOTATION = 'kube-proxy-ts/ipvs-scheduler';
 
 /** `"true"` or `"false"`: whether unresponsive endpoints of the Service are ejected; overrides the configuration (docs/failover.md). */
-export const EJECT_ANNOTATION = 'kube-proxy-ts/eject-silent-endpoints';
+export const EJECT_ANNOTATION = 'kube-proxy-ts/eject-unresponsive-endpoints';
 
 /** On a Service: how endpoints are chosen (docs/load-balancing.md). */
 export const BALANCING_ANNOTATION = 'kube-proxy-ts/load-balancing';
@@ -22,7 +22,7 @@ export const WEIGHT_ANNOTATION = 'kube-proxy-ts/weight';
 /** The form of the kernel's names; at most IP_VS_SCHEDNAME_MAXLEN characters, minus the final zero. */
 const SCHEDULER = /^[a-z][a-z0-9_]{0,14}$/;
 
-type Annotated = Pick<Service, 'scheduler' | 'ejectSilentEndpoints' | 'balancingMethod' | 'weights'>;
+type Annotated = Pick<Service, 'scheduler' | 'ejectUnresponsiveEndpoints' | 'balancingMethod' | 'weights'>;
 
 /** The annotations of a Service for this proxy. One that cannot be read is ignored, with a note. */
 export function readAnnotations(metadata: RawObject, notes: ProblemList): Annotated {
@@ -44,7 +44,7 @@ function readScheduler(metadata: RawObject, notes: ProblemList): Annotated {
 function readEjection(metadata: RawObject, notes: ProblemList): Annotated {
   const wanted = annotationOf(metadata, EJECT_ANNOTATION);
   if (wanted === undefined) return {};
-  if (wanted === 'true' || wanted === 'false') return { ejectSilentEndpoints: wanted === 'true' };
+  if (wanted === 'true' || wanted === 'false') return { ejectUnresponsiveEndpoints: wanted === 'true' };
   const reason = 'is neither "true" nor "false"; ignored, so the configuration decides';
   return ignored(notes, EJECT_ANNOTATION, () => `${quote(wanted)} ${reason}`);
 }

@@ -1,11 +1,11 @@
-import { SILENT_AFTER, type Evidence, type UnansweredConnection } from '../traffic/endpoint-traffic.js';
+import { UNRESPONSIVE_AFTER, type Evidence, type UnansweredConnection } from '../traffic/endpoint-traffic.js';
 import { mostEjected } from './ejected-endpoints.js';
 
 /** Connections of an endpoint that is not on trial must have begun within this time. Milliseconds. */
 const RECENT = 10_000;
-/** Between two attempts of this node to connect, and how long one counts: it takes a second, and the look after it may be as late. */
+/** The time between two attempts of this node to connect, and how long one counts: it takes a second, and the next check may be as late. */
 const [BETWEEN_ATTEMPTS, ATTEMPT_COUNTS] = [2_000, 3_000] as const;
-/** So many clients count where this node cannot connect by itself. */
+/** The number of clients needed where this node cannot connect itself. */
 const SEVERAL_CLIENTS = 2;
 const FIRST_TIME = 30_000;
 const LONGEST_TIME = 300_000;
@@ -21,16 +21,16 @@ export interface Ejection {
 
 /** Why an endpoint was ejected: for the first time, or again after it was tried. */
 export const EJECTION_REASONS = ['unresponsive', 'still unresponsive'] as const;
-/** Why one returned: its time is over; it answered; too many were silent, so that it is not the endpoints. */
+/** Why one returned: its time is over; it answered; too many endpoints are unresponsive, so the network is the likely cause. */
 export const RETURN_REASONS = ['retry', 'answered', 'most unresponsive'] as const;
 
 /** An endpoint was ejected or returned. */
 export type EjectionStep = { readonly place: string } & (
-  | { readonly what: 'aside'; readonly why: (typeof EJECTION_REASONS)[number]; readonly seconds: number }
+  | { readonly what: 'ejected'; readonly why: (typeof EJECTION_REASONS)[number]; readonly seconds: number }
   | { readonly what: 'returned'; readonly why: (typeof RETURN_REASONS)[number] }
 );
 
-/** When this node's own last attempts to connect to an endpoint began, by what became of them. */
+/** When this node's own last attempts to connect to an endpoint began, by outcome. */
 export interface OwnAttempts {
   readonly answered?: number;
   readonly unanswered?: number;
@@ -45,7 +45,7 @@ export interface PortObservation {
   readonly lists: readonly ReadonlySet<string>[];
   readonly evidenceOf: (place: string) => Evidence | undefined;
   readonly ownAttempts: (place: string) => OwnAttempts | undefined;
-  /** Connections are counted completely, and no event was lost lately. */
+  /** Connections are counted completely, and no event was lost recently. */
   readonly isReliable: boolean;
 }
 
@@ -58,24 +58,24 @@ interface OnTrial {
  * Decides which endpoints of one service port are ejected.
  *
  * An endpoint *serves* until its last new connections, three or more of the last ten seconds, got no answer: then it is *ejected*
- * for 30 s. Then it is *on trial*, with its ordinary share of connections: three without an answer, however long they take to
- * come, and it is ejected for twice the time, up to five minutes; one answer, and it serves, and its past is forgotten. An answer
- * while it is ejected, as to a repeated SYN, ends the ejection immediately.
+ * for 30 s. Then it is *on trial*, with its ordinary share of connections. After three connections without an answer, however long
+ * they take to come, it is ejected for twice the time, up to five minutes. After one answer it serves, and its history is cleared.
+ * An answer while it is ejected, as to a repeated SYN, ends the ejection immediately.
  *
- * What clients see is not enough: packets may be forged to look like clients that nobody answers. So an endpoint is ejected only if
- * this node cannot connect to it either (`placesToTry`); what began before an attempt that was answered is not held against it.
+ * Unanswered connections of clients are not enough: packets may be forged. So an endpoint is ejected only if this node cannot
+ * connect to it either (`placesToTry`). Connections that began before an answered attempt do not count.
  * Where this node cannot try, as with SCTP, the unanswered connections must be of two clients.
  *
- * No list of endpoints may lose more than half. An endpoint is in *doubt* as soon as one recent connection of it got no answer, and
- * a list is when more than half of it is: then it may be the network, so no endpoint is ejected because of that list. What
- * began while all lists are in doubt, or while counting is unreliable, is never held against an endpoint, also not
- * afterwards: an endpoint that has had no connection since a network came back is not to blame. When more than half of a list
- * is silent, its endpoints return, and their past is forgotten. Endpoints that are in no list are forgotten, too.
+ * No list of endpoints may lose more than half. An endpoint is *suspected* as soon as one recent connection of it got no answer. A
+ * list is suspected when more than half of its endpoints are: the network may have failed, so no endpoint is ejected because of
+ * that list. Connections that began while all lists were suspected, or while counting was unreliable, never count: an endpoint
+ * that has had no connection since a network recovered may work. When more than half of a list is unresponsive, its endpoints
+ * return, and their history is cleared. Endpoints that are in no list are forgotten.
  */
 export class PortFailover {
   private readonly ejections = new Map<string, Ejection>();
   private readonly trials = new Map<string, OnTrial>();
-  /** What began before is not held against anybody. */
+  /** Connections that began earlier do not count. */
   private trustedSince = -Infinity;
 
   /** By `ip:port`. */
@@ -88,7 +88,7 @@ export class PortFailover {
     return this.ejections.size === 0 && this.trials.size === 0;
   }
 
-  /** To be called every second or so while there is evidence or something is remembered. */
+  /** To be called about every second while there is evidence, an ejection or a trial. */
   update(observation: PortObservation): readonly EjectionStep[] {
     const { now, lists, isReliable } = observation;
     const listed = new Set(lists.flatMap((list) => [...list]));
@@ -98,14 +98,17 @@ export class PortFailover {
     const recent = (place: string): number => this.recent(place, observation).length;
     const exceeds = (list: ReadonlySet<string>, isOne: (place: string) => boolean): boolean =>
       [...list].filter((place) => this.ejections.has(place) || isOne(place)).length > mostEjected(list.size);
-    const silent = lists.filter((list) => exceeds(list, (place) => recent(place) >= SILENT_AFTER));
-    const doubted = new Set(lists.filter((list) => exceeds(list, (place) => recent(place) > 0)));
-    steps.push(...this.returnedFrom(silent, lists));
-    if (!isReliable || doubted.size === lists.length) this.trustedSince = now;
-    const sound = lists.filter((list) => !doubted.has(list));
+    const unresponsive = lists.filter((list) =>
+      exceeds(list, (place) => recent(place) >= UNRESPONSIVE_AFTER),
+    );
+    const suspected = new Set(lists.filter((list) => exceeds(list, (place) => recent(place) > 0)));
+    steps.push(...this.returnedFrom(unresponsive, lists));
+    if (!isReliable || suspected.size === lists.length) this.trustedSince = now;
+    const trusted = lists.filter((list) => !suspected.has(list));
     for (const place of listed) {
-      if (this.ejections.has(place) || !this.isToBlame(place, observation)) continue;
-      if (sound.some((list) => list.has(place) && this.mayLoseOne(list))) steps.push(this.eject(place, now));
+      if (this.ejections.has(place) || !this.isUnresponsive(place, observation)) continue;
+      if (trusted.some((list) => list.has(place) && this.mayLoseOne(list)))
+        steps.push(this.eject(place, now));
     }
     return steps;
   }
@@ -136,32 +139,32 @@ export class PortFailover {
     return steps;
   }
 
-  /** Those that are in no other list than these. */
+  /** Returns the endpoints that are in no other list. */
   private returnedFrom(
-    silent: readonly ReadonlySet<string>[],
+    unresponsive: readonly ReadonlySet<string>[],
     lists: readonly ReadonlySet<string>[],
   ): readonly EjectionStep[] {
-    const others = lists.filter((list) => !silent.includes(list));
+    const others = lists.filter((list) => !unresponsive.includes(list));
     const returning = [...this.ejections.keys()].filter((place) => !others.some((list) => list.has(place)));
     for (const place of returning) this.ejections.delete(place);
     return returning.map((place): EjectionStep => ({ place, what: 'returned', why: 'most unresponsive' }));
   }
 
-  private isToBlame(place: string, observation: PortObservation): boolean {
+  private isUnresponsive(place: string, observation: PortObservation): boolean {
     const since = this.since(place, observation);
     const known = this.trials.has(place)
       ? this.unanswered(place, observation)
       : this.recent(place, observation);
-    const held = known.filter(({ begun }) => begun > since);
-    if (held.length < SILENT_AFTER) return false;
+    const counted = known.filter(({ begun }) => begun > since);
+    if (counted.length < UNRESPONSIVE_AFTER) return false;
     const { unanswered, impossible } = observation.ownAttempts(place) ?? {};
     const counts = (attempt = -Infinity): boolean =>
       attempt > since && observation.now - attempt <= ATTEMPT_COUNTS;
-    const clients = new Set(held.map(({ client }) => client));
+    const clients = new Set(counted.map(({ client }) => client));
     return counts(unanswered) || (counts(impossible) && clients.size >= SEVERAL_CLIENTS);
   }
 
-  /** What began before is not held against the endpoint. */
+  /** Connections that began earlier do not count against the endpoint. */
   private since(place: string, { evidenceOf, ownAttempts }: PortObservation): number {
     return Math.max(
       this.trustedSince,
@@ -196,7 +199,7 @@ export class PortFailover {
     this.ejections.set(place, { since: now, until: now + time, times });
     return {
       place,
-      what: 'aside',
+      what: 'ejected',
       why: before ? 'still unresponsive' : 'unresponsive',
       seconds: time / 1_000,
     };

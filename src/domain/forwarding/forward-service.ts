@@ -22,7 +22,7 @@ export interface ForwardingContext {
   /** Traffic policies and topology are ignored, and no endpoint is ejected: all traffic may go to all endpoints. Missing means no. */
   readonly everyEndpoint?: boolean;
   /** Unresponsive endpoints are ejected, unless an annotation of the Service overrides it. Missing means no. */
-  readonly ejectSilentEndpoints?: boolean;
+  readonly ejectUnresponsiveEndpoints?: boolean;
   /** Endpoints are chosen by tables of slots, for which there is limited space. Missing means no. */
   readonly usesSlots?: boolean;
   /** Missing means none. The same object as long as nothing of it changes. */
@@ -56,7 +56,14 @@ function forwardPort(
   port: ServicePortSpec,
   clusterIP: string,
   endpointsOf: (port: PortIdentity) => readonly Endpoint[],
-  { family, topology, nodeIP, externalIPsAllowed, ejectSilentEndpoints, everyEndpoint }: ForwardingContext,
+  {
+    family,
+    topology,
+    nodeIP,
+    externalIPsAllowed,
+    ejectUnresponsiveEndpoints,
+    everyEndpoint,
+  }: ForwardingContext,
   ejectedEndpoints: EjectedEndpoints,
 ): ForwardingEntry {
   const externalIPs = textsOf(service.externalIPs, family);
@@ -69,7 +76,8 @@ function forwardPort(
   const name = { namespace: service.namespace, name: service.name, port: port.name, protocol: port.protocol };
   const key = servicePortKey(name);
   // UDP has no answer of its own, so nothing follows from the lack of one.
-  const wantsEjection = !everyEndpoint && (service.ejectSilentEndpoints ?? ejectSilentEndpoints ?? false);
+  const wantsEjection =
+    !everyEndpoint && (service.ejectUnresponsiveEndpoints ?? ejectUnresponsiveEndpoints ?? false);
   const ejects = port.protocol !== 'UDP' && wantsEjection;
   const endpoints = selectEndpoints(
     allEndpoints,
@@ -113,7 +121,7 @@ function forwardPort(
     ...(service.healthCheckNodePort !== 0 && { localReadyIPs: localReadyIPs(allEndpoints) }),
     externallyReachable: reachableFromOutside,
     ...(service.createdAt !== undefined && { createdAt: service.createdAt }),
-    ...(ejects && { ejectsSilentEndpoints: true }),
+    ...(ejects && { ejectsUnresponsiveEndpoints: true }),
     knownEndpoints: allEndpoints.length,
   };
 }

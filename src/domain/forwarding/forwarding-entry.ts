@@ -53,7 +53,7 @@ export interface ForwardingEntry {
   /** Has a node port, a load-balancer IP or an external IP, even if the feature gate prevents programming it. */
   readonly externallyReachable: boolean;
   /** Unresponsive endpoints are ejected. Missing: no, as always for UDP. */
-  readonly ejectsSilentEndpoints?: boolean;
+  readonly ejectsUnresponsiveEndpoints?: boolean;
   /** How many endpoints the cluster knows for the service port, whatever their state. */
   readonly knownEndpoints: number;
   /** The Service has more endpoints than it may have, so that each of its ports uses at most so many. The first port reports it. */

@@ -23,7 +23,7 @@ export interface Service {
   /** Weights of endpoints by address; missing: none of them has another one than its slice says. */
   readonly weights?: Readonly<Record<string, number>>;
   /** Whether unresponsive endpoints are ejected; missing: as configured. */
-  readonly ejectSilentEndpoints?: boolean;
+  readonly ejectUnresponsiveEndpoints?: boolean;
   readonly externalIPs: readonly Address[];
   readonly loadBalancerIPs: readonly Address[];
   /** Empty when all sources are allowed, including when one of the ranges has length 0. */

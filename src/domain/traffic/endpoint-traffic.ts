@@ -66,7 +66,7 @@ export class EndpointTraffic {
 
   /** None of the last three or more connections got an answer. A rejected connection counts as unanswered here. */
   get silent(): boolean {
-    return this.unansweredInARow >= SILENT_AFTER;
+    return this.unansweredInARow >= UNRESPONSIVE_AFTER;
   }
 
   enter(flow: CountedFlow): void {
@@ -149,8 +149,8 @@ export class EndpointTraffic {
   }
 }
 
-/** So many connections in a row without an answer, and an endpoint counts as silent. */
-export const SILENT_AFTER = 3;
+/** An endpoint counts as unresponsive after this number of connections in a row without an answer. */
+export const UNRESPONSIVE_AFTER = 3;
 
 /** A connection that waited for longer than it may. */
 export interface UnansweredConnection {
@@ -162,7 +162,7 @@ export interface UnansweredConnection {
 /** What the last new connections to an endpoint tell of it: whether it answers at all. Times are of the steady clock. */
 export interface Evidence {
   /**
-   * Those that waited for longer than they may, the oldest first: the last SILENT_AFTER of them at most, and none from before
+   * Those that waited for longer than they may, the oldest first: the last UNRESPONSIVE_AFTER of them at most, and none from before
    * the last answer.
    */
   readonly unanswered: readonly UnansweredConnection[];
@@ -185,6 +185,6 @@ class GatheredEvidence implements Evidence {
   missed(connection: UnansweredConnection): void {
     if (this.answered !== undefined && connection.begun <= this.answered) return;
     this.unanswered.push(connection);
-    if (this.unanswered.length > SILENT_AFTER) this.unanswered.shift();
+    if (this.unanswered.length > UNRESPONSIVE_AFTER) this.unanswered.shift();
   }
 }

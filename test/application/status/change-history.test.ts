@@ -249,7 +249,7 @@ describe('of endpoints that step aside', () => {
   const [one, two] = [endpoint('10.1.1.1'), endpoint('10.1.1.2')];
   const entryWith = (aside: readonly Endpoint[]): ForwardingEntry => {
     const places = new Set(aside.map(endpointPlace));
-    const context = { ...FORWARDING, ejectSilentEndpoints: true };
+    const context = { ...FORWARDING, ejectUnresponsiveEndpoints: true };
     return forwardService(
       service(),
       () => [one, two],

@@ -114,7 +114,7 @@ describe('fields (docs/spec/configuration.md §3)', () => {
       'debugRoutes',
       'serviceTrafficMetrics',
       'serviceTrafficMetricsLimit',
-      'ejectSilentEndpoints',
+      'ejectUnresponsiveEndpoints',
       'serviceFrontendsLimit',
       'resetDeadConnections',
       'mode',

@@ -157,7 +157,7 @@ describe('flags (docs/spec/configuration.md §2)', () => {
       'config',
       'kubernetes-version',
       'service-frontends-limit',
-      'eject-silent-endpoints',
+      'eject-unresponsive-endpoints',
       'reset-dead-connections',
       'service-traffic-metrics',
       'service-traffic-metrics-limit',

@@ -3,7 +3,7 @@ import { forwardService } from '../../../src/domain/forwarding/forward-service.j
 import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import { FORWARDING, endpoint, service } from '../../support/samples.js';
 
-const context = { ...FORWARDING, ejectSilentEndpoints: true };
+const context = { ...FORWARDING, ejectUnresponsiveEndpoints: true };
 
 describe('endpoints that may keep their flows', () => {
   const serving = endpoint('10.244.2.1');

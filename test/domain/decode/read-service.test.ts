@@ -378,25 +378,25 @@ describe('the annotation that lets silent endpoints step aside', () => {
         metadata: {
           namespace: 'a',
           name: 'b',
-          annotations: { 'kube-proxy-ts/eject-silent-endpoints': value },
+          annotations: { 'kube-proxy-ts/eject-unresponsive-endpoints': value },
         },
       },
     );
 
   it('is read as it is written', () => {
-    expect(annotated('true').value?.ejectSilentEndpoints).toBe(true);
-    expect(annotated('false').value?.ejectSilentEndpoints).toBe(false);
-    expect(read({}).value).not.toHaveProperty('ejectSilentEndpoints');
+    expect(annotated('true').value?.ejectUnresponsiveEndpoints).toBe(true);
+    expect(annotated('false').value?.ejectUnresponsiveEndpoints).toBe(false);
+    expect(read({}).value).not.toHaveProperty('ejectUnresponsiveEndpoints');
   });
 
   it.each([['yes'], [''], ['True'], [true]])('is ignored and reported otherwise: %j', (value) => {
     const { value: known, problems, notes } = annotated(value);
     expect(known).toBeDefined();
-    expect(known).not.toHaveProperty('ejectSilentEndpoints');
+    expect(known).not.toHaveProperty('ejectUnresponsiveEndpoints');
     expect([problems, notes]).toEqual([
       [],
       [
-        `metadata.annotations[kube-proxy-ts/eject-silent-endpoints] ${JSON.stringify(value)} is neither "true" nor "false"; ignored, so the configuration decides`,
+        `metadata.annotations[kube-proxy-ts/eject-unresponsive-endpoints] ${JSON.stringify(value)} is neither "true" nor "false"; ignored, so the configuration decides`,
       ],
     ]);
   });

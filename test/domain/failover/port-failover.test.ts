@@ -49,27 +49,27 @@ class Scene {
     return this.failover.update(this.sight).map(({ place, what, why }) => `${place} ${what} ${why}`);
   }
 
-  get aside(): string {
+  get ejected(): string {
     return [...this.failover.ejected.keys()].join('');
   }
 
-  /** For how many seconds an endpoint is to step aside from now on. */
+  /** For how many seconds an endpoint is ejected from now on. */
   left(place: string): number {
     return (this.failover.ejected.get(place)!.until - this.now) / SECOND;
   }
 }
 
-describe('an endpoint steps aside', () => {
+describe('an endpoint is ejected', () => {
   it('after three connections without an answer, for 30 seconds', () => {
     const scene = new Scene(A, B, C);
     scene.silent(A, 2);
     expect(scene.look()).toEqual([]);
     scene.silent(A);
-    expect(scene.look()).toEqual(['a aside unresponsive']);
-    expect([scene.aside, scene.left(A)]).toEqual(['a', 30]);
+    expect(scene.look()).toEqual(['a ejected unresponsive']);
+    expect([scene.ejected, scene.left(A)]).toEqual(['a', 30]);
     expect(scene.look(29.9)).toEqual([]);
     expect(scene.look(0.1)).toEqual(['a returned retry']);
-    expect([scene.aside, scene.failover.isIdle]).toEqual(['', false]);
+    expect([scene.ejected, scene.failover.isIdle]).toEqual(['', false]);
   });
 
   it('only for connections of the last ten seconds', () => {
@@ -77,7 +77,7 @@ describe('an endpoint steps aside', () => {
     scene.silent(A, 3, 10_001);
     expect(scene.look()).toEqual([]);
     scene.silent(A, 3, 10_000);
-    expect(scene.look()).toEqual(['a aside unresponsive']);
+    expect(scene.look()).toEqual(['a ejected unresponsive']);
   });
 
   it('longer each time that it is tried in vain, up to five minutes', () => {
@@ -102,7 +102,7 @@ describe('an endpoint steps aside', () => {
     scene.silent(A, 2, 500 * SECOND);
     expect(scene.look()).toEqual([]);
     scene.silent(A, 3, 500 * SECOND);
-    expect(scene.look()).toEqual(['a aside still unresponsive']);
+    expect(scene.look()).toEqual(['a ejected still unresponsive']);
   });
 
   it('never for what it did before it was tried again', () => {
@@ -125,7 +125,7 @@ describe('an endpoint steps aside', () => {
     expect(scene.failover.isIdle).toBe(true);
     scene.now += 5 * SECOND;
     scene.silent(A);
-    expect(scene.look()).toEqual(['a aside unresponsive']);
+    expect(scene.look()).toEqual(['a ejected unresponsive']);
     expect(scene.left(A)).toBe(30);
   });
 
@@ -155,7 +155,7 @@ describe('what this node finds when it tries to connect', () => {
     expect(scene.toTry).toEqual([]);
   });
 
-  it('decides: nobody steps aside without it, nor by an attempt of long ago', () => {
+  it('decides: no endpoint is ejected without it, nor by an attempt of long ago', () => {
     const scene = new Scene(A, B, C);
     for (const own of [undefined, { unanswered: scene.now - 3.1 * SECOND }, { answered: scene.now }]) {
       scene.own = () => own;
@@ -163,15 +163,15 @@ describe('what this node finds when it tries to connect', () => {
       expect(scene.look()).toEqual([]);
     }
     scene.own = () => ({ answered: scene.now - 5 * SECOND, unanswered: scene.now });
-    expect(scene.look()).toEqual(['a aside unresponsive']);
+    expect(scene.look()).toEqual(['a ejected unresponsive']);
   });
 
-  it('an answer takes the doubt from what began before, so that others may step aside', () => {
+  it('an answer takes the doubt from what began before, so that others may be ejected', () => {
     const scene = new Scene(A, B, C);
     scene.own = (place) => (place === A ? { unanswered: scene.now } : { answered: scene.now });
     for (const place of [A, B, C]) scene.silent(place);
     expect(scene.toTry).toEqual([]);
-    expect(scene.look()).toEqual(['a aside unresponsive']);
+    expect(scene.look()).toEqual(['a ejected unresponsive']);
   });
 
   it('where it cannot try, connections of two clients must be without an answer', () => {
@@ -181,11 +181,11 @@ describe('what this node finds when it tries to connect', () => {
     expect(scene.look()).toEqual([]);
     scene.clients = 2;
     scene.silent(A);
-    expect(scene.look()).toEqual(['a aside unresponsive']);
+    expect(scene.look()).toEqual(['a ejected unresponsive']);
   });
 });
 
-describe('nobody steps aside', () => {
+describe('no endpoint is ejected', () => {
   it('who is the last one', () => {
     const scene = new Scene(A);
     scene.silent(A);
@@ -196,7 +196,7 @@ describe('nobody steps aside', () => {
     const scene = new Scene(A, B, C, D);
     scene.silent(A);
     scene.silent(B);
-    expect(scene.look()).toEqual(['a aside unresponsive', 'b aside unresponsive']);
+    expect(scene.look()).toEqual(['a ejected unresponsive', 'b ejected unresponsive']);
     scene.silent(C);
     expect(scene.look()).toEqual(['a returned most unresponsive', 'b returned most unresponsive']);
     expect(scene.failover.isIdle).toBe(true);
@@ -218,7 +218,7 @@ describe('nobody steps aside', () => {
     for (const place of [A, B]) scene.answers(place);
     for (let second = 0; second < 20; second++) expect(scene.look(1)).toEqual([]);
     scene.silent(C);
-    expect(scene.look()).toEqual(['c aside unresponsive']);
+    expect(scene.look()).toEqual(['c ejected unresponsive']);
   });
 
   it('while events are lost, nor for what happened then', () => {
@@ -230,7 +230,7 @@ describe('nobody steps aside', () => {
     expect(scene.look(1)).toEqual([]);
     scene.look(1);
     scene.silent(A);
-    expect(scene.look()).toEqual(['a aside unresponsive']);
+    expect(scene.look()).toEqual(['a ejected unresponsive']);
     scene.isReliable = false;
     expect(scene.look(30)).toEqual(['a returned retry']);
   });
@@ -247,11 +247,11 @@ it('forgets endpoints that leave, and takes them as new when they come back', ()
   expect(scene.look(60)).toEqual([]);
 });
 
-it('lets an endpoint step aside for the sake of one list, though another cannot do without it', () => {
+it('ejects an endpoint for the sake of one list, though another cannot do without it', () => {
   const scene = new Scene();
   scene.lists = [new Set([A, B, C]), new Set([A])];
   scene.silent(A);
-  expect(scene.look()).toEqual(['a aside unresponsive']);
+  expect(scene.look()).toEqual(['a ejected unresponsive']);
   expect(scene.look(1)).toEqual([]);
   scene.lists = [new Set([A])];
   expect(scene.look(1)).toEqual(['a returned most unresponsive']);
@@ -271,7 +271,7 @@ describe('whatever happens', () => {
   );
   const story = fc.array(happening, { maxLength: 60 });
 
-  it('never more than half of all lists are aside, nobody new while events are lost, and all return when all are silent', () => {
+  it('never more than half of all lists are ejected, none newly while events are lost, and all return when all are silent', () => {
     let stepped = 0;
     fc.assert(
       fc.property(story, (happenings) => {
@@ -286,7 +286,7 @@ describe('whatever happens', () => {
           expect(scene.failover.ejected.size * 2).toBeLessThanOrEqual(list!.size);
           for (const one of scene.failover.ejected.keys()) expect(list).toContain(one);
           stepped += scene.failover.ejected.size;
-          if (!scene.isReliable) expect(steps.join()).not.toContain('aside');
+          if (!scene.isReliable) expect(steps.join()).not.toContain('ejected');
         }
         for (const place of places) scene.silent(place);
         scene.look();

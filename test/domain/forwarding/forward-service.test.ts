@@ -163,11 +163,11 @@ describe('forwardService', () => {
 describe('silent endpoints', () => {
   const two = [endpoint('10.244.2.1'), endpoint('10.244.2.2')];
   const first = () => new Set(['10.244.2.1:8080']);
-  const entryOf = (parts: Partial<Service>, ejectSilentEndpoints?: boolean) =>
+  const entryOf = (parts: Partial<Service>, ejectUnresponsiveEndpoints?: boolean) =>
     forwardService(
       service(parts),
       () => two,
-      { ...FORWARDING, ...(ejectSilentEndpoints !== undefined && { ejectSilentEndpoints }) },
+      { ...FORWARDING, ...(ejectUnresponsiveEndpoints !== undefined && { ejectUnresponsiveEndpoints }) },
       first,
     )[0]!;
 
@@ -178,8 +178,8 @@ describe('silent endpoints', () => {
     [true, false, false],
     [false, true, true],
   ])('step aside where the configuration (%s) or the Service (%s) wants it: %s', (flag, wish, expected) => {
-    const entry = entryOf(wish === undefined ? {} : { ejectSilentEndpoints: wish }, flag);
-    expect(entry.ejectsSilentEndpoints).toBe(expected || undefined);
+    const entry = entryOf(wish === undefined ? {} : { ejectUnresponsiveEndpoints: wish }, flag);
+    expect(entry.ejectsUnresponsiveEndpoints).toBe(expected || undefined);
     expect(entry.endpoints.reachable).toEqual(expected ? [two[1]] : two);
     expect(entry.knownEndpoints).toBe(2);
   });
@@ -191,15 +191,15 @@ describe('silent endpoints', () => {
       port: 80,
       nodePort: 0,
     }));
-    const context = { ...FORWARDING, ejectSilentEndpoints: true };
+    const context = { ...FORWARDING, ejectUnresponsiveEndpoints: true };
     const entries = forwardService(service({ ports }), () => two, context, first);
     expect(entries.map(({ endpoints }) => endpoints.reachable.length)).toEqual([1, 2, 1]);
   });
 
   it('do not step aside where all traffic may go to all endpoints, as in mode userspace', () => {
-    const context = { ...FORWARDING, ejectSilentEndpoints: true, everyEndpoint: true };
-    const [entry] = forwardService(service({ ejectSilentEndpoints: true }), () => two, context, first);
+    const context = { ...FORWARDING, ejectUnresponsiveEndpoints: true, everyEndpoint: true };
+    const [entry] = forwardService(service({ ejectUnresponsiveEndpoints: true }), () => two, context, first);
     expect(entry!.endpoints.reachable).toEqual(two);
-    expect(entry).not.toHaveProperty('ejectsSilentEndpoints');
+    expect(entry).not.toHaveProperty('ejectsUnresponsiveEndpoints');
   });
 });

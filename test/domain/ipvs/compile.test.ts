@@ -326,7 +326,7 @@ describe('endpoints that are ejected', () => {
       endpoint(`10.244.1.${last}`, weight === undefined ? {} : { weight }),
     );
     const [entry] = forwardService(
-      service({ ejectSilentEndpoints: true }),
+      service({ ejectUnresponsiveEndpoints: true }),
       () => endpoints,
       FORWARDING,
       () => new Set(['10.244.1.2:8080']),

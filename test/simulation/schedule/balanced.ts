@@ -45,7 +45,7 @@ export function ejecting({ settings, steps }: Schedule): Schedule {
   if (!isPossible || !random.isOneIn(ONE_EJECTING_IN)) return { settings, steps };
   let later = 0;
   return {
-    settings: { ...settings, arguments: [...settings.arguments, '--eject-silent-endpoints'] },
+    settings: { ...settings, arguments: [...settings.arguments, '--eject-unresponsive-endpoints'] },
     steps: steps.flatMap((step) => {
       const silence = { at: step.at + later, name: 'silence', args: [] };
       const isSettled = step.name === 'settle';

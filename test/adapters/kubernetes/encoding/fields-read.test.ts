@@ -26,7 +26,7 @@ const metadata = {
   },
   annotations: {
     'kube-proxy-ts/ipvs-scheduler': 'mh',
-    'kube-proxy-ts/eject-silent-endpoints': 'true',
+    'kube-proxy-ts/eject-unresponsive-endpoints': 'true',
     'kube-proxy-ts/load-balancing': 'maglev',
     'kube-proxy-ts/weight': '5',
     'endpoints.kubernetes.io/last-change-trigger-time': '2026-11-22T17:06:43Z',

@@ -72,7 +72,7 @@ describe('why packets are refused or dropped: what explain says of the address',
 });
 
 describe('which silent endpoints get no share of packets to a frontend', () => {
-  const annotations = { 'kube-proxy-ts/eject-silent-endpoints': 'true' };
+  const annotations = { 'kube-proxy-ts/eject-unresponsive-endpoints': 'true' };
   const wish = { metadata: { namespace: 'shop', name: 'cart', annotations } };
   const two = rawSlice({ endpoints: ['10.1.1.1', '10.1.1.2'].map((one) => ({ addresses: [one] })) });
   const spec = { type: 'NodePort', ports: [{ port: 80, nodePort: 30080 }] };

@@ -260,11 +260,11 @@ describe('of endpoints that step aside', () => {
 
   it('says since when and why, and that the others get what is for the frontend', async () => {
     aside = new Set(['10.1.1.1:8080']);
-    given({ ejectSilentEndpoints: true }, three);
+    given({ ejectUnresponsiveEndpoints: true }, three);
     const { endpoints, findings, frontends } = (await explained()).ports[0]!;
     expect(frontends[0]!.reason).toBe('to 3 endpoints');
     const why =
-      'steps aside since 1970-01-01T00:00:00.000Z, because the last connections to it got no answer; tried again at 1970-01-01T00:00:30.000Z';
+      'ejected since 1970-01-01T00:00:00.000Z, because the last connections to it got no answer; tried again at 1970-01-01T00:00:30.000Z';
     expect(findings).toEqual([{ kind: 'aside', isFault: false, text: `endpoint 10.1.1.1:8080 ${why}` }]);
     expect(endpoints.map(({ used, reason }) => [used, reason])).toEqual([
       [false, why],
@@ -276,7 +276,7 @@ describe('of endpoints that step aside', () => {
 
   it('says of one that has just returned that it is about to be tried', async () => {
     aside = new Set(['10.1.1.2:8080']);
-    given({ ejectSilentEndpoints: true }, three);
+    given({ ejectUnresponsiveEndpoints: true }, three);
     const [port] = (await explained()).ports;
     expect(port!.endpoints[1]).toMatchObject({ used: false, reason: 'about to be tried again' });
   });
@@ -285,7 +285,7 @@ describe('of endpoints that step aside', () => {
     state.applyNode({ name: 'n1', zone: 'a', ips: [], podCIDRs: [], draining: false });
     aside = new Set(['10.1.1.1:8080']);
     given(
-      { ejectSilentEndpoints: true },
+      { ejectUnresponsiveEndpoints: true },
       three.map((one) => ({ ...one, zoneHints: ['a'] })),
     );
     expect((await explained()).ports[0]!.findings.map(({ kind }) => kind)).toEqual(['aside']);

@@ -4,7 +4,7 @@ import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
 
 const NAME = { namespace: 'shop' };
-const annotations = { 'kube-proxy-ts/eject-silent-endpoints': 'true' };
+const annotations = { 'kube-proxy-ts/eject-unresponsive-endpoints': 'true' };
 const named = (name: string, clusterIP: string) =>
   rawService({ clusterIP }, { metadata: { ...NAME, name, annotations } });
 const sliceOf = (service: string, ...addresses: readonly string[]) =>

@@ -211,7 +211,7 @@ describe('ListServices', () => {
 });
 
 it('counts the endpoints that step aside', async () => {
-  const annotations = { 'kube-proxy-ts/eject-silent-endpoints': 'true' };
+  const annotations = { 'kube-proxy-ts/eject-unresponsive-endpoints': 'true' };
   const cluster = new SeenCluster();
   cluster.aside.add('10.1.1.2:8080');
   cluster.deliver(

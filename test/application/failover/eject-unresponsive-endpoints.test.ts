@@ -1,7 +1,7 @@
 import {
-  EjectSilentEndpoints,
+  EjectUnresponsiveEndpoints,
   EjectionReports,
-} from '../../../src/application/failover/eject-silent-endpoints.js';
+} from '../../../src/application/failover/eject-unresponsive-endpoints.js';
 import type {
   AttemptOutcome,
   EndpointConnector,
@@ -21,7 +21,7 @@ import { endpoint, service } from '../../support/samples.js';
 import { MemoryFlowEvents } from '../../support/traffic/memory-flow-events.js';
 import { FIRST, SECOND, seenFlow } from '../../support/traffic/flows.js';
 
-const ON: Partial<Service> = { ejectSilentEndpoints: true };
+const ON: Partial<Service> = { ejectUnresponsiveEndpoints: true };
 const THIRD = '10.244.2.13:8080';
 const context = {
   family: 'IPv4',
@@ -44,7 +44,7 @@ let kernel: MemoryFlowEvents;
 let logger: MemoryLogger;
 let events: RecordingEvents;
 let watchers: TrafficWatchers;
-let ejection: EjectSilentEndpoints;
+let ejection: EjectUnresponsiveEndpoints;
 /** What is forwarded. */
 let entry: ForwardingEntry | undefined;
 let endpoints: readonly Endpoint[];
@@ -71,7 +71,12 @@ beforeEach(() => {
     program();
   };
   const reports = new EjectionReports('node1', events, logger);
-  ejection = new EjectSilentEndpoints(() => ({ traffic: watchers, recompute }), reports, connector, clock);
+  ejection = new EjectUnresponsiveEndpoints(
+    () => ({ traffic: watchers, recompute }),
+    reports,
+    connector,
+    clock,
+  );
 });
 afterEach(async () => {
   ejection.stop();
@@ -104,7 +109,7 @@ async function answered(place: string): Promise<void> {
 
 const reachable = (): readonly string[] => entry!.endpoints.reachable.map(endpointPlace);
 
-it('leaves a silent endpoint out of the entry, tells why, and tries it again', async () => {
+it('leaves an unresponsive endpoint out of the entry, logs why, and tries it again', async () => {
   program();
   await clock.advanceAsync(5_000);
   await unanswered(FIRST, 2);
@@ -123,8 +128,8 @@ it('leaves a silent endpoint out of the entry, tells why, and tries it again', a
     {
       regarding: { kind: 'Service', namespace: 'shop', name: 'cart' },
       type: 'Warning',
-      reason: 'SilentEndpointStepsAside',
-      action: 'EjectSilentEndpoint',
+      reason: 'EndpointEjected',
+      action: 'EjectEndpoint',
       note: expect.stringContaining(`node node1: endpoint ${FIRST} of ${entry!.key} (IPv4)`),
     },
   ]);
@@ -151,7 +156,7 @@ it('counts nothing where no Service wants it, and stops counting when none does 
   expect(kernel.isOpen).toBe(true);
   await clock.advanceAsync(60_000);
   expect(kernel.isOpen).toBe(true);
-  wish = { ejectSilentEndpoints: false };
+  wish = { ejectUnresponsiveEndpoints: false };
   program();
   await clock.advanceAsync(10_000);
   expect(kernel.isOpen).toBe(false);
@@ -167,7 +172,7 @@ it('brings everything back when the Service no longer wants it, and has forgotte
   await clock.advanceAsync(5_000);
   await unanswered(FIRST);
   expect(reachable()).toEqual([SECOND, THIRD]);
-  wish = { ejectSilentEndpoints: false };
+  wish = { ejectUnresponsiveEndpoints: false };
   program();
   expect(reachable()).toEqual([FIRST, SECOND, THIRD]);
   wish = ON;
@@ -201,7 +206,12 @@ it('looks at all ports that are counted once a second, and after an attempt only
   };
   const traffic = { keepCounting: watchers.keepCounting.bind(watchers), counted };
   const reports = new EjectionReports('node1', events, logger);
-  ejection = new EjectSilentEndpoints(() => ({ traffic, recompute: program }), reports, connector, clock);
+  ejection = new EjectUnresponsiveEndpoints(
+    () => ({ traffic, recompute: program }),
+    reports,
+    connector,
+    clock,
+  );
   outcome = 'answered';
   program();
   for (const place of [FIRST, SECOND]) kernel.begin(seenFlow(++lastFlow, { replySource: place }));
@@ -297,7 +307,7 @@ it('warns while not everything has been read, and after events were lost', async
   await unanswered(FIRST, 10);
   kernel.room = Infinity;
   await clock.advanceAsync(5_000);
-  expect(ejection.warnings).toEqual([expect.stringContaining('events of connections were lost')]);
+  expect(ejection.warnings).toEqual([expect.stringContaining('connection events were lost')]);
   await clock.advanceAsync(10_000);
   expect(ejection.warnings).toEqual([]);
 });
@@ -315,16 +325,16 @@ it('says once that nothing can be counted, warns of it, and tries again with the
   expect(ejection.warnings).toEqual([]);
 });
 
-it('counts nothing in a mode in which nobody can step aside, says so once, and warns of it', () => {
+it('counts nothing in a mode in which no endpoint can be ejected, logs it once, and warns of it', () => {
   const reports = new EjectionReports('node1', events, logger);
   const targets = () => ({ traffic: watchers, recompute: () => {} });
-  ejection = new EjectSilentEndpoints(targets, reports, connector, clock, 'nobody steps aside here');
+  ejection = new EjectUnresponsiveEndpoints(targets, reports, connector, clock, 'no ejection here');
   expect(ejection.warnings).toEqual([]);
   program();
   program();
   expect(kernel.isOpen).toBe(false);
-  expect(warned('nobody steps aside here')).toBe(1);
-  expect(ejection.warnings).toEqual(['nobody steps aside here']);
+  expect(warned('no ejection here')).toBe(1);
+  expect(ejection.warnings).toEqual(['no ejection here']);
 });
 
 function warned(words: string): number {

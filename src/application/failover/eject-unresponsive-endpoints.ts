@@ -28,25 +28,25 @@ import type { Logger } from '../ports/logger.js';
 const CHECK_PERIOD = 1_000;
 /** No endpoint is ejected for this time after events were lost, in milliseconds. */
 const DISTRUST = 10_000;
-const NOT_COUNTED = 'connections cannot be counted, so no silent endpoint steps aside';
+const NOT_COUNTED = 'connections cannot be counted, so no unresponsive endpoint is ejected';
 
-/** What ejection acts on. */
+/** The parts of the proxy that ejection uses. */
 export interface EjectionTargets {
   readonly traffic: Pick<TrafficWatchers, 'keepCounting' | 'counted'>;
-  /** Has the entries of a Service computed again, and programmed. */
+  /** Schedules that the entries of a Service are computed and programmed again. */
   recompute(family: IpFamily, service: ServiceKey): void;
 }
 
 /**
- * Use case EjectSilentEndpoints: checks every second the connections of service ports that eject silent endpoints, and has their entries
- * computed again when one is ejected or returns. Without such service ports nothing is counted. Ejections are forgotten with the process.
+ * Use case EjectUnresponsiveEndpoints: checks the connections of service ports that eject unresponsive endpoints every second, and recomputes their
+ * entries when an endpoint is ejected or returns. Without such service ports nothing is counted. A restart forgets ejections.
  */
-export class EjectSilentEndpoints implements EjectionStatus {
-  /** Service ports that eject silent endpoints, as last programmed. */
+export class EjectUnresponsiveEndpoints implements EjectionStatus {
+  /** Service ports that eject unresponsive endpoints, as last programmed. */
   private readonly entries = new Map<FamilyPortKey, ForwardingEntry>();
   /** Of service ports with ejected or unresponsive endpoints. */
   private readonly failovers = new Map<FamilyPortKey, PortFailover>();
-  /** By the time of day. Worked out once: what the clocks differ by is a fraction of a millisecond more or less each time. */
+  /** Times of day. Computed once: the difference of the clocks varies by a fraction of a millisecond each time. */
   private readonly times = new WeakMap<Ejection, EjectionTimes>();
   private readonly ownConnects: OwnConnects;
   private counting: { readonly release: () => void; timer: Timer } | undefined;
@@ -75,13 +75,13 @@ export class EjectSilentEndpoints implements EjectionStatus {
     return (port) => this.failovers.get(`${family} ${port}`)?.ejected;
   }
 
-  /** Follows what a family forwards. */
+  /** Follows the forwarding of a family. */
   listener(family: IpFamily): ForwardingListener {
     return {
       programmed: ({ changes }) => {
         for (const { key, entry } of changes) {
           const port = familyPortKey({ family, key });
-          if (entry?.ejectsSilentEndpoints) this.entries.set(port, entry);
+          if (entry?.ejectsUnresponsiveEndpoints) this.entries.set(port, entry);
           else if (this.entries.delete(port)) this.forget({ family, key });
         }
         if (this.entries.size === 0) this.stopCounting();
@@ -110,13 +110,13 @@ export class EjectSilentEndpoints implements EjectionStatus {
     return count;
   }
 
-  /** Why silent endpoints cannot be ejected at present, for people. Empty if no service port ejects endpoints. */
+  /** Why unresponsive endpoints cannot be ejected at present, for people. Empty if no service port ejects endpoints. */
   get warnings(): readonly string[] {
     if (this.entries.size === 0) return [];
     if (this.incapable !== undefined) return [this.incapable];
     if (this.unavailable) return [`${NOT_COUNTED}: ${this.unavailable.message}`];
     const { facts } = this.targets().traffic.counted() ?? {};
-    return facts ? [...blindness(facts), ...passingBlindness(facts, !this.isTrusting())] : [];
+    return facts ? [...detectionLimits(facts), ...temporaryLimits(facts, !this.isTrusting())] : [];
   }
 
   get stepCounts(): StepCounts {
@@ -131,7 +131,7 @@ export class EjectSilentEndpoints implements EjectionStatus {
   }
 
   private startCounting(): void {
-    if (this.incapable !== undefined) return this.reports.blind([this.incapable]);
+    if (this.incapable !== undefined) return this.reports.reportLimits([this.incapable]);
     this.unavailable = undefined;
     try {
       const release = this.targets().traffic.keepCounting('evidence');
@@ -139,7 +139,7 @@ export class EjectSilentEndpoints implements EjectionStatus {
     } catch (error) {
       if (!(error instanceof ConntrackUnavailableError)) throw error;
       this.unavailable = error;
-      this.reports.blind([NOT_COUNTED], { error });
+      this.reports.reportLimits([NOT_COUNTED], { error });
     }
   }
 
@@ -156,12 +156,12 @@ export class EjectSilentEndpoints implements EjectionStatus {
     });
   }
 
-  /** @param ports those to judge; missing: all that have something to judge */
+  /** @param ports those to judge; missing: all with counted connections or earlier ejections */
   private check(ports?: Iterable<FamilyPortKey>): void {
     const { traffic, recompute } = this.targets();
     const counted = traffic.counted();
     if (!counted) return;
-    this.reports.blind(blindness(counted.facts));
+    this.reports.reportLimits(detectionLimits(counted.facts));
     const isReliable = this.isReliable(counted.facts);
     for (const port of ports ?? new Set([...counted.ports.keys(), ...this.failovers.keys()])) {
       const entry = this.entries.get(port);
@@ -180,8 +180,8 @@ export class EjectSilentEndpoints implements EjectionStatus {
     isReliable: boolean,
   ): readonly EjectionStep[] {
     const known = this.failovers.get(port);
-    const isDoubted = traffic !== undefined && hasUnanswered(traffic);
-    if (!isDoubted && (known?.isIdle ?? true)) {
+    const isSuspected = traffic !== undefined && hasUnanswered(traffic);
+    if (!isSuspected && (known?.isIdle ?? true)) {
       this.forget(entry);
       return [];
     }
@@ -209,7 +209,7 @@ export class EjectSilentEndpoints implements EjectionStatus {
     return complete && this.isTrusting();
   }
 
-  /** No event was lost lately. */
+  /** No event was lost recently. */
   private isTrusting(): boolean {
     return this.clock.steady() - this.lostAt >= DISTRUST;
   }
@@ -220,30 +220,26 @@ function hasUnanswered({ endpoints }: PortTraffic): boolean {
   return false;
 }
 
-/** Which silent endpoints cannot be detected on this machine, and why, for people. */
-function blindness({ tracksServices, hidesDeadOnBridges }: CountingFacts): readonly string[] {
+/** Reasons why some unresponsive endpoints cannot be detected on this machine, for people. */
+function detectionLimits({ tracksServices, hidesDeadOnBridges }: CountingFacts): readonly string[] {
   return compactTexts(
     !tracksServices &&
-      'connections through IPVS are not tracked, so silent endpoints are not seen, and none steps aside: set net.ipv4.vs.conntrack to 1',
+      'connections through IPVS are not tracked, so unresponsive endpoints are not detected: set net.ipv4.vs.conntrack to 1',
     hidesDeadOnBridges &&
-      "connections of pods to a dead endpoint on their own bridge are not seen, since net.bridge.bridge-nf-call-iptables is 1: such an endpoint steps aside only for other clients' sake",
+      'net.bridge.bridge-nf-call-iptables is 1, so connections of pods to a dead endpoint on their own bridge are not tracked: only connections of other clients lead to its ejection',
   );
 }
 
 /** Why no endpoint is ejected at present, for people. */
-function passingBlindness(
-  { complete, readShare }: CountingFacts,
-  eventsWereLost: boolean,
-): readonly string[] {
+function temporaryLimits({ complete, readShare }: CountingFacts, eventsWereLost: boolean): readonly string[] {
   return compactTexts(
     !complete &&
-      `${Math.floor(100 * readShare)}% of the connections have been read; until all have been, no silent endpoint steps aside`,
-    eventsWereLost &&
-      'events of connections were lost a moment ago, so no silent endpoint steps aside for some seconds',
+      `${Math.floor(100 * readShare)}% of the connections have been read; no endpoint is ejected until all have been read`,
+    eventsWereLost && 'connection events were lost, so no endpoint is ejected for 10 s',
   );
 }
 
-/** How many steps there have been since the start, by what and why. */
+/** The number of ejections and returns since the start, by reason. */
 export type StepCounts = ReadonlyMap<EjectionStep['why'], number>;
 
 /** Reports ejected and returning endpoints: in the log, as events on their Services, and as counts. */
@@ -265,23 +261,26 @@ export class EjectionReports {
     const { place: endpoint, what, why } = step;
     this.counts.set(why, (this.counts.get(why) ?? 0) + 1);
     if (what === 'returned') {
-      this.logger.info({ servicePort, family, endpoint, why }, 'an endpoint gets new connections again');
+      this.logger.info(
+        { servicePort, family, endpoint, why },
+        'an ejected endpoint gets new connections again',
+      );
       return;
     }
     const { seconds } = step;
-    this.logger.warn({ servicePort, family, endpoint, why, seconds }, 'a silent endpoint steps aside');
+    this.logger.warn({ servicePort, family, endpoint, why, seconds }, 'ejected an unresponsive endpoint');
     this.events.record({
       regarding: { kind: 'Service', namespace: name.namespace, name: name.name },
       type: 'Warning',
-      reason: 'SilentEndpointStepsAside',
-      action: 'EjectSilentEndpoint',
+      reason: 'EndpointEjected',
+      action: 'EjectEndpoint',
       // Without the time, so that a repetition is the same event.
-      note: `node ${this.nodeName}: endpoint ${endpoint} of ${servicePort} (${family}) is listed as ready, but the last connections to it got no answer; new ones go to others for a while`,
+      note: `node ${this.nodeName}: endpoint ${endpoint} of ${servicePort} (${family}) is ready, but the last connections to it got no answer; new connections go to other endpoints for a while`,
     });
   }
 
-  /** Logs once why silent endpoints cannot be ejected. */
-  blind(reasons: readonly string[], facts: Readonly<Record<string, unknown>> = {}): void {
+  /** Logs once why unresponsive endpoints cannot be ejected. */
+  reportLimits(reasons: readonly string[], facts: Readonly<Record<string, unknown>> = {}): void {
     for (const reason of reasons) {
       if (this.reported.has(reason)) continue;
       this.reported.add(reason);
