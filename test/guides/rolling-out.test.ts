@@ -77,7 +77,7 @@ it('names metrics that the dashboard or the alerts show', async () => {
   const monitoring = await Promise.all(
     ['dashboard.json', 'alerts.yaml'].map((name) => readFile(`deploy/chart/monitoring/${name}`, 'utf8')),
   );
-  const named = [...text.matchAll(/`((?:kubeproxy|process)_\w+)`/g)].map(([, name]) => name!);
+  const named = [...text.matchAll(/`((?:kubeproxy|kube_proxy_ts|process)_\w+)`/g)].map(([, name]) => name!);
   expect(named.length).toBeGreaterThan(3);
   expect(named.filter((name) => !monitoring.join('').includes(name))).toEqual([]);
 });

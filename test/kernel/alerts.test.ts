@@ -30,7 +30,7 @@ describe('the alerts', () => {
   let namespace: Namespace;
   let node: Host;
   let folder: string;
-  /** A proxy that serves, then one that ignores an object and has refused an edit, and one that found no API server. */
+  /** A proxy that serves, then one that ignores an object and has rejected an edit, and one that found no API server. */
   let scrapes: { readonly healthy: Scrape; readonly complaining: Scrape; readonly lost: Scrape };
 
   const place = async (name: string, text: string): Promise<void> => {
@@ -116,10 +116,11 @@ describe('the alerts', () => {
     return names.sort();
   }
 
-  /** What Prometheus makes of a scrape that stays the same, with some samples replaced by how they go on. */
+  /** What Prometheus makes of a scrape that stays the same, with some samples replaced by how they continue, and others left out. */
   function seen(
     scraped: Scrape,
     changed: Readonly<Record<string, string>> = {},
+    without = '-',
   ): (readonly [string, string])[] {
     for (const name of Object.keys(changed)) if (!scraped.has(name)) throw new Error(`there is no ${name}`);
     const target = 'job="kube-proxy-ts",instance="node-1"';
@@ -127,7 +128,9 @@ describe('the alerts', () => {
       sample.includes('{') ? sample.replace('{', `{${target},`) : `${sample}{${target}}`;
     return [
       [`up{${target}}`, '1x40'],
-      ...[...scraped].map(([sample, value]) => [labelled(sample), changed[sample] ?? `${value}x40`] as const),
+      ...[...scraped]
+        .filter(([sample]) => !sample.includes(without))
+        .map(([sample, value]) => [labelled(sample), changed[sample] ?? `${value}x40`] as const),
     ];
   }
 
@@ -136,43 +139,74 @@ describe('the alerts', () => {
   });
 
   it('see a node that never synced, from its first moment', async () => {
-    expect(await firing(...seen(scrapes.lost))).toEqual(['KubeProxyNeverSynced']);
+    expect(await firing(...seen(scrapes.lost))).toEqual(['KubeProxyTsNeverSynced']);
   });
 
-  it('see ignored objects, and a refused configuration', async () => {
+  it('see ignored objects, and a rejected configuration', async () => {
     expect(await firing(...seen(scrapes.complaining))).toEqual([
-      'KubeProxyConfigurationRefused',
-      'KubeProxyObjectsIgnored',
+      'KubeProxyTsConfigurationRejected',
+      'KubeProxyTsObjectsIgnored',
     ]);
   });
 
   it('see one proxy of many that is down, and all of them', async () => {
     const other = ['up{job="kube-proxy-ts",instance="node-2"}', '1x10 0x30'] as const;
-    expect(await firing(...seen(scrapes.healthy), other)).toEqual(['KubeProxyInstanceDown']);
-    expect(await firing(other)).toEqual(['KubeProxyDown', 'KubeProxyInstanceDown']);
-    expect(await firing(['up{job="other",instance="node-1"}', '1x40'])).toEqual(['KubeProxyDown']);
+    expect(await firing(...seen(scrapes.healthy), other)).toEqual(['KubeProxyTsInstanceDown']);
+    expect(await firing(other)).toEqual(['KubeProxyTsDown', 'KubeProxyTsInstanceDown']);
+    expect(await firing(['up{job="other",instance="node-1"}', '1x40'])).toEqual(['KubeProxyTsDown']);
   });
 
   it.each([
     [
-      'KubeProxyServicePortsRefused',
+      'KubeProxyTsServicePortsFailed',
       'kube_proxy_ts_service_ports{ip_family="IPv4",state="failed"}',
       '0x5 2x35',
     ],
     [
-      'KubeProxyRulesNotProgrammed',
+      'KubeProxyTsRulesNotProgrammed',
       'kubeproxy_sync_proxy_rules_last_queued_timestamp_seconds{ip_family="IPv4"}',
       '99999999999x40',
     ],
-    ['KubeProxyRulesTampered', 'kube_proxy_ts_drift_detections_total{ip_family="IPv4"}', '0+1x40'],
+    ['KubeProxyTsRulesDrift', 'kube_proxy_ts_drift_detections_total{ip_family="IPv4"}', '0+1x40'],
   ])('see what %s is about', async (alert, sample, values) => {
     expect(await firing(...seen(scrapes.healthy, { [sample]: values }))).toEqual([alert]);
+  });
+
+  it('see a degraded node, unless a more precise alert fires', async () => {
+    const [ok, degraded] = ['ok', 'degraded'].map((state) => `kube_proxy_ts_node_state{state="${state}"}`);
+    const change = { [ok!]: '0x40', [degraded!]: '1x40' };
+    expect(await firing(...seen(scrapes.healthy, change))).toEqual(['KubeProxyTsNodeDegraded']);
+    const failed = { 'kube_proxy_ts_service_ports{ip_family="IPv4",state="failed"}': '1x40' };
+    expect(await firing(...seen(scrapes.healthy, { ...change, ...failed }))).toEqual([
+      'KubeProxyTsServicePortsFailed',
+    ]);
+  });
+
+  it('are silent about kube-proxy', async () => {
+    const target = 'job="kube-proxy",instance="node-2"';
+    const queued = `kubeproxy_sync_proxy_rules_last_queued_timestamp_seconds{${target}}`;
+    const last = `kubeproxy_sync_proxy_rules_last_timestamp_seconds{${target}}`;
+    const kubeProxy = [
+      [`up{${target}}`, '0x40'],
+      [queued, '1000x40'],
+      [last, '10x40'],
+    ] as const;
+    expect(await firing(...seen(scrapes.healthy), ...kubeProxy)).toEqual([]);
+  });
+
+  it('see a proxy that is down under a job of another name', async () => {
+    const target = 'job="node-proxy",instance="node-2"';
+    const down = [
+      [`up{${target}}`, '1x10 0x30'],
+      [`kube_proxy_ts_build_info{${target},mode="nftables"}`, '1x10 stale'],
+    ] as const;
+    expect(await firing(...seen(scrapes.healthy), ...down)).toEqual(['KubeProxyTsInstanceDown']);
   });
 
   it('see a watch that is silent, and endpoints that take long', async () => {
     const target = 'job="kube-proxy-ts",instance="node-1"';
     const silent = [`kube_proxy_ts_watch_idle_seconds{${target},kind="Service"}`, '0+60x40'] as const;
-    expect(await firing(...seen(scrapes.healthy), silent)).toEqual(['KubeProxyWatchSilent']);
+    expect(await firing(...seen(scrapes.healthy), silent)).toEqual(['KubeProxyTsWatchIdle']);
     const bucket = (le: string): string =>
       `kubeproxy_network_programming_duration_seconds_bucket{${target},ip_family="IPv4",le="${le}"}`;
     const slow = [
@@ -180,7 +214,9 @@ describe('the alerts', () => {
       [bucket('60'), '0+10x40'],
       [bucket('+Inf'), '0+10x40'],
     ] as const;
-    expect(await firing([`up{${target}}`, '1x40'], ...slow)).toEqual(['KubeProxySlowNetworkProgramming']);
+    expect(await firing(...seen(scrapes.healthy, {}, 'network_programming'), ...slow)).toEqual([
+      'KubeProxyTsNetworkProgrammingSlow',
+    ]);
   });
 });
 
