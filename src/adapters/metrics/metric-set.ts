@@ -1,8 +1,8 @@
-/** Metrics as they are declared, and registered with prom-client. */
+/** Declarations of metrics, and their registration with prom-client. */
 
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** One metric as it is registered. */
+/** A registered metric. */
 export interface MetricSpec {
   /** The full name. */
   readonly name: string;
