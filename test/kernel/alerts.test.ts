@@ -30,6 +30,8 @@ describe('the alerts', () => {
   let namespace: Namespace;
   let node: Host;
   let folder: string;
+  /** The metrics of a proxy that serves, as text. */
+  let exposition: string;
   /** A proxy that serves, then one that ignores an object and has rejected an edit, and one that found no API server. */
   let scrapes: { readonly healthy: Scrape; readonly complaining: Scrape; readonly lost: Scrape };
 
@@ -74,6 +76,7 @@ describe('the alerts', () => {
     const proxy = await Command.start(node, [...flags, ...manifests]);
     try {
       const healthy = await scrapedUntil(proxy, 'kube_proxy_ts_synced{ip_family="IPv4"}', 1);
+      exposition = (await node.get('http://127.0.0.1:10246/metrics')).body;
       await place('objects.yaml', `${objects}---\n${stringify(BROKEN)}`);
       await place('config', configuration({ mode: 'nonsense' }));
       await scrapedUntil(proxy, 'kube_proxy_ts_configuration_rejected', 1);
@@ -133,6 +136,17 @@ describe('the alerts', () => {
         .map(([sample, value]) => [labelled(sample), changed[sample] ?? `${value}x40`] as const),
     ];
   }
+
+  it('use metrics that follow the conventions of Prometheus', async () => {
+    const own = exposition.split('\n').filter((line) => /^(# \w+ )?kube_proxy_ts_/.test(line));
+    expect(own.length).toBeGreaterThan(40);
+    const { all } = await execa('promtool', ['check', 'metrics'], {
+      input: `${own.join('\n')}\n`,
+      reject: false,
+      all: true,
+    });
+    expect(all).toBe('');
+  });
 
   it('are silent about a proxy that serves', async () => {
     expect(await firing(...seen(scrapes.healthy))).toEqual([]);

@@ -10,6 +10,7 @@ export async function falseMetric({ world, history }: Simulation): Promise<strin
     ['kube_proxy_ts_configuration_rejected', 0],
     ['kube_proxy_ts_ignored_objects', 0],
     ['kube_proxy_ts_watch_connected', 1],
+    ['kube_proxy_ts_node_state{state="ok"}', 1],
     ['kubeproxy_sync_proxy_rules_service_changes_pending', 0],
     ['kubeproxy_sync_proxy_rules_endpoint_changes_pending', 0],
   ]);
