@@ -12,7 +12,7 @@ import { createGzip } from 'node:zlib';
 const [root, archive] = process.argv.slice(2, 4).map((path) => resolve(path));
 const { version, license } = JSON.parse(await readFile('package.json', 'utf8'));
 const architecture = process.argv[4];
-/** The same inputs give the same archive: every file has this time. */
+/** The time of all files, so that the same inputs produce the same archive. */
 const epoch = process.env.SOURCE_DATE_EPOCH ?? '0';
 const fixed = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', `--mtime=@${epoch}`];
 

@@ -1,5 +1,5 @@
-// Writes what an image is made of, as SPDX and as a list of licenses: node bill-of-materials.mjs ROOT DEBIAN NPM
-// DEBIAN: a file with the names of the Debian packages' archives. NPM: a folder in which npm has installed packages.
+// Writes the bill of materials of an image, as SPDX and as a list of licenses: node bill-of-materials.mjs ROOT DEBIAN NPM
+// DEBIAN: a file with the names of the Debian packages' archives. NPM: a folder with packages that npm installed.
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -57,6 +57,10 @@ describe('the notes of the chart', () => {
     const exec = 'kubectl -n kube-system exec daemonset/kube-proxy-ts -- kubeproxy';
     for (const command of ['status', 'services --problems', 'explain NAMESPACE/NAME'])
       expect(text).toContain(`\n  ${exec} ${command}\n`);
+    expect(text).toContain('\n  kubectl kubeproxy status\n');
+    expect(await notes('nameOverride=node-proxy')).toContain(
+      '\n  kubectl kubeproxy status -l k8s-app=node-proxy\n',
+    );
     expect(text).toContain('nftables mode requires Linux 5.13 or newer');
     expect(text).toContain('--reuse-values --set mode=iptables');
     expect(await notes('mode=iptables')).not.toContain('5.13');

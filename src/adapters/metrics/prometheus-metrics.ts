@@ -46,7 +46,7 @@ export interface PacketCounters {
   packets(name: string): Promise<number | undefined>;
 }
 
-/** The packets to node ports on loopback addresses that rules have rejected, by protocol, as far as they are counted. */
+/** Packets to node ports on loopback addresses that rules have rejected, by protocol, if the kernel counts them. */
 export type RejectedPackets = (
   family: IpFamily,
   signal: AbortSignal,
@@ -55,7 +55,7 @@ export type RejectedPackets = (
 /** Sets gauges on demand. Cheap, whatever the size of the cluster. */
 export type Scrape = (own: MetricSet<typeof OWN_METRICS>) => void;
 
-/** All metrics, as the tables declare them, and the text that Prometheus reads. */
+/** All metrics of the tables, and their text for Prometheus. */
 export class PrometheusMetrics implements Metrics {
   private readonly registry = new Registry();
   private readonly proxy: MetricSet<typeof PROXY_METRICS>;
@@ -247,7 +247,7 @@ export class PrometheusMetrics implements Metrics {
     this.proxy.countUpTo('localhostNodePorts', await read('localhost_nps_accepted_pkts'));
   }
 
-  /** What cannot be read in time is left out. */
+  /** Counters that cannot be read in time are omitted. */
   private async readRejectedPackets(family: IpFamily): Promise<void> {
     const { rejectedPackets, clock } = this.options;
     if (!rejectedPackets || !this.proxy.has('localhostNodePortsRejected')) return;

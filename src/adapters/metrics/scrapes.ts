@@ -21,11 +21,11 @@ export function showServicePorts(
 ): void {
   const { programmed, degraded, failed } = statuses.counts(family);
   own.set('servicePorts', { ip_family: family, state: 'programmed' }, programmed - degraded);
-  // The node is not the cause of those that this mode never serves.
+  // The node is not the cause if the mode does not support a service port.
   const refused = statuses.failures(family).filter((port) => isNodeProblem('failed', port)).length;
   own.set('servicePorts', { ip_family: family, state: 'degraded' }, degraded + failed - refused);
   own.set('servicePorts', { ip_family: family, state: 'failed' }, refused);
-  // So that the counter is there before there is anything to count: the first increase is seen as one.
+  // Prometheus sees the first event as an increase only if the counter exists before it.
   own.count('driftDetections', { ip_family: family }, 0);
   own.set('pendingServices', { ip_family: family }, pending.serviceCount);
 }
@@ -49,7 +49,7 @@ export function showSlots(
   own.set('slotsDenied', labels, deniedServices);
 }
 
-/** How fresh each kind is; kinds that the cluster does not have are skipped. */
+/** The watches of each kind; kinds that the cluster does not have are omitted. */
 export function showSources(own: Own, sources: readonly SourceStatus[], now: number): void {
   own.clear('watchIdle', 'watchConnected', 'watchRewinds', 'shortWatches');
   for (const { kind, state, connected, rewinds, shortWatches, lastActivity } of sources) {
@@ -67,7 +67,7 @@ export function showIgnoredObjects(own: Own, ignoredByKind: ReadonlyMap<string, 
   for (const [kind, count] of ignoredByKind) own.set('ignoredObjects', { kind }, count);
 }
 
-/** Ejections. All reasons are there from the start, so that the first increase is seen as one. */
+/** Ejected endpoints. The counters of all reasons exist from the start. */
 export function showEjections(
   own: Own,
   ejection: Pick<EjectUnresponsiveEndpoints, 'stepCounts' | 'ejectedCount'>,
@@ -83,7 +83,7 @@ export function showEjections(
     own.count('endpointReturns', { reason: labelText(reason) }, stepCounts.get(reason) ?? 0);
 }
 
-/** The traffic of Services; those that are gone are forgotten. */
+/** The traffic of Services, without deleted ones. */
 export function showTraffic(own: Own, series: readonly SeriesValues[]): void {
   own.clear('trafficOpen', 'trafficUnanswered', 'trafficConnections', 'trafficFailed', 'trafficBytes');
   for (const { labels, open, overdue, connections, failed, bytes } of series) {
