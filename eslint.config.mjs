@@ -50,6 +50,7 @@ const PUBLISHED = {
       'manifests',
       'tool-programs.ts',
       'userspace/host-network.ts',
+      'conntrack/ctnetlink.ts',
     ],
     ...['kubernetes/client', 'kubernetes/connection/connection.ts'],
     ...['netlink', 'rtnetlink', 'nftables/render-text.ts', 'ipset'],

@@ -6,7 +6,6 @@ import type {
   AddressExplanation,
   Explanation,
 } from '../../src/diagnostics/application/explain/explanation.js';
-import type { NodeBundle } from '../../src/diagnostics/application/cluster/node-bundle.js';
 import type { History } from '../../src/application/status/change-entry.js';
 import type { ProxyStatus } from '../../src/diagnostics/application/status/proxy-status.js';
 import type { ServiceList } from '../../src/diagnostics/application/status/service-row.js';
@@ -17,6 +16,7 @@ import { Host } from '../support/testbed/host.js';
 import { TableOwner } from '../support/testbed/table-owner.js';
 import { Namespace } from '../support/program/in-namespace.js';
 import { until } from '../support/until.js';
+import { readArchive } from '../support/read-archive.js';
 
 const metrics = 'http://127.0.0.1:10249';
 
@@ -222,20 +222,44 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
     expect((await ask('services', '-n', 'none')).exitCode).toBe(1);
   });
 
-  it('tells everything for a bundle', async () => {
-    const { exitCode, stdout } = await ask('dump');
-    const { parts } = JSON.parse(stdout) as NodeBundle;
-    expect(parts).toMatchObject({
-      status: { state: 'good' },
-      services: { services: [{ name: 'idle' }, { name: 'web' }] },
-      diff: { families: [{ lines: [] }, { lines: [] }] },
-      history: { total: expect.any(Number) as number },
-      configz: { 'kubeproxy.config.k8s.io': { mode: 'nftables' } },
-      metrics: expect.stringContaining('kube_proxy_ts_service_ports') as string,
+  it('collects a support bundle without secrets', async () => {
+    const path = join(folder, 'bundle.tar.gz');
+    await namespace.run(['nft', 'add table inet other { comment "password=s3cr3t-Va1ue" ; }']);
+    await namespace.run(['ip', 'route', 'add', 'blackhole', '198.51.100.0/24', 'table', '77']);
+    const { exitCode, stdout, stderr } = await ask('dump', path);
+    await namespace.run(['nft', 'delete table inet other']);
+    expect(stderr).toBe('');
+    // No unit of systemd runs this proxy.
+    expect(stdout).toMatch(
+      /^wrote \d+ files to .*bundle\.tar\.gz\nmissing: node1\/logs\/journal\.log: .*\n$/,
+    );
+    expect(exitCode).toBe(1);
+    const files = await readArchive(path);
+    const json = (name: string): unknown => JSON.parse(files[`node1/${name}`]!);
+    expect(json('debug/status.json')).toMatchObject({ node: 'node1' });
+    expect(json('debug/services.json')).toMatchObject({ services: [{ name: 'idle' }, { name: 'web' }] });
+    expect(json('debug/diff.json')).toMatchObject({ families: [{ lines: [] }, { lines: [] }] });
+    expect(json('debug/history.json')).toMatchObject({ total: expect.any(Number) as number });
+    expect(json('debug/configz.json')).toMatchObject({ 'kubeproxy.config.k8s.io': { mode: 'nftables' } });
+    expect(json('debug/traffic.json')).toMatchObject({ services: expect.any(Array) as unknown });
+    expect(files['node1/debug/metrics.txt']).toContain('kube_proxy_ts_service_ports');
+    expect(files['node1/rules/nftables.txt']).toMatch(/table ip kube-proxy \{[^]*172\.30\.20\.6/);
+    expect(files['node1/rules/nftables.txt']).toContain('table inet other');
+    expect(json('network/devices.json')).toContainEqual(
+      expect.objectContaining({ name: 'lo', addresses: ['127.0.0.1/8', '::1/128'] }),
+    );
+    expect(files['node1/network/routes.txt']).toContain('blackhole 198.51.100.0/24');
+    expect(files['node1/network/routes.txt']).toMatch(/^local 127\.0\.0\.1\/32 .* table local$/m);
+    expect(files['node1/network/rules.txt']).toContain('IPv4 32766: from all lookup main');
+    expect(json('network/neighbours.json')).toEqual(expect.any(Object));
+    expect(json('network/conntrack.json')).toMatchObject({ max: expect.any(Number) as number });
+    expect(files['node1/network/sysctls.txt']).toMatch(/^net\.ipv4\.ip_forward = [01]$/m);
+    expect(files['node1/network/sysctls.txt']).toMatch(/^net\.ipv4\.conf\.all\.rp_filter = \d$/m);
+    expect(json('system.json')).toMatchObject({
+      kernel: expect.any(String) as string,
+      nodeVersion: process.version,
     });
-    expect(exitCode).toBe(0);
-    const written = await ask('dump', '--to', join(folder, 'bundle'));
-    expect(written).toMatchObject({ exitCode: 0, stdout: `wrote node1 into ${join(folder, 'bundle')}\n` });
+    for (const content of Object.values(files)) expect(content).not.toContain('s3cr3t-Va1ue');
   });
 
   it('tells what it repaired', async () => {

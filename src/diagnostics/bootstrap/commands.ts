@@ -7,7 +7,8 @@ import { top } from '../adapters/cli/commands/top.js';
 import { validate } from '../adapters/cli/commands/validate.js';
 import { version } from '../adapters/cli/commands/version.js';
 import { complete, completionScript } from '../adapters/cli/commands/completion.js';
-import { BundleFolderError, dump } from '../adapters/cli/commands/dump.js';
+import { BundleArchiveError } from '../adapters/bundle/bundle.js';
+import { dump } from '../adapters/cli/commands/dump.js';
 import { QueriesError, trace } from '../adapters/cli/commands/trace.js';
 import { QUERY_FAILED, QueryError } from '../adapters/cli/running-proxy.js';
 import { subcommands, subcommandsOf, type Request } from '../adapters/cli/subcommands.js';
@@ -23,7 +24,7 @@ import { CannotTraceError } from '../application/trace/trace-packets.js';
 import { completeCommandLine, type CommandLine } from '../../bootstrap/configuration/command-line.js';
 import { ConfigurationError, EarlyExit } from '../../bootstrap/configuration/errors.js';
 import { proxyFlags } from '../../bootstrap/configuration/flags.js';
-import { thisVersion } from '../../bootstrap/version.js';
+import { PROGRAM_VERSION, thisVersion } from '../../bootstrap/version.js';
 import type { Invocation } from './read-objects.js';
 
 export { subcommandsOf };
@@ -48,9 +49,11 @@ const commands: { readonly [Name in Request['name']]: Command<Name> } = {
   },
   history,
   top,
-  dump,
+  dump: (invocation) => dump(invocation, PROGRAM_VERSION),
   cluster: async (invocation) =>
-    (await import('../adapters/cli/cluster/query-cluster.js')).queryCluster(invocation),
+    invocation.request.query.kind === 'dump'
+      ? (await import('../adapters/bundle/cluster-bundle.js')).dumpCluster(invocation, PROGRAM_VERSION)
+      : (await import('../adapters/cli/cluster/query-cluster.js')).queryCluster(invocation),
   version: (invocation) => version(invocation, thisVersion(invocation.version)),
   plan: async (invocation, logger) => (await import('./without-proxy.js')).plan(invocation, logger),
   async completion({ request }) {
@@ -88,7 +91,7 @@ const FOR_PEOPLE = [
   QueryError,
   CannotTraceError,
   QueriesError,
-  BundleFolderError,
+  BundleArchiveError,
   DumpError,
   ComparisonError,
 ];

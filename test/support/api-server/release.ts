@@ -20,6 +20,7 @@ const SELECTABLE: Readonly<
 > = {
   '/api/v1/services': { fields: [...NAMES, 'spec.clusterIP', 'spec.type'], since: 31 },
   '/api/v1/nodes': { fields: ['metadata.name', 'spec.unschedulable'], since: 0 },
+  '/api/v1/events': { fields: [...NAMES, 'involvedObject.kind', 'involvedObject.name', 'type'], since: 0 },
   '/api/v1/pods': {
     fields: [...NAMES, 'spec.nodeName', 'spec.restartPolicy', 'status.phase', 'status.podIP'],
     since: 0,

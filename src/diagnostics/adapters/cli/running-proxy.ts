@@ -59,10 +59,11 @@ export class RunningProxy {
 
   /**
    * The text that it answers to a GET of this path.
-   * @throws QueryError as `ask`, and unless the status is 200
+   * @param timeout for the whole answer, in milliseconds
+   * @throws QueryError as `query`, and unless the status is 200
    */
-  async text(path: string): Promise<string> {
-    const { place, status, body } = await this.get(path, TIMEOUT);
+  async text(path: string, timeout = TIMEOUT): Promise<string> {
+    const { place, status, body } = await this.get(path, timeout);
     if (status === 200) return body;
     throw new QueryError(`${place} answers ${status}: ${cutText(body.trim(), SHOWN)}; ${ADVICE}`);
   }

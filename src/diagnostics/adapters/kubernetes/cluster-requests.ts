@@ -47,3 +47,19 @@ export function listDaemonSets(namespace: string, labelSelector: string): BuildP
       limit,
     );
 }
+
+/** Missing namespace: of all. */
+export function listEvents(namespace?: string, fieldSelector?: string): BuildPage {
+  return ({ limit, next }) =>
+    namespace === undefined
+      ? coreRequests.listEventForAllNamespaces(undefined, next, fieldSelector, undefined, limit)
+      : coreRequests.listNamespacedEvent(
+          namespace,
+          undefined,
+          undefined,
+          next,
+          fieldSelector,
+          undefined,
+          limit,
+        );
+}

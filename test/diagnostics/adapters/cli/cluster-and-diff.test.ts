@@ -15,7 +15,7 @@ describe('the plugin for kubectl', () => {
   it('finds the proxies where DaemonSets usually are', () => {
     expect(parsePlugin(['status']).request).toEqual({
       name: 'cluster',
-      query: { kind: 'status', words: ['status', '-o', 'json'], services: [], to: '' },
+      query: { kind: 'status', words: ['status', '-o', 'json'], services: [] },
       access,
       output: 'text',
     });
@@ -39,7 +39,6 @@ describe('the plugin for kubectl', () => {
         kind: 'explain',
         words: ['explain'],
         services: [{ service: 'shop/cart' }],
-        to: '',
       },
       access: { proxyNamespace: 'net', selector: 'app=proxy', context: 'prod', parallel: 5 },
       output: 'json',
@@ -83,9 +82,8 @@ describe('the plugin for kubectl', () => {
     });
     expect(asked('top')).toBe('top --once -o json');
     expect(asked('top', 'shop/cart', '--sort', 'new')).toBe('top shop/cart --sort new --once -o json');
-    expect(asked('dump', '--to', 'bundle')).toBe('dump');
-    expect(parsePlugin(['dump', '--to', 'bundle']).request).toMatchObject({
-      query: { to: 'bundle' },
+    expect(parsePlugin(['dump', 'bundle.tar.gz']).request).toMatchObject({
+      query: { file: 'bundle.tar.gz' },
     });
   });
 
@@ -101,7 +99,9 @@ describe('the plugin for kubectl', () => {
     ],
     [['trace', '--to', '10.96.0.1:80'], 'trace takes --from SOURCE and --to'],
     [['diff', 'Cart'], 'diff takes names as NAME'],
-    [['dump'], 'dump takes --to FOLDER'],
+    [['dump', '--to', 'bundle'], 'unknown flag: --to'],
+    [['dump', 'a', 'b'], 'does not take any arguments, got [b]'],
+    [['dump', ''], 'dump got an empty file name'],
     [['explain', 'shop/cart', '-o', 'name'], '-o name is for status, services, history, not for explain'],
     [['validate', 'a'], 'unknown command "validate"'],
     [['services', '--watch'], 'unknown flag: --watch'],

@@ -80,8 +80,7 @@ const QUERIES = {
   dump: {
     ...dumpCommand,
     description:
-      'Collect what the proxies say about themselves, for those who are to help, into a folder for each node.',
-    usage: '--to FOLDER [flags]',
+      'Collect a support bundle of all nodes and of the objects of the proxies into one archive, without secrets. FILE is a new .tar.gz archive; - is standard output.',
   },
   compare: subcommand({
     name: 'compare',
@@ -155,8 +154,8 @@ export interface ClusterQuery {
   readonly sender?: { readonly from: NamedPod; readonly family?: IpFamily };
   /** What to explain. */
   readonly services: readonly ServiceName[];
-  /** The folder for what is dumped. */
-  readonly to: string;
+  /** The archive for a support bundle; missing: the usual name. */
+  readonly file?: string | undefined;
   readonly comparison?: ComparisonQuery;
 }
 
@@ -178,25 +177,21 @@ type QueryOptions = Readonly<Record<string, unknown>>;
 /** The query in these arguments. @throws UsageError */
 function queryOf([name = '', ...rest]: readonly string[], options: QueryOptions): ClusterQuery {
   const kind = name as QueryKind;
-  const { to = '' } = options;
   refuseMissing(kind, rest, options);
-  QUERIES[kind].request(rest, options as never);
-  if (kind === 'explain') return { kind, words: [kind], services: explainedServices(rest, options), to: '' };
-  if (kind === 'dump') {
-    if (to === '') throw new UsageError('dump takes --to FOLDER, a new folder to write to');
-    return { kind, words: [kind], services: [], to: String(to) };
-  }
+  QUERIES[kind].request(rest, (kind === 'dump' ? { output: 'archive' } : options) as never);
+  if (kind === 'explain') return { kind, words: [kind], services: explainedServices(rest, options) };
+  if (kind === 'dump') return { kind, words: [kind], services: [], file: rest[0] };
   if (kind === 'compare') {
     const comparison = comparisonOf(rest, options as never);
     const expected = comparison.expected.flatMap((each) => ['--expect', each]);
     const words = [kind, '--kernel', '--proxies-only', '--limit', '200', ...expected, '-o', 'json'];
-    return { kind, words, services: [], to: '', comparison };
+    return { kind, words, services: [], comparison };
   }
   const once = kind === 'top' ? ['--once'] : [];
   const sender = kind === 'trace' ? senderOf(traceCommand.request(rest, options)) : undefined;
   const flags = flagsOf(kind, sender ? { ...options, from: undefined } : options);
   const words = [kind, ...rest, ...flags, ...once, '-o', 'json'];
-  return { kind, words, ...(sender && { sender }), services: [], to: '' };
+  return { kind, words, ...(sender && { sender }), services: [] };
 }
 
 interface ComparisonOptions extends Pick<ComparisonQuery, 'nodeSelector' | 'image' | 'timeout'> {

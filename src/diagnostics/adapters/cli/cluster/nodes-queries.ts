@@ -25,7 +25,6 @@ import { objectName } from '../output.js';
 import { clusterComparisonLines } from './comparison-text.js';
 import {
   clusterDifferencesLines,
-  grouped,
   clusterExplanationLines,
   clusterServicesLines,
   clusterStatusLines,
@@ -34,14 +33,6 @@ import {
 } from './texts.js';
 import { changedServices, historyLines } from '../commands/history.js';
 import { nameText } from '../options.js';
-import {
-  bundleAnswer,
-  missingParts,
-  type BundlePart,
-  type NodeBundle,
-} from '../../../application/cluster/node-bundle.js';
-import { counted } from '../../../../application/words.js';
-import { BundleFolder } from '../commands/dump.js';
 import type { KeptAnswers, NodeAnswer, SilentNode } from '../../../application/cluster/query-nodes.js';
 
 /** The types of one query are its own. */
@@ -53,7 +44,7 @@ const historyOfNode = both(historyAnswer, aboutUnknown);
 
 /** The commands for all nodes, each with the exit code of its answers. */
 export const nodesQueries: {
-  readonly [Kind in QueryKind]: (query: ClusterQuery) => AnyQuery | Promise<AnyQuery>;
+  readonly [Kind in Exclude<QueryKind, 'dump'>]: (query: ClusterQuery) => AnyQuery | Promise<AnyQuery>;
 } = {
   /** 0 when all nodes are good, 1 when some are degraded, 2 when some do not serve or do not answer. */
   status: () =>
@@ -151,49 +142,7 @@ export const nodesQueries: {
       lines: clusterComparisonLines,
       exitCode: comparisonExit,
     }),
-
-  dump: async ({ to }) => nodesQuery(await dumpQuery(to)),
 };
-
-/** A bundle includes a comparison with the kernel. Milliseconds. */
-const DUMP_TIMEOUT = 120_000;
-
-/** What has been written. */
-interface Written {
-  readonly folder: string;
-  readonly nodes: readonly string[];
-  /** Nodes of which something is missing. */
-  readonly incomplete: readonly { readonly node: string; readonly missing: readonly BundlePart[] }[];
-}
-
-/** 0 when all nodes have answered everything, otherwise 1. @throws BundleFolderError */
-async function dumpQuery(path: string): Promise<NodesQuery<NodeBundle, readonly BundlePart[], Written>> {
-  const folder = await BundleFolder.open(path);
-  return {
-    timeout: DUMP_TIMEOUT,
-    shape: bundleAnswer,
-    async keep(bundle, node) {
-      await folder.write(node, bundle);
-      return missingParts(bundle);
-    },
-    async result(answers, silent) {
-      const written: Written = {
-        folder: path,
-        nodes: answers.map(({ node }) => node),
-        incomplete: answers.flatMap(({ node, answer: missing }) =>
-          missing.length > 0 ? [{ node, missing }] : [],
-        ),
-      };
-      await folder.writeSummary({ ...written, silent });
-      return written;
-    },
-    lines: ({ folder: place, nodes, incomplete }) => [
-      `wrote ${counted(nodes.length, 'node')} into ${place}`,
-      ...grouped('incomplete', incomplete, ({ missing }) => `without ${missing.join(', ')}`),
-    ],
-    exitCode: ({ incomplete }) => (incomplete.length > 0 ? 1 : 0),
-  };
-}
 
 /** What is made of the answers of nodes. One serves once. */
 export interface NodesQuery<Answer, Kept, Result extends object> extends KeptAnswers<Answer, Kept> {

@@ -50,7 +50,7 @@ async function runWith(
 ): Promise<number> {
   const { query, output } = invocation.request;
   // Its folder is made before a node is queried.
-  const put = await nodesQueries[query.kind](query);
+  const put = await nodesQueries[query.kind as keyof typeof nodesQueries](query);
   const words = await wordsOf(invocation);
   const pods = await queryApiServer(open);
   const ask: QueryNodes = (put, words) => queryAll(put, words, pods, invocation, timeout);

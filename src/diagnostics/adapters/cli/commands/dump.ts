@@ -1,147 +1,114 @@
-/** The command `dump`: a support bundle of the proxy on this node, and the folder that bundles are written to. */
+/** The command `dump`: a support bundle of the proxy on this node. */
 
 import type { Invocation } from '../options.js';
 import { Option } from 'commander';
 import { UsageError, refuseOperands } from '../../../../adapters/cli/usage-error.js';
-import { subcommand } from '../options.js';
-import { printable, printableJson, printableLines } from '../../../../adapters/process/quote.js';
-import { missingParts, type NodeBundle, BUNDLE_PARTS } from '../../../application/cluster/node-bundle.js';
-import { RunningProxy, QueryError, COMPARISON } from '../running-proxy.js';
-import { jsonLine, print } from '../output.js';
-import { differenceAnswer } from '../../../application/difference/difference-report.js';
-import { historyAnswer } from '../../../../application/status/change-entry.js';
-import { servicesAnswer } from '../../../application/status/service-row.js';
-import { anything, fields } from '../../../../domain/shape.js';
-import { statusAnswer } from '../../../application/status/proxy-status.js';
+import { printError } from '../../../../adapters/cli/print-error.js';
+import { counted } from '../../../../application/words.js';
 import { timeText } from '../../../../domain/model/text.js';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { errorMessage } from '../../../../application/error-message.js';
-import { NamedError } from '../../../../domain/model/named-error.js';
+import { statusAnswer } from '../../../application/status/proxy-status.js';
+import {
+  archiveName,
+  BundleArchive,
+  collectParts,
+  missingFiles,
+  type BundleIndex,
+  type NodeBundle,
+} from '../../bundle/bundle.js';
+import { subcommand } from '../options.js';
+import { jsonLine, print } from '../output.js';
+import { QUERY_FAILED, QueryError, RunningProxy } from '../running-proxy.js';
 
-/** Where to write a support bundle: a folder, or standard output. */
+interface DumpOptions {
+  readonly output: 'archive' | 'json';
+}
+
+/** Where to write a support bundle, and in which form. */
 export const dumpCommand = subcommand({
   name: 'dump',
   description:
-    'Collect what the proxy running on this node says about itself, for those who are to help: status, Services, differences, history, configuration and metrics.',
-  usage: '[--to FOLDER] [flags]',
+    'Collect a support bundle: logs, answers of the proxy, rules, routes and settings of the kernel, without secrets. FILE is a new .tar.gz archive; - is standard output.',
+  usage: '[FILE] [flags]',
   options: [
-    new Option(
-      '--to <folder>',
-      'Write a file for each part into this new folder, instead of JSON to standard output.',
-    ),
+    new Option('-o, --output <format>', 'The form; json: the files as JSON on standard output.')
+      .choices(['archive', 'json'])
+      .default('archive'),
   ],
-  request(operands, { to }: { readonly to?: string }) {
-    refuseOperands(operands, 'kubeproxy dump');
-    if (to === '') throw new UsageError('dump got an empty path; name a new folder with --to');
-    return { to };
+  request(operands, { output }: DumpOptions) {
+    const [file, ...more] = operands;
+    refuseOperands(more, 'kubeproxy dump FILE');
+    if (file === '')
+      throw new UsageError('dump got an empty file name; name a new file, or - for standard output');
+    if (file === '-' && output === 'archive' && process.stdout.isTTY)
+      throw new UsageError(
+        'dump does not write an archive to a terminal; name a file, or redirect the output',
+      );
+    return { file, output };
   },
 });
 
 /**
- * Collects a support bundle of the proxy on this node, and writes it into a folder, or prints it as one line of JSON. 1
- * when a part is missing.
+ * Collects a support bundle of this node. 0 when it is complete, 1 when a part is missing, 3 when no proxy is reachable; the other
+ * parts are collected nevertheless.
+ * @throws BundleArchiveError
  */
-export async function dump({ request, configuration }: Invocation<typeof dumpCommand>): Promise<number> {
-  const { to } = request;
-  const folder = to === undefined ? undefined : await BundleFolder.open(to);
-  const proxy = RunningProxy.at(configuration.metricsBindAddress);
-  const bundle = await collectBundle(proxy, Date.now());
-  if (folder) {
-    await folder.write(bundle.node, bundle);
-    await print(`wrote ${printable(bundle.node)} into ${to}\n`);
-  } else await print(jsonLine(bundle));
-  return missingParts(bundle).length > 0 ? 1 : 0;
+export async function dump(
+  {
+    request: { file, output },
+    configuration,
+    nodeName,
+  }: Invocation<typeof dumpCommand> & { readonly nodeName: string },
+  programVersion: string,
+): Promise<number> {
+  const { bundle, problem } = await collectNode(configuration.metricsBindAddress, nodeName, programVersion);
+  const { node, version, time, files } = bundle;
+  if (output === 'json') {
+    await print(jsonLine(bundle));
+    return exitCode({ version, time, files }, problem);
+  }
+  const archive = await BundleArchive.open(file ?? archiveName(time), { version, time });
+  await archive.add(node, files);
+  const index = await archive.finish();
+  await reportArchive(archive.path, index);
+  return exitCode(index, problem);
 }
 
-/** The name is kube-proxy's. */
-const configuration = fields({ 'kubeproxy.config.k8s.io': anything });
-
-/**
- * Asks the proxy running on this node everything, one after the other.
- * @throws QueryError when it does not answer how it is; other parts may be missing
- */
-async function collectBundle(proxy: RunningProxy, now: number): Promise<NodeBundle> {
-  const status = await proxy.query('/debug/status', statusAnswer);
+/** The bundle of this node, and why its proxy is not reachable. */
+async function collectNode(
+  metricsBindAddress: string,
+  nodeName: string,
+  programVersion: string,
+): Promise<{ readonly bundle: NodeBundle; readonly problem?: QueryError }> {
+  const time = timeText(Date.now());
+  const { nodeParts } = await import('../../bundle/node-parts.js');
+  let proxy: RunningProxy | QueryError;
+  let node = nodeName;
+  try {
+    proxy = RunningProxy.at(metricsBindAddress);
+    ({ node } = await proxy.query('/debug/status', statusAnswer));
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    proxy = error;
+  }
+  const files = await collectParts(nodeParts(proxy, programVersion));
   return {
-    node: status.node,
-    version: status.versions.program,
-    collectedAt: timeText(now),
-    parts: {
-      status,
-      services: await partOf(proxy.query('/debug/services', servicesAnswer)),
-      diff: await partOf(proxy.query('/debug/diff', differenceAnswer, COMPARISON)),
-      history: await partOf(proxy.query('/debug/history', historyAnswer)),
-      configz: await partOf(proxy.query('/configz', configuration)),
-      metrics: await partOf(proxy.text('/metrics')),
-    },
+    bundle: { node, version: programVersion, time, files },
+    ...(proxy instanceof QueryError && { problem: proxy }),
   };
 }
 
-async function partOf(answer: Promise<unknown>): Promise<unknown> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof QueryError) return { error: error.message };
-    throw error;
-  }
+function exitCode(index: BundleIndex, problem: QueryError | undefined): number {
+  if (problem) printError(`Error: ${problem.message}`);
+  if (problem) return QUERY_FAILED;
+  return missingFiles(index).length > 0 ? 1 : 0;
 }
 
-/** The folder for bundles cannot be used. */
-export class BundleFolderError extends NamedError {
-  constructor(path: string, reason: string, options?: ErrorOptions) {
-    super(`cannot write to ${path}: ${reason}; name a new or an empty folder with --to`, options);
-  }
-}
-
-/** A folder with one folder for each node. Only its owner can read it. */
-export class BundleFolder {
-  private constructor(private readonly path: string) {}
-
-  /** Makes the folder. @throws BundleFolderError, if it is there and not empty, too */
-  static async open(path: string): Promise<BundleFolder> {
-    try {
-      await mkdir(path, { recursive: true, mode: 0o700 });
-      if ((await readdir(path)).length === 0) return new BundleFolder(path);
-    } catch (error) {
-      throw new BundleFolderError(path, errorMessage(error), { cause: error });
-    }
-    throw new BundleFolderError(path, 'it is not empty');
-  }
-
-  /** Writes the bundle of a node, a file for each part. @throws BundleFolderError */
-  async write(node: string, { version, collectedAt, parts }: NodeBundle): Promise<void> {
-    const folder = join(this.path, fileName(node));
-    await this.tryTo(async () => {
-      await mkdir(folder, { mode: 0o700 });
-      await writeFile(join(folder, 'version.txt'), printableLines(`${version}\ncollected ${collectedAt}\n`));
-      for (const name of BUNDLE_PARTS) {
-        const part = parts[name];
-        if (typeof part === 'string') await writeFile(join(folder, `${name}.txt`), printableLines(part));
-        else await writeFile(join(folder, `${name}.json`), json(part));
-      }
-    });
-  }
-
-  /** Writes which nodes are missing, and why. @throws BundleFolderError */
-  writeSummary(summary: object): Promise<void> {
-    return this.tryTo(() => writeFile(join(this.path, 'summary.json'), json(summary)));
-  }
-
-  private async tryTo(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      throw new BundleFolderError(this.path, errorMessage(error), { cause: error });
-    }
-  }
-}
-
-function json(value: unknown): string {
-  return `${printableJson(JSON.stringify(value, undefined, 2) ?? 'null')}\n`;
-}
-
-/** Whatever a node is called, its folder is in the bundle's. */
-function fileName(node: string): string {
-  return node.replace(/[^\w.-]|^\.+/g, '_') || '_';
+/** Prints what was written and what is missing: to standard error if the archive is on standard output. */
+export async function reportArchive(path: string, index: BundleIndex): Promise<void> {
+  const present = index.files.filter(({ sizeBytes }) => sizeBytes !== undefined);
+  const lines = missingFiles(index).map((file) => `missing: ${file.path}: ${file.reason}`);
+  if (path === '-') return lines.forEach(printError);
+  await print(
+    [`wrote ${counted(present.length, 'file')} to ${path}`, ...lines].map((line) => `${line}\n`).join(''),
+  );
 }

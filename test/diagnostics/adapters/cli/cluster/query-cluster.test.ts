@@ -1,14 +1,6 @@
-import { mkdtemp, readdir, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { ClusterHistory } from '../../../../../src/diagnostics/application/cluster/cluster-activity.js';
-import type { NodeBundle } from '../../../../../src/diagnostics/application/cluster/node-bundle.js';
 import type { ClusterStatus } from '../../../../../src/diagnostics/application/cluster/cluster-status.js';
 import { queryCluster } from '../../../../../src/diagnostics/adapters/cli/cluster/query-cluster.js';
-import {
-  BundleFolder,
-  BundleFolderError,
-} from '../../../../../src/diagnostics/adapters/cli/commands/dump.js';
 import { NO_TERMINAL, PLUGIN } from '../../../../../src/adapters/cli/reader.js';
 import { StandInApiServer } from '../../../../support/api-server/api-server.js';
 import type { ContainerCommand, Executed } from '../../../../support/api-server/container-commands.js';
@@ -333,10 +325,8 @@ describe('a node that answers badly', () => {
     ['diff'],
     ['history'],
     ['top'],
-    ['dump'],
   ])('has a line of its own when it is asked for %s', async (...question) => {
-    const to = question[0] === 'dump' ? ['--to', await mkdtemp(join(tmpdir(), 'kubeproxy-bad-'))] : [];
-    await expectALineOfItsOwn('{"kind":"Status","items":[null]}', ...question, ...to);
+    await expectALineOfItsOwn('{"kind":"Status","items":[null]}', ...question);
   });
 
   it('is left when its answer does not end', async () => {
@@ -394,7 +384,6 @@ const goodAnswers: Readonly<Record<string, unknown>> = {
   diff: { mode: 'nftables', families: [{ family: 'IPv4', lines: [], omitted: 0 }] },
   history: { changes: [], total: 0 },
   top: trafficReport([]),
-  dump: bundleOf({}),
 };
 
 function traceOf(outcome: string, ...endpoints: readonly string[]): object {
@@ -414,12 +403,6 @@ function traceOf(outcome: string, ...endpoints: readonly string[]): object {
     packet,
     remarks: [],
   };
-}
-
-function bundleOf(parts: object): object {
-  const { status = {}, ...others } = parts as { readonly status?: object };
-  const usual = { status, services: {}, diff: {}, history: {}, configz: {}, metrics: '# HELP\n' };
-  return { node: 'n', version: '0.1.0', collectedAt: 0, parts: { ...usual, ...others } };
 }
 
 describe('services', () => {
@@ -604,62 +587,6 @@ it('merges the histories of all nodes by time', async () => {
   expect(await cluster('history')).toBe(0);
   expect(printed.stdout).toMatch(/^NODE +TIME/);
   expect(printed.stdout).toMatch(/^node-2 +1970-01-01T00:00:02.999Z/m);
-});
-
-describe('dump', () => {
-  let folder: string;
-  beforeEach(async () => void (folder = join(await mkdtemp(join(tmpdir(), 'kubeproxy-dump-')), 'bundle')));
-
-  it('writes a folder for each node, and what is missing', async () => {
-    putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }, { name: 'node-3' }]);
-    answering(
-      { 'node-2': prints(bundleOf({ diff: { error: 'this mode cannot compare' } }), 1), 'node-3': 'broken' },
-      prints(bundleOf({ status: { state: 'good', text: '\u001b[2J\u009b' }, metrics: 'up 1\n\u001b[2J' })),
-    );
-    expect(await cluster('dump', '--to', folder)).toBe(1);
-    expect(printed.stdout).toMatch(
-      /^wrote 2 nodes into .*\nincomplete: node-2 \(without diff\)\nno answer: node-3 \(/,
-    );
-    expect((await readdir(folder)).sort()).toEqual(['node-1', 'node-2', 'summary.json']);
-    expect((await readdir(join(folder, 'node-1'))).sort()).toEqual([
-      ...[
-        'configz.json',
-        'diff.json',
-        'history.json',
-        'metrics.txt',
-        'services.json',
-        'status.json',
-        'version.txt',
-      ],
-    ]);
-    const read = (name: string): Promise<string> => readFile(join(folder, name), 'utf8');
-    expect(JSON.parse(await read('node-1/status.json'))).toEqual({ state: 'good', text: '\u001b[2J\u009b' });
-    expect(await read('node-1/status.json')).not.toMatch(/[^\P{C}\n]/u);
-    expect(await read('node-1/metrics.txt')).toBe('up 1\n\\x1b[2J');
-    expect(await read('node-1/version.txt')).toBe('0.1.0\ncollected 1970-01-01T00:00:00.000Z\n');
-    expect(JSON.parse(await read('summary.json'))).toMatchObject({
-      nodes: ['node-1', 'node-2'],
-      incomplete: [{ node: 'node-2', missing: ['diff'] }],
-      silent: [{ node: 'node-3' }],
-    });
-  });
-
-  it('writes nowhere else, whatever a node is called', async () => {
-    const named = await BundleFolder.open(folder);
-    await named.write('../../etc', bundleOf({}) as NodeBundle);
-    await named.write('..', bundleOf({}) as NodeBundle);
-    expect((await readdir(folder)).sort()).toEqual(['_', '__.._etc']);
-  });
-
-  it('writes into no folder that has something in it', async () => {
-    putNodes(api, [{ name: 'node-1' }]);
-    answering({}, prints(bundleOf({})));
-    expect(await cluster('dump', '--to', folder)).toBe(0);
-    await expect(cluster('dump', '--to', folder)).rejects.toThrow(
-      /^cannot write to .*: it is not empty; name a new/,
-    );
-    await expect(cluster('dump', '--to', '/dev/null/x')).rejects.toThrow(BundleFolderError);
-  });
 });
 
 describe('explain', () => {
