@@ -133,7 +133,8 @@ function readEndpoint(
   const hints = objectField(endpoint.hints, '.hints');
   return {
     address: address!.text,
-    isLocal: textField(endpoint.nodeName, '.nodeName') === nodeName && nodeName !== '',
+    ...readPod(endpoint, nodeName),
+    zone: keptOnce(textField(endpoint.zone, '.zone')),
     ready: booleanField(conditions.ready, '.conditions.ready') !== false,
     serving: booleanField(conditions.serving, '.conditions.serving') !== false,
     terminating: booleanField(conditions.terminating, '.conditions.terminating') === true,
@@ -141,6 +142,35 @@ function readEndpoint(
     nodeHints: readHints(hints.forNodes, '.hints.forNodes'),
     ...(weight !== undefined && { weight }),
   };
+}
+
+/** The pod of an endpoint, and its node: of an entry of a slice or of Endpoints. */
+function readPod(
+  { targetRef, nodeName: rawNode }: RawObject,
+  ownNode: string,
+): Pick<SliceEndpoint, 'isLocal' | 'pod' | 'nodeName'> {
+  const target = objectField(targetRef, '.targetRef');
+  const nodeName = textField(rawNode, '.nodeName');
+  const pod = target.kind === 'Pod' ? textField(target.name, '.targetRef.name') : '';
+  return {
+    isLocal: nodeName === ownNode && nodeName !== '',
+    pod: pod === '' ? undefined : pod,
+    nodeName: keptOnce(nodeName),
+  };
+}
+
+/** Names of nodes and zones, each kept once, as every endpoint has them: no cluster has more. */
+const NAMES = new Map<string, string>();
+const MOST_NAMES = 10_000;
+
+/** The same text, as it was seen first; undefined for an empty one. */
+function keptOnce(name: string): string | undefined {
+  if (name === '') return undefined;
+  const known = NAMES.get(name);
+  if (known !== undefined) return known;
+  if (NAMES.size >= MOST_NAMES) NAMES.clear();
+  NAMES.set(name, name);
+  return name;
 }
 
 function readHints(raw: unknown, path: string): readonly string[] {
@@ -198,7 +228,7 @@ function readAddresses(
     }
     return {
       address: address.text,
-      isLocal: textField(entry.nodeName, '.nodeName') === nodeName && nodeName !== '',
+      ...readPod(entry, nodeName),
       ready,
       serving: ready,
       terminating: false,

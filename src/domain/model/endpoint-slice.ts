@@ -149,10 +149,15 @@ function sharedPort(earlier: SlicePort | undefined, { name, protocol, endpoints 
   return isEqual ? earlier : { name, protocol, endpoints: shared };
 }
 
-/** Written out, because it runs for every endpoint and a spread costs several times as much. */
+/**
+ * Written out, because it runs for every endpoint and a spread costs several times as much. One of which nothing more is known has no
+ * fields for it, as memory grows with each.
+ */
 function atPort(endpoint: SliceEndpoint, port: number): Endpoint {
-  const { address, isLocal, ready, serving, terminating, zoneHints, nodeHints, weight } = endpoint;
-  if (weight === undefined)
-    return { address, port, isLocal, ready, serving, terminating, zoneHints, nodeHints };
-  return { address, port, isLocal, ready, serving, terminating, zoneHints, nodeHints, weight };
+  const { address, isLocal, ready, serving, terminating, zoneHints, nodeHints } = endpoint;
+  const { pod, nodeName, zone, weight } = endpoint;
+  const base = { address, port, isLocal, ready, serving, terminating, zoneHints, nodeHints };
+  if (weight !== undefined) return { ...base, pod, nodeName, zone, weight };
+  if (pod === undefined && nodeName === undefined && zone === undefined) return base;
+  return { address, port, isLocal, ready, serving, terminating, zoneHints, nodeHints, pod, nodeName, zone };
 }

@@ -12,6 +12,11 @@ export interface Endpoint {
   readonly terminating: boolean;
   readonly zoneHints: readonly string[];
   readonly nodeHints: readonly string[];
+  /** Name of the pod, in the namespace of the Service; missing if it is not a pod, or not known. */
+  readonly pod?: string | undefined;
+  /** The node and the zone where it runs; missing if not known. */
+  readonly nodeName?: string | undefined;
+  readonly zone?: string | undefined;
   /** Its part of new connections, 0 to 1000, as compared with others; missing: 1. */
   readonly weight?: number;
 }
@@ -93,6 +98,9 @@ export function sameEndpoint(one: Endpoint, other: Endpoint): boolean {
     one.serving === other.serving &&
     one.terminating === other.terminating &&
     one.weight === other.weight &&
+    one.pod === other.pod &&
+    one.nodeName === other.nodeName &&
+    one.zone === other.zone &&
     sameTexts(one.zoneHints, other.zoneHints) &&
     sameTexts(one.nodeHints, other.nodeHints)
   );

@@ -141,6 +141,25 @@ describe('endpoints of slices (docs/spec/model.md §3.3)', () => {
     });
   });
 
+  it('reads pod, node and zone; what is missing or empty, or no pod, is left out', () => {
+    const pod = { kind: 'Pod', namespace: 'shop', name: 'cart-7f9' };
+    const all = { targetRef: pod, nodeName: 'n2', zone: 'a' };
+    expect(endpointOf(all)).toMatchObject({ pod: 'cart-7f9', nodeName: 'n2', zone: 'a', isLocal: false });
+    const bare = endpointOf({});
+    expect(Object.keys(bare!)).not.toEqual(expect.arrayContaining(['pod']));
+    for (const targetRef of [
+      { ...pod, kind: 'VirtualMachine' },
+      { ...pod, name: '' },
+      { kind: 'Pod' },
+      {},
+      null,
+    ])
+      expect(endpointOf({ targetRef, nodeName: '', zone: '' })).toEqual(bare);
+    expect(read({ endpoints: [{ addresses: ['10.244.1.5'], targetRef: 'cart-7f9' }] }).problems).toEqual([
+      expect.stringContaining('endpoints[0].targetRef'),
+    ]);
+  });
+
   it.each([
     ['n1', 'n1', true],
     ['n2', 'n1', false],

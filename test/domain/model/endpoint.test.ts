@@ -14,8 +14,16 @@ const endpoint: fc.Arbitrary<Endpoint> = fc
     ready: fc.boolean(),
     isLocal: fc.boolean(),
     zoneHints: fc.subarray(['a', 'b']),
+    place: fc.record(
+      {
+        pod: fc.constantFrom('cart-1', 'cart-2'),
+        nodeName: fc.constantFrom('n1', 'n2'),
+        zone: fc.constantFrom('a', 'b'),
+      },
+      { requiredKeys: [] },
+    ),
   })
-  .map(({ last, ready, isLocal, zoneHints }) => ({
+  .map(({ last, ready, isLocal, zoneHints, place }) => ({
     address: `10.0.0.${last}`,
     port: 80,
     isLocal,
@@ -24,6 +32,7 @@ const endpoint: fc.Arbitrary<Endpoint> = fc
     terminating: false,
     zoneHints,
     nodeHints: [],
+    ...place,
   }));
 const list = fc.array(endpoint).map(sortedOnce);
 

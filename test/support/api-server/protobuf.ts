@@ -73,17 +73,24 @@ const serviceSpec: Shape = {
 
 const ingress: Shape = { ip: [1, 'text'], hostname: [2, 'text'], ipMode: [3, 'text'] };
 
+const objectReference: Shape = { kind: [1, 'text'], namespace: [2, 'text'], name: [3, 'text'] };
+
 const endpoint: Shape = {
   addresses: [1, 'texts'],
   conditions: [2, { ready: [1, 'flag'], serving: [2, 'flag'], terminating: [3, 'flag'] }],
   hostname: [3, 'text'],
-  targetRef: [4, { kind: [1, 'text'], namespace: [2, 'text'], name: [3, 'text'] }],
+  targetRef: [4, objectReference],
   nodeName: [6, 'text'],
   zone: [7, 'text'],
   hints: [8, { forZones: [1, [{ name: [1, 'text'] }]], forNodes: [2, [{ name: [1, 'text'] }]] }],
 };
 
-const address: Shape = { ip: [1, 'text'], hostname: [3, 'text'], nodeName: [4, 'text'] };
+const address: Shape = {
+  ip: [1, 'text'],
+  targetRef: [2, objectReference],
+  hostname: [3, 'text'],
+  nodeName: [4, 'text'],
+};
 
 const SHAPES: Readonly<Record<string, Shape>> = {
   Service: {

@@ -100,10 +100,14 @@ const endpointConditions = message({ 1: bool('ready'), 2: bool('serving'), 3: bo
 
 const named = message({ 1: text('name') });
 
+const objectReference = message({ 1: text('kind'), 3: text('name') });
+
 const endpoint = message({
   1: texts('addresses'),
   2: nested('conditions', endpointConditions),
+  4: nested('targetRef', objectReference),
   6: optionalText('nodeName'),
+  7: optionalText('zone'),
   8: nested('hints', message({ 1: repeated('forZones', named), 2: repeated('forNodes', named) })),
 });
 
@@ -115,7 +119,11 @@ const endpointSlice = apiObject({
   4: text('addressType'),
 });
 
-const endpointAddress = message({ 1: text('ip'), 4: optionalText('nodeName') });
+const endpointAddress = message({
+  1: text('ip'),
+  2: nested('targetRef', objectReference),
+  4: optionalText('nodeName'),
+});
 
 const endpointPort = message({ 1: text('name'), 2: int32('port'), 3: text('protocol') });
 

@@ -85,6 +85,10 @@ export type EndpointExplanation = ReturnType<typeof endpointExplanation>;
 export const endpointExplanation = fields({
   address: text,
   port: number,
+  /** As in `Endpoint`. */
+  pod: optional(text),
+  nodeName: optional(text),
+  zone: optional(text),
   isLocal: flag,
   ready: flag,
   serving: flag,

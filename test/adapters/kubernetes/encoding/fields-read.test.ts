@@ -75,7 +75,9 @@ const SAMPLES: readonly (readonly [ResourceKind, (raw: unknown) => unknown, Reco
         {
           addresses: ['10.244.0.1'],
           conditions: { ready: false, serving: true, terminating: true },
+          targetRef: { kind: 'Pod', name: 'web-7f9' },
           nodeName: 'node-a',
+          zone: 'a',
           hints: { forZones: [{ name: 'a' }], forNodes: [{ name: 'node-a' }] },
         },
       ],
@@ -88,8 +90,10 @@ const SAMPLES: readonly (readonly [ResourceKind, (raw: unknown) => unknown, Reco
       metadata,
       subsets: [
         {
-          addresses: [{ ip: '10.244.0.1', nodeName: 'node-a' }],
-          notReadyAddresses: [{ ip: '10.244.0.2', nodeName: 'node-b' }],
+          addresses: [{ ip: '10.244.0.1', nodeName: 'node-a', targetRef: { kind: 'Pod', name: 'web-7f9' } }],
+          notReadyAddresses: [
+            { ip: '10.244.0.2', nodeName: 'node-b', targetRef: { kind: 'Pod', name: 'web-2x4' } },
+          ],
           ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
         },
       ],
